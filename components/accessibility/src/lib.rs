@@ -1,0 +1,94 @@
+//! The accessibility recommender as a component: converts between WIT and
+//! [`caudal_model::accessibility`], nothing else.
+#![cfg_attr(target_arch = "wasm32", no_std)]
+
+extern crate alloc;
+
+use alloc::vec::Vec;
+
+#[cfg(target_arch = "wasm32")]
+use caudal_guest as _;
+use caudal_model::accessibility as recommender;
+
+use bindings::exports::caudal::scoring::accessibility::{
+    AgeRange, AppConfidence, Assessment, Guest, Language, NudgingLevel, Request, Theme,
+};
+use bindings::exports::caudal::scoring::model::{self, Invalid};
+
+mod bindings {
+    #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
+    wit_bindgen::generate!({
+        path: "../../wit",
+        world: "accessibility-scorer",
+        disable_run_ctors_once_workaround: true,
+    });
+    // Elsewhere a linker takes the `@` in the exported names for a symbol version.
+    #[cfg(target_arch = "wasm32")]
+    use super::Component;
+    #[cfg(target_arch = "wasm32")]
+    export!(Component with_types_in self);
+}
+
+struct Component;
+
+impl model::Guest for Component {
+    fn describe() -> model::Description {
+        model::Description {
+            kind: "accessibility".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            summary: "Rules on the answers of a person, with age and behaviour as hints that they overrule.".into(),
+        }
+    }
+}
+
+impl Guest for Component {
+    fn assess(request: Request) -> Result<Assessment, Invalid> {
+        let profile = recommender::assess(&facts(&request));
+        Ok(Assessment {
+            theme: match profile.theme {
+                recommender::Theme::StandardAccessible => Theme::StandardAccessible,
+                recommender::Theme::LargeTextHighContrast => Theme::LargeTextHighContrast,
+                recommender::Theme::VoiceAssisted => Theme::VoiceAssisted,
+            },
+            screen_reader_mode: profile.screen_reader_mode,
+            font_scale: profile.font_scale,
+            nudging_level: match profile.nudging_level {
+                recommender::NudgingLevel::Medium => NudgingLevel::Medium,
+                recommender::NudgingLevel::High => NudgingLevel::High,
+            },
+            voice_feedback: profile.voice_feedback,
+            confidence: profile.confidence,
+            explanation: profile.explanation.into_iter().map(Into::into).collect(),
+        })
+    }
+
+    fn assess_batch(requests: Vec<Request>) -> Vec<Result<Assessment, Invalid>> {
+        requests.into_iter().map(Self::assess).collect()
+    }
+}
+
+fn facts(request: &Request) -> recommender::Request {
+    recommender::Request {
+        can_read_small_text: request.can_read_small_text,
+        uses_screen_reader: request.uses_screen_reader,
+        feels_confident_with_apps: match request.feels_confident_with_apps {
+            AppConfidence::Low => recommender::Confidence::Low,
+            AppConfidence::Medium => recommender::Confidence::Medium,
+            AppConfidence::High => recommender::Confidence::High,
+        },
+        age_range: match request.age_range {
+            AgeRange::From18To30 => recommender::AgeRange::From18To30,
+            AgeRange::From31To50 => recommender::AgeRange::From31To50,
+            AgeRange::From51To60 => recommender::AgeRange::From51To60,
+            AgeRange::Over60 => recommender::AgeRange::Over60,
+        },
+        avg_time_per_screen_seconds: request.avg_time_per_screen_seconds,
+        total_validation_errors: request.total_validation_errors,
+        requested_help_count: request.requested_help_count,
+        behaviour_observed: request.behaviour_observed,
+        language: match request.language {
+            Language::EsMx => recommender::Language::EsMx,
+            Language::En => recommender::Language::En,
+        },
+    }
+}

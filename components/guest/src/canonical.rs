@@ -1,0 +1,37 @@
+//! `cabi_realloc`, the function by which the canonical ABI asks a guest for memory. On this target
+//! the C library would bring it; a guest without one brings its own. Not for guests to call.
+
+use alloc::alloc::{Layout, alloc, realloc};
+use core::arch::wasm32::unreachable;
+use core::ptr::without_provenance_mut;
+
+extern crate alloc;
+
+/// Resizes a block of `old_size` bytes at `old` (none when `old_size` is 0) to `new_size` bytes.
+/// Traps when there is no memory left or the request makes no layout.
+///
+/// # Safety
+/// As the canonical ABI says: `old` came from here with the same `align` and `old_size`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, new_size: usize) -> *mut u8 {
+    let (Ok(old_layout), Ok(new_layout)) =
+        (Layout::from_size_align(old_size, align), Layout::from_size_align(new_size, align))
+    else {
+        unreachable()
+    };
+    let block = if new_size == 0 {
+        // Nothing is stored there, it only has to be aligned and not null.
+        without_provenance_mut(align)
+    } else if old_size == 0 {
+        // SAFETY: the size is not zero.
+        unsafe { alloc(new_layout) }
+    } else {
+        // SAFETY: `old` was allocated here with `old_layout`, and `new_layout` is a valid layout
+        // whose size is not zero.
+        unsafe { realloc(old, old_layout, new_size) }
+    };
+    if block.is_null() {
+        unreachable()
+    }
+    block
+}

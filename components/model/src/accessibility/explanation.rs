@@ -1,0 +1,92 @@
+//! What a recommendation says to the person it is for, in Mexican Spanish and in English.
+//!
+//! Sentences come from what the person answered or did. They never mention age, never name a
+//! condition, and leave the choice with the person.
+
+use alloc::vec::Vec;
+
+use super::{Confidence, Language, Request, Rule, Signs};
+
+/// One sentence in both languages.
+struct Sentence {
+    es_mx: &'static str,
+    en: &'static str,
+}
+
+const SCREEN_READER: Sentence =
+    Sentence { es_mx: "Indicaste que usas un lector de pantalla.", en: "You said that you use a screen reader." };
+const VOICE_PROFILE: Sentence = Sentence {
+    es_mx: "Te recomendamos el modo para lector de pantalla con avisos por voz; puedes apagarlos \
+            cuando quieras.",
+    en: "We recommend screen reader mode with spoken notices; you can turn them off at any time.",
+};
+const SMALL_TEXT_IS_HARD: Sentence = Sentence {
+    es_mx: "Indicaste que te cuesta leer texto pequeño.",
+    en: "You said that small text is hard for you to read.",
+};
+const LARGE_PROFILE: Sentence = Sentence {
+    es_mx: "Te recomendamos letra más grande y colores con mayor contraste.",
+    en: "We recommend larger text and colours with more contrast.",
+};
+const LARGE_SUGGESTION: Sentence = Sentence {
+    es_mx: "Quizá te sirva la letra más grande con mayor contraste; tú decides si la activas.",
+    en: "Larger text with more contrast may help; it is up to you whether to turn it on.",
+};
+const SMALL_TEXT_IS_FINE: Sentence =
+    Sentence { es_mx: "Indicaste que lees bien el texto pequeño.", en: "You said that small text is fine for you." };
+const STANDARD_PROFILE: Sentence = Sentence {
+    es_mx: "Te recomendamos el diseño accesible estándar; puedes agrandar la letra cuando quieras.",
+    en: "We recommend the standard accessible design; you can make the text larger at any time.",
+};
+const SLOW: Sentence = Sentence {
+    es_mx: "Notamos que has tomado más tiempo en cada pantalla.",
+    en: "We noticed that you have taken longer on each screen.",
+};
+const ERRORS: Sentence = Sentence {
+    es_mx: "Notamos que varios datos necesitaron corrección.",
+    en: "We noticed that several entries had to be corrected.",
+};
+const HELP: Sentence = Sentence { es_mx: "Pediste ayuda más de una vez.", en: "You asked for help more than once." };
+const UNSURE: Sentence = Sentence {
+    es_mx: "Indicaste que te sientes con poca seguridad al usar aplicaciones.",
+    en: "You said that you do not feel very sure with apps.",
+};
+const MORE_GUIDANCE: Sentence = Sentence {
+    es_mx: "Te ofreceremos más orientación en cada paso.",
+    en: "We will offer more guidance at each step.",
+};
+const UNOBSERVED: Sentence = Sentence {
+    es_mx: "Es una recomendación inicial, basada solo en tus respuestas.",
+    en: "This is a first recommendation, based on your answers alone.",
+};
+
+/// The sentences for one recommendation, never none: why this theme, which theme, how much help.
+pub(super) fn sentences(request: &Request, rule: Rule, signs: Signs) -> Vec<&'static str> {
+    let unsure = request.feels_confident_with_apps == Confidence::Low;
+    let guided = unsure || signs.errors || signs.help;
+    let because_of_signs = rule == Rule::Signs;
+    let (reason, profile) = match rule {
+        Rule::ScreenReader => (Some(SCREEN_READER), VOICE_PROFILE),
+        Rule::SmallText => (Some(SMALL_TEXT_IS_HARD), LARGE_PROFILE),
+        Rule::Signs => (None, LARGE_SUGGESTION),
+        Rule::Standard => (Some(SMALL_TEXT_IS_FINE), STANDARD_PROFILE),
+    };
+    // Signs are told only where they changed something: the theme, or the amount of guidance.
+    [
+        reason,
+        (because_of_signs && signs.slow).then_some(SLOW),
+        signs.errors.then_some(ERRORS),
+        signs.help.then_some(HELP),
+        Some(profile),
+        unsure.then_some(UNSURE),
+        guided.then_some(MORE_GUIDANCE),
+        (!request.behaviour_observed).then_some(UNOBSERVED),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|sentence| match request.language {
+        Language::EsMx => sentence.es_mx,
+        Language::En => sentence.en,
+    })
+    .collect()
+}

@@ -1,0 +1,147 @@
+//! Decides whether a person is struggling on a screen: validation errors, time and going back.
+//!
+//! The score is a logistic curve over a sum that only rises with errors, time and back navigations.
+//! Slowness counts from the screen's own median, and being 1.4 to 1.7 times slower, as older people
+//! are on average, never asks for help by itself. Not for how the help looks: a client decides.
+
+use crate::Invalid;
+use crate::curve::{ln_from_one, sigmoid};
+
+/// Above this difficulty: step-by-step help.
+pub const ASSIST_ABOVE: f64 = 0.75;
+/// Above this difficulty: a hint. Also where a person counts as needing help.
+pub const INFO_ABOVE: f64 = 0.40;
+/// Time above this many times the screen's median is excessive: the slowest 5 % of people, when
+/// the slowest 5 % are five times as slow as the fastest 5 %.
+pub const EXCESSIVE_TIMES: f64 = 2.24;
+
+/// The sum before anything was seen: a difficulty of 0.119.
+const BASE: f64 = -2.0;
+/// For `ln(1 + errors)`: one error is 0.34, three are 0.65, five are 0.80.
+const ERRORS_WEIGHT: f64 = 1.9;
+/// For `ln(1 + back navigations)`.
+const BACKS_WEIGHT: f64 = 0.8;
+/// Most that back navigations add. Alone they stop at 0.41, because the reason for `assist` names
+/// errors and time and would be false.
+const BACKS_MAX: f64 = 1.65;
+/// What excessive time adds: from the base to a difficulty of 0.40, that is 2 + ln(0.4 / 0.6). The
+/// last 1e-12 keeps rounding from lifting exactly 2.24 times over the edge.
+const EXCESSIVE_ADDS: f64 = 2.0 - 0.405_465_108_108_164_4 - 1e-12;
+/// `ln 2.24`.
+const LN_EXCESSIVE: f64 = 0.806_475_865_866_948_5;
+/// For excessive time early in a flow: being stuck at its start is worse than at its end.
+const STALL_WEIGHT: f64 = 0.3;
+
+/// Median seconds of the screens we know. An identifier belongs to the first entry that it
+/// contains, in any letter case; `confirm` stands first because `amount_confirm` is a confirmation.
+const MEDIAN_SECONDS: [(&str, f64); 4] = [("confirm", 25.0), ("login", 30.0), ("beneficiary", 60.0), ("amount", 30.0)];
+/// Median seconds of any other screen.
+const MEDIAN_SECONDS_DEFAULT: f64 = 45.0;
+
+/// What was seen on a screen so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// Screen identifier.
+    pub screen: &'a str,
+    /// Validation errors shown on this screen.
+    pub num_validation_errors: u32,
+    /// Seconds spent on this screen.
+    pub time_on_screen_seconds: u32,
+    /// Times the person went back to it.
+    pub num_back_navigations: u32,
+    /// Steps of the flow, >= 1.
+    pub steps_total: u32,
+    /// Current step, >= 1; above `steps_total` counts as the last.
+    pub current_step: u32,
+}
+
+/// Which help to offer, from most to least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nudge {
+    /// Difficulty above 0.75.
+    Assist,
+    /// Difficulty above 0.40.
+    Info,
+    /// Difficulty of 0.40 or less.
+    Warning,
+}
+
+/// What a difficulty means: a function of the score alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Band {
+    /// Which help to offer.
+    pub nudge: Nudge,
+    /// Reason code of that help.
+    pub reason: &'static str,
+    /// True for `assist` and `info`.
+    pub needs_help: bool,
+}
+
+/// A verdict with its reason.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Assessment {
+    /// Difficulty, 0 to 1.
+    pub score: f64,
+    /// What it means.
+    pub band: Band,
+}
+
+/// Scores one request.
+///
+/// # Errors
+/// [`Invalid`] when `steps_total` or `current_step` is 0.
+pub fn assess(request: &Request<'_>) -> Result<Assessment, Invalid> {
+    if request.steps_total == 0 {
+        return Err(Invalid::out_of_range("steps_total", "A flow has at least one step."));
+    }
+    if request.current_step == 0 {
+        return Err(Invalid::out_of_range("current_step", "Steps are counted from one."));
+    }
+    let score = difficulty(request);
+    Ok(Assessment { score, band: band(score) })
+}
+
+/// The band of a difficulty of 0 to 1. Both edges belong to the band below them.
+#[must_use]
+pub fn band(score: f64) -> Band {
+    let (nudge, reason) = if score > ASSIST_ABOVE {
+        (Nudge::Assist, "high_error_rate_or_time")
+    } else if score > INFO_ABOVE {
+        (Nudge::Info, "moderate_difficulty")
+    } else {
+        (Nudge::Warning, "low_difficulty")
+    };
+    Band { nudge, reason, needs_help: nudge != Nudge::Warning }
+}
+
+/// The score of a request whose steps are in range. Every term is zero or more and only rises.
+fn difficulty(request: &Request<'_>) -> f64 {
+    let errors = ln_from_one(1.0 + f64::from(request.num_validation_errors));
+    let backs = BACKS_WEIGHT * ln_from_one(1.0 + f64::from(request.num_back_navigations));
+    let backs = if backs < BACKS_MAX { backs } else { BACKS_MAX };
+    let median = median_seconds(request.screen);
+    // Zero up to the median.
+    let slowness = ln_from_one(f64::from(request.time_on_screen_seconds) / median);
+    let beyond = if slowness > LN_EXCESSIVE { slowness - LN_EXCESSIVE } else { 0.0 };
+    let step = request.current_step.min(request.steps_total);
+    let left = 1.0 - f64::from(step) / f64::from(request.steps_total);
+    sigmoid(
+        BASE + ERRORS_WEIGHT * errors
+            + EXCESSIVE_ADDS * (slowness / LN_EXCESSIVE)
+            + backs
+            + STALL_WEIGHT * beyond * left,
+    )
+}
+
+fn median_seconds(screen: &str) -> f64 {
+    MEDIAN_SECONDS
+        .iter()
+        .find(|(name, _)| contains_ignoring_case(screen, name))
+        .map_or(MEDIAN_SECONDS_DEFAULT, |&(_, seconds)| seconds)
+}
+
+/// Whether `text` contains `part` in any ASCII letter case; `part` is not empty. Unicode case
+/// tables would be most of the component, and the names are ASCII.
+fn contains_ignoring_case(text: &str, part: &str) -> bool {
+    text.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
+}

@@ -1,0 +1,72 @@
+//! The nudge scorer as a component: converts between WIT and [`caudal_model::nudge`], nothing else.
+#![cfg_attr(target_arch = "wasm32", no_std)]
+
+extern crate alloc;
+
+use alloc::vec::Vec;
+
+#[cfg(target_arch = "wasm32")]
+use caudal_guest as _;
+use caudal_model::nudge::{self, Nudge};
+
+use bindings::exports::caudal::scoring::model::{self, Invalid};
+use bindings::exports::caudal::scoring::nudge::{Assessment, Guest, NudgeType, Request};
+
+mod bindings {
+    #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
+    wit_bindgen::generate!({
+        path: "../../wit",
+        world: "nudge-scorer",
+        disable_run_ctors_once_workaround: true,
+    });
+    // Elsewhere a linker takes the `@` in the exported names for a symbol version.
+    #[cfg(target_arch = "wasm32")]
+    use super::Component;
+    #[cfg(target_arch = "wasm32")]
+    export!(Component with_types_in self);
+}
+
+struct Component;
+
+impl model::Guest for Component {
+    fn describe() -> model::Description {
+        model::Description {
+            kind: "nudge".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            summary: "A logistic score that rises with errors, time over the median of the screen, and going back."
+                .into(),
+        }
+    }
+}
+
+impl Guest for Component {
+    fn assess(request: Request) -> Result<Assessment, Invalid> {
+        let verdict = nudge::assess(&nudge::Request {
+            screen: &request.screen,
+            num_validation_errors: request.num_validation_errors,
+            time_on_screen_seconds: request.time_on_screen_seconds,
+            num_back_navigations: request.num_back_navigations,
+            steps_total: request.steps_total,
+            current_step: request.current_step,
+        })
+        .map_err(invalid)?;
+        Ok(Assessment {
+            needs_help: verdict.band.needs_help,
+            difficulty_score: verdict.score,
+            recommended_nudge_type: match verdict.band.nudge {
+                Nudge::Assist => NudgeType::Assist,
+                Nudge::Info => NudgeType::Info,
+                Nudge::Warning => NudgeType::Warning,
+            },
+            reason: verdict.band.reason.into(),
+        })
+    }
+
+    fn assess_batch(requests: Vec<Request>) -> Vec<Result<Assessment, Invalid>> {
+        requests.into_iter().map(Self::assess).collect()
+    }
+}
+
+fn invalid(invalid: caudal_model::Invalid) -> Invalid {
+    Invalid { field: invalid.field.into(), code: invalid.code.into(), detail: invalid.detail.into() }
+}

@@ -1,0 +1,81 @@
+//! The risk scorer as a component: converts between WIT and [`caudal_model::risk`], nothing else.
+#![cfg_attr(target_arch = "wasm32", no_std)]
+
+extern crate alloc;
+
+use alloc::vec::Vec;
+
+#[cfg(target_arch = "wasm32")]
+use caudal_guest as _;
+use caudal_model::risk;
+
+use bindings::exports::caudal::scoring::model::{self, Invalid};
+use bindings::exports::caudal::scoring::risk::{Assessment, Contribution, Guest, Level, Request};
+
+mod bindings {
+    #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
+    wit_bindgen::generate!({
+        path: "../../wit",
+        world: "risk-scorer",
+        disable_run_ctors_once_workaround: true,
+    });
+    // Elsewhere a linker takes the `@` in the exported names for a symbol version.
+    #[cfg(target_arch = "wasm32")]
+    use super::Component;
+    #[cfg(target_arch = "wasm32")]
+    export!(Component with_types_in self);
+}
+
+struct Component;
+
+impl model::Guest for Component {
+    fn describe() -> model::Description {
+        model::Description {
+            kind: "risk".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            summary: "An ordered logit over features of the transfer and its history, with weights set by hand.".into(),
+        }
+    }
+}
+
+impl Guest for Component {
+    fn assess(request: Request) -> Result<Assessment, Invalid> {
+        let verdict = risk::assess(&facts(&request)).map_err(invalid)?;
+        let contribution =
+            |part: risk::Contribution| Contribution { feature: part.feature.into(), weight: part.weight };
+        Ok(Assessment {
+            level: match verdict.level {
+                risk::Level::Low => Level::Low,
+                risk::Level::Medium => Level::Medium,
+                risk::Level::High => Level::High,
+            },
+            score: verdict.score,
+            base: verdict.base,
+            contributions: verdict.contributions.into_iter().map(contribution).collect(),
+            factors: verdict.factors.into_iter().map(Into::into).collect(),
+        })
+    }
+
+    fn assess_batch(requests: Vec<Request>) -> Vec<Result<Assessment, Invalid>> {
+        requests.into_iter().map(Self::assess).collect()
+    }
+}
+
+fn facts(request: &Request) -> risk::Request {
+    risk::Request {
+        amount: request.amount,
+        is_new_beneficiary: request.is_new_beneficiary,
+        hour_of_day: request.hour_of_day,
+        num_past_transactions: request.num_past_transactions,
+        avg_transaction_amount: request.avg_transaction_amount,
+        max_transaction_amount: request.max_transaction_amount,
+        num_transactions_to_beneficiary: request.num_transactions_to_beneficiary,
+        is_new_device: request.is_new_device,
+        geolocation_changed: request.geolocation_changed,
+        beneficiary_saved_minutes: request.beneficiary_saved_minutes,
+    }
+}
+
+fn invalid(invalid: caudal_model::Invalid) -> Invalid {
+    Invalid { field: invalid.field.into(), code: invalid.code.into(), detail: invalid.detail.into() }
+}

@@ -1,0 +1,20 @@
+//! Finds the components that the host embeds, and rebuilds it when they or the migrations change.
+
+use std::path::Path;
+use std::process::exit;
+
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "this is how a build script talks to cargo")]
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let components = root.join("target/components");
+    println!("cargo::rerun-if-changed=../migrations");
+    for kind in ["risk", "nudge", "accessibility", "transfer-rules"] {
+        let path = components.join(kind).with_extension("wasm");
+        println!("cargo::rerun-if-changed={}", path.display());
+        if !path.is_file() {
+            eprintln!("the component {kind}.wasm is missing: run `make components` first");
+            exit(1);
+        }
+    }
+    println!("cargo::rustc-env=CAUDAL_COMPONENTS={}", components.display());
+}

@@ -1,0 +1,95 @@
+//! Takes personal and financial data out of free text.
+//!
+//! Events carry behaviour only. What looks like an account, card or phone number, an e-mail
+//! address, a CURP or RFC, or an amount of money is replaced by a word that says what stood there.
+//! In doubt it is taken out.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use crate::domain::account_number::luhn_checks;
+
+/// Fewest digits in a row, spaces and punctuation aside, that are taken for a number of a person.
+const PERSONAL_DIGITS_MIN: usize = 10;
+
+/// Digits of a payment card.
+const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
+
+struct Rule {
+    pattern: Regex,
+    word: fn(&Captures<'_>) -> &'static str,
+}
+
+static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let rule = |pattern: &str, word| Rule { pattern: compile(pattern), word };
+    vec![
+        rule(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+", |_| "[email]"),
+        rule(r"(?i)\b[A-ZÑ&]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d\b", |_| "[curp]"),
+        rule(r"(?i)\b[A-ZÑ&]{3,4}\d{6}[A-Z\d]{3}\b", |_| "[rfc]"),
+        // Before long numbers: an amount with its currency is not a phone number.
+        rule(r"(?i)[$€]\s*\d[\d,. ]*|\b(?:mxn|usd|eur|mx\$)\s*\$?\s*\d[\d,.]*", |_| "[amount]"),
+        rule(r"(?i)\b\d[\d,.]*\s*(?:mxn|usd|eur|pesos?|dolares|dólares|dollars?|centavos)\b", |_| "[amount]"),
+        rule(r"\+?\d(?:[ ().\-/]{0,2}\d){9,}", long_number),
+        rule(r"\b\d{1,3}(?:,\d{3})+(?:\.\d+)?\b|\b\d+\.\d{2}\b", |_| "[amount]"),
+    ]
+});
+
+#[expect(clippy::expect_used, reason = "the patterns are constants that a test compiles")]
+fn compile(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a constant pattern")
+}
+
+fn long_number(found: &Captures<'_>) -> &'static str {
+    let digits: String = found[0].chars().filter_map(|c| c.to_digit(10)).filter_map(|d| char::from_digit(d, 10)).collect();
+    match digits.len() {
+        18 => "[clabe]",
+        length if CARD_DIGITS.contains(&length) && luhn_checks(&digits) => "[card]",
+        PERSONAL_DIGITS_MIN..=13 => "[phone]",
+        _ => "[number]",
+    }
+}
+
+/// The text without what must not be kept.
+pub fn redact(text: &str) -> String {
+    let redact = |text: Cow<'_, str>, rule: &Rule| match rule.pattern.replace_all(&text, |found: &Captures<'_>| (rule.word)(found)) {
+        Cow::Borrowed(_) => text.into_owned().into(),
+        Cow::Owned(redacted) => Cow::Owned(redacted),
+    };
+    RULES.iter().fold(Cow::Owned(text.to_owned()), redact).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::redact;
+
+    #[test]
+    fn personal_and_financial_data_is_taken_out() {
+        for (text, want) in [
+            ("to 012180004643051249 now", "to [clabe] now"),
+            ("0121-8000 4643.0512 49", "[clabe]"),
+            ("card 4111 1111 1111 1111", "card [card]"),
+            ("call 55 1234 5678", "call [phone]"),
+            ("call +52 (55) 1234-5678", "call [phone]"),
+            ("ana.lopez+bank@example.com.mx wrote", "[email] wrote"),
+            ("CURP LOOA531113HTCPBN07", "CURP [curp]"),
+            ("rfc looa5311135k1", "rfc [rfc]"),
+            ("sent $1,500.50 today", "sent [amount]today"),
+            ("MXN 1500", "[amount]"),
+            ("1500 pesos", "[amount]"),
+            ("amount=1500.50", "amount=[amount]"),
+            ("12,500", "[amount]"),
+            ("99999999999999999999999", "[number]"),
+        ] {
+            assert_eq!(redact(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn behaviour_stays() {
+        for text in ["transfer_amount", "step 2 of 4", "took 12 s, 3 errors", "v1.2.3", "nudge_accepted", "", "ñandú 日本"] {
+            assert_eq!(redact(text), text);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What handlers share. Cheap to clone; each clone is a handle to the same things.
+
+use std::sync::Arc;
+
+use sqlx::PgPool;
+use time::OffsetDateTime;
+
+use crate::analytics::EventWorker;
+use crate::clock::Clock;
+use crate::domain::money::Money;
+use crate::http::token::Verifier;
+use crate::ledger::Ledger;
+use crate::models::Models;
+
+/// The state of the service.
+#[derive(Clone)]
+pub struct App {
+    /// Connections.
+    pub db: PgPool,
+    /// The money core.
+    pub ledger: Ledger,
+    /// What scores.
+    pub models: Models,
+    /// Stores what is queued.
+    pub events: EventWorker,
+    /// Checks bearer tokens.
+    pub tokens: Arc<Verifier>,
+    /// The time.
+    pub clock: Clock,
+    /// Policy that the configuration sets.
+    pub settings: Arc<Settings>,
+    /// When the service started.
+    pub started_at: OffsetDateTime,
+}
+
+/// Policy that the configuration sets.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// First credit of each new account: 0.00 in production, 10,000.00 in the sandbox.
+    pub opening_credit: Money,
+    /// Refuse CLABEs that fail their check digit; otherwise they only get a warning.
+    pub enforce_clabe: bool,
+    /// `Host` names that the assistance listener answers to, without port, in lower case.
+    pub assist_hosts: Vec<String>,
+}

@@ -1,0 +1,45 @@
+//! `caudal fund`: through the same core as every other movement of money.
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use uuid::Uuid;
+
+use super::database::{Database, Use};
+use super::print;
+use crate::clock::Clock;
+use crate::config::{Common, Fund};
+use crate::domain::money::Money;
+use crate::ledger::batcher::LedgerConfig;
+use crate::ledger::{Command, Ledger, Outcome};
+use crate::models::{Models, Registry};
+
+pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
+    let amount = Money::parse_amount(&fund.amount).map_err(|error| anyhow!("--amount {}: {error}", fund.amount))?;
+    let database = Database::open(common, Use::Shared).await?;
+    let outcome = credit(&database, fund.account, amount).await;
+    database.close().await?;
+    match outcome? {
+        Outcome::Funded(balance) => print(&format!("credited {amount} MXN, new balance {balance} MXN"))?,
+        Outcome::AccountNotFound => {
+            bail!("there is no customer account {}: `GET /api/ledger/accounts` lists them", fund.account)
+        }
+        Outcome::BalanceTooLarge => bail!("the balance would not fit: use a smaller --amount"),
+        other => bail!("the ledger answered {other:?}"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn credit(database: &Database, account_id: Uuid, amount: Money) -> Result<Outcome> {
+    // A credit asks no rules, so no component is loaded.
+    let models = Models::new(Registry::default());
+    let config = LedgerConfig::default();
+    let (ledger, task) = Ledger::start(database.pool.clone(), models, Clock::system(), config)
+        .await
+        .context("cannot start the ledger")?;
+    let command = crate::ledger::Fund { transfer_id: Uuid::now_v7(), account_id, amount };
+    let outcome = ledger.submit(Command::Fund(command)).await;
+    drop(ledger);
+    task.await.context("the ledger stopped")?;
+    outcome.map_err(anyhow::Error::from)
+}

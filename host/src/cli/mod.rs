@@ -1,0 +1,46 @@
+//! The commands, one file each.
+
+mod database;
+mod fund;
+mod postgres;
+mod secret;
+mod serve;
+mod token;
+mod verify;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use tracing_subscriber::EnvFilter;
+
+use crate::config::{Cli, Command};
+
+/// Runs one command.
+///
+/// # Errors
+/// A sentence that says what to do.
+pub fn run(cli: Cli) -> Result<ExitCode> {
+    let filter = EnvFilter::try_new(&cli.common.log).context("--log is not a log filter like \"info,caudal=debug\"")?;
+    let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(color).init();
+
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
+    runtime.block_on(async {
+        match cli.command {
+            Command::Serve(serve) => serve::run(&cli.common, serve).await,
+            Command::Token(token) => token::run(&cli.common, token),
+            Command::Fund(fund) => fund::run(&cli.common, fund).await,
+            Command::Verify => verify::run(&cli.common).await,
+            Command::Postgres(command) => postgres::run(&cli.common, command).await,
+        }
+    })
+}
+
+/// Writes lines for a person or a pipe; a closed pipe is no fault.
+fn print(text: &str) -> Result<()> {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,56 @@
+//! The secret that signs tokens: given, or the sandbox's own in the data folder.
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::config::Jwt;
+use crate::http::token::{SECRET_BYTES_MIN, TokenConfig};
+
+const FILE: &str = "jwt-secret";
+
+/// The configured secret; it has no default.
+pub(super) fn configured(jwt: &Jwt) -> Result<Option<Vec<u8>>> {
+    let Some(secret) = &jwt.secret else { return Ok(None) };
+    if secret.len() < SECRET_BYTES_MIN {
+        bail!(
+            "CAUDAL_JWT_SECRET has {} bytes: use at least {SECRET_BYTES_MIN}, for example from `openssl rand -hex 32`",
+            secret.len()
+        );
+    }
+    Ok(Some(secret.clone().into_bytes()))
+}
+
+/// The sandbox's secret; made up when it is not there yet.
+pub(super) fn of_sandbox(data_dir: &Path) -> Result<Vec<u8>> {
+    let path = data_dir.join(FILE);
+    fs::create_dir_all(data_dir).with_context(|| format!("cannot create the data folder {}", data_dir.display()))?;
+    let mut random = [0; SECRET_BYTES_MIN];
+    getrandom::fill(&mut random).context("the machine gives no random bytes")?;
+    let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+        Ok(mut file) => {
+            file.write_all(secret.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+            return Ok(secret.into_bytes());
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error).with_context(|| format!("cannot create {}", path.display())),
+    }
+    let metadata = fs::metadata(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    if metadata.permissions().mode() & 0o077 != 0 {
+        bail!("{path} is readable by others: run `chmod 600 {path}`", path = path.display());
+    }
+    let secret = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    if secret.len() < SECRET_BYTES_MIN {
+        bail!("{} is too short: delete it, and a new one is made", path.display());
+    }
+    Ok(secret)
+}
+
+/// What tokens look like.
+pub(super) fn token_config(jwt: &Jwt) -> TokenConfig {
+    TokenConfig { user_claim: jwt.user_claim.clone(), audience: jwt.audience.clone(), issuer: jwt.issuer.clone() }
+}

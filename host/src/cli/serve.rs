@@ -1,0 +1,172 @@
+//! `caudal serve`: starts everything in order, and stops it in the opposite one.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use super::database::{Database, Use};
+use super::{print, secret};
+use crate::analytics::EventWorker;
+use crate::app::{App, Settings};
+use crate::clock::Clock;
+use crate::config::{ClabePolicy, Common, Serve};
+use crate::domain::money::Money;
+use crate::http::token::{Verifier, mint};
+use crate::ledger::Ledger;
+use crate::ledger::batcher::LedgerConfig;
+use crate::models::{Models, Registry};
+use crate::wasm::Runtime;
+
+/// First credit of a sandbox account: 10,000.00 MXN.
+const SANDBOX_CREDIT: Money = Money::from_minor(1_000_000);
+
+/// How long requests under way may take to finish after a signal to stop.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
+
+/// How long the sandbox's printed token is valid.
+const SANDBOX_TOKEN_LIFETIME: time::Duration = time::Duration::days(1);
+
+/// Whose token the sandbox prints.
+const SANDBOX_USER: &str = "ana";
+
+pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
+    if serve.sandbox && !(serve.ledger_addr.ip().is_loopback() && serve.assist_addr.ip().is_loopback()) {
+        bail!("--sandbox gives money away: it serves on loopback addresses like 127.0.0.1 only");
+    }
+    let secret = match secret::configured(&serve.jwt)? {
+        Some(secret) => secret,
+        None if serve.sandbox => secret::of_sandbox(&common.data_dir)?,
+        None => bail!("set CAUDAL_JWT_SECRET to the secret that signs your tokens, or try --sandbox"),
+    };
+    // Cheap things first: a taken port or a broken component is told before a database starts.
+    let ledger_listener = bind(serve.ledger_addr, "--ledger-addr").await?;
+    let assist_listener = bind(serve.assist_addr, "--assist-addr").await?;
+    let runtime = Runtime::new().context("cannot run components on this machine")?;
+    let registry = Registry::embedded(&runtime).context("rebuild the components with `make components`")?;
+
+    let database = Database::open(common, Use::Owned).await?;
+    let served = serve_until_signal(&serve, &secret, registry, &database, ledger_listener, assist_listener).await;
+    database.close().await?;
+    served?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
+    let listener = TcpListener::bind(address).await;
+    listener.with_context(|| format!("cannot listen on {address}: stop what does, or choose another with {flag}"))
+}
+
+async fn serve_until_signal(
+    serve: &Serve,
+    secret: &[u8],
+    registry: Registry,
+    database: &Database,
+    ledger_listener: TcpListener,
+    assist_listener: TcpListener,
+) -> Result<()> {
+    let clock = Clock::system();
+    let models = Models::new(registry);
+    let config = LedgerConfig { cooling_seconds: serve.beneficiary_cooling.as_secs() };
+    let (ledger, ledger_task) = Ledger::start(database.pool.clone(), models.clone(), clock.clone(), config)
+        .await
+        .context("cannot start the ledger")?;
+    let (events, event_task) = EventWorker::start(database.pool.clone(), clock.clone());
+    let started_at = clock.now();
+    let app = App {
+        db: database.pool.clone(),
+        ledger,
+        models,
+        events,
+        tokens: Arc::new(Verifier::new(secret, secret::token_config(&serve.jwt))),
+        clock,
+        settings: Arc::new(settings(serve)),
+        started_at,
+    };
+
+    let (stop, stopped) = watch::channel(false);
+    let ledger_addr = ledger_listener.local_addr().context("cannot read the ledger's address")?;
+    let assist_addr = assist_listener.local_addr().context("cannot read the assistance API's address")?;
+    let ledger_server = axum::serve(ledger_listener, crate::ledger_router(app.clone()))
+        .with_graceful_shutdown(wait_for(stopped.clone()));
+    let assist_server =
+        axum::serve(assist_listener, crate::assist_router(app.clone())).with_graceful_shutdown(wait_for(stopped));
+    let ledger_server = tokio::spawn(async move { ledger_server.await });
+    let assist_server = tokio::spawn(async move { assist_server.await });
+    print(&banner(serve, secret, &app, ledger_addr, assist_addr)?)?;
+    drop(app);
+
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot handle signals")?;
+    let mut terminate = signal(SignalKind::terminate()).context("cannot handle signals")?;
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    tracing::info!("stopping: requests under way finish, queued events are kept");
+    stop.send_replace(true);
+    // The servers hold the last handles to the ledger, so its task ends after them, with every
+    // command answered.
+    let finish = async {
+        let _ = tokio::join!(ledger_server, assist_server);
+        event_task.abort();
+        let _ = ledger_task.await;
+    };
+    if tokio::time::timeout(SHUTDOWN_GRACE, finish).await.is_err() {
+        tracing::warn!("some requests did not finish in time");
+    }
+    Ok(())
+}
+
+async fn wait_for(mut stopped: watch::Receiver<bool>) {
+    // A dropped sender means the same.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
+}
+
+fn settings(serve: &Serve) -> Settings {
+    let mut assist_hosts: Vec<String> = serve.assist_hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+    assist_hosts.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
+    assist_hosts.push(match serve.assist_addr {
+        SocketAddr::V4(address) => address.ip().to_string(),
+        SocketAddr::V6(address) => format!("[{}]", address.ip()),
+    });
+    Settings {
+        opening_credit: if serve.sandbox { SANDBOX_CREDIT } else { Money::ZERO },
+        enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,
+        assist_hosts,
+    }
+}
+
+/// What a person at the terminal sees.
+fn banner(serve: &Serve, secret: &[u8], app: &App, ledger: SocketAddr, assist: SocketAddr) -> Result<String> {
+    let mut lines = vec![
+        String::new(),
+        format!("  ledger API      http://{ledger}"),
+        format!("  assistance API  http://{assist}   (internal)"),
+    ];
+    if serve.sandbox {
+        let config = secret::token_config(&serve.jwt);
+        let token = mint(secret, &config, SANDBOX_USER, None, app.clock.now(), SANDBOX_TOKEN_LIFETIME)?;
+        lines.extend([
+            String::new(),
+            format!("  token for {SANDBOX_USER}, valid for a day:"),
+            String::new(),
+            format!("export TOKEN={token}"),
+            String::new(),
+            "  open an account with 10,000.00 MXN in it:".to_owned(),
+            String::new(),
+            format!(
+                "curl -s http://{ledger}/api/ledger/accounts -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: \
+                 application/json' -d '{{\"accountNumber\":\"646180110400000007\",\"accountType\":\"checking\"}}'"
+            ),
+            String::new(),
+            "  Ctrl-C stops; the data stays.".to_owned(),
+        ]);
+    }
+    lines.push(String::new());
+    Ok(lines.join("\n"))
+}

@@ -1,0 +1,96 @@
+//! The only place that reads the time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use time::{Duration, OffsetDateTime, UtcOffset};
+
+/// Mexico City is at UTC-6 all year: daylight saving time ended in October 2022.
+const MEXICO_CITY: UtcOffset = time::macros::offset!(-6);
+
+/// Tells the time, in whole milliseconds: what is stored, shown and compared is then the same.
+#[derive(Clone, Debug)]
+pub struct Clock(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    System,
+    Fixed(Arc<AtomicI64>),
+}
+
+impl Clock {
+    /// The machine's clock.
+    pub fn system() -> Self {
+        Self(Source::System)
+    }
+
+    /// A clock for tests that stands still until it is told to [`advance`](Self::advance).
+    pub fn fixed(at: OffsetDateTime) -> Self {
+        Self(Source::Fixed(Arc::new(AtomicI64::new(millis(at)))))
+    }
+
+    /// Now, in UTC.
+    pub fn now(&self) -> OffsetDateTime {
+        match &self.0 {
+            Source::System => at_millis(millis(read_system_clock())),
+            Source::Fixed(at) => at_millis(at.load(Ordering::SeqCst)),
+        }
+    }
+
+    /// Moves a fixed clock; the machine's clock stays as it is.
+    pub fn advance(&self, by: Duration) {
+        if let Source::Fixed(at) = &self.0 {
+            at.fetch_add(i64::try_from(by.whole_milliseconds()).unwrap_or(0), Ordering::SeqCst);
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that may")]
+fn read_system_clock() -> OffsetDateTime {
+    OffsetDateTime::now_utc()
+}
+
+/// Milliseconds since the epoch.
+pub fn millis(at: OffsetDateTime) -> i64 {
+    at.unix_timestamp() * 1_000 + i64::from(at.millisecond())
+}
+
+/// The inverse of [`millis`]; an instant out of range becomes the epoch.
+pub fn at_millis(millis: i64) -> OffsetDateTime {
+    OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000)
+        .unwrap_or(OffsetDateTime::UNIX_EPOCH)
+}
+
+/// The hour in Mexico City, 0 to 23.
+pub fn mexico_city_hour(at: OffsetDateTime) -> u8 {
+    at.to_offset(MEXICO_CITY).hour()
+}
+
+/// When the present day began in Mexico City.
+pub fn mexico_city_midnight(at: OffsetDateTime) -> OffsetDateTime {
+    at.to_offset(MEXICO_CITY).replace_time(time::Time::MIDNIGHT).to_offset(UtcOffset::UTC)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    #[test]
+    fn the_day_turns_at_six_utc() {
+        let before = datetime!(2026-11-21 05:59:59 UTC);
+        let after = datetime!(2026-11-21 06:00 UTC);
+        assert_eq!((mexico_city_hour(before), mexico_city_hour(after)), (23, 0));
+        assert_eq!(mexico_city_midnight(before), datetime!(2026-11-20 06:00 UTC));
+        assert_eq!(mexico_city_midnight(after), after);
+    }
+
+    #[test]
+    fn milliseconds_survive_the_way_there_and_back() {
+        let at = datetime!(2026-11-21 05:59:59.123_456 UTC);
+        assert_eq!(at_millis(millis(at)), datetime!(2026-11-21 05:59:59.123 UTC));
+        let clock = Clock::fixed(at);
+        clock.advance(Duration::SECOND);
+        assert_eq!(clock.now(), datetime!(2026-11-21 06:00:00.123 UTC));
+    }
+}

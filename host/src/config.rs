@@ -1,0 +1,139 @@
+//! The command line and the environment; nothing else reads either.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use uuid::Uuid;
+
+/// A bank's transfer service with its models beside it.
+#[derive(Debug, Parser)]
+#[command(name = "caudal", version, about, max_term_width = 100)]
+pub struct Cli {
+    /// Settings of every command.
+    #[command(flatten)]
+    pub common: Common,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Settings of every command.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Folder of the private database and of the sandbox's secret
+    #[arg(long, env = "CAUDAL_DATA_DIR", default_value = ".caudal", global = true)]
+    pub data_dir: PathBuf,
+    /// Postgres to use instead of a private one, as postgres://user@host/database
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
+    pub database_url: Option<String>,
+    /// Folder with `postgres` and `initdb`, when they are not found by themselves
+    #[arg(long, env = "CAUDAL_POSTGRES_BIN", global = true)]
+    pub postgres_bin: Option<PathBuf>,
+    /// What to log, in the syntax of tracing's EnvFilter
+    #[arg(long, env = "CAUDAL_LOG", default_value = "info,sqlx=warn", global = true)]
+    pub log: String,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve the ledger API and the assistance API
+    Serve(Serve),
+    /// Print a bearer token for a user
+    Token(Token),
+    /// Credit an account from the bank's own money
+    Fund(Fund),
+    /// Prove that the ledger's balances, entries and transfers agree
+    Verify,
+    /// Run a command with DATABASE_URL set to a private Postgres
+    Postgres(PostgresCommand),
+}
+
+/// How tokens are signed and read.
+#[derive(Debug, Clone, Args)]
+pub struct Jwt {
+    /// Secret that signs tokens, at least 32 bytes (default: the sandbox's, in the data folder)
+    #[arg(long = "jwt-secret", env = "CAUDAL_JWT_SECRET", hide_env_values = true)]
+    pub secret: Option<String>,
+    /// Claim that names the user
+    #[arg(long = "jwt-user-claim", env = "CAUDAL_JWT_USER_CLAIM", default_value = "sub")]
+    pub user_claim: String,
+    /// Audience that tokens must have
+    #[arg(long = "jwt-audience", env = "CAUDAL_JWT_AUDIENCE")]
+    pub audience: Option<String>,
+    /// Issuer that tokens must have
+    #[arg(long = "jwt-issuer", env = "CAUDAL_JWT_ISSUER")]
+    pub issuer: Option<String>,
+}
+
+/// Whether a wrong CLABE check digit is a reason to refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClabePolicy {
+    /// Save it and warn.
+    Warn,
+    /// Refuse it.
+    Enforce,
+}
+
+/// `caudal serve`
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Address of the ledger API
+    #[arg(long, env = "CAUDAL_LEDGER_ADDR", default_value = "127.0.0.1:8080")]
+    pub ledger_addr: SocketAddr,
+    /// Address of the internal assistance API
+    #[arg(long, env = "CAUDAL_ASSIST_ADDR", default_value = "127.0.0.1:8081")]
+    pub assist_addr: SocketAddr,
+    /// Host name that the assistance API answers to, besides its address and localhost; repeatable
+    #[arg(long = "assist-host", env = "CAUDAL_ASSIST_HOSTS", value_delimiter = ',')]
+    pub assist_hosts: Vec<String>,
+    /// Try-out mode: new accounts open with 10,000.00, the secret is made up, a token is printed
+    #[arg(long, env = "CAUDAL_SANDBOX")]
+    pub sandbox: bool,
+    /// Whether a CLABE with a wrong check digit is refused
+    #[arg(long, env = "CAUDAL_CLABE_POLICY", value_enum, default_value = "warn")]
+    pub clabe_policy: ClabePolicy,
+    /// How long a new beneficiary has to wait for its first transfer, for example 30m
+    #[arg(long, env = "CAUDAL_BENEFICIARY_COOLING", default_value = "0s", value_parser = humantime::parse_duration)]
+    pub beneficiary_cooling: std::time::Duration,
+    /// Tokens.
+    #[command(flatten)]
+    pub jwt: Jwt,
+}
+
+/// `caudal token`
+#[derive(Debug, Args)]
+pub struct Token {
+    /// User identifier, up to 255 characters
+    #[arg(long)]
+    pub user: String,
+    /// Scope claim
+    #[arg(long)]
+    pub scope: Option<String>,
+    /// How long the token is valid
+    #[arg(long, default_value = "24h", value_parser = humantime::parse_duration)]
+    pub ttl: std::time::Duration,
+    /// Tokens.
+    #[command(flatten)]
+    pub jwt: Jwt,
+}
+
+/// `caudal fund`
+#[derive(Debug, Args)]
+pub struct Fund {
+    /// Id of the account
+    #[arg(long)]
+    pub account: Uuid,
+    /// Amount in MXN, for example 100.00
+    #[arg(long)]
+    pub amount: String,
+}
+
+/// `caudal postgres`
+#[derive(Debug, Args)]
+pub struct PostgresCommand {
+    /// The command and its arguments
+    #[arg(last = true, required = true)]
+    pub command: Vec<String>,
+}

@@ -1,0 +1,75 @@
+//! Accounts with their balances, for reading. The ledger writes them.
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::Position;
+use crate::domain::money::Money;
+
+/// An account and what is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Id.
+    pub account_id: Uuid,
+    /// As given.
+    pub account_number: String,
+    /// As given.
+    pub account_type: String,
+    /// Present balance.
+    pub balance: Money,
+    /// `MXN`.
+    pub currency: String,
+    /// When it was opened.
+    pub created_at: OffsetDateTime,
+}
+
+/// A user's accounts, oldest first, after `position`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn list_accounts(
+    db: &mut PgConnection,
+    owner: &str,
+    position: Option<Position>,
+    limit: i64,
+) -> Result<Vec<Account>, sqlx::Error> {
+    let rows = sqlx::query!(
+        r#"
+        select account_id, account_number, account_type, posted, currency, created_at
+        from account join account_balance using (account_id)
+        where owner = $1 and ($2::timestamptz is null or (created_at, account_id) > ($2, $3::uuid))
+        order by created_at, account_id
+        limit $4
+        "#,
+        owner,
+        position.map(|position| position.created_at),
+        position.map(|position| position.id),
+        limit,
+    )
+    .fetch_all(db)
+    .await?;
+    let accounts = rows.into_iter().map(|row| Account {
+        account_id: row.account_id,
+        account_number: row.account_number,
+        account_type: row.account_type,
+        balance: Money::from_minor(row.posted),
+        currency: row.currency,
+        created_at: row.created_at,
+    });
+    Ok(accounts.collect())
+}
+
+/// Whether the account is this user's.
+///
+/// # Errors
+/// When the database fails.
+pub async fn is_owned(db: &mut PgConnection, owner: &str, account_id: Uuid) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select exists (select from account where account_id = $1 and owner = $2) as "exists!""#,
+        account_id,
+        owner,
+    )
+    .fetch_one(db)
+    .await
+}

@@ -1,0 +1,120 @@
+//! Saved payees.
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::Position;
+
+/// One saved payee.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beneficiary {
+    /// Id.
+    pub beneficiary_id: Uuid,
+    /// Full name.
+    pub name: String,
+    /// Friendly name.
+    pub alias: Option<String>,
+    /// CLABE or other identifier, as given.
+    pub account_number: String,
+    /// Bank, as given.
+    pub bank_name: String,
+    /// False for new ones.
+    pub is_favorite: bool,
+    /// When it was saved.
+    pub created_at: OffsetDateTime,
+}
+
+/// Saves a payee.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert_beneficiary(
+    db: &mut PgConnection,
+    owner: &str,
+    beneficiary: &Beneficiary,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        r#"
+        insert into beneficiary (beneficiary_id, owner, name, alias, account_number, bank_name, is_favorite, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        "#,
+        beneficiary.beneficiary_id,
+        owner,
+        beneficiary.name,
+        beneficiary.alias,
+        beneficiary.account_number,
+        beneficiary.bank_name,
+        beneficiary.is_favorite,
+        beneficiary.created_at,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// A user's payees, oldest first, after `position`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn list_beneficiaries(
+    db: &mut PgConnection,
+    owner: &str,
+    position: Option<Position>,
+    limit: i64,
+) -> Result<Vec<Beneficiary>, sqlx::Error> {
+    sqlx::query_as!(
+        Beneficiary,
+        r#"
+        select beneficiary_id, name, alias, account_number, bank_name, is_favorite, created_at
+        from beneficiary
+        where owner = $1 and ($2::timestamptz is null or (created_at, beneficiary_id) > ($2, $3::uuid))
+        order by created_at, beneficiary_id
+        limit $4
+        "#,
+        owner,
+        position.map(|position| position.created_at),
+        position.map(|position| position.id),
+        limit,
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// One of the user's own payees.
+///
+/// # Errors
+/// When the database fails.
+pub async fn find_beneficiary(
+    db: &mut PgConnection,
+    owner: &str,
+    beneficiary_id: Uuid,
+) -> Result<Option<Beneficiary>, sqlx::Error> {
+    sqlx::query_as!(
+        Beneficiary,
+        r#"
+        select beneficiary_id, name, alias, account_number, bank_name, is_favorite, created_at
+        from beneficiary where owner = $1 and beneficiary_id = $2
+        "#,
+        owner,
+        beneficiary_id,
+    )
+    .fetch_optional(db)
+    .await
+}
+
+/// Deletes one of the user's own payees; false when there is none.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete_beneficiary(
+    db: &mut PgConnection,
+    owner: &str,
+    beneficiary_id: Uuid,
+) -> Result<bool, sqlx::Error> {
+    let deleted =
+        sqlx::query!("delete from beneficiary where owner = $1 and beneficiary_id = $2", owner, beneficiary_id)
+            .execute(db)
+            .await?;
+    Ok(deleted.rows_affected() == 1)
+}

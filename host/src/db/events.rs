@@ -1,0 +1,93 @@
+//! Analytics events: the queue and the store. All text is redacted before it gets here.
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// An event on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Id.
+    pub event_id: Uuid,
+    /// Screen.
+    pub screen: String,
+    /// Interaction type.
+    pub event_type: String,
+    /// Extra detail.
+    pub details: Option<String>,
+    /// When it came in.
+    pub received_at: OffsetDateTime,
+}
+
+/// Queues an event if its user consents at this moment.
+///
+/// # Errors
+/// When the database fails.
+pub async fn enqueue_event(db: &mut PgConnection, owner: &str, event: &Event) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        r#"
+        insert into event_queue (event_id, owner, screen, event_type, details, received_at)
+        select $1, owner, $3, $4, $5, $6 from consent where owner = $2 and granted
+        "#,
+        event.event_id,
+        owner,
+        event.screen,
+        event.event_type,
+        event.details,
+        event.received_at,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Forgets what a user has queued.
+///
+/// # Errors
+/// When the database fails.
+pub async fn purge_queue(db: &mut PgConnection, owner: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("delete from event_queue where owner = $1", owner).execute(db).await?;
+    Ok(())
+}
+
+/// Moves up to `limit` events, oldest first, from the queue to the store in one statement; those
+/// whose user does not consent any more are dropped. Gives the number taken from the queue.
+///
+/// Rows that another worker holds are skipped. The consent rows are locked as long as it takes, so
+/// a revocation is either seen here or waits and then finds the queue empty.
+///
+/// # Errors
+/// When the database fails; the queue is then as it was.
+pub async fn store_queued(db: &mut PgConnection, limit: i64, now: OffsetDateTime) -> Result<u64, sqlx::Error> {
+    let taken = sqlx::query_scalar!(
+        r#"
+        with next as (
+            select event_id from event_queue order by received_at, event_id limit $1 for update skip locked
+        ), taken as (
+            delete from event_queue using next where event_queue.event_id = next.event_id
+            returning event_queue.*
+        ), consenting as (
+            select owner from consent where granted and owner in (select owner from taken)
+            order by owner for share
+        ), stored as (
+            insert into event (event_id, owner, screen, event_type, details, received_at, stored_at)
+            select event_id, owner, screen, event_type, details, received_at, $2
+            from taken join consenting using (owner)
+        )
+        select count(*) as "count!" from taken
+        "#,
+        limit,
+        now,
+    )
+    .fetch_one(db)
+    .await?;
+    Ok(taken.unsigned_abs())
+}
+
+/// Deletes stored events from before `before`; gives their number.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete_events_before(db: &mut PgConnection, before: OffsetDateTime) -> Result<u64, sqlx::Error> {
+    Ok(sqlx::query!("delete from event where received_at < $1", before).execute(db).await?.rows_affected())
+}

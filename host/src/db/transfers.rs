@@ -1,0 +1,118 @@
+//! Transfers as their sender sees them, and the history that scores are made from.
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::{Position, unknown_text};
+use crate::domain::money::Money;
+use crate::domain::transfer::Status;
+
+/// One transfer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    /// Id.
+    pub transfer_id: Uuid,
+    /// Debited account.
+    pub from_account_id: Uuid,
+    /// Payee; a credit by the bank has none.
+    pub to_beneficiary_id: Option<Uuid>,
+    /// The payee's name when the transfer was made.
+    pub beneficiary_name: Option<String>,
+    /// Above zero.
+    pub amount: Money,
+    /// Where it stands.
+    pub status: Status,
+    /// Clave de rastreo.
+    pub spei_reference: Option<String>,
+    /// When it was made.
+    pub created_at: OffsetDateTime,
+}
+
+/// A user's transfers, newest first, after `position`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn list_transfers(
+    db: &mut PgConnection,
+    owner: &str,
+    position: Option<Position>,
+    limit: i64,
+) -> Result<Vec<Transfer>, sqlx::Error> {
+    let rows = sqlx::query!(
+        r#"
+        select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, amount, status, spei_reference,
+            created_at
+        from transfer
+        where owner = $1 and kind = 'spei'
+            and ($2::timestamptz is null or (created_at, transfer_id) < ($2, $3::uuid))
+        order by created_at desc, transfer_id desc
+        limit $4
+        "#,
+        owner,
+        position.map(|position| position.created_at),
+        position.map(|position| position.id),
+        limit,
+    )
+    .fetch_all(db)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(Transfer {
+                transfer_id: row.transfer_id,
+                from_account_id: row.debit_account_id,
+                to_beneficiary_id: row.beneficiary_id,
+                beneficiary_name: row.beneficiary_name,
+                amount: Money::from_minor(row.amount),
+                status: parse_status(&row.status)?,
+                spei_reference: row.spei_reference,
+                created_at: row.created_at,
+            })
+        })
+        .collect()
+}
+
+/// A stored status.
+pub(crate) fn parse_status(text: &str) -> Result<Status, sqlx::Error> {
+    Status::parse(text).ok_or_else(|| unknown_text("transfer.status", text))
+}
+
+/// A user's completed transfers, summed up for the risk model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct History {
+    /// How many.
+    pub count: u32,
+    /// Average in MXN, 0 when there are none.
+    pub average: f64,
+    /// Maximum in MXN, 0 when there are none.
+    pub maximum: f64,
+    /// How many of them to the payee.
+    pub count_to_payee: u32,
+}
+
+/// Sums up `owner`'s completed transfers; `payee_key` is the payee's normalised account number, so
+/// deleting and saving a beneficiary again changes nothing.
+///
+/// # Errors
+/// When the database fails.
+pub async fn find_history(db: &mut PgConnection, owner: &str, payee_key: &str) -> Result<History, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"
+        select count(*) as "count!", coalesce(sum(amount), 0)::float8 as "sum!", coalesce(max(amount), 0) as "max!",
+            count(*) filter (where payee_key = $2) as "count_to_payee!"
+        from transfer
+        where owner = $1 and kind = 'spei' and status = 'completed'
+        "#,
+        owner,
+        payee_key,
+    )
+    .fetch_one(db)
+    .await?;
+    let count = u32::try_from(row.count).unwrap_or(u32::MAX);
+    Ok(History {
+        count,
+        average: if count == 0 { 0.0 } else { row.sum / f64::from(count) / 100.0 },
+        maximum: Money::from_minor(row.max).to_f64(),
+        count_to_payee: u32::try_from(row.count_to_payee).unwrap_or(u32::MAX),
+    })
+}

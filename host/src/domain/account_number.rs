@@ -1,0 +1,135 @@
+//! Account numbers as people type them: CLABE, card, phone or anything else.
+//!
+//! A number is never refused for its shape here: documentation and real payments are full of ones
+//! that fail a check digit or a stale bank list. What can be derived is, and doubts become warnings.
+
+use super::banks;
+
+super::text_enum! {
+    /// What an account number looks like.
+    Kind {
+        /// 18 digits.
+        Clabe = "clabe",
+        /// 15 or 16 digits with a valid Luhn digit.
+        Card = "card",
+        /// 10 digits.
+        Phone = "phone",
+        /// Anything else.
+        Other = "other",
+    }
+}
+
+/// What a number says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// Its kind by shape.
+    pub kind: Kind,
+    /// The bank in a CLABE, when the code is known.
+    pub bank: Option<&'static str>,
+    /// The CLABE's check digit is right; true for every other kind.
+    pub checks: bool,
+}
+
+/// The number without spaces and hyphens, the form in which numbers are compared.
+pub fn normalise(number: &str) -> String {
+    number.chars().filter(|character| !character.is_whitespace() && *character != '-').collect()
+}
+
+/// Reads what can be derived from a number.
+pub fn read(number: &str) -> Reading {
+    let number = normalise(number);
+    let all_digits = number.bytes().all(|byte| byte.is_ascii_digit());
+    let kind = match number.len() {
+        18 if all_digits => Kind::Clabe,
+        15 | 16 if all_digits && luhn_checks(&number) => Kind::Card,
+        10 if all_digits => Kind::Phone,
+        _ => Kind::Other,
+    };
+    let is_clabe = kind == Kind::Clabe;
+    Reading {
+        kind,
+        bank: if is_clabe { banks::name(&number[..3]) } else { None },
+        checks: !is_clabe || clabe_check_digit(&number) == number.as_bytes()[17] - b'0',
+    }
+}
+
+/// Check digit over the first 17 digits: weights 3, 7, 1 repeating, each product modulo 10.
+fn clabe_check_digit(digits: &str) -> u8 {
+    let sum: u8 = digits
+        .bytes()
+        .take(17)
+        .zip([3, 7, 1].into_iter().cycle())
+        .map(|(byte, weight)| (byte - b'0') * weight % 10)
+        .fold(0, |sum, product| (sum + product) % 10);
+    // The outer remainder matters: a sum of 0 gives 0, not 10.
+    (10 - sum) % 10
+}
+
+/// The check that payment cards pass.
+pub(crate) fn luhn_checks(digits: &str) -> bool {
+    let sum: u32 = digits
+        .bytes()
+        .rev()
+        .enumerate()
+        .map(|(index, byte)| {
+            let digit = u32::from(byte - b'0');
+            match index % 2 {
+                0 => digit,
+                _ if digit > 4 => digit * 2 - 9,
+                _ => digit * 2,
+            }
+        })
+        .sum();
+    sum % 10 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn valid_clabes_check_and_name_their_bank() {
+        for (number, bank) in [
+            ("002010077777777771", Some("Banamex")),
+            ("723010123456789019", Some("Cuenca")),
+            ("646180110400000007", Some("STP")),
+            ("072691004495711499", Some("Banorte")),
+            ("012180004643051249", Some("BBVA")),
+            ("738180793822290063", Some("Fintoc")),
+            ("032180000118359719", None),
+            ("000000000000000000", None),
+            ("646-180 1104 0000 0007", Some("STP")),
+        ] {
+            assert_eq!(read(number), Reading { kind: Kind::Clabe, bank, checks: true }, "{number}");
+        }
+    }
+
+    #[test]
+    fn wrong_check_digits_are_noticed_and_nothing_more() {
+        for number in [
+            "002000000000000007",
+            "111180157042875763",
+            "012345678901234567",
+            "012180001234567890",
+            "123456789012345678",
+        ] {
+            let reading = read(number);
+            assert_eq!((reading.kind, reading.checks), (Kind::Clabe, false), "{number}");
+        }
+    }
+
+    #[test]
+    fn other_numbers_are_told_apart() {
+        for (number, kind) in [
+            ("4111 1111 1111 1111", Kind::Card),
+            ("378282246310005", Kind::Card),
+            ("4111111111111112", Kind::Other),
+            ("5512345678", Kind::Phone),
+            ("ABC-1", Kind::Other),
+            ("", Kind::Other),
+            ("01218000464305124９", Kind::Other),
+        ] {
+            assert_eq!(read(number), Reading { kind, bank: None, checks: true }, "{number}");
+        }
+    }
+}

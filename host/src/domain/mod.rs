@@ -1,0 +1,63 @@
+//! The nouns of the bank and the rules that hold for them everywhere.
+//!
+//! Pure: std only. No HTTP, SQL, JSON, WebAssembly, time source or randomness; each of those edges
+//! converts to these types on its own side. Nothing here is `Serialize`.
+
+pub mod accessibility;
+pub mod account_number;
+mod banks;
+pub mod model;
+pub mod money;
+pub mod nudge;
+pub mod profile;
+pub mod risk;
+pub mod rules;
+pub mod transfer;
+
+/// An enum whose cases are written as fixed strings in JSON and SQL.
+macro_rules! text_enum {
+    ($(#[$meta:meta])* $name:ident { $($(#[$case_meta:meta])* $case:ident = $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$case_meta])* $case),+ }
+
+        impl $name {
+            /// Every case, in declaration order.
+            pub const ALL: &'static [Self] = &[$(Self::$case),+];
+
+            /// The text that stands for this case on the wire and in tables.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$case => $text),+ }
+            }
+
+            /// The case that `text` stands for; exact match.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$case),)+ _ => None }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+pub(crate) use text_enum;
+
+/// What is wrong with an answer that a component gave; the answer is then not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadAnswer(pub &'static str);
+
+impl std::fmt::Display for BadAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for BadAnswer {}
+
+/// A score or confidence has to be a number from 0 to 1; NaN is not.
+fn check_unit_interval(value: f64, complaint: &'static str) -> Result<(), BadAnswer> {
+    if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(BadAnswer(complaint)) }
+}

@@ -1,0 +1,92 @@
+//! Names of components and of their versions.
+
+use std::fmt;
+
+super::text_enum! {
+    /// What a component is for.
+    ModelKind {
+        /// Scores a transfer.
+        Risk = "risk",
+        /// Decides whether a person needs help.
+        Nudge = "nudge",
+        /// Recommends an accessibility profile.
+        Accessibility = "accessibility",
+        /// Decides whether a transfer may be made.
+        TransferRules = "transfer-rules",
+    }
+}
+
+/// Hex digits of the digest that a version shows.
+const SHOWN_DIGITS: usize = 8;
+
+/// The SHA-256 of a component's bytes: its identity.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest(pub [u8; 32]);
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}
+
+/// The `model_version` that goes with an answer: `risk-1.0.0+9f2c41aa`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ModelVersion(String);
+
+impl ModelVersion {
+    /// From what the component says of itself and the digest of its bytes.
+    pub fn new(kind: ModelKind, version: &str, digest: Digest) -> Self {
+        let digest = digest.to_string();
+        Self(format!("{kind}-{version}+{}", &digest[..SHOWN_DIGITS]))
+    }
+
+    /// As text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ModelVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whether `version` is MAJOR.MINOR.PATCH in decimal without leading zeros.
+pub fn is_semantic_version(version: &str) -> bool {
+    let parts: Vec<&str> = version.split('.').collect();
+    parts.len() == 3
+        && parts.iter().all(|part| {
+            let digits = (1..=9).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+            digits && (part.len() == 1 || !part.starts_with('0'))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_names_kind_semver_and_the_start_of_the_digest() {
+        let mut bytes = [0; 32];
+        bytes[..4].copy_from_slice(&[0x9f, 0x2c, 0x41, 0xaa]);
+        let version = ModelVersion::new(ModelKind::TransferRules, "1.2.3", Digest(bytes));
+        assert_eq!(version.as_str(), "transfer-rules-1.2.3+9f2c41aa");
+    }
+
+    #[test]
+    fn semantic_versions_are_three_plain_numbers() {
+        for good in ["1.0.0", "0.10.3", "12.0.999"] {
+            assert!(is_semantic_version(good), "{good}");
+        }
+        for bad in ["", "1", "1.0", "1.0.0.0", "01.0.0", "1.0.x", "1.0.0-rc1", "1..0", "1.0.99999999999"] {
+            assert!(!is_semantic_version(bad), "{bad}");
+        }
+    }
+}

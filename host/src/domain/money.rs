@@ -1,0 +1,240 @@
+//! Exact money: whole centavos of MXN in an `i64`, never a float.
+
+use std::fmt;
+
+/// Centavos in a peso.
+const MINOR_PER_MAJOR: i64 = 100;
+
+/// Decimal places of MXN.
+const SCALE: i64 = 2;
+
+/// Longest JSON number read as an amount. The largest valid one has 17 characters; the rest is
+/// room for superfluous zeros, while a megabyte of digits is not worth reading.
+const TEXT_LENGTH_MAX: usize = 64;
+
+/// An amount or balance in centavos.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Money(i64);
+
+/// Why a text is not an amount that can be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AmountError {
+    /// Not a JSON number.
+    NotANumber,
+    /// Below 0.01.
+    TooSmall,
+    /// Above [`Money::MAX`].
+    TooLarge,
+    /// More than two decimals by value.
+    TooPrecise,
+}
+
+impl fmt::Display for AmountError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotANumber => f.write_str("must be a JSON number"),
+            Self::TooSmall => f.write_str("must be at least 0.01"),
+            Self::TooLarge => write!(f, "must be at most {}", Money::MAX),
+            Self::TooPrecise => f.write_str("must have at most two decimals"),
+        }
+    }
+}
+
+impl std::error::Error for AmountError {}
+
+impl Money {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// Largest amount of one transfer: 2^53 - 1 centavos, so that a client that reads JSON numbers
+    /// as doubles and counts in centavos still sees every one exactly.
+    pub const MAX: Self = Self((1 << 53) - 1);
+
+    /// From centavos; any sign, as balances of the bank's own accounts may be negative.
+    pub const fn from_minor(minor: i64) -> Self {
+        Self(minor)
+    }
+
+    /// In centavos.
+    pub const fn minor(self) -> i64 {
+        self.0
+    }
+
+    /// In pesos, rounded to the nearest double: for scorers, never for accounts.
+    pub fn to_f64(self) -> f64 {
+        self.0 as f64 / MINOR_PER_MAJOR as f64
+    }
+
+    /// The sum, unless it overflows.
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).map(Self)
+    }
+
+    /// The difference, unless it overflows.
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
+        self.0.checked_sub(other.0).map(Self)
+    }
+
+    /// Reads an amount to send from the text of a JSON number, exactly and by value: `1e2` and
+    /// `1.500` are fine, `0.30000000000000004` is not.
+    ///
+    /// # Errors
+    /// See [`AmountError`].
+    pub fn parse_amount(text: &str) -> Result<Self, AmountError> {
+        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+            None => (text, None),
+        };
+        let (negative, mantissa) = match mantissa.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, mantissa),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || !is_digits(whole) || !is_digits(fraction) {
+            return Err(AmountError::NotANumber);
+        }
+        if text.len() > TEXT_LENGTH_MAX {
+            return Err(AmountError::TooPrecise);
+        }
+        let digits: String = [whole, fraction].concat();
+        let significant = digits.trim_start_matches('0').trim_end_matches('0');
+        if negative || significant.is_empty() {
+            return Err(AmountError::TooSmall);
+        }
+        let exponent = match exponent {
+            None => 0,
+            Some(text) => parse_exponent(text)?,
+        };
+        // value = significant * 10^power centavos
+        let trailing_zeros = digits.len() - digits.trim_end_matches('0').len();
+        let power = exponent - fraction.len() as i64 + trailing_zeros as i64 + SCALE;
+        let magnitude = significant.len() as i64 + power;
+        if magnitude <= 0 {
+            return Err(AmountError::TooSmall);
+        }
+        if power < 0 {
+            return Err(AmountError::TooPrecise);
+        }
+        // 2^53 has 16 digits: anything longer is too large, and 10^power below fits.
+        if magnitude > 16 {
+            return Err(AmountError::TooLarge);
+        }
+        let minor = significant
+            .parse::<i64>()
+            .ok()
+            .and_then(|value| value.checked_mul(10_i64.checked_pow(u32::try_from(power).ok()?)?))
+            .ok_or(AmountError::TooLarge)?;
+        if minor > Self::MAX.0 {
+            return Err(AmountError::TooLarge);
+        }
+        Ok(Self(minor))
+    }
+}
+
+/// A JSON exponent, clamped: beyond a thousand only its sign matters.
+fn parse_exponent(text: &str) -> Result<i64, AmountError> {
+    const CLAMP: i64 = 1_000;
+    let (negative, digits) = match text.strip_prefix(['-', '+']) {
+        Some(rest) => (text.starts_with('-'), rest),
+        None => (false, text),
+    };
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(AmountError::NotANumber);
+    }
+    let size = digits.parse::<i64>().unwrap_or(CLAMP).min(CLAMP);
+    Ok(if negative { -size } else { size })
+}
+
+/// Always two decimals: `8499.50`.
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let minor = self.0.unsigned_abs();
+        let major = MINOR_PER_MAJOR.unsigned_abs();
+        write!(f, "{sign}{}.{:02}", minor / major, minor % major)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(text: &str, want: Result<i64, AmountError>) {
+        assert_eq!(Money::parse_amount(text).map(Money::minor), want, "{text}");
+    }
+
+    #[test]
+    fn amounts_are_read_by_value() {
+        for (text, minor) in [
+            ("0.01", 1),
+            ("0.1", 10),
+            ("0.2", 20),
+            ("1.500", 150),
+            ("1234567890123.45", 123_456_789_012_345),
+            ("1e2", 10_000),
+            ("1E+2", 10_000),
+            ("1500e-1", 15_000),
+            ("0.0000001e7", 100),
+            ("90071992547409.91", (1 << 53) - 1),
+            ("1500.50", 150_050),
+        ] {
+            check(text, Ok(minor));
+        }
+    }
+
+    #[test]
+    fn what_is_no_amount_is_refused_with_its_reason() {
+        use AmountError::*;
+        for (text, error) in [
+            ("0.30000000000000004", TooPrecise),
+            ("0.005", TooSmall),
+            ("1.005", TooPrecise),
+            ("1e-3", TooSmall),
+            ("0", TooSmall),
+            ("0.00", TooSmall),
+            ("-1", TooSmall),
+            ("-0.0", TooSmall),
+            ("1e400", TooLarge),
+            ("1e99999999999999999999", TooLarge),
+            ("1e-99999999999999999999", TooSmall),
+            ("90071992547409.92", TooLarge),
+            ("\"5\"", NotANumber),
+            ("NaN", NotANumber),
+            ("null", NotANumber),
+            ("", NotANumber),
+            ("1e", NotANumber),
+            ("1e+", NotANumber),
+            (".5", NotANumber),
+        ] {
+            check(text, Err(error));
+        }
+        check(&format!("1.{}", "0".repeat(100_000)), Err(TooPrecise));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(minor in 1..=Money::MAX.minor()) {
+            let money = Money::from_minor(minor);
+            prop_assert_eq!(Money::parse_amount(&money.to_string()), Ok(money));
+        }
+
+        #[test]
+        fn any_text_is_answered_without_a_panic(text in ".{0,80}") {
+            let _ = Money::parse_amount(&text);
+        }
+
+        #[test]
+        fn any_number_agrees_with_exact_arithmetic(value in 0_u64..1_000_000_000_000, decimals in 0_usize..6) {
+            let digits = format!("{value:0>width$}", width = decimals + 1);
+            let (whole, fraction) = digits.split_at(digits.len() - decimals);
+            let text = if decimals == 0 { whole.to_owned() } else { format!("{whole}.{fraction}") };
+            let scaled = u128::from(value) * 100;
+            let divisor = 10_u128.pow(u32::try_from(decimals).unwrap());
+            let exact = (scaled % divisor == 0 && scaled > 0).then(|| i64::try_from(scaled / divisor).unwrap());
+            prop_assert_eq!(Money::parse_amount(&text).ok().map(Money::minor), exact, "{}", text);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What goes into a nudge decision and what comes out.
+
+use super::{BadAnswer, check_unit_interval};
+
+/// Above this difficulty the nudge is `assist`.
+pub const ASSIST_ABOVE: f64 = 0.75;
+
+/// Above this difficulty a person needs help.
+pub const HELP_ABOVE: f64 = 0.40;
+
+/// What was seen on a screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Screen identifier.
+    pub screen: String,
+    /// Validation errors shown.
+    pub num_validation_errors: u32,
+    /// Seconds spent.
+    pub time_on_screen_seconds: u32,
+    /// Times the person went back.
+    pub num_back_navigations: u32,
+    /// >= 1.
+    pub steps_total: u32,
+    /// >= 1.
+    pub current_step: u32,
+}
+
+super::text_enum! {
+    /// Which help to offer.
+    NudgeType {
+        /// Step-by-step help.
+        Assist = "assist",
+        /// A hint.
+        Info = "info",
+        /// At most a quiet note.
+        Warning = "warning",
+    }
+}
+
+impl NudgeType {
+    /// The type that goes with a difficulty.
+    pub fn of(difficulty: f64) -> Self {
+        if difficulty > ASSIST_ABOVE {
+            Self::Assist
+        } else if difficulty > HELP_ABOVE {
+            Self::Info
+        } else {
+            Self::Warning
+        }
+    }
+
+    /// The reason code of this type.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Assist => "high_error_rate_or_time",
+            Self::Info => "moderate_difficulty",
+            Self::Warning => "low_difficulty",
+        }
+    }
+}
+
+/// A verdict with its reason.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assessment {
+    /// True above [`HELP_ABOVE`].
+    pub needs_help: bool,
+    /// 0 to 1.
+    pub difficulty_score: f64,
+    /// A function of the difficulty.
+    pub nudge_type: NudgeType,
+    /// The reason code of the type.
+    pub reason: String,
+}
+
+impl Assessment {
+    /// Refuses an answer that no correct model gives.
+    ///
+    /// # Errors
+    /// Names the first thing that is wrong.
+    pub fn check(&self) -> Result<(), BadAnswer> {
+        check_unit_interval(self.difficulty_score, "the difficulty is not a number from 0 to 1")?;
+        if self.nudge_type != NudgeType::of(self.difficulty_score) {
+            return Err(BadAnswer("the nudge type does not fit the difficulty"));
+        }
+        if self.needs_help != (self.nudge_type != NudgeType::Warning) {
+            return Err(BadAnswer("needs_help does not fit the difficulty"));
+        }
+        if self.reason != self.nudge_type.reason() {
+            return Err(BadAnswer("the reason does not fit the nudge type"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_edges_belong_below() {
+        for (difficulty, nudge_type) in [
+            (0.75, NudgeType::Info),
+            (0.750_000_1, NudgeType::Assist),
+            (0.40, NudgeType::Warning),
+            (0.400_000_1, NudgeType::Info),
+            (0.0, NudgeType::Warning),
+            (1.0, NudgeType::Assist),
+        ] {
+            assert_eq!(NudgeType::of(difficulty), nudge_type, "{difficulty}");
+        }
+    }
+
+    #[test]
+    fn answers_that_cannot_be_are_refused() {
+        let sound = Assessment {
+            needs_help: true,
+            difficulty_score: 0.9,
+            nudge_type: NudgeType::Assist,
+            reason: "high_error_rate_or_time".into(),
+        };
+        assert_eq!(sound.check(), Ok(()));
+        let broken: [fn(&mut Assessment); 5] = [
+            |answer| answer.difficulty_score = f64::NAN,
+            |answer| answer.difficulty_score = -0.1,
+            |answer| answer.nudge_type = NudgeType::Info,
+            |answer| answer.needs_help = false,
+            |answer| answer.reason = "moderate_difficulty".into(),
+        ];
+        for (index, harm) in broken.iter().enumerate() {
+            let mut answer = sound.clone();
+            harm(&mut answer);
+            assert!(answer.check().is_err(), "case {index}");
+        }
+    }
+}

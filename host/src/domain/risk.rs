@@ -1,0 +1,165 @@
+//! What goes into a risk score and what comes out.
+
+use super::{BadAnswer, check_unit_interval};
+
+/// From this score on a transfer is `medium`.
+pub const MEDIUM_FROM: f64 = 0.25;
+
+/// From this score on a transfer is `high`.
+pub const HIGH_FROM: f64 = 0.75;
+
+/// The factor codes of the specification, in its order.
+pub const FACTOR_CODES: [&str; 6] = [
+    "AMOUNT_MUCH_HIGHER_THAN_AVERAGE",
+    "NEW_BENEFICIARY",
+    "UNUSUAL_TIME",
+    "NEW_DEVICE",
+    "LOCATION_CHANGED",
+    "LOW_HISTORY",
+];
+
+/// Facts about a transfer and its sender. Money in MXN.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Amount, >= 0.
+    pub amount: f64,
+    /// The recipient never received a transfer from this user.
+    pub is_new_beneficiary: bool,
+    /// Local hour, 0 to 23.
+    pub hour_of_day: u8,
+    /// Completed transfers of the user.
+    pub num_past_transactions: u32,
+    /// Their average, 0 when there are none.
+    pub avg_transaction_amount: f64,
+    /// Their maximum, 0 when there are none.
+    pub max_transaction_amount: f64,
+    /// Completed transfers to this recipient.
+    pub num_transactions_to_beneficiary: u32,
+    /// New or unrecognised device.
+    pub is_new_device: bool,
+    /// Not the usual location.
+    pub geolocation_changed: bool,
+    /// Minutes since the beneficiary was saved, when known.
+    pub beneficiary_saved_minutes: Option<u32>,
+}
+
+super::text_enum! {
+    /// How the client should react.
+    Level {
+        /// Go on.
+        Low = "low",
+        /// Explain and ask for confirmation.
+        Medium = "medium",
+        /// Ask for an explicit acknowledgment.
+        High = "high",
+    }
+}
+
+impl Level {
+    /// The level of a score.
+    pub fn of(score: f64) -> Self {
+        if score >= HIGH_FROM {
+            Self::High
+        } else if score >= MEDIUM_FROM {
+            Self::Medium
+        } else {
+            Self::Low
+        }
+    }
+}
+
+/// What one feature added to the linear predictor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contribution {
+    /// Name of the feature.
+    pub feature: String,
+    /// Signed.
+    pub weight: f64,
+}
+
+/// A verdict with its reasons.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assessment {
+    /// A function of the score.
+    pub level: Level,
+    /// 0 to 1.
+    pub score: f64,
+    /// The linear predictor before any feature.
+    pub base: f64,
+    /// In list order they add up, from `base`, to the linear predictor.
+    pub contributions: Vec<Contribution>,
+    /// Codes out of [`FACTOR_CODES`].
+    pub factors: Vec<String>,
+}
+
+impl Assessment {
+    /// Refuses an answer that no correct model gives.
+    ///
+    /// # Errors
+    /// Names the first thing that is wrong.
+    pub fn check(&self) -> Result<(), BadAnswer> {
+        check_unit_interval(self.score, "the score is not a number from 0 to 1")?;
+        if self.level != Level::of(self.score) {
+            return Err(BadAnswer("the level does not fit the score"));
+        }
+        let finite = |contribution: &Contribution| contribution.weight.is_finite();
+        if !self.base.is_finite() || !self.contributions.iter().all(finite) {
+            return Err(BadAnswer("a contribution is not a finite number"));
+        }
+        if self.factors.iter().any(|code| !FACTOR_CODES.contains(&code.as_str())) {
+            return Err(BadAnswer("a factor code is unknown"));
+        }
+        if self.level != Level::Low && self.factors.is_empty() {
+            return Err(BadAnswer("a medium or high verdict has no factor"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sound() -> Assessment {
+        Assessment {
+            level: Level::Medium,
+            score: 0.25,
+            base: -1.0,
+            contributions: vec![Contribution { feature: "night".into(), weight: 0.5 }],
+            factors: vec!["UNUSUAL_TIME".into()],
+        }
+    }
+
+    #[test]
+    fn levels_start_at_their_cuts() {
+        for (score, level) in [
+            (0.0, Level::Low),
+            (0.25_f64.next_down(), Level::Low),
+            (0.25, Level::Medium),
+            (0.75_f64.next_down(), Level::Medium),
+            (0.75, Level::High),
+            (1.0, Level::High),
+        ] {
+            assert_eq!(Level::of(score), level, "{score}");
+        }
+    }
+
+    #[test]
+    fn answers_that_cannot_be_are_refused() {
+        assert_eq!(sound().check(), Ok(()));
+        let broken: [fn(&mut Assessment); 7] = [
+            |answer| answer.score = f64::NAN,
+            |answer| answer.score = 1.5,
+            |answer| answer.level = Level::High,
+            |answer| answer.base = f64::INFINITY,
+            |answer| answer.contributions[0].weight = f64::NAN,
+            |answer| answer.factors = vec!["FULL_MOON".into()],
+            |answer| answer.factors.clear(),
+        ];
+        for (index, harm) in broken.iter().enumerate() {
+            let mut answer = sound();
+            harm(&mut answer);
+            assert!(answer.check().is_err(), "case {index}");
+        }
+    }
+}

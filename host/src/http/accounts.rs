@@ -1,0 +1,111 @@
+//! `/api/ledger/accounts`
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::auth::User;
+use super::error::Error;
+use super::extract::{LedgerBody, Page};
+use super::list::{self, Item};
+use super::number::MoneyNumber;
+use crate::app::App;
+use crate::db::{self, Position};
+use crate::ledger::{Command, OpenAccount, Outcome};
+
+/// Longest account number: a CLABE has 18 characters, an IBAN 34; spaces and hyphens come on top.
+pub(super) const ACCOUNT_NUMBER_CHARS_MAX: usize = 50;
+
+/// Longest account type.
+const ACCOUNT_TYPE_CHARS_MAX: usize = 40;
+
+/// The only currency of SPEI.
+const CURRENCY: &str = "MXN";
+
+const PATH: &str = "/api/ledger/accounts";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AccountJson {
+    id: Uuid,
+    account_number: String,
+    account_type: String,
+    balance: MoneyNumber,
+    currency: String,
+    #[serde(skip)]
+    position: Option<Position>,
+}
+
+impl Item for AccountJson {
+    fn position(&self) -> Position {
+        self.position.unwrap_or(Position { created_at: time::OffsetDateTime::UNIX_EPOCH, id: self.id })
+    }
+}
+
+impl From<db::accounts::Account> for AccountJson {
+    fn from(account: db::accounts::Account) -> Self {
+        Self {
+            id: account.account_id,
+            account_number: account.account_number,
+            account_type: account.account_type,
+            balance: MoneyNumber(account.balance),
+            currency: account.currency,
+            position: Some(Position { created_at: account.created_at, id: account.account_id }),
+        }
+    }
+}
+
+/// The user's accounts with their balances, oldest first.
+pub(super) async fn list_accounts(State(app): State<App>, User(owner): User, page: Page) -> Result<Response, Error> {
+    list::answer(PATH, page, move |after, limit| {
+        let (pool, owner) = (app.db.clone(), owner.clone());
+        async move {
+            let mut db = pool.acquire().await?;
+            let accounts = db::accounts::list_accounts(&mut db, &owner, after, limit).await?;
+            Ok(accounts.into_iter().map(AccountJson::from).collect())
+        }
+    })
+    .await
+}
+
+/// Opens an account.
+pub(super) async fn create_account(
+    State(app): State<App>,
+    User(owner): User,
+    LedgerBody(mut fields): LedgerBody,
+) -> Result<Response, Error> {
+    let account_number = fields.text("accountNumber", ACCOUNT_NUMBER_CHARS_MAX);
+    let account_type = fields.text("accountType", ACCOUNT_TYPE_CHARS_MAX);
+    if fields.optional_text("currency", CURRENCY.len()).is_some_and(|currency| currency != CURRENCY) {
+        fields.refuse("currency", "unknown-value", "must be MXN");
+    }
+    fields.finish()?;
+
+    let open = OpenAccount {
+        account_id: Uuid::now_v7(),
+        owner,
+        account_number,
+        account_type,
+        opening_credit: app.settings.opening_credit,
+        transfer_id: Uuid::now_v7(),
+    };
+    match app.ledger.submit(Command::Open(open)).await? {
+        Outcome::Opened(opened) => {
+            let location = format!("{PATH}/{}", opened.account_id);
+            let account = AccountJson {
+                id: opened.account_id,
+                account_number: opened.account_number,
+                account_type: opened.account_type,
+                balance: MoneyNumber(opened.balance),
+                currency: CURRENCY.to_owned(),
+                position: None,
+            };
+            Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(account)).into_response())
+        }
+        Outcome::AccountExists => Err(Error::AccountExists),
+        other => Err(Error::Internal(anyhow::anyhow!("opening an account ended as {other:?}"))),
+    }
+}

@@ -1,0 +1,325 @@
+//! The one error type of the HTTP layer and the one shape of its answers: RFC 9457 problem+json.
+//!
+//! Inner layers know nothing of statuses. An [`Error`] becomes a response that carries its
+//! [`Problem`]; [`finish`](super::finish) writes the body, since only there the request's path and
+//! id are known, and there too an empty 404 or 405 of the framework gets the same shape.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::domain::rules::Violation;
+use crate::ledger::LedgerError;
+use crate::wasm::ScoreError;
+
+/// Seconds after which a client may try again when the server is busy or a part of it is down.
+const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
+
+/// What is wrong with one field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FieldError {
+    /// The field, parameter or header.
+    pub field: String,
+    /// Machine-readable.
+    pub code: Cow<'static, str>,
+    /// One sentence for people.
+    pub detail: String,
+}
+
+/// Why a request has no successful answer.
+#[derive(Debug)]
+pub enum Error {
+    /// No bearer token.
+    TokenMissing,
+    /// A bearer token that is not valid now.
+    TokenInvalid,
+    /// No such resource, or another user's.
+    NotFound,
+    /// The path exists, the method does not.
+    MethodNotAllowed,
+    /// The body is not `application/json`.
+    UnsupportedMediaType,
+    /// The body is larger than [`BODY_BYTES_MAX`](super::BODY_BYTES_MAX).
+    PayloadTooLarge,
+    /// The `Host` is not one that this listener answers to.
+    HostNotAllowed,
+    /// The body is not JSON, or broke off.
+    MalformedJson(String),
+    /// Fields are missing, of the wrong type or out of range; the status depends on the API.
+    Invalid(StatusCode, Vec<FieldError>),
+    /// The debited account does not exist or is another user's.
+    AccountNotFound,
+    /// The beneficiary does not exist or is another user's.
+    BeneficiaryNotFound,
+    /// The owner already has an account with that number.
+    AccountExists,
+    /// The rules or the balance refuse the transfer; at least one violation.
+    Rejected {
+        /// The gravest first.
+        violations: Vec<Violation>,
+        /// Answered from its idempotency key.
+        replayed: bool,
+    },
+    /// The idempotency key was used for another transfer.
+    KeyReused,
+    /// More to do than can be taken.
+    Overloaded,
+    /// The request took longer than [`REQUEST_TIME_MAX`](super::REQUEST_TIME_MAX).
+    TimedOut,
+    /// A component gave no usable answer.
+    ModelUnavailable(ScoreError),
+    /// The rules component gave no usable answer; logged where it happened.
+    RulesUnavailable,
+    /// The database is away.
+    DatabaseUnavailable(sqlx::Error),
+    /// A commit's outcome is not known yet.
+    OutcomeUnknown,
+    /// A fault of ours.
+    Internal(anyhow::Error),
+}
+
+/// What a problem+json body says, before the request's path and id are added.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    code: Cow<'static, str>,
+    title: &'static str,
+    detail: Cow<'static, str>,
+    errors: Vec<FieldError>,
+}
+
+/// The body.
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    title: &'a str,
+    status: u16,
+    detail: &'a str,
+    instance: &'a str,
+    code: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    errors: &'a [FieldError],
+    #[serde(rename = "requestId")]
+    request_id: &'a str,
+}
+
+impl Problem {
+    /// The body for the request that it answers.
+    pub(super) fn to_json(&self, status: StatusCode, instance: &str, request_id: &str) -> Vec<u8> {
+        let body = Body {
+            kind: format!("urn:caudal:problem:{}", self.code),
+            title: self.title,
+            status: status.as_u16(),
+            detail: &self.detail,
+            instance,
+            code: &self.code,
+            errors: &self.errors,
+            request_id,
+        };
+        // Strings and numbers only: cannot fail. An empty body would still carry the status.
+        serde_json::to_vec(&body).unwrap_or_default()
+    }
+}
+
+impl Error {
+    /// One field is wrong.
+    pub fn invalid(status: StatusCode, field: &str, code: &'static str, detail: &str) -> Self {
+        Self::Invalid(status, one_error(field, code, detail))
+    }
+
+    /// One field of a ledger request is wrong: 400.
+    pub fn invalid_field(field: &str, code: &'static str, detail: &str) -> Self {
+        Self::invalid(StatusCode::BAD_REQUEST, field, code, detail)
+    }
+
+    /// Status, code and title: the whole table.
+    fn kind(&self) -> (StatusCode, Cow<'static, str>, &'static str) {
+        use StatusCode as S;
+        let (status, code, title) = match self {
+            Self::TokenMissing => (S::UNAUTHORIZED, "unauthorized", "A bearer token is required"),
+            Self::TokenInvalid => (S::UNAUTHORIZED, "unauthorized", "The bearer token is not valid"),
+            Self::NotFound => (S::NOT_FOUND, "not-found", "There is no such resource"),
+            Self::MethodNotAllowed => (S::METHOD_NOT_ALLOWED, "method-not-allowed", "The method is not allowed here"),
+            Self::UnsupportedMediaType => {
+                (S::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body must be JSON")
+            }
+            Self::PayloadTooLarge => (S::PAYLOAD_TOO_LARGE, "payload-too-large", "The body is too large"),
+            Self::HostNotAllowed => (S::MISDIRECTED_REQUEST, "host-not-allowed", "This host name is not served here"),
+            Self::MalformedJson(_) => (S::BAD_REQUEST, "malformed-json", "The body is not valid JSON"),
+            Self::Invalid(status, errors) if is_about_amount(errors) => {
+                (*status, "invalid-amount", "The amount is not valid")
+            }
+            Self::Invalid(status, _) => (*status, "validation-failed", "The request is not valid"),
+            Self::AccountNotFound => (S::BAD_REQUEST, "account-not-found", "The account was not found"),
+            Self::BeneficiaryNotFound => (S::BAD_REQUEST, "beneficiary-not-found", "The beneficiary was not found"),
+            Self::AccountExists => (S::CONFLICT, "account-exists", "The account already exists"),
+            Self::Rejected { violations, .. } => {
+                let code = violations.first().map_or("rejected", |violation| &violation.code);
+                return (S::BAD_REQUEST, code.to_owned().into(), "The transfer was refused");
+            }
+            Self::KeyReused => {
+                (S::UNPROCESSABLE_ENTITY, "idempotency-key-reused", "The idempotency key belongs to another transfer")
+            }
+            Self::Overloaded => (S::SERVICE_UNAVAILABLE, "overloaded", "The service is busy"),
+            Self::TimedOut => (S::SERVICE_UNAVAILABLE, "timed-out", "The request took too long"),
+            Self::ModelUnavailable(_) | Self::RulesUnavailable => {
+                (S::SERVICE_UNAVAILABLE, "model-unavailable", "A model is not available")
+            }
+            Self::DatabaseUnavailable(_) => (S::SERVICE_UNAVAILABLE, "database-unavailable", "The database is away"),
+            Self::OutcomeUnknown => (S::SERVICE_UNAVAILABLE, "outcome-unknown", "The outcome is not known yet"),
+            Self::Internal(_) => (S::INTERNAL_SERVER_ERROR, "internal-error", "Something went wrong on our side"),
+        };
+        (status, code.into(), title)
+    }
+
+    fn detail(&self) -> Cow<'static, str> {
+        match self {
+            Self::TokenMissing => "Send the header Authorization: Bearer <token>.".into(),
+            Self::TokenInvalid => "The token is malformed, expired, not valid yet, or not signed for this service.".into(),
+            Self::NotFound => "Nothing is found under this path.".into(),
+            Self::MethodNotAllowed => "The Allow header lists the methods of this path.".into(),
+            Self::UnsupportedMediaType => "Send the header Content-Type: application/json.".into(),
+            Self::PayloadTooLarge => format!("The limit is {} bytes.", super::BODY_BYTES_MAX).into(),
+            Self::HostNotAllowed => "This internal listener answers only to the host names it was configured with.".into(),
+            Self::MalformedJson(detail) => detail.clone().into(),
+            Self::Invalid(_, errors) => match errors.as_slice() {
+                [error] => format!("{}: {}.", error.field, error.detail).into(),
+                errors => format!("{} fields are not valid.", errors.len()).into(),
+            },
+            Self::AccountNotFound => "fromAccountId names no account of yours.".into(),
+            Self::BeneficiaryNotFound => "toBeneficiaryId names no saved beneficiary of yours.".into(),
+            Self::AccountExists => "You already have an account with this accountNumber.".into(),
+            Self::Rejected { violations, .. } => {
+                violations.first().map_or_else(String::new, |violation| violation.detail.clone()).into()
+            }
+            Self::KeyReused => {
+                "This Idempotency-Key was used with another account, beneficiary or amount. Use a new key.".into()
+            }
+            Self::Overloaded => "Nothing was changed. Try again after the time in Retry-After.".into(),
+            Self::TimedOut => "A transfer may still go through: retry it with the same Idempotency-Key.".into(),
+            Self::ModelUnavailable(_) | Self::RulesUnavailable => {
+                "Nothing was decided and nothing was changed. Try again later.".into()
+            }
+            Self::DatabaseUnavailable(_) => "Nothing was changed. Try again later.".into(),
+            Self::OutcomeUnknown => {
+                "The database went away in the moment of writing. Retry with the same Idempotency-Key to learn the outcome."
+                    .into()
+            }
+            Self::Internal(_) => "The fault is logged under this requestId.".into(),
+        }
+    }
+
+    fn errors(self) -> Vec<FieldError> {
+        match self {
+            Self::Invalid(_, errors) => errors,
+            Self::Rejected { violations, .. } => violations.into_iter().map(FieldError::from).collect(),
+            Self::AccountNotFound => one_error("fromAccountId", "account-not-found", "names no account of yours"),
+            Self::BeneficiaryNotFound => {
+                one_error("toBeneficiaryId", "beneficiary-not-found", "names no saved beneficiary of yours")
+            }
+            Self::AccountExists => one_error("accountNumber", "account-exists", "is taken by an account of yours"),
+            Self::KeyReused => one_error("Idempotency-Key", "idempotency-key-reused", "was used for another transfer"),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Once, here, where the request is answered.
+    fn log(&self) {
+        match self {
+            Self::Internal(error) => tracing::error!(error = &**error as &dyn std::error::Error, "internal error"),
+            Self::DatabaseUnavailable(error) => {
+                tracing::error!(error = error as &dyn std::error::Error, "the database is away");
+            }
+            Self::ModelUnavailable(error) => {
+                tracing::error!(error = error as &dyn std::error::Error, "a model gave no usable answer");
+            }
+            _ => {}
+        }
+    }
+
+    fn header(&self) -> Option<(HeaderName, HeaderValue)> {
+        match self {
+            Self::TokenMissing => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
+            Self::TokenInvalid => {
+                Some((header::WWW_AUTHENTICATE, HeaderValue::from_static(r#"Bearer error="invalid_token""#)))
+            }
+            Self::Rejected { replayed: true, .. } => Some(super::transactions::REPLAYED),
+            Self::Overloaded
+            | Self::TimedOut
+            | Self::ModelUnavailable(_)
+            | Self::RulesUnavailable
+            | Self::DatabaseUnavailable(_)
+            | Self::OutcomeUnknown => Some((header::RETRY_AFTER, RETRY_AFTER_SECONDS)),
+            _ => None,
+        }
+    }
+}
+
+/// Each violation is about the field that a client would change to mend it.
+impl From<Violation> for FieldError {
+    fn from(violation: Violation) -> Self {
+        let field = match violation.code.as_str() {
+            "same-account" | "beneficiary-cooling" => "toBeneficiaryId",
+            "risk-acknowledgment-required" => "acknowledgmentToken",
+            _ => "amount",
+        };
+        Self { field: field.to_owned(), code: violation.code.into(), detail: violation.detail }
+    }
+}
+
+fn one_error(field: &str, code: &'static str, detail: &str) -> Vec<FieldError> {
+    vec![FieldError { field: field.to_owned(), code: code.into(), detail: detail.to_owned() }]
+}
+
+fn is_about_amount(errors: &[FieldError]) -> bool {
+    !errors.is_empty() && errors.iter().all(|error| error.code == super::fields::INVALID_AMOUNT)
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        self.log();
+        let (status, code, title) = self.kind();
+        let detail = self.detail();
+        let header = self.header();
+        let problem = Problem { code, title, detail, errors: self.errors() };
+        let mut response = status.into_response();
+        response.headers_mut().extend(header);
+        response.extensions_mut().insert(problem);
+        response
+    }
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        match error {
+            sqlx::Error::PoolTimedOut => Self::Overloaded,
+            sqlx::Error::Io(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => Self::DatabaseUnavailable(error),
+            // Class 57: the server shuts down or starts up.
+            sqlx::Error::Database(ref inner) if inner.code().is_some_and(|code| code.starts_with("57P")) => {
+                Self::DatabaseUnavailable(error)
+            }
+            error => Self::Internal(error.into()),
+        }
+    }
+}
+
+impl From<ScoreError> for Error {
+    fn from(error: ScoreError) -> Self {
+        Self::ModelUnavailable(error)
+    }
+}
+
+impl From<Arc<LedgerError>> for Error {
+    fn from(error: Arc<LedgerError>) -> Self {
+        match Arc::try_unwrap(error) {
+            Ok(LedgerError::Database(error)) => error.into(),
+            Ok(LedgerError::Overloaded | LedgerError::Closed) => Self::Overloaded,
+            Ok(LedgerError::Unknown) => Self::OutcomeUnknown,
+            // Shared by the callers of one batch; each answers the same.
+            Err(error) => Self::Internal(error.into()),
+        }
+    }
+}

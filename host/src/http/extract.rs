@@ -1,0 +1,183 @@
+//! Request parts as arguments of handlers: bodies, query parameters, pages, the idempotency key.
+
+use axum::RequestExt as _;
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+
+use super::error::Error;
+use super::fields::{Fields, Object, parse_uuid};
+use crate::clock::{at_millis, millis};
+use crate::db::Position;
+
+/// Most items of one page.
+pub const PAGE_LENGTH_MAX: u32 = 1_000;
+
+/// Longest idempotency key, in characters.
+const KEY_LENGTH_MAX: usize = 255;
+
+/// A ledger request's JSON object; what is wrong with it is answered with 400.
+pub struct LedgerBody(pub Fields);
+
+impl<S: Send + Sync> FromRequest<S> for LedgerBody {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
+        read_object(request, StatusCode::BAD_REQUEST).await.map(Self)
+    }
+}
+
+/// An assistance request's JSON object; what is wrong with its fields is answered with 422.
+pub struct AssistBody(pub Fields);
+
+impl<S: Send + Sync> FromRequest<S> for AssistBody {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
+        read_object(request, StatusCode::UNPROCESSABLE_ENTITY).await.map(Self)
+    }
+}
+
+async fn read_object(request: Request, status: StatusCode) -> Result<Fields, Error> {
+    if !is_json(request.headers()) {
+        return Err(Error::UnsupportedMediaType);
+    }
+    let bytes = request.with_limited_body().extract::<axum::body::Bytes, _>().await;
+    let bytes = bytes.map_err(|rejection| match axum::response::IntoResponse::into_response(rejection).status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge,
+        _ => Error::MalformedJson("The body broke off before its end.".to_owned()),
+    })?;
+    match serde_json::from_slice::<Object>(&bytes) {
+        Ok(object) => Ok(Fields::from_object(object, status)),
+        Err(error) if error.is_data() && !error.to_string().starts_with("a field is there twice") => {
+            Err(Error::invalid(status, "", "wrong-type", "the body must be a JSON object"))
+        }
+        Err(error) => Err(Error::MalformedJson(format!("The JSON is not valid: {error}."))),
+    }
+}
+
+/// `application/json` or any type with the suffix `+json`; parameters do not matter.
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+/// The query string's parameters.
+pub struct Parameters(pub Fields);
+
+impl<S: Send + Sync> FromRequestParts<S> for Parameters {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let query = Query::<Vec<(String, String)>>::from_request_parts(parts, state).await;
+        let Query(query) =
+            query.map_err(|_| Error::invalid_field("", "malformed-query", "the query string is not readable"))?;
+        Ok(Self(Fields::from_query(query)))
+    }
+}
+
+/// Which part of a list is asked for: all of it, unless `limit` says otherwise.
+#[derive(Debug, Clone, Copy)]
+pub struct Page {
+    /// Items at most; `None` for the whole rest.
+    pub limit: Option<u32>,
+    /// Where to go on.
+    pub after: Option<Position>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Page {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let Parameters(mut fields) = Parameters::from_request_parts(parts, state).await?;
+        let limit = fields.optional_integer("limit", 1, PAGE_LENGTH_MAX);
+        let cursor = fields.optional_text("cursor", 64);
+        let after = cursor.as_deref().and_then(parse_cursor);
+        if cursor.is_some() && after.is_none() {
+            fields.refuse("cursor", "unknown-value", "must be one that a Link header gave");
+        }
+        fields.finish()?;
+        Ok(Self { limit, after })
+    }
+}
+
+/// The cursor of a position: milliseconds and id. Clients treat it as opaque.
+pub fn cursor(position: Position) -> String {
+    format!("{}_{}", millis(position.created_at), position.id)
+}
+
+fn parse_cursor(text: &str) -> Option<Position> {
+    let (created_at, id) = text.split_once('_')?;
+    Some(Position { created_at: at_millis(created_at.parse().ok()?), id: parse_uuid(id)? })
+}
+
+/// The `Idempotency-Key` header: 1 to 255 visible ASCII characters, raw or as a quoted string.
+pub struct IdempotencyKey(pub Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        let mut values = parts.headers.get_all("idempotency-key").iter();
+        let Some(value) = values.next() else { return Ok(Self(None)) };
+        let key = value.to_str().ok().and_then(parse_key).filter(|_| values.next().is_none());
+        let detail = format!("must be one value of 1 to {KEY_LENGTH_MAX} visible ASCII characters");
+        key.map(|key| Self(Some(key))).ok_or_else(|| Error::invalid_field("Idempotency-Key", "wrong-type", &detail))
+    }
+}
+
+fn parse_key(value: &str) -> Option<String> {
+    let value = value.trim();
+    let key = match value.strip_prefix('"') {
+        Some(rest) => unquote(rest.strip_suffix('"')?)?,
+        None => value.to_owned(),
+    };
+    let visible = key.bytes().all(|byte| byte.is_ascii_graphic());
+    (visible && (1..=KEY_LENGTH_MAX).contains(&key.len())).then_some(key)
+}
+
+/// A quoted string's content: `\"` and `\\` are its only escapes.
+fn unquote(quoted: &str) -> Option<String> {
+    let mut text = String::with_capacity(quoted.len());
+    let mut characters = quoted.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => return None,
+            '\\' => text.push(characters.next().filter(|escaped| ['"', '\\'].contains(escaped))?),
+            character => text.push(character),
+        }
+    }
+    Some(text)
+}
+
+/// Turns a panic into the same answer as any other fault of ours.
+pub(super) fn answer_panic(_: Box<dyn std::any::Any + Send>) -> Response {
+    axum::response::IntoResponse::into_response(Error::Internal(anyhow::anyhow!("a handler panicked")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_read_raw_or_quoted() {
+        for (header, key) in [
+            ("abc", Some("abc")),
+            ("\"abc\"", Some("abc")),
+            (r#""a\"b\\c""#, Some(r#"a"b\c"#)),
+            ("\"\"", None),
+            ("", None),
+            ("a b", None),
+            ("\"abc", None),
+            (r#""a"b""#, None),
+            (r#""a\n""#, None),
+            ("ñ", None),
+        ] {
+            assert_eq!(parse_key(header).as_deref(), key, "{header}");
+        }
+        assert!(parse_key(&"k".repeat(255)).is_some());
+        assert!(parse_key(&"k".repeat(256)).is_none());
+    }
+}

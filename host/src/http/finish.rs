@@ -1,0 +1,95 @@
+//! The last step of every answer: the problem body, the request's id, the time limit, the log line.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tracing::Instrument as _;
+use uuid::Uuid;
+
+use super::REQUEST_TIME_MAX;
+use super::error::{Error, Problem};
+use crate::app::App;
+
+const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
+
+/// Wraps every request of both listeners.
+pub(super) async fn finish(request: Request, next: Next) -> Response {
+    let request_id = Uuid::now_v7().to_string();
+    let path = request.uri().path().to_owned();
+    let span = tracing::info_span!("request", method = %request.method(), path, request_id);
+    async {
+        let answer = tokio::time::timeout(REQUEST_TIME_MAX, next.run(request)).await;
+        let mut response = answer.unwrap_or_else(|_| Error::TimedOut.into_response());
+        describe_problem(&mut response, &path, &request_id);
+        if let Ok(value) = HeaderValue::from_str(&request_id) {
+            response.headers_mut().insert("x-request-id", value);
+        }
+        tracing::debug!(status = response.status().as_u16(), "answered");
+        response
+    }
+    .instrument(span)
+    .await
+}
+
+/// Gives a failure its body. One without a [`Problem`] and without JSON comes from the framework;
+/// with JSON it is a health report.
+fn describe_problem(response: &mut Response, path: &str, request_id: &str) {
+    let status = response.status();
+    let is_report = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    if is_report || !(status.is_client_error() || status.is_server_error()) {
+        return;
+    }
+    let problem = response.extensions().get::<Problem>().cloned().or_else(|| {
+        let described = framework_error(status).into_response();
+        described.extensions().get::<Problem>().cloned()
+    });
+    let Some(problem) = problem else { return };
+    *response.body_mut() = problem.to_json(status, path, request_id).into();
+    response.headers_mut().insert(header::CONTENT_TYPE, PROBLEM_JSON);
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+}
+
+fn framework_error(status: StatusCode) -> Error {
+    match status {
+        StatusCode::NOT_FOUND => Error::NotFound,
+        StatusCode::METHOD_NOT_ALLOWED => Error::MethodNotAllowed,
+        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Error::UnsupportedMediaType,
+        status if status.is_client_error() => Error::MalformedJson("The request is not readable.".to_owned()),
+        status => Error::Internal(anyhow::anyhow!("a response with status {status} has no problem")),
+    }
+}
+
+/// An internal service without tokens answers only under its own names: a page in a browser that
+/// rebinds a name of its own to this address gets nothing.
+pub(super) async fn check_host(State(app): State<App>, headers: HeaderMap, request: Request, next: Next) -> Response {
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(request.uri().host());
+    let allowed = host.is_some_and(|host| {
+        let name = without_port(host).to_ascii_lowercase();
+        app.settings.assist_hosts.contains(&name)
+    });
+    if allowed { next.run(request).await } else { Error::HostNotAllowed.into_response() }
+}
+
+/// `localhost:8081` and `[::1]:8081` without the port.
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,
+        _ => host,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_cut_off_names_and_addresses() {
+        for (host, name) in
+            [("localhost:8081", "localhost"), ("localhost", "localhost"), ("[::1]:8081", "[::1]"), ("[::1]", "[::1]")]
+        {
+            assert_eq!(without_port(host), name);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Whether the service lives, can serve, and with which models.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::app::App;
+use crate::domain::model::ModelKind;
+
+#[derive(Serialize)]
+struct HealthJson {
+    status: &'static str,
+    model_loaded: bool,
+    model_version: Option<String>,
+    models: BTreeMap<&'static str, ModelJson>,
+    uptime_seconds: i64,
+}
+
+#[derive(Serialize)]
+struct ModelJson {
+    loaded: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+}
+
+/// `/ai/health`: which models are loaded. Fails when the nudging model is missing.
+pub(super) async fn health(State(app): State<App>) -> Response {
+    let registry = app.models.snapshot();
+    let models = ModelKind::ALL.iter().map(|kind| {
+        let identity = registry.identity(*kind);
+        let model = ModelJson {
+            loaded: identity.is_some(),
+            version: identity.map(|identity| identity.version.to_string()),
+            sha256: identity.map(|identity| identity.digest.to_string()),
+        };
+        (kind.as_str(), model)
+    });
+    let nudge = registry.identity(ModelKind::Nudge);
+    let body = HealthJson {
+        status: if nudge.is_some() { "ok" } else { "fail" },
+        model_loaded: nudge.is_some(),
+        model_version: nudge.map(|identity| identity.version.to_string()),
+        models: models.collect(),
+        uptime_seconds: (app.clock.now() - app.started_at).whole_seconds(),
+    };
+    let status = if nudge.is_some() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(body)).into_response()
+}
+
+/// `/livez`: the process answers.
+pub(super) async fn livez() -> Response {
+    Json(json!({"status": "ok"})).into_response()
+}
+
+/// `/readyz`: the database answers and every kind has a component.
+pub(super) async fn readyz(State(app): State<App>) -> Response {
+    let registry = app.models.snapshot();
+    let models = ModelKind::ALL.iter().all(|kind| registry.identity(*kind).is_some());
+    let database = match app.db.acquire().await {
+        Ok(mut db) => sqlx::Connection::ping(&mut *db).await.is_ok(),
+        Err(_) => false,
+    };
+    let ready = models && database;
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let checks = json!({"status": if ready { "ok" } else { "fail" }, "database": database, "models": models});
+    (status, Json(checks)).into_response()
+}

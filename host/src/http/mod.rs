@@ -1,0 +1,99 @@
+//! The HTTP edge: routes, extractors, one file per resource.
+//!
+//! Handlers read a request into domain types, call one inner layer and shape the answer. Auth is an
+//! argument: a handler without [`auth::User`] is visibly public. No SQL and no scoring here.
+
+pub mod accessibility_profile;
+pub mod accounts;
+pub mod analytics;
+pub mod assistance;
+pub mod auth;
+pub mod beneficiaries;
+pub mod error;
+pub mod extract;
+pub mod fields;
+mod finish;
+pub mod health;
+mod list;
+mod number;
+pub mod risk_context;
+pub mod token;
+pub mod transactions;
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::Uri;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{delete, get, post};
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::app::App;
+use error::Error;
+
+/// Largest request body. The largest valid one is an event of about 2 KiB.
+pub const BODY_BYTES_MAX: usize = 64 << 10;
+
+/// Longest time for one request, its body included: a slow sender does not hold a connection for
+/// ever. Longer than a commit waits for a database that is coming back.
+pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// The ledger API: for the bank's app, with a bearer token.
+pub fn ledger_router(app: App) -> Router {
+    let routes = Router::new()
+        .route("/api/ledger/accounts", get(accounts::list_accounts).post(accounts::create_account))
+        .route("/api/ledger/beneficiaries", get(beneficiaries::list_beneficiaries).post(beneficiaries::create_beneficiary))
+        .route("/api/ledger/beneficiaries/{id}", delete(beneficiaries::delete_beneficiary))
+        .route("/api/ledger/transactions", get(transactions::list_transactions).post(transactions::create_transaction))
+        .route("/api/ledger/risk-context", get(risk_context::get_risk_context))
+        .route("/api/analytics/events", post(analytics::create_event))
+        .route("/api/analytics/consent", get(analytics::get_consent).put(analytics::put_consent))
+        .route("/api/profile/accessibility", get(accessibility_profile::get_profile).put(accessibility_profile::put_profile))
+        .route("/livez", get(health::livez))
+        .route("/readyz", get(health::readyz))
+        .method_not_allowed_fallback(ledger_method_not_allowed)
+        .fallback(ledger_not_found);
+    finished(routes, app)
+}
+
+/// The assistance API: internal, without a token, for known host names only.
+pub fn assist_router(app: App) -> Router {
+    let routes = Router::new()
+        .route("/ai/risk", post(assistance::assess_risk))
+        .route("/ai/nudge", post(assistance::assess_nudge))
+        .route("/ai/accessibility", post(assistance::assess_accessibility))
+        .route("/ai/health", get(health::health))
+        .route("/livez", get(health::livez))
+        .route("/readyz", get(health::readyz))
+        .method_not_allowed_fallback(async || Error::MethodNotAllowed)
+        .fallback(async || Error::NotFound)
+        .layer(from_fn_with_state(app.clone(), finish::check_host));
+    finished(routes, app)
+}
+
+/// What holds for every route: a limit on size and time, no panic reaches the connection, and every
+/// failure is problem+json.
+fn finished(routes: Router<App>, app: App) -> Router {
+    routes
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(CatchPanicLayer::custom(extract::answer_panic))
+        .layer(from_fn(finish::finish))
+        .with_state(app)
+}
+
+/// Nobody learns without a token which paths of the API exist.
+async fn ledger_not_found(app: State<App>, uri: Uri, headers: axum::http::HeaderMap) -> Error {
+    after_auth(app, &uri, headers, Error::NotFound).await
+}
+
+async fn ledger_method_not_allowed(app: State<App>, uri: Uri, headers: axum::http::HeaderMap) -> Error {
+    after_auth(app, &uri, headers, Error::MethodNotAllowed).await
+}
+
+async fn after_auth(State(app): State<App>, uri: &Uri, headers: axum::http::HeaderMap, error: Error) -> Error {
+    if !uri.path().starts_with("/api") {
+        return error;
+    }
+    auth::authenticate(&headers, &app).err().unwrap_or(error)
+}

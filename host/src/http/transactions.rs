@@ -1,0 +1,122 @@
+//! `/api/ledger/transactions`
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use time::OffsetDateTime;
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+use uuid::Uuid;
+
+use super::auth::User;
+use super::error::Error;
+use super::extract::{IdempotencyKey, LedgerBody, Page};
+use super::list::{self, Item};
+use super::number::MoneyNumber;
+use crate::app::App;
+use crate::db::Position;
+use crate::db::transfers::{self as table, Transfer};
+use crate::ledger::{Command, Order, Outcome};
+
+/// Says that the answer is the first one's, found under its idempotency key.
+pub(super) const REPLAYED: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("idempotency-replayed"), HeaderValue::from_static("true"));
+
+const PATH: &str = "/api/ledger/transactions";
+
+/// ISO 8601, UTC, milliseconds.
+const TIMESTAMP: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+
+/// Writes an instant as the API shows it.
+pub(super) fn timestamp(at: OffsetDateTime) -> String {
+    // All parts are there and none can fail to format; an empty string would be the answer if one did.
+    at.to_offset(time::UtcOffset::UTC).format(TIMESTAMP).unwrap_or_default()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TransactionJson {
+    id: Uuid,
+    from_account_id: Uuid,
+    to_beneficiary_id: Option<Uuid>,
+    beneficiary_name: Option<String>,
+    amount: MoneyNumber,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spei_reference: Option<String>,
+    created_at: String,
+    #[serde(skip)]
+    position: Position,
+}
+
+impl Item for TransactionJson {
+    fn position(&self) -> Position {
+        self.position
+    }
+}
+
+impl From<Transfer> for TransactionJson {
+    fn from(transfer: Transfer) -> Self {
+        Self {
+            id: transfer.transfer_id,
+            from_account_id: transfer.from_account_id,
+            to_beneficiary_id: transfer.to_beneficiary_id,
+            beneficiary_name: transfer.beneficiary_name,
+            amount: MoneyNumber(transfer.amount),
+            status: transfer.status.as_str(),
+            spei_reference: transfer.spei_reference,
+            created_at: timestamp(transfer.created_at),
+            position: Position { created_at: transfer.created_at, id: transfer.transfer_id },
+        }
+    }
+}
+
+/// The user's transfers, newest first.
+pub(super) async fn list_transactions(
+    State(app): State<App>,
+    User(owner): User,
+    page: Page,
+) -> Result<Response, Error> {
+    list::answer(PATH, page, move |after, limit| {
+        let (pool, owner) = (app.db.clone(), owner.clone());
+        async move {
+            let mut db = pool.acquire().await?;
+            let transfers = table::list_transfers(&mut db, &owner, after, limit).await?;
+            Ok(transfers.into_iter().map(TransactionJson::from).collect())
+        }
+    })
+    .await
+}
+
+/// Sends a transfer. The order of checks is: token, size, syntax, idempotency key, account, payee,
+/// rules, funds; all from the key on are made by the ledger.
+pub(super) async fn create_transaction(
+    State(app): State<App>,
+    User(owner): User,
+    key: Result<IdempotencyKey, Error>,
+    LedgerBody(mut fields): LedgerBody,
+) -> Result<Response, Error> {
+    let from_account_id = fields.uuid("fromAccountId");
+    let to_beneficiary_id = fields.uuid("toBeneficiaryId");
+    let amount = fields.amount("amount");
+    fields.finish()?;
+    let IdempotencyKey(key) = key?;
+
+    let order = Order { transfer_id: Uuid::now_v7(), owner, key, from_account_id, to_beneficiary_id, amount };
+    match app.ledger.submit(Command::Transfer(order)).await? {
+        Outcome::Sent { transfer, replayed } => {
+            let mut response = Json(TransactionJson::from(transfer)).into_response();
+            response.headers_mut().extend(replayed.then_some(REPLAYED));
+            Ok(response)
+        }
+        Outcome::Rejected { violations, replayed } => Err(Error::Rejected { violations, replayed }),
+        Outcome::AccountNotFound => Err(Error::AccountNotFound),
+        Outcome::BeneficiaryNotFound => Err(Error::BeneficiaryNotFound),
+        Outcome::KeyReused => Err(Error::KeyReused),
+        Outcome::RulesUnavailable => Err(Error::RulesUnavailable),
+        other => Err(Error::Internal(anyhow::anyhow!("a transfer ended as {other:?}"))),
+    }
+}

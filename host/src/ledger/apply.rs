@@ -1,0 +1,237 @@
+//! Decides a batch of commands, purely.
+//!
+//! `apply` sees what the store loaded, answers each command in order, and says what has to be
+//! written. It reads no clock, draws no ids and touches no database, so it can be run, repeated and
+//! tested at will. What one command changes, the next one in the batch sees.
+
+use uuid::Uuid;
+
+use super::batch::{
+    AccountFacts, Answer, Balance, BalanceChange, BalanceKey, Batch, Context, NewEntry, NewTransfer, NoVerdict, Policy,
+    State,
+};
+use super::fingerprint::fingerprint;
+use super::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, Fund, OpenAccount, Opened, Order, Outcome, SPEI_ACCOUNT, rail};
+use crate::clock::mexico_city_hour;
+use crate::db::transfers::Transfer;
+use crate::domain::account_number::normalise;
+use crate::domain::money::Money;
+use crate::domain::rules::{Facts, INSUFFICIENT_FUNDS, Verdict, Violation};
+use crate::domain::transfer::{Kind, Status};
+
+/// Answers the commands in order; the batch is what their answers rest on.
+pub fn apply(state: &mut State, commands: &[Command], context: &Context, policy: &Policy<'_>) -> (Batch, Vec<Outcome>) {
+    let mut run = Run { state, batch: Batch::default(), context, policy };
+    let outcomes = commands
+        .iter()
+        .map(|command| match command {
+            Command::Open(open) => run.open(open),
+            Command::Fund(fund) => run.fund(fund),
+            Command::Transfer(order) => run.transfer(order),
+        })
+        .collect();
+    (run.batch, outcomes)
+}
+
+struct Run<'a> {
+    state: &'a mut State,
+    batch: Batch,
+    context: &'a Context,
+    policy: &'a Policy<'a>,
+}
+
+impl Run<'_> {
+    fn open(&mut self, open: &OpenAccount) -> Outcome {
+        let number = (open.owner.clone(), open.account_number.clone());
+        if self.state.numbers.contains(&number) {
+            return Outcome::AccountExists;
+        }
+        let account = (open.account_id, CUSTOMER_STRIPE);
+        let empty = Balance { posted: Money::ZERO, floor: Money::ZERO, version: 0 };
+        self.state.balances.insert(account, empty);
+        if open.opening_credit > Money::ZERO {
+            let from = (FUNDING_ACCOUNT, self.context.stripe);
+            if self.post(open.transfer_id, from, account, open.opening_credit).is_none() {
+                return Outcome::BalanceTooLarge;
+            }
+            self.credit(Kind::Opening, open.transfer_id, open.owner.clone(), open.account_id, open.opening_credit);
+        }
+        self.state.numbers.insert(number);
+        let facts = AccountFacts { owner: Some(open.owner.clone()), number: open.account_number.clone() };
+        self.state.accounts.insert(open.account_id, facts);
+        self.batch.accounts.push(open.clone());
+        Outcome::Opened(Opened {
+            account_id: open.account_id,
+            account_number: open.account_number.clone(),
+            account_type: open.account_type.clone(),
+            balance: open.opening_credit,
+        })
+    }
+
+    fn fund(&mut self, fund: &Fund) -> Outcome {
+        let Some(owner) = self.state.accounts.get(&fund.account_id).and_then(|account| account.owner.clone()) else {
+            return Outcome::AccountNotFound;
+        };
+        let from = (FUNDING_ACCOUNT, self.context.stripe);
+        let to = (fund.account_id, CUSTOMER_STRIPE);
+        let Some(balance) = self.post(fund.transfer_id, from, to, fund.amount) else {
+            return Outcome::BalanceTooLarge;
+        };
+        self.credit(Kind::Funding, fund.transfer_id, owner, fund.account_id, fund.amount);
+        Outcome::Funded(balance)
+    }
+
+    fn transfer(&mut self, order: &Order) -> Outcome {
+        let fingerprint = fingerprint(order);
+        let key = order.key.as_ref().map(|key| (order.owner.clone(), key.clone()));
+        if let Some(answer) = key.as_ref().and_then(|key| self.state.answers.get(key)) {
+            return if answer.fingerprint == fingerprint { replay(answer) } else { Outcome::KeyReused };
+        }
+        let outcome = match self.decide(order) {
+            Ok(transfer) => Ok(transfer),
+            Err(Refusal::Frozen(violations)) => Err(violations),
+            Err(Refusal::Passing(outcome)) => return outcome,
+        };
+        if let Some(key) = key {
+            let answer = Answer { fingerprint, outcome: outcome.clone() };
+            self.state.answers.insert(key.clone(), answer.clone());
+            self.batch.answers.insert(key, answer);
+        }
+        match outcome {
+            Ok(transfer) => Outcome::Sent { transfer, replayed: false },
+            Err(violations) => Outcome::Rejected { violations, replayed: false },
+        }
+    }
+
+    /// Account, payee, rules, funds: in that order.
+    fn decide(&mut self, order: &Order) -> Result<Transfer, Refusal> {
+        let owned = |account: &&AccountFacts| account.owner.as_ref() == Some(&order.owner);
+        let account = self.state.accounts.get(&order.from_account_id).filter(owned);
+        let account = account.ok_or(Refusal::Passing(Outcome::AccountNotFound))?;
+        let payee = self.state.payees.get(&order.to_beneficiary_id).filter(|payee| payee.owner == order.owner);
+        let payee = payee.ok_or(Refusal::Passing(Outcome::BeneficiaryNotFound))?.clone();
+
+        let debit = (order.from_account_id, CUSTOMER_STRIPE);
+        let user = self.state.users.get(&order.owner).copied().unwrap_or_default();
+        let facts = Facts {
+            amount: order.amount,
+            available: self.available(debit),
+            day_total: user.day_total,
+            per_transfer_limit: user.per_transfer_limit,
+            per_day_limit: user.per_day_limit,
+            beneficiary_age_seconds: (self.context.now - payee.created_at).whole_seconds().max(0).unsigned_abs(),
+            cooling_seconds: self.context.cooling_seconds,
+            same_account: normalise(&account.number) == normalise(&payee.number),
+            local_hour: mexico_city_hour(self.context.now),
+            risk_level: None,
+            acknowledged: false,
+        };
+        let unavailable = |NoVerdict| Refusal::Passing(Outcome::RulesUnavailable);
+        if let Verdict::Rejected(violations) = (self.policy.decide)(&facts).map_err(unavailable)? {
+            return Err(Refusal::Frozen(violations));
+        }
+        let status = (self.policy.transition)(Status::Pending, rail::INSTANT).map_err(unavailable)?;
+        let status = status.filter(|next| Status::Pending.may_become(*next));
+        let status = status.ok_or(Refusal::Passing(Outcome::RulesUnavailable))?;
+        // A rail that refuses at once would move nothing; the instant rail never does.
+        if status != Status::Completed {
+            return Err(Refusal::Passing(Outcome::RulesUnavailable));
+        }
+
+        // Whatever the rules said, a balance covers its debit.
+        let credit = (SPEI_ACCOUNT, self.context.stripe);
+        if self.post(order.transfer_id, debit, credit, order.amount).is_none() {
+            return Err(Refusal::Frozen(vec![insufficient_funds()]));
+        }
+        let user = self.state.users.entry(order.owner.clone()).or_default();
+        user.day_total = user.day_total.checked_add(order.amount).unwrap_or(Money::MAX);
+        let transfer = Transfer {
+            transfer_id: order.transfer_id,
+            from_account_id: order.from_account_id,
+            to_beneficiary_id: Some(order.to_beneficiary_id),
+            beneficiary_name: Some(payee.name.clone()),
+            amount: order.amount,
+            status,
+            spei_reference: Some(rail::tracking_key(order.transfer_id, self.context.now)),
+            created_at: self.context.now,
+        };
+        self.batch.transfers.push(NewTransfer {
+            kind: Kind::Spei,
+            owner: order.owner.clone(),
+            credit_account_id: SPEI_ACCOUNT,
+            payee: Some((payee.number, payee.bank)),
+            transfer: transfer.clone(),
+        });
+        Ok(transfer)
+    }
+
+    fn credit(&mut self, kind: Kind, transfer_id: Uuid, owner: String, account_id: Uuid, amount: Money) {
+        self.batch.transfers.push(NewTransfer {
+            kind,
+            owner,
+            credit_account_id: account_id,
+            payee: None,
+            transfer: Transfer {
+                transfer_id,
+                from_account_id: FUNDING_ACCOUNT,
+                to_beneficiary_id: None,
+                beneficiary_name: None,
+                amount,
+                status: Status::Completed,
+                spei_reference: None,
+                created_at: self.context.now,
+            },
+        });
+    }
+
+    fn available(&self, key: BalanceKey) -> Money {
+        let balance = self.state.balances.get(&key);
+        balance.and_then(|balance| balance.posted.checked_sub(balance.floor)).unwrap_or(Money::ZERO)
+    }
+
+    /// Moves money from one balance to another, or changes nothing when the first does not cover it
+    /// or a row is missing. Gives the credited balance.
+    fn post(&mut self, transfer_id: Uuid, debit: BalanceKey, credit: BalanceKey, amount: Money) -> Option<Money> {
+        let from = *self.state.balances.get(&debit)?;
+        let to = *self.state.balances.get(&credit)?;
+        let left = from.posted.checked_sub(amount).filter(|left| *left >= from.floor)?;
+        let gained = to.posted.checked_add(amount)?;
+        self.enter(transfer_id, debit, from, left, Money::from_minor(-amount.minor()));
+        self.enter(transfer_id, credit, to, gained, amount);
+        Some(gained)
+    }
+
+    fn enter(&mut self, transfer_id: Uuid, key: BalanceKey, old: Balance, posted: Money, delta: Money) {
+        let version = old.version + 1;
+        self.state.balances.insert(key, Balance { posted, version, ..old });
+        let change = BalanceChange { expected: old.version, version, posted };
+        self.batch
+            .balances
+            .entry(key)
+            .and_modify(|earlier| (earlier.version, earlier.posted) = (version, posted))
+            .or_insert(change);
+        self.batch.entries.push(NewEntry { balance: key, version, transfer_id, delta, balance_after: posted });
+    }
+}
+
+/// Why there is no transfer.
+enum Refusal {
+    /// A decision that its key keeps for ever.
+    Frozen(Vec<Violation>),
+    /// A decision that a retry may change.
+    Passing(Outcome),
+}
+
+fn replay(answer: &Answer) -> Outcome {
+    match answer.outcome.clone() {
+        Ok(transfer) => Outcome::Sent { transfer, replayed: true },
+        Err(violations) => Outcome::Rejected { violations, replayed: true },
+    }
+}
+
+fn insufficient_funds() -> Violation {
+    Violation {
+        code: INSUFFICIENT_FUNDS.to_owned(),
+        detail: "The balance of the account does not cover the amount.".to_owned(),
+    }
+}

@@ -1,0 +1,173 @@
+//! What a batch of commands starts from and what it leaves to write: plain data.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::OpenAccount;
+use crate::db::transfers::Transfer;
+use crate::domain::money::Money;
+use crate::domain::rules::{Facts, Verdict, Violation};
+use crate::domain::transfer::{Kind, RailEvent, Status};
+
+/// Names one balance row.
+pub type BalanceKey = (Uuid, i16);
+
+/// A customer's account as the batch needs it.
+#[derive(Debug, Clone)]
+pub struct AccountFacts {
+    /// Whose; the bank's own accounts have no owner.
+    pub owner: Option<String>,
+    /// Account number.
+    pub number: String,
+}
+
+/// A balance row.
+#[derive(Debug, Clone, Copy)]
+pub struct Balance {
+    /// Present balance.
+    pub posted: Money,
+    /// The lowest balance allowed.
+    pub floor: Money,
+    /// Entries so far.
+    pub version: i64,
+}
+
+/// A saved beneficiary as the batch needs it.
+#[derive(Debug, Clone)]
+pub struct Payee {
+    /// Whose.
+    pub owner: String,
+    /// Full name.
+    pub name: String,
+    /// Bank name.
+    pub bank: String,
+    /// Account number.
+    pub number: String,
+    /// When it was saved.
+    pub created_at: OffsetDateTime,
+}
+
+/// A user's limits and what counts against them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UserFacts {
+    /// Sent since midnight in Mexico City.
+    pub day_total: Money,
+    /// Override for one transfer.
+    pub per_transfer_limit: Option<Money>,
+    /// Override for one day.
+    pub per_day_limit: Option<Money>,
+}
+
+/// The answer that a key is bound to.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Of the request that got it.
+    pub fingerprint: [u8; 32],
+    /// The transfer, or why there is none.
+    pub outcome: Result<Transfer, Vec<Violation>>,
+}
+
+/// What the store knows about everything that a batch touches.
+#[derive(Debug, Clone, Default)]
+pub struct State {
+    /// By id.
+    pub accounts: BTreeMap<Uuid, AccountFacts>,
+    /// (owner, number) pairs that exist, of those the batch wants to open.
+    pub numbers: BTreeSet<(String, String)>,
+    /// By account and stripe.
+    pub balances: BTreeMap<BalanceKey, Balance>,
+    /// By id.
+    pub payees: BTreeMap<Uuid, Payee>,
+    /// By owner.
+    pub users: BTreeMap<String, UserFacts>,
+    /// By (owner, key).
+    pub answers: BTreeMap<(String, String), Answer>,
+}
+
+/// What holds for the whole batch.
+#[derive(Debug, Clone, Copy)]
+pub struct Context {
+    /// When it is decided.
+    pub now: OffsetDateTime,
+    /// The writer's stripe of the bank's own accounts.
+    pub stripe: i16,
+    /// Seconds that a new beneficiary has to wait.
+    pub cooling_seconds: u64,
+}
+
+/// The rules component gave no usable answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoVerdict;
+
+/// The transfer rules as two functions.
+pub struct Policy<'a> {
+    /// Decides on one transfer.
+    pub decide: &'a (dyn Fn(&Facts) -> Result<Verdict, NoVerdict> + Sync),
+    /// The status after an event; `None` when the event does not apply.
+    pub transition: &'a (dyn Fn(Status, RailEvent) -> Result<Option<Status>, NoVerdict> + Sync),
+}
+
+/// A transfer row to insert.
+#[derive(Debug, Clone)]
+pub struct NewTransfer {
+    /// What it is for.
+    pub kind: Kind,
+    /// Whose.
+    pub owner: String,
+    /// Credited account.
+    pub credit_account_id: Uuid,
+    /// For SPEI transfers: the payee's number and bank.
+    pub payee: Option<(String, String)>,
+    /// As the API shows it; `from_account_id` is the debited account.
+    pub transfer: Transfer,
+}
+
+/// An entry row to insert.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEntry {
+    /// Which balance.
+    pub balance: BalanceKey,
+    /// Position in that balance's history.
+    pub version: i64,
+    /// Why.
+    pub transfer_id: Uuid,
+    /// Below zero for a debit.
+    pub delta: Money,
+    /// After it.
+    pub balance_after: Money,
+}
+
+/// A balance row to update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BalanceChange {
+    /// Version that was loaded and has to be there still.
+    pub expected: i64,
+    /// New version.
+    pub version: i64,
+    /// New balance.
+    pub posted: Money,
+}
+
+/// Everything that one batch writes.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// Accounts to open.
+    pub accounts: Vec<OpenAccount>,
+    /// Balances to change, in the order in which rows are locked.
+    pub balances: BTreeMap<BalanceKey, BalanceChange>,
+    /// Transfers.
+    pub transfers: Vec<NewTransfer>,
+    /// Entries.
+    pub entries: Vec<NewEntry>,
+    /// Keys with their answers, by (owner, key).
+    pub answers: BTreeMap<(String, String), Answer>,
+}
+
+impl Batch {
+    /// Whether there is nothing to write: every command was refused or replayed.
+    pub fn is_empty(&self) -> bool {
+        self.accounts.is_empty() && self.transfers.is_empty() && self.answers.is_empty()
+    }
+}

@@ -1,0 +1,248 @@
+//! Feeds commands through look-up, decision and commit, and answers whoever waits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::PgPool;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use super::batch::{Context, NoVerdict, Policy};
+use super::store::{CommitError, Postgres, Store};
+use super::writer::{self, LEASE, Writer};
+use super::{Command, Outcome, apply::apply};
+use crate::clock::Clock;
+use crate::models::Models;
+use crate::wasm::ScoreError;
+
+/// Commands that may wait. At about a millisecond each this is half a second of work: a caller is
+/// better told to come back than kept longer.
+pub const QUEUE_LENGTH_MAX: usize = 512;
+
+/// Commands in one batch. One for now: what a batch decides and writes does not depend on it.
+pub const BATCH_LENGTH_MAX: usize = 1;
+
+/// Decisions of one batch. Each lost race means that another one was won, so a few are enough.
+const ATTEMPTS_MAX: u32 = 16;
+
+/// Longest pause before deciding again.
+const BACKOFF_MAX: Duration = Duration::from_millis(50);
+
+/// Look-ups of a batch whose outcome is unknown, a second apart: as long as a restart of Postgres
+/// may take.
+const RECOVERY_ATTEMPTS_MAX: u32 = 30;
+
+/// Why a command has no outcome. In every case but `Unknown` nothing was written, and in every case
+/// a retry with the same idempotency key is safe.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// Too many commands wait, or too many races were lost.
+    #[error("the ledger has more to do than it can take")]
+    Overloaded,
+    /// The database failed before anything was written.
+    #[error("the ledger's database failed")]
+    Database(#[source] sqlx::Error),
+    /// The database went away and did not come back in time to say whether the commit happened.
+    #[error("the outcome is not known yet")]
+    Unknown,
+    /// The host is going down.
+    #[error("the ledger is closed")]
+    Closed,
+}
+
+struct Job {
+    command: Command,
+    reply: oneshot::Sender<Result<Outcome, Arc<LedgerError>>>,
+}
+
+/// A handle to the running batcher; cheap to clone.
+#[derive(Clone)]
+pub struct Ledger {
+    jobs: mpsc::Sender<Job>,
+}
+
+/// Settings of the ledger.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LedgerConfig {
+    /// Seconds that a new beneficiary has to wait; 0 for none.
+    pub cooling_seconds: u64,
+}
+
+impl Ledger {
+    /// Leases a chain and starts the batcher. The task ends when every handle is gone and all that
+    /// waited is answered.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn start(
+        pool: PgPool,
+        models: Models,
+        clock: Clock,
+        config: LedgerConfig,
+    ) -> Result<(Self, JoinHandle<()>), sqlx::Error> {
+        let holder = Uuid::new_v4();
+        let writer = Some(lease(&pool, holder, &clock).await?);
+        let (jobs, queue) = mpsc::channel(QUEUE_LENGTH_MAX);
+        let store = Postgres(pool.clone());
+        let batcher = Batcher { store, pool, models, clock, config, holder, writer };
+        Ok((Self { jobs }, tokio::spawn(batcher.run(queue))))
+    }
+
+    /// Runs a command to its end, even if the caller stops waiting.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    pub async fn submit(&self, command: Command) -> Result<Outcome, Arc<LedgerError>> {
+        let (reply, outcome) = oneshot::channel();
+        self.jobs.try_send(Job { command, reply }).map_err(|error| {
+            Arc::new(match error {
+                mpsc::error::TrySendError::Full(_) => LedgerError::Overloaded,
+                mpsc::error::TrySendError::Closed(_) => LedgerError::Closed,
+            })
+        })?;
+        outcome.await.unwrap_or_else(|_| Err(Arc::new(LedgerError::Closed)))
+    }
+}
+
+struct Batcher {
+    store: Postgres,
+    pool: PgPool,
+    models: Models,
+    clock: Clock,
+    config: LedgerConfig,
+    holder: Uuid,
+    /// None after the chain was lost or its end became uncertain; the next batch leases another.
+    writer: Option<Writer>,
+}
+
+impl Batcher {
+    async fn run(mut self, mut queue: mpsc::Receiver<Job>) {
+        let mut renewal = tokio::time::interval(Duration::from_secs(LEASE.whole_seconds().unsigned_abs() / 3));
+        let mut jobs = Vec::with_capacity(BATCH_LENGTH_MAX);
+        loop {
+            tokio::select! {
+                taken = queue.recv_many(&mut jobs, BATCH_LENGTH_MAX) => if taken == 0 { break },
+                _ = renewal.tick() => { self.renew().await; continue }
+            }
+            let (commands, replies): (Vec<_>, Vec<_>) = jobs.drain(..).map(|job| (job.command, job.reply)).unzip();
+            match self.process(&commands).await {
+                Ok(outcomes) => {
+                    for (reply, outcome) in replies.into_iter().zip(outcomes) {
+                        // A caller that went away changes nothing: the outcome stands.
+                        let _ = reply.send(Ok(outcome));
+                    }
+                }
+                Err(error) => {
+                    let error = Arc::new(error);
+                    for reply in replies {
+                        let _ = reply.send(Err(Arc::clone(&error)));
+                    }
+                }
+            }
+        }
+        if let (Some(writer), Ok(mut db)) = (&self.writer, self.pool.acquire().await) {
+            // A lease that cannot be given back runs out by itself.
+            let _ = writer::release(&mut db, writer).await;
+        }
+    }
+
+    async fn process(&mut self, commands: &[Command]) -> Result<Vec<Outcome>, LedgerError> {
+        for attempt in 0..ATTEMPTS_MAX {
+            if attempt > 0 {
+                tokio::time::sleep(backoff(attempt)).await;
+            }
+            let mut writer = self.writer().await?;
+            let now = self.clock.now();
+            let context = Context { now, stripe: writer.stripe, cooling_seconds: self.config.cooling_seconds };
+            let mut state = self.store.lookup(commands, &writer, &context).await.map_err(LedgerError::Database)?;
+            // One snapshot of the rules for the whole batch: a swap takes effect between batches.
+            let models = self.models.snapshot();
+            let policy = Policy {
+                decide: &|facts| models.decide(facts).map_err(no_verdict),
+                transition: &|status, event| models.transition(status, event).map_err(no_verdict),
+            };
+            let (batch, outcomes) = apply(&mut state, commands, &context, &policy);
+            if batch.is_empty() {
+                return Ok(outcomes);
+            }
+            match self.store.commit(&batch, &writer, &context).await {
+                Ok(()) => {}
+                Err(CommitError::LostRace) => continue,
+                Err(CommitError::LostChain) => {
+                    tracing::warn!(chain_id = %writer.chain_id, "lost the chain, leasing another");
+                    self.writer = None;
+                    continue;
+                }
+                Err(CommitError::Unknown(error)) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "a commit's outcome is unknown");
+                    if !self.find_outcome(&writer).await? {
+                        continue;
+                    }
+                }
+                Err(CommitError::Refused(error)) => return Err(LedgerError::Database(error)),
+            }
+            writer.next_seq += 1;
+            self.writer = Some(writer);
+            return Ok(outcomes);
+        }
+        Err(LedgerError::Overloaded)
+    }
+
+    async fn writer(&mut self) -> Result<Writer, LedgerError> {
+        if let Some(writer) = self.writer {
+            return Ok(writer);
+        }
+        let writer = lease(&self.pool, self.holder, &self.clock).await.map_err(LedgerError::Database)?;
+        self.writer = Some(writer);
+        Ok(writer)
+    }
+
+    /// Asks, until the database answers, whether the batch with the writer's next number is there.
+    async fn find_outcome(&mut self, writer: &Writer) -> Result<bool, LedgerError> {
+        for _ in 0..RECOVERY_ATTEMPTS_MAX {
+            match self.store.is_committed(writer.chain_id, writer.next_seq).await {
+                Ok(committed) => return Ok(committed),
+                Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
+            }
+        }
+        // The number may be taken or not: a new lease reads the end of its chain first.
+        self.writer = None;
+        Err(LedgerError::Unknown)
+    }
+
+    async fn renew(&mut self) {
+        let (Some(writer), Ok(mut db)) = (&self.writer, self.pool.acquire().await) else { return };
+        match writer::renew(&mut db, writer, self.clock.now()).await {
+            Ok(true) => {}
+            Ok(false) => self.writer = None,
+            Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "cannot renew the lease"),
+        }
+    }
+}
+
+fn no_verdict(error: ScoreError) -> NoVerdict {
+    tracing::error!(error = &error as &dyn std::error::Error, "the transfer rules gave no usable answer");
+    NoVerdict
+}
+
+/// Leases a chain; two hosts that start in the same moment may want the same new stripe.
+async fn lease(pool: &PgPool, holder: Uuid, clock: &Clock) -> Result<Writer, sqlx::Error> {
+    let mut attempt = 0;
+    loop {
+        let mut db = pool.acquire().await?;
+        match writer::acquire(&mut db, holder, clock.now()).await {
+            Err(sqlx::Error::Database(error)) if error.is_unique_violation() && attempt < ATTEMPTS_MAX => {
+                attempt += 1;
+                tokio::time::sleep(backoff(attempt)).await;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// A random part of a growing pause, so that two writers do not meet again.
+fn backoff(attempt: u32) -> Duration {
+    let ceiling = Duration::from_millis(1 << attempt.min(10)).min(BACKOFF_MAX);
+    ceiling.mul_f64(f64::from(getrandom::u32().unwrap_or(0)) / f64::from(u32::MAX))
+}

@@ -1,0 +1,15 @@
+//! What makes two transfer requests the same one.
+
+use sha2::{Digest as _, Sha256};
+
+use super::Order;
+
+/// SHA-256 over the typed fields, so that spelling (`1e2`, `100.00`) makes no difference.
+pub(super) fn fingerprint(order: &Order) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(b"caudal transfer 1");
+    hash.update(order.from_account_id.as_bytes());
+    hash.update(order.to_beneficiary_id.as_bytes());
+    hash.update(order.amount.minor().to_be_bytes());
+    hash.finalize().into()
+}

@@ -1,0 +1,28 @@
+//! Caudal: a bank's transfer service with its models beside it.
+//!
+//! Read it in this order:
+//!
+//! - [`domain`]: the bank's nouns, pure.
+//! - [`ledger`]: the money core: decide purely, write with one statement that proves itself.
+//! - [`wasm`]: the fence around wasmtime; [`models`]: which component version serves.
+//! - [`db`]: the SQL of everything else; [`analytics`]: events under consent.
+//! - [`http`]: the edge: [`ledger_router`] and [`assist_router`].
+//! - [`app`] is what handlers share; [`config`], [`cli`] and [`postgres`] start it all.
+
+pub mod analytics;
+pub mod app;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod db;
+pub mod domain;
+pub mod http;
+pub mod ledger;
+pub mod models;
+pub mod postgres;
+pub mod wasm;
+
+pub use http::{assist_router, ledger_router};
+
+/// The database's shape; run when a host starts.
+pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");

@@ -1,0 +1,17 @@
+//! Parses the command line, runs one command, and says in one sentence why it failed.
+
+use std::process::ExitCode;
+
+use caudal::{cli, config::Cli};
+use clap::Parser as _;
+
+#[expect(clippy::print_stderr, reason = "the last word of a failed command goes to the terminal")]
+fn main() -> ExitCode {
+    match cli::run(Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("caudal: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

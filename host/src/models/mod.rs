@@ -1,0 +1,151 @@
+//! Which component version serves.
+//!
+//! One immutable [`Registry`] holds what is active of every kind; [`Models`] points at the present
+//! one. A request takes one snapshot and uses it to its end, so all its answers belong together.
+
+mod embedded;
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+use crate::domain::model::{ModelKind, ModelVersion};
+use crate::domain::rules::{Facts, Verdict};
+use crate::domain::transfer::{RailEvent, Status};
+use crate::domain::{accessibility, nudge, risk};
+use crate::wasm::{
+    AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, Runtime, ScoreError, TransferRules,
+};
+
+/// What is active of every kind at one moment. A kind without a component answers
+/// [`ScoreError::Missing`].
+#[derive(Clone, Default)]
+pub struct Registry {
+    /// Risk scorer.
+    pub risk: Option<Arc<RiskScorer>>,
+    /// Nudge scorer.
+    pub nudge: Option<Arc<NudgeScorer>>,
+    /// Accessibility recommender.
+    pub accessibility: Option<Arc<AccessibilityScorer>>,
+    /// Transfer rules.
+    pub rules: Option<Arc<TransferRules>>,
+}
+
+/// An answer and the one version that gave it.
+#[derive(Debug, Clone)]
+pub struct Scored<T> {
+    /// The answer.
+    pub assessment: T,
+    /// Who gave it.
+    pub version: ModelVersion,
+}
+
+/// A component that is embedded in this program does not load.
+#[derive(Debug, thiserror::Error)]
+#[error("the embedded {kind} component does not load")]
+pub struct EmbeddedError {
+    kind: ModelKind,
+    source: LoadError,
+}
+
+impl Registry {
+    /// Loads the four components that this program was built with.
+    ///
+    /// # Errors
+    /// When one of them does not load.
+    pub fn embedded(runtime: &Runtime) -> Result<Self, EmbeddedError> {
+        let error = |kind| move |source| EmbeddedError { kind, source };
+        Ok(Self {
+            risk: Some(Arc::new(
+                RiskScorer::load(runtime, embedded::RISK).map_err(error(ModelKind::Risk))?,
+            )),
+            nudge: Some(Arc::new(
+                NudgeScorer::load(runtime, embedded::NUDGE).map_err(error(ModelKind::Nudge))?,
+            )),
+            accessibility: Some(Arc::new(
+                AccessibilityScorer::load(runtime, embedded::ACCESSIBILITY)
+                    .map_err(error(ModelKind::Accessibility))?,
+            )),
+            rules: Some(Arc::new(
+                TransferRules::load(runtime, embedded::TRANSFER_RULES).map_err(error(ModelKind::TransferRules))?,
+            )),
+        })
+    }
+
+    /// Who is active of a kind.
+    pub fn identity(&self, kind: ModelKind) -> Option<&Identity> {
+        match kind {
+            ModelKind::Risk => self.risk.as_deref().map(RiskScorer::identity),
+            ModelKind::Nudge => self.nudge.as_deref().map(NudgeScorer::identity),
+            ModelKind::Accessibility => self.accessibility.as_deref().map(AccessibilityScorer::identity),
+            ModelKind::TransferRules => self.rules.as_deref().map(TransferRules::identity),
+        }
+    }
+
+    /// Scores a transfer.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub fn assess_risk(&self, request: &risk::Request) -> Result<Scored<risk::Assessment>, ScoreError> {
+        let scorer = self.risk.as_deref().ok_or(ScoreError::Missing)?;
+        Ok(Scored { assessment: scorer.assess(request)?, version: scorer.identity().version.clone() })
+    }
+
+    /// Decides on a nudge.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub fn assess_nudge(&self, request: &nudge::Request) -> Result<Scored<nudge::Assessment>, ScoreError> {
+        let scorer = self.nudge.as_deref().ok_or(ScoreError::Missing)?;
+        Ok(Scored { assessment: scorer.assess(request)?, version: scorer.identity().version.clone() })
+    }
+
+    /// Recommends a profile.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub fn assess_accessibility(
+        &self,
+        request: &accessibility::Request,
+    ) -> Result<Scored<accessibility::Assessment>, ScoreError> {
+        let scorer = self.accessibility.as_deref().ok_or(ScoreError::Missing)?;
+        Ok(Scored { assessment: scorer.assess(request)?, version: scorer.identity().version.clone() })
+    }
+
+    /// Decides on a transfer. There is no falling back to other rules.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
+        self.rules.as_deref().ok_or(ScoreError::Missing)?.decide(facts)
+    }
+
+    /// The status after a rail's event.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
+        self.rules.as_deref().ok_or(ScoreError::Missing)?.transition(status, event)
+    }
+}
+
+/// The pointer to the active registry; cheap to clone.
+#[derive(Clone)]
+pub struct Models(Arc<ArcSwap<Registry>>);
+
+impl Models {
+    /// Starts with `registry` active.
+    pub fn new(registry: Registry) -> Self {
+        Self(Arc::new(ArcSwap::from_pointee(registry)))
+    }
+
+    /// What is active now, for one request.
+    pub fn snapshot(&self) -> Arc<Registry> {
+        self.0.load_full()
+    }
+
+    /// Makes another registry active; requests under way keep theirs.
+    pub fn activate(&self, registry: Registry) {
+        self.0.store(Arc::new(registry));
+    }
+}

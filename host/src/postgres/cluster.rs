@@ -1,0 +1,158 @@
+//! The folder of the cluster: where it is, whose it is, how to reach its server.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use nix::unistd::{Uid, User};
+use sha2::{Digest as _, Sha256};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
+
+use super::binaries::Binaries;
+use super::{NAME, log_tail};
+
+/// User that the server runs as when this process is root. Postgres' packages create it.
+const SERVER_USER: &str = "postgres";
+
+/// Longest path of a Unix socket, in bytes.
+const SOCKET_PATH_MAX: usize = 100;
+
+/// Name of the server's socket in its folder.
+const SOCKET: &str = ".s.PGSQL.5432";
+
+/// How long a server may take to accept connections: recovery after a crash included.
+const START_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Where the cluster lives.
+pub(super) struct Cluster {
+    /// Postgres' own files.
+    pub(super) data: PathBuf,
+    /// The socket's folder.
+    pub(super) socket: PathBuf,
+    /// The server's log.
+    pub(super) log: PathBuf,
+    /// The user to run as, when this process is root.
+    pub(super) user: Option<(u32, u32)>,
+}
+
+impl Cluster {
+    /// Finds a place that the server's user can reach: in the data folder if it can be.
+    pub(super) fn locate(data_dir: &Path) -> Result<Self> {
+        let user = server_user()?;
+        let preferred = data_dir.join("postgres");
+        let root = match user {
+            Some(user) if !can_reach(user, data_dir) => {
+                let name: String = Sha256::digest(data_dir.as_os_str().as_encoded_bytes())[..6]
+                    .iter()
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect();
+                PathBuf::from("/var/lib/caudal").join(name)
+            }
+            _ => preferred,
+        };
+        let socket = root.join("run");
+        if socket.as_os_str().len() + 1 + SOCKET.len() > SOCKET_PATH_MAX {
+            bail!("{} is too long a path for a socket: choose a shorter --data-dir", socket.display());
+        }
+        Ok(Self { data: root.join("data"), socket, log: root.join("server.log"), user })
+    }
+
+    /// Major version of the cluster, if it exists.
+    pub(super) fn version(&self) -> Result<Option<u32>> {
+        match fs::read_to_string(self.data.join("PG_VERSION")) {
+            Ok(text) => Ok(text.trim().parse().ok()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("cannot read the cluster in {}", self.data.display())),
+        }
+    }
+
+    /// Creates folders and cluster where they are missing.
+    pub(super) fn create(&self, binaries: &Binaries) -> Result<()> {
+        let root = self.data.parent().context("the cluster has no parent folder")?;
+        for folder in [root, &self.data, &self.socket] {
+            fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+            if let Some((uid, gid)) = self.user {
+                chown(folder, Some(uid), Some(gid)).with_context(|| format!("cannot give away {}", folder.display()))?;
+            }
+            let only_owner = Permissions::from_mode(0o700);
+            fs::set_permissions(folder, only_owner).with_context(|| format!("cannot close {}", folder.display()))?;
+        }
+        if self.version()?.is_some() {
+            return Ok(());
+        }
+        tracing::info!(folder = %self.data.display(), "creating a private Postgres cluster");
+        // Trust: only the socket folder's owner and root get as far as a connection.
+        let output = self
+            .command(&binaries.path("initdb"))
+            .args(["--username", NAME, "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--pgdata"])
+            .arg(&self.data)
+            .output()
+            .context("cannot run initdb")?;
+        if !output.status.success() {
+            bail!("initdb refused {}: {}", self.data.display(), String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(())
+    }
+
+    /// A command as the server's user, in a place it can read.
+    pub(super) fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir("/").stdin(Stdio::null());
+        if let Some((uid, gid)) = self.user {
+            command.uid(uid).gid(gid);
+        }
+        command
+    }
+
+    pub(super) fn options(&self, database: &str) -> PgConnectOptions {
+        PgConnectOptions::new_without_pgpass().socket(&self.socket).username(NAME).database(database)
+    }
+
+    pub(super) async fn wait_until_ready(&self) -> Result<()> {
+        let step = Duration::from_millis(50);
+        let mut waited = Duration::ZERO;
+        loop {
+            let Err(error) = self.options("postgres").connect().await else { return Ok(()) };
+            if waited >= START_TIME_MAX {
+                let message = format!("the private Postgres does not start; its log ends: {}", log_tail(&self.log));
+                return Err(error).context(message);
+            }
+            tokio::time::sleep(step).await;
+            waited += step;
+        }
+    }
+
+    pub(super) async fn create_database(&self) -> Result<()> {
+        let mut db = self.options("postgres").connect().await.context("cannot connect to the private Postgres")?;
+        let exists = sqlx::query_scalar::<_, bool>("select exists (select from pg_database where datname = $1)");
+        if !exists.bind(NAME).fetch_one(&mut db).await.context("cannot list databases")? {
+            db.execute("create database caudal").await.context("cannot create the database")?;
+        }
+        db.close().await.context("cannot close a connection")
+    }
+}
+
+/// The unprivileged user to run as, when this process is root.
+fn server_user() -> Result<Option<(u32, u32)>> {
+    if !Uid::effective().is_root() {
+        return Ok(None);
+    }
+    match User::from_name(SERVER_USER).context("cannot look up users")? {
+        Some(user) => Ok(Some((user.uid.as_raw(), user.gid.as_raw()))),
+        None => bail!(
+            "Postgres refuses to run as root and there is no user {SERVER_USER}: run `apt-get install postgresql`, or \
+             set DATABASE_URL to a running one"
+        ),
+    }
+}
+
+/// Whether that user can enter the folder.
+fn can_reach((uid, gid): (u32, u32), folder: &Path) -> bool {
+    let status = Command::new("test").arg("-x").arg(folder).current_dir("/").uid(uid).gid(gid).status();
+    status.is_ok_and(|status| status.success())
+}

@@ -1,0 +1,124 @@
+//! The server's process and its watchdog.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::binaries::Binaries;
+use super::cluster::Cluster;
+
+/// How long a server may take to write its last checkpoint.
+const STOP_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// How often it is looked at meanwhile.
+const STOP_STEP: Duration = Duration::from_millis(20);
+
+/// Waits for a line or for the end of its input, which is a pipe from this process. Without a line
+/// this process died: then the server is told to stop (SIGINT is Postgres' fast shutdown).
+const WATCHDOG: &str = r#"read -r _ || kill -INT "$1""#;
+
+/// A server that belongs to this process.
+pub(super) struct Process {
+    server: Child,
+    watchdog: Child,
+}
+
+impl Process {
+    pub(super) fn start(binaries: &Binaries, cluster: &Cluster) -> Result<Self> {
+        let log = OpenOptions::new().create(true).append(true).open(&cluster.log);
+        let log = log.with_context(|| format!("cannot write {}", cluster.log.display()))?;
+        let mut server = cluster
+            .command(&binaries.path("postgres"))
+            .arg("-D")
+            .arg(&cluster.data)
+            .arg("-k")
+            .arg(&cluster.socket)
+            .args(["-p", "5432", "-c", "listen_addresses=", "-c", "unix_socket_permissions=0700"])
+            .stdout(log.try_clone().context("cannot write the server's log")?)
+            .stderr(log)
+            // A terminal's Ctrl-C is for the host, which stops the server when it is done with it.
+            .process_group(0)
+            .spawn()
+            .context("cannot run postgres")?;
+        let watchdog = Command::new("/bin/sh")
+            .args(["-c", WATCHDOG, "caudal-watchdog", &server.id().to_string()])
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn();
+        match watchdog {
+            Ok(watchdog) => Ok(Self { server, watchdog }),
+            Err(error) => {
+                server.kill().context("cannot stop postgres")?;
+                Err(error).context("cannot run /bin/sh")
+            }
+        }
+    }
+
+    /// Fast shutdown: sessions end, everything is written.
+    pub(super) async fn stop(mut self) -> Result<()> {
+        let pid = process_id(&self.server)?;
+        signal_stop(pid)?;
+        let mut waited = Duration::ZERO;
+        while self.server.try_wait().context("cannot wait for postgres")?.is_none() {
+            if waited >= STOP_TIME_MAX {
+                bail!("the private Postgres (process {pid}) does not stop: its log may say why");
+            }
+            tokio::time::sleep(STOP_STEP).await;
+            waited += STOP_STEP;
+        }
+        if let Some(pipe) = &mut self.watchdog.stdin {
+            // A line tells the watchdog that there is nothing left to do.
+            let _ = pipe.write_all(b"stopped\n");
+        }
+        self.watchdog.wait().context("cannot wait for the watchdog")?;
+        Ok(())
+    }
+}
+
+/// Stops a server that an earlier host left in this cluster.
+pub(super) async fn stop_left_over(cluster: &Cluster) -> Result<()> {
+    let Some(pid) = running_server(&cluster.data) else { return Ok(()) };
+    tracing::warn!(%pid, "stopping a Postgres that an earlier run left over");
+    signal_stop(pid)?;
+    let mut waited = Duration::ZERO;
+    while running_server(&cluster.data) == Some(pid) {
+        if waited >= STOP_TIME_MAX {
+            bail!("an earlier run's Postgres (process {pid}) does not stop: end it by hand");
+        }
+        tokio::time::sleep(STOP_STEP).await;
+        waited += STOP_STEP;
+    }
+    Ok(())
+}
+
+/// The process that `postmaster.pid` names, if it is a server of this very folder.
+fn running_server(data: &Path) -> Option<Pid> {
+    let text = fs::read_to_string(data.join("postmaster.pid")).ok()?;
+    let pid: i32 = text.lines().next()?.trim().parse().ok()?;
+    let command_line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let mut arguments = command_line.split(|byte| *byte == 0);
+    arguments.any(|argument| argument == data.as_os_str().as_encoded_bytes()).then(|| Pid::from_raw(pid))
+}
+
+fn process_id(child: &Child) -> Result<Pid> {
+    Ok(Pid::from_raw(i32::try_from(child.id()).context("a process id that is none")?))
+}
+
+fn signal_stop(pid: Pid) -> Result<()> {
+    match kill(pid, Signal::SIGINT) {
+        // Gone already.
+        Ok(()) | Err(Errno::ESRCH) => Ok(()),
+        Err(error) => Err(error).with_context(|| format!("cannot stop the Postgres process {pid}")),
+    }
+}

@@ -1,0 +1,18 @@
+//! What wasmtime generates from `wit/`, one module per world, and nothing else.
+#![expect(missing_docs, unreachable_pub, reason = "generated; the WIT files document every item")]
+
+pub(super) mod risk {
+    wasmtime::component::bindgen!({ path: "../wit", world: "risk-scorer" });
+}
+
+pub(super) mod nudge {
+    wasmtime::component::bindgen!({ path: "../wit", world: "nudge-scorer" });
+}
+
+pub(super) mod accessibility {
+    wasmtime::component::bindgen!({ path: "../wit", world: "accessibility-scorer" });
+}
+
+pub(super) mod rules {
+    wasmtime::component::bindgen!({ path: "../wit", world: "transfer-policy" });
+}

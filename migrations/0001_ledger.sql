@@ -1,0 +1,155 @@
+-- The money: accounts, balances, transfers, entries and the batches that wrote them.
+--
+-- All money is in centavos (bigint). Every amount leaves one balance and enters another, so the sum
+-- of all balances is 0 for ever. No foreign key points at a row that transfers update, and there is
+-- no trigger, sequence or stored procedure: the writing statement proves itself through the CHECKs
+-- of `ledger_batch`.
+
+-- One row per token holder who ever opened an account. Limits are per-user overrides of policy.
+create table app_user (
+    owner text primary key constraint app_user_owner_length check (char_length(owner) between 1 and 255),
+    per_transfer_limit bigint constraint app_user_per_transfer_limit check (per_transfer_limit > 0),
+    per_day_limit bigint constraint app_user_per_day_limit check (per_day_limit > 0),
+    created_at timestamptz not null
+);
+
+-- What an account is. Cold: never updated by a transfer.
+create table account (
+    account_id uuid primary key,
+    -- 'customer' accounts have an owner; the bank's own ones have none.
+    kind text not null constraint account_kind check (kind in ('customer', 'funding', 'spei')),
+    owner text,
+    account_number text not null,
+    account_type text not null,
+    currency text not null constraint account_currency check (currency = 'MXN'),
+    created_at timestamptz not null,
+    constraint account_owner check ((owner is not null) = (kind = 'customer')),
+    -- Also the order in which a user's accounts are listed.
+    constraint account_owner_number unique (owner, account_number)
+);
+create index account_by_owner on account (owner, created_at, account_id);
+
+-- How much is in it. Hot: one narrow row, no index on a changing column, room for HOT updates.
+-- A bank account that every transfer touches has one stripe per ledger writer, a customer's has
+-- stripe 0 only.
+create table account_balance (
+    account_id uuid not null,
+    stripe smallint not null constraint account_balance_stripe check (stripe >= 0),
+    posted bigint not null,
+    -- The lowest balance allowed: 0 for customers.
+    floor bigint not null,
+    -- Number of entries so far; the last entry carries it.
+    version bigint not null constraint account_balance_version check (version >= 0),
+    primary key (account_id, stripe),
+    constraint no_overdraft check (posted >= floor)
+) with (fillfactor = 60);
+
+-- A movement of money as its sender sees it.
+create table transfer (
+    transfer_id uuid primary key,
+    -- 'spei' are the user's transfers; 'opening' and 'funding' are credits by the bank.
+    kind text not null constraint transfer_kind check (kind in ('spei', 'opening', 'funding')),
+    -- The user whose transfer it is.
+    owner text not null,
+    debit_account_id uuid not null,
+    credit_account_id uuid not null,
+    amount bigint not null constraint transfer_amount check (amount > 0),
+    status text not null constraint transfer_status check (status in ('pending', 'completed', 'failed')),
+    -- The payee as it was when the transfer was made; a deleted beneficiary changes no history.
+    beneficiary_id uuid,
+    beneficiary_name text,
+    beneficiary_bank text,
+    beneficiary_account_number text,
+    -- beneficiary_account_number without spaces and hyphens: what risk history is keyed by.
+    payee_key text,
+    -- Clave de rastreo.
+    spei_reference text constraint transfer_spei_reference unique
+        constraint transfer_spei_reference_shape check (spei_reference ~ '^[A-Z0-9]{1,30}$'),
+    chain_id uuid not null,
+    seq bigint not null,
+    created_at timestamptz not null,
+    constraint transfer_accounts_differ check (debit_account_id <> credit_account_id),
+    constraint transfer_payee check (
+        (kind = 'spei') = (beneficiary_id is not null and beneficiary_name is not null
+            and beneficiary_bank is not null and beneficiary_account_number is not null
+            and payee_key is not null and spei_reference is not null)
+    )
+);
+-- A user's list, newest first, and the history that risk and limits are computed from.
+create index transfer_by_owner on transfer (owner, created_at desc, transfer_id desc) where kind = 'spei';
+
+-- Every status a transfer reached, append-only; transfer.status is the last of them.
+create table transfer_event (
+    transfer_id uuid not null,
+    ordinal smallint not null,
+    status text not null constraint transfer_event_status check (status in ('pending', 'completed', 'failed')),
+    created_at timestamptz not null,
+    primary key (transfer_id, ordinal)
+);
+
+-- Double entry: for each transfer one debit (delta < 0) and one credit (delta > 0).
+create table entry (
+    account_id uuid not null,
+    stripe smallint not null,
+    -- Gap-free per account and stripe, so the key also gives the history in order.
+    version bigint not null,
+    transfer_id uuid not null,
+    delta bigint not null constraint entry_delta check (delta <> 0),
+    balance_after bigint not null,
+    created_at timestamptz not null,
+    primary key (account_id, stripe, version)
+);
+
+-- The answer that an Idempotency-Key is bound to, for ever: a transfer or a frozen rejection.
+create table idempotency (
+    owner text not null,
+    key text not null constraint idempotency_key_length check (char_length(key) between 1 and 255),
+    -- SHA-256 over the typed fields of the request.
+    fingerprint bytea not null constraint idempotency_fingerprint check (octet_length(fingerprint) = 32),
+    transfer_id uuid,
+    -- [{code, detail}], the gravest first.
+    rejection jsonb,
+    created_at timestamptz not null,
+    primary key (owner, key),
+    constraint idempotency_outcome check ((transfer_id is null) <> (rejection is null))
+);
+
+-- One row per committed batch. Its CHECKs compare what the writer meant with what the statement did,
+-- so a lost race, a missing row or unbalanced entries abort the whole batch.
+create table ledger_batch (
+    chain_id uuid not null,
+    seq bigint not null,
+    balances_meant int not null,
+    balances_written int not null,
+    transfers_meant int not null,
+    transfers_written int not null,
+    entries_meant int not null,
+    entries_written int not null,
+    keys_meant int not null,
+    keys_written int not null,
+    debits bigint not null,
+    credits bigint not null,
+    created_at timestamptz not null,
+    -- Fences a writer that lost its lease: two writers cannot both write the same seq.
+    primary key (chain_id, seq),
+    constraint batch_race check (balances_meant = balances_written),
+    constraint batch_complete check (
+        transfers_meant = transfers_written and entries_meant = entries_written and keys_meant = keys_written
+    ),
+    constraint batch_balanced check (debits = credits)
+);
+
+-- Who writes which chain and stripe. A lease is a hint; the key of ledger_batch is the proof.
+create table ledger_writer (
+    chain_id uuid primary key,
+    stripe smallint not null constraint ledger_writer_stripe unique,
+    holder uuid not null,
+    leased_until timestamptz not null
+);
+
+-- The bank's own accounts. Ids are fixed: host/src/ledger/mod.rs names the same ones.
+insert into account (account_id, kind, owner, account_number, account_type, currency, created_at) values
+    ('00000000-0000-7000-8000-000000000001', 'funding', null, 'FUNDING', 'bank', 'MXN', 'epoch'),
+    ('00000000-0000-7000-8000-000000000002', 'spei', null, 'SPEI', 'bank', 'MXN', 'epoch');
+-- Stripes of these two appear with the writer that uses them. Only funding may go below zero: its
+-- negative balance is the sum of all money that the bank ever put in.

@@ -1,0 +1,152 @@
+//! A nudge component that misbehaves on request: the fixture of the host's limit tests.
+//!
+//! The `screen` of a request picks the misbehaviour (see [`assess`]); any other screen gets a sane
+//! answer, so that a test can tell a contained fault from a dead component. Never for production.
+#![cfg_attr(target_arch = "wasm32", no_std)]
+
+extern crate alloc;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::hint::black_box;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+#[cfg(target_arch = "wasm32")]
+use caudal_guest as _;
+
+use bindings::exports::caudal::scoring::model::{self, Invalid};
+use bindings::exports::caudal::scoring::nudge::{Assessment, Guest, NudgeType, Request};
+
+mod bindings {
+    #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
+    wit_bindgen::generate!({
+        path: "../../../wit",
+        world: "nudge-scorer",
+        disable_run_ctors_once_workaround: true,
+    });
+    // Elsewhere a linker takes the `@` in the exported names for a symbol version.
+    #[cfg(target_arch = "wasm32")]
+    use super::Component;
+    #[cfg(target_arch = "wasm32")]
+    export!(Component with_types_in self);
+}
+
+/// How much memory `grow` asks for at a time: a page, so that it ends at the host's very limit.
+const GROW_STEP_BYTES: usize = 64 * 1024;
+/// How long a reason `huge` builds when it gets the memory: far over any sane answer.
+const HUGE_BYTES: usize = 32 * 1024 * 1024;
+/// `count` answers its counter in thousandths, so that it stays a valid score for a while.
+const COUNT_UNIT: f64 = 1000.0;
+
+/// Calls of `count` that this instance has seen: above 1 only when somebody reuses an instance.
+static CALLS: AtomicU32 = AtomicU32::new(0);
+
+struct Component;
+
+impl model::Guest for Component {
+    fn describe() -> model::Description {
+        model::Description {
+            kind: "nudge".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            summary: "Misbehaves on request, for tests.".into(),
+        }
+    }
+}
+
+impl Guest for Component {
+    fn assess(request: Request) -> Result<Assessment, Invalid> {
+        assess(&request.screen)
+    }
+
+    fn assess_batch(requests: Vec<Request>) -> Vec<Result<Assessment, Invalid>> {
+        requests.into_iter().map(Self::assess).collect()
+    }
+}
+
+fn assess(screen: &str) -> Result<Assessment, Invalid> {
+    Ok(match screen {
+        "loop" => spin(),
+        "trap" => trap(),
+        "grow" => grow(),
+        "recurse" => low(f64::from(recurse(0) % 2) / COUNT_UNIT),
+        "huge" => Assessment { reason: huge(), ..low(0.1) },
+        "nan" => low(f64::NAN),
+        "range" => Assessment {
+            needs_help: true,
+            difficulty_score: 1.5,
+            recommended_nudge_type: NudgeType::Assist,
+            reason: "high_error_rate_or_time".into(),
+        },
+        "mismatch" => low(0.9),
+        "unknown-reason" => Assessment { reason: "the_stars_are_wrong".into(), ..low(0.1) },
+        "invalid" => {
+            return Err(Invalid {
+                field: "screen".into(),
+                code: "out-of-range".into(),
+                detail: "This screen is refused although the contract allows it.".into(),
+            });
+        }
+        "count" => low(f64::from(CALLS.fetch_add(1, Relaxed) + 1) / COUNT_UNIT),
+        _ => low(0.1),
+    })
+}
+
+/// An answer of low difficulty with any score, fitting or not.
+fn low(difficulty_score: f64) -> Assessment {
+    Assessment {
+        needs_help: false,
+        difficulty_score,
+        recommended_nudge_type: NudgeType::Warning,
+        reason: "low_difficulty".into(),
+    }
+}
+
+/// Never ends. `black_box` keeps the counter, and with it the loop's body, from being removed.
+fn spin() -> ! {
+    let mut turns = 0_u64;
+    loop {
+        turns = black_box(turns.wrapping_add(1));
+    }
+}
+
+/// The `unreachable` instruction, or an abort where there is none.
+fn trap() -> ! {
+    #[cfg(target_arch = "wasm32")]
+    core::arch::wasm32::unreachable();
+    #[cfg(not(target_arch = "wasm32"))]
+    std::process::abort();
+}
+
+/// Takes memory until it is refused, touching every block, then traps.
+fn grow() -> ! {
+    loop {
+        let mut block = Vec::<u8>::new();
+        if block.try_reserve_exact(GROW_STEP_BYTES).is_err() {
+            trap();
+        }
+        block.push(1);
+        // Kept for good, as a leak would be.
+        core::mem::forget(black_box(block));
+    }
+}
+
+/// Goes deeper until the stack ends. Work after the call keeps it from becoming a loop.
+#[inline(never)]
+#[expect(unconditional_recursion, reason = "the stack has to run out")]
+fn recurse(depth: u32) -> u32 {
+    let below = recurse(black_box(depth.wrapping_add(1)));
+    black_box(below).wrapping_add(depth)
+}
+
+/// A reason of 32 MiB, or the longest that memory allows.
+fn huge() -> String {
+    let mut reason = String::new();
+    let mut bytes = HUGE_BYTES;
+    while reason.try_reserve_exact(bytes).is_err() {
+        bytes /= 2;
+    }
+    for _ in 0..bytes {
+        reason.push('x');
+    }
+    reason
+}
