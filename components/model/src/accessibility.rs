@@ -7,7 +7,7 @@
 //! - together with at least two signs of difficulty it tips to large text, with a confidence under
 //!   [`SUGGESTION_BELOW`], so that a client asks instead of switching.
 //!
-//! What is said to a person is in [`explanation`] and never mentions age. Not for storing profiles,
+//! What is said to a person is in `explanation.rs` and never mentions age. Not for storing profiles,
 //! and not a diagnosis: it says which settings may help.
 
 mod explanation;

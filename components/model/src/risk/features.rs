@@ -1,4 +1,4 @@
-//! Facts to features: what the ordered logit sees. Serving and training both call [`derive`].
+//! Facts to features: what the ordered logit sees. Serving and training both call [`derive()`].
 //!
 //! Every feature is zero or more, and moves in one direction only when one fact moves. Together
 //! with the sign that [`FEATURES`] fixes for its coefficient this makes the model monotone by
@@ -20,7 +20,7 @@ pub struct Feature {
     pub raises: bool,
 }
 
-/// The features, in the order of [`derive`]'s values and of an assessment's contributions.
+/// The features, in the order of [`derive()`]'s values and of an assessment's contributions.
 pub const FEATURES: [Feature; COUNT] = [
     raises("amount_over_average"),
     raises("amount_over_maximum"),
