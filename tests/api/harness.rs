@@ -21,28 +21,28 @@ use time::macros::datetime;
 use tower::ServiceExt as _;
 
 /// Signs the tests' tokens.
-pub const SECRET: &[u8] = b"a secret for tests, of 32 bytes or more";
+pub(crate) const SECRET: &[u8] = b"a secret for tests, of 32 bytes or more";
 
 /// A valid CLABE of STP.
-pub const CLABE: &str = "646180110400000007";
+pub(crate) const CLABE: &str = "646180110400000007";
 
 /// A valid CLABE of BBVA.
-pub const PAYEE_CLABE: &str = "012180004643051249";
+pub(crate) const PAYEE_CLABE: &str = "012180004643051249";
 
 /// The service on a database of its own. It starts at noon in Mexico City.
-pub struct TestApp {
-    pub db: PgPool,
-    pub clock: Clock,
-    pub models: Models,
-    pub ledger: Router,
-    pub assist: Router,
+pub(crate) struct TestApp {
+    pub(crate) db: PgPool,
+    pub(crate) clock: Clock,
+    pub(crate) models: Models,
+    pub(crate) ledger: Router,
+    pub(crate) assist: Router,
 }
 
 /// What a test may set.
-pub struct Options {
-    pub opening_credit: Money,
-    pub enforce_clabe: bool,
-    pub cooling_seconds: u64,
+pub(crate) struct Options {
+    pub(crate) opening_credit: Money,
+    pub(crate) enforce_clabe: bool,
+    pub(crate) cooling_seconds: u64,
 }
 
 impl Default for Options {
@@ -52,21 +52,21 @@ impl Default for Options {
 }
 
 /// The embedded components, compiled once for all tests.
-pub fn registry() -> Registry {
+pub(crate) fn registry() -> Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     REGISTRY.get_or_init(|| Registry::embedded(&Runtime::new().unwrap()).unwrap()).clone()
 }
 
-pub fn token_config() -> TokenConfig {
+pub(crate) fn token_config() -> TokenConfig {
     TokenConfig { user_claim: "sub".to_owned(), ..TokenConfig::default() }
 }
 
 impl TestApp {
-    pub async fn new(db: PgPool) -> Self {
+    pub(crate) async fn new(db: PgPool) -> Self {
         Self::with(db, Options::default()).await
     }
 
-    pub async fn with(db: PgPool, options: Options) -> Self {
+    pub(crate) async fn with(db: PgPool, options: Options) -> Self {
         let clock = Clock::fixed(datetime!(2026-11-21 18:00 UTC));
         let models = Models::new(registry());
         let config = LedgerConfig { cooling_seconds: options.cooling_seconds };
@@ -92,24 +92,24 @@ impl TestApp {
     }
 
     /// A client of the ledger API with a token for `user`.
-    pub fn user(&self, user: &str) -> Client {
+    pub(crate) fn user(&self, user: &str) -> Client {
         let lifetime = time::Duration::days(365);
         let token = mint(SECRET, &token_config(), user, None, self.clock.now(), lifetime).unwrap();
         Client { router: self.ledger.clone(), headers: vec![("authorization".to_owned(), format!("Bearer {token}"))] }
     }
 
     /// A client of the ledger API without a token.
-    pub fn anon(&self) -> Client {
+    pub(crate) fn anon(&self) -> Client {
         Client { router: self.ledger.clone(), headers: Vec::new() }
     }
 
     /// A client of the assistance API.
-    pub fn ai(&self) -> Client {
+    pub(crate) fn ai(&self) -> Client {
         Client { router: self.assist.clone(), headers: vec![("host".to_owned(), "localhost:8081".to_owned())] }
     }
 
     /// A digest of every row of every table, the writer's lease aside: it is renewed by the clock.
-    pub async fn rows(&self) -> String {
+    pub(crate) async fn rows(&self) -> String {
         let tables = "select table_name::text from information_schema.tables where table_schema = 'public' \
             and table_type = 'BASE TABLE' and table_name not in ('ledger_writer', '_sqlx_migrations') order by 1";
         let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&self.db).await.unwrap();
@@ -123,52 +123,52 @@ impl TestApp {
     }
 
     /// The sum of every balance; zero, always.
-    pub async fn sum_of_balances(&self) -> i64 {
+    pub(crate) async fn sum_of_balances(&self) -> i64 {
         sqlx::query_scalar("select coalesce(sum(posted), 0)::bigint from account_balance").fetch_one(&self.db).await.unwrap()
     }
 
     /// A number from the database.
-    pub async fn count(&self, query: &'static str) -> i64 {
+    pub(crate) async fn count(&self, query: &'static str) -> i64 {
         sqlx::query_scalar(query).fetch_one(&self.db).await.unwrap()
     }
 }
 
 /// Sends requests to one router.
 #[derive(Clone)]
-pub struct Client {
+pub(crate) struct Client {
     router: Router,
     headers: Vec<(String, String)>,
 }
 
 impl Client {
     /// The same client with one more header.
-    pub fn with(&self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
         let mut client = self.clone();
         client.headers.push((name.to_owned(), value.to_owned()));
         client
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send("GET", path, None, Body::empty()).await
     }
 
-    pub async fn delete(&self, path: &str) -> Answer {
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
         self.send("DELETE", path, None, Body::empty()).await
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
         self.post_text(path, &body.to_string()).await
     }
 
-    pub async fn post_text(&self, path: &str, body: &str) -> Answer {
+    pub(crate) async fn post_text(&self, path: &str, body: &str) -> Answer {
         self.send("POST", path, Some("application/json"), body.to_owned().into()).await
     }
 
-    pub async fn put(&self, path: &str, body: Value) -> Answer {
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
         self.send("PUT", path, Some("application/json"), body.to_string().into()).await
     }
 
-    pub async fn send(&self, method: &str, path: &str, content_type: Option<&str>, body: Body) -> Answer {
+    pub(crate) async fn send(&self, method: &str, path: &str, content_type: Option<&str>, body: Body) -> Answer {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in &self.headers {
             request = request.header(name, value);
@@ -184,25 +184,25 @@ impl Client {
     }
 
     /// Opens an account and gives its id.
-    pub async fn open_account(&self, number: &str) -> String {
+    pub(crate) async fn open_account(&self, number: &str) -> String {
         let body = json!({"accountNumber": number, "accountType": "checking"});
         self.post("/api/ledger/accounts", body).await.id()
     }
 
     /// Saves a payee and gives its id.
-    pub async fn save_payee(&self, name: &str, number: &str) -> String {
+    pub(crate) async fn save_payee(&self, name: &str, number: &str) -> String {
         let body = json!({"name": name, "accountNumber": number, "bankName": "BBVA"});
         self.post("/api/ledger/beneficiaries", body).await.id()
     }
 
     /// Sends a transfer; the amount is JSON text, to be sent as it is.
-    pub async fn transfer(&self, from: &str, to: &str, amount: &str) -> Answer {
+    pub(crate) async fn transfer(&self, from: &str, to: &str, amount: &str) -> Answer {
         let body = format!(r#"{{"fromAccountId":"{from}","toBeneficiaryId":"{to}","amount":{amount}}}"#);
         self.post_text("/api/ledger/transactions", &body).await
     }
 
     /// The balance of the only account, as the text of the JSON number.
-    pub async fn balance(&self) -> String {
+    pub(crate) async fn balance(&self) -> String {
         let answer = self.get("/api/ledger/accounts").await;
         let start = answer.text.find("\"balance\":").unwrap() + "\"balance\":".len();
         answer.text[start..].split(',').next().unwrap().to_owned()
@@ -211,36 +211,36 @@ impl Client {
 
 /// What came back.
 #[derive(Debug)]
-pub struct Answer {
-    pub path: String,
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub text: String,
+pub(crate) struct Answer {
+    pub(crate) path: String,
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
 }
 
 impl Answer {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
     /// The id of what was created.
-    pub fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         self.json()["id"].as_str().unwrap_or_else(|| panic!("no id: {self:?}")).to_owned()
     }
 
     #[track_caller]
-    pub fn assert_status(&self, status: u16) -> &Self {
+    pub(crate) fn assert_status(&self, status: u16) -> &Self {
         assert_eq!(self.status.as_u16(), status, "{self:?}");
         self
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
     /// Asserts a whole problem+json answer; `field` is the one that `errors` must name.
     #[track_caller]
-    pub fn assert_problem(&self, status: u16, code: &str, field: Option<&str>) -> &Self {
+    pub(crate) fn assert_problem(&self, status: u16, code: &str, field: Option<&str>) -> &Self {
         assert_eq!(self.status.as_u16(), status, "{self:?}");
         assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");
         let body = self.json();
@@ -262,7 +262,7 @@ impl Answer {
 
 /// Sends a request that must be refused, and proves that it changed nothing.
 #[track_caller]
-pub async fn refused(app: &TestApp, answer: impl Future<Output = Answer>, status: u16, code: &str, field: Option<&str>) {
+pub(crate) async fn refused(app: &TestApp, answer: impl Future<Output = Answer>, status: u16, code: &str, field: Option<&str>) {
     let before = app.rows().await;
     answer.await.assert_problem(status, code, field);
     assert_eq!(app.rows().await, before, "a refused request changed rows");

@@ -6,18 +6,18 @@
 
 mod accounts;
 mod amounts;
-mod analytics;
-mod assistance;
-mod assistance_limits;
+// mod analytics;
+// mod assistance;
+// mod assistance_limits;
 mod beneficiaries;
 mod concurrency;
 mod harness;
 mod idempotency;
 mod isolation;
 mod lists;
-mod profile;
+// mod profile;
 mod protocol;
 mod queries;
-mod risk_context;
+// mod risk_context;
 mod tokens;
 mod transactions;

@@ -1,0 +1,32 @@
+# Caudal: the commands of README.md. `make serve` and `make test` install what they need.
+
+# A target directory outside the clone is used when CARGO_TARGET_DIR says so.
+export CARGO_TARGET_DIR ?= $(CURDIR)/target
+CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
+
+.PHONY: serve test check components prepare install
+
+serve: components ## Run the service in the sandbox: addresses, a token and a curl line are printed
+	cargo build --locked --package caudal
+	exec $(CAUDAL) serve --sandbox
+
+test: install ## Everything short: builds, starts a Postgres of its own, runs all tests
+	components/build.sh --fixtures
+	cargo build --locked --package caudal
+	tests/run.sh $(CAUDAL)
+
+check: install ## Formatting, lints, documentation, licences
+	components/build.sh --fixtures
+	cargo fmt --check
+	cargo clippy --locked --workspace --all-targets -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps
+	tests/licences.sh
+
+components: install ## The four components, under target/components
+	components/build.sh
+
+prepare: components ## Renew .sqlx after a query or a migration changed
+	tests/prepare.sh $(CAUDAL)
+
+install:
+	@host/install.sh

@@ -1,0 +1,119 @@
+//! `/api/ledger/beneficiaries`
+
+use serde_json::json;
+use sqlx::PgPool;
+
+use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, refused};
+
+const PATH: &str = "/api/ledger/beneficiaries";
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_saved_payee_is_answered_whole_and_listed(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    assert_eq!(ana.get(PATH).await.assert_status(200).json(), json!([]));
+    let body = json!({"name": "Luis Pérez", "alias": "Luis", "accountNumber": PAYEE_CLABE, "bankName": "BBVA México", "isFavorite": true});
+    let saved = ana.post(PATH, body).await.assert_status(201).json();
+    let want = json!({
+        "id": saved["id"], "name": "Luis Pérez", "alias": "Luis", "accountNumber": PAYEE_CLABE, "bankName": "BBVA México",
+        "isFavorite": false, "accountNumberType": "clabe", "derivedBank": "BBVA",
+    });
+    assert_eq!(saved, want);
+    let plain = ana.post(PATH, json!({"name": "Eva", "alias": null, "accountNumber": "ABC", "bankName": "Otro"})).await;
+    let plain = plain.assert_status(201).json();
+    let want = json!({"id": plain["id"], "name": "Eva", "accountNumber": "ABC", "bankName": "Otro", "isFavorite": false});
+    assert_eq!(plain, want);
+    assert_eq!(ana.get(PATH).await.assert_status(200).json(), json!([saved, plain]));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn doubts_about_a_number_are_warnings(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    for (number, bank, kind, warnings) in [
+        ("012180004643051240", "BBVA", json!("clabe"), json!(["clabe-check-digit"])),
+        (PAYEE_CLABE, "Banorte", json!("clabe"), json!(["bank-name-differs"])),
+        ("0121 8000 4643 0512 49", "bbva", json!("clabe"), json!(null)),
+        ("4111111111111111", "BBVA", json!("card"), json!(null)),
+        ("55-1234-5678", "BBVA", json!("phone"), json!(null)),
+    ] {
+        let body = json!({"name": "Luis", "accountNumber": number, "bankName": bank});
+        let saved = ana.post(PATH, body).await.assert_status(201).json();
+        assert_eq!(saved["accountNumber"], number);
+        assert_eq!((&saved["accountNumberType"], &saved["warnings"]), (&kind, &warnings), "{number}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_strict_bank_refuses_a_wrong_check_digit(db: PgPool) {
+    let app = TestApp::with(db, Options { enforce_clabe: true, ..Options::default() }).await;
+    let ana = app.user("ana");
+    let body = |number: &str| json!({"name": "Luis", "accountNumber": number, "bankName": "BBVA"});
+    refused(&app, ana.post(PATH, body("012180004643051240")), 400, "validation-failed", Some("accountNumber")).await;
+    ana.post(PATH, body(PAYEE_CLABE)).await.assert_status(201);
+    ana.post(PATH, body("5512345678")).await.assert_status(201);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_is_no_payee_is_refused_and_changes_nothing(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let good = json!({"name": "Luis", "alias": "L", "accountNumber": PAYEE_CLABE, "bankName": "BBVA"});
+    let without = |field: &str| {
+        let mut body = good.clone();
+        body.as_object_mut().unwrap().remove(field);
+        body
+    };
+    let with = |field: &str, value: serde_json::Value| {
+        let mut body = good.clone();
+        body[field] = value;
+        body
+    };
+    for field in ["name", "accountNumber", "bankName"] {
+        refused(&app, ana.post(PATH, without(field)), 400, "validation-failed", Some(field)).await;
+        for value in [json!(null), json!(5), json!(""), json!("  "), json!("a\u{0}b"), json!(["x"]), json!("x".repeat(201))] {
+            refused(&app, ana.post(PATH, with(field, value)), 400, "validation-failed", Some(field)).await;
+        }
+    }
+    for value in [json!(5), json!("a".repeat(101)), json!("\u{0}")] {
+        refused(&app, ana.post(PATH, with("alias", value)), 400, "validation-failed", Some("alias")).await;
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_payee_may_be_saved_twice(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let (first, second) = (ana.save_payee("Luis", PAYEE_CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    assert_ne!(first, second);
+    assert_eq!(ana.get(PATH).await.json().as_array().unwrap().len(), 2);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_deleted_payee_is_gone_and_its_transfers_stay(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let from = ana.open_account(CLABE).await;
+    let to = ana.save_payee("Luis Pérez", PAYEE_CLABE).await;
+    ana.transfer(&from, &to, "10").await.assert_status(200);
+
+    let path = format!("{PATH}/{to}");
+    let deleted = ana.delete(&path).await;
+    deleted.assert_status(204);
+    assert_eq!(deleted.text, "");
+    assert_eq!(ana.get(PATH).await.json(), json!([]));
+    refused(&app, ana.delete(&path), 404, "not-found", None).await;
+    refused(&app, ana.transfer(&from, &to, "10"), 400, "beneficiary-not-found", Some("toBeneficiaryId")).await;
+    let history = ana.get("/api/ledger/transactions").await.json();
+    assert_eq!((&history[0]["beneficiaryName"], &history[0]["toBeneficiaryId"]), (&json!("Luis Pérez"), &json!(to)));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn an_id_that_names_nothing_is_not_found(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    ana.save_payee("Luis", PAYEE_CLABE).await;
+    for id in ["00000000-0000-0000-0000-000000000000", "not-a-uuid", "%FF", "1", "{}"] {
+        refused(&app, ana.delete(&format!("{PATH}/{}", id.replace(['{', '}'], "%7B"))), 404, "not-found", None).await;
+    }
+}

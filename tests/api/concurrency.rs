@@ -1,0 +1,91 @@
+//! Many requests at once: nothing is overspent and nothing happens twice.
+
+use std::collections::BTreeMap;
+
+use sqlx::PgPool;
+
+use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp};
+use caudal::domain::money::Money;
+
+/// Sends the same transfer `times` times at once.
+async fn send_at_once(client: &Client, times: usize, from: &str, to: &str, amount: &'static str) -> Vec<Answer> {
+    let sent: Vec<_> = (0..times)
+        .map(|_| {
+            let (client, from, to) = (client.clone(), from.to_owned(), to.to_owned());
+            tokio::spawn(async move { client.transfer(&from, &to, amount).await })
+        })
+        .collect();
+    let mut answers = Vec::new();
+    for answer in sent {
+        answers.push(answer.await.unwrap());
+    }
+    answers
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn fifty_debits_of_thirty_leave_ten_of_a_hundred(db: PgPool) {
+    let app = TestApp::with(db, Options { opening_credit: Money::from_minor(10_000), ..Options::default() }).await;
+    let ana = app.user("ana");
+    let from = ana.open_account(CLABE).await;
+    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let mut made = 0;
+    for answer in send_at_once(&ana, 50, &from, &to, "30.00").await {
+        if answer.status == 200 {
+            made += 1;
+        } else {
+            answer.assert_problem(400, "insufficient-funds", Some("amount"));
+        }
+    }
+    assert_eq!(made, 3);
+    assert_eq!(ana.balance().await, "10.00");
+    assert_eq!(app.count("select count(*) from transfer where kind = 'spei'").await, 3);
+    assert_eq!(app.count("select sum(delta)::bigint from entry").await, 0);
+    assert_eq!(app.sum_of_balances().await, 0);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn one_key_sent_fifty_times_makes_one_transfer(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let from = ana.open_account(CLABE).await;
+    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let answers = send_at_once(&ana.with("idempotency-key", "once"), 50, &from, &to, "30.00").await;
+    let mut bodies = BTreeMap::<String, usize>::new();
+    for answer in &answers {
+        answer.assert_status(200);
+        *bodies.entry(answer.text.clone()).or_default() += 1;
+    }
+    assert_eq!(bodies.into_values().collect::<Vec<_>>(), [50], "fifty equal answers");
+    let replayed = answers.iter().filter(|answer| answer.header("idempotency-replayed").is_some()).count();
+    assert_eq!(replayed, 49);
+    assert_eq!(ana.balance().await, "9970.00");
+    assert_eq!(app.count("select count(*) from transfer where kind = 'spei'").await, 1);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn two_hosts_on_one_database_race_and_both_are_right(db: PgPool) {
+    let options = || Options { opening_credit: Money::from_minor(10_000), ..Options::default() };
+    let (one, two) = (TestApp::with(db.clone(), options()).await, TestApp::with(db, options()).await);
+    let (ana_one, ana_two) = (one.user("ana"), two.user("ana"));
+    let from = ana_one.open_account(CLABE).await;
+    let to = ana_one.save_payee("Luis", PAYEE_CLABE).await;
+    let (keyed_one, keyed_two) = (ana_one.with("idempotency-key", "k"), ana_two.with("idempotency-key", "k"));
+    let (plain_one, plain_two, same_one, same_two) = tokio::join!(
+        send_at_once(&ana_one, 10, &from, &to, "30.00"),
+        send_at_once(&ana_two, 10, &from, &to, "30.00"),
+        send_at_once(&keyed_one, 10, &from, &to, "0.01"),
+        send_at_once(&keyed_two, 10, &from, &to, "0.01"),
+    );
+    let made = plain_one.iter().chain(&plain_two).filter(|answer| answer.status == 200).count();
+    for answer in plain_one.iter().chain(&plain_two).filter(|answer| answer.status != 200) {
+        answer.assert_problem(400, "insufficient-funds", Some("amount"));
+    }
+    assert_eq!(made, 3);
+    let mut ids: Vec<_> = same_one.iter().chain(&same_two).map(|answer| answer.assert_status(200).id()).collect();
+    ids.dedup();
+    assert_eq!(ids.len(), 1, "one key, one transfer, on both hosts");
+    assert_eq!(ana_one.balance().await, "9.99");
+    assert_eq!(one.count("select count(distinct stripe) from ledger_writer").await, 2);
+    let unsound = caudal::db::audit::prove(&mut one.db.acquire().await.unwrap()).await.unwrap();
+    assert!(unsound.iter().all(|finding| finding.broken == 0), "{unsound:?}");
+}

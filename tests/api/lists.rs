@@ -1,0 +1,105 @@
+//! Lists: whole, in order, or page by page.
+
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use time::Duration;
+
+use crate::harness::{CLABE, Client, PAYEE_CLABE, TestApp};
+
+/// Follows `Link: rel="next"` to the end.
+async fn walk(client: &Client, path: &str) -> Vec<Value> {
+    let mut items = Vec::new();
+    let mut next = Some(path.to_owned());
+    while let Some(path) = next {
+        let page = client.get(&path).await;
+        items.extend(page.assert_status(200).json().as_array().unwrap().clone());
+        next = page.header("link").map(|link| {
+            assert!(link.ends_with(">; rel=\"next\""), "{link}");
+            link.split(['<', '>']).nth(1).unwrap().to_owned()
+        });
+    }
+    items
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn transactions_come_newest_first(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let mut sent = Vec::new();
+    for amount in 1..=7 {
+        sent.push(ana.transfer(&from, &to, &amount.to_string()).await.json());
+        // Several in the same millisecond are told apart by their ids.
+        if amount % 3 == 0 {
+            app.clock.advance(Duration::seconds(1));
+        }
+    }
+    let listed = ana.get("/api/ledger/transactions").await.json();
+    let listed = listed.as_array().unwrap();
+    assert_eq!(listed.len(), 7);
+    let key = |item: &Value| (item["createdAt"].as_str().unwrap().to_owned(), item["id"].as_str().unwrap().to_owned());
+    assert!(listed.is_sorted_by(|left, right| key(left) > key(right)), "{listed:?}");
+    assert!(sent.iter().all(|transfer| listed.contains(transfer)));
+    for limit in [1, 2, 3, 7, 1000] {
+        assert_eq!(&walk(&ana, &format!("/api/ledger/transactions?limit={limit}")).await, listed, "limit {limit}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn accounts_and_payees_come_oldest_first(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    for number in 0..5 {
+        ana.open_account(&number.to_string()).await;
+        ana.save_payee(&number.to_string(), PAYEE_CLABE).await;
+        app.clock.advance(Duration::milliseconds(1));
+    }
+    let numbers = |items: Vec<Value>, field: &str| items.iter().map(|item| item[field].clone()).collect::<Vec<_>>();
+    let want: Vec<_> = (0..5).map(|number| json!(number.to_string())).collect();
+    for limit in [1, 2, 5] {
+        let accounts = walk(&ana, &format!("/api/ledger/accounts?limit={limit}")).await;
+        assert_eq!(numbers(accounts, "accountNumber"), want);
+        let payees = walk(&ana, &format!("/api/ledger/beneficiaries?limit={limit}")).await;
+        assert_eq!(numbers(payees, "name"), want);
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_whole_list_longer_than_a_page_is_streamed_whole(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    for count in [1_000, 1_001, 2_500] {
+        sqlx::query("delete from beneficiary").execute(&app.db).await.unwrap();
+        let fill = "insert into beneficiary select gen_random_uuid(), 'ana', 'n' || n, null, '1', 'b', false, \
+            '2026-01-01'::timestamptz + n / 7 * interval '1 second' from generate_series(1, $1) n";
+        sqlx::query(fill).bind(count).execute(&app.db).await.unwrap();
+        let listed = ana.get("/api/ledger/beneficiaries").await;
+        let listed = listed.assert_status(200).json();
+        let mut names: Vec<_> = listed.as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
+        assert_eq!(names.len(), count as usize);
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count as usize, "each once");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn pages_that_cannot_be_are_refused(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    for list in ["accounts", "beneficiaries", "transactions"] {
+        for limit in ["0", "1001", "-1", "x", "1.5", ""] {
+            let answer = ana.get(&format!("/api/ledger/{list}?limit={limit}")).await;
+            answer.assert_problem(400, "validation-failed", Some("limit"));
+        }
+        for cursor in ["x", "1_x", "_", "1763700000000", "%00", &"9".repeat(65)] {
+            let answer = ana.get(&format!("/api/ledger/{list}?cursor={cursor}")).await;
+            answer.assert_problem(400, "validation-failed", Some("cursor"));
+        }
+        // The largest and smallest cursors that can be written are only far away.
+        for millis in [i64::MAX, i64::MIN, 0] {
+            let path = format!("/api/ledger/{list}?cursor={millis}_00000000-0000-0000-0000-000000000000&unknown=1");
+            ana.get(&path).await.assert_status(200);
+        }
+    }
+}

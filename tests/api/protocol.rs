@@ -1,0 +1,105 @@
+//! What holds for every path of the ledger API: order of checks, sizes, types, methods.
+
+use axum::body::Body;
+use serde_json::json;
+use sqlx::PgPool;
+
+use crate::harness::{CLABE, TestApp, refused};
+
+/// Every path with its methods.
+const ROUTES: [(&str, &[&str]); 8] = [
+    ("/api/ledger/accounts", &["GET", "POST"]),
+    ("/api/ledger/beneficiaries", &["GET", "POST"]),
+    ("/api/ledger/beneficiaries/01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b", &["DELETE"]),
+    ("/api/ledger/transactions", &["GET", "POST"]),
+    ("/api/ledger/risk-context", &["GET"]),
+    ("/api/analytics/events", &["POST"]),
+    ("/api/analytics/consent", &["GET", "PUT"]),
+    ("/api/profile/accessibility", &["GET", "PUT"]),
+];
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn without_a_token_nothing_else_is_told(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let anon = app.anon();
+    for (path, methods) in ROUTES {
+        for method in methods.iter().chain(&["PATCH"]) {
+            let bodies = [(Some("application/json"), "{}"), (Some("application/json"), "{"), (Some("text/plain"), "x"), (None, "")];
+            for (content_type, body) in bodies {
+                refused(&app, anon.send(method, path, content_type, body.into()), 401, "unauthorized", None).await;
+            }
+        }
+    }
+    for path in ["/api", "/api/", "/api/ledger/nothing", "/api/ledger/accounts/", "/api/ledger/beneficiaries/%FF"] {
+        let answer = anon.get(path).await;
+        answer.assert_problem(401, "unauthorized", None);
+        assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn unknown_paths_and_methods_are_told_apart(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    for path in ["/api/ledger/nothing", "/api/ledger/accounts/", "/api/ledger/accounts/1", "/nothing", "/"] {
+        ana.get(path).await.assert_problem(404, "not-found", None);
+    }
+    for (path, methods) in ROUTES {
+        let answer = ana.send("PATCH", path, None, Body::empty()).await;
+        answer.assert_problem(405, "method-not-allowed", None);
+        let allowed = answer.header("allow").unwrap();
+        assert!(methods.iter().all(|method| allowed.contains(method)), "{path}: {allowed}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn bodies_must_be_json_and_of_a_sensible_size(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let path = "/api/ledger/accounts";
+    let good = json!({"accountNumber": CLABE, "accountType": "checking"}).to_string();
+    for content_type in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("application/jsonx"), Some("json")] {
+        let sent = ana.send("POST", path, content_type, good.clone().into());
+        refused(&app, sent, 415, "unsupported-media-type", None).await;
+    }
+    for body in ["", "{", "{\"accountNumber\":", "nonsense", "{\"accountNumber\":\"1\",}", "{} {}", "{'a':1}", "\u{feff}{}"] {
+        refused(&app, ana.post_text(path, body), 400, "malformed-json", None).await;
+    }
+    let twice = r#"{"accountNumber":"1","accountNumber":"2","accountType":"x"}"#;
+    refused(&app, ana.post_text(path, twice), 400, "malformed-json", None).await;
+    let invalid_utf8 = ana.send("POST", path, Some("application/json"), vec![b'{', b'"', 0xff, b'"', b':', b'1', b'}'].into());
+    refused(&app, invalid_utf8, 400, "malformed-json", None).await;
+
+    let padded = |length: usize| format!("{good}{}", " ".repeat(length - good.len()));
+    refused(&app, ana.post_text(path, &padded((64 << 10) + 1)), 413, "payload-too-large", None).await;
+    ana.post_text(path, &padded(64 << 10)).await.assert_status(201);
+    for content_type in ["application/json; charset=utf-8", "APPLICATION/JSON", "application/vnd.bank+json"] {
+        let body = json!({"accountNumber": content_type, "accountType": "x"}).to_string();
+        ana.send("POST", path, Some(content_type), body.into()).await.assert_status(201);
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn deeply_nested_json_is_refused_or_ignored_but_never_fatal(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let deep = format!("{}1{}", "[".repeat(30_000), "]".repeat(30_000));
+    let body = format!(r#"{{"accountNumber":{deep},"accountType":"x"}}"#);
+    let answer = ana.post_text("/api/ledger/accounts", &body).await;
+    assert_eq!(answer.status, 400, "{answer:?}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_service_without_its_database_says_so(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let anon = app.anon();
+    assert_eq!(anon.get("/livez").await.assert_status(200).json(), json!({"status": "ok"}));
+    anon.get("/readyz").await.assert_status(200);
+    app.db.close().await;
+    anon.get("/livez").await.assert_status(200);
+    assert_eq!(anon.get("/readyz").await.assert_status(503).json()["database"], false);
+    let answer = ana.get("/api/ledger/accounts").await;
+    answer.assert_problem(503, "database-unavailable", None);
+    assert_eq!(answer.header("retry-after"), Some("1"));
+}

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Runs every test with a throw-away Postgres, and closes with one line for all of them.
+#
+# $1: the caudal binary, which brings that Postgres. An inherited DATABASE_URL is not used.
+set -euo pipefail
+
+caudal=$1
+# Short, because a socket's path is; open to the user that the server runs as when this is root.
+scratch=$(mktemp -d /tmp/caudal-test.XXXXXX)
+trap 'rm -rf "$scratch"' EXIT
+chmod 711 "$scratch"
+
+status=0
+env -u DATABASE_URL "$caudal" --data-dir "$scratch" postgres -- \
+    cargo test --locked --no-fail-fast --package caudal --package caudal-model 2>&1 | tee "$scratch/log" || status=$?
+
+awk '/^test result:/ { passed += $4; failed += $6 }
+     END { printf "\n%d passed, %d failed\n", passed, failed }' "$scratch/log"
+exit "$status"

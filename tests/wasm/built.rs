@@ -1,0 +1,67 @@
+//! The built components, and how tests call them. Not for building: that is `components/build.sh`.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use caudal::wasm::{Runtime, ScoreError};
+
+/// The four components and the world of each.
+pub(crate) const WORLDS: [(&str, &str); 4] = [
+    ("risk", "risk-scorer"),
+    ("nudge", "nudge-scorer"),
+    ("accessibility", "accessibility-scorer"),
+    ("transfer-rules", "transfer-policy"),
+];
+
+/// How often a sane call may run out of time before a test believes it. The deadline is time on the
+/// wall, and a busy machine may put a thread aside for longer than that.
+const TRIES: usize = 5;
+
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The bytes of one of [`WORLDS`].
+pub(crate) fn component(name: &str) -> Vec<u8> {
+    let path = root().join("target/components").join(name).with_extension("wasm");
+    fs::read(path).unwrap_or_else(|error| panic!("target/components/{name}.wasm: {error}; run `make components` first"))
+}
+
+/// The nudge scorer that misbehaves on request.
+pub(crate) fn hostile() -> Vec<u8> {
+    fs::read(root().join("target/components/fixtures/hostile.wasm")).unwrap_or_else(|error| {
+        panic!("target/components/fixtures/hostile.wasm: {error}; run `components/build.sh --fixtures` first")
+    })
+}
+
+/// Every artefact with its name and world, the hostile one too.
+pub(crate) fn all() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let mut all: Vec<_> = WORLDS.map(|(name, world)| (name, world, component(name))).into();
+    all.push(("hostile", "nudge-scorer", hostile()));
+    all
+}
+
+/// One engine for all tests, as in a host.
+pub(crate) fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| Runtime::new().unwrap())
+}
+
+/// What a call that does nothing wrong gives.
+pub(crate) fn sane<T>(call: impl Fn() -> Result<T, ScoreError>) -> Result<T, ScoreError> {
+    let in_time = |answer: &Result<T, ScoreError>| !matches!(answer, Err(ScoreError::TimedOut));
+    (1..TRIES).map(|_| call()).find(in_time).unwrap_or_else(&call)
+}
+
+/// An error and its causes, as a person reads them.
+pub(crate) fn told(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,196 @@
+//! What a hostile component can do: nothing to anybody else.
+//!
+//! Each limit of `host/src/wasm/engine.rs` is met once, and the same scorer answers afterwards.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use caudal::domain::nudge::{Assessment, Request};
+use caudal::wasm::{NudgeScorer, ScoreError};
+
+use crate::built::{hostile, runtime, sane, told};
+
+/// A deadline of 10 ms that passes on a machine busy with other tests.
+const SOON: Duration = Duration::from_secs(2);
+
+/// Bytes that one instance may have.
+const MEMORY_BYTES_MAX: u64 = 16 << 20;
+
+/// Bytes of a page, by which memory grows.
+const PAGE_BYTES: u64 = 64 << 10;
+
+/// More than the pool has slots, so a slot that a failure kept would be missed.
+const MORE_THAN_SLOTS: usize = 200;
+
+fn scorer() -> &'static NudgeScorer {
+    static SCORER: OnceLock<NudgeScorer> = OnceLock::new();
+    SCORER.get_or_init(|| NudgeScorer::load(runtime(), &hostile()).unwrap())
+}
+
+/// Asks for the behaviour that `screen` names.
+fn ask(screen: &str) -> Result<Assessment, ScoreError> {
+    scorer().assess(&Request {
+        screen: screen.to_owned(),
+        num_validation_errors: 0,
+        time_on_screen_seconds: 0,
+        num_back_navigations: 0,
+        steps_total: 1,
+        current_step: 1,
+    })
+}
+
+#[track_caller]
+fn assert_answers() {
+    assert_eq!(sane(|| ask("login")).unwrap().difficulty_score, 0.1);
+}
+
+/// How a misbehaviour ends, told with its causes; what it must not end with is running out of time.
+#[track_caller]
+fn failure(screen: &str) -> (ScoreError, String) {
+    let error = sane(|| ask(screen)).unwrap_err();
+    let text = told(&error);
+    assert_answers();
+    (error, text)
+}
+
+#[track_caller]
+fn assert_trapped(screen: &str, cause: &str) {
+    let (error, text) = failure(screen);
+    assert!(matches!(error, ScoreError::Trapped(_)), "{screen}: {text}");
+    assert!(text.contains(cause), "{screen} trapped for another reason: {text}");
+}
+
+#[test]
+fn an_endless_loop_ends_at_the_deadline() {
+    let start = Instant::now();
+    let answer = ask("loop");
+    let took = start.elapsed();
+    assert!(matches!(answer, Err(ScoreError::TimedOut)), "{answer:?}");
+    assert!(took >= Duration::from_millis(5) && took < SOON, "it took {took:?}");
+    assert_answers();
+}
+
+#[test]
+fn a_trap_ends_its_own_decision_only() {
+    assert_trapped("trap", "unreachable");
+}
+
+#[test]
+fn endless_recursion_ends_with_the_stack() {
+    assert_trapped("recurse", "call stack exhausted");
+}
+
+#[test]
+fn memory_grows_up_to_sixteen_megabytes_and_no_page_further() {
+    assert_trapped("grow", &format!("growing memory to {} bytes", MEMORY_BYTES_MAX + PAGE_BYTES));
+}
+
+#[test]
+fn an_enormous_answer_is_not_lifted() {
+    assert_trapped("huge", "fuel");
+}
+
+#[test]
+fn answers_that_no_correct_model_gives_are_not_used() {
+    for (screen, complaint) in [
+        ("nan", "the difficulty is not a number from 0 to 1"),
+        ("range", "the difficulty is not a number from 0 to 1"),
+        ("mismatch", "the nudge type does not fit the difficulty"),
+        ("unknown-reason", "the reason does not fit the nudge type"),
+    ] {
+        let (error, text) = failure(screen);
+        assert!(matches!(error, ScoreError::BadAnswer(_)), "{screen}: {text}");
+        assert_eq!(text, format!("the model's answer is not usable: {complaint}"), "{screen}");
+    }
+}
+
+#[test]
+fn a_refusal_of_good_input_names_field_and_code() {
+    let (error, text) = failure("invalid");
+    let ScoreError::Refused { field, code } = error else { panic!("{text}") };
+    assert_eq!((field.as_str(), code.as_str()), ("screen", "out-of-range"));
+}
+
+#[test]
+fn nothing_survives_a_decision() {
+    for call in 0..1000 {
+        let answer = sane(|| ask("count")).unwrap();
+        assert_eq!(answer.difficulty_score, 0.001, "call {call} saw memory of an earlier one");
+    }
+}
+
+#[test]
+fn others_are_answered_while_one_loops() {
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let looping = scope.spawn(|| {
+            let mut ended = 0;
+            while !done.load(Relaxed) || ended == 0 {
+                let answer = ask("loop");
+                assert!(matches!(answer, Err(ScoreError::TimedOut)), "{answer:?}");
+                ended += 1;
+            }
+            ended
+        });
+        let start = Instant::now();
+        // While the other thread is in a loop of 10 ms, and then in the next ones.
+        while start.elapsed() < Duration::from_millis(200) {
+            assert_answers();
+        }
+        done.store(true, Relaxed);
+        assert!(looping.join().unwrap() > 0);
+    });
+}
+
+#[test]
+fn failures_give_their_slots_back() {
+    for screen in ["trap", "grow", "recurse", "huge", "nan", "invalid"] {
+        for call in 0..MORE_THAN_SLOTS {
+            let error = sane(|| ask(screen)).unwrap_err();
+            assert!(!told(&error).contains("limit of"), "call {call} of {screen}: {}", told(&error));
+        }
+        assert_answers();
+    }
+}
+
+#[test]
+fn loops_give_their_slots_back() {
+    for call in 0..MORE_THAN_SLOTS {
+        let answer = ask("loop");
+        assert!(matches!(answer, Err(ScoreError::TimedOut)), "call {call}: {answer:?}");
+    }
+    assert_answers();
+}
+
+#[test]
+fn thousands_of_decisions_in_a_row_find_a_slot() {
+    for _ in 0..5000 {
+        assert_answers();
+    }
+}
+
+#[test]
+fn a_hundred_instances_live_at_the_same_moment() {
+    let outcomes: Vec<_> = thread::scope(|scope| {
+        let calls: Vec<_> = (0..100).map(|_| scope.spawn(|| ask("loop"))).collect();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    for outcome in outcomes {
+        assert!(matches!(outcome, Err(ScoreError::TimedOut)), "{outcome:?}");
+    }
+    assert_answers();
+}
+
+#[test]
+fn a_crowd_larger_than_the_pool_is_refused_not_broken() {
+    let outcomes: Vec<_> = thread::scope(|scope| {
+        let calls: Vec<_> = (0..400).map(|_| scope.spawn(|| ask("loop"))).collect();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    for outcome in outcomes {
+        assert!(matches!(outcome, Err(ScoreError::TimedOut | ScoreError::Trapped(_))), "{outcome:?}");
+    }
+    assert_answers();
+}
