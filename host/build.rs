@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::exit;
 
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "this is how a build script talks to cargo")]
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let components = root.join("target/components");

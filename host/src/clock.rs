@@ -57,8 +57,7 @@ pub fn millis(at: OffsetDateTime) -> i64 {
 
 /// The inverse of [`millis`]; an instant out of range becomes the epoch.
 pub fn at_millis(millis: i64) -> OffsetDateTime {
-    OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000)
-        .unwrap_or(OffsetDateTime::UNIX_EPOCH)
+    OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000).unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
 
 /// The hour in Mexico City, 0 to 23.

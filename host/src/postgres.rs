@@ -13,7 +13,6 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgConnectOptions;
 
 use binaries::Binaries;
@@ -38,16 +37,14 @@ impl Server {
     /// # Errors
     /// A sentence that says what to do.
     pub async fn start(data_dir: &Path, bin: Option<&Path>, exclusive: bool) -> Result<Self> {
-        fs::create_dir_all(data_dir).with_context(|| format!("cannot create the data folder {}", data_dir.display()))?;
-        let data_dir =
-            fs::canonicalize(data_dir).with_context(|| format!("cannot find the data folder {}", data_dir.display()))?;
+        fs::create_dir_all(data_dir)
+            .with_context(|| format!("cannot create the data folder {}", data_dir.display()))?;
+        let data_dir = fs::canonicalize(data_dir)
+            .with_context(|| format!("cannot find the data folder {}", data_dir.display()))?;
         let cluster = Cluster::locate(&data_dir)?;
         let Some(lock) = lock(&data_dir)? else {
             if exclusive {
-                bail!(
-                    "another caudal is running in {}: stop it, or choose another --data-dir",
-                    data_dir.display()
-                );
+                bail!("another caudal is running in {}: stop it, or choose another --data-dir", data_dir.display());
             }
             cluster.wait_until_ready().await?;
             return Ok(Self { cluster, own: None });
@@ -71,9 +68,12 @@ impl Server {
         self.cluster.options(NAME)
     }
 
-    /// How to connect, as a `DATABASE_URL`.
+    /// How to connect, as a `DATABASE_URL` that libpq's programs understand too.
     pub fn url(&self) -> String {
-        self.options().to_url_lossy().to_string()
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte);
+        let encode = |byte: &u8| if is_plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") };
+        let socket: String = self.cluster.socket.as_os_str().as_encoded_bytes().iter().map(encode).collect();
+        format!("postgres:///{NAME}?user={NAME}&host={socket}")
     }
 
     /// Stops the server, if it is ours; the data stays.

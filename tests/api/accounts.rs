@@ -19,7 +19,8 @@ async fn a_created_account_is_answered_whole_and_listed(db: PgPool) {
     let account = created.json();
     let id = account["id"].as_str().unwrap();
     assert_eq!(created.header("location"), Some(format!("{PATH}/{id}").as_str()));
-    let want = json!({"id": id, "accountNumber": CLABE, "accountType": "checking", "balance": 10_000.0, "currency": "MXN"});
+    let want =
+        json!({"id": id, "accountNumber": CLABE, "accountType": "checking", "balance": 10_000.0, "currency": "MXN"});
     assert_eq!(account, want);
     assert!(created.text.contains("\"balance\":10000.00"), "two decimals: {}", created.text);
 
@@ -40,10 +41,13 @@ async fn without_a_sandbox_an_account_opens_empty(db: PgPool) {
 async fn any_type_of_forty_characters_and_only_pesos(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
-    for (number, kind, currency) in
-        [("1", "ñ".repeat(40), json!("MXN")), ("2", "nómina".into(), Value::Null), ("not a CLABE", "x".into(), json!("MXN"))]
-    {
-        let body = json!({"accountNumber": number, "accountType": kind, "currency": currency, "balance": 5, "color": "red"});
+    for (number, kind, currency) in [
+        ("1", "ñ".repeat(40), json!("MXN")),
+        ("2", "nómina".into(), Value::Null),
+        ("not a CLABE", "x".into(), json!("MXN")),
+    ] {
+        let body =
+            json!({"accountNumber": number, "accountType": kind, "currency": currency, "balance": 5, "color": "red"});
         let account = ana.post(PATH, body).await.assert_status(201).json();
         assert_eq!((&account["accountType"], &account["balance"]), (&json!(kind), &json!(10_000.0)));
     }

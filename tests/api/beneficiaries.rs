@@ -21,7 +21,8 @@ async fn a_saved_payee_is_answered_whole_and_listed(db: PgPool) {
     assert_eq!(saved, want);
     let plain = ana.post(PATH, json!({"name": "Eva", "alias": null, "accountNumber": "ABC", "bankName": "Otro"})).await;
     let plain = plain.assert_status(201).json();
-    let want = json!({"id": plain["id"], "name": "Eva", "accountNumber": "ABC", "bankName": "Otro", "isFavorite": false});
+    let want =
+        json!({"id": plain["id"], "name": "Eva", "accountNumber": "ABC", "bankName": "Otro", "isFavorite": false});
     assert_eq!(plain, want);
     assert_eq!(ana.get(PATH).await.assert_status(200).json(), json!([saved, plain]));
 }
@@ -71,7 +72,9 @@ async fn what_is_no_payee_is_refused_and_changes_nothing(db: PgPool) {
     };
     for field in ["name", "accountNumber", "bankName"] {
         refused(&app, ana.post(PATH, without(field)), 400, "validation-failed", Some(field)).await;
-        for value in [json!(null), json!(5), json!(""), json!("  "), json!("a\u{0}b"), json!(["x"]), json!("x".repeat(201))] {
+        for value in
+            [json!(null), json!(5), json!(""), json!("  "), json!("a\u{0}b"), json!(["x"]), json!("x".repeat(201))]
+        {
             refused(&app, ana.post(PATH, with(field, value)), 400, "validation-failed", Some(field)).await;
         }
     }

@@ -1,5 +1,6 @@
 //! Takes the noise out of the tests: an application, clients, answers.
 
+use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
 use axum::Router;
@@ -12,7 +13,7 @@ use caudal::domain::money::Money;
 use caudal::http::token::{TokenConfig, Verifier, mint};
 use caudal::ledger::Ledger;
 use caudal::ledger::batcher::LedgerConfig;
-use caudal::models::{Models, Registry};
+use caudal::models::{Components, Models, Registry};
 use caudal::wasm::Runtime;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
@@ -54,7 +55,7 @@ impl Default for Options {
 /// The embedded components, compiled once for all tests.
 pub(crate) fn registry() -> Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
-    REGISTRY.get_or_init(|| Registry::embedded(&Runtime::new().unwrap()).unwrap()).clone()
+    REGISTRY.get_or_init(|| Registry::load(&Runtime::new().unwrap(), Components::EMBEDDED).unwrap()).clone()
 }
 
 pub(crate) fn token_config() -> TokenConfig {
@@ -115,7 +116,9 @@ impl TestApp {
         let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&self.db).await.unwrap();
         let mut digest = String::new();
         for table in tables {
-            let query = format!("select count(*) || ' ' || coalesce(md5(string_agg(t::text, ';' order by t::text)), '') from {table} t");
+            let query = format!(
+                "select count(*) || ' ' || coalesce(md5(string_agg(t::text, ';' order by t::text)), '') from {table} t"
+            );
             let rows: String = sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_one(&self.db).await.unwrap();
             digest += &format!("{table}: {rows}\n");
         }
@@ -124,7 +127,10 @@ impl TestApp {
 
     /// The sum of every balance; zero, always.
     pub(crate) async fn sum_of_balances(&self) -> i64 {
-        sqlx::query_scalar("select coalesce(sum(posted), 0)::bigint from account_balance").fetch_one(&self.db).await.unwrap()
+        sqlx::query_scalar("select coalesce(sum(posted), 0)::bigint from account_balance")
+            .fetch_one(&self.db)
+            .await
+            .unwrap()
     }
 
     /// A number from the database.
@@ -262,8 +268,19 @@ impl Answer {
 
 /// Sends a request that must be refused, and proves that it changed nothing.
 #[track_caller]
-pub(crate) async fn refused(app: &TestApp, answer: impl Future<Output = Answer>, status: u16, code: &str, field: Option<&str>) {
-    let before = app.rows().await;
-    answer.await.assert_problem(status, code, field);
-    assert_eq!(app.rows().await, before, "a refused request changed rows");
+pub(crate) fn refused(
+    app: &TestApp,
+    answer: impl Future<Output = Answer>,
+    status: u16,
+    code: &str,
+    field: Option<&str>,
+) -> impl Future<Output = ()> {
+    // A panic in a future does not know who made it; a failing test shows this line.
+    let caller = Location::caller();
+    async move {
+        println!("expecting {status} {code} at {caller}");
+        let before = app.rows().await;
+        answer.await.assert_problem(status, code, field);
+        assert_eq!(app.rows().await, before, "a refused request changed rows");
+    }
 }

@@ -76,12 +76,17 @@ async fn a_decided_rejection_is_frozen(db: PgPool) {
     let to = ana.save_payee("Luis", PAYEE_CLABE).await;
     let itself = ana.save_payee("Ana", CLABE).await;
     sqlx::query("update app_user set per_transfer_limit = 2000000").execute(&app.db).await.unwrap();
-    let cases = [("funds", &to, "15000", "insufficient-funds"), ("limit", &to, "20000.01", "limit-exceeded"), ("self", &itself, "1", "same-account")];
+    let cases = [
+        ("funds", &to, "15000", "insufficient-funds"),
+        ("limit", &to, "20000.01", "limit-exceeded"),
+        ("self", &itself, "1", "same-account"),
+    ];
     for (key, payee, amount, code) in cases {
         let keyed = ana.with("idempotency-key", key);
         let first = keyed.transfer(&from, payee, amount).await;
         assert_eq!(first.status, 400, "{first:?}");
-        let codes: Vec<_> = first.json()["errors"].as_array().unwrap().iter().map(|error| error["code"].clone()).collect();
+        let codes: Vec<_> =
+            first.json()["errors"].as_array().unwrap().iter().map(|error| error["code"].clone()).collect();
         assert!(codes.contains(&json!(code)), "{key}: {codes:?}");
         let before = app.rows().await;
         assert_replayed(&keyed.transfer(&from, payee, amount).await, &first);
@@ -89,7 +94,11 @@ async fn a_decided_rejection_is_frozen(db: PgPool) {
     }
     // Money that comes later does not turn a no into a yes; a new key asks anew.
     sqlx::query("update app_user set per_transfer_limit = null").execute(&app.db).await.unwrap();
-    ana.with("idempotency-key", "funds").transfer(&from, &to, "15000").await.assert_problem(400, "insufficient-funds", Some("amount"));
+    ana.with("idempotency-key", "funds").transfer(&from, &to, "15000").await.assert_problem(
+        400,
+        "insufficient-funds",
+        Some("amount"),
+    );
     assert_eq!(app.count("select count(*) from idempotency").await, 3);
 }
 

@@ -44,7 +44,8 @@ async fn the_other_ones_records_look_like_none_at_all(db: PgPool) {
     refused(&app, luis.delete(&format!("/api/ledger/beneficiaries/{to}")), 404, "not-found", None).await;
 
     // Byte for byte what an id that never was gets.
-    let context = |from: &str, to: &str| format!("/api/ledger/risk-context?fromAccountId={from}&toBeneficiaryId={to}&amount=1");
+    let context =
+        |from: &str, to: &str| format!("/api/ledger/risk-context?fromAccountId={from}&toBeneficiaryId={to}&amount=1");
     let pairs = [
         (luis.transfer(&from, &own_to, "1").await, luis.transfer(&nobody, &own_to, "1").await),
         (luis.transfer(&own_from, &to, "1").await, luis.transfer(&own_from, &nobody, "1").await),

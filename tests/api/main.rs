@@ -2,22 +2,22 @@
 //!
 //! Each test gets a database of its own and calls the routers in process. What is refused must
 //! change no row of any table.
-#![expect(clippy::unwrap_used, missing_docs, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accounts;
 mod amounts;
-// mod analytics;
-// mod assistance;
-// mod assistance_limits;
+mod analytics;
+mod assistance;
+mod assistance_limits;
 mod beneficiaries;
 mod concurrency;
 mod harness;
 mod idempotency;
 mod isolation;
 mod lists;
-// mod profile;
+mod profile;
 mod protocol;
 mod queries;
-// mod risk_context;
+mod risk_context;
 mod tokens;
 mod transactions;

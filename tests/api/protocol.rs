@@ -24,7 +24,12 @@ async fn without_a_token_nothing_else_is_told(db: PgPool) {
     let anon = app.anon();
     for (path, methods) in ROUTES {
         for method in methods.iter().chain(&["PATCH"]) {
-            let bodies = [(Some("application/json"), "{}"), (Some("application/json"), "{"), (Some("text/plain"), "x"), (None, "")];
+            let bodies = [
+                (Some("application/json"), "{}"),
+                (Some("application/json"), "{"),
+                (Some("text/plain"), "x"),
+                (None, ""),
+            ];
             for (content_type, body) in bodies {
                 refused(&app, anon.send(method, path, content_type, body.into()), 401, "unauthorized", None).await;
             }
@@ -58,16 +63,21 @@ async fn bodies_must_be_json_and_of_a_sensible_size(db: PgPool) {
     let ana = app.user("ana");
     let path = "/api/ledger/accounts";
     let good = json!({"accountNumber": CLABE, "accountType": "checking"}).to_string();
-    for content_type in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("application/jsonx"), Some("json")] {
+    for content_type in
+        [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("application/jsonx"), Some("json")]
+    {
         let sent = ana.send("POST", path, content_type, good.clone().into());
         refused(&app, sent, 415, "unsupported-media-type", None).await;
     }
-    for body in ["", "{", "{\"accountNumber\":", "nonsense", "{\"accountNumber\":\"1\",}", "{} {}", "{'a':1}", "\u{feff}{}"] {
+    for body in
+        ["", "{", "{\"accountNumber\":", "nonsense", "{\"accountNumber\":\"1\",}", "{} {}", "{'a':1}", "\u{feff}{}"]
+    {
         refused(&app, ana.post_text(path, body), 400, "malformed-json", None).await;
     }
     let twice = r#"{"accountNumber":"1","accountNumber":"2","accountType":"x"}"#;
     refused(&app, ana.post_text(path, twice), 400, "malformed-json", None).await;
-    let invalid_utf8 = ana.send("POST", path, Some("application/json"), vec![b'{', b'"', 0xff, b'"', b':', b'1', b'}'].into());
+    let invalid_utf8 =
+        ana.send("POST", path, Some("application/json"), vec![b'{', b'"', 0xff, b'"', b':', b'1', b'}'].into());
     refused(&app, invalid_utf8, 400, "malformed-json", None).await;
 
     let padded = |length: usize| format!("{good}{}", " ".repeat(length - good.len()));

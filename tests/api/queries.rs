@@ -20,8 +20,12 @@ async fn query_metadata_is_fresh(db: PgPool) {
         let described = described.unwrap_or_else(|error| panic!("{}\n{error}", stale("the query")));
         let committed = &file["describe"];
         let columns: Vec<_> = described.columns().iter().map(|column| column.name().to_owned()).collect();
-        let names: Vec<_> =
-            committed["columns"].as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap().to_owned()).collect();
+        let names: Vec<_> = committed["columns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|column| column["name"].as_str().unwrap().to_owned())
+            .collect();
         assert_eq!(columns, names, "{}", stale("a column"));
         for (column, committed) in described.columns().iter().zip(committed["columns"].as_array().unwrap()) {
             let kind = column.type_info().name().to_lowercase();

@@ -91,11 +91,14 @@ async fn hostile_tokens_are_refused(db: PgPool) {
 async fn other_credentials_are_refused(db: PgPool) {
     let app = TestApp::new(db).await;
     let good = sign(&claims(json!({})), SECRET, Algorithm::HS256);
-    for header in [format!("Basic {good}"), good.clone(), "Bearer".to_owned(), format!("Bearer{good}"), "\u{e9} x".to_owned()] {
+    for header in
+        [format!("Basic {good}"), good.clone(), "Bearer".to_owned(), format!("Bearer{good}"), "\u{e9} x".to_owned()]
+    {
         let answer = app.anon().with("authorization", &header).get("/api/ledger/accounts").await;
         answer.assert_problem(401, "unauthorized", None);
     }
-    let two = app.anon().with("authorization", &format!("Bearer {good}")).with("authorization", &format!("Bearer {good}"));
+    let two =
+        app.anon().with("authorization", &format!("Bearer {good}")).with("authorization", &format!("Bearer {good}"));
     two.get("/api/ledger/accounts").await.assert_problem(401, "unauthorized", None);
     let missing = app.anon().get("/api/ledger/accounts").await;
     missing.assert_problem(401, "unauthorized", None);

@@ -50,7 +50,9 @@ async fn missing_and_wrong_fields_are_named(db: PgPool) {
         refused(&app, ana.post(PATH, body), 400, "validation-failed", Some(field)).await;
     }
     for field in ["fromAccountId", "toBeneficiaryId"] {
-        for value in [json!("x"), json!(7), json!(null), json!(""), json!(from.replace('-', "")), json!(format!("{{{from}}}"))] {
+        for value in
+            [json!("x"), json!(7), json!(null), json!(""), json!(from.replace('-', "")), json!(format!("{{{from}}}"))]
+        {
             let mut body = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 1});
             body[field] = value;
             refused(&app, ana.post(PATH, body), 400, "validation-failed", Some(field)).await;

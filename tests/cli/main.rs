@@ -1,1 +1,7 @@
-//! To be written.
+//! The program as an operator meets it: started, used over real sockets, stopped, killed.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod commands;
+mod faults;
+mod lifecycle;
+mod process;

@@ -1,45 +1,170 @@
 //! What loads and what does not, and whether a person can tell why.
 
 use caudal::domain::model::ModelKind;
-use caudal::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, TransferRules};
+use caudal::models::{Components, Registry};
+use caudal::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, ScoreError, TransferRules};
 use sha2::{Digest as _, Sha256};
-use wasmparser::Validator;
 
-use crate::built::{component, hostile, runtime, told};
+use crate::built::{component, hostile, runtime, sane, told};
+use crate::forged;
 
-/// Loads bytes as one kind.
 fn load(kind: ModelKind, bytes: &[u8]) -> Result<Identity, LoadError> {
+    sane(|| load_once(kind, bytes))
+}
+
+fn load_once(kind: ModelKind, bytes: &[u8]) -> Result<Identity, LoadError> {
     match kind {
-        ModelKind::Risk => RiskScorer::load(runtime(), bytes).map(|it| it.identity().clone()),
-        ModelKind::Nudge => NudgeScorer::load(runtime(), bytes).map(|it| it.identity().clone()),
-        ModelKind::Accessibility => AccessibilityScorer::load(runtime(), bytes).map(|it| it.identity().clone()),
-        ModelKind::TransferRules => TransferRules::load(runtime(), bytes).map(|it| it.identity().clone()),
+        ModelKind::Risk => RiskScorer::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
+        ModelKind::Nudge => NudgeScorer::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
+        ModelKind::Accessibility => AccessibilityScorer::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
+        ModelKind::TransferRules => TransferRules::load(runtime(), bytes).map(|rules| rules.identity().clone()),
     }
 }
 
-/// The error of loading `bytes` as every kind, each told the same way.
+/// Why these bytes are no nudge scorer, also told with the causes.
 #[track_caller]
-fn refused(bytes: &[u8]) -> (LoadError, String) {
-    let errors = ModelKind::ALL.iter().map(|&kind| load(kind, bytes).unwrap_err());
-    let told: Vec<_> = errors.map(|error| { let text = told(&error); (error, text) }).collect();
-    for (_, text) in &told { println!("{text}"); }
-    told.into_iter().next().unwrap()
+fn refusal(bytes: &[u8]) -> (LoadError, String) {
+    let error = load(ModelKind::Nudge, bytes).unwrap_err();
+    let text = told(&error);
+    (error, text)
+}
+
+/// The first 8 hex digits of the SHA-256 of these bytes.
+fn short_digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]
-fn explore() {
-    let risk = component("risk");
-    refused(b"");
-    refused(b"\0asm");
-    refused(&risk[..risk.len()/2]);
-    refused(&risk[..risk.len()-1]);
-    refused(b"(component)");
-    refused(b"hello world, this is text");
-    refused(b"\0asm\x01\0\0\0");
-    refused(b"\0asm\x0d\0\x01\0");
-    for name in ["risk","nudge","accessibility","transfer-rules"] {
-    for k in ModelKind::ALL { println!("{name} as {k}: {:?}", load(*k, &component(name)).map_err(|e| format!("{e:?}"))); }}
-    println!("{:?}", load(ModelKind::Nudge, &hostile()));
-    let _ = Sha256::digest(b"");
-    let _ = Validator::new();
+fn bytes_that_are_no_component_do_not_compile() {
+    let nudge = component("nudge");
+    let cases: [(&str, &[u8], &str); 7] = [
+        ("nothing", b"", "unexpected end-of-file"),
+        ("half a header", b"\0asm", "unexpected end-of-file"),
+        ("half a component", &nudge[..nudge.len() / 2], "out of bounds"),
+        ("a component without its last byte", &nudge[..nudge.len() - 1], "unexpected end-of-file"),
+        ("garbage", b"this is no WebAssembly at all", "magic header not detected"),
+        ("the text format", b"(component)", "magic header not detected"),
+        ("a core module", b"\0asm\x01\0\0\0", "attempted to parse a wasm module with a component parser"),
+    ];
+    for (what, bytes, cause) in cases {
+        let (error, text) = refusal(bytes);
+        assert!(matches!(error, LoadError::Compile(_)), "{what}: {error:?}");
+        assert!(text.starts_with("the bytes are no valid component: "), "{what}: {text}");
+        assert!(text.contains(cause), "{what}: {text}");
+    }
+}
+
+#[test]
+fn a_flipped_byte_in_the_code_is_noticed_or_harmless() {
+    // Validation is about types, not about meaning: what still loads says truthfully which bytes it is.
+    let nudge = component("nudge");
+    let mut refused = 0;
+    for place in (0..nudge.len()).step_by(97) {
+        let mut bytes = nudge.clone();
+        bytes[place] ^= 0x55;
+        match load(ModelKind::Nudge, &bytes) {
+            Ok(identity) => assert!(identity.version.as_str().ends_with(&short_digest(&bytes)), "{identity:?}"),
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(refused > 0, "no flipped byte was noticed");
+}
+
+#[test]
+fn an_empty_component_does_not_fit_any_world() {
+    for &kind in ModelKind::ALL {
+        let error = load(kind, b"\0asm\x0d\0\x01\0").unwrap_err();
+        assert!(matches!(error, LoadError::World(_)), "{kind}: {error:?}");
+        let expected = "the component does not fit its world: no exported instance named `caudal:scoring/model@1.0.0`";
+        assert_eq!(told(&error), expected, "{kind}");
+    }
+}
+
+#[test]
+fn a_component_of_another_kind_does_not_fit() {
+    for kind in ModelKind::ALL {
+        for &wrong in ModelKind::ALL.iter().filter(|wrong| *wrong != kind) {
+            let error = load(wrong, &component(kind.as_str())).unwrap_err();
+            assert!(matches!(error, LoadError::World(_)), "{kind} as {wrong}: {error:?}");
+            let missing = format!("no exported instance named `caudal:scoring/{wrong}@1.0.0`");
+            assert_eq!(told(&error), format!("the component does not fit its world: {missing}"), "{kind} as {wrong}");
+        }
+    }
+}
+
+#[test]
+fn a_component_that_imports_something_is_refused_by_its_name() {
+    let (error, text) = refusal(&forged::with_an_import());
+    assert!(matches!(error, LoadError::World(_)), "{error:?}");
+    assert!(text.starts_with("the component does not fit its world: component imports function `now`"), "{text}");
+}
+
+#[test]
+fn a_component_that_describes_itself_wrongly_is_refused() {
+    for (kind, version) in [("judge", "1.0.0"), ("nudge", "1.0-0"), ("nudge", "01.00"), ("nudge", "1.0.x")] {
+        let (error, text) = refusal(&forged::that_describes_itself_as(&format!("{kind}{version}")));
+        assert!(matches!(error, LoadError::Description { .. }), "{kind} {version}: {error:?}");
+        let told = format!("the component describes itself as {kind} {version:?} instead of a nudge");
+        assert_eq!(text, format!("{told} with a version like 1.0.0"));
+    }
+}
+
+#[test]
+fn a_component_that_fails_at_its_start_is_refused() {
+    let (error, text) = refusal(&forged::that_traps_at_the_start());
+    assert!(matches!(error, LoadError::Trial(ScoreError::Trapped(_))), "{error:?}");
+    assert!(text.starts_with("the component fails when it is started: the model trapped: "), "{text}");
+    let (error, text) = refusal(&forged::that_loops_at_the_start());
+    assert!(matches!(error, LoadError::Trial(ScoreError::TimedOut)), "{error:?}");
+    assert_eq!(text, "the component fails when it is started: the model ran out of time");
+}
+
+#[test]
+fn a_component_that_wants_more_than_its_share_is_refused() {
+    let cases = [
+        ("a second memory", forged::with_a_memory(1), "memory count too high at 2"),
+        ("16 MiB and a page", forged::with_a_memory(257), "exceeds the limit of 0x1000000 bytes"),
+        ("10,001 elements", forged::with_tables(1, 10_001), "exceeds the limit of 10000"),
+        ("two tables more", forged::with_tables(2, 1), "exceeds the per-instance limit of 1"),
+        ("eight instances more", forged::with_instances(8), "instance count too high at 9"),
+    ];
+    for (what, bytes, cause) in cases {
+        let (_, text) = refusal(&bytes);
+        assert!(text.contains(cause), "{what}: {text}");
+    }
+    // The same additions within the limits load, so it was the limits that refused.
+    for (what, bytes) in
+        [("10,000 elements", forged::with_tables(1, 10_000)), ("seven instances more", forged::with_instances(7))]
+    {
+        let loaded = load(ModelKind::Nudge, &bytes);
+        assert!(loaded.is_ok(), "{what}: {}", told(&loaded.unwrap_err()));
+    }
+}
+
+#[test]
+fn a_loaded_component_is_known_by_kind_version_and_digest() {
+    for &kind in ModelKind::ALL {
+        let bytes = component(kind.as_str());
+        let identity = load(kind, &bytes).unwrap();
+        assert_eq!(identity.kind, kind);
+        assert_eq!(identity.version.as_str(), format!("{kind}-1.0.0+{}", short_digest(&bytes)));
+        assert_eq!(identity.digest.0[..], Sha256::digest(&bytes)[..], "{kind}");
+        assert!(identity.summary.ends_with('.') && identity.summary.len() > 20, "{kind}: {}", identity.summary);
+    }
+    let identity = load(ModelKind::Nudge, &hostile()).unwrap();
+    assert_eq!(identity.version.as_str(), format!("nudge-1.0.0+{}", short_digest(&hostile())));
+}
+
+#[test]
+fn the_embedded_components_are_the_built_ones() {
+    let registry = Registry::load(runtime(), Components::EMBEDDED).unwrap();
+    for &kind in ModelKind::ALL {
+        let embedded = registry.identity(kind).unwrap();
+        let built = load(kind, &component(kind.as_str())).unwrap();
+        assert_eq!(
+            (embedded.digest, &embedded.version),
+            (built.digest, &built.version),
+            "{kind}: build the host again"
+        );
+    }
 }

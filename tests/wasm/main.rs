@@ -4,6 +4,7 @@
 
 mod artefacts;
 mod built;
+mod forged;
 mod limits;
 mod loading;
 mod parity;

@@ -1,0 +1,174 @@
+//! Native `caudal_model` and the same code in wasmtime give the same bits, contributions, codes and
+//! sentences, for valid requests and for refused ones. Batches are not called by the host.
+
+mod requests;
+
+use caudal::domain::transfer::{RailEvent, Status};
+use caudal::domain::{accessibility as a11y, nudge, profile, risk, rules};
+use caudal::models::{Components, Registry};
+use caudal::wasm::ScoreError;
+use caudal_model as native;
+use proptest::prelude::*;
+use std::sync::OnceLock;
+
+use crate::built::{runtime, sane};
+
+/// Inputs for each kind in one run.
+const CASES: u32 = 1024;
+
+fn config() -> ProptestConfig {
+    // A failing input belongs into a test of its own, not into a file beside this one.
+    ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+fn registry() -> &'static Registry {
+    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    REGISTRY.get_or_init(|| Registry::load(runtime(), Components::EMBEDDED).unwrap())
+}
+
+/// An answer in a form where equality is equality of bits.
+#[derive(Debug, PartialEq)]
+enum Told<T> {
+    Answer(T),
+    Refusal { field: String, code: String },
+}
+
+/// What the component said; anything but an answer or a refusal is a failure of the component.
+fn by_component<A, T>(answer: Result<A, ScoreError>, told: impl FnOnce(A) -> T) -> Told<T> {
+    match answer {
+        Ok(answer) => Told::Answer(told(answer)),
+        Err(ScoreError::Refused { field, code }) => Told::Refusal { field, code },
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+fn by_native<A, T>(answer: Result<A, native::Invalid>, told: impl FnOnce(A) -> T) -> Told<T> {
+    match answer {
+        Ok(answer) => Told::Answer(told(answer)),
+        Err(invalid) => Told::Refusal { field: invalid.field.into(), code: invalid.code.into() },
+    }
+}
+
+/// A level, score bits, base bits, contributions with their bits, factors.
+type RiskBits = (String, u64, u64, Vec<(String, u64)>, Vec<String>);
+
+fn risk_by_component(request: &risk::Request) -> Told<RiskBits> {
+    by_component(sane(|| registry().assess_risk(request)), |scored| {
+        let answer = scored.assessment;
+        let contributions = answer.contributions.into_iter().map(|it| (it.feature, it.weight.to_bits())).collect();
+        (answer.level.to_string(), answer.score.to_bits(), answer.base.to_bits(), contributions, answer.factors)
+    })
+}
+
+fn risk_by_native(request: &risk::Request) -> Told<RiskBits> {
+    by_native(native::risk::assess(&requests::native_risk(request)), |answer| {
+        let level = match answer.level {
+            native::risk::Level::Low => "low",
+            native::risk::Level::Medium => "medium",
+            native::risk::Level::High => "high",
+        };
+        let contributions = answer.contributions.iter().map(|it| (it.feature.into(), it.weight.to_bits())).collect();
+        let factors = answer.factors.into_iter().map(Into::into).collect();
+        (level.into(), answer.score.to_bits(), answer.base.to_bits(), contributions, factors)
+    })
+}
+
+/// Whether help is needed, score bits, nudge type, reason.
+type NudgeBits = (bool, u64, String, String);
+
+fn nudge_by_component(request: &nudge::Request) -> Told<NudgeBits> {
+    by_component(sane(|| registry().assess_nudge(request)), |scored| {
+        let answer = scored.assessment;
+        (answer.needs_help, answer.difficulty_score.to_bits(), answer.nudge_type.to_string(), answer.reason)
+    })
+}
+
+fn nudge_by_native(request: &nudge::Request) -> Told<NudgeBits> {
+    by_native(native::nudge::assess(&requests::native_nudge(request)), |answer| {
+        let nudge_type = match answer.band.nudge {
+            native::nudge::Nudge::Assist => "assist",
+            native::nudge::Nudge::Info => "info",
+            native::nudge::Nudge::Warning => "warning",
+        };
+        (answer.band.needs_help, answer.score.to_bits(), nudge_type.into(), answer.band.reason.into())
+    })
+}
+
+/// Everything but the numbers, font scale bits, confidence bits, explanation.
+type ProfileBits = ((profile::Theme, bool, profile::NudgingLevel, bool), u64, u64, Vec<String>);
+
+fn accessibility_by_component(request: &a11y::Request) -> ProfileBits {
+    let answer = sane(|| registry().assess_accessibility(request)).unwrap().assessment;
+    let profile = answer.profile;
+    (
+        (profile.theme, profile.screen_reader_mode, profile.nudging_level, profile.voice_feedback),
+        profile.font_scale.to_bits(),
+        answer.confidence.to_bits(),
+        answer.explanation,
+    )
+}
+
+fn accessibility_by_native(request: &a11y::Request) -> ProfileBits {
+    use native::accessibility::{NudgingLevel, Theme, assess};
+    let answer = assess(&requests::native_accessibility(request));
+    let theme = match answer.theme {
+        Theme::StandardAccessible => profile::Theme::StandardAccessible,
+        Theme::LargeTextHighContrast => profile::Theme::LargeTextHighContrast,
+        Theme::VoiceAssisted => profile::Theme::VoiceAssisted,
+    };
+    let nudging_level = match answer.nudging_level {
+        NudgingLevel::Medium => profile::NudgingLevel::Medium,
+        NudgingLevel::High => profile::NudgingLevel::High,
+    };
+    (
+        (theme, answer.screen_reader_mode, nudging_level, answer.voice_feedback),
+        answer.font_scale.to_bits(),
+        answer.confidence.to_bits(),
+        answer.explanation.into_iter().map(Into::into).collect(),
+    )
+}
+
+fn verdict_by_native(facts: &rules::Facts) -> rules::Verdict {
+    match native::rules::decide(&requests::native_facts(facts)) {
+        native::rules::Verdict::Accepted => rules::Verdict::Accepted,
+        native::rules::Verdict::Rejected(broken) => {
+            let violation = |it: native::rules::Violation| rules::Violation { code: it.code.into(), detail: it.detail };
+            rules::Verdict::Rejected(broken.into_iter().map(violation).collect())
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn risk_scores_have_the_same_bits(request in requests::risk()) {
+        prop_assert_eq!(risk_by_component(&request), risk_by_native(&request));
+    }
+
+    #[test]
+    fn nudges_have_the_same_bits(request in requests::nudge()) {
+        prop_assert_eq!(nudge_by_component(&request), nudge_by_native(&request));
+    }
+
+    #[test]
+    fn accessibility_profiles_have_the_same_bits_and_sentences(request in requests::accessibility()) {
+        prop_assert_eq!(accessibility_by_component(&request), accessibility_by_native(&request));
+    }
+
+    #[test]
+    fn transfer_rules_give_the_same_verdicts(facts in requests::facts()) {
+        prop_assert_eq!(sane(|| registry().decide(&facts)).unwrap(), verdict_by_native(&facts));
+    }
+}
+
+#[test]
+fn statuses_move_the_same_way() {
+    for &status in Status::ALL {
+        for &event in RailEvent::ALL {
+            let next = sane(|| registry().transition(status, event)).unwrap();
+            let native = native::rules::transition(status.as_str(), event.as_str());
+            assert_eq!(next.map(Status::as_str), native, "{status} on {event}");
+        }
+    }
+}

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::Regex;
 
 use crate::domain::account_number::luhn_checks;
 
@@ -19,18 +19,21 @@ const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 
 struct Rule {
     pattern: Regex,
-    word: fn(&Captures<'_>) -> &'static str,
+    /// Whether `_` separates words here: it does in labels like `confirm_1500.50`, while it is a
+    /// letter of an address.
+    underscore_separates: bool,
+    word: fn(&str) -> &'static str,
 }
 
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let rule = |pattern: &str, word| Rule { pattern: compile(pattern), word };
+    let rule = |pattern: &str, word| Rule { pattern: compile(pattern), underscore_separates: true, word };
     vec![
-        rule(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+", |_| "[email]"),
+        Rule { underscore_separates: false, ..rule(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+", |_| "[email]") },
         rule(r"(?i)\b[A-ZÑ&]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d\b", |_| "[curp]"),
         rule(r"(?i)\b[A-ZÑ&]{3,4}\d{6}[A-Z\d]{3}\b", |_| "[rfc]"),
         // Before long numbers: an amount with its currency is not a phone number.
-        rule(r"(?i)[$€]\s*\d[\d,. ]*|\b(?:mxn|usd|eur|mx\$)\s*\$?\s*\d[\d,.]*", |_| "[amount]"),
-        rule(r"(?i)\b\d[\d,.]*\s*(?:mxn|usd|eur|pesos?|dolares|dólares|dollars?|centavos)\b", |_| "[amount]"),
+        rule(r"(?i)(?:[$€]|\b(?:mxn|usd|eur)\b)\s*\$?\s*\d[\d,.]*", |_| "[amount]"),
+        rule(r"(?i)\b\d[\d,. ]*\s*(?:mxn|usd|eur|pesos?|dolares|dólares|dollars?|centavos)\b", |_| "[amount]"),
         rule(r"\+?\d(?:[ ().\-/]{0,2}\d){9,}", long_number),
         rule(r"\b\d{1,3}(?:,\d{3})+(?:\.\d+)?\b|\b\d+\.\d{2}\b", |_| "[amount]"),
     ]
@@ -41,8 +44,8 @@ fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a constant pattern")
 }
 
-fn long_number(found: &Captures<'_>) -> &'static str {
-    let digits: String = found[0].chars().filter_map(|c| c.to_digit(10)).filter_map(|d| char::from_digit(d, 10)).collect();
+fn long_number(found: &str) -> &'static str {
+    let digits: String = found.chars().filter_map(|c| c.to_digit(10)).filter_map(|d| char::from_digit(d, 10)).collect();
     match digits.len() {
         18 => "[clabe]",
         length if CARD_DIGITS.contains(&length) && luhn_checks(&digits) => "[card]",
@@ -53,11 +56,23 @@ fn long_number(found: &Captures<'_>) -> &'static str {
 
 /// The text without what must not be kept.
 pub fn redact(text: &str) -> String {
-    let redact = |text: Cow<'_, str>, rule: &Rule| match rule.pattern.replace_all(&text, |found: &Captures<'_>| (rule.word)(found)) {
-        Cow::Borrowed(_) => text.into_owned().into(),
-        Cow::Owned(redacted) => Cow::Owned(redacted),
-    };
-    RULES.iter().fold(Cow::Owned(text.to_owned()), redact).into_owned()
+    RULES.iter().fold(text.to_owned(), |text, rule| rule.apply(&text))
+}
+
+impl Rule {
+    fn apply(&self, text: &str) -> String {
+        // The same length in bytes, so that what is found in one stands at the same place in the other.
+        let searched = if self.underscore_separates { Cow::from(text.replace('_', " ")) } else { Cow::from(text) };
+        let mut redacted = String::with_capacity(text.len());
+        let mut end = 0;
+        for found in self.pattern.find_iter(&searched) {
+            redacted.push_str(&text[end..found.start()]);
+            redacted.push_str((self.word)(found.as_str()));
+            end = found.end();
+        }
+        redacted.push_str(&text[end..]);
+        redacted
+    }
 }
 
 #[cfg(test)]
@@ -75,7 +90,12 @@ mod tests {
             ("ana.lopez+bank@example.com.mx wrote", "[email] wrote"),
             ("CURP LOOA531113HTCPBN07", "CURP [curp]"),
             ("rfc looa5311135k1", "rfc [rfc]"),
-            ("sent $1,500.50 today", "sent [amount]today"),
+            ("sent $1,500.50 today", "sent [amount] today"),
+            ("1 500.00 MXN", "[amount]"),
+            ("confirm_1500.50", "confirm_[amount]"),
+            ("rfc_LOOA5311135K1", "rfc_[rfc]"),
+            ("to_012180004643051249_now", "to_[clabe]_now"),
+            ("ana_lopez@example.com", "[email]"),
             ("MXN 1500", "[amount]"),
             ("1500 pesos", "[amount]"),
             ("amount=1500.50", "amount=[amount]"),
@@ -88,7 +108,9 @@ mod tests {
 
     #[test]
     fn behaviour_stays() {
-        for text in ["transfer_amount", "step 2 of 4", "took 12 s, 3 errors", "v1.2.3", "nudge_accepted", "", "ñandú 日本"] {
+        for text in
+            ["transfer_amount", "step 2 of 4", "took 12 s, 3 errors", "v1.2.3", "nudge_accepted", "", "ñandú 日本"]
+        {
             assert_eq!(redact(text), text);
         }
     }

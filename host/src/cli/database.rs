@@ -39,7 +39,8 @@ impl Database {
                 (options.context("DATABASE_URL is not like postgres://user@host/database")?, None)
             }
             None => {
-                let server = Server::start(&common.data_dir, common.postgres_bin.as_deref(), wanted == Use::Owned).await?;
+                let server =
+                    Server::start(&common.data_dir, common.postgres_bin.as_deref(), wanted == Use::Owned).await?;
                 (server.options(), Some(server))
             }
         };

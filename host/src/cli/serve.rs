@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use super::database::{Database, Use};
@@ -20,7 +20,7 @@ use crate::domain::money::Money;
 use crate::http::token::{Verifier, mint};
 use crate::ledger::Ledger;
 use crate::ledger::batcher::LedgerConfig;
-use crate::models::{Models, Registry};
+use crate::models::{Components, Models, Registry};
 use crate::wasm::Runtime;
 
 /// First credit of a sandbox account: 10,000.00 MXN.
@@ -44,14 +44,18 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         None if serve.sandbox => secret::of_sandbox(&common.data_dir)?,
         None => bail!("set CAUDAL_JWT_SECRET to the secret that signs your tokens, or try --sandbox"),
     };
+    // From here on a signal is noticed, also one that comes while things still start.
+    let signals = Signals::new()?;
     // Cheap things first: a taken port or a broken component is told before a database starts.
     let ledger_listener = bind(serve.ledger_addr, "--ledger-addr").await?;
     let assist_listener = bind(serve.assist_addr, "--assist-addr").await?;
     let runtime = Runtime::new().context("cannot run components on this machine")?;
-    let registry = Registry::embedded(&runtime).context("rebuild the components with `make components`")?;
+    let registry = Registry::load(&runtime, Components::EMBEDDED)
+        .context("this program was built with an unusable component: run `make components` and build again")?;
 
     let database = Database::open(common, Use::Owned).await?;
-    let served = serve_until_signal(&serve, &secret, registry, &database, ledger_listener, assist_listener).await;
+    let listeners = (ledger_listener, assist_listener);
+    let served = serve_until_signal(&serve, &secret, registry, &database, listeners, signals).await;
     database.close().await?;
     served?;
     Ok(ExitCode::SUCCESS)
@@ -67,8 +71,8 @@ async fn serve_until_signal(
     secret: &[u8],
     registry: Registry,
     database: &Database,
-    ledger_listener: TcpListener,
-    assist_listener: TcpListener,
+    (ledger_listener, assist_listener): (TcpListener, TcpListener),
+    signals: Signals,
 ) -> Result<()> {
     let clock = Clock::system();
     let models = Models::new(registry);
@@ -101,12 +105,7 @@ async fn serve_until_signal(
     print(&banner(serve, secret, &app, ledger_addr, assist_addr)?)?;
     drop(app);
 
-    let mut interrupt = signal(SignalKind::interrupt()).context("cannot handle signals")?;
-    let mut terminate = signal(SignalKind::terminate()).context("cannot handle signals")?;
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
+    signals.wait().await;
     tracing::info!("stopping: requests under way finish, queued events are kept");
     stop.send_replace(true);
     // The servers hold the last handles to the ledger, so its task ends after them, with every
@@ -120,6 +119,26 @@ async fn serve_until_signal(
         tracing::warn!("some requests did not finish in time");
     }
     Ok(())
+}
+
+/// Ctrl-C and SIGTERM.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Self> {
+        let on = |kind| signal(kind).context("cannot handle signals");
+        Ok(Self { interrupt: on(SignalKind::interrupt())?, terminate: on(SignalKind::terminate())? })
+    }
+
+    async fn wait(mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }
 
 async fn wait_for(mut stopped: watch::Receiver<bool>) {

@@ -107,11 +107,7 @@ pub async fn find_beneficiary(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn delete_beneficiary(
-    db: &mut PgConnection,
-    owner: &str,
-    beneficiary_id: Uuid,
-) -> Result<bool, sqlx::Error> {
+pub async fn delete_beneficiary(db: &mut PgConnection, owner: &str, beneficiary_id: Uuid) -> Result<bool, sqlx::Error> {
     let deleted =
         sqlx::query!("delete from beneficiary where owner = $1 and beneficiary_id = $2", owner, beneficiary_id)
             .execute(db)

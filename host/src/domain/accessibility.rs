@@ -96,8 +96,7 @@ mod tests {
 
     #[test]
     fn answers_that_cannot_be_are_refused() {
-        let sound =
-            Assessment { profile: Profile::default(), confidence: 0.9, explanation: vec!["Because.".into()] };
+        let sound = Assessment { profile: Profile::default(), confidence: 0.9, explanation: vec!["Because.".into()] };
         assert_eq!(sound.check(), Ok(()));
         let broken: [fn(&mut Assessment); 5] = [
             |answer| answer.confidence = f64::NAN,

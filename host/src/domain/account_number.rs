@@ -80,7 +80,7 @@ pub(crate) fn luhn_checks(digits: &str) -> bool {
             }
         })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 #[cfg(test)]

@@ -5,13 +5,8 @@ use super::money::Money;
 use super::risk;
 
 /// Codes that rules may give; each is a problem code of the HTTP API.
-pub const CODES: [&str; 5] = [
-    SAME_ACCOUNT,
-    INSUFFICIENT_FUNDS,
-    "limit-exceeded",
-    "beneficiary-cooling",
-    "risk-acknowledgment-required",
-];
+pub const CODES: [&str; 5] =
+    [SAME_ACCOUNT, INSUFFICIENT_FUNDS, "limit-exceeded", "beneficiary-cooling", "risk-acknowledgment-required"];
 
 /// The beneficiary's account is the debited one.
 pub const SAME_ACCOUNT: &str = "same-account";

@@ -88,10 +88,12 @@ pub(super) async fn put_consent(
 
     let consent = Consent { granted, notice_version, updated_at: app.clock.now() };
     let mut transaction = app.db.begin().await?;
-    consents::record_consent(&mut transaction, &owner, &consent).await?;
+    // The queue before the consent, as the worker takes them: the other way round they could wait
+    // for each other. An event that slips in between is dropped when it would be stored.
     if !granted {
         events::purge_queue(&mut transaction, &owner).await?;
     }
+    consents::record_consent(&mut transaction, &owner, &consent).await?;
     transaction.commit().await?;
     Ok(Json(Some(consent).into()))
 }

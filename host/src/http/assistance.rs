@@ -195,11 +195,14 @@ fn read_app_confidence(fields: &mut Fields) -> Confident {
         return Confident { value: fields.one_of(NAME, AppConfidence::ALL, AppConfidence::parse), by_alias: false };
     }
     let by_name = fields.optional_one_of(NAME, AppConfidence::ALL, AppConfidence::parse);
-    let value = fields.one_of(ALIAS, AppConfidence::ALL, AppConfidence::parse);
-    if by_name.is_some_and(|by_name| by_name != value) {
+    let by_alias = fields.optional_one_of(ALIAS, AppConfidence::ALL, AppConfidence::parse);
+    if let (Some(by_name), Some(by_alias)) = (by_name, by_alias)
+        && by_name != by_alias
+    {
         fields.refuse(ALIAS, "conflict", format!("differs from {NAME}"));
     }
-    Confident { value, by_alias: !fields.has(NAME) }
+    // Without either the request was refused above.
+    Confident { value: by_alias.or(by_name).unwrap_or(AppConfidence::Medium), by_alias: !fields.has(NAME) }
 }
 
 /// The better-liked of Spanish and English in `Accept-Language`; Spanish when in doubt.

@@ -14,8 +14,8 @@ use super::extract::{LedgerBody, Page};
 use super::fields::parse_uuid;
 use super::list::{self, Item};
 use crate::app::App;
-use crate::db::beneficiaries::{self as table, Beneficiary};
 use crate::db::Position;
+use crate::db::beneficiaries::{self as table, Beneficiary};
 use crate::domain::account_number::{self, Kind};
 
 /// Longest name of a person or company.
@@ -136,5 +136,9 @@ pub(super) async fn delete_beneficiary(
     // An id that is none names nothing, like any other unknown one.
     let id = path.ok().and_then(|Path(id)| parse_uuid(&id)).ok_or(Error::NotFound)?;
     let mut db = app.db.acquire().await?;
-    if table::delete_beneficiary(&mut db, &owner, id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(Error::NotFound) }
+    if table::delete_beneficiary(&mut db, &owner, id).await? {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(Error::NotFound)
+    }
 }

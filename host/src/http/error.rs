@@ -186,6 +186,7 @@ impl Error {
             Self::HostNotAllowed => "This internal listener answers only to the host names it was configured with.".into(),
             Self::MalformedJson(detail) => detail.clone().into(),
             Self::Invalid(_, errors) => match errors.as_slice() {
+                [error] if error.field.is_empty() => format!("{}.", error.detail).into(),
                 [error] => format!("{}: {}.", error.field, error.detail).into(),
                 errors => format!("{} fields are not valid.", errors.len()).into(),
             },
@@ -296,7 +297,9 @@ impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         match error {
             sqlx::Error::PoolTimedOut => Self::Overloaded,
-            sqlx::Error::Io(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => Self::DatabaseUnavailable(error),
+            sqlx::Error::Io(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
+                Self::DatabaseUnavailable(error)
+            }
             // Class 57: the server shuts down or starts up.
             sqlx::Error::Database(ref inner) if inner.code().is_some_and(|code| code.starts_with("57P")) => {
                 Self::DatabaseUnavailable(error)

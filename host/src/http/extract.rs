@@ -5,9 +5,10 @@ use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
+use serde::de::IgnoredAny;
 
 use super::error::Error;
-use super::fields::{Fields, Object, parse_uuid};
+use super::fields::{FIELD_TWICE, Fields, Object, parse_uuid};
 use crate::clock::{at_millis, millis};
 use crate::db::Position;
 
@@ -48,12 +49,15 @@ async fn read_object(request: Request, status: StatusCode) -> Result<Fields, Err
         StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge,
         _ => Error::MalformedJson("The body broke off before its end.".to_owned()),
     })?;
+    let malformed = |error: serde_json::Error| Error::MalformedJson(format!("The JSON is not valid: {error}."));
     match serde_json::from_slice::<Object>(&bytes) {
         Ok(object) => Ok(Fields::from_object(object, status)),
-        Err(error) if error.is_data() && !error.to_string().starts_with("a field is there twice") => {
-            Err(Error::invalid(status, "", "wrong-type", "the body must be a JSON object"))
+        Err(error) if error.is_data() && !error.to_string().starts_with(FIELD_TWICE) => {
+            // Something else than an object; whether it is JSON at all is not known yet.
+            serde_json::from_slice::<IgnoredAny>(&bytes).map_err(malformed)?;
+            Err(Error::invalid(status, "", "wrong-type", "The body must be a JSON object"))
         }
-        Err(error) => Err(Error::MalformedJson(format!("The JSON is not valid: {error}."))),
+        Err(error) => Err(malformed(error)),
     }
 }
 
@@ -73,7 +77,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Parameters {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let query = Query::<Vec<(String, String)>>::from_request_parts(parts, state).await;
         let Query(query) =
-            query.map_err(|_| Error::invalid_field("", "malformed-query", "the query string is not readable"))?;
+            query.map_err(|_| Error::invalid_field("", "malformed-query", "The query string is not readable"))?;
         Ok(Self(Fields::from_query(query)))
     }
 }

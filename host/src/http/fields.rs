@@ -14,6 +14,9 @@ use uuid::Uuid;
 use super::error::{Error, FieldError};
 use crate::domain::money::Money;
 
+/// Complaint about two values for one name.
+pub(super) const FIELD_TWICE: &str = "a field is there twice";
+
 /// Code of every fault of an amount of money to send.
 pub const INVALID_AMOUNT: &str = "invalid-amount";
 
@@ -35,7 +38,7 @@ impl<'de> Deserialize<'de> for Object {
                 while let Some((name, value)) = map.next_entry::<String, Box<RawValue>>()? {
                     // Two values for one name mean different things to different readers.
                     if members.insert(name, value).is_some() {
-                        return Err(A::Error::custom("a field is there twice"));
+                        return Err(A::Error::custom(FIELD_TWICE));
                     }
                 }
                 Ok(Object(members))
@@ -108,7 +111,11 @@ impl Fields {
     }
 
     /// Reads a field that may be missing.
-    fn optional<T>(&mut self, field: &str, read: impl FnOnce(&Value) -> Result<T, (&'static str, String)>) -> Option<T> {
+    fn optional<T>(
+        &mut self,
+        field: &str,
+        read: impl FnOnce(&Value) -> Result<T, (&'static str, String)>,
+    ) -> Option<T> {
         match read(self.values.get(field)?) {
             Ok(value) => Some(value),
             Err((code, detail)) => {
@@ -267,7 +274,8 @@ fn check_range(number: f64, min: f64, max: f64) -> Result<f64, (&'static str, St
     if (min..=max).contains(&number) {
         return Ok(number);
     }
-    let bounds = if max == f64::MAX { format!("must be at least {min}") } else { format!("must be from {min} to {max}") };
+    let bounds =
+        if max == f64::MAX { format!("must be at least {min}") } else { format!("must be from {min} to {max}") };
     Err(("out-of-range", bounds))
 }
 

@@ -64,11 +64,14 @@ fn framework_error(status: StatusCode) -> Error {
 /// An internal service without tokens answers only under its own names: a page in a browser that
 /// rebinds a name of its own to this address gets nothing.
 pub(super) async fn check_host(State(app): State<App>, headers: HeaderMap, request: Request, next: Next) -> Response {
-    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(request.uri().host());
-    let allowed = host.is_some_and(|host| {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = hosts.next().and_then(|value| value.to_str().ok()).or(request.uri().host());
+    let known = host.is_some_and(|host| {
         let name = without_port(host).to_ascii_lowercase();
         app.settings.assist_hosts.contains(&name)
     });
+    // Two names would leave open which one counts.
+    let allowed = known && hosts.next().is_none();
     if allowed { next.run(request).await } else { Error::HostNotAllowed.into_response() }
 }
 

@@ -3,7 +3,6 @@
 //! Handlers read a request into domain types, call one inner layer and shape the answer. Auth is an
 //! argument: a handler without [`auth::User`] is visibly public. No SQL and no scoring here.
 
-pub mod accessibility_profile;
 pub mod accounts;
 pub mod analytics;
 pub mod assistance;
@@ -16,6 +15,7 @@ mod finish;
 pub mod health;
 mod list;
 mod number;
+pub mod profile;
 pub mod risk_context;
 pub mod token;
 pub mod transactions;
@@ -43,13 +43,16 @@ pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(60);
 pub fn ledger_router(app: App) -> Router {
     let routes = Router::new()
         .route("/api/ledger/accounts", get(accounts::list_accounts).post(accounts::create_account))
-        .route("/api/ledger/beneficiaries", get(beneficiaries::list_beneficiaries).post(beneficiaries::create_beneficiary))
+        .route(
+            "/api/ledger/beneficiaries",
+            get(beneficiaries::list_beneficiaries).post(beneficiaries::create_beneficiary),
+        )
         .route("/api/ledger/beneficiaries/{id}", delete(beneficiaries::delete_beneficiary))
         .route("/api/ledger/transactions", get(transactions::list_transactions).post(transactions::create_transaction))
         .route("/api/ledger/risk-context", get(risk_context::get_risk_context))
         .route("/api/analytics/events", post(analytics::create_event))
         .route("/api/analytics/consent", get(analytics::get_consent).put(analytics::put_consent))
-        .route("/api/profile/accessibility", get(accessibility_profile::get_profile).put(accessibility_profile::put_profile))
+        .route("/api/profile/accessibility", get(profile::get_profile).put(profile::put_profile))
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))
         .method_not_allowed_fallback(ledger_method_not_allowed)

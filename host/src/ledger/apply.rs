@@ -90,7 +90,9 @@ impl Run<'_> {
         let outcome = match self.decide(order) {
             Ok(transfer) => Ok(transfer),
             Err(Refusal::Frozen(violations)) => Err(violations),
-            Err(Refusal::Passing(outcome)) => return outcome,
+            Err(Refusal::NoAccount) => return Outcome::AccountNotFound,
+            Err(Refusal::NoBeneficiary) => return Outcome::BeneficiaryNotFound,
+            Err(Refusal::NoRules) => return Outcome::RulesUnavailable,
         };
         if let Some(key) = key {
             let answer = Answer { fingerprint, outcome: outcome.clone() };
@@ -107,9 +109,9 @@ impl Run<'_> {
     fn decide(&mut self, order: &Order) -> Result<Transfer, Refusal> {
         let owned = |account: &&AccountFacts| account.owner.as_ref() == Some(&order.owner);
         let account = self.state.accounts.get(&order.from_account_id).filter(owned);
-        let account = account.ok_or(Refusal::Passing(Outcome::AccountNotFound))?;
+        let account = account.ok_or(Refusal::NoAccount)?;
         let payee = self.state.payees.get(&order.to_beneficiary_id).filter(|payee| payee.owner == order.owner);
-        let payee = payee.ok_or(Refusal::Passing(Outcome::BeneficiaryNotFound))?.clone();
+        let payee = payee.ok_or(Refusal::NoBeneficiary)?.clone();
 
         let debit = (order.from_account_id, CUSTOMER_STRIPE);
         let user = self.state.users.get(&order.owner).copied().unwrap_or_default();
@@ -126,16 +128,16 @@ impl Run<'_> {
             risk_level: None,
             acknowledged: false,
         };
-        let unavailable = |NoVerdict| Refusal::Passing(Outcome::RulesUnavailable);
+        let unavailable = |NoVerdict| Refusal::NoRules;
         if let Verdict::Rejected(violations) = (self.policy.decide)(&facts).map_err(unavailable)? {
             return Err(Refusal::Frozen(violations));
         }
         let status = (self.policy.transition)(Status::Pending, rail::INSTANT).map_err(unavailable)?;
         let status = status.filter(|next| Status::Pending.may_become(*next));
-        let status = status.ok_or(Refusal::Passing(Outcome::RulesUnavailable))?;
+        let status = status.ok_or(Refusal::NoRules)?;
         // A rail that refuses at once would move nothing; the instant rail never does.
         if status != Status::Completed {
-            return Err(Refusal::Passing(Outcome::RulesUnavailable));
+            return Err(Refusal::NoRules);
         }
 
         // Whatever the rules said, a balance covers its debit.
@@ -218,8 +220,12 @@ impl Run<'_> {
 enum Refusal {
     /// A decision that its key keeps for ever.
     Frozen(Vec<Violation>),
-    /// A decision that a retry may change.
-    Passing(Outcome),
+    /// The account is not the user's. A retry may find it.
+    NoAccount,
+    /// The beneficiary is not the user's. A retry may find it.
+    NoBeneficiary,
+    /// The rules gave no usable answer. A retry may get one.
+    NoRules,
 }
 
 fn replay(answer: &Answer) -> Outcome {

@@ -40,35 +40,49 @@ pub struct Scored<T> {
     pub version: ModelVersion,
 }
 
-/// A component that is embedded in this program does not load.
+/// One component does not load.
 #[derive(Debug, thiserror::Error)]
-#[error("the embedded {kind} component does not load")]
-pub struct EmbeddedError {
+#[error("the {kind} component does not load")]
+pub struct ComponentError {
     kind: ModelKind,
     source: LoadError,
 }
 
+/// The bytes of one component of each kind.
+#[derive(Debug, Clone, Copy)]
+pub struct Components<'a> {
+    /// Risk scorer.
+    pub risk: &'a [u8],
+    /// Nudge scorer.
+    pub nudge: &'a [u8],
+    /// Accessibility recommender.
+    pub accessibility: &'a [u8],
+    /// Transfer rules.
+    pub rules: &'a [u8],
+}
+
+impl Components<'static> {
+    /// The four that this program was built with.
+    pub const EMBEDDED: Self = embedded::COMPONENTS;
+}
+
 impl Registry {
-    /// Loads the four components that this program was built with.
+    /// Loads one component of each kind.
     ///
     /// # Errors
     /// When one of them does not load.
-    pub fn embedded(runtime: &Runtime) -> Result<Self, EmbeddedError> {
-        let error = |kind| move |source| EmbeddedError { kind, source };
+    pub fn load(runtime: &Runtime, components: Components<'_>) -> Result<Self, ComponentError> {
+        let error = |kind| move |source| ComponentError { kind, source };
+        let risk = RiskScorer::load(runtime, components.risk).map_err(error(ModelKind::Risk))?;
+        let nudge = NudgeScorer::load(runtime, components.nudge).map_err(error(ModelKind::Nudge))?;
+        let accessibility = AccessibilityScorer::load(runtime, components.accessibility);
+        let accessibility = accessibility.map_err(error(ModelKind::Accessibility))?;
+        let rules = TransferRules::load(runtime, components.rules).map_err(error(ModelKind::TransferRules))?;
         Ok(Self {
-            risk: Some(Arc::new(
-                RiskScorer::load(runtime, embedded::RISK).map_err(error(ModelKind::Risk))?,
-            )),
-            nudge: Some(Arc::new(
-                NudgeScorer::load(runtime, embedded::NUDGE).map_err(error(ModelKind::Nudge))?,
-            )),
-            accessibility: Some(Arc::new(
-                AccessibilityScorer::load(runtime, embedded::ACCESSIBILITY)
-                    .map_err(error(ModelKind::Accessibility))?,
-            )),
-            rules: Some(Arc::new(
-                TransferRules::load(runtime, embedded::TRANSFER_RULES).map_err(error(ModelKind::TransferRules))?,
-            )),
+            risk: Some(risk.into()),
+            nudge: Some(nudge.into()),
+            accessibility: Some(accessibility.into()),
+            rules: Some(rules.into()),
         })
     }
 

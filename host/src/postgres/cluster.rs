@@ -77,7 +77,8 @@ impl Cluster {
         for folder in [root, &self.data, &self.socket] {
             fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
             if let Some((uid, gid)) = self.user {
-                chown(folder, Some(uid), Some(gid)).with_context(|| format!("cannot give away {}", folder.display()))?;
+                chown(folder, Some(uid), Some(gid))
+                    .with_context(|| format!("cannot give away {}", folder.display()))?;
             }
             let only_owner = Permissions::from_mode(0o700);
             fs::set_permissions(folder, only_owner).with_context(|| format!("cannot close {}", folder.display()))?;

@@ -5,7 +5,9 @@
 use std::thread;
 use std::time::Duration;
 
-use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, StoreLimits, StoreLimitsBuilder};
+use wasmtime::{
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, StoreLimits, StoreLimitsBuilder,
+};
 
 use super::LoadError;
 

@@ -105,10 +105,7 @@ struct Description {
 }
 
 /// Validates, compiles and links against nothing.
-fn prepare(
-    runtime: &Runtime,
-    bytes: &[u8],
-) -> Result<wasmtime::component::InstancePre<StoreLimits>, LoadError> {
+fn prepare(runtime: &Runtime, bytes: &[u8]) -> Result<wasmtime::component::InstancePre<StoreLimits>, LoadError> {
     let component = Component::from_binary(runtime.engine(), bytes).map_err(LoadError::Compile)?;
     component.initialize_copy_on_write_image().map_err(LoadError::Compile)?;
     Linker::new(runtime.engine()).instantiate_pre(&component).map_err(LoadError::World)

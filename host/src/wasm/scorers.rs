@@ -106,7 +106,8 @@ impl NudgeScorer {
             let instance = self.pre.instantiate(&mut *store)?;
             instance.caudal_scoring_nudge().call_assess(store, &request.into())
         })?;
-        let assessment = nudge_domain::Assessment::from(answer.map_err(|invalid| refused(invalid.field, invalid.code))?);
+        let assessment =
+            nudge_domain::Assessment::from(answer.map_err(|invalid| refused(invalid.field, invalid.code))?);
         assessment.check().map_err(ScoreError::BadAnswer)?;
         Ok(assessment)
     }
@@ -122,7 +123,8 @@ impl AccessibilityScorer {
             let instance = self.pre.instantiate(&mut *store)?;
             instance.caudal_scoring_accessibility().call_assess(store, request.into())
         })?;
-        let assessment = accessibility::Assessment::from(answer.map_err(|invalid| refused(invalid.field, invalid.code))?);
+        let assessment =
+            accessibility::Assessment::from(answer.map_err(|invalid| refused(invalid.field, invalid.code))?);
         assessment.check().map_err(ScoreError::BadAnswer)?;
         Ok(assessment)
     }

@@ -26,11 +26,7 @@ pub(super) async fn write(
     transaction.commit().await
 }
 
-async fn open_accounts(
-    db: &mut PgConnection,
-    accounts: &[OpenAccount],
-    context: &Context,
-) -> Result<(), sqlx::Error> {
+async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], context: &Context) -> Result<(), sqlx::Error> {
     let column = |field: fn(&OpenAccount) -> &String| accounts.iter().map(|open| field(open).clone()).collect();
     let ids: Vec<_> = accounts.iter().map(|open| open.account_id).collect();
     let owners: Vec<String> = column(|open| &open.owner);
@@ -250,7 +246,14 @@ impl Transfers {
     }
 }
 
-columns!(Entries { accounts: uuid::Uuid, stripes: i16, versions: i64, transfers: uuid::Uuid, deltas: i64, balances: i64 });
+columns!(Entries {
+    accounts: uuid::Uuid,
+    stripes: i16,
+    versions: i64,
+    transfers: uuid::Uuid,
+    deltas: i64,
+    balances: i64
+});
 
 impl Entries {
     fn of(batch: &Batch) -> Self {

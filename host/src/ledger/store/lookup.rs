@@ -83,16 +83,18 @@ async fn load_answers(db: &mut PgConnection, names: &Names, state: &mut State) -
     .await?;
     for row in rows {
         let transfer = match (row.transfer_id, row.debit_account_id, row.amount, row.status, row.created_at) {
-            (Some(transfer_id), Some(from_account_id), Some(amount), Some(status), Some(created_at)) => Some(Transfer {
-                transfer_id,
-                from_account_id,
-                to_beneficiary_id: row.beneficiary_id,
-                beneficiary_name: row.beneficiary_name,
-                amount: Money::from_minor(amount),
-                status: parse_status(&status)?,
-                spei_reference: row.spei_reference,
-                created_at,
-            }),
+            (Some(transfer_id), Some(from_account_id), Some(amount), Some(status), Some(created_at)) => {
+                Some(Transfer {
+                    transfer_id,
+                    from_account_id,
+                    to_beneficiary_id: row.beneficiary_id,
+                    beneficiary_name: row.beneficiary_name,
+                    amount: Money::from_minor(amount),
+                    status: parse_status(&status)?,
+                    spei_reference: row.spei_reference,
+                    created_at,
+                })
+            }
             _ => None,
         };
         let outcome = match (transfer, row.rejection) {
@@ -100,7 +102,8 @@ async fn load_answers(db: &mut PgConnection, names: &Names, state: &mut State) -
             (None, Some(rejection)) => Err(parse_rejection(&rejection)?),
             (None, None) => return Err(sqlx::Error::Decode("a key without an outcome".into())),
         };
-        let fingerprint = row.fingerprint.try_into().map_err(|_| sqlx::Error::Decode("a fingerprint's length".into()))?;
+        let fingerprint =
+            row.fingerprint.try_into().map_err(|_| sqlx::Error::Decode("a fingerprint's length".into()))?;
         state.answers.insert((row.owner, row.key), Answer { fingerprint, outcome });
     }
     Ok(())
@@ -156,8 +159,11 @@ async fn load_balances(
     .fetch_all(db)
     .await?;
     for row in rows {
-        let balance =
-            Balance { posted: Money::from_minor(row.posted), floor: Money::from_minor(row.floor), version: row.version };
+        let balance = Balance {
+            posted: Money::from_minor(row.posted),
+            floor: Money::from_minor(row.floor),
+            version: row.version,
+        };
         state.balances.insert((row.account_id, row.stripe), balance);
         state.accounts.insert(row.account_id, AccountFacts { owner: row.owner, number: row.account_number });
     }

@@ -6,7 +6,6 @@
 
 extern crate alloc;
 
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::hint::black_box;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -33,8 +32,9 @@ mod bindings {
 
 /// How much memory `grow` asks for at a time: a page, so that it ends at the host's very limit.
 const GROW_STEP_BYTES: usize = 64 * 1024;
-/// How long a reason `huge` builds when it gets the memory: far over any sane answer.
-const HUGE_BYTES: usize = 32 * 1024 * 1024;
+/// How long the reason of `huge` is: far over any sane answer, and well within the memory limit, so
+/// that it is the answer which is refused.
+const HUGE_BYTES: usize = 2 * 1024 * 1024;
 /// `count` answers its counter in thousandths, so that it stays a valid score for a while.
 const COUNT_UNIT: f64 = 1000.0;
 
@@ -69,7 +69,8 @@ fn assess(screen: &str) -> Result<Assessment, Invalid> {
         "trap" => trap(),
         "grow" => grow(),
         "recurse" => low(f64::from(recurse(0) % 2) / COUNT_UNIT),
-        "huge" => Assessment { reason: huge(), ..low(0.1) },
+        "spill" => low(f64::from(spill(0) % 2) / COUNT_UNIT),
+        "huge" => Assessment { reason: "x".repeat(HUGE_BYTES), ..low(0.1) },
         "nan" => low(f64::NAN),
         "range" => Assessment {
             needs_help: true,
@@ -130,23 +131,20 @@ fn grow() -> ! {
     }
 }
 
-/// Goes deeper until the stack ends. Work after the call keeps it from becoming a loop.
+/// Goes deeper until the host's stack ends: everything it keeps is in the engine's own frames. It
+/// could end, and works after the call in an order that matters, so it stays a recursion.
 #[inline(never)]
-#[expect(unconditional_recursion, reason = "the stack has to run out")]
 fn recurse(depth: u32) -> u32 {
-    let below = recurse(black_box(depth.wrapping_add(1)));
-    black_box(below).wrapping_add(depth)
+    if CALLS.load(Relaxed) == u32::MAX {
+        return depth;
+    }
+    recurse(depth.wrapping_add(1)).rotate_left(1) ^ depth
 }
 
-/// A reason of 32 MiB, or the longest that memory allows.
-fn huge() -> String {
-    let mut reason = String::new();
-    let mut bytes = HUGE_BYTES;
-    while reason.try_reserve_exact(bytes).is_err() {
-        bytes /= 2;
-    }
-    for _ in 0..bytes {
-        reason.push('x');
-    }
-    reason
+/// Goes deeper until the component's own stack in its memory ends: `black_box` keeps a value there.
+#[inline(never)]
+#[expect(unconditional_recursion, reason = "the stack has to run out")]
+fn spill(depth: u32) -> u32 {
+    let below = spill(black_box(depth.wrapping_add(1)));
+    black_box(below).wrapping_add(depth)
 }

@@ -1,0 +1,81 @@
+//! `token`, `fund`, `verify`, `postgres`.
+
+use serde_json::json;
+
+use crate::process::{DataDir, Service, text};
+
+#[test]
+fn a_printed_token_is_usable() {
+    let data = DataDir::new();
+    // Before the service ever ran: both find the same secret.
+    let token = text(&data.run(&["token", "--user", "luis", "--ttl", "5m"]).stdout);
+    let mut service = Service::start(&data);
+    service.token = token;
+    service.must("GET", "/api/ledger/accounts", None);
+    service.token = text(&data.run(&["token", "--user", "luis", "--ttl", "0s"]).stdout);
+    assert_eq!(service.call("GET", "/api/ledger/accounts", None).0, 200, "within the leeway");
+    service.token += "x";
+    assert_eq!(service.call("GET", "/api/ledger/accounts", None).0, 401);
+    service.stop();
+}
+
+#[test]
+fn fund_credits_an_account_while_the_service_runs_and_verify_proves_it() {
+    let data = DataDir::new();
+    let service = Service::start(&data);
+    let account = json!({"accountNumber": "1", "accountType": "checking"});
+    let id = service.must("POST", "/api/ledger/accounts", Some(account))["id"].as_str().unwrap().to_owned();
+    let fund = data.run(&["fund", "--account", &id, "--amount", "100.50"]);
+    assert_eq!(text(&fund.stdout), "credited 100.50 MXN, new balance 10100.50 MXN");
+    assert_eq!(service.must("GET", "/api/ledger/accounts", None)[0]["balance"], 10_100.5);
+    assert_eq!(
+        service.must("GET", "/api/ledger/transactions", None),
+        json!([]),
+        "a credit is no transfer of the user's"
+    );
+    service.stop();
+
+    // Without a service the commands start the database themselves, and stop it.
+    let fund = data.run(&["fund", "--account", &id, "--amount", "1"]);
+    assert_eq!(text(&fund.stdout), "credited 1.00 MXN, new balance 10101.50 MXN");
+    let verify = data.run(&["verify"]);
+    assert!(verify.status.success());
+    assert!(text(&verify.stdout).ends_with("the ledger is sound"), "{}", text(&verify.stdout));
+    assert_eq!(data.postgres(), None);
+
+    let tamper = "psql -q \"$DATABASE_URL\" -c \"update account_balance set posted = posted + 1 where posted > 0\"";
+    assert!(data.run(&["postgres", "--", "sh", "-c", tamper]).status.success());
+    let verify = data.run(&["verify"]);
+    assert_eq!(verify.status.code(), Some(1));
+    assert!(text(&verify.stdout).contains("BROKEN"), "{}", text(&verify.stdout));
+}
+
+#[test]
+fn fund_refuses_what_cannot_be() {
+    let data = DataDir::new();
+    let nobody = "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b";
+    let funding = "00000000-0000-7000-8000-000000000001";
+    for (account, amount, complaint) in [
+        (nobody, "1", "there is no customer account"),
+        (funding, "1", "there is no customer account"),
+        (nobody, "0", "must be at least 0.01"),
+        (nobody, "1.005", "must have at most two decimals"),
+        (nobody, "-1", "must be at least 0.01"),
+        (nobody, "all", "must be a JSON number"),
+        ("nobody", "1", "invalid value 'nobody'"),
+    ] {
+        let fund = data.run(&["fund", "--account", account, &format!("--amount={amount}")]);
+        assert!(!fund.status.success(), "{account} {amount}");
+        let said = text(&fund.stderr);
+        assert!(said.contains(complaint), "{account} {amount}: {said}");
+    }
+}
+
+#[test]
+fn postgres_runs_a_command_and_passes_its_exit_code_on() {
+    let data = DataDir::new();
+    let psql = data.run(&["postgres", "--", "sh", "-c", "psql -At \"$DATABASE_URL\" -c 'select 6 * 7'"]);
+    assert_eq!(text(&psql.stdout), "42");
+    assert_eq!(data.run(&["postgres", "--", "sh", "-c", "exit 7"]).status.code(), Some(7));
+    assert_eq!(data.postgres(), None);
+}

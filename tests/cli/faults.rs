@@ -1,0 +1,69 @@
+//! A fault at the start is one sentence that says what to do, and nothing is left behind.
+
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+
+use caudal::models::{Components, Registry};
+use caudal::wasm::Runtime;
+
+use crate::process::{DataDir, Service, text};
+
+/// Starts the service and expects it to end with one line that contains `advice`.
+#[track_caller]
+fn refuses(data: &DataDir, arguments: &[&str], environment: &[(&str, &str)], advice: &str) {
+    let output = data.command(arguments).envs(environment.iter().copied()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    let said = text(&output.stderr);
+    assert!(said.contains(advice), "{arguments:?}: {said}");
+    assert_eq!(said.lines().count(), 1, "{arguments:?}: {said}");
+    assert_eq!(data.postgres(), None, "{arguments:?}");
+}
+
+#[test]
+fn faults_at_the_start_say_what_to_do() {
+    let data = DataDir::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let free = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
+    let serve = |extra: &[&'static str]| [&["serve"], &free[..], extra].concat();
+
+    refuses(&data, &["serve", "--sandbox", "--ledger-addr", &taken], &[], "choose another with --ledger-addr");
+    let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", &taken];
+    refuses(&data, &arguments, &[], "choose another with --assist-addr");
+    refuses(&data, &serve(&[]), &[], "set CAUDAL_JWT_SECRET");
+    refuses(&data, &serve(&[]), &[("CAUDAL_JWT_SECRET", "short")], "use at least 32");
+    refuses(&data, &["serve", "--sandbox", "--ledger-addr", "0.0.0.0:0"], &[], "loopback addresses");
+    let nowhere = [&["--postgres-bin", "/nonexistent"], &serve(&["--sandbox"])[..]].concat();
+    refuses(&data, &nowhere, &[], "apt-get install postgresql");
+    refuses(&data, &serve(&["--sandbox"]), &[("DATABASE_URL", "nonsense")], "DATABASE_URL is not like postgres://");
+    let away = [("DATABASE_URL", "postgres://nobody@127.0.0.1:1/none")];
+    refuses(&data, &serve(&["--sandbox"]), &away, "start it, or correct DATABASE_URL");
+    refuses(&data, &["token", "--user", " "], &[], "--user must have 1 to 255 characters");
+    refuses(&data, &["--log", "a=b=c", "token", "--user", "ana"], &[], "--log is not a log filter");
+
+    let secret = data.path().join("jwt-secret");
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o644)).unwrap();
+    refuses(&data, &["token", "--user", "ana"], &[], "chmod 600");
+}
+
+#[test]
+fn a_second_service_in_the_same_folder_is_refused() {
+    let data = DataDir::new();
+    let service = Service::start(&data);
+    let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
+    let second = data.run(&arguments);
+    assert_eq!(second.status.code(), Some(1));
+    assert!(text(&second.stderr).contains("choose another --data-dir"), "{}", text(&second.stderr));
+    service.must("GET", "/api/ledger/accounts", None);
+    service.stop();
+}
+
+#[test]
+fn a_component_that_does_not_load_is_named() {
+    let runtime = Runtime::new().unwrap();
+    let nudge = &Components::EMBEDDED.nudge[..1_000];
+    let error = Registry::load(&runtime, Components { nudge, ..Components::EMBEDDED }).err().unwrap();
+    let error = anyhow::Error::from(error);
+    let said = format!("{error:#}");
+    assert!(said.starts_with("the nudge component does not load: the bytes are no valid component"), "{said}");
+}

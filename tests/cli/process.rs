@@ -1,0 +1,163 @@
+//! Runs the program and talks to it.
+
+use std::fs::{self, Permissions};
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+/// Longest time that anything here may take.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A data folder that is gone with the test.
+pub(crate) struct DataDir(PathBuf);
+
+impl DataDir {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // Short, because a socket's path is.
+        let name = format!("/tmp/caudal-cli.{}.{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        fs::create_dir_all(&name).unwrap();
+        fs::set_permissions(&name, Permissions::from_mode(0o711)).unwrap();
+        Self(name.into())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The private server's process, if it runs.
+    pub(crate) fn postgres(&self) -> Option<i32> {
+        let text = fs::read_to_string(self.0.join("postgres/data/postmaster.pid")).ok()?;
+        let pid = text.lines().next()?.parse().ok()?;
+        is_running(pid).then_some(pid)
+    }
+
+    /// The program with this folder and nothing from the environment of the test run.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_caudal"));
+        command.arg("--data-dir").arg(&self.0).args(arguments);
+        command.env_remove("DATABASE_URL").env_remove("CAUDAL_JWT_SECRET").env("CAUDAL_LOG", "warn");
+        command
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+}
+
+impl Drop for DataDir {
+    fn drop(&mut self) {
+        if let Some(pid) = self.postgres() {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGQUIT);
+        }
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whether a process runs; one that only waits to be reaped does not.
+pub(crate) fn is_running(pid: i32) -> bool {
+    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|command_line| !command_line.is_empty())
+}
+
+/// What a finished command printed.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim().to_owned()
+}
+
+/// A running service.
+pub(crate) struct Service {
+    child: Child,
+    pub(crate) ledger: String,
+    pub(crate) assist: String,
+    pub(crate) token: String,
+}
+
+impl Service {
+    /// Starts the sandbox on free ports and waits until it says where it is.
+    pub(crate) fn start(data: &DataDir) -> Self {
+        let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
+        let mut child = data.command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap())
+            .lines()
+            .map(Result::unwrap)
+            .take_while(|line| !line.contains("Ctrl-C"))
+            .collect();
+        let after = |mark: &str| {
+            let line = lines.iter().find(|line| line.contains(mark));
+            let line = line.unwrap_or_else(|| panic!("no {mark} in {lines:#?}"));
+            line.split(mark).nth(1).unwrap().split_whitespace().next().unwrap().to_owned()
+        };
+        Self { child, ledger: after("ledger API"), assist: after("assistance API"), token: after("export TOKEN=") }
+    }
+
+    /// A request with the printed token; gives status and body.
+    pub(crate) fn call(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
+        let url = format!("{}{path}", if path.starts_with("/ai") { &self.assist } else { &self.ledger });
+        let request = ureq::http::Request::builder()
+            .method(method)
+            .uri(url)
+            .header("authorization", format!("Bearer {}", self.token))
+            .header("content-type", "application/json")
+            .body(body.map(|body| body.to_string()).unwrap_or_default())
+            .unwrap();
+        let config = ureq::config::Config::builder().http_status_as_error(false).timeout_global(Some(PATIENCE)).build();
+        let mut response = ureq::Agent::new_with_config(config).run(request).unwrap();
+        let text = response.body_mut().read_to_string().unwrap();
+        (response.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+
+    /// The same, of which success is expected.
+    pub(crate) fn must(&self, method: &str, path: &str, body: Option<Value>) -> Value {
+        let (status, answer) = self.call(method, path, body);
+        assert!((200..300).contains(&status), "{method} {path}: {status} {answer}");
+        answer
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(i32::try_from(self.child.id()).unwrap()), signal).unwrap();
+    }
+
+    /// Waits for the end and gives the exit code, none after a signal.
+    pub(crate) fn wait(&mut self) -> Option<i32> {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(start.elapsed() < PATIENCE, "the service does not end");
+            sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Stops as an operator does.
+    pub(crate) fn stop(mut self) {
+        self.signal(Signal::SIGTERM);
+        assert_eq!(self.wait(), Some(0));
+    }
+}
+
+impl Drop for Service {
+    /// A test that failed leaves nothing running.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits until something holds.
+pub(crate) fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "not in time: {what}");
+        sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,60 @@
+//! `caudal verify` notices tampering with any one row.
+
+use caudal::clock::Clock;
+use caudal::db::audit;
+use caudal::domain::money::Money;
+use caudal::ledger::{Command, Fund, Ledger, OpenAccount, Outcome};
+use caudal::models::{Models, Registry};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::model::CONTEXT;
+
+async fn broken_rules(db: &PgPool) -> Vec<&'static str> {
+    let findings = audit::prove(&mut db.acquire().await.unwrap()).await.unwrap();
+    findings.into_iter().filter(|finding| finding.broken > 0).map(|finding| finding.rule).collect()
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn each_tampering_breaks_a_rule(db: PgPool) {
+    let models = Models::new(Registry::default());
+    let (ledger, _) = Ledger::start(db.clone(), models, Clock::fixed(CONTEXT.now), Default::default()).await.unwrap();
+    let account_id = Uuid::now_v7();
+    let open = OpenAccount {
+        account_id,
+        owner: "ana".to_owned(),
+        account_number: "1".to_owned(),
+        account_type: "checking".to_owned(),
+        opening_credit: Money::from_minor(100),
+        transfer_id: Uuid::now_v7(),
+    };
+    assert!(matches!(ledger.submit(Command::Open(open)).await.unwrap(), Outcome::Opened(_)));
+    for _ in 0..3 {
+        let fund = Fund { transfer_id: Uuid::now_v7(), account_id, amount: Money::from_minor(5) };
+        assert!(matches!(ledger.submit(Command::Fund(fund)).await.unwrap(), Outcome::Funded(_)));
+    }
+    assert!(broken_rules(&db).await.is_empty());
+
+    for tampering in [
+        "update account_balance set posted = posted + 1 where floor = 0 and posted > 0",
+        "update account_balance set posted = posted + sign(posted) where posted <> 0",
+        "update account_balance set version = version + 1 where floor = 0 and posted > 0",
+        "update entry set delta = delta + 1 where version = 2",
+        "update entry set balance_after = balance_after + 1 where version = 2",
+        "update entry set version = version + 10 where version = 4",
+        "delete from entry where version = 3",
+        "update transfer set amount = amount + 1 where kind = 'opening'",
+        "delete from transfer where kind = 'opening'",
+        "update transfer set status = 'failed' where kind = 'opening'",
+        "update transfer_event set status = 'pending'",
+        "delete from ledger_batch where seq = 1",
+    ] {
+        let mut transaction = db.begin().await.unwrap();
+        let changed = sqlx::query(tampering).execute(&mut *transaction).await.unwrap().rows_affected();
+        let findings = audit::prove(&mut transaction).await.unwrap();
+        transaction.rollback().await.unwrap();
+        assert!(changed > 0, "{tampering} changes nothing");
+        assert!(findings.iter().any(|finding| finding.broken > 0), "{tampering} goes unnoticed");
+    }
+    assert!(broken_rules(&db).await.is_empty());
+}

@@ -1,0 +1,111 @@
+//! A small world for the ledger's tests: three accounts of two users, four payees, an empty book.
+
+use caudal::domain::money::Money;
+use caudal::domain::rules::{Facts, Verdict};
+use caudal::domain::transfer::{RailEvent, Status};
+use caudal::ledger::batch::{
+    AccountFacts, Answer, Balance, Batch, Context, NoVerdict, Payee, Policy, State, UserFacts,
+};
+use caudal::ledger::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, Fund, Order, SPEI_ACCOUNT};
+use time::macros::datetime;
+use uuid::Uuid;
+
+/// The writer's stripe.
+pub(crate) const STRIPE: i16 = 3;
+
+/// What holds for every batch here.
+pub(crate) const CONTEXT: Context =
+    Context { now: datetime!(2026-11-21 18:00 UTC), stripe: STRIPE, cooling_seconds: 0 };
+
+/// Rules that say yes to everything: what remains is the core's own.
+pub(crate) fn lenient() -> Policy<'static> {
+    fn decide(_: &Facts) -> Result<Verdict, NoVerdict> {
+        Ok(Verdict::Accepted)
+    }
+    fn transition(_: Status, event: RailEvent) -> Result<Option<Status>, NoVerdict> {
+        Ok(Some(if event == RailEvent::Settled { Status::Completed } else { Status::Failed }))
+    }
+    Policy { decide: &decide, transition: &transition }
+}
+
+pub(crate) fn account(index: u8) -> Uuid {
+    Uuid::from_u128(0xA000 + u128::from(index))
+}
+
+pub(crate) fn payee(index: u8) -> Uuid {
+    Uuid::from_u128(0xB000 + u128::from(index))
+}
+
+fn owner(index: u8) -> String {
+    if index < 2 { "ana" } else { "luis" }.to_owned()
+}
+
+/// Accounts 0 and 1 are Ana's, 2 is Luis'; payees 0 and 1 are Ana's, 2 and 3 are Luis'.
+pub(crate) fn world() -> State {
+    let mut state = State::default();
+    for index in 0..3 {
+        let facts = AccountFacts { owner: Some(owner(index)), number: format!("account {index}") };
+        state.accounts.insert(account(index), facts);
+        let balance = Balance { posted: Money::ZERO, floor: Money::ZERO, version: 0 };
+        state.balances.insert((account(index), CUSTOMER_STRIPE), balance);
+    }
+    for index in 0..4 {
+        let facts = Payee {
+            owner: owner(index),
+            name: format!("payee {index}"),
+            bank: "BBVA".to_owned(),
+            number: format!("number {index}"),
+            created_at: CONTEXT.now,
+        };
+        state.payees.insert(payee(index), facts);
+    }
+    let own = |floor| Balance { posted: Money::ZERO, floor: Money::from_minor(floor), version: 0 };
+    state.balances.insert((FUNDING_ACCOUNT, STRIPE), own(i64::MIN + 1));
+    state.balances.insert((SPEI_ACCOUNT, STRIPE), own(0));
+    state
+}
+
+/// A command as a few small numbers, so that a failing case is short.
+#[derive(Debug, Clone)]
+pub(crate) enum Small {
+    Fund { account: u8, amount: i64 },
+    Transfer { user: u8, account: u8, payee: u8, amount: i64, key: Option<u8> },
+}
+
+/// Ids come from the position in the list.
+pub(crate) fn command(position: usize, small: &Small) -> Command {
+    let transfer_id = Uuid::from_u128(0xC000 + position as u128);
+    match small {
+        Small::Fund { account: index, amount } => {
+            Command::Fund(Fund { transfer_id, account_id: account(*index), amount: Money::from_minor(*amount) })
+        }
+        Small::Transfer { user, account: from, payee: to, amount, key } => Command::Transfer(Order {
+            transfer_id,
+            owner: owner(*user),
+            key: key.map(|key| key.to_string()),
+            from_account_id: account(*from),
+            to_beneficiary_id: payee(*to),
+            amount: Money::from_minor(*amount),
+        }),
+    }
+}
+
+/// What a store holds after a batch: the other side of `apply`, written without it.
+pub(crate) fn commit(state: &mut State, batch: &Batch) {
+    for (key, change) in &batch.balances {
+        let balance = state.balances.get_mut(key).unwrap();
+        assert_eq!(balance.version, change.expected, "the version that was loaded");
+        balance.version = change.version;
+        balance.posted = change.posted;
+    }
+    for ((owner, key), answer) in &batch.answers {
+        let answer = Answer { fingerprint: answer.fingerprint, outcome: answer.outcome.clone() };
+        assert!(state.answers.insert((owner.clone(), key.clone()), answer).is_none(), "a key is written once");
+    }
+    for new in &batch.transfers {
+        if new.payee.is_some() {
+            let user: &mut UserFacts = state.users.entry(new.owner.clone()).or_default();
+            user.day_total = user.day_total.checked_add(new.transfer.amount).unwrap();
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The writing statement re-proves each batch: a wrong one is refused whole, by name.
+
+use caudal::domain::money::Money;
+use caudal::ledger::apply::apply;
+use caudal::ledger::batch::{Batch, Context};
+use caudal::ledger::store::{CommitError, Postgres, Store as _};
+use caudal::ledger::writer::{self, LEASE, Writer};
+use caudal::ledger::{Command, FUNDING_ACCOUNT, Fund, OpenAccount, Outcome};
+use sqlx::PgPool;
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::model::{CONTEXT, lenient};
+
+async fn writer_for(db: &PgPool, holder: u128, now: OffsetDateTime) -> Writer {
+    writer::acquire(&mut db.acquire().await.unwrap(), Uuid::from_u128(holder), now).await.unwrap()
+}
+
+fn open(number: &str) -> Command {
+    Command::Open(OpenAccount {
+        account_id: Uuid::now_v7(),
+        owner: "ana".to_owned(),
+        account_number: number.to_owned(),
+        account_type: "checking".to_owned(),
+        opening_credit: Money::from_minor(100),
+        transfer_id: Uuid::now_v7(),
+    })
+}
+
+/// Loads and decides, without writing.
+async fn decide(store: &Postgres, writer: &Writer, commands: &[Command]) -> (Batch, Vec<Outcome>) {
+    let context = Context { stripe: writer.stripe, ..CONTEXT };
+    let mut state = store.lookup(commands, writer, &context).await.unwrap();
+    apply(&mut state, commands, &context, &lenient())
+}
+
+async fn count(db: &PgPool) -> (i64, i64, i64) {
+    let query = "select (select count(*) from transfer), (select count(*) from entry), (select count(*) from account)";
+    sqlx::query_as(query).fetch_one(db).await.unwrap()
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn every_kind_of_wrong_batch_is_refused_whole(db: PgPool) {
+    let store = Postgres(db.clone());
+    let mut writer = writer_for(&db, 1, CONTEXT.now).await;
+    let (batch, outcomes) = decide(&store, &writer, &[open("1")]).await;
+    store.commit(&batch, &writer, &CONTEXT).await.unwrap();
+    writer.next_seq += 1;
+    let Outcome::Opened(opened) = &outcomes[0] else { panic!("{outcomes:?}") };
+    let fund = Fund { transfer_id: Uuid::now_v7(), account_id: opened.account_id, amount: Money::from_minor(7) };
+    let (good, _) = decide(&store, &writer, &[Command::Fund(fund)]).await;
+
+    type Sabotage = fn(&mut Batch);
+    let sabotages: [(&str, Sabotage); 8] = [
+        ("batch_balanced", |batch| batch.entries[1].delta = Money::from_minor(8)),
+        ("batch_balanced", |batch| batch.entries.truncate(1)),
+        ("batch_race", |batch| batch.balances.values_mut().for_each(|change| change.expected += 1)),
+        ("no_overdraft", |batch| {
+            let customer = batch.balances.iter_mut().find(|(key, _)| key.0 != FUNDING_ACCOUNT).unwrap();
+            customer.1.posted = Money::from_minor(-1);
+        }),
+        ("entry_pkey", |batch| batch.entries[0].version = 1),
+        ("entry_delta", |batch| batch.entries.iter_mut().for_each(|entry| entry.delta = Money::ZERO)),
+        ("transfer_amount", |batch| batch.transfers[0].transfer.amount = Money::ZERO),
+        ("transfer_accounts_differ", |batch| batch.transfers[0].credit_account_id = FUNDING_ACCOUNT),
+    ];
+    let before = count(&db).await;
+    for (constraint, sabotage) in sabotages {
+        let mut bad = good.clone();
+        sabotage(&mut bad);
+        let refusal = store.commit(&bad, &writer, &CONTEXT).await.unwrap_err();
+        match (&refusal, constraint) {
+            (CommitError::LostRace, "batch_race" | "entry_pkey") => {}
+            (CommitError::Refused(error), _) => {
+                assert_eq!(error.as_database_error().unwrap().constraint(), Some(constraint), "{refusal:?}");
+            }
+            _ => panic!("{constraint}: {refusal:?}"),
+        }
+        assert_eq!(count(&db).await, before, "{constraint}");
+    }
+    store.commit(&good, &writer, &CONTEXT).await.unwrap();
+    let findings = caudal::db::audit::prove(&mut db.acquire().await.unwrap()).await.unwrap();
+    assert!(findings.iter().all(|finding| finding.broken == 0), "{findings:?}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_batch_decided_on_old_balances_loses_the_race(db: PgPool) {
+    let store = Postgres(db.clone());
+    let (mut one, two) = (writer_for(&db, 1, CONTEXT.now).await, writer_for(&db, 2, CONTEXT.now).await);
+    let (batch, outcomes) = decide(&store, &one, &[open("1")]).await;
+    store.commit(&batch, &one, &CONTEXT).await.unwrap();
+    one.next_seq += 1;
+    let Outcome::Opened(opened) = &outcomes[0] else { panic!("{outcomes:?}") };
+    let fund =
+        |amount| Fund { transfer_id: Uuid::now_v7(), account_id: opened.account_id, amount: Money::from_minor(amount) };
+    let (first, _) = decide(&store, &one, &[Command::Fund(fund(1))]).await;
+    let (second, _) = decide(&store, &two, &[Command::Fund(fund(2))]).await;
+    store.commit(&first, &one, &CONTEXT).await.unwrap();
+    assert!(matches!(store.commit(&second, &two, &CONTEXT).await, Err(CommitError::LostRace)));
+    // Decided again on what is there now, it goes through.
+    let (second, _) = decide(&store, &two, &[Command::Fund(fund(2))]).await;
+    store.commit(&second, &two, &CONTEXT).await.unwrap();
+    let (batch, outcomes) = decide(&store, &one, &[open("1")]).await;
+    assert_eq!(outcomes, [Outcome::AccountExists]);
+    assert!(batch.is_empty());
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn two_openings_of_one_number_are_told_apart_by_the_table(db: PgPool) {
+    let store = Postgres(db.clone());
+    let (one, two) = (writer_for(&db, 1, CONTEXT.now).await, writer_for(&db, 2, CONTEXT.now).await);
+    let (first, _) = decide(&store, &one, &[open("1")]).await;
+    let (second, _) = decide(&store, &two, &[open("1")]).await;
+    store.commit(&first, &one, &CONTEXT).await.unwrap();
+    let before = count(&db).await;
+    assert!(matches!(store.commit(&second, &two, &CONTEXT).await, Err(CommitError::LostRace)));
+    assert_eq!(count(&db).await, before);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_chain_is_leased_to_one_writer_and_fenced_by_its_numbers(db: PgPool) {
+    let now = CONTEXT.now;
+    let (one, two) = (writer_for(&db, 1, now).await, writer_for(&db, 2, now).await);
+    assert_ne!((one.chain_id, one.stripe), (two.chain_id, two.stripe));
+    let mut connection = db.acquire().await.unwrap();
+    assert!(writer::renew(&mut connection, &one, now + LEASE).await.unwrap());
+
+    // The second's lease runs out and a third host continues its chain.
+    let later = now + LEASE + Duration::SECOND;
+    let three = writer_for(&db, 3, later).await;
+    assert_eq!(three.chain_id, two.chain_id);
+    assert!(!writer::renew(&mut connection, &two, later).await.unwrap());
+    let store = Postgres(db.clone());
+    let (batch, _) = decide(&store, &three, &[open("3")]).await;
+    store.commit(&batch, &three, &CONTEXT).await.unwrap();
+    let (batch, _) = decide(&store, &two, &[open("2")]).await;
+    let refusal = store.commit(&batch, &two, &CONTEXT).await.unwrap_err();
+    assert!(matches!(refusal, CommitError::LostChain | CommitError::LostRace), "{refusal:?}");
+    assert!(store.is_committed(three.chain_id, 0).await.unwrap());
+    assert!(!store.is_committed(three.chain_id, 1).await.unwrap());
+
+    // A released chain is continued where it ended.
+    writer::release(&mut connection, &three).await.unwrap();
+    let four = writer_for(&db, 4, later).await;
+    assert_eq!((four.chain_id, four.next_seq), (three.chain_id, 1));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn two_hosts_that_start_at_once_get_two_chains(db: PgPool) {
+    let start = |_| {
+        let db = db.clone();
+        tokio::spawn(async move {
+            let models = caudal::models::Models::new(caudal::models::Registry::default());
+            let clock = caudal::clock::Clock::fixed(CONTEXT.now);
+            let (ledger, _) = caudal::ledger::Ledger::start(db, models, clock, Default::default()).await.unwrap();
+            ledger.submit(open(&Uuid::now_v7().to_string())).await.unwrap()
+        })
+    };
+    let hosts: Vec<_> = (0..4).map(start).collect();
+    for host in hosts {
+        assert!(matches!(host.await.unwrap(), Outcome::Opened(_)));
+    }
+    let chains: i64 =
+        sqlx::query_scalar("select count(distinct chain_id) from ledger_batch").fetch_one(&db).await.unwrap();
+    assert_eq!(chains, 4);
+}

@@ -1,0 +1,118 @@
+//! Components that nobody's toolchain makes: the real nudge scorer with sections appended to it, so
+//! that each is refused for what was added and for nothing else.
+
+use wasmparser::Validator;
+
+use crate::built::component;
+
+/// What goes before every core module.
+const MODULE_HEADER: &[u8] = b"\0asm\x01\0\0\0";
+
+/// Ids of a core module's sections.
+mod core {
+    pub(super) const TYPE: u8 = 1;
+    pub(super) const FUNCTION: u8 = 3;
+    pub(super) const TABLE: u8 = 4;
+    pub(super) const MEMORY: u8 = 5;
+    pub(super) const START: u8 = 8;
+    pub(super) const CODE: u8 = 10;
+}
+
+/// Ids of a component's sections.
+mod outer {
+    pub(super) const CORE_MODULE: u8 = 1;
+    pub(super) const CORE_INSTANCE: u8 = 2;
+    pub(super) const TYPE: u8 = 7;
+    pub(super) const IMPORT: u8 = 10;
+}
+
+/// Describes itself as this kind and version, both as long as the real ones.
+pub(crate) fn that_describes_itself_as(kind_and_version: &str) -> Vec<u8> {
+    const REAL: &[u8] = b"nudge1.0.0";
+    assert_eq!(kind_and_version.len(), REAL.len());
+    let mut bytes = component("nudge");
+    let places: Vec<_> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(REAL)).collect();
+    let [place] = places[..] else { panic!("kind and version stand at {places:?} in the nudge component, not once") };
+    bytes[place..place + REAL.len()].copy_from_slice(kind_and_version.as_bytes());
+    bytes
+}
+
+/// Asks for a function `now` of no parameters.
+pub(crate) fn with_an_import() -> Vec<u8> {
+    let mut bytes = component("nudge");
+    let types = Validator::new().validate_all(&bytes).unwrap();
+    let new_type = types.as_ref().component_type_count() as usize;
+    bytes.extend(section(outer::TYPE, &[&[1, 0x40, 0, 1, 0]]));
+    bytes.extend(section(outer::IMPORT, &[&[1, 0, 3], b"now", &[1], &leb(new_type)]));
+    bytes
+}
+
+/// Has one more module, instantiated `instances` times: the module consists of these sections.
+fn with_a_module(sections: &[Vec<u8>], instances: usize) -> Vec<u8> {
+    let mut bytes = component("nudge");
+    let modules = Validator::new().validate_all(&bytes).unwrap().as_ref().module_count() as usize;
+    let module = [MODULE_HEADER, &sections.concat()].concat();
+    bytes.extend(section(outer::CORE_MODULE, &[&module]));
+    let instance = [&[0][..], &leb(modules), &[0]].concat();
+    bytes.extend(section(outer::CORE_INSTANCE, &[&leb(instances), &instance.repeat(instances)]));
+    bytes
+}
+
+/// Runs this code when it is instantiated.
+fn with_a_start(code: &[u8]) -> Vec<u8> {
+    // No locals before the code, `end` after it.
+    let body = [&[0][..], code, &[0x0b]].concat();
+    let sections = [
+        section(core::TYPE, &[&[1, 0x60, 0, 0]]),
+        section(core::FUNCTION, &[&[1, 0]]),
+        section(core::START, &[&[0]]),
+        section(core::CODE, &[&[1], &leb(body.len()), &body]),
+    ];
+    with_a_module(&sections, 1)
+}
+
+/// `unreachable` at the start.
+pub(crate) fn that_traps_at_the_start() -> Vec<u8> {
+    with_a_start(&[0x00])
+}
+
+/// `loop br 0 end` at the start.
+pub(crate) fn that_loops_at_the_start() -> Vec<u8> {
+    with_a_start(&[0x03, 0x40, 0x0c, 0x00, 0x0b])
+}
+
+/// Has a second memory, of so many pages.
+pub(crate) fn with_a_memory(pages: usize) -> Vec<u8> {
+    with_a_module(&[section(core::MEMORY, &[&[1, 0], &leb(pages)])], 1)
+}
+
+/// Has tables of so many function references each.
+pub(crate) fn with_tables(tables: usize, elements: usize) -> Vec<u8> {
+    let table = [&[0x70, 0][..], &leb(elements)].concat();
+    with_a_module(&[section(core::TABLE, &[&leb(tables), &table.repeat(tables)])], 1)
+}
+
+/// Has so many instances of an empty module more.
+pub(crate) fn with_instances(instances: usize) -> Vec<u8> {
+    with_a_module(&[], instances)
+}
+
+fn section(id: u8, parts: &[&[u8]]) -> Vec<u8> {
+    let content = parts.concat();
+    [&[id][..], &leb(content.len()), &content].concat()
+}
+
+/// A number as WebAssembly writes it: seven bits a byte, the lowest first.
+fn leb(number: usize) -> Vec<u8> {
+    let mut rest = number;
+    let mut bytes = Vec::new();
+    loop {
+        let low = (rest & 0x7f) as u8;
+        rest >>= 7;
+        if rest == 0 {
+            bytes.push(low);
+            return bytes;
+        }
+        bytes.push(low | 0x80);
+    }
+}
