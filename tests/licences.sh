@@ -7,4 +7,4 @@ if ! command -v cargo-deny >/dev/null; then
     exit 0
 fi
 cd "$(dirname "$0")/.."
-cargo deny --all-features check --config .deny.toml licenses bans sources
+cargo deny --config .deny.toml --all-features check licenses bans sources

@@ -1,9 +1,10 @@
-//! The only place that reads the time.
+//! The only place that reads the time, and where ids that carry it come from.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use time::{Duration, OffsetDateTime, UtcOffset};
+use uuid::{Timestamp, Uuid};
 
 /// Mexico City is at UTC-6 all year: daylight saving time ended in October 2022.
 const MEXICO_CITY: UtcOffset = time::macros::offset!(-6);
@@ -35,6 +36,13 @@ impl Clock {
             Source::System => at_millis(millis(read_system_clock())),
             Source::Fixed(at) => at_millis(at.load(Ordering::SeqCst)),
         }
+    }
+
+    /// A new id: a UUID of version 7, whose first part is the present time and the rest random.
+    pub fn new_id(&self) -> Uuid {
+        let now = self.now();
+        let seconds = now.unix_timestamp().max(0).unsigned_abs();
+        Uuid::new_v7(Timestamp::from_unix_time(seconds, now.nanosecond(), 0, 0))
     }
 
     /// Moves a fixed clock; the machine's clock stays as it is.

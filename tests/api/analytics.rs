@@ -82,11 +82,13 @@ async fn with_consent_it_is_stored_and_what_is_personal_is_taken_out(db: PgPool)
     ] {
         let body = json!({"screen": screen, "eventType": kind, "details": details, "user_id": "luis", "owner": "luis"});
         assert_eq!(ana.post(EVENTS, body).await.assert_status(202).text, "");
+        app.clock.advance(time::Duration::MILLISECOND);
     }
     wait_for(&app, STORED, 4).await;
     assert_eq!(app.count(QUEUED).await, 0);
     type Row = (String, String, String, Option<String>, OffsetDateTime);
-    let rows = "select owner, screen, event_type, details, received_at from event order by event_id";
+    let rows =
+        "select owner, screen, event_type, details, date_trunc('second', received_at) from event order by event_id";
     let rows: Vec<Row> = sqlx::query_as(rows).fetch_all(&app.db).await.unwrap();
     let want = [
         ("transfer_amount", "nudge_accepted", Some("step 2 of 4")),
@@ -187,9 +189,9 @@ async fn consent_is_checked_when_queueing_and_again_when_storing(db: PgPool) {
         received_at: NOW + time::Duration::seconds(seconds),
     });
     let [oldest, middle, newest] = &events_at;
-    record_consent(&mut db, "ana", &says(true)).await.unwrap();
-    record_consent(&mut db, "eva", &says(true)).await.unwrap();
-    record_consent(&mut db, "luis", &says(false)).await.unwrap();
+    record_consent(&mut db, "ana", &says(true), uuid::Uuid::new_v4()).await.unwrap();
+    record_consent(&mut db, "eva", &says(true), uuid::Uuid::new_v4()).await.unwrap();
+    record_consent(&mut db, "luis", &says(false), uuid::Uuid::new_v4()).await.unwrap();
     for (owner, event) in [("eva", newest), ("ana", middle), ("eva", oldest), ("luis", oldest), ("nobody", oldest)] {
         events::enqueue_event(&mut db, owner, event).await.unwrap();
     }
@@ -197,7 +199,7 @@ async fn consent_is_checked_when_queueing_and_again_when_storing(db: PgPool) {
     let owners: Vec<String> = sqlx::query_scalar(owners).fetch_all(&mut *db).await.unwrap();
     assert_eq!(owners, ["eva", "ana", "eva"]);
 
-    record_consent(&mut db, "ana", &says(false)).await.unwrap();
+    record_consent(&mut db, "ana", &says(false), uuid::Uuid::new_v4()).await.unwrap();
     let stored = "select event_id from event where owner = 'eva' and stored_at = $1 order by received_at";
     let mut stored_ids = async |limit, taken| {
         assert_eq!(events::store_queued(&mut db, limit, NOW).await.unwrap(), taken);
@@ -250,7 +252,14 @@ async fn a_revocation_and_the_worker_do_not_lock_each_other_out(db: PgPool) {
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn old_events_are_deleted(db: PgPool) {
     let mut db = db.acquire().await.unwrap();
-    record_consent(&mut db, "ana", &Consent { granted: true, notice_version: None, updated_at: NOW }).await.unwrap();
+    record_consent(
+        &mut db,
+        "ana",
+        &Consent { granted: true, notice_version: None, updated_at: NOW },
+        uuid::Uuid::new_v4(),
+    )
+    .await
+    .unwrap();
     for milliseconds in [-1, 0, 1] {
         let received_at = NOW + time::Duration::milliseconds(milliseconds);
         let (screen, event_type) = ("home".to_owned(), "screen_view".to_owned());

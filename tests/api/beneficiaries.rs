@@ -19,6 +19,7 @@ async fn a_saved_payee_is_answered_whole_and_listed(db: PgPool) {
         "isFavorite": false, "accountNumberType": "clabe", "derivedBank": "BBVA",
     });
     assert_eq!(saved, want);
+    app.clock.advance(time::Duration::MILLISECOND);
     let plain = ana.post(PATH, json!({"name": "Eva", "alias": null, "accountNumber": "ABC", "bankName": "Otro"})).await;
     let plain = plain.assert_status(201).json();
     let want =

@@ -65,5 +65,5 @@ fn a_component_that_does_not_load_is_named() {
     let error = Registry::load(&runtime, Components { nudge, ..Components::EMBEDDED }).err().unwrap();
     let error = anyhow::Error::from(error);
     let said = format!("{error:#}");
-    assert!(said.starts_with("the nudge component does not load: the bytes are no valid component"), "{said}");
+    assert!(said.starts_with("the nudge component does not load: the bytes do not compile as a component"), "{said}");
 }

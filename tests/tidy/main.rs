@@ -38,7 +38,7 @@ const FENCES: [(&str, &str, &[&str]); 6] = [
         ],
     ),
     ("the environment", r"(^|[^.\w])env\b([^!\w]|$)", &["host/src/config.rs"]),
-    ("the time of day", r"\bnow_(utc|local)\b|\b(SystemTime|UtcDateTime)::now\b", &["host/src/clock.rs"]),
+    ("the time of day", r"\bnow_(utc|local|v7)\b|\b(SystemTime|UtcDateTime)::now\b", &["host/src/clock.rs"]),
 ];
 
 /// May name every module.
@@ -57,9 +57,6 @@ const IMPORTS: [(&str, &[&str]); 10] = [
     ("clock", &[]),
     ("config", &[]),
 ];
-
-/// Imports beyond [`IMPORTS`], each for the type `ScoreError`, which `models` hands through.
-const EXCEPTIONS: [(&str, &str); 2] = [("host/src/http/error.rs", "wasm"), ("host/src/ledger/batcher.rs", "wasm")];
 
 /// One file: its path from the root, its text, and its text without comments and strings.
 struct Source {
@@ -157,10 +154,9 @@ fn fences(sources: &[Source]) -> Vec<String> {
     complaints
 }
 
-/// Imports of the host's modules that the table does not allow, and exceptions that nobody needs.
+/// Imports of the host's modules that the table does not allow.
 fn imports(sources: &[Source]) -> Vec<String> {
     let mut complaints = Vec::new();
-    let mut unused = EXCEPTIONS.to_vec();
     for source in sources {
         let Some(module) = source.module() else { continue };
         if TOP_MODULES.contains(&module) {
@@ -171,9 +167,7 @@ fn imports(sources: &[Source]) -> Vec<String> {
             continue;
         };
         for (line, name) in crate_names(&source.code) {
-            if unused.iter().any(|&exception| exception == (&source.path, &name)) {
-                unused.retain(|&exception| exception != (&source.path, &name));
-            } else if name != module && !allowed.contains(&name.as_str()) && !is_exception(source, &name) {
+            if name != module && !allowed.contains(&name.as_str()) {
                 complaints
                     .push(source.at(line, &format!("{module} names crate::{name}, and may name only {allowed:?}")));
             }
@@ -183,14 +177,7 @@ fn imports(sources: &[Source]) -> Vec<String> {
         let climb = format!(r"\b(super::){{{depth}}}");
         complaints.extend(source.find(source.tested_code(), &climb, "climbs to the crate's root by super::"));
     }
-    let missing = |exception: &&(&str, &str)| sources.iter().any(|source| source.path == exception.0);
-    let unused = unused.iter().filter(missing);
-    complaints.extend(unused.map(|(path, name)| format!("{path}:1: the exception for crate::{name} is not needed")));
     complaints
-}
-
-fn is_exception(source: &Source, name: &str) -> bool {
-    EXCEPTIONS.contains(&(&source.path, name))
 }
 
 /// What follows `crate::`, also in braces, with its line.
@@ -357,7 +344,6 @@ fn each_rule_sees_a_text_that_breaks_it() {
         (imports, "host/src/http/a.rs", "//! A.\nuse crate::{domain::{risk, money}, app::App, wasm::ScoreError};\n"),
         (imports, "host/src/domain/a.rs", "//! A.\nfn a(b: crate::clock::Clock) {}\n"),
         (imports, "host/src/ledger/store/a.rs", "//! A.\nuse super::super::super::http;\n"),
-        (imports, "host/src/http/error.rs", "//! A.\n"),
         (imports, "host/src/helpers.rs", "//! A.\n"),
         (pure_domain, "host/src/domain/a.rs", "//! A.\nuse serde::Serialize;\n"),
         (unsafe_code, "components/model/src/a.rs", "//! A.\nlet a = unsafe { b() };\n"),

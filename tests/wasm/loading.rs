@@ -49,7 +49,7 @@ fn bytes_that_are_no_component_do_not_compile() {
     for (what, bytes, cause) in cases {
         let (error, text) = refusal(bytes);
         assert!(matches!(error, LoadError::Compile(_)), "{what}: {error:?}");
-        assert!(text.starts_with("the bytes are no valid component: "), "{what}: {text}");
+        assert!(text.starts_with("the bytes do not compile as a component within the limits: "), "{what}: {text}");
         assert!(text.contains(cause), "{what}: {text}");
     }
 }

@@ -33,11 +33,10 @@ pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
 async fn credit(database: &Database, account_id: Uuid, amount: Money) -> Result<Outcome> {
     // A credit asks no rules, so no component is loaded.
     let models = Models::new(Registry::default());
-    let config = LedgerConfig::default();
-    let (ledger, task) = Ledger::start(database.pool.clone(), models, Clock::system(), config)
-        .await
-        .context("cannot start the ledger")?;
-    let command = crate::ledger::Fund { transfer_id: Uuid::now_v7(), account_id, amount };
+    let (clock, config) = (Clock::system(), LedgerConfig::default());
+    let (ledger, task) =
+        Ledger::start(database.pool.clone(), models, clock.clone(), config).await.context("cannot start the ledger")?;
+    let command = crate::ledger::Fund { transfer_id: clock.new_id(), account_id, amount };
     let outcome = ledger.submit(Command::Fund(command)).await;
     drop(ledger);
     task.await.context("the ledger stopped")?;

@@ -33,11 +33,16 @@ pub async fn is_granted(db: &mut PgConnection, owner: &str) -> Result<bool, sqlx
     Ok(find_consent(db, owner).await?.is_some_and(|consent| consent.granted))
 }
 
-/// Records an answer and keeps it in the history; run it in a transaction.
+/// Records an answer and keeps it in the history under a new id; run it in a transaction.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn record_consent(db: &mut PgConnection, owner: &str, consent: &Consent) -> Result<(), sqlx::Error> {
+pub async fn record_consent(
+    db: &mut PgConnection,
+    owner: &str,
+    consent: &Consent,
+    consent_history_id: Uuid,
+) -> Result<(), sqlx::Error> {
     sqlx::query!(
         r#"
         insert into consent (owner, granted, notice_version, updated_at) values ($1, $2, $3, $4)
@@ -56,7 +61,7 @@ pub async fn record_consent(db: &mut PgConnection, owner: &str, consent: &Consen
         insert into consent_history (consent_history_id, owner, granted, notice_version, created_at)
         values ($1, $2, $3, $4, $5)
         "#,
-        Uuid::now_v7(),
+        consent_history_id,
         owner,
         consent.granted,
         consent.notice_version,

@@ -85,12 +85,12 @@ pub(super) async fn create_account(
     fields.finish()?;
 
     let open = OpenAccount {
-        account_id: Uuid::now_v7(),
+        account_id: app.clock.new_id(),
         owner,
         account_number,
         account_type,
         opening_credit: app.settings.opening_credit,
-        transfer_id: Uuid::now_v7(),
+        transfer_id: app.clock.new_id(),
     };
     match app.ledger.submit(Command::Open(open)).await? {
         Outcome::Opened(opened) => {

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
-use uuid::Uuid;
 
 use super::auth::User;
 use super::error::Error;
@@ -39,7 +38,7 @@ pub(super) async fn create_event(
     fields.finish()?;
 
     let event = Event {
-        event_id: Uuid::now_v7(),
+        event_id: app.clock.new_id(),
         screen: redact(&screen),
         event_type: redact(&event_type),
         details: details.as_deref().map(redact),
@@ -93,7 +92,7 @@ pub(super) async fn put_consent(
     if !granted {
         events::purge_queue(&mut transaction, &owner).await?;
     }
-    consents::record_consent(&mut transaction, &owner, &consent).await?;
+    consents::record_consent(&mut transaction, &owner, &consent, app.clock.new_id()).await?;
     transaction.commit().await?;
     Ok(Json(Some(consent).into()))
 }

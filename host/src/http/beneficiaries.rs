@@ -109,7 +109,7 @@ pub(super) async fn create_beneficiary(
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
     let beneficiary = Beneficiary {
-        beneficiary_id: Uuid::now_v7(),
+        beneficiary_id: app.clock.new_id(),
         name: fields.text("name", NAME_CHARS_MAX),
         alias: fields.optional_text("alias", LABEL_CHARS_MAX),
         account_number: fields.text("accountNumber", ACCOUNT_NUMBER_CHARS_MAX),

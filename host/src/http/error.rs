@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::domain::rules::Violation;
 use crate::ledger::LedgerError;
-use crate::wasm::ScoreError;
+use crate::models::ScoreError;
 
 /// Seconds after which a client may try again when the server is busy or a part of it is down.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
@@ -311,7 +311,10 @@ impl From<sqlx::Error> for Error {
 
 impl From<ScoreError> for Error {
     fn from(error: ScoreError) -> Self {
-        Self::ModelUnavailable(error)
+        match error {
+            ScoreError::Busy => Self::Overloaded,
+            error => Self::ModelUnavailable(error),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+
 
 /// Wraps every request of both listeners.
 pub(super) async fn finish(request: Request, next: Next) -> Response {
-    let request_id = Uuid::now_v7().to_string();
+    let request_id = Uuid::new_v4().to_string();
     let path = request.uri().path().to_owned();
     let span = tracing::info_span!("request", method = %request.method(), path, request_id);
     async {

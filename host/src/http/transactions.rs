@@ -105,7 +105,7 @@ pub(super) async fn create_transaction(
     fields.finish()?;
     let IdempotencyKey(key) = key?;
 
-    let order = Order { transfer_id: Uuid::now_v7(), owner, key, from_account_id, to_beneficiary_id, amount };
+    let order = Order { transfer_id: app.clock.new_id(), owner, key, from_account_id, to_beneficiary_id, amount };
     match app.ledger.submit(Command::Transfer(order)).await? {
         Outcome::Sent { transfer, replayed } => {
             let mut response = Json(TransactionJson::from(transfer)).into_response();

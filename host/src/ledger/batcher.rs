@@ -13,8 +13,7 @@ use super::store::{CommitError, Postgres, Store};
 use super::writer::{self, LEASE, Writer};
 use super::{Command, Outcome, apply::apply};
 use crate::clock::Clock;
-use crate::models::Models;
-use crate::wasm::ScoreError;
+use crate::models::{Models, ScoreError};
 
 /// Commands that may wait. At about a millisecond each this is half a second of work: a caller is
 /// better told to come back than kept longer.

@@ -58,7 +58,7 @@ pub async fn acquire(db: &mut PgConnection, holder: Uuid, now: OffsetDateTime) -
                 select $1, coalesce(max(stripe) + 1, 0), $2, $3 from ledger_writer
                 returning chain_id, stripe
                 "#,
-                Uuid::now_v7(),
+                Uuid::new_v4(),
                 holder,
                 leased_until,
             )

@@ -13,9 +13,8 @@ use crate::domain::model::{ModelKind, ModelVersion};
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::domain::{accessibility, nudge, risk};
-use crate::wasm::{
-    AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, Runtime, ScoreError, TransferRules,
-};
+pub use crate::wasm::ScoreError;
+use crate::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, Runtime, TransferRules};
 
 /// What is active of every kind at one moment. A kind without a component answers
 /// [`ScoreError::Missing`].

@@ -16,7 +16,11 @@ const TICK: Duration = Duration::from_millis(1);
 
 /// Ticks that one decision may take, instantiation included: 10 ms, two thousand times what a
 /// scorer needs and still too short for a person to notice.
-const DEADLINE_TICKS: u64 = 10;
+pub(super) const DEADLINE_TICKS: u64 = 10;
+
+/// Ticks that the trial of a component may take while it is loaded: 250 ms. Nobody waits for it, and
+/// a machine that is busy for a moment should not refuse a good component.
+pub(super) const TRIAL_TICKS: u64 = 250;
 
 /// Bytes of linear memory of one instance. The scorers live in one page of 64 KiB; a batch of
 /// thousands fits in this.
@@ -117,8 +121,8 @@ fn start_clock(engine: &Engine) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// A store for one decision; everything in it is gone afterwards.
-pub(super) fn limited_store(engine: &Engine) -> wasmtime::Store<StoreLimits> {
+/// A store for one decision of at most so many ticks; everything in it is gone afterwards.
+pub(super) fn limited_store(engine: &Engine, ticks: u64) -> wasmtime::Store<StoreLimits> {
     let limits = StoreLimitsBuilder::new()
         .memory_size(MEMORY_BYTES_MAX)
         .table_elements(TABLE_ELEMENTS_MAX)
@@ -129,7 +133,7 @@ pub(super) fn limited_store(engine: &Engine) -> wasmtime::Store<StoreLimits> {
         .build();
     let mut store = wasmtime::Store::new(engine, limits);
     store.limiter(|limits| limits);
-    store.set_epoch_deadline(DEADLINE_TICKS);
+    store.set_epoch_deadline(ticks);
     store.set_hostcall_fuel(ANSWER_FUEL);
     store
 }

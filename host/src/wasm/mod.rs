@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sha2::{Digest as _, Sha256};
 use wasmtime::component::{Component, Linker};
-use wasmtime::{StoreLimits, Trap};
+use wasmtime::{PoolConcurrencyLimitError, StoreLimits, Trap};
 
 use crate::domain::BadAnswer;
 use crate::domain::model::{Digest, ModelKind, ModelVersion, is_semantic_version};
@@ -34,7 +34,7 @@ pub enum LoadError {
     #[error("the deadline clock does not start")]
     Thread(#[source] std::io::Error),
     /// Not a valid component, or one with features that are switched off.
-    #[error("the bytes are no valid component")]
+    #[error("the bytes do not compile as a component within the limits")]
     Compile(#[source] wasmtime::Error),
     /// It imports something, or does not export its world.
     #[error("the component does not fit its world")]
@@ -63,7 +63,10 @@ pub enum ScoreError {
     /// The deadline passed.
     #[error("the model ran out of time")]
     TimedOut,
-    /// It trapped, hit a limit, or there was no slot for an instance.
+    /// As many decisions as there are slots are being made at this moment.
+    #[error("all slots for instances are in use")]
+    Busy,
+    /// It trapped or hit a limit.
     #[error("the model trapped")]
     Trapped(#[source] wasmtime::Error),
     /// It refused input that the host had accepted.
@@ -126,14 +129,23 @@ fn decide<T>(
     engine: &wasmtime::Engine,
     decision: impl FnOnce(&mut Store) -> wasmtime::Result<T>,
 ) -> Result<T, ScoreError> {
+    decide_within(engine::DEADLINE_TICKS, engine, decision)
+}
+
+fn decide_within<T>(
+    ticks: u64,
+    engine: &wasmtime::Engine,
+    decision: impl FnOnce(&mut Store) -> wasmtime::Result<T>,
+) -> Result<T, ScoreError> {
     let run = || {
-        let mut store = engine::limited_store(engine);
+        let mut store = engine::limited_store(engine, ticks);
         decision(&mut store)
     };
     // The store never leaves this function, so no broken state can be seen after a panic.
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) if error.downcast_ref::<Trap>() == Some(&Trap::Interrupt) => Err(ScoreError::TimedOut),
+        Ok(Err(error)) if error.is::<PoolConcurrencyLimitError>() => Err(ScoreError::Busy),
         Ok(Err(error)) => Err(ScoreError::Trapped(error)),
         Err(_) => Err(ScoreError::Panicked),
     }

@@ -1,7 +1,8 @@
 //! The four kinds as typed calls.
 
 use super::bindings::{accessibility as a11y, nudge, risk, rules};
-use super::{Description, Identity, LoadError, Runtime, ScoreError, decide, identify, prepare};
+use super::engine::TRIAL_TICKS;
+use super::{Description, Identity, LoadError, Runtime, ScoreError, Store, decide, decide_within, identify, prepare};
 use crate::domain::model::ModelKind;
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
@@ -24,8 +25,10 @@ macro_rules! component {
             pub fn load(runtime: &Runtime, bytes: &[u8]) -> Result<Self, LoadError> {
                 type Pre = $pre;
                 let pre = Pre::new(prepare(runtime, bytes)?).map_err(LoadError::World)?;
+                let trial = |store: &mut Store| pre.instance_pre().instantiate(store).map(drop);
+                decide_within(TRIAL_TICKS, pre.engine(), trial).map_err(LoadError::Trial)?;
                 // Only an instance proves that the exports have the world's types.
-                let described = decide(pre.engine(), |store| {
+                let described = decide_within(TRIAL_TICKS, pre.engine(), |store| {
                     let instance = pre.instantiate(&mut *store)?;
                     let description = instance.caudal_scoring_model().call_describe(store)?;
                     Ok(Description {
@@ -35,9 +38,7 @@ macro_rules! component {
                     })
                 });
                 let described = described.map_err(|error| match error {
-                    ScoreError::Trapped(error) if error.downcast_ref::<wasmtime::Trap>().is_none() => {
-                        LoadError::World(error)
-                    }
+                    ScoreError::Trapped(error) if !error.is::<wasmtime::Trap>() => LoadError::World(error),
                     error => LoadError::Trial(error),
                 })?;
                 let identity = identify($kind, bytes, described)?;
