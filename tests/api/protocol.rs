@@ -7,8 +7,9 @@ use sqlx::PgPool;
 use crate::harness::{CLABE, TestApp, refused};
 
 /// Every path with its methods.
-const ROUTES: [(&str, &[&str]); 8] = [
+const ROUTES: [(&str, &[&str]); 9] = [
     ("/api/ledger/accounts", &["GET", "POST"]),
+    ("/api/ledger/accounts/01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b", &["GET"]),
     ("/api/ledger/beneficiaries", &["GET", "POST"]),
     ("/api/ledger/beneficiaries/01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b", &["DELETE"]),
     ("/api/ledger/transactions", &["GET", "POST"]),

@@ -60,16 +60,32 @@ pub async fn list_accounts(
     Ok(accounts.collect())
 }
 
-/// Whether the account is this user's.
+/// One of the user's own accounts.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn is_owned(db: &mut PgConnection, owner: &str, account_id: Uuid) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar!(
-        r#"select exists (select from account where account_id = $1 and owner = $2) as "exists!""#,
-        account_id,
+pub async fn find_account(
+    db: &mut PgConnection,
+    owner: &str,
+    account_id: Uuid,
+) -> Result<Option<Account>, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"
+        select account_id, account_number, account_type, posted, currency, created_at
+        from account join account_balance using (account_id)
+        where owner = $1 and account_id = $2
+        "#,
         owner,
+        account_id,
     )
-    .fetch_one(db)
-    .await
+    .fetch_optional(db)
+    .await?;
+    Ok(row.map(|row| Account {
+        account_id: row.account_id,
+        account_number: row.account_number,
+        account_type: row.account_type,
+        balance: Money::from_minor(row.posted),
+        currency: row.currency,
+        created_at: row.created_at,
+    }))
 }

@@ -1,7 +1,8 @@
 //! `/api/ledger/accounts`
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -10,6 +11,7 @@ use uuid::Uuid;
 use super::auth::User;
 use super::error::Error;
 use super::extract::{LedgerBody, Page};
+use super::fields::parse_uuid;
 use super::list::{self, Item};
 use super::number::MoneyNumber;
 use crate::app::App;
@@ -29,7 +31,7 @@ const PATH: &str = "/api/ledger/accounts";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct AccountJson {
+pub(super) struct AccountJson {
     id: Uuid,
     account_number: String,
     account_type: String,
@@ -69,6 +71,18 @@ pub(super) async fn list_accounts(State(app): State<App>, User(owner): User, pag
         }
     })
     .await
+}
+
+/// One of the user's accounts: where `Location` points.
+pub(super) async fn get_account(
+    State(app): State<App>,
+    User(owner): User,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<AccountJson>, Error> {
+    let id = path.ok().and_then(|Path(id)| parse_uuid(&id)).ok_or(Error::NotFound)?;
+    let mut db = app.db.acquire().await?;
+    let account = db::accounts::find_account(&mut db, &owner, id).await?.ok_or(Error::NotFound)?;
+    Ok(Json(account.into()))
 }
 
 /// Opens an account.

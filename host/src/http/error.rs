@@ -300,10 +300,13 @@ impl From<sqlx::Error> for Error {
             sqlx::Error::Io(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
                 Self::DatabaseUnavailable(error)
             }
-            // Class 57: the server shuts down or starts up.
-            sqlx::Error::Database(ref inner) if inner.code().is_some_and(|code| code.starts_with("57P")) => {
-                Self::DatabaseUnavailable(error)
-            }
+            sqlx::Error::Database(ref inner) => match inner.code().as_deref() {
+                // The statement or its wait for a lock took longer than a session may.
+                Some("57014" | "55P03") => Self::Overloaded,
+                // The server shuts down or starts up.
+                Some(code) if code.starts_with("57P") => Self::DatabaseUnavailable(error),
+                _ => Self::Internal(error.into()),
+            },
             error => Self::Internal(error.into()),
         }
     }
@@ -324,6 +327,7 @@ impl From<Arc<LedgerError>> for Error {
             Ok(LedgerError::Database(error)) => error.into(),
             Ok(LedgerError::Overloaded | LedgerError::Closed) => Self::Overloaded,
             Ok(LedgerError::Unknown) => Self::OutcomeUnknown,
+            Ok(error @ LedgerError::Panicked) => Self::Internal(error.into()),
             // Shared by the callers of one batch; each answers the same.
             Err(error) => Self::Internal(error.into()),
         }

@@ -59,7 +59,7 @@ pub(super) async fn livez() -> Response {
     Json(json!({"status": "ok"})).into_response()
 }
 
-/// `/readyz`: the database answers and every kind has a component.
+/// `/readyz`: the database answers, the ledger takes commands and every kind has a component.
 pub(super) async fn readyz(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().all(|kind| registry.identity(*kind).is_some());
@@ -67,8 +67,10 @@ pub(super) async fn readyz(State(app): State<App>) -> Response {
         Ok(mut db) => sqlx::Connection::ping(&mut *db).await.is_ok(),
         Err(_) => false,
     };
-    let ready = models && database;
+    let ledger = app.ledger.is_open();
+    let ready = models && database && ledger;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let checks = json!({"status": if ready { "ok" } else { "fail" }, "database": database, "models": models});
+    let status_text = if ready { "ok" } else { "fail" };
+    let checks = json!({"status": status_text, "database": database, "ledger": ledger, "models": models});
     (status, Json(checks)).into_response()
 }

@@ -43,6 +43,7 @@ pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(60);
 pub fn ledger_router(app: App) -> Router {
     let routes = Router::new()
         .route("/api/ledger/accounts", get(accounts::list_accounts).post(accounts::create_account))
+        .route("/api/ledger/accounts/{id}", get(accounts::get_account))
         .route(
             "/api/ledger/beneficiaries",
             get(beneficiaries::list_beneficiaries).post(beneficiaries::create_beneficiary),

@@ -53,9 +53,7 @@ pub(super) async fn get_risk_context(
     fields.finish()?;
 
     let mut db = app.db.acquire().await?;
-    if !accounts::is_owned(&mut db, &owner, from_account_id).await? {
-        return Err(Error::AccountNotFound);
-    }
+    accounts::find_account(&mut db, &owner, from_account_id).await?.ok_or(Error::AccountNotFound)?;
     let payee = beneficiaries::find_beneficiary(&mut db, &owner, to_beneficiary_id).await?;
     let payee = payee.ok_or(Error::BeneficiaryNotFound)?;
     let history = transfers::find_history(&mut db, &owner, &normalise(&payee.account_number)).await?;

@@ -1,8 +1,10 @@
 //! Feeds commands through look-up, decision and commit, and answers whoever waits.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use sqlx::PgPool;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -45,6 +47,9 @@ pub enum LedgerError {
     /// The database went away and did not come back in time to say whether the commit happened.
     #[error("the outcome is not known yet")]
     Unknown,
+    /// A fault of ours, logged where it happened. The commit may have happened.
+    #[error("the ledger panicked")]
+    Panicked,
     /// The host is going down.
     #[error("the ledger is closed")]
     Closed,
@@ -88,6 +93,11 @@ impl Ledger {
         Ok((Self { jobs }, tokio::spawn(batcher.run(queue))))
     }
 
+    /// Whether there is a batcher behind this handle.
+    pub fn is_open(&self) -> bool {
+        !self.jobs.is_closed()
+    }
+
     /// Runs a command to its end, even if the caller stops waiting.
     ///
     /// # Errors
@@ -125,7 +135,13 @@ impl Batcher {
                 _ = renewal.tick() => { self.renew().await; continue }
             }
             let (commands, replies): (Vec<_>, Vec<_>) = jobs.drain(..).map(|job| (job.command, job.reply)).unzip();
-            match self.process(&commands).await {
+            let processed = AssertUnwindSafe(self.process(&commands)).catch_unwind().await;
+            let processed = processed.unwrap_or_else(|_| {
+                // The ledger has to go on. Where the chain ends is read anew.
+                self.writer = None;
+                Err(LedgerError::Panicked)
+            });
+            match processed {
                 Ok(outcomes) => {
                     for (reply, outcome) in replies.into_iter().zip(outcomes) {
                         // A caller that went away changes nothing: the outcome stands.

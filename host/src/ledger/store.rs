@@ -7,8 +7,10 @@ mod commit;
 mod lookup;
 
 use std::future::Future;
+use std::time::Duration;
 
 use sqlx::PgPool;
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::Command;
@@ -54,6 +56,14 @@ pub trait Store: Send + Sync + 'static {
     fn is_committed(&self, chain_id: Uuid, seq: i64) -> impl Future<Output = Result<bool, sqlx::Error>> + Send;
 }
 
+/// How long a reply of the database may take: longer than it lets a statement run, so that only a
+/// connection that is dead without knowing it takes this long.
+const REPLY_TIME_MAX: Duration = Duration::from_secs(25);
+
+fn no_reply() -> sqlx::Error {
+    sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database does not reply"))
+}
+
 /// The real store.
 #[derive(Debug, Clone)]
 pub struct Postgres(pub PgPool);
@@ -61,13 +71,22 @@ pub struct Postgres(pub PgPool);
 impl Store for Postgres {
     async fn lookup(&self, commands: &[Command], writer: &Writer, context: &Context) -> Result<State, sqlx::Error> {
         let mut db = self.0.acquire().await?;
-        lookup::load(&mut db, commands, writer, context).await
+        let loaded = timeout(REPLY_TIME_MAX, lookup::load(&mut db, commands, writer, context)).await;
+        loaded.unwrap_or_else(|_| {
+            db.close_on_drop();
+            Err(no_reply())
+        })
     }
 
     async fn commit(&self, batch: &Batch, writer: &Writer, context: &Context) -> Result<(), CommitError> {
         // No connection yet: nothing can have been written.
         let mut db = self.0.acquire().await.map_err(CommitError::Refused)?;
-        commit::write(&mut db, batch, writer, context).await.map_err(commit::classify)
+        let written = timeout(REPLY_TIME_MAX, commit::write(&mut db, batch, writer, context)).await;
+        let written = written.unwrap_or_else(|_| {
+            db.close_on_drop();
+            Err(no_reply())
+        });
+        written.map_err(commit::classify)
     }
 
     async fn is_committed(&self, chain_id: Uuid, seq: i64) -> Result<bool, sqlx::Error> {
