@@ -29,9 +29,11 @@ if ((${#missing[@]} > 0)); then
     [[ $EUID -eq 0 ]] || die "some packages are missing: as root, run '$line'."
     printf 'install: %s\n' "$line" >&2
     apt-get update >/dev/null 2>&1 || true
-    # Nothing that is installed here has to start by itself: the service runs a private server.
     DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >/dev/null ||
         die "'$line' does not work: see above."
 fi
 
-command -v cargo >/dev/null || die "there is no cargo: install Rust $(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml") or newer, for example from https://rustup.rs."
+rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml")
+present=$(cargo --version 2>/dev/null | cut -d' ' -f2) || present=none
+printf '%s\n' "$rust" "$present" | sort -V -C && [[ $present != none ]] ||
+    die "Rust $rust or newer is needed and cargo is '$present': install it, for example from https://rustup.rs."

@@ -10,6 +10,9 @@ create table app_user (
     owner text primary key constraint app_user_owner_length check (char_length(owner) between 1 and 255),
     per_transfer_limit bigint constraint app_user_per_transfer_limit check (per_transfer_limit > 0),
     per_day_limit bigint constraint app_user_per_day_limit check (per_day_limit > 0),
+    -- Counts the batches with transfers of a user who has a limit for a day: two hosts that decide on
+    -- the same day's total at once cannot both win.
+    version bigint not null default 0,
     created_at timestamptz not null
 );
 
@@ -20,12 +23,13 @@ create table account (
     kind text not null constraint account_kind check (kind in ('customer', 'funding', 'spei')),
     owner text,
     account_number text not null,
+    -- account_number without spaces and hyphens: what makes two numbers the same.
+    number_key text not null,
     account_type text not null,
     currency text not null constraint account_currency check (currency = 'MXN'),
     created_at timestamptz not null,
     constraint account_owner check ((owner is not null) = (kind = 'customer')),
-    -- Also the order in which a user's accounts are listed.
-    constraint account_owner_number unique (owner, account_number)
+    constraint account_owner_number unique (owner, number_key)
 );
 create index account_by_owner on account (owner, created_at, account_id);
 
@@ -96,6 +100,9 @@ create table entry (
     transfer_id uuid not null,
     delta bigint not null constraint entry_delta check (delta <> 0),
     balance_after bigint not null,
+    -- The batch that wrote it.
+    chain_id uuid not null,
+    seq bigint not null,
     created_at timestamptz not null,
     primary key (account_id, stripe, version)
 );
@@ -109,33 +116,48 @@ create table idempotency (
     transfer_id uuid,
     -- [{code, detail}], the gravest first.
     rejection jsonb,
+    -- The batch that wrote it.
+    chain_id uuid not null,
+    seq bigint not null,
     created_at timestamptz not null,
     primary key (owner, key),
     constraint idempotency_outcome check ((transfer_id is null) <> (rejection is null))
 );
 
 -- One row per committed batch. Its CHECKs compare what the writer meant with what the statement did,
--- so a lost race, a missing row or unbalanced entries abort the whole batch.
+-- so a lost race, a missing row or money from nowhere abort the whole batch. A row of zeros is a
+-- tombstone: it takes the number of a batch whose commit got no reply, so that it can never commit.
 create table ledger_batch (
     chain_id uuid not null,
     seq bigint not null,
-    balances_meant int not null,
-    balances_written int not null,
-    transfers_meant int not null,
-    transfers_written int not null,
-    entries_meant int not null,
-    entries_written int not null,
-    keys_meant int not null,
-    keys_written int not null,
-    debits bigint not null,
-    credits bigint not null,
+    -- Of this very attempt to write, so that its writer knows it again.
+    batch_id uuid not null,
+    users_meant int not null default 0,
+    users_written int not null default 0,
+    balances_meant int not null default 0,
+    balances_written int not null default 0,
+    -- Balances that moved by exactly the sum of their entries.
+    balances_explained int not null default 0,
+    transfers_meant int not null default 0,
+    transfers_written int not null default 0,
+    -- Transfers whose amount was debited by one entry of this batch.
+    transfers_debited int not null default 0,
+    entries_meant int not null default 0,
+    entries_written int not null default 0,
+    keys_meant int not null default 0,
+    keys_written int not null default 0,
+    debits bigint not null default 0,
+    credits bigint not null default 0,
     created_at timestamptz not null,
     -- Fences a writer that lost its lease: two writers cannot both write the same seq.
     primary key (chain_id, seq),
-    constraint batch_race check (balances_meant = balances_written),
+    constraint batch_race check (balances_meant = balances_written and users_meant = users_written),
     constraint batch_complete check (
         transfers_meant = transfers_written and entries_meant = entries_written and keys_meant = keys_written
     ),
+    -- Against what was written: a lost race is to be told as one, by batch_race.
+    constraint batch_explained check (balances_written = balances_explained),
+    constraint batch_debited check (transfers_meant = transfers_debited),
     constraint batch_balanced check (debits = credits)
 );
 
@@ -148,8 +170,8 @@ create table ledger_writer (
 );
 
 -- The bank's own accounts. Ids are fixed: host/src/ledger/mod.rs names the same ones.
-insert into account (account_id, kind, owner, account_number, account_type, currency, created_at) values
-    ('00000000-0000-7000-8000-000000000001', 'funding', null, 'FUNDING', 'bank', 'MXN', 'epoch'),
-    ('00000000-0000-7000-8000-000000000002', 'spei', null, 'SPEI', 'bank', 'MXN', 'epoch');
+insert into account (account_id, kind, owner, account_number, number_key, account_type, currency, created_at) values
+    ('00000000-0000-7000-8000-000000000001', 'funding', null, 'FUNDING', 'FUNDING', 'bank', 'MXN', 'epoch'),
+    ('00000000-0000-7000-8000-000000000002', 'spei', null, 'SPEI', 'SPEI', 'bank', 'MXN', 'epoch');
 -- Stripes of these two appear with the writer that uses them. Only funding may go below zero: its
 -- negative balance is the sum of all money that the bank ever put in.

@@ -11,8 +11,9 @@ mod process;
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use sqlx::postgres::PgConnectOptions;
 
 use binaries::Binaries;
@@ -21,6 +22,9 @@ use process::Process;
 
 /// Superuser of the cluster and owner of its database; also the database's name.
 const NAME: &str = "caudal";
+
+/// How often the server is looked at while it serves.
+const WATCH_STEP: Duration = Duration::from_secs(1);
 
 /// A running private server.
 pub struct Server {
@@ -74,6 +78,14 @@ impl Server {
         let encode = |byte: &u8| if is_plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") };
         let socket: String = self.cluster.socket.as_os_str().as_encoded_bytes().iter().map(encode).collect();
         format!("postgres:///{NAME}?user={NAME}&host={socket}")
+    }
+
+    /// Waits until the server ends by itself, and gives the reason that its log has.
+    pub async fn lost(&self) -> anyhow::Error {
+        while process::running_server(&self.cluster.data).is_some() {
+            tokio::time::sleep(WATCH_STEP).await;
+        }
+        anyhow!("the private Postgres ended by itself; its log ends: {}", log_tail(&self.cluster.log))
     }
 
     /// Stops the server, if it is ours; the data stays.

@@ -68,6 +68,8 @@ async fn what_is_no_account_is_refused_and_changes_nothing(db: PgPool) {
         (json!({"accountNumber": null, "accountType": "checking"}), "accountNumber"),
         (json!({"accountNumber": 646_180, "accountType": "checking"}), "accountNumber"),
         (json!({"accountNumber": " \t", "accountType": "checking"}), "accountNumber"),
+        (json!({"accountNumber": "-- -", "accountType": "checking"}), "accountNumber"),
+        (json!({"accountNumber": "\u{200b}", "accountType": "checking"}), "accountNumber"),
         (json!({"accountNumber": "1\u{0}2", "accountType": "checking"}), "accountNumber"),
         (json!({"accountNumber": "1".repeat(51), "accountType": "checking"}), "accountNumber"),
         (json!({"accountNumber": CLABE, "accountType": ""}), "accountType"),
@@ -91,6 +93,8 @@ async fn a_number_is_taken_for_its_owner_only(db: PgPool) {
     let body = json!({"accountNumber": CLABE, "accountType": "checking"});
     ana.post(PATH, body.clone()).await.assert_status(201);
     refused(&app, ana.post(PATH, body.clone()), 409, "account-exists", Some("accountNumber")).await;
+    let spelled = json!({"accountNumber": "6461-8011 0400 0000 07", "accountType": "savings"});
+    refused(&app, ana.post(PATH, spelled), 409, "account-exists", Some("accountNumber")).await;
     // A conflict across users would tell that the number is a customer's.
     luis.post(PATH, body).await.assert_status(201);
 }

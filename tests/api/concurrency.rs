@@ -6,6 +6,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp};
 use caudal::domain::money::Money;
+use caudal::ledger::batcher::QUEUE_LENGTH_MAX;
 
 /// Sends the same transfer `times` times at once.
 async fn send_at_once(client: &Client, times: usize, from: &str, to: &str, amount: &'static str) -> Vec<Answer> {
@@ -41,6 +42,32 @@ async fn fifty_debits_of_thirty_leave_ten_of_a_hundred(db: PgPool) {
     assert_eq!(app.count("select count(*) from transfer where kind = 'spei'").await, 3);
     assert_eq!(app.count("select sum(delta)::bigint from entry").await, 0);
     assert_eq!(app.sum_of_balances().await, 0);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_full_queue_is_told_at_once_and_what_was_taken_is_done(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let from = ana.open_account(CLABE).await;
+    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    // Nothing moves while somebody else holds the account.
+    let mut holder = app.db.begin().await.unwrap();
+    sqlx::query("select from account_balance for update").execute(&mut *holder).await.unwrap();
+    let sent = tokio::spawn({
+        let (ana, from, to) = (ana.clone(), from.clone(), to.clone());
+        async move { send_at_once(&ana, QUEUE_LENGTH_MAX + 100, &from, &to, "1").await }
+    });
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    holder.rollback().await.unwrap();
+    let answers = sent.await.unwrap();
+    let (taken, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
+    for answer in &refused {
+        answer.assert_problem(503, "overloaded", None);
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    // One more than the queue holds may be in the batcher's hands.
+    assert!((90..=100).contains(&refused.len()), "{} refused", refused.len());
+    assert_eq!(ana.balance().await, format!("{}.00", 10_000 - taken.len()));
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

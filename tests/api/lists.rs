@@ -92,12 +92,16 @@ async fn pages_that_cannot_be_are_refused(db: PgPool) {
             let answer = ana.get(&format!("/api/ledger/{list}?limit={limit}")).await;
             answer.assert_problem(400, "validation-failed", Some("limit"));
         }
-        for cursor in ["x", "1_x", "_", "1763700000000", "%00", &"9".repeat(65)] {
+        let far = |millis: i64| format!("{millis}_00000000-0000-0000-0000-000000000000");
+        let past = far(-300_000_000_000_000);
+        let cursors = ["x", "1_x", "_", "1763700000000", "%00", &"9".repeat(65), &past, &far(i64::MIN), &far(i64::MAX)];
+        for cursor in cursors {
             let answer = ana.get(&format!("/api/ledger/{list}?cursor={cursor}")).await;
             answer.assert_problem(400, "validation-failed", Some("cursor"));
         }
-        // The largest and smallest cursors that can be written are only far away.
-        for millis in [i64::MAX, i64::MIN, 0] {
+        let twice = ana.get(&format!("/api/ledger/{list}?limit=1&limit=2")).await;
+        twice.assert_problem(400, "validation-failed", Some("limit"));
+        for millis in [0_i64, 253_402_300_799_999] {
             let path = format!("/api/ledger/{list}?cursor={millis}_00000000-0000-0000-0000-000000000000&unknown=1");
             ana.get(&path).await.assert_status(200);
         }

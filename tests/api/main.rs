@@ -12,6 +12,7 @@ mod assistance_limits;
 mod beneficiaries;
 mod concurrency;
 mod harness;
+mod hostile;
 mod idempotency;
 mod isolation;
 mod lists;

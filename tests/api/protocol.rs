@@ -33,6 +33,8 @@ async fn without_a_token_nothing_else_is_told(db: PgPool) {
             ];
             for (content_type, body) in bodies {
                 refused(&app, anon.send(method, path, content_type, body.into()), 401, "unauthorized", None).await;
+                let allow = anon.send(method, path, content_type, body.into()).await.headers.contains_key("allow");
+                assert!(!allow, "{method} {path} tells its methods");
             }
         }
     }
@@ -47,7 +49,7 @@ async fn without_a_token_nothing_else_is_told(db: PgPool) {
 async fn unknown_paths_and_methods_are_told_apart(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
-    for path in ["/api/ledger/nothing", "/api/ledger/accounts/", "/api/ledger/accounts/1", "/nothing", "/"] {
+    for path in ["/api/ledger/nothing", "/api/ledger/accounts/", "/api/ledger/accounts/1", "/nothing", "/", "/apiary"] {
         ana.get(path).await.assert_problem(404, "not-found", None);
     }
     for (path, methods) in ROUTES {

@@ -3,7 +3,8 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use crate::process::{DataDir, Service, eventually, is_running, text};
@@ -56,6 +57,16 @@ fn a_killed_host_leaves_no_postgres_beside_the_next_start() {
     service.signal(Signal::SIGKILL);
     service.wait();
     eventually("the watchdog stops the server", || data.postgres().is_none());
+}
+
+#[test]
+fn a_host_whose_private_server_dies_ends_and_says_why() {
+    let data = DataDir::new();
+    let mut service = Service::start(&data);
+    kill(Pid::from_raw(data.postgres().unwrap()), Signal::SIGINT).unwrap();
+    assert_eq!(service.wait(), Some(1));
+    let service = Service::start(&data);
+    service.stop();
 }
 
 #[test]

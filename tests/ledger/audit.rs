@@ -48,6 +48,14 @@ async fn each_tampering_breaks_a_rule(db: PgPool) {
         "update transfer set status = 'failed' where kind = 'opening'",
         "update transfer_event set status = 'pending'",
         "delete from ledger_batch where seq = 1",
+        "update ledger_batch set debits = debits + 1, credits = credits + 1 where seq = 1",
+        "update account_balance set floor = -100 where floor = 0",
+        "update account set owner = 'eve' where kind = 'customer'",
+        "delete from account where kind = 'customer'",
+        "delete from account_balance where floor = 0 and posted > 0",
+        "update transfer set credit_account_id = gen_random_uuid() where kind = 'opening'",
+        "insert into idempotency (owner, key, fingerprint, rejection, chain_id, seq, created_at)
+            select 'ana', 'forged', sha256(''), '[]', chain_id, seq, now() from ledger_batch where seq = 0",
     ] {
         let mut transaction = db.begin().await.unwrap();
         let changed = sqlx::query(tampering).execute(&mut *transaction).await.unwrap().rows_affected();

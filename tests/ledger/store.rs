@@ -3,7 +3,7 @@
 use caudal::domain::money::Money;
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Batch, Context};
-use caudal::ledger::store::{CommitError, Postgres, Store as _};
+use caudal::ledger::store::{CommitError, Fate, Postgres, Store as _};
 use caudal::ledger::writer::{self, LEASE, Writer};
 use caudal::ledger::{Command, FUNDING_ACCOUNT, Fund, OpenAccount, Outcome};
 use sqlx::PgPool;
@@ -44,16 +44,24 @@ async fn every_kind_of_wrong_batch_is_refused_whole(db: PgPool) {
     let store = Postgres(db.clone());
     let mut writer = writer_for(&db, 1, CONTEXT.now).await;
     let (batch, outcomes) = decide(&store, &writer, &[open("1")]).await;
-    store.commit(&batch, &writer, &CONTEXT).await.unwrap();
+    store.commit(&batch, Uuid::new_v4(), &writer, &CONTEXT).await.unwrap();
     writer.next_seq += 1;
     let Outcome::Opened(opened) = &outcomes[0] else { panic!("{outcomes:?}") };
     let fund = Fund { transfer_id: Uuid::now_v7(), account_id: opened.account_id, amount: Money::from_minor(7) };
     let (good, _) = decide(&store, &writer, &[Command::Fund(fund)]).await;
 
     type Sabotage = fn(&mut Batch);
-    let sabotages: [(&str, Sabotage); 8] = [
+    let sabotages: [(&str, Sabotage); 10] = [
         ("batch_balanced", |batch| batch.entries[1].delta = Money::from_minor(8)),
         ("batch_balanced", |batch| batch.entries.truncate(1)),
+        ("batch_explained", |batch| {
+            let customer = batch.balances.iter_mut().find(|(key, _)| key.0 != FUNDING_ACCOUNT).unwrap();
+            customer.1.posted = Money::from_minor(customer.1.posted.minor() + 1);
+        }),
+        ("batch_debited", |batch| {
+            batch.balances.clear();
+            batch.entries.clear();
+        }),
         ("batch_race", |batch| batch.balances.values_mut().for_each(|change| change.expected += 1)),
         ("no_overdraft", |batch| {
             let customer = batch.balances.iter_mut().find(|(key, _)| key.0 != FUNDING_ACCOUNT).unwrap();
@@ -68,7 +76,7 @@ async fn every_kind_of_wrong_batch_is_refused_whole(db: PgPool) {
     for (constraint, sabotage) in sabotages {
         let mut bad = good.clone();
         sabotage(&mut bad);
-        let refusal = store.commit(&bad, &writer, &CONTEXT).await.unwrap_err();
+        let refusal = store.commit(&bad, Uuid::new_v4(), &writer, &CONTEXT).await.unwrap_err();
         match (&refusal, constraint) {
             (CommitError::LostRace, "batch_race" | "entry_pkey") => {}
             (CommitError::Refused(error), _) => {
@@ -78,7 +86,7 @@ async fn every_kind_of_wrong_batch_is_refused_whole(db: PgPool) {
         }
         assert_eq!(count(&db).await, before, "{constraint}");
     }
-    store.commit(&good, &writer, &CONTEXT).await.unwrap();
+    store.commit(&good, Uuid::new_v4(), &writer, &CONTEXT).await.unwrap();
     let findings = caudal::db::audit::prove(&mut db.acquire().await.unwrap()).await.unwrap();
     assert!(findings.iter().all(|finding| finding.broken == 0), "{findings:?}");
 }
@@ -88,18 +96,18 @@ async fn a_batch_decided_on_old_balances_loses_the_race(db: PgPool) {
     let store = Postgres(db.clone());
     let (mut one, two) = (writer_for(&db, 1, CONTEXT.now).await, writer_for(&db, 2, CONTEXT.now).await);
     let (batch, outcomes) = decide(&store, &one, &[open("1")]).await;
-    store.commit(&batch, &one, &CONTEXT).await.unwrap();
+    store.commit(&batch, Uuid::new_v4(), &one, &CONTEXT).await.unwrap();
     one.next_seq += 1;
     let Outcome::Opened(opened) = &outcomes[0] else { panic!("{outcomes:?}") };
     let fund =
         |amount| Fund { transfer_id: Uuid::now_v7(), account_id: opened.account_id, amount: Money::from_minor(amount) };
     let (first, _) = decide(&store, &one, &[Command::Fund(fund(1))]).await;
     let (second, _) = decide(&store, &two, &[Command::Fund(fund(2))]).await;
-    store.commit(&first, &one, &CONTEXT).await.unwrap();
-    assert!(matches!(store.commit(&second, &two, &CONTEXT).await, Err(CommitError::LostRace)));
+    store.commit(&first, Uuid::new_v4(), &one, &CONTEXT).await.unwrap();
+    assert!(matches!(store.commit(&second, Uuid::new_v4(), &two, &CONTEXT).await, Err(CommitError::LostRace)));
     // Decided again on what is there now, it goes through.
     let (second, _) = decide(&store, &two, &[Command::Fund(fund(2))]).await;
-    store.commit(&second, &two, &CONTEXT).await.unwrap();
+    store.commit(&second, Uuid::new_v4(), &two, &CONTEXT).await.unwrap();
     let (batch, outcomes) = decide(&store, &one, &[open("1")]).await;
     assert_eq!(outcomes, [Outcome::AccountExists]);
     assert!(batch.is_empty());
@@ -111,9 +119,9 @@ async fn two_openings_of_one_number_are_told_apart_by_the_table(db: PgPool) {
     let (one, two) = (writer_for(&db, 1, CONTEXT.now).await, writer_for(&db, 2, CONTEXT.now).await);
     let (first, _) = decide(&store, &one, &[open("1")]).await;
     let (second, _) = decide(&store, &two, &[open("1")]).await;
-    store.commit(&first, &one, &CONTEXT).await.unwrap();
+    store.commit(&first, Uuid::new_v4(), &one, &CONTEXT).await.unwrap();
     let before = count(&db).await;
-    assert!(matches!(store.commit(&second, &two, &CONTEXT).await, Err(CommitError::LostRace)));
+    assert!(matches!(store.commit(&second, Uuid::new_v4(), &two, &CONTEXT).await, Err(CommitError::LostRace)));
     assert_eq!(count(&db).await, before);
 }
 
@@ -132,13 +140,10 @@ async fn a_chain_is_leased_to_one_writer_and_fenced_by_its_numbers(db: PgPool) {
     assert!(!writer::renew(&mut connection, &two, later).await.unwrap());
     let store = Postgres(db.clone());
     let (batch, _) = decide(&store, &three, &[open("3")]).await;
-    store.commit(&batch, &three, &CONTEXT).await.unwrap();
+    store.commit(&batch, Uuid::new_v4(), &three, &CONTEXT).await.unwrap();
     let (batch, _) = decide(&store, &two, &[open("2")]).await;
-    let refusal = store.commit(&batch, &two, &CONTEXT).await.unwrap_err();
+    let refusal = store.commit(&batch, Uuid::new_v4(), &two, &CONTEXT).await.unwrap_err();
     assert!(matches!(refusal, CommitError::LostChain | CommitError::LostRace), "{refusal:?}");
-    assert!(store.is_committed(three.chain_id, 0).await.unwrap());
-    assert!(!store.is_committed(three.chain_id, 1).await.unwrap());
-
     // A released chain is continued where it ended.
     writer::release(&mut connection, &three).await.unwrap();
     let four = writer_for(&db, 4, later).await;
@@ -163,4 +168,45 @@ async fn two_hosts_that_start_at_once_get_two_chains(db: PgPool) {
     let chains: i64 =
         sqlx::query_scalar("select count(distinct chain_id) from ledger_batch").fetch_one(&db).await.unwrap();
     assert_eq!(chains, 4);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn an_unknown_outcome_is_settled_for_good(db: PgPool) {
+    let store = Postgres(db.clone());
+    let mut writer = writer_for(&db, 1, CONTEXT.now).await;
+    let (batch, _) = decide(&store, &writer, &[open("1")]).await;
+    let (there, not_there) = (Uuid::new_v4(), Uuid::new_v4());
+    store.commit(&batch, there, &writer, &CONTEXT).await.unwrap();
+    assert_eq!(store.settle(there, &writer, CONTEXT.now).await.unwrap(), Fate::Committed);
+    assert_eq!(store.settle(not_there, &writer, CONTEXT.now).await.unwrap(), Fate::LostChain);
+
+    // An attempt that was not there when it was asked for can never come through afterwards.
+    writer.next_seq += 1;
+    let (batch, _) = decide(&store, &writer, &[open("2")]).await;
+    assert_eq!(store.settle(not_there, &writer, CONTEXT.now).await.unwrap(), Fate::Never);
+    let late = store.commit(&batch, not_there, &writer, &CONTEXT).await;
+    assert!(matches!(late, Err(CommitError::LostChain)), "{late:?}");
+    writer.next_seq += 1;
+    store.commit(&batch, Uuid::new_v4(), &writer, &CONTEXT).await.unwrap();
+    let findings = caudal::db::audit::prove(&mut db.acquire().await.unwrap()).await.unwrap();
+    assert!(findings.iter().all(|finding| finding.broken == 0), "{findings:?}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn settling_waits_for_a_statement_that_still_runs(db: PgPool) {
+    let store = Postgres(db.clone());
+    let writer = writer_for(&db, 1, CONTEXT.now).await;
+    let (batch, _) = decide(&store, &writer, &[open("1")]).await;
+    // The batch is written but not committed when its connection is given up for lost.
+    let mut slow = db.begin().await.unwrap();
+    let batch_id = Uuid::new_v4();
+    let row = "insert into ledger_batch (chain_id, seq, batch_id, created_at) values ($1, $2, $3, now())";
+    let row = sqlx::query(row).bind(writer.chain_id).bind(writer.next_seq).bind(batch_id);
+    row.execute(&mut *slow).await.unwrap();
+    let asking = tokio::spawn(async move { store.settle(batch_id, &writer, CONTEXT.now).await });
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    assert!(!asking.is_finished(), "it has to wait for the other's end");
+    slow.commit().await.unwrap();
+    assert_eq!(asking.await.unwrap().unwrap(), Fate::Committed);
+    assert!(!batch.is_empty());
 }

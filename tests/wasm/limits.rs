@@ -2,8 +2,8 @@
 //!
 //! Each limit of `host/src/wasm/engine.rs` is met once, and the same scorer answers afterwards.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Barrier, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -158,7 +158,7 @@ fn failures_give_their_slots_back() {
     for screen in ["trap", "grow", "recurse", "spill", "huge", "nan", "invalid"] {
         for call in 0..MORE_THAN_SLOTS {
             let error = sane(|| ask(screen)).unwrap_err();
-            assert!(!told(&error).contains("limit of"), "call {call} of {screen}: {}", told(&error));
+            assert!(!matches!(error, ScoreError::Busy), "call {call} of {screen}: {}", told(&error));
         }
         assert_answers();
     }
@@ -184,8 +184,14 @@ fn thousands_of_decisions_in_a_row_find_a_slot() {
 fn crowd(size: usize) -> Vec<Result<Assessment, ScoreError>> {
     let own = Runtime::new().unwrap();
     let scorer = sane(|| NudgeScorer::load(&own, &hostile())).unwrap();
+    // All at once, however long it takes to start their threads.
+    let start = Barrier::new(size);
+    let call = || {
+        start.wait();
+        ask_of(&scorer, "loop")
+    };
     let outcomes = thread::scope(|scope| {
-        let calls: Vec<_> = (0..size).map(|_| scope.spawn(|| ask_of(&scorer, "loop"))).collect();
+        let calls: Vec<_> = (0..size).map(|_| scope.spawn(call)).collect();
         calls.into_iter().map(|call| call.join().unwrap()).collect()
     });
     assert_eq!(sane(|| ask_of(&scorer, "login")).unwrap().difficulty_score, 0.1);
@@ -201,11 +207,14 @@ fn a_hundred_instances_live_at_the_same_moment() {
 
 #[test]
 fn a_crowd_larger_than_the_pool_is_refused_and_breaks_nothing() {
-    for outcome in crowd(400) {
-        let Err(ScoreError::Trapped(error)) = outcome else {
-            assert!(matches!(outcome, Err(ScoreError::TimedOut)), "{outcome:?}");
-            continue;
-        };
-        assert!(error.to_string().contains("maximum concurrent limit of 128"), "{error:?}");
+    // How many live at the same moment is up to the machine's scheduler: try until there are too many.
+    for _ in 0..20 {
+        let outcomes = crowd(400);
+        let known = |outcome: &Result<_, _>| matches!(outcome, Err(ScoreError::TimedOut | ScoreError::Busy));
+        assert!(outcomes.iter().all(known), "{outcomes:?}");
+        if outcomes.iter().any(|outcome| matches!(outcome, Err(ScoreError::Busy))) {
+            return;
+        }
     }
+    panic!("nobody was ever refused");
 }

@@ -22,20 +22,25 @@ struct Rule {
     /// Whether `_` separates words here: it does in labels like `confirm_1500.50`, while it is a
     /// letter of an address.
     underscore_separates: bool,
-    word: fn(&str) -> &'static str,
+    /// What to write instead; none to leave it.
+    word: fn(&str) -> Option<&'static str>,
 }
 
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let rule = |pattern: &str, word| Rule { pattern: compile(pattern), underscore_separates: true, word };
     vec![
-        Rule { underscore_separates: false, ..rule(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+", |_| "[email]") },
-        rule(r"(?i)\b[A-ZÑ&]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d\b", |_| "[curp]"),
-        rule(r"(?i)\b[A-ZÑ&]{3,4}\d{6}[A-Z\d]{3}\b", |_| "[rfc]"),
+        Rule { underscore_separates: false, ..rule(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)*", |_| Some("[email]")) },
+        rule(r"(?i)\b[A-ZÑ&]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d?\b", |_| Some("[curp]")),
+        rule(r"(?i)\b[A-ZÑ&]{3,4}\d{6}[A-Z\d]{3}\b", |_| Some("[rfc]")),
         // Before long numbers: an amount with its currency is not a phone number.
-        rule(r"(?i)(?:[$€]|\b(?:mxn|usd|eur)\b)\s*\$?\s*\d[\d,.]*", |_| "[amount]"),
-        rule(r"(?i)\b\d[\d,. ]*\s*(?:mxn|usd|eur|pesos?|dolares|dólares|dollars?|centavos)\b", |_| "[amount]"),
-        rule(r"\+?\d(?:[ ().\-/]{0,2}\d){9,}", long_number),
-        rule(r"\b\d{1,3}(?:,\d{3})+(?:\.\d+)?\b|\b\d+\.\d{2}\b", |_| "[amount]"),
+        rule(r"(?i)(?:[$€]|\b(?:mxn|usd|eur)\b)\s*\$?\s*\d[\d,.]*", |_| Some("[amount]")),
+        rule(
+            r"(?i)\b\d[\d,. ]*\s*(?:(?:mil|millon(?:es)?|millón)\s*)?(?:mxn|usd|eur|pesos?|dolares|dólares|dollars?|centavos)\b",
+            |_| Some("[amount]"),
+        ),
+        rule(r"\+?\d(?:[ ().\-/]{0,4}\d){9,}", long_number),
+        rule(r"(?i)\b(?:amount|monto|importe|total|saldo|balance)\W{0,3}\d[\d,.]*", |_| Some("[amount]")),
+        rule(r"\bv?\d+(?:[.,]\d+)+\b", decimal_number),
     ]
 });
 
@@ -44,14 +49,22 @@ fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a constant pattern")
 }
 
-fn long_number(found: &str) -> &'static str {
+fn long_number(found: &str) -> Option<&'static str> {
     let digits: String = found.chars().filter_map(|c| c.to_digit(10)).filter_map(|d| char::from_digit(d, 10)).collect();
-    match digits.len() {
+    Some(match digits.len() {
         18 => "[clabe]",
         length if CARD_DIGITS.contains(&length) && luhn_checks(&digits) => "[card]",
         PERSONAL_DIGITS_MIN..=13 => "[phone]",
         _ => "[number]",
-    }
+    })
+}
+
+/// `1500.5`, `1,500.50` and `12,500` may be money; `v1.2` and `1.2.3` are versions.
+fn decimal_number(found: &str) -> Option<&'static str> {
+    let groups: Vec<&str> = found.split(['.', ',']).collect();
+    let (last, middle) = (groups.last()?, groups.get(1..groups.len() - 1)?);
+    let is_money = !found.starts_with('v') && last.len() <= 3 && middle.iter().all(|group| group.len() == 3);
+    is_money.then_some("[amount]")
 }
 
 /// The text without what must not be kept.
@@ -66,8 +79,9 @@ impl Rule {
         let mut redacted = String::with_capacity(text.len());
         let mut end = 0;
         for found in self.pattern.find_iter(&searched) {
+            let Some(word) = (self.word)(found.as_str()) else { continue };
             redacted.push_str(&text[end..found.start()]);
-            redacted.push_str((self.word)(found.as_str()));
+            redacted.push_str(word);
             end = found.end();
         }
         redacted.push_str(&text[end..]);
@@ -98,7 +112,12 @@ mod tests {
             ("ana_lopez@example.com", "[email]"),
             ("MXN 1500", "[amount]"),
             ("1500 pesos", "[amount]"),
-            ("amount=1500.50", "amount=[amount]"),
+            ("amount=1500.50", "[amount]"),
+            ("amount=1500", "[amount]"),
+            ("sent 1500.5 and 1500,50 and 1.500,50", "sent [amount] and [amount] and [amount]"),
+            ("15 mil pesos", "[amount]"),
+            ("0121   8000   4643   0512 49", "[clabe]"),
+            ("ana@localhost", "[email]"),
             ("12,500", "[amount]"),
             ("99999999999999999999999", "[number]"),
         ] {
@@ -108,9 +127,16 @@ mod tests {
 
     #[test]
     fn behaviour_stays() {
-        for text in
-            ["transfer_amount", "step 2 of 4", "took 12 s, 3 errors", "v1.2.3", "nudge_accepted", "", "ñandú 日本"]
-        {
+        for text in [
+            "transfer_amount",
+            "step 2 of 4",
+            "took 12 s, 3 errors",
+            "v1.2.3",
+            "1.10.3",
+            "nudge_accepted",
+            "",
+            "ñandú 日本",
+        ] {
             assert_eq!(redact(text), text);
         }
     }

@@ -17,10 +17,11 @@ const BATCH_LENGTH_MAX: i64 = 500;
 /// when another host queued it.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// How long stored events are kept, in days.
+/// How long stored events are kept, in days: enough for a quarter's figures, and no longer than their
+/// purpose needs.
 const RETENTION_DAYS: i64 = 90;
 
-/// How often outdated events are looked for.
+/// How often outdated events are looked for: an hour more or less of ninety days does not matter.
 const PURGE_EVERY: Duration = Duration::from_secs(3600);
 
 /// Wakes the worker; cheap to clone.

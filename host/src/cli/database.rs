@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _, Executor as _, PgPool};
+use sqlx::{ConnectOptions as _, Connection as _, PgPool};
 
 use crate::config::Common;
+use crate::db::session;
 use crate::postgres::Server;
 
 /// Connections of one host: more than a small machine can work on only wait for each other.
@@ -14,11 +15,6 @@ const CONNECTIONS_MAX: u32 = 16;
 
 /// How long a request waits for a connection before it is told that the service is busy.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
-
-/// What a session may take before Postgres ends it: a statement, the wait for a lock in one, and a
-/// transaction that nobody goes on with. All are far above the milliseconds that ours need.
-const SESSION_LIMITS: &str =
-    "set statement_timeout = '20s'; set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '20s'";
 
 /// A pool and, if it is ours, the server behind it.
 pub(super) struct Database {
@@ -61,6 +57,14 @@ impl Database {
         Ok(Self { pool, server })
     }
 
+    /// Waits until a server of ours is gone without having been told to, and says so.
+    pub(super) async fn lost(&self) -> anyhow::Error {
+        match &self.server {
+            Some(server) => server.lost().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Closes the pool and stops the server if it is ours.
     pub(super) async fn close(self) -> Result<()> {
         self.pool.close().await;
@@ -76,12 +80,14 @@ async fn connect(options: PgConnectOptions) -> Result<PgPool> {
     // A migration may take its time, so it has a connection of its own without a limit.
     let mut db = options.connect().await.context(unreachable)?;
     crate::MIGRATOR.run(&mut db).await.context("cannot migrate the database")?;
+    if !session::is_durable(&mut db).await.context(unreachable)? {
+        bail!("Postgres is set to synchronous_commit = off, which may lose answered transfers: turn it on");
+    }
     db.close().await.context(unreachable)?;
     PgPoolOptions::new()
         .max_connections(CONNECTIONS_MAX)
         .acquire_timeout(CONNECTION_WAIT)
-        // By a statement rather than a start-up parameter, which connection poolers refuse.
-        .after_connect(|db, _| Box::pin(async move { db.execute(SESSION_LIMITS).await.map(drop) }))
+        .after_connect(|db, _| Box::pin(session::limit(db)))
         .connect_with(options)
         .await
         .context(unreachable)

@@ -17,11 +17,13 @@ use crate::app::{App, Settings};
 use crate::clock::Clock;
 use crate::config::{ClabePolicy, Common, Serve};
 use crate::domain::money::Money;
+use crate::http::server;
 use crate::http::token::{Verifier, mint};
 use crate::ledger::Ledger;
 use crate::ledger::batcher::LedgerConfig;
 use crate::models::{Components, Models, Registry};
 use crate::wasm::Runtime;
+use crate::{assist_router, ledger_router};
 
 /// First credit of a sandbox account: 10,000.00 MXN.
 const SANDBOX_CREDIT: Money = Money::from_minor(1_000_000);
@@ -96,16 +98,15 @@ async fn serve_until_signal(
     let (stop, stopped) = watch::channel(false);
     let ledger_addr = ledger_listener.local_addr().context("cannot read the ledger's address")?;
     let assist_addr = assist_listener.local_addr().context("cannot read the assistance API's address")?;
-    let ledger_server = axum::serve(ledger_listener, crate::ledger_router(app.clone()))
-        .with_graceful_shutdown(wait_for(stopped.clone()));
-    let assist_server =
-        axum::serve(assist_listener, crate::assist_router(app.clone())).with_graceful_shutdown(wait_for(stopped));
-    let ledger_server = tokio::spawn(async move { ledger_server.await });
-    let assist_server = tokio::spawn(async move { assist_server.await });
+    let ledger_server = tokio::spawn(server::serve(ledger_listener, ledger_router(app.clone()), stopped.clone()));
+    let assist_server = tokio::spawn(server::serve(assist_listener, assist_router(app.clone()), stopped));
     print(&banner(serve, secret, &app, ledger_addr, assist_addr)?)?;
     drop(app);
 
-    signals.wait().await;
+    let ended = tokio::select! {
+        () = signals.wait() => Ok(()),
+        reason = database.lost() => Err(reason),
+    };
     tracing::info!("stopping: requests under way finish, queued events are kept");
     stop.send_replace(true);
     // The servers hold the last handles to the ledger, so its task ends after them, with every
@@ -118,7 +119,7 @@ async fn serve_until_signal(
     if tokio::time::timeout(SHUTDOWN_GRACE, finish).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
-    Ok(())
+    ended
 }
 
 /// Ctrl-C and SIGTERM.
@@ -139,11 +140,6 @@ impl Signals {
             _ = self.terminate.recv() => {}
         }
     }
-}
-
-async fn wait_for(mut stopped: watch::Receiver<bool>) {
-    // A dropped sender means the same.
-    let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
 fn settings(serve: &Serve) -> Settings {

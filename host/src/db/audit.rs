@@ -53,6 +53,15 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
         select
             (select (coalesce(sum(posted), 0) <> 0)::int::bigint from account_balance) as "not_conserved!",
             (select count(*) from account_balance where posted < floor) as "overdrawn!",
+            (select count(*) from account_balance b left join account a using (account_id)
+                where a.account_id is null or (a.kind <> 'funding' and b.floor <> 0) or (a.kind = 'customer' and b.stripe <> 0)
+            ) as "odd_balances!",
+            (select count(*) from account a where kind = 'customer' and not exists (
+                select from account_balance b where b.account_id = a.account_id and b.stripe = 0
+            )) as "accounts_without_balance!",
+            (select count(*) from (
+                select account_id, stripe from entry except select account_id, stripe from account_balance
+            ) as homeless) as "entries_without_balance!",
             (select count(*) from (
                 select b.account_id, b.stripe
                 from account_balance b left join entry e using (account_id, stripe)
@@ -87,8 +96,25 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
                 select chain_id from ledger_batch group by chain_id having count(*) <> max(seq) + 1 or min(seq) <> 0
             ) as gaps) as "gaps!",
             (select count(*) from transfer t where not exists (
-                select from ledger_batch b where b.chain_id = t.chain_id and b.seq = t.seq
-            )) as "unbatched_transfers!"
+                select from account a
+                where a.account_id = case t.kind when 'spei' then t.debit_account_id else t.credit_account_id end
+                    and a.owner = t.owner
+            ) or not exists (
+                select from account a
+                where a.account_id = case t.kind when 'spei' then t.credit_account_id else t.debit_account_id end
+                    and a.kind = case t.kind when 'spei' then 'spei' else 'funding' end
+            )) as "transfers_of_others!",
+            (select count(*) from ledger_batch b
+                full join (select chain_id, seq, count(*) as n from transfer group by 1, 2) as t using (chain_id, seq)
+                full join (
+                    select chain_id, seq, count(*) as n, sum(delta) filter (where delta > 0) as credits
+                    from entry group by 1, 2
+                ) as e using (chain_id, seq)
+                full join (select chain_id, seq, count(*) as n from idempotency group by 1, 2) as k using (chain_id, seq)
+                where b.batch_id is null or b.transfers_written <> coalesce(t.n, 0)
+                    or b.entries_written <> coalesce(e.n, 0) or b.keys_written <> coalesce(k.n, 0)
+                    or b.credits <> coalesce(e.credits, 0) or b.debits <> b.credits
+            ) as "odd_batches!"
         "#
     )
     .fetch_one(db)
@@ -97,6 +123,9 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
     Ok(vec![
         finding("the balances of all accounts add up to zero", row.not_conserved),
         finding("no balance is below its floor", row.overdrawn),
+        finding("each balance belongs to an account and has its floor", row.odd_balances),
+        finding("each customer account has a balance", row.accounts_without_balance),
+        finding("each entry has a balance", row.entries_without_balance),
         finding("each balance is the sum of its entries", row.unexplained_balances),
         finding("each entry continues the balance before it", row.broken_steps),
         finding("each transfer has one debit and one credit of its amount", row.unbalanced_transfers),
@@ -104,6 +133,7 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
         finding("each status is the last one recorded", row.untold_statuses),
         finding("each idempotency key points at a transfer of its owner", row.stray_keys),
         finding("no chain of batches has a gap", row.gaps),
-        finding("each transfer belongs to a batch", row.unbatched_transfers),
+        finding("each transfer is between its owner's account and the bank's", row.transfers_of_others),
+        finding("each batch has the transfers, entries and keys that it wrote", row.odd_batches),
     ])
 }

@@ -25,14 +25,6 @@ pub async fn find_consent(db: &mut PgConnection, owner: &str) -> Result<Option<C
         .await
 }
 
-/// Whether the user said yes.
-///
-/// # Errors
-/// When the database fails.
-pub async fn is_granted(db: &mut PgConnection, owner: &str) -> Result<bool, sqlx::Error> {
-    Ok(find_consent(db, owner).await?.is_some_and(|consent| consent.granted))
-}
-
 /// Records an answer and keeps it in the history under a new id; run it in a transaction.
 ///
 /// # Errors

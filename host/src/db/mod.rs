@@ -18,6 +18,7 @@ pub mod beneficiaries;
 pub mod consents;
 pub mod events;
 pub mod profiles;
+pub mod session;
 pub mod transfers;
 
 use time::OffsetDateTime;

@@ -89,9 +89,14 @@ impl Money {
             Some(rest) => (true, rest),
             None => (false, mantissa),
         };
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let (whole, fraction) = match mantissa.split_once('.') {
+            Some((_, "")) => return Err(AmountError::NotANumber),
+            Some(parts) => parts,
+            None => (mantissa, ""),
+        };
         let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.is_empty() || !is_digits(whole) || !is_digits(fraction) {
+        let is_padded = whole.len() > 1 && whole.starts_with('0');
+        if whole.is_empty() || is_padded || !is_digits(whole) || !is_digits(fraction) {
             return Err(AmountError::NotANumber);
         }
         if text.len() > TEXT_LENGTH_MAX {
@@ -208,6 +213,9 @@ mod tests {
             ("1e", NotANumber),
             ("1e+", NotANumber),
             (".5", NotANumber),
+            ("5.", NotANumber),
+            ("0100", NotANumber),
+            ("00", NotANumber),
         ] {
             check(text, Err(error));
         }

@@ -6,13 +6,16 @@ use super::risk;
 
 /// Codes that rules may give; each is a problem code of the HTTP API.
 pub const CODES: [&str; 5] =
-    [SAME_ACCOUNT, INSUFFICIENT_FUNDS, "limit-exceeded", "beneficiary-cooling", "risk-acknowledgment-required"];
+    [SAME_ACCOUNT, INSUFFICIENT_FUNDS, "limit-exceeded", "beneficiary-cooling", RISK_ACKNOWLEDGMENT_REQUIRED];
 
 /// The beneficiary's account is the debited one.
 pub const SAME_ACCOUNT: &str = "same-account";
 
 /// The balance does not cover the amount.
 pub const INSUFFICIENT_FUNDS: &str = "insufficient-funds";
+
+/// The risk is high and was not acknowledged.
+pub const RISK_ACKNOWLEDGMENT_REQUIRED: &str = "risk-acknowledgment-required";
 
 /// Facts about one transfer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -91,7 +91,7 @@ pub(super) async fn create_account(
     User(owner): User,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
-    let account_number = fields.text("accountNumber", ACCOUNT_NUMBER_CHARS_MAX);
+    let account_number = fields.account_number("accountNumber", ACCOUNT_NUMBER_CHARS_MAX);
     let account_type = fields.text("accountType", ACCOUNT_TYPE_CHARS_MAX);
     if fields.optional_text("currency", CURRENCY.len()).is_some_and(|currency| currency != CURRENCY) {
         fields.refuse("currency", "unknown-value", "must be MXN");

@@ -78,11 +78,14 @@ impl From<Beneficiary> for BeneficiaryJson {
     }
 }
 
+/// Fewest letters and digits in a name that says something about which bank it is.
+const BANK_NAME_CHARS_MIN: usize = 2;
+
 /// "BBVA México" and "bbva" are the same bank: one name contains the other.
 fn is_same_bank(derived: &str, typed: &str) -> bool {
     let plain = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
     let (derived, typed) = (plain(derived), plain(typed));
-    derived.contains(&typed) || typed.contains(&derived)
+    typed.chars().count() >= BANK_NAME_CHARS_MIN && (derived.contains(&typed) || typed.contains(&derived))
 }
 
 /// The user's payees, oldest first.
@@ -112,7 +115,7 @@ pub(super) async fn create_beneficiary(
         beneficiary_id: app.clock.new_id(),
         name: fields.text("name", NAME_CHARS_MAX),
         alias: fields.optional_text("alias", LABEL_CHARS_MAX),
-        account_number: fields.text("accountNumber", ACCOUNT_NUMBER_CHARS_MAX),
+        account_number: fields.account_number("accountNumber", ACCOUNT_NUMBER_CHARS_MAX),
         bank_name: fields.text("bankName", LABEL_CHARS_MAX),
         is_favorite: false,
         created_at: app.clock.now(),

@@ -74,7 +74,7 @@ pub enum Error {
     /// The rules component gave no usable answer; logged where it happened.
     RulesUnavailable,
     /// The database is away.
-    DatabaseUnavailable(sqlx::Error),
+    DatabaseUnavailable(Arc<sqlx::Error>),
     /// A commit's outcome is not known yet.
     OutcomeUnknown,
     /// A fault of ours.
@@ -204,7 +204,7 @@ impl Error {
             Self::ModelUnavailable(_) | Self::RulesUnavailable => {
                 "Nothing was decided and nothing was changed. Try again later.".into()
             }
-            Self::DatabaseUnavailable(_) => "Nothing was changed. Try again later.".into(),
+            Self::DatabaseUnavailable(_) => "If this was a change, look whether it was made before trying again.".into(),
             Self::OutcomeUnknown => {
                 "The database went away in the moment of writing. Retry with the same Idempotency-Key to learn the outcome."
                     .into()
@@ -232,7 +232,7 @@ impl Error {
         match self {
             Self::Internal(error) => tracing::error!(error = &**error as &dyn std::error::Error, "internal error"),
             Self::DatabaseUnavailable(error) => {
-                tracing::error!(error = error as &dyn std::error::Error, "the database is away");
+                tracing::error!(error = &**error as &dyn std::error::Error, "the database is away");
             }
             Self::ModelUnavailable(error) => {
                 tracing::error!(error = error as &dyn std::error::Error, "a model gave no usable answer");
@@ -295,19 +295,25 @@ impl IntoResponse for Error {
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
-        match error {
+        Arc::new(error).into()
+    }
+}
+
+impl From<Arc<sqlx::Error>> for Error {
+    fn from(error: Arc<sqlx::Error>) -> Self {
+        match &*error {
             sqlx::Error::PoolTimedOut => Self::Overloaded,
             sqlx::Error::Io(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
                 Self::DatabaseUnavailable(error)
             }
-            sqlx::Error::Database(ref inner) => match inner.code().as_deref() {
+            sqlx::Error::Database(inner) => match inner.code().as_deref() {
                 // The statement or its wait for a lock took longer than a session may.
                 Some("57014" | "55P03") => Self::Overloaded,
-                // The server shuts down or starts up.
-                Some(code) if code.starts_with("57P") => Self::DatabaseUnavailable(error),
+                // The server shuts down or starts up, or the connection broke.
+                Some(code) if code.starts_with("57P") || code.starts_with("08") => Self::DatabaseUnavailable(error),
                 _ => Self::Internal(error.into()),
             },
-            error => Self::Internal(error.into()),
+            _ => Self::Internal(error.into()),
         }
     }
 }
@@ -321,15 +327,13 @@ impl From<ScoreError> for Error {
     }
 }
 
-impl From<Arc<LedgerError>> for Error {
-    fn from(error: Arc<LedgerError>) -> Self {
-        match Arc::try_unwrap(error) {
-            Ok(LedgerError::Database(error)) => error.into(),
-            Ok(LedgerError::Overloaded | LedgerError::Closed) => Self::Overloaded,
-            Ok(LedgerError::Unknown) => Self::OutcomeUnknown,
-            Ok(error @ LedgerError::Panicked) => Self::Internal(error.into()),
-            // Shared by the callers of one batch; each answers the same.
-            Err(error) => Self::Internal(error.into()),
+impl From<LedgerError> for Error {
+    fn from(error: LedgerError) -> Self {
+        match error {
+            LedgerError::Database(error) => error.into(),
+            LedgerError::Overloaded | LedgerError::Closed => Self::Overloaded,
+            LedgerError::Unknown => Self::OutcomeUnknown,
+            LedgerError::Panicked => Self::Internal(error.into()),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Request parts as arguments of handlers: bodies, query parameters, pages, the idempotency key.
 
+use std::ops::RangeInclusive;
+
 use axum::RequestExt as _;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
@@ -14,6 +16,13 @@ use crate::db::Position;
 
 /// Most items of one page.
 pub const PAGE_LENGTH_MAX: u32 = 1_000;
+
+/// Longest cursor, in characters: 15 digits, an underscore and a UUID are 52.
+const CURSOR_LENGTH_MAX: usize = 64;
+
+/// Instants that a cursor may name, in milliseconds: 1970 to 9999, which Postgres and this program
+/// can both tell.
+const CURSOR_MILLIS: RangeInclusive<i64> = 0..=253_402_300_799_999;
 
 /// Longest idempotency key, in characters.
 const KEY_LENGTH_MAX: usize = 255;
@@ -97,7 +106,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Page {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let Parameters(mut fields) = Parameters::from_request_parts(parts, state).await?;
         let limit = fields.optional_integer("limit", 1, PAGE_LENGTH_MAX);
-        let cursor = fields.optional_text("cursor", 64);
+        let cursor = fields.optional_text("cursor", CURSOR_LENGTH_MAX);
         let after = cursor.as_deref().and_then(parse_cursor);
         if cursor.is_some() && after.is_none() {
             fields.refuse("cursor", "unknown-value", "must be one that a Link header gave");
@@ -114,7 +123,8 @@ pub fn cursor(position: Position) -> String {
 
 fn parse_cursor(text: &str) -> Option<Position> {
     let (created_at, id) = text.split_once('_')?;
-    Some(Position { created_at: at_millis(created_at.parse().ok()?), id: parse_uuid(id)? })
+    let created_at = created_at.parse().ok().filter(|millis| CURSOR_MILLIS.contains(millis))?;
+    Some(Position { created_at: at_millis(created_at), id: parse_uuid(id)? })
 }
 
 /// The `Idempotency-Key` header: 1 to 255 visible ASCII characters, raw or as a quoted string.

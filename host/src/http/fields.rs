@@ -86,10 +86,15 @@ impl Fields {
         Self { values, errors: Vec::new(), status }
     }
 
-    /// From the parameters of a query string; the last of several counts.
+    /// From the parameters of a query string. One that is there twice is refused.
     pub fn from_query(query: Vec<(String, String)>) -> Self {
-        let values = query.into_iter().map(|(name, value)| (name, Value::Text(value))).collect();
-        Self { values, errors: Vec::new(), status: StatusCode::BAD_REQUEST }
+        let mut fields = Self { values: BTreeMap::new(), errors: Vec::new(), status: StatusCode::BAD_REQUEST };
+        for (name, value) in query {
+            if fields.values.insert(name.clone(), Value::Text(value)).is_some() {
+                fields.refuse(&name, "conflict", "is there twice");
+            }
+        }
+        fields
     }
 
     /// Refuses the request if anything was wrong.
@@ -140,6 +145,15 @@ impl Fields {
     /// A string of 1 to `chars_max` characters that is not blank.
     pub fn text(&mut self, field: &str, chars_max: usize) -> String {
         self.required(field, |value| read_text(value, chars_max, true))
+    }
+
+    /// An account number: a string of 1 to `chars_max` characters with a letter or digit in it.
+    pub fn account_number(&mut self, field: &str, chars_max: usize) -> String {
+        let number = self.text(field, chars_max);
+        if !number.trim().is_empty() && !number.contains(char::is_alphanumeric) {
+            self.refuse(field, "blank", "must have a letter or digit");
+        }
+        number
     }
 
     /// A string of up to `chars_max` characters.
@@ -274,8 +288,11 @@ fn check_range(number: f64, min: f64, max: f64) -> Result<f64, (&'static str, St
     if (min..=max).contains(&number) {
         return Ok(number);
     }
-    let bounds =
-        if max == f64::MAX { format!("must be at least {min}") } else { format!("must be from {min} to {max}") };
+    let bounds = if max == f64::MAX {
+        format!("must be a finite number of at least {min}")
+    } else {
+        format!("must be from {min} to {max}")
+    };
     Err(("out-of-range", bounds))
 }
 

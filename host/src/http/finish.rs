@@ -17,11 +17,16 @@ const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+
 pub(super) async fn finish(request: Request, next: Next) -> Response {
     let request_id = Uuid::new_v4().to_string();
     let path = request.uri().path().to_owned();
-    let span = tracing::info_span!("request", method = %request.method(), path, request_id);
+    // At every level of logging a line tells which request it is about.
+    let span = tracing::error_span!("request", method = %request.method(), path, request_id);
     async {
         let answer = tokio::time::timeout(REQUEST_TIME_MAX, next.run(request)).await;
         let mut response = answer.unwrap_or_else(|_| Error::TimedOut.into_response());
         describe_problem(&mut response, &path, &request_id);
+        if response.status() == StatusCode::UNAUTHORIZED {
+            // The router adds it to every path that exists: not before there is a token.
+            response.headers_mut().remove(header::ALLOW);
+        }
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             response.headers_mut().insert("x-request-id", value);
         }

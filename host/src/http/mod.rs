@@ -17,6 +17,7 @@ mod list;
 mod number;
 pub mod profile;
 pub mod risk_context;
+pub mod server;
 pub mod token;
 pub mod transactions;
 
@@ -35,8 +36,8 @@ use error::Error;
 /// Largest request body. The largest valid one is an event of about 2 KiB.
 pub const BODY_BYTES_MAX: usize = 64 << 10;
 
-/// Longest time for one request, its body included: a slow sender does not hold a connection for
-/// ever. Longer than a commit waits for a database that is coming back.
+/// Longest time from a request's head to its answer, the body included: a slow sender does not hold a
+/// connection for ever. Longer than the ledger lets a command wait and looks for its outcome.
 pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// The ledger API: for the bank's app, with a bearer token.
@@ -79,11 +80,12 @@ pub fn assist_router(app: App) -> Router {
 /// What holds for every route: a limit on size and time, no panic reaches the connection, and every
 /// failure is problem+json.
 fn finished(routes: Router<App>, app: App) -> Router {
-    routes
+    let routes = routes
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(CatchPanicLayer::custom(extract::answer_panic))
-        .layer(from_fn(finish::finish))
-        .with_state(app)
+        .with_state(app);
+    // Around the whole router, which still adds headers after its own layers.
+    Router::new().fallback_service(routes).layer(from_fn(finish::finish))
 }
 
 /// Nobody learns without a token which paths of the API exist.
@@ -96,7 +98,7 @@ async fn ledger_method_not_allowed(app: State<App>, uri: Uri, headers: axum::htt
 }
 
 async fn after_auth(State(app): State<App>, uri: &Uri, headers: axum::http::HeaderMap, error: Error) -> Error {
-    if !uri.path().starts_with("/api") {
+    if uri.path() != "/api" && !uri.path().starts_with("/api/") {
         return error;
     }
     auth::authenticate(&headers, &app).err().unwrap_or(error)

@@ -16,7 +16,7 @@ use crate::clock::mexico_city_hour;
 use crate::db::transfers::Transfer;
 use crate::domain::account_number::normalise;
 use crate::domain::money::Money;
-use crate::domain::rules::{Facts, INSUFFICIENT_FUNDS, Verdict, Violation};
+use crate::domain::rules::{Facts, INSUFFICIENT_FUNDS, RISK_ACKNOWLEDGMENT_REQUIRED, Verdict, Violation};
 use crate::domain::transfer::{Kind, Status};
 
 /// Answers the commands in order; the batch is what their answers rest on.
@@ -42,7 +42,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn open(&mut self, open: &OpenAccount) -> Outcome {
-        let number = (open.owner.clone(), open.account_number.clone());
+        let number = (open.owner.clone(), normalise(&open.account_number));
         if self.state.numbers.contains(&number) {
             return Outcome::AccountExists;
         }
@@ -89,12 +89,13 @@ impl Run<'_> {
         }
         let outcome = match self.decide(order) {
             Ok(transfer) => Ok(transfer),
-            Err(Refusal::Frozen(violations)) => Err(violations),
+            Err(Refusal::Decided(violations)) => Err(violations),
             Err(Refusal::NoAccount) => return Outcome::AccountNotFound,
             Err(Refusal::NoBeneficiary) => return Outcome::BeneficiaryNotFound,
             Err(Refusal::NoRules) => return Outcome::RulesUnavailable,
+            Err(Refusal::NoRoom) => return Outcome::BalanceTooLarge,
         };
-        if let Some(key) = key {
+        if let Some(key) = key.filter(|_| is_kept(&outcome)) {
             let answer = Answer { fingerprint, outcome: outcome.clone() };
             self.state.answers.insert(key.clone(), answer.clone());
             self.batch.answers.insert(key, answer);
@@ -130,7 +131,7 @@ impl Run<'_> {
         };
         let unavailable = |NoVerdict| Refusal::NoRules;
         if let Verdict::Rejected(violations) = (self.policy.decide)(&facts).map_err(unavailable)? {
-            return Err(Refusal::Frozen(violations));
+            return Err(Refusal::Decided(violations));
         }
         let status = (self.policy.transition)(Status::Pending, rail::INSTANT).map_err(unavailable)?;
         let status = status.filter(|next| Status::Pending.may_become(*next));
@@ -141,9 +142,13 @@ impl Run<'_> {
         }
 
         // Whatever the rules said, a balance covers its debit.
+        if self.available(debit) < order.amount {
+            return Err(Refusal::Decided(vec![insufficient_funds()]));
+        }
         let credit = (SPEI_ACCOUNT, self.context.stripe);
-        if self.post(order.transfer_id, debit, credit, order.amount).is_none() {
-            return Err(Refusal::Frozen(vec![insufficient_funds()]));
+        self.post(order.transfer_id, debit, credit, order.amount).ok_or(Refusal::NoRoom)?;
+        if user.per_day_limit.is_some() {
+            self.batch.users.insert(order.owner.clone(), user.version);
         }
         let user = self.state.users.entry(order.owner.clone()).or_default();
         user.day_total = user.day_total.checked_add(order.amount).unwrap_or(Money::MAX);
@@ -218,20 +223,31 @@ impl Run<'_> {
 
 /// Why there is no transfer.
 enum Refusal {
-    /// A decision that its key keeps for ever.
-    Frozen(Vec<Violation>),
+    /// The rules or the balance say no.
+    Decided(Vec<Violation>),
     /// The account is not the user's. A retry may find it.
     NoAccount,
     /// The beneficiary is not the user's. A retry may find it.
     NoBeneficiary,
     /// The rules gave no usable answer. A retry may get one.
     NoRules,
+    /// The credited balance would not fit.
+    NoRoom,
 }
 
 fn replay(answer: &Answer) -> Outcome {
     match answer.outcome.clone() {
         Ok(transfer) => Outcome::Sent { transfer, replayed: true },
         Err(violations) => Outcome::Rejected { violations, replayed: true },
+    }
+}
+
+/// Whether an idempotency key keeps this answer for ever: a transfer, or a no that only a new decision
+/// of the user could turn. Acknowledging a risk is part of the same decision, so it may be retried.
+fn is_kept(outcome: &Result<Transfer, Vec<Violation>>) -> bool {
+    match outcome {
+        Ok(_) => true,
+        Err(violations) => violations.iter().all(|violation| violation.code != RISK_ACKNOWLEDGMENT_REQUIRED),
     }
 }
 

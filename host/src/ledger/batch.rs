@@ -58,6 +58,8 @@ pub struct UserFacts {
     pub per_transfer_limit: Option<Money>,
     /// Override for one day.
     pub per_day_limit: Option<Money>,
+    /// Version of the user's row, which fences the day's total.
+    pub version: i64,
 }
 
 /// The answer that a key is bound to.
@@ -74,7 +76,7 @@ pub struct Answer {
 pub struct State {
     /// By id.
     pub accounts: BTreeMap<Uuid, AccountFacts>,
-    /// (owner, number) pairs that exist, of those the batch wants to open.
+    /// (owner, normalised number) pairs that exist, of those the batch wants to open.
     pub numbers: BTreeSet<(String, String)>,
     /// By account and stripe.
     pub balances: BTreeMap<BalanceKey, Balance>,
@@ -155,6 +157,8 @@ pub struct BalanceChange {
 pub struct Batch {
     /// Accounts to open.
     pub accounts: Vec<OpenAccount>,
+    /// Users whose day's total the decisions rest on, with the version that was loaded.
+    pub users: BTreeMap<String, i64>,
     /// Balances to change, in the order in which rows are locked.
     pub balances: BTreeMap<BalanceKey, BalanceChange>,
     /// Transfers.

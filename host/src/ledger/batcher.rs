@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use sqlx::PgPool;
@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use super::batch::{Context, NoVerdict, Policy};
-use super::store::{CommitError, Postgres, Store};
+use super::store::{CommitError, Fate, Postgres, Store as _};
 use super::writer::{self, LEASE, Writer};
 use super::{Command, Outcome, apply::apply};
 use crate::clock::Clock;
@@ -30,34 +30,46 @@ const ATTEMPTS_MAX: u32 = 16;
 /// Longest pause before deciding again.
 const BACKOFF_MAX: Duration = Duration::from_millis(50);
 
-/// Look-ups of a batch whose outcome is unknown, a second apart: as long as a restart of Postgres
-/// may take.
-const RECOVERY_ATTEMPTS_MAX: u32 = 30;
+/// How long a command may wait for its turn. Whoever sent it has given up or been told to try again
+/// by then, so it is not decided any more.
+const WAIT_MAX: Duration = Duration::from_secs(15);
 
-/// Why a command has no outcome. In every case but `Unknown` nothing was written, and in every case
-/// a retry with the same idempotency key is safe.
-#[derive(Debug, thiserror::Error)]
+/// How long an unknown outcome is looked for: as long as a restart of Postgres may take.
+const RECOVERY_TIME_MAX: Duration = Duration::from_secs(20);
+
+/// Pause between two looks.
+const RECOVERY_STEP: Duration = Duration::from_millis(500);
+
+/// Why a command has no outcome. A retry with the same idempotency key is safe in every case.
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum LedgerError {
-    /// Too many commands wait, or too many races were lost.
+    /// Too many commands wait, or too many races were lost. Nothing was written.
     #[error("the ledger has more to do than it can take")]
     Overloaded,
-    /// The database failed before anything was written.
+    /// The database failed. Nothing was written.
     #[error("the ledger's database failed")]
-    Database(#[source] sqlx::Error),
+    Database(#[source] Arc<sqlx::Error>),
     /// The database went away and did not come back in time to say whether the commit happened.
     #[error("the outcome is not known yet")]
     Unknown,
     /// A fault of ours, logged where it happened. The commit may have happened.
     #[error("the ledger panicked")]
     Panicked,
-    /// The host is going down.
+    /// The host is going down. Nothing was written.
     #[error("the ledger is closed")]
     Closed,
 }
 
+impl From<sqlx::Error> for LedgerError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(Arc::new(error))
+    }
+}
+
 struct Job {
     command: Command,
-    reply: oneshot::Sender<Result<Outcome, Arc<LedgerError>>>,
+    taken_at: Instant,
+    reply: oneshot::Sender<Result<Outcome, LedgerError>>,
 }
 
 /// A handle to the running batcher; cheap to clone.
@@ -86,10 +98,10 @@ impl Ledger {
         config: LedgerConfig,
     ) -> Result<(Self, JoinHandle<()>), sqlx::Error> {
         let holder = Uuid::new_v4();
-        let writer = Some(lease(&pool, holder, &clock).await?);
+        let store = Postgres(pool);
+        let writer = Some(lease(&store, holder, &clock).await?);
         let (jobs, queue) = mpsc::channel(QUEUE_LENGTH_MAX);
-        let store = Postgres(pool.clone());
-        let batcher = Batcher { store, pool, models, clock, config, holder, writer };
+        let batcher = Batcher { store, models, clock, config, holder, writer };
         Ok((Self { jobs }, tokio::spawn(batcher.run(queue))))
     }
 
@@ -102,21 +114,19 @@ impl Ledger {
     ///
     /// # Errors
     /// See [`LedgerError`].
-    pub async fn submit(&self, command: Command) -> Result<Outcome, Arc<LedgerError>> {
+    pub async fn submit(&self, command: Command) -> Result<Outcome, LedgerError> {
         let (reply, outcome) = oneshot::channel();
-        self.jobs.try_send(Job { command, reply }).map_err(|error| {
-            Arc::new(match error {
-                mpsc::error::TrySendError::Full(_) => LedgerError::Overloaded,
-                mpsc::error::TrySendError::Closed(_) => LedgerError::Closed,
-            })
+        self.jobs.try_send(Job { command, taken_at: Instant::now(), reply }).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => LedgerError::Overloaded,
+            mpsc::error::TrySendError::Closed(_) => LedgerError::Closed,
         })?;
-        outcome.await.unwrap_or_else(|_| Err(Arc::new(LedgerError::Closed)))
+        // A reply that never comes was lost with a batch that may have been committed.
+        outcome.await.unwrap_or(Err(LedgerError::Unknown))
     }
 }
 
 struct Batcher {
     store: Postgres,
-    pool: PgPool,
     models: Models,
     clock: Clock,
     config: LedgerConfig,
@@ -134,31 +144,29 @@ impl Batcher {
                 taken = queue.recv_many(&mut jobs, BATCH_LENGTH_MAX) => if taken == 0 { break },
                 _ = renewal.tick() => { self.renew().await; continue }
             }
-            let (commands, replies): (Vec<_>, Vec<_>) = jobs.drain(..).map(|job| (job.command, job.reply)).unzip();
+            let (late, timely) = jobs.drain(..).partition::<Vec<_>, _>(|job| job.taken_at.elapsed() > WAIT_MAX);
+            for job in late {
+                let _ = job.reply.send(Err(LedgerError::Overloaded));
+            }
+            let (commands, replies): (Vec<_>, Vec<_>) = timely.into_iter().map(|job| (job.command, job.reply)).unzip();
             let processed = AssertUnwindSafe(self.process(&commands)).catch_unwind().await;
             let processed = processed.unwrap_or_else(|_| {
                 // The ledger has to go on. Where the chain ends is read anew.
                 self.writer = None;
                 Err(LedgerError::Panicked)
             });
-            match processed {
-                Ok(outcomes) => {
-                    for (reply, outcome) in replies.into_iter().zip(outcomes) {
-                        // A caller that went away changes nothing: the outcome stands.
-                        let _ = reply.send(Ok(outcome));
-                    }
-                }
-                Err(error) => {
-                    let error = Arc::new(error);
-                    for reply in replies {
-                        let _ = reply.send(Err(Arc::clone(&error)));
-                    }
-                }
+            let answers = match processed {
+                Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(error); replies.len()],
+            };
+            for (reply, answer) in replies.into_iter().zip(answers) {
+                // A caller that went away changes nothing: the outcome stands.
+                let _ = reply.send(answer);
             }
         }
-        if let (Some(writer), Ok(mut db)) = (&self.writer, self.pool.acquire().await) {
+        if let Some(writer) = self.writer {
             // A lease that cannot be given back runs out by itself.
-            let _ = writer::release(&mut db, writer).await;
+            let _ = self.store.within(async |db| writer::release(db, &writer).await).await;
         }
     }
 
@@ -170,7 +178,7 @@ impl Batcher {
             let mut writer = self.writer().await?;
             let now = self.clock.now();
             let context = Context { now, stripe: writer.stripe, cooling_seconds: self.config.cooling_seconds };
-            let mut state = self.store.lookup(commands, &writer, &context).await.map_err(LedgerError::Database)?;
+            let mut state = self.store.lookup(commands, &writer, &context).await?;
             // One snapshot of the rules for the whole batch: a swap takes effect between batches.
             let models = self.models.snapshot();
             let policy = Policy {
@@ -181,25 +189,27 @@ impl Batcher {
             if batch.is_empty() {
                 return Ok(outcomes);
             }
-            match self.store.commit(&batch, &writer, &context).await {
-                Ok(()) => {}
+            let batch_id = Uuid::new_v4();
+            let fate = match self.store.commit(&batch, batch_id, &writer, &context).await {
+                Ok(()) => Fate::Committed,
                 Err(CommitError::LostRace) => continue,
-                Err(CommitError::LostChain) => {
-                    tracing::warn!(chain_id = %writer.chain_id, "lost the chain, leasing another");
-                    self.writer = None;
-                    continue;
-                }
+                Err(CommitError::LostChain) => Fate::LostChain,
                 Err(CommitError::Unknown(error)) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "a commit's outcome is unknown");
-                    if !self.find_outcome(&writer).await? {
-                        continue;
-                    }
+                    self.settle(batch_id, &writer).await?
                 }
-                Err(CommitError::Refused(error)) => return Err(LedgerError::Database(error)),
+                Err(CommitError::Refused(error)) => return Err(error.into()),
+            };
+            if fate == Fate::LostChain {
+                tracing::warn!(chain_id = %writer.chain_id, "lost the chain, leasing another");
+                self.writer = None;
+                continue;
             }
             writer.next_seq += 1;
             self.writer = Some(writer);
-            return Ok(outcomes);
+            if fate == Fate::Committed {
+                return Ok(outcomes);
+            }
         }
         Err(LedgerError::Overloaded)
     }
@@ -208,17 +218,18 @@ impl Batcher {
         if let Some(writer) = self.writer {
             return Ok(writer);
         }
-        let writer = lease(&self.pool, self.holder, &self.clock).await.map_err(LedgerError::Database)?;
+        let writer = lease(&self.store, self.holder, &self.clock).await?;
         self.writer = Some(writer);
         Ok(writer)
     }
 
-    /// Asks, until the database answers, whether the batch with the writer's next number is there.
-    async fn find_outcome(&mut self, writer: &Writer) -> Result<bool, LedgerError> {
-        for _ in 0..RECOVERY_ATTEMPTS_MAX {
-            match self.store.is_committed(writer.chain_id, writer.next_seq).await {
-                Ok(committed) => return Ok(committed),
-                Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
+    /// Asks, until the database answers, what became of an attempt.
+    async fn settle(&mut self, batch_id: Uuid, writer: &Writer) -> Result<Fate, LedgerError> {
+        let deadline = Instant::now() + RECOVERY_TIME_MAX;
+        while Instant::now() < deadline {
+            match self.store.settle(batch_id, writer, self.clock.now()).await {
+                Ok(fate) => return Ok(fate),
+                Err(_) => tokio::time::sleep(RECOVERY_STEP).await,
             }
         }
         // The number may be taken or not: a new lease reads the end of its chain first.
@@ -227,8 +238,9 @@ impl Batcher {
     }
 
     async fn renew(&mut self) {
-        let (Some(writer), Ok(mut db)) = (&self.writer, self.pool.acquire().await) else { return };
-        match writer::renew(&mut db, writer, self.clock.now()).await {
+        let Some(writer) = self.writer else { return };
+        let now = self.clock.now();
+        match self.store.within(async |db| writer::renew(db, &writer, now).await).await {
             Ok(true) => {}
             Ok(false) => self.writer = None,
             Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "cannot renew the lease"),
@@ -242,11 +254,11 @@ fn no_verdict(error: ScoreError) -> NoVerdict {
 }
 
 /// Leases a chain; two hosts that start in the same moment may want the same new stripe.
-async fn lease(pool: &PgPool, holder: Uuid, clock: &Clock) -> Result<Writer, sqlx::Error> {
+async fn lease(store: &Postgres, holder: Uuid, clock: &Clock) -> Result<Writer, sqlx::Error> {
     let mut attempt = 0;
     loop {
-        let mut db = pool.acquire().await?;
-        match writer::acquire(&mut db, holder, clock.now()).await {
+        let now = clock.now();
+        match store.within(async |db| writer::acquire(db, holder, now).await).await {
             Err(sqlx::Error::Database(error)) if error.is_unique_violation() && attempt < ATTEMPTS_MAX => {
                 attempt += 1;
                 tokio::time::sleep(backoff(attempt)).await;

@@ -3,13 +3,17 @@
 //! [`Store`] is a trait so that a simulation can stand in for Postgres; [`Postgres`] is the only
 //! other implementation. The SQL of the money path is all in this folder.
 
+mod columns;
 mod commit;
+mod fate;
 mod lookup;
 
 use std::future::Future;
 use std::time::Duration;
 
-use sqlx::PgPool;
+use sqlx::pool::PoolConnection;
+use sqlx::{PgConnection, PgPool};
+use time::OffsetDateTime;
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -44,58 +48,86 @@ pub trait Store: Send + Sync + 'static {
         context: &Context,
     ) -> impl Future<Output = Result<State, sqlx::Error>> + Send;
 
-    /// Writes a batch under the writer's next number, durably and wholly or not at all.
+    /// Writes a batch under the writer's next number, durably and wholly or not at all. `batch_id`
+    /// is new for each attempt.
     fn commit(
         &self,
         batch: &Batch,
+        batch_id: Uuid,
         writer: &Writer,
         context: &Context,
     ) -> impl Future<Output = Result<(), CommitError>> + Send;
 
-    /// Whether a batch with this number is there: the answer to [`CommitError::Unknown`].
-    fn is_committed(&self, chain_id: Uuid, seq: i64) -> impl Future<Output = Result<bool, sqlx::Error>> + Send;
+    /// Settles what became of an attempt that ended in [`CommitError::Unknown`].
+    fn settle(
+        &self,
+        batch_id: Uuid,
+        writer: &Writer,
+        now: OffsetDateTime,
+    ) -> impl Future<Output = Result<Fate, sqlx::Error>> + Send;
+}
+
+/// What became of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is there.
+    Committed,
+    /// It is not there and never will be; its number is used up.
+    Never,
+    /// It is not there and never will be; another writer continued the chain.
+    LostChain,
 }
 
 /// How long a reply of the database may take: longer than it lets a statement run, so that only a
 /// connection that is dead without knowing it takes this long.
-const REPLY_TIME_MAX: Duration = Duration::from_secs(25);
-
-fn no_reply() -> sqlx::Error {
-    sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database does not reply"))
-}
+const REPLY_TIME_MAX: Duration = Duration::from_secs(12);
 
 /// The real store.
 #[derive(Debug, Clone)]
 pub struct Postgres(pub PgPool);
 
+impl Postgres {
+    /// Runs `work` on a connection of the pool.
+    pub(super) async fn within<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
+    ) -> Result<T, sqlx::Error> {
+        within(self.0.acquire().await?, work).await
+    }
+}
+
+/// Runs `work`, and gives it and the connection up when no reply comes.
+async fn within<T>(
+    mut db: PoolConnection<sqlx::Postgres>,
+    work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
+) -> Result<T, sqlx::Error> {
+    let done = timeout(REPLY_TIME_MAX, work(&mut db)).await;
+    done.unwrap_or_else(|_| {
+        db.close_on_drop();
+        let silence = std::io::Error::new(std::io::ErrorKind::TimedOut, "the database does not reply");
+        Err(sqlx::Error::Io(silence))
+    })
+}
+
 impl Store for Postgres {
     async fn lookup(&self, commands: &[Command], writer: &Writer, context: &Context) -> Result<State, sqlx::Error> {
-        let mut db = self.0.acquire().await?;
-        let loaded = timeout(REPLY_TIME_MAX, lookup::load(&mut db, commands, writer, context)).await;
-        loaded.unwrap_or_else(|_| {
-            db.close_on_drop();
-            Err(no_reply())
-        })
+        self.within(async |db| lookup::load(db, commands, writer, context).await).await
     }
 
-    async fn commit(&self, batch: &Batch, writer: &Writer, context: &Context) -> Result<(), CommitError> {
-        // No connection yet: nothing can have been written.
-        let mut db = self.0.acquire().await.map_err(CommitError::Refused)?;
-        let written = timeout(REPLY_TIME_MAX, commit::write(&mut db, batch, writer, context)).await;
-        let written = written.unwrap_or_else(|_| {
-            db.close_on_drop();
-            Err(no_reply())
-        });
-        written.map_err(commit::classify)
+    async fn commit(
+        &self,
+        batch: &Batch,
+        batch_id: Uuid,
+        writer: &Writer,
+        context: &Context,
+    ) -> Result<(), CommitError> {
+        // Without a connection nothing can have been written.
+        let db = self.0.acquire().await.map_err(CommitError::Refused)?;
+        let written = within(db, async |db| commit::write(db, batch, batch_id, writer, context).await).await;
+        written.map_err(fate::classify)
     }
 
-    async fn is_committed(&self, chain_id: Uuid, seq: i64) -> Result<bool, sqlx::Error> {
-        sqlx::query_scalar!(
-            r#"select exists (select from ledger_batch where chain_id = $1 and seq = $2) as "exists!""#,
-            chain_id,
-            seq,
-        )
-        .fetch_one(&self.0)
-        .await
+    async fn settle(&self, batch_id: Uuid, writer: &Writer, now: OffsetDateTime) -> Result<Fate, sqlx::Error> {
+        self.within(async |db| fate::settle(db, batch_id, writer, now).await).await
     }
 }

@@ -103,7 +103,7 @@ pub(super) async fn stop_left_over(cluster: &Cluster) -> Result<()> {
 }
 
 /// The process that `postmaster.pid` names, if it is a server of this very folder.
-fn running_server(data: &Path) -> Option<Pid> {
+pub(super) fn running_server(data: &Path) -> Option<Pid> {
     let text = fs::read_to_string(data.join("postmaster.pid")).ok()?;
     let pid: i32 = text.lines().next()?.trim().parse().ok()?;
     let command_line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;

@@ -38,8 +38,9 @@ const INSTANCES_MAX: usize = 8;
 /// Memories of one component: scorers have one.
 const MEMORIES_MAX: usize = 1;
 
-/// Tables of one component: the module's own and one of adapters.
-const TABLES_MAX: usize = 4;
+/// Tables of one component: its module's function pointers, and one that an adapter may bring. (The
+/// pool gives each module one at most.)
+const TABLES_MAX: usize = 2;
 
 /// Bytes of wasm stack: deep enough for any scorer, small beside a thread's 2 MiB.
 const STACK_BYTES_MAX: usize = 256 << 10;

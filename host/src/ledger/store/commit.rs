@@ -1,28 +1,29 @@
 //! Writes a batch with one statement whose CHECKs prove it.
 
 use sqlx::{Connection as _, PgConnection};
+use uuid::Uuid;
 
-use super::super::batch::{Answer, Batch, Context, NewTransfer};
+use super::super::batch::{Batch, Context};
 use super::super::writer::Writer;
 use super::super::{CUSTOMER_STRIPE, OpenAccount};
-use super::CommitError;
+use super::columns::{Balances, Entries, Keys, Transfers, Users};
 use crate::domain::account_number::normalise;
-use crate::domain::rules::Violation;
 
 /// Writes the batch: all of it, or nothing.
 pub(super) async fn write(
     db: &mut PgConnection,
     batch: &Batch,
+    batch_id: Uuid,
     writer: &Writer,
     context: &Context,
 ) -> Result<(), sqlx::Error> {
     if batch.accounts.is_empty() {
-        return write_money(db, batch, writer, context).await;
+        return write_money(db, batch, batch_id, writer, context).await;
     }
     // New balance rows have to be there before the statement that moves money into them.
     let mut transaction = db.begin().await?;
     open_accounts(&mut transaction, &batch.accounts, context).await?;
-    write_money(&mut transaction, batch, writer, context).await?;
+    write_money(&mut transaction, batch, batch_id, writer, context).await?;
     transaction.commit().await
 }
 
@@ -31,18 +32,21 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], context:
     let ids: Vec<_> = accounts.iter().map(|open| open.account_id).collect();
     let owners: Vec<String> = column(|open| &open.owner);
     let numbers: Vec<String> = column(|open| &open.account_number);
+    let keys: Vec<String> = numbers.iter().map(|number| normalise(number)).collect();
     let types: Vec<String> = column(|open| &open.account_type);
     sqlx::query!(
         r#"
         with users as (
             insert into app_user (owner, created_at)
-            select distinct owner, $5::timestamptz from unnest($2::text[]) as n (owner)
+            select distinct owner, $5::timestamptz from unnest($2::text[]) as n (owner) order by owner
             on conflict do nothing
         ), accounts as (
-            insert into account (account_id, kind, owner, account_number, account_type, currency, created_at)
-            select account_id, 'customer', owner, account_number, account_type, 'MXN', $5
-            from unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
-                as n (account_id, owner, account_number, account_type)
+            insert into account (
+                account_id, kind, owner, account_number, account_type, number_key, currency, created_at
+            )
+            select account_id, 'customer', owner, account_number, account_type, number_key, 'MXN', $5
+            from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $7::text[])
+                as n (account_id, owner, account_number, account_type, number_key)
         )
         insert into account_balance (account_id, stripe, posted, floor, version)
         select account_id, $6, 0, 0, 0 from unnest($1::uuid[]) as n (account_id)
@@ -53,6 +57,7 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], context:
         &types,
         context.now,
         CUSTOMER_STRIPE,
+        &keys,
     )
     .execute(db)
     .await?;
@@ -64,9 +69,11 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], context:
 async fn write_money(
     db: &mut PgConnection,
     batch: &Batch,
+    batch_id: Uuid,
     writer: &Writer,
     context: &Context,
 ) -> Result<(), sqlx::Error> {
+    let users = Users::of(batch);
     let balances = Balances::of(batch);
     let transfers = Transfers::of(&batch.transfers);
     let entries = Entries::of(batch);
@@ -74,7 +81,7 @@ async fn write_money(
     sqlx::query!(
         r#"
         with locked as (
-            select b.account_id, b.stripe
+            select b.account_id, b.stripe, b.posted as was
             from account_balance b
             join unnest($4::uuid[], $5::smallint[]) as k (account_id, stripe) using (account_id, stripe)
             order by b.account_id, b.stripe
@@ -85,7 +92,7 @@ async fn write_money(
                 as n (account_id, stripe, expected, version, posted)
             join locked using (account_id, stripe)
             where b.account_id = n.account_id and b.stripe = n.stripe and b.version = n.expected
-            returning 1
+            returning b.account_id, b.stripe, b.posted - locked.was as moved
         ), made as (
             insert into transfer (
                 transfer_id, kind, owner, debit_account_id, credit_account_id, amount, status, beneficiary_id,
@@ -97,27 +104,44 @@ async fn write_money(
                 $9::uuid[], $10::text[], $11::text[], $12::uuid[], $13::uuid[], $14::bigint[], $15::text[],
                 $16::uuid[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[]
             ) as n
-            returning 1
+            returning transfer_id, debit_account_id, amount
         ), told as (
             insert into transfer_event (transfer_id, ordinal, status, created_at)
             select transfer_id, 0, status, $3 from unnest($9::uuid[], $15::text[]) as n (transfer_id, status)
         ), entered as (
-            insert into entry (account_id, stripe, version, transfer_id, delta, balance_after, created_at)
-            select n.*, $3
+            insert into entry (
+                account_id, stripe, version, transfer_id, delta, balance_after, chain_id, seq, created_at
+            )
+            select n.*, $1, $2, $3
             from unnest($22::uuid[], $23::smallint[], $24::bigint[], $25::uuid[], $26::bigint[], $27::bigint[]) as n
-            returning delta
+            returning account_id, stripe, transfer_id, delta
         ), kept as (
-            insert into idempotency (owner, key, fingerprint, transfer_id, rejection, created_at)
-            select n.*, $3 from unnest($28::text[], $29::text[], $30::bytea[], $31::uuid[], $32::jsonb[]) as n
+            insert into idempotency (owner, key, fingerprint, transfer_id, rejection, chain_id, seq, created_at)
+            select n.*, $1, $2, $3
+            from unnest($28::text[], $29::text[], $30::bytea[], $31::uuid[], $32::jsonb[]) as n
             returning 1
+        ), counted as (
+            update app_user u set version = u.version + 1
+            from unnest($33::text[], $34::bigint[]) as n (owner, expected)
+            where u.owner = n.owner and u.version = n.expected
+            returning 1
+        ), explained as (
+            select 1 from changed join (
+                select account_id, stripe, sum(delta)::bigint as moved from entered group by account_id, stripe
+            ) as e using (account_id, stripe, moved)
+        ), debited as (
+            select 1 from made m
+            join entered e on e.transfer_id = m.transfer_id and e.account_id = m.debit_account_id and e.delta = -m.amount
         )
         insert into ledger_batch (
-            chain_id, seq, created_at, balances_meant, balances_written, transfers_meant, transfers_written,
-            entries_meant, entries_written, keys_meant, keys_written, debits, credits
+            chain_id, seq, batch_id, created_at, users_meant, users_written, balances_meant, balances_written,
+            balances_explained, transfers_meant, transfers_written, transfers_debited, entries_meant,
+            entries_written, keys_meant, keys_written, debits, credits
         )
-        select $1, $2, $3,
-            cardinality($4::uuid[]), (select count(*) from changed),
-            cardinality($9::uuid[]), (select count(*) from made),
+        select $1, $2, $35, $3,
+            cardinality($33::text[]), (select count(*) from counted),
+            cardinality($4::uuid[]), (select count(*) from changed), (select count(*) from explained),
+            cardinality($9::uuid[]), (select count(*) from made), (select count(*) from debited),
             cardinality($22::uuid[]), (select count(*) from entered),
             cardinality($28::text[]), (select count(*) from kept),
             coalesce((select -sum(delta) from entered where delta < 0), 0),
@@ -138,7 +162,7 @@ async fn write_money(
         &transfers.credits,
         &transfers.amounts,
         &transfers.statuses,
-        &transfers.payees as &[Option<uuid::Uuid>],
+        &transfers.payees as &[Option<Uuid>],
         &transfers.names as &[Option<String>],
         &transfers.banks as &[Option<String>],
         &transfers.numbers as &[Option<String>],
@@ -153,146 +177,13 @@ async fn write_money(
         &keys.owners,
         &keys.keys,
         &keys.fingerprints,
-        &keys.transfers as &[Option<uuid::Uuid>],
+        &keys.transfers as &[Option<Uuid>],
         &keys.rejections as &[Option<serde_json::Value>],
+        &users.owners,
+        &users.expected,
+        batch_id,
     )
     .execute(db)
     .await?;
     Ok(())
-}
-
-/// Says what a failed write means for the batch.
-pub(super) fn classify(error: sqlx::Error) -> CommitError {
-    let Some(database) = error.as_database_error() else {
-        return match error {
-            // The reply never came: the commit may have happened.
-            sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => CommitError::Unknown(error),
-            _ => CommitError::Refused(error),
-        };
-    };
-    match (database.code().as_deref(), database.constraint()) {
-        (_, Some("ledger_batch_pkey")) => CommitError::LostChain,
-        // Somebody was first with a version, a key, an account number or an entry.
-        (_, Some("batch_race" | "idempotency_pkey" | "account_owner_number" | "entry_pkey")) => CommitError::LostRace,
-        // Serialization failure, deadlock.
-        (Some("40001" | "40P01"), _) => CommitError::LostRace,
-        // The server is going down and ended the session, before or after the commit.
-        (Some("57P01" | "57P02" | "57P03" | "08006" | "08003"), _) => CommitError::Unknown(error),
-        _ => CommitError::Refused(error),
-    }
-}
-
-macro_rules! columns {
-    ($name:ident { $($field:ident: $type:ty),+ $(,)? }) => {
-        /// The columns of the rows to write.
-        #[derive(Default)]
-        struct $name { $($field: Vec<$type>),+ }
-    };
-}
-
-columns!(Balances { accounts: uuid::Uuid, stripes: i16, expected: i64, versions: i64, posted: i64 });
-
-impl Balances {
-    fn of(batch: &Batch) -> Self {
-        let mut rows = Self::default();
-        for (&(account, stripe), change) in &batch.balances {
-            rows.accounts.push(account);
-            rows.stripes.push(stripe);
-            rows.expected.push(change.expected);
-            rows.versions.push(change.version);
-            rows.posted.push(change.posted.minor());
-        }
-        rows
-    }
-}
-
-columns!(Transfers {
-    ids: uuid::Uuid,
-    kinds: String,
-    owners: String,
-    debits: uuid::Uuid,
-    credits: uuid::Uuid,
-    amounts: i64,
-    statuses: String,
-    payees: Option<uuid::Uuid>,
-    names: Option<String>,
-    banks: Option<String>,
-    numbers: Option<String>,
-    payee_keys: Option<String>,
-    references: Option<String>,
-});
-
-impl Transfers {
-    fn of(transfers: &[NewTransfer]) -> Self {
-        let mut rows = Self::default();
-        for new in transfers {
-            let transfer = &new.transfer;
-            let (number, bank) = new.payee.clone().unzip();
-            rows.ids.push(transfer.transfer_id);
-            rows.kinds.push(new.kind.as_str().to_owned());
-            rows.owners.push(new.owner.clone());
-            rows.debits.push(transfer.from_account_id);
-            rows.credits.push(new.credit_account_id);
-            rows.amounts.push(transfer.amount.minor());
-            rows.statuses.push(transfer.status.as_str().to_owned());
-            rows.payees.push(transfer.to_beneficiary_id);
-            rows.names.push(transfer.beneficiary_name.clone());
-            rows.payee_keys.push(number.as_deref().map(normalise));
-            rows.banks.push(bank);
-            rows.numbers.push(number);
-            rows.references.push(transfer.spei_reference.clone());
-        }
-        rows
-    }
-}
-
-columns!(Entries {
-    accounts: uuid::Uuid,
-    stripes: i16,
-    versions: i64,
-    transfers: uuid::Uuid,
-    deltas: i64,
-    balances: i64
-});
-
-impl Entries {
-    fn of(batch: &Batch) -> Self {
-        let mut rows = Self::default();
-        for entry in &batch.entries {
-            rows.accounts.push(entry.balance.0);
-            rows.stripes.push(entry.balance.1);
-            rows.versions.push(entry.version);
-            rows.transfers.push(entry.transfer_id);
-            rows.deltas.push(entry.delta.minor());
-            rows.balances.push(entry.balance_after.minor());
-        }
-        rows
-    }
-}
-
-columns!(Keys {
-    owners: String,
-    keys: String,
-    fingerprints: Vec<u8>,
-    transfers: Option<uuid::Uuid>,
-    rejections: Option<serde_json::Value>,
-});
-
-impl Keys {
-    fn of(batch: &Batch) -> Self {
-        let mut rows = Self::default();
-        for ((owner, key), Answer { fingerprint, outcome }) in &batch.answers {
-            rows.owners.push(owner.clone());
-            rows.keys.push(key.clone());
-            rows.fingerprints.push(fingerprint.to_vec());
-            rows.transfers.push(outcome.as_ref().ok().map(|transfer| transfer.transfer_id));
-            rows.rejections.push(outcome.as_ref().err().map(|violations| rejection_json(violations)));
-        }
-        rows
-    }
-}
-
-fn rejection_json(violations: &[Violation]) -> serde_json::Value {
-    let violation = |violation: &Violation| serde_json::json!({"code": violation.code, "detail": violation.detail});
-    violations.iter().map(violation).collect()
 }

@@ -10,6 +10,7 @@ use super::super::writer::Writer;
 use super::super::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, SPEI_ACCOUNT};
 use crate::clock::mexico_city_midnight;
 use crate::db::transfers::{Transfer, parse_status};
+use crate::domain::account_number::normalise;
 use crate::domain::money::Money;
 use crate::domain::rules::Violation;
 
@@ -29,7 +30,7 @@ impl Names {
         for command in commands {
             match command {
                 Command::Open(open) => {
-                    names.numbers.insert((open.owner.clone(), open.account_number.clone()));
+                    names.numbers.insert((open.owner.clone(), normalise(&open.account_number)));
                 }
                 Command::Fund(fund) => {
                     names.accounts.insert(fund.account_id);
@@ -54,11 +55,14 @@ pub(super) async fn load(
 ) -> Result<State, sqlx::Error> {
     let names = Names::of(commands);
     let mut state = State::default();
-    load_answers(db, &names, &mut state).await?;
+    // Each query sees a later moment. Balances come before users, so that whoever moves money between
+    // the two loses the race by the balance's version. Answers come last: whatever was missed above
+    // because a twin of the command was quicker, its answer is seen.
     load_numbers(db, &names, &mut state).await?;
     load_balances(db, &names, writer.stripe, &mut state).await?;
     load_payees(db, &names, &mut state).await?;
     load_users(db, &names, context, &mut state).await?;
+    load_answers(db, &names, &mut state).await?;
     Ok(state)
 }
 
@@ -123,16 +127,16 @@ async fn load_numbers(db: &mut PgConnection, names: &Names, state: &mut State) -
     let (owners, numbers): (Vec<_>, Vec<_>) = names.numbers.iter().cloned().unzip();
     let rows = sqlx::query!(
         r#"
-        select a.owner as "owner!", a.account_number
-        from unnest($1::text[], $2::text[]) as n (owner, account_number)
-        join account a using (owner, account_number)
+        select a.owner as "owner!", a.number_key
+        from unnest($1::text[], $2::text[]) as n (owner, number_key)
+        join account a using (owner, number_key)
         "#,
         &owners,
         &numbers,
     )
     .fetch_all(db)
     .await?;
-    state.numbers.extend(rows.into_iter().map(|row| (row.owner, row.account_number)));
+    state.numbers.extend(rows.into_iter().map(|row| (row.owner, row.number_key)));
     Ok(())
 }
 
@@ -204,6 +208,7 @@ async fn load_users(
     let rows = sqlx::query!(
         r#"
         select n.owner as "owner!", u.per_transfer_limit as "per_transfer_limit?", u.per_day_limit as "per_day_limit?",
+            coalesce(u.version, 0) as "version!",
             (
                 select least(coalesce(sum(t.amount), 0), 9223372036854775807)::bigint from transfer t
                 where t.owner = n.owner and t.kind = 'spei' and t.status <> 'failed' and t.created_at >= $2
@@ -220,6 +225,7 @@ async fn load_users(
             day_total: Money::from_minor(row.day_total),
             per_transfer_limit: row.per_transfer_limit.map(Money::from_minor),
             per_day_limit: row.per_day_limit.map(Money::from_minor),
+            version: row.version,
         };
         (row.owner, facts)
     }));

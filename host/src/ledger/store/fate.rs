@@ -1,0 +1,71 @@
+//! What became of a batch: by the error that its commit gave, or by asking the database.
+
+use sqlx::PgConnection;
+use sqlx::postgres::{PgDatabaseError, PgSeverity};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::super::writer::Writer;
+use super::{CommitError, Fate};
+
+/// Says what a failed write means for the batch.
+pub(super) fn classify(error: sqlx::Error) -> CommitError {
+    let Some(database) = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>()) else {
+        return match error {
+            // Nothing was sent.
+            sqlx::Error::Encode(_) | sqlx::Error::ColumnDecode { .. } => CommitError::Refused(error),
+            // The reply never came: the commit may have happened.
+            error => CommitError::Unknown(error),
+        };
+    };
+    match (database.code(), database.constraint()) {
+        (_, Some("ledger_batch_pkey")) => CommitError::LostChain,
+        // Somebody was first with a version, a key, an account number or an entry.
+        (_, Some("batch_race" | "idempotency_pkey" | "account_owner_number" | "entry_pkey")) => CommitError::LostRace,
+        // Serialization failure, deadlock.
+        ("40001" | "40P01", _) => CommitError::LostRace,
+        // The session ended, before or after the commit; 40003 and class 08 say so themselves.
+        ("40003", _) => CommitError::Unknown(error),
+        (code, _) if code.starts_with("08") || code.starts_with("57P") => CommitError::Unknown(error),
+        _ if matches!(database.severity(), PgSeverity::Fatal | PgSeverity::Panic) => CommitError::Unknown(error),
+        _ => CommitError::Refused(error),
+    }
+}
+
+/// Settles whether the batch `batch_id` was committed under the writer's next number.
+///
+/// Looking alone would not do: the statement may still be running. So a tombstone is put under that
+/// number. It waits for such a statement; if it goes in, the batch can never commit, and if it does
+/// not, the row that is there says whose it is.
+pub(super) async fn settle(
+    db: &mut PgConnection,
+    batch_id: Uuid,
+    writer: &Writer,
+    now: OffsetDateTime,
+) -> Result<Fate, sqlx::Error> {
+    let tombstone = Uuid::new_v4();
+    sqlx::query!(
+        r#"
+        insert into ledger_batch (chain_id, seq, batch_id, created_at) values ($1, $2, $3, $4)
+        on conflict (chain_id, seq) do nothing
+        "#,
+        writer.chain_id,
+        writer.next_seq,
+        tombstone,
+        now,
+    )
+    .execute(&mut *db)
+    .await?;
+    let found = sqlx::query_scalar!(
+        "select batch_id from ledger_batch where chain_id = $1 and seq = $2",
+        writer.chain_id,
+        writer.next_seq,
+    )
+    .fetch_one(db)
+    .await?;
+    Ok(match found {
+        found if found == batch_id => Fate::Committed,
+        found if found == tombstone => Fate::Never,
+        _ => Fate::LostChain,
+    })
+}
