@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::exit;
 
+#[expect(clippy::print_stderr, reason = "a build script has nowhere else to say what is missing")]
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let components = root.join("target/components");

@@ -1,6 +1,6 @@
 //! A nudge component that misbehaves on request: the fixture of the host's limit tests.
 //!
-//! The `screen` of a request picks the misbehaviour (see [`assess`]); any other screen gets a sane
+//! The `screen` of a request picks the misbehaviour (see `assess`); any other screen gets a sane
 //! answer, so that a test can tell a contained fault from a dead component. Never for production.
 #![cfg_attr(target_arch = "wasm32", no_std)]
 
