@@ -268,6 +268,7 @@ impl Answer {
 
 /// Sends a request that must be refused, and proves that it changed nothing.
 #[track_caller]
+#[expect(clippy::print_stdout, reason = "shown when the test fails")]
 pub(crate) fn refused(
     app: &TestApp,
     answer: impl Future<Output = Answer>,
