@@ -1,8 +1,8 @@
 //! The one error type of the HTTP layer and the one shape of its answers: RFC 9457 problem+json.
 //!
 //! Inner layers know nothing of statuses. An [`Error`] becomes a response that carries its
-//! [`Problem`]; [`finish`](super::finish) writes the body, since only there the request's path and
-//! id are known, and there too an empty 404 or 405 of the framework gets the same shape.
+//! [`Problem`]; `finish` writes the body, since only there the request's path and id are known, and
+//! there too an empty 404 or 405 of the framework gets the same shape.
 
 use std::borrow::Cow;
 use std::sync::Arc;
