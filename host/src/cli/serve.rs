@@ -175,7 +175,7 @@ fn banner(serve: &Serve, secret: &[u8], app: &App, ledger: SocketAddr, assist: S
             "  open an account with 10,000.00 MXN in it:".to_owned(),
             String::new(),
             format!(
-                "curl -s http://{ledger}/api/ledger/accounts -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: \
+                "curl -sw '\\n' http://{ledger}/api/ledger/accounts -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: \
                  application/json' -d '{{\"accountNumber\":\"646180110400000007\",\"accountType\":\"checking\"}}'"
             ),
             String::new(),

@@ -1,7 +1,7 @@
 //! The folder of the cluster: where it is, whose it is, how to reach its server.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -41,23 +41,24 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Finds a place that the server's user can reach: in the data folder if it can be.
+    /// Finds a place that the server's user can reach and where a socket's path is short enough: in
+    /// the data folder if it can be.
     pub(super) fn locate(data_dir: &Path) -> Result<Self> {
         let user = server_user()?;
         let preferred = data_dir.join("postgres");
+        let name: String = Sha256::digest(data_dir.as_os_str().as_encoded_bytes())[..6]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         let root = match user {
-            Some(user) if !can_reach(user, data_dir) => {
-                let name: String = Sha256::digest(data_dir.as_os_str().as_encoded_bytes())[..6]
-                    .iter()
-                    .map(|byte| format!("{byte:02x}"))
-                    .collect();
-                PathBuf::from("/var/lib/caudal").join(name)
+            Some(user) if !can_reach(user, data_dir) || !fits(&preferred.join("run")) => {
+                PathBuf::from("/var/lib/caudal").join(name.clone())
             }
             _ => preferred,
         };
-        let socket = root.join("run");
-        if socket.as_os_str().len() + 1 + SOCKET.len() > SOCKET_PATH_MAX {
-            bail!("{} is too long a path for a socket: choose a shorter --data-dir", socket.display());
+        let mut socket = root.join("run");
+        if !fits(&socket) {
+            socket = PathBuf::from(format!("/tmp/caudal-{}-{name}", Uid::effective()));
         }
         Ok(Self { data: root.join("data"), socket, log: root.join("server.log"), user })
     }
@@ -76,6 +77,12 @@ impl Cluster {
         let root = self.data.parent().context("the cluster has no parent folder")?;
         for folder in [root, &self.data, &self.socket] {
             fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+            // In /tmp somebody else may have been there first, with a folder or a link of theirs.
+            let found = fs::symlink_metadata(folder).with_context(|| format!("cannot look at {}", folder.display()))?;
+            let owners = [Uid::effective().as_raw(), self.user.map_or(0, |(uid, _)| uid)];
+            if !found.is_dir() || !owners.contains(&found.uid()) {
+                bail!("{} is not a folder of this user: remove it", folder.display());
+            }
             if let Some((uid, gid)) = self.user {
                 chown(folder, Some(uid), Some(gid))
                     .with_context(|| format!("cannot give away {}", folder.display()))?;
@@ -150,6 +157,11 @@ fn server_user() -> Result<Option<(u32, u32)>> {
              set DATABASE_URL to a running one"
         ),
     }
+}
+
+/// Whether a socket in this folder has a path that is short enough.
+fn fits(folder: &Path) -> bool {
+    folder.as_os_str().len() + 1 + SOCKET.len() <= SOCKET_PATH_MAX
 }
 
 /// Whether that user can enter the folder.
