@@ -15,7 +15,7 @@ const SIZE_BYTES_MAX: usize = 24 << 10;
 const CUSTOM_SECTIONS: [&str; 4] = ["component-name", "name", "producers", "target_features"];
 
 /// Where people's and build machines' files live. Debian and rustup name theirs `/rustc/...`.
-const HOST_FOLDERS: [&str; 6] = ["/home/", "/root/", "/Users/", "/work/", "/tmp/", ".cargo/registry"];
+const HOST_FOLDERS: [&str; 4] = ["/home/", "/Users/", "/tmp/", ".cargo/registry"];
 
 /// What matters of one artefact's sections.
 #[derive(Default)]

@@ -34,7 +34,8 @@ pub async fn list_accounts(
     position: Option<Position>,
     limit: i64,
 ) -> Result<Vec<Account>, sqlx::Error> {
-    let rows = sqlx::query!(
+    let rows = sqlx::query_as!(
+        Row,
         r#"
         select account_id, account_number, account_type, posted, currency, created_at
         from account join account_balance using (account_id)
@@ -49,15 +50,7 @@ pub async fn list_accounts(
     )
     .fetch_all(db)
     .await?;
-    let accounts = rows.into_iter().map(|row| Account {
-        account_id: row.account_id,
-        account_number: row.account_number,
-        account_type: row.account_type,
-        balance: Money::from_minor(row.posted),
-        currency: row.currency,
-        created_at: row.created_at,
-    });
-    Ok(accounts.collect())
+    Ok(rows.into_iter().map(Account::from).collect())
 }
 
 /// One of the user's own accounts.
@@ -69,7 +62,8 @@ pub async fn find_account(
     owner: &str,
     account_id: Uuid,
 ) -> Result<Option<Account>, sqlx::Error> {
-    let row = sqlx::query!(
+    let row = sqlx::query_as!(
+        Row,
         r#"
         select account_id, account_number, account_type, posted, currency, created_at
         from account join account_balance using (account_id)
@@ -80,12 +74,28 @@ pub async fn find_account(
     )
     .fetch_optional(db)
     .await?;
-    Ok(row.map(|row| Account {
-        account_id: row.account_id,
-        account_number: row.account_number,
-        account_type: row.account_type,
-        balance: Money::from_minor(row.posted),
-        currency: row.currency,
-        created_at: row.created_at,
-    }))
+    Ok(row.map(Account::from))
+}
+
+/// As it comes from the tables.
+struct Row {
+    account_id: Uuid,
+    account_number: String,
+    account_type: String,
+    posted: i64,
+    currency: String,
+    created_at: OffsetDateTime,
+}
+
+impl From<Row> for Account {
+    fn from(row: Row) -> Self {
+        Self {
+            account_id: row.account_id,
+            account_number: row.account_number,
+            account_type: row.account_type,
+            balance: Money::from_minor(row.posted),
+            currency: row.currency,
+            created_at: row.created_at,
+        }
+    }
 }
