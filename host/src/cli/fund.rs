@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::config::{Common, Fund};
 use crate::domain::money::Money;
 use crate::ledger::batcher::LedgerConfig;
-use crate::ledger::{Command, Ledger, Outcome};
+use crate::ledger::{Command, Ledger, LedgerError, Outcome};
 use crate::models::{Models, Registry};
 
 pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
@@ -40,5 +40,11 @@ async fn credit(database: &Database, account_id: Uuid, amount: Money) -> Result<
     let outcome = ledger.submit(Command::Fund(command)).await;
     drop(ledger);
     task.await.context("the ledger stopped")?;
-    outcome.map_err(anyhow::Error::from)
+    match outcome {
+        Err(error @ (LedgerError::Unknown | LedgerError::Panicked)) => {
+            // Unlike a user's transfer a credit has no key that would make repeating it harmless.
+            Err(error).context("the credit may have been made: look at the account's balance before you repeat it")
+        }
+        outcome => outcome.map_err(anyhow::Error::from),
+    }
 }
