@@ -27,9 +27,10 @@ async fn a_created_account_is_answered_whole_and_listed(db: PgPool) {
     assert_eq!(ana.get(PATH).await.assert_status(200).json(), json!([account]));
     assert_eq!(ana.get(&format!("{PATH}/{id}")).await.assert_status(200).json(), account);
     for nothing in ["x", "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b", &caudal::ledger::FUNDING_ACCOUNT.to_string()] {
-        ana.get(&format!("{PATH}/{nothing}")).await.assert_problem(404, "not-found", None);
+        refused(&app, ana.get(&format!("{PATH}/{nothing}")), 404, "not-found", None).await;
     }
-    app.user("luis").get(&format!("{PATH}/{id}")).await.assert_problem(404, "not-found", None);
+    let luis = app.user("luis");
+    refused(&app, luis.get(&format!("{PATH}/{id}")), 404, "not-found", None).await;
     assert_eq!(app.sum_of_balances().await, 0);
 }
 

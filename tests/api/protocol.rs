@@ -50,11 +50,11 @@ async fn unknown_paths_and_methods_are_told_apart(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     for path in ["/api/ledger/nothing", "/api/ledger/accounts/", "/api/ledger/accounts/1", "/nothing", "/", "/apiary"] {
-        ana.get(path).await.assert_problem(404, "not-found", None);
+        refused(&app, ana.get(path), 404, "not-found", None).await;
     }
     for (path, methods) in ROUTES {
+        refused(&app, ana.send("PATCH", path, None, Body::empty()), 405, "method-not-allowed", None).await;
         let answer = ana.send("PATCH", path, None, Body::empty()).await;
-        answer.assert_problem(405, "method-not-allowed", None);
         let allowed = answer.header("allow").unwrap();
         assert!(methods.iter().all(|method| allowed.contains(method)), "{path}: {allowed}");
     }
@@ -93,13 +93,13 @@ async fn bodies_must_be_json_and_of_a_sensible_size(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn deeply_nested_json_is_refused_or_ignored_but_never_fatal(db: PgPool) {
+async fn deeply_nested_json_is_refused_and_never_fatal(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let deep = format!("{}1{}", "[".repeat(30_000), "]".repeat(30_000));
     let body = format!(r#"{{"accountNumber":{deep},"accountType":"x"}}"#);
-    let answer = ana.post_text("/api/ledger/accounts", &body).await;
-    assert_eq!(answer.status, 400, "{answer:?}");
+    let sent = ana.post_text("/api/ledger/accounts", &body);
+    refused(&app, sent, 400, "validation-failed", Some("accountNumber")).await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

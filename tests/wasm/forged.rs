@@ -92,6 +92,11 @@ pub(crate) fn with_tables(tables: usize, elements: usize) -> Vec<u8> {
     with_a_module(&[section(core::TABLE, &[&leb(tables), &table.repeat(tables)])], 1)
 }
 
+/// Has so many instances more of a module with one small table.
+pub(crate) fn with_instances_of_a_table(instances: usize) -> Vec<u8> {
+    with_a_module(&[section(core::TABLE, &[&leb(1), &[0x70, 0], &leb(1)])], instances)
+}
+
 /// Has so many instances of an empty module more.
 pub(crate) fn with_instances(instances: usize) -> Vec<u8> {
     with_a_module(&[], instances)

@@ -125,6 +125,7 @@ fn a_component_that_wants_more_than_its_share_is_refused() {
         ("a second memory", forged::with_a_memory(1), "memory count too high at 2"),
         ("16 MiB and a page", forged::with_a_memory(257), "exceeds the limit of 0x1000000 bytes"),
         ("10,001 elements", forged::with_tables(1, 10_001), "exceeds the limit of 10000"),
+        ("a third table", forged::with_instances_of_a_table(2), "table count too high at 3"),
         ("two tables more", forged::with_tables(2, 1), "exceeds the per-instance limit of 1"),
         ("eight instances more", forged::with_instances(8), "instance count too high at 9"),
     ];
