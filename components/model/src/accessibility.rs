@@ -1,18 +1,23 @@
 //! Recommends an accessibility profile from a person's answers and from how the app went so far.
 //!
-//! Answers are rules and win; age and behaviour are hints. The specification lets the age ranges
-//! over 50 "lean towards" large text, and a person of that age who says that small text is fine
-//! knows better, so this is what the lean is worth:
+//! Answers are rules and win; age and behaviour are hints, weighed by training. The specification lets
+//! the age ranges over 50 "lean towards" large text, and a person of that age who says that small text
+//! is fine knows better, so this is what the lean is worth:
 //! - by itself it lowers the confidence in the standard theme, never changes the theme;
-//! - together with at least two signs of difficulty it tips to large text, with a confidence under
+//! - together with signs of difficulty it may tip to large text, with a confidence under
 //!   [`SUGGESTION_BELOW`], so that a client asks instead of switching.
 //!
+//! The confidence is how often people with the same answers and signs keep the recommended theme.
 //! What is said to a person is in `explanation.rs` and never mentions age. Not for storing profiles,
 //! and not a diagnosis: it says which settings may help.
 
 mod explanation;
+mod weights;
 
 use alloc::vec::Vec;
+
+use crate::curve::sigmoid;
+pub use weights::{Lean, Weights, parameter};
 
 /// Below this confidence a client presents the profile as a suggestion.
 pub const SUGGESTION_BELOW: f64 = 0.70;
@@ -28,35 +33,13 @@ const SLOW_ABOVE_SECONDS: u32 = 100;
 const ERRORS_FROM: u32 = 3;
 /// From this many requests for help on they are a sign: once may be curiosity.
 const HELP_FROM: u32 = 2;
-/// Signs of difficulty that tip a person over 50 to large text. One alone has too many causes.
-const SIGNS_TO_TIP: u32 = 2;
-
-/// Confidence in whole percent, so that adding and subtracting is exact.
-mod percent {
-    /// A screen reader is the most certain answer there is.
-    pub(super) const SCREEN_READER: u32 = 95;
-    /// An answer about small text.
-    pub(super) const SMALL_TEXT: u32 = 92;
-    /// An answer that small text is fine, with nothing against it.
-    pub(super) const STANDARD: u32 = 90;
-    /// Age and behaviour together, for 51 to 60.
-    pub(super) const TIPPED: u32 = 60;
-    /// The same over 60.
-    pub(super) const TIPPED_OVER_60: u32 = 65;
-    /// For answers that pull in two directions.
-    pub(super) const CONFLICT: u32 = 5;
-    /// For the lean of 51 to 60 against the answer.
-    pub(super) const LEAN: u32 = 10;
-    /// For the lean over 60 against the answer: with a questionnaire alone the profile becomes a
-    /// suggestion.
-    pub(super) const LEAN_OVER_60: u32 = 15;
-    /// For each sign of difficulty against the standard theme.
-    pub(super) const SIGN: u32 = 5;
-    /// For a questionnaire without behaviour.
-    pub(super) const UNOBSERVED: u32 = 10;
-    /// Certainty.
-    pub(super) const WHOLE: f64 = 100.0;
-}
+/// Most confidence in what only age and signs suggest, in hundredths: an answer said otherwise, so
+/// it stays a suggestion whatever the weights say.
+const TIPPED_MAX: u32 = 69;
+/// Hundredths taken off for a questionnaire without behaviour.
+const UNOBSERVED: u32 = 10;
+/// Certainty, in hundredths.
+const WHOLE: f64 = 100.0;
 
 /// How sure a person feels with apps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,15 +150,20 @@ enum Rule {
 }
 
 /// Signs of difficulty in observed behaviour.
-#[derive(Clone, Copy)]
-struct Signs {
-    slow: bool,
-    errors: bool,
-    help: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signs {
+    /// More than 100 seconds a screen on average.
+    pub slow: bool,
+    /// Three validation errors or more.
+    pub errors: bool,
+    /// Help was asked for twice or more.
+    pub help: bool,
 }
 
 impl Signs {
-    fn of(request: &Request) -> Self {
+    /// The signs in a request; none when behaviour was not observed.
+    #[must_use]
+    pub fn of(request: &Request) -> Self {
         let seen = request.behaviour_observed;
         Self {
             slow: seen && request.avg_time_per_screen_seconds > SLOW_ABOVE_SECONDS,
@@ -183,17 +171,13 @@ impl Signs {
             help: seen && request.requested_help_count >= HELP_FROM,
         }
     }
-
-    fn count(self) -> u32 {
-        u32::from(self.slow) + u32::from(self.errors) + u32::from(self.help)
-    }
 }
 
 /// Recommends for one person. Every request is valid.
 #[must_use]
-pub fn assess(request: &Request) -> Assessment {
+pub fn assess(weights: &Weights<'_>, request: &Request) -> Assessment {
     let signs = Signs::of(request);
-    let rule = rule(request, signs);
+    let (rule, probability) = weigh(weights, request, signs);
     let (theme, font_scale) = match rule {
         Rule::ScreenReader => (Theme::VoiceAssisted, FONT_SCALE_STANDARD),
         Rule::SmallText | Rule::Signs => (Theme::LargeTextHighContrast, FONT_SCALE_LARGE),
@@ -206,21 +190,23 @@ pub fn assess(request: &Request) -> Assessment {
         font_scale,
         nudging_level: nudging_level(request, signs),
         voice_feedback: voice,
-        confidence: f64::from(confidence_percent(request, rule, signs)) / percent::WHOLE,
+        confidence: f64::from(hundredths(request, rule, probability)) / WHOLE,
         explanation: explanation::sentences(request, rule, signs),
     }
 }
 
-fn rule(request: &Request, signs: Signs) -> Rule {
+/// Which rule holds, and how probable it is that the person keeps what it recommends.
+fn weigh(weights: &Weights<'_>, request: &Request, signs: Signs) -> (Rule, f64) {
     if request.uses_screen_reader {
-        Rule::ScreenReader
-    } else if !request.can_read_small_text {
-        Rule::SmallText
-    } else if request.age_range >= AgeRange::From51To60 && signs.count() >= SIGNS_TO_TIP {
-        Rule::Signs
-    } else {
-        Rule::Standard
+        let conflict = if request.can_read_small_text { weights.reads_small_text_too } else { 0.0 };
+        return (Rule::ScreenReader, sigmoid(weights.screen_reader + conflict));
     }
+    if !request.can_read_small_text {
+        return (Rule::SmallText, sigmoid(weights.small_text.sum(request.age_range, signs)));
+    }
+    let large = weights.leaning.sum(request.age_range, signs);
+    // The probability of the other theme is that of the opposite sum.
+    if large > 0.0 { (Rule::Signs, sigmoid(large)) } else { (Rule::Standard, sigmoid(-large)) }
 }
 
 fn nudging_level(request: &Request, signs: Signs) -> NudgingLevel {
@@ -228,22 +214,10 @@ fn nudging_level(request: &Request, signs: Signs) -> NudgingLevel {
     if unsure || signs.errors || signs.help { NudgingLevel::High } else { NudgingLevel::Medium }
 }
 
-fn confidence_percent(request: &Request, rule: Rule, signs: Signs) -> u32 {
-    let sure = match rule {
-        // Some people who see well use one too, so the two answers pull apart only a little.
-        Rule::ScreenReader if request.can_read_small_text => percent::SCREEN_READER - percent::CONFLICT,
-        Rule::ScreenReader => percent::SCREEN_READER,
-        Rule::SmallText => percent::SMALL_TEXT,
-        Rule::Signs if request.age_range == AgeRange::Over60 => percent::TIPPED_OVER_60,
-        Rule::Signs => percent::TIPPED,
-        Rule::Standard => {
-            let lean = match request.age_range {
-                AgeRange::From18To30 | AgeRange::From31To50 => 0,
-                AgeRange::From51To60 => percent::LEAN,
-                AgeRange::Over60 => percent::LEAN_OVER_60,
-            };
-            percent::STANDARD - lean - percent::SIGN * signs.count()
-        }
-    };
-    if request.behaviour_observed { sure } else { sure.saturating_sub(percent::UNOBSERVED) }
+/// A probability in hundredths, since it is not known any better. Not below zero, nor above 100.
+fn hundredths(request: &Request, rule: Rule, probability: f64) -> u32 {
+    // A probability is 0 to 1, so that the truncation only rounds.
+    let sure = (probability * WHOLE + 0.5) as u32;
+    let sure = if rule == Rule::Signs { sure.min(TIPPED_MAX) } else { sure };
+    if request.behaviour_observed { sure } else { sure.saturating_sub(UNOBSERVED) }
 }

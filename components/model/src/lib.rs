@@ -7,6 +7,7 @@
 //! | [`accessibility`] | which accessibility profile to recommend |
 //! | [`rules`] | whether the bank's policy lets a transfer go on |
 //! | [`curve`] | the logarithm and the logistic curve that the scorers share |
+//! | [`weights`] | the file that carries a trained model's numbers |
 //!
 //! Serving and training call the same functions, so a feature cannot mean two things. This crate is
 //! not for WIT types (the glue crates convert), nor for files, clocks, randomness or the network:
@@ -21,6 +22,7 @@ pub mod curve;
 pub mod nudge;
 pub mod risk;
 pub mod rules;
+pub mod weights;
 
 /// A request that a scorer refuses, because a fact is outside its documented range.
 ///

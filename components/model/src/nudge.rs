@@ -4,8 +4,11 @@
 //! Slowness counts from the screen's own median, and being 1.4 to 1.7 times slower, as older people
 //! are on average, never asks for help by itself. Not for how the help looks: a client decides.
 
+mod weights;
+
 use crate::Invalid;
 use crate::curve::{ln_from_one, sigmoid};
+pub use weights::{Weights, parameter};
 
 /// Above this difficulty: step-by-step help.
 pub const ASSIST_ABOVE: f64 = 0.75;
@@ -15,22 +18,20 @@ pub const INFO_ABOVE: f64 = 0.40;
 /// the slowest 5 % are five times as slow as the fastest 5 %.
 pub const EXCESSIVE_TIMES: f64 = 2.24;
 
-/// The sum before anything was seen: a difficulty of 0.119.
-const BASE: f64 = -2.0;
-/// For `ln(1 + errors)`: one error is 0.34, three are 0.65, five are 0.80.
-const ERRORS_WEIGHT: f64 = 1.9;
-/// For `ln(1 + back navigations)`.
-const BACKS_WEIGHT: f64 = 0.8;
-/// Most that back navigations add. Alone they stop at 0.41, because the reason for `assist` names
-/// errors and time and would be false.
-const BACKS_MAX: f64 = 1.65;
-/// What excessive time adds: from the base to a difficulty of 0.40, that is 2 + ln(0.4 / 0.6). The
-/// last 1e-12 keeps rounding from lifting exactly 2.24 times over the edge.
-const EXCESSIVE_ADDS: f64 = 2.0 - 0.405_465_108_108_164_4 - 1e-12;
+/// How many features there are.
+pub const COUNT: usize = 4;
+/// Names of [`features`], in their order.
+pub const FEATURES: [&str; COUNT] = ["validation_errors", "excessive_time", "back_navigations", "stalled_early"];
+
 /// `ln 2.24`.
 const LN_EXCESSIVE: f64 = 0.806_475_865_866_948_5;
-/// For excessive time early in a flow: being stuck at its start is worse than at its end.
-const STALL_WEIGHT: f64 = 0.3;
+/// `ln 8`: after the seventh time, going back says no more. The reason for `assist` names errors and
+/// time, and would be false if going back could reach it alone.
+const BACKS_SATURATE: f64 = 2.079_441_541_679_835_7;
+/// Where the sum gives [`INFO_ABOVE`]: `ln(0.4 / 0.6)`, less what rounding may add.
+pub const EDGE_INFO: f64 = -0.405_465_108_108_164_4 - 1e-12;
+/// Where the sum gives [`ASSIST_ABOVE`]: `ln 3`, less the same.
+pub const EDGE_ASSIST: f64 = 1.098_612_288_668_109_8 - 1e-12;
 
 /// Median seconds of the screens we know. An identifier belongs to the first entry that it
 /// contains, in any letter case; `confirm` stands first because `amount_confirm` is a confirmation.
@@ -90,14 +91,18 @@ pub struct Assessment {
 ///
 /// # Errors
 /// [`Invalid`] when `steps_total` or `current_step` is 0.
-pub fn assess(request: &Request<'_>) -> Result<Assessment, Invalid> {
+pub fn assess(weights: &Weights<'_>, request: &Request<'_>) -> Result<Assessment, Invalid> {
     if request.steps_total == 0 {
         return Err(Invalid::out_of_range("steps_total", "A flow has at least one step."));
     }
     if request.current_step == 0 {
         return Err(Invalid::out_of_range("current_step", "Steps are counted from one."));
     }
-    let score = difficulty(request);
+    let mut sum = weights.base;
+    for (coefficient, value) in weights.coefficients.into_iter().zip(features(request)) {
+        sum += coefficient * value;
+    }
+    let score = sigmoid(sum);
     Ok(Assessment { score, band: band(score) })
 }
 
@@ -114,26 +119,30 @@ pub fn band(score: f64) -> Band {
     Band { nudge, reason, needs_help: nudge != Nudge::Warning }
 }
 
-/// The score of a request whose steps are in range. Every term is zero or more and only rises.
-fn difficulty(request: &Request<'_>) -> f64 {
+/// What the score is a sum of, for a request whose steps are in range. Each is zero or more, and none
+/// falls when errors, time or back navigations grow.
+///
+/// - `validation_errors`: `ln(1 + errors)`;
+/// - `excessive_time`: how many times the median, as a logarithm that is 0 up to the median and 1 at
+///   2.24 times;
+/// - `back_navigations`: `ln(1 + times)`, up to `ln 8`;
+/// - `stalled_early`: the logarithm beyond 2.24 times, times the part of the flow that is left, since
+///   being stuck at its start is worse than at its end.
+#[must_use]
+pub fn features(request: &Request<'_>) -> [f64; COUNT] {
     let errors = ln_from_one(1.0 + f64::from(request.num_validation_errors));
-    let backs = BACKS_WEIGHT * ln_from_one(1.0 + f64::from(request.num_back_navigations));
-    let backs = if backs < BACKS_MAX { backs } else { BACKS_MAX };
-    let median = median_seconds(request.screen);
-    // Zero up to the median.
-    let slowness = ln_from_one(f64::from(request.time_on_screen_seconds) / median);
+    let backs = ln_from_one(1.0 + f64::from(request.num_back_navigations));
+    let backs = if backs < BACKS_SATURATE { backs } else { BACKS_SATURATE };
+    let slowness = ln_from_one(f64::from(request.time_on_screen_seconds) / median_seconds(request.screen));
     let beyond = if slowness > LN_EXCESSIVE { slowness - LN_EXCESSIVE } else { 0.0 };
     let step = request.current_step.min(request.steps_total);
     let left = 1.0 - f64::from(step) / f64::from(request.steps_total);
-    sigmoid(
-        BASE + ERRORS_WEIGHT * errors
-            + EXCESSIVE_ADDS * (slowness / LN_EXCESSIVE)
-            + backs
-            + STALL_WEIGHT * beyond * left,
-    )
+    [errors, slowness / LN_EXCESSIVE, backs, beyond * left]
 }
 
-fn median_seconds(screen: &str) -> f64 {
+/// Median seconds on a screen.
+#[must_use]
+pub fn median_seconds(screen: &str) -> f64 {
     MEDIAN_SECONDS
         .iter()
         .find(|(name, _)| contains_ignoring_case(screen, name))

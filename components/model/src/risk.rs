@@ -2,14 +2,14 @@
 //!
 //! The linear predictor is `base` plus the contributions, added one after another in list order, so
 //! a reader can add them up again and get the same bits. Severity is ordered (low, medium, high)
-//! and `P(severity <= j) = sigmoid((cutpoint_j - predictor) / scale)`; the score is the expected
-//! severity, halved into 0 to 1, and the level is a function of the score alone.
+//! and `P(severity <= j) = sigmoid(cutpoint_j - predictor)`; the score is the expected severity,
+//! halved into 0 to 1, and the level is a function of the score alone.
 //!
 //! Not for transfers that are refused: that is [`crate::rules`]. A score advises a person.
 
 mod factors;
 pub mod features;
-mod weights;
+pub mod weights;
 
 use alloc::vec::Vec;
 
@@ -56,6 +56,30 @@ pub struct Request {
     pub beneficiary_saved_minutes: Option<u32>,
 }
 
+impl Request {
+    /// Whether the facts are in range, in the order of the fields.
+    ///
+    /// # Errors
+    /// As [`assess`].
+    pub fn check(&self) -> Result<(), Invalid> {
+        const MONEY: &str = "Money has to be a finite number of MXN, zero or more.";
+        let is_money = |value: f64| value.is_finite() && value >= 0.0;
+        if !is_money(self.amount) {
+            return Err(Invalid::out_of_range("amount", MONEY));
+        }
+        if self.hour_of_day > HOUR_MAX {
+            return Err(Invalid::out_of_range("hour_of_day", "The hour has to be 0 to 23."));
+        }
+        if !is_money(self.avg_transaction_amount) {
+            return Err(Invalid::out_of_range("avg_transaction_amount", MONEY));
+        }
+        if !is_money(self.max_transaction_amount) {
+            return Err(Invalid::out_of_range("max_transaction_amount", MONEY));
+        }
+        Ok(())
+    }
+}
+
 /// Risk levels in rising order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -65,6 +89,15 @@ pub enum Level {
     Medium,
     /// Score from 0.75: ask for an explicit acknowledgment.
     High,
+}
+
+impl Assessment {
+    /// The linear predictor: the base and the contributions, one after another.
+    #[must_use]
+    pub fn predictor(&self) -> f64 {
+        // Plain sequential addition: a different order would give other bits.
+        self.contributions.iter().fold(self.base, |sum, contribution| sum + contribution.weight)
+    }
 }
 
 impl Level {
@@ -99,44 +132,39 @@ pub struct Assessment {
     pub score: f64,
     /// The linear predictor before any feature.
     pub base: f64,
-    /// One for each feature, in the order of [`features::FEATURES`].
+    /// One for each feature that the model uses, in the order of [`features::FEATURES`].
     pub contributions: Vec<Contribution>,
     /// Fired factor codes in the order of the specification.
     pub factors: Vec<&'static str>,
 }
 
-/// Scores one request with the weights in force.
+/// Scores one request.
 ///
 /// # Errors
 /// [`Invalid`] for money that is negative, infinite or not a number, and for an hour above 23.
-pub fn assess(request: &Request) -> Result<Assessment, Invalid> {
-    assess_with(&Weights::HAND_SET, request)
-}
-
-/// Scores one request with given weights; training compares candidates with it.
-///
-/// # Errors
-/// As [`assess`].
-pub fn assess_with(weights: &Weights, request: &Request) -> Result<Assessment, Invalid> {
-    check(request)?;
+pub fn assess(weights: &Weights<'_>, request: &Request) -> Result<Assessment, Invalid> {
+    request.check()?;
     let contributions = weights.contributions(&features::derive(request));
     let factors = factors::fired(request);
-    // Plain sequential addition: a different order would give other bits.
-    let mut predictor = weights.base;
-    for contribution in &contributions {
-        predictor += contribution.weight;
-    }
-    let severity = expected_severity(weights, predictor);
-    let score = if factors.is_empty() { unexplained(severity) } else { severity };
-    Ok(Assessment { level: Level::of(score), score, base: weights.base, contributions, factors })
+    let mut verdict = Assessment { level: Level::Low, score: 0.0, base: weights.base, contributions, factors };
+    let severity = expected_severity(weights, verdict.predictor());
+    verdict.score = if verdict.factors.is_empty() { unexplained(severity) } else { severity };
+    verdict.level = Level::of(verdict.score);
+    Ok(verdict)
+}
+
+/// P(at least medium) and P(high) at a linear predictor.
+#[must_use]
+pub fn upper_tails(weights: &Weights<'_>, predictor: f64) -> [f64; 2] {
+    weights.cutpoints.map(|cutpoint| sigmoid(predictor - cutpoint))
 }
 
 /// `(P(medium) + 2 P(high)) / 2`, which is the mean of P(at least medium) and P(high).
 ///
 /// Adding the two upper tails instead of differences of lower ones keeps every step in order, so
 /// the score never falls where the predictor rises, and small scores keep their digits.
-fn expected_severity(weights: &Weights, predictor: f64) -> f64 {
-    let [medium, high] = weights.cutpoints.map(|cutpoint| sigmoid((predictor - cutpoint) / weights.scale));
+fn expected_severity(weights: &Weights<'_>, predictor: f64) -> f64 {
+    let [medium, high] = upper_tails(weights, predictor);
     (medium + high) / 2.0
 }
 
@@ -147,23 +175,4 @@ fn unexplained(score: f64) -> f64 {
     } else {
         UNEXPLAINED_KEPT + UNEXPLAINED_ROOM * ((score - UNEXPLAINED_KEPT) / (1.0 - UNEXPLAINED_KEPT))
     }
-}
-
-/// Refuses facts outside their ranges, in the order of the fields.
-fn check(request: &Request) -> Result<(), Invalid> {
-    const MONEY: &str = "Money has to be a finite number of MXN, zero or more.";
-    let is_money = |value: f64| value.is_finite() && value >= 0.0;
-    if !is_money(request.amount) {
-        return Err(Invalid::out_of_range("amount", MONEY));
-    }
-    if request.hour_of_day > HOUR_MAX {
-        return Err(Invalid::out_of_range("hour_of_day", "The hour has to be 0 to 23."));
-    }
-    if !is_money(request.avg_transaction_amount) {
-        return Err(Invalid::out_of_range("avg_transaction_amount", MONEY));
-    }
-    if !is_money(request.max_transaction_amount) {
-        return Err(Invalid::out_of_range("max_transaction_amount", MONEY));
-    }
-    Ok(())
 }

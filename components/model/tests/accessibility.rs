@@ -1,9 +1,20 @@
 //! Accessibility: the specification's guidance by hand, confidence, and what is never said.
 
 use caudal_model::accessibility::{
-    AgeRange, Assessment, Confidence, Language, NudgingLevel, Request, SUGGESTION_BELOW, Theme, assess,
+    self as recommender, AgeRange, Assessment, Confidence, Language, NudgingLevel, Request, SUGGESTION_BELOW, Theme,
+    Weights,
 };
 use proptest::prelude::*;
+
+const WEIGHTS: Weights<'_> =
+    match Weights::parse(include_bytes!("../../accessibility/models/accessibility-1/weights.bin")) {
+        Ok(weights) => weights,
+        Err(_) => panic!("the weights are malformed"),
+    };
+
+fn assess(request: &Request) -> Assessment {
+    recommender::assess(&WEIGHTS, request)
+}
 
 /// A young, confident person without any need, whose use went well.
 fn at_ease() -> Request {
@@ -35,15 +46,15 @@ fn answers_choose_the_theme_and_age_only_leans() {
     let e = at_ease();
     let older = Request { age_range: From51To60, ..e };
     let oldest = Request { age_range: Over60, ..e };
-    check("no need", e, STANDARD, 0.90);
-    check("31 to 50", Request { age_range: From31To50, ..e }, STANDARD, 0.90);
-    check("51 to 60 who reads well", older, STANDARD, 0.80);
-    check("over 60 who reads well", oldest, STANDARD, 0.75);
-    check("small text is hard", Request { can_read_small_text: false, ..e }, LARGE, 0.92);
-    check("the same over 60", Request { can_read_small_text: false, ..oldest }, LARGE, 0.92);
+    check("no need", e, STANDARD, 0.92);
+    check("31 to 50", Request { age_range: From31To50, ..e }, STANDARD, 0.92);
+    check("51 to 60 who reads well", older, STANDARD, 0.76);
+    check("over 60 who reads well", oldest, STANDARD, 0.72);
+    check("small text is hard", Request { can_read_small_text: false, ..e }, LARGE, 0.90);
+    check("the same over 60", Request { can_read_small_text: false, ..oldest }, LARGE, 0.95);
     check("screen reader", Request { uses_screen_reader: true, can_read_small_text: false, ..e }, VOICE, 0.95);
-    check("screen reader, reads well too", Request { uses_screen_reader: true, ..e }, VOICE, 0.90);
-    check("screen reader over 60", Request { uses_screen_reader: true, ..oldest }, VOICE, 0.90);
+    check("screen reader, reads well too", Request { uses_screen_reader: true, ..e }, VOICE, 0.88);
+    check("screen reader over 60", Request { uses_screen_reader: true, ..oldest }, VOICE, 0.88);
 }
 
 #[test]
@@ -53,26 +64,26 @@ fn two_signs_of_difficulty_tip_people_over_50_to_a_suggestion() {
     let help = |r| Request { requested_help_count: 2, ..r };
     let older = Request { age_range: AgeRange::From51To60, ..at_ease() };
     let oldest = Request { age_range: AgeRange::Over60, ..at_ease() };
-    check("one sign", slow(older), STANDARD, 0.75);
-    check("one sign over 60", errors(oldest), STANDARD, 0.70);
-    check("slow, errors", slow(errors(older)), LARGE, 0.60);
-    check("errors, help", errors(help(older)), LARGE, 0.60);
-    check("slow, help over 60", slow(help(oldest)), LARGE, 0.65);
-    check("all three", slow(errors(help(oldest))), LARGE, 0.65);
-    check("all three, young", slow(errors(help(at_ease()))), STANDARD, 0.75);
+    check("one sign", slow(older), STANDARD, 0.60);
+    check("one sign over 60", errors(oldest), STANDARD, 0.56);
+    check("slow, errors", slow(errors(older)), LARGE, 0.57);
+    check("errors, help", errors(help(older)), LARGE, 0.57);
+    check("slow, help over 60", slow(help(oldest)), LARGE, 0.62);
+    check("all three: held below a recommendation", slow(errors(help(oldest))), LARGE, 0.69);
+    check("all three, young", slow(errors(help(at_ease()))), STANDARD, 0.57);
     let edge =
         Request { avg_time_per_screen_seconds: 100, total_validation_errors: 2, requested_help_count: 1, ..oldest };
-    check("just below every sign", edge, STANDARD, 0.75);
-    const { assert!(0.65 < SUGGESTION_BELOW) };
+    check("just below every sign", edge, STANDARD, 0.72);
+    const { assert!(0.69 < SUGGESTION_BELOW) };
 }
 
 #[test]
 fn unobserved_behaviour_costs_a_tenth_and_its_counts_are_ignored() {
     let blind = |r| Request { behaviour_observed: false, ..r };
     let oldest = Request { age_range: AgeRange::Over60, ..at_ease() };
-    check("no need", blind(at_ease()), STANDARD, 0.80);
-    check("small text", blind(Request { can_read_small_text: false, ..at_ease() }), LARGE, 0.82);
-    check("over 60: now a suggestion", blind(oldest), STANDARD, 0.65);
+    check("no need", blind(at_ease()), STANDARD, 0.82);
+    check("small text", blind(Request { can_read_small_text: false, ..at_ease() }), LARGE, 0.80);
+    check("over 60: now a suggestion", blind(oldest), STANDARD, 0.62);
     let stray = Request {
         avg_time_per_screen_seconds: u32::MAX,
         total_validation_errors: u32::MAX,

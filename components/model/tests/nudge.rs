@@ -1,7 +1,17 @@
 //! Nudges: the required bands by hand, the exact edges, and monotonicity.
 
-use caudal_model::nudge::{Nudge, Request, assess, band};
+use caudal_model::nudge::{Assessment, Nudge, Request, Weights, band};
+use caudal_model::{Invalid, nudge};
 use proptest::prelude::*;
+
+const WEIGHTS: Weights<'_> = match Weights::parse(include_bytes!("../../nudge/models/nudge-1/weights.bin")) {
+    Ok(weights) => weights,
+    Err(_) => panic!("the weights are malformed"),
+};
+
+fn assess(request: &Request<'_>) -> Result<Assessment, Invalid> {
+    nudge::assess(&WEIGHTS, request)
+}
 
 /// A single-screen flow on a screen whose median is 45 seconds.
 fn seen(errors: u32, seconds: u32, backs: u32) -> Request<'static> {

@@ -1,11 +1,11 @@
 //! Risk: the specification's conditions by hand, and what holds for every verdict.
 
 use caudal_model::risk::features::{COUNT, FEATURES};
-use caudal_model::risk::{Assessment, HIGH_FROM, Level, MEDIUM_FROM, Request, Weights, assess, assess_with};
+use caudal_model::risk::{Assessment, HIGH_FROM, Level, MEDIUM_FROM, Request, Weights, assess};
 use proptest::prelude::*;
 
 mod facts;
-use facts::any_request;
+use facts::{RISK_1, RISK_2, any_request};
 
 const AMOUNT: &str = "AMOUNT_MUCH_HIGHER_THAN_AVERAGE";
 const BENEFICIARY: &str = "NEW_BENEFICIARY";
@@ -31,7 +31,7 @@ fn familiar() -> Request {
 }
 
 fn assessed(request: &Request) -> Assessment {
-    assess(request).expect("the facts are in range")
+    assess(&RISK_2, request).expect("the facts are in range")
 }
 
 fn check(name: &str, request: Request, level: Level, factors: &[&str]) {
@@ -120,12 +120,12 @@ fn facts_out_of_range_are_refused_by_name() {
             ("avg_transaction_amount", Request { avg_transaction_amount: wrong, ..f }),
             ("max_transaction_amount", Request { max_transaction_amount: wrong, ..f }),
         ] {
-            let refused = assess(&request).expect_err("out of range");
+            let refused = assess(&RISK_2, &request).expect_err("out of range");
             assert_eq!((refused.field, refused.code), (field, "out-of-range"));
         }
     }
     for hour_of_day in [24, 255] {
-        assert_eq!(assess(&Request { hour_of_day, ..f }).expect_err("no such hour").field, "hour_of_day");
+        assert_eq!(assess(&RISK_2, &Request { hour_of_day, ..f }).expect_err("no such hour").field, "hour_of_day");
     }
 }
 
@@ -157,7 +157,7 @@ fn saving_a_beneficiary_earns_nothing_for_30_minutes_and_little_after() {
     let most = assessed(&Request { beneficiary_saved_minutes: Some(u32::MAX), ..familiar() });
     let saved = most.contributions.last().expect("there are features");
     assert_eq!(saved.feature, "beneficiary_saved");
-    assert!((-0.3..-0.29).contains(&saved.weight));
+    assert!((-0.5..-0.49).contains(&saved.weight), "a third of what a new beneficiary weighs, at most");
 }
 
 #[test]
@@ -176,16 +176,45 @@ fn a_maximum_below_the_average_counts_as_the_average() {
 
 #[test]
 fn weights_in_force_are_sound_and_others_are_told_apart() {
-    let sound = Weights::HAND_SET;
-    assert!(sound.is_sound());
+    let sound = RISK_2;
+    assert!(sound.is_sound() && RISK_1.is_sound());
     for (index, feature) in FEATURES.iter().enumerate() {
         let mut wrong = sound;
-        wrong.coefficients[index] = if feature.raises { -0.1 } else { 0.1 };
+        wrong.coefficients[index] = Some(if feature.raises { -0.1 } else { 0.1 });
+        assert!(!wrong.is_sound(), "{}", feature.name);
+        wrong.coefficients[index] = Some(f64::INFINITY);
         assert!(!wrong.is_sound(), "{}", feature.name);
     }
     assert!(!Weights { cutpoints: [1.0, 1.0], ..sound }.is_sound());
-    assert!(!Weights { scale: 0.0, ..sound }.is_sound());
+    assert!(!Weights { cutpoints: [f64::NEG_INFINITY, 1.0], ..sound }.is_sound());
     assert!(!Weights { base: f64::NAN, ..sound }.is_sound());
+}
+
+#[test]
+fn a_model_contributes_only_what_it_uses() {
+    let all_six = Request {
+        amount: 9000.0,
+        is_new_beneficiary: true,
+        hour_of_day: 3,
+        num_past_transactions: 1,
+        is_new_device: true,
+        geolocation_changed: true,
+        ..familiar()
+    };
+    let verdict = assess(&RISK_1, &all_six).expect("the facts are in range");
+    let names: Vec<_> = verdict.contributions.iter().map(|part| part.feature).collect();
+    assert_eq!(
+        names,
+        [
+            "amount_much_higher_than_average",
+            "new_beneficiary",
+            "unusual_time",
+            "new_device",
+            "location_changed",
+            "low_history"
+        ]
+    );
+    assert!(verdict.contributions.iter().all(|part| part.weight > 0.0), "each of the six flags raises");
 }
 
 proptest! {
@@ -198,7 +227,7 @@ proptest! {
         prop_assert_eq!(verdict.level, Level::of(verdict.score));
         prop_assert!(verdict.level == Level::Low || !verdict.factors.is_empty());
         let names: Vec<_> = verdict.contributions.iter().map(|part| part.feature).collect();
-        prop_assert_eq!(names, FEATURES.map(|feature| feature.name).to_vec());
+        prop_assert_eq!(names, FEATURES.map(|feature| feature.name).to_vec(), "risk-2 uses every feature");
         prop_assert!(verdict.contributions.iter().all(|part| part.weight.is_finite()));
         // Zero has no sign that a JSON writer could lose.
         prop_assert!(verdict.contributions.iter().all(|part| part.weight.to_bits() != (-0.0_f64).to_bits()));
@@ -206,12 +235,12 @@ proptest! {
 
     #[test]
     fn base_and_contributions_give_the_score_bit_for_bit(request in any_request()) {
-        let weights = Weights::HAND_SET;
         let verdict = assessed(&request);
         let predictor = verdict.contributions.iter().fold(verdict.base, |sum, part| sum + part.weight);
+        prop_assert_eq!(predictor.to_bits(), verdict.predictor().to_bits());
         // A model whose base is that predictor and whose features count nothing.
-        let bare = Weights { base: predictor, coefficients: [0.0; COUNT], ..weights };
-        let again = assess_with(&bare, &request).expect("the facts are in range");
+        let bare = Weights { base: predictor, coefficients: [None; COUNT], ..RISK_2 };
+        let again = assess(&bare, &request).expect("the facts are in range");
         prop_assert_eq!(again.score.to_bits(), verdict.score.to_bits());
     }
 
@@ -219,7 +248,7 @@ proptest! {
     fn without_a_factor_scores_keep_their_order_and_are_low(a in -9.0..9.0_f64, b in -9.0..9.0_f64) {
         let (low, high) = if a < b { (a, b) } else { (b, a) };
         let score = |base, request| {
-            assess_with(&Weights { base, ..Weights::HAND_SET }, &request).expect("the facts are in range").score
+            assess(&Weights { base, ..RISK_2 }, &request).expect("the facts are in range").score
         };
         let explained = Request { is_new_device: true, ..familiar() };
         prop_assert!(score(low, familiar()) <= score(high, familiar()));

@@ -7,16 +7,15 @@ use caudal_model::risk::{Request, assess};
 use proptest::prelude::*;
 
 mod facts;
-use facts::{any_request, count, money};
+use facts::{RISK_1, RISK_2, any_request, count, money};
 
-fn score(request: Request) -> f64 {
-    assess(&request).expect("the facts are in range").score
-}
-
-/// Asserts that `safer` scores no higher than `riskier`.
+/// Asserts that `safer` scores no higher than `riskier`, by both models.
 fn ordered(safer: Request, riskier: Request) -> Result<(), TestCaseError> {
-    let (low, high) = (score(safer), score(riskier));
-    prop_assert!(low <= high, "{low} for {safer:?}\n{high} for {riskier:?}");
+    for weights in [RISK_1, RISK_2] {
+        let score = |request| assess(&weights, &request).expect("the facts are in range").score;
+        let (low, high) = (score(safer), score(riskier));
+        prop_assert!(low <= high, "{}: {low} for {safer:?}\n{high} for {riskier:?}", weights.version);
+    }
     Ok(())
 }
 

@@ -1,4 +1,5 @@
 //! Facts to features: what the ordered logit sees. Serving and training both call [`derive()`].
+//! This is the catalogue; a model's weights name the features that it uses.
 //!
 //! Every feature is zero or more, and moves in one direction only when one fact moves. Together
 //! with the sign that [`FEATURES`] fixes for its coefficient this makes the model monotone by
@@ -9,7 +10,7 @@ use super::{Request, factors};
 use crate::curve::ln_from_one;
 
 /// How many features there are.
-pub const COUNT: usize = 14;
+pub const COUNT: usize = 15;
 
 /// One feature of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,7 @@ pub const FEATURES: [Feature; COUNT] = [
     raises("amount_much_higher_than_average"),
     raises("new_beneficiary"),
     raises("unusual_time"),
+    raises("late_or_early"),
     raises("new_device"),
     raises("location_changed"),
     raises("low_history"),
@@ -38,10 +40,10 @@ pub const FEATURES: [Feature; COUNT] = [
     lowers("beneficiary_saved"),
 ];
 
-/// The hours next to the unusual ones: 22:59 is as late as 23:00 to a person.
-const EDGE_HOURS: [u8; 2] = [6, 22];
-/// What an edge hour counts, where an unusual one counts 1.
-const EDGE_HOUR_VALUE: f64 = 0.4;
+/// Neither late nor early. The hours 6 and 22 are usual by the specification, but 22:59 is as late as
+/// 23:00 to a person, so they count among the late and early ones, as the unusual hours do: an
+/// unusual hour then never weighs less than one of these.
+const MIDDLE_HOURS: core::ops::RangeInclusive<u8> = 7..=21;
 
 /// `e^2.5`: an amount further above the usual one says no more. It also bounds the predictor.
 const RATIO_MAX: f64 = 12.182493960703473;
@@ -71,7 +73,8 @@ pub fn derive(request: &Request) -> [f64; COUNT] {
         over_maximum,
         flag(factors::is_amount_much_higher(request)),
         new_beneficiary,
-        unusual_time(request),
+        flag(factors::is_unusual_time(request)),
+        flag(!MIDDLE_HOURS.contains(&request.hour_of_day)),
         new_device,
         location_changed,
         flag(factors::is_low_history(request)),
@@ -109,17 +112,6 @@ fn amount_ratios(request: &Request) -> (f64, f64) {
 fn ln_ratio(amount: f64, usual: f64) -> f64 {
     let ratio = amount / usual;
     ln_from_one(if ratio < RATIO_MAX { ratio } else { RATIO_MAX })
-}
-
-/// 1 in unusual hours, less in the hours next to them, else 0.
-fn unusual_time(request: &Request) -> f64 {
-    if factors::is_unusual_time(request) {
-        1.0
-    } else if EDGE_HOURS.contains(&request.hour_of_day) {
-        EDGE_HOUR_VALUE
-    } else {
-        0.0
-    }
 }
 
 /// 0 up to 30 minutes and when unknown, then rising towards 1 and never reaching it.

@@ -1,83 +1,126 @@
-//! The numbers of the risk model. Not for how features come about: that is [`super::features`].
+//! The numbers of a risk model. Not for how features come about: that is [`super::features`].
 
 use alloc::vec::Vec;
 
 use super::Contribution;
 use super::features::{COUNT, FEATURES};
+use crate::weights::{File, Kind, Malformed, encode};
 
-/// Weights of an ordered logit with two cutpoints.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weights {
-    /// The linear predictor before any feature. Only its distance to the cutpoints matters.
-    pub base: f64,
-    /// One for each feature, in the order of [`FEATURES`] and with the sign that it fixes.
-    pub coefficients: [f64; COUNT],
-    /// Where low ends and where medium ends on the linear predictor; rising.
-    pub cutpoints: [f64; 2],
-    /// Spread of the logistic noise around the predictor; above zero.
-    pub scale: f64,
+/// Parameters of a weights file. A feature's is [`parameter::FEATURE`] plus its place in
+/// [`FEATURES`]; a model uses only the features that its file names.
+pub mod parameter {
+    /// The linear predictor before any feature.
+    pub const BASE: u16 = 1;
+    /// Where low ends on the linear predictor.
+    pub const LOW_ENDS: u16 = 2;
+    /// Where medium ends.
+    pub const MEDIUM_ENDS: u16 = 3;
+    /// The first feature's coefficient.
+    pub const FEATURE: u16 = 100;
 }
 
-impl Weights {
-    /// Weights set by hand from the process that generates the synthetic data.
-    ///
-    /// The coefficients are that process's own. The cutpoints are the 34 % and 74 % quantiles of
-    /// its noisy predictor, so that low, medium and high are 34, 40 and 26 of 100 transfers. The
-    /// base is zero: a transfer without any feature lies where the process puts it.
-    pub const HAND_SET: Self = Self {
-        base: 0.0,
-        coefficients: [
-            2.6,   // amount_over_average
-            1.9,   // amount_over_maximum
-            0.4,   // amount_much_higher_than_average
-            1.0,   // new_beneficiary
-            0.8,   // unusual_time
-            1.2,   // new_device
-            1.0,   // location_changed
-            0.4,   // low_history
-            0.9,   // new_device_and_new_beneficiary
-            0.7,   // new_device_and_location_changed
-            1.0,   // new_beneficiary_and_amount_over_average
-            -0.56, // transactions_to_beneficiary
-            -0.24, // past_transactions
-            // beneficiary_saved: not in the data. Small beside new_beneficiary, because in a scam
-            // the victim saves the mule too.
-            -0.3,
-        ],
-        cutpoints: [-0.445, 2.251],
-        scale: 0.55,
-    };
+/// Weights of an ordered logit with two cutpoints, in logits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights<'a> {
+    /// Semantic version of the model.
+    pub version: &'a str,
+    /// One sentence for people: what this version is.
+    pub summary: &'a str,
+    /// The linear predictor before any feature. Only its distance to the cutpoints matters; training
+    /// puts the cutpoints at equal distances from zero.
+    pub base: f64,
+    /// Where low ends and where medium ends on the linear predictor; rising.
+    pub cutpoints: [f64; 2],
+    /// In the order of [`FEATURES`] and with the sign that it fixes; `None` where the model does not
+    /// use the feature.
+    pub coefficients: [Option<f64>; COUNT],
+}
 
-    /// True when every number is finite, the scale is above zero, the cutpoints rise and each
-    /// coefficient has the sign that keeps the model monotone.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        let [medium, high] = self.cutpoints;
-        let signs = FEATURES
-            .iter()
-            .zip(self.coefficients)
-            .all(|(feature, weight)| weight.is_finite() && if feature.raises { weight >= 0.0 } else { weight <= 0.0 });
-        signs
-            && self.base.is_finite()
-            && medium.is_finite()
-            && high.is_finite()
-            && medium < high
-            && self.scale.is_finite()
-            && self.scale > 0.0
+impl<'a> Weights<'a> {
+    /// Reads a weights file.
+    ///
+    /// # Errors
+    /// [`Malformed`]: besides the frame, an unknown parameter, a missing base or cutpoint, or values
+    /// that are not [sound](Self::is_sound).
+    pub const fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let file = match File::parse(bytes, Kind::Risk) {
+            Ok(file) => file,
+            Err(malformed) => return Err(malformed),
+        };
+        let (mut base, mut low_ends, mut medium_ends) = (None, None, None);
+        let mut coefficients = [None; COUNT];
+        let mut index = 0;
+        while index < file.len() {
+            let (parameter, value) = file.entry(index);
+            match parameter {
+                parameter::BASE => base = Some(value),
+                parameter::LOW_ENDS => low_ends = Some(value),
+                parameter::MEDIUM_ENDS => medium_ends = Some(value),
+                _ => {
+                    let feature = parameter.wrapping_sub(parameter::FEATURE) as usize;
+                    if feature >= COUNT {
+                        return Err(Malformed::Unknown);
+                    }
+                    coefficients[feature] = Some(value);
+                }
+            }
+            index += 1;
+        }
+        let (Some(base), Some(low_ends), Some(medium_ends)) = (base, low_ends, medium_ends) else {
+            return Err(Malformed::Missing);
+        };
+        let weights = Self {
+            version: file.version,
+            summary: file.summary,
+            base,
+            cutpoints: [low_ends, medium_ends],
+            coefficients,
+        };
+        if weights.is_sound() { Ok(weights) } else { Err(Malformed::Unsound) }
     }
 
-    /// What each feature adds to the predictor.
+    /// The weights file of these weights.
+    #[must_use]
+    pub fn to_file(&self) -> Vec<u8> {
+        let [low_ends, medium_ends] = self.cutpoints;
+        let mut entries = Vec::from([
+            (parameter::BASE, self.base),
+            (parameter::LOW_ENDS, low_ends),
+            (parameter::MEDIUM_ENDS, medium_ends),
+        ]);
+        let features = (parameter::FEATURE..).zip(self.coefficients);
+        entries.extend(features.filter_map(|(parameter, coefficient)| Some((parameter, coefficient?))));
+        encode(Kind::Risk, self.version, self.summary, &entries)
+    }
+
+    /// True when every number is finite, the cutpoints rise and each coefficient has the sign that
+    /// keeps the model monotone.
+    #[must_use]
+    pub const fn is_sound(&self) -> bool {
+        let [low_ends, medium_ends] = self.cutpoints;
+        let mut sound =
+            self.base.is_finite() && low_ends.is_finite() && medium_ends.is_finite() && low_ends < medium_ends;
+        let mut index = 0;
+        while index < COUNT {
+            if let Some(weight) = self.coefficients[index] {
+                let signed = if FEATURES[index].raises { weight >= 0.0 } else { weight <= 0.0 };
+                sound = sound && weight.is_finite() && signed;
+            }
+            index += 1;
+        }
+        sound
+    }
+
+    /// What each feature that the model uses adds to the predictor.
     pub(super) fn contributions(&self, values: &[f64; COUNT]) -> Vec<Contribution> {
-        FEATURES
-            .iter()
-            .zip(self.coefficients)
-            .zip(values)
-            .map(|((feature, coefficient), value)| Contribution {
+        let contribution = |((feature, coefficient), value): ((&super::features::Feature, Option<f64>), &f64)| {
+            Some(Contribution {
                 feature: feature.name,
                 // Adding zero turns the -0.0 of a lowering feature at zero into 0.0, which reads
                 // better and survives JSON writers that drop the sign.
-                weight: coefficient * value + 0.0,
+                weight: coefficient? * value + 0.0,
             })
-            .collect()
+        };
+        FEATURES.iter().zip(self.coefficients).zip(values).filter_map(contribution).collect()
     }
 }

@@ -1,7 +1,19 @@
-//! Risk requests for the property tests: any that is in range.
+//! Risk requests for the property tests: any that is in range; and the models that are shipped.
 
-use caudal_model::risk::Request;
+use caudal_model::risk::{Request, Weights};
 use proptest::prelude::*;
+
+/// The specification's baseline.
+pub(crate) const RISK_1: Weights<'_> = parsed(include_bytes!("../../../risk/models/risk-1/weights.bin"));
+/// The model in force.
+pub(crate) const RISK_2: Weights<'_> = parsed(include_bytes!("../../../risk/models/risk-2/weights.bin"));
+
+const fn parsed(file: &[u8]) -> Weights<'_> {
+    match Weights::parse(file) {
+        Ok(weights) => weights,
+        Err(_) => panic!("the weights are malformed"),
+    }
+}
 
 /// Amounts of every size, with zero and the ends of the range among them.
 pub(crate) fn money() -> impl Strategy<Value = f64> {
