@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve test check components prepare install
+.PHONY: serve test check components train prepare install
 
 serve: components ## Run the service in the sandbox: addresses, a token and a curl line are printed
 	cargo build --locked --package caudal
@@ -21,6 +21,9 @@ check: install ## Formatting, lints, documentation, licences
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps
 	tests/licences.sh
+
+train: ## Every model again: weights, cards, plots, golden cases; changes nothing unless training did
+	cargo run --locked --package caudal-train -- all
 
 components: install ## The four components, under target/components
 	components/build.sh

@@ -1,0 +1,9 @@
+//! What a model is measured by. Not for printing: see [`crate::card`].
+
+mod calibration;
+mod classes;
+mod drift;
+
+pub use calibration::{Bin, Reliability, brier, reliability};
+pub use classes::{Confusion, Figures, Interval, bootstrap, wilson};
+pub use drift::{psi, psi_verdict};

@@ -1,0 +1,155 @@
+//! `risk data v1`: transfers with severities from an ordered logit whose numbers are known.
+//!
+//! A user has a history (how many transfers, their average and maximum); a transfer happens in a
+//! usual or an unusual context, which is not shown to a model; severity is where a sum of what is
+//! shown, plus logistic noise, falls between two cutpoints. So the probability of each severity has
+//! a closed form, and with it the best that any model can do: see [`posterior`].
+//!
+//! The severities are risk tiers that we made up. They are no fraud labels, and their shares (34, 40
+//! and 26 of 100) are no bank's. Another version of this file is another version of the data.
+
+use caudal_model::risk::Request;
+
+use crate::age::AgeRange;
+use crate::random::Random;
+
+/// Names this process in cards and data files.
+pub const VERSION: &str = "risk data v1";
+
+/// Spread of the logistic noise.
+const NOISE: f64 = 0.55;
+/// The 34 % and the 74 % quantile of the sum with its noise, found on two million rows.
+const CUTPOINTS: [f64; 2] = [-0.534, 2.376];
+
+/// Transfers happen in an unusual context this often.
+const UNUSUAL: f64 = 0.30;
+/// Users without any transfer, besides those whom chance leaves without.
+const NO_HISTORY: f64 = 0.03;
+/// Size of the negative binomial number of past transfers.
+const HISTORY_SIZE: f64 = 0.9;
+/// Its mean.
+const HISTORY_MEAN: f64 = 19.0;
+/// ln of the median amount, MXN 776: 35.8 % of SPEI transfers were of 400 or less in July 2023.
+const LN_MEDIAN_AMOUNT: f64 = 6.654;
+/// Spread of users' usual amounts.
+const BETWEEN_USERS: f64 = 1.718;
+/// Spread of one user's amounts.
+const WITHIN_USER: f64 = 0.6;
+
+/// Share of each hour in usual contexts: days, with a peak in the evening.
+const USUAL_HOURS: [f64; 24] = [
+    1.2, 0.6, 0.3, 0.1, 0.1, 0.3, 1.5, 3.0, 4.5, 5.5, 6.0, 6.0, 6.5, 6.5, 6.0, 5.5, 5.5, 6.0, 7.0, 8.5, 8.0, 5.5, 3.5,
+    2.4,
+];
+/// The same in unusual ones: flatter, with more of the night.
+const UNUSUAL_HOURS: [f64; 24] = [
+    6.0, 6.0, 5.5, 5.0, 4.0, 3.5, 3.0, 3.0, 3.0, 3.0, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 4.0, 4.5, 5.0, 5.0, 5.5,
+    6.0,
+];
+
+/// One transfer with its severity.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// What a model is shown.
+    pub request: Request,
+    /// Only for slices: no model sees it.
+    pub age_range: AgeRange,
+    /// 0 low, 1 medium, 2 high.
+    pub severity: usize,
+}
+
+/// One row after another.
+#[must_use]
+pub fn generate(rows: usize, random: &mut Random) -> Vec<Row> {
+    (0..rows).map(|_| row(random)).collect()
+}
+
+fn row(random: &mut Random) -> Row {
+    let age_range = AgeRange::drawn(random);
+    let past = if random.chance(NO_HISTORY) { 0 } else { random.negative_binomial(HISTORY_SIZE, HISTORY_MEAN) };
+    let usual_amount = random.lognormal(LN_MEDIAN_AMOUNT, BETWEEN_USERS);
+    let (average, maximum) = history(usual_amount, past, random);
+
+    let unusual = random.chance(UNUSUAL);
+    let either = |usual: f64, other: f64| if unusual { other } else { usual };
+    let mut amount = usual_amount * random.lognormal(-0.18, WITHIN_USER);
+    if unusual {
+        amount *= random.lognormal(0.9, 0.7);
+    }
+    // Somebody who never sent anything has only new beneficiaries.
+    let new = random.chance(either(0.18, 0.55)) || past == 0;
+    let device = random.chance(either(0.06, 0.38));
+    let location = random.chance(either(0.09, 0.35));
+    let hours = if unusual { &UNUSUAL_HOURS } else { &USUAL_HOURS };
+    let hour = random.weighted(hours);
+    let sent = if new { 0 } else { (1 + random.geometric(0.2)).min(past) };
+    let request = Request {
+        amount: centavos(amount).max(0.01),
+        is_new_beneficiary: new,
+        hour_of_day: u8::try_from(hour).unwrap_or_default(),
+        num_past_transactions: past,
+        avg_transaction_amount: average,
+        max_transaction_amount: maximum,
+        num_transactions_to_beneficiary: sent,
+        is_new_device: device,
+        geolocation_changed: location,
+        beneficiary_saved_minutes: None,
+    };
+    let latent = predictor(&request) + random.logistic(NOISE);
+    let severity = CUTPOINTS.iter().filter(|cutpoint| latent > **cutpoint).count();
+    Row { request, age_range, severity }
+}
+
+/// Average and maximum of past transfers; both 0 without any.
+fn history(usual_amount: f64, past: u32, random: &mut Random) -> (f64, f64) {
+    if past == 0 {
+        return (0.0, 0.0);
+    }
+    let count = f64::from(past);
+    let average = usual_amount * random.lognormal(0.0, 0.35 / libm::sqrt(count));
+    let above = random.normal(0.45 * libm::sqrt(libm::log(count)), 0.25);
+    let average = centavos(average).max(0.01);
+    (average, centavos(average * libm::exp(libm::fabs(above))).max(average))
+}
+
+fn centavos(amount: f64) -> f64 {
+    libm::round(amount * 100.0) / 100.0
+}
+
+/// The sum of a transfer before noise. Written out here, and not from the model's features: the data
+/// must not change when those do.
+#[must_use]
+pub fn predictor(request: &Request) -> f64 {
+    let r = request;
+    let above = |usual: f64| if usual > 0.0 { libm::log(r.amount / usual).clamp(0.0, 2.5) } else { 0.0 };
+    let flag = |holds: bool| f64::from(u8::from(holds));
+    let (ratio, over_maximum) = (above(r.avg_transaction_amount), above(r.max_transaction_amount));
+    let doubled = r.avg_transaction_amount > 0.0 && r.amount > 2.0 * r.avg_transaction_amount;
+    let (new, device, location) = (flag(r.is_new_beneficiary), flag(r.is_new_device), flag(r.geolocation_changed));
+    let night = match r.hour_of_day {
+        23 | 0..=5 => 1.0,
+        22 | 6 => 0.4,
+        _ => 0.0,
+    };
+    2.6 * ratio
+        + 1.9 * over_maximum
+        + 0.4 * flag(doubled)
+        + 1.0 * new
+        + 0.8 * night
+        + 1.2 * device
+        + 1.0 * location
+        + 0.4 * flag(r.num_past_transactions < 3)
+        + 0.9 * device * new
+        + 0.7 * device * location
+        + 1.0 * new * ratio
+        - 0.56 * libm::log1p(f64::from(r.num_transactions_to_beneficiary))
+        - 0.24 * libm::log1p(f64::from(r.num_past_transactions))
+}
+
+/// The probability of each severity, in closed form. Its largest is what no model can beat.
+#[must_use]
+pub fn posterior(request: &Request) -> [f64; 3] {
+    let sum = predictor(request);
+    let [low, medium] = CUTPOINTS.map(|cutpoint| crate::optimise::sigmoid((cutpoint - sum) / NOISE));
+    [low, medium - low, 1.0 - medium]
+}

@@ -1,0 +1,217 @@
+//! Pairs of transfers that differ in one fact, and the order that their scores have to keep.
+//!
+//! Half of the pairs stand at edges, since order breaks there first: exactly twice the average, counts
+//! of 0 to 3, the hours around the normal day, half an hour of a saved beneficiary, and transfers whose
+//! score is as close to a cut-off as a change of the amount brings it.
+
+use caudal_model::risk::{HIGH_FROM, MEDIUM_FROM, Request, Weights, assess};
+
+use crate::random::Random;
+
+/// What differs within a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// A larger amount never lowers the score.
+    Amount,
+    /// A larger average, above zero, never raises it.
+    Average,
+    /// Nor does a larger maximum.
+    Maximum,
+    /// A new beneficiary never lowers it.
+    NewBeneficiary,
+    /// More transfers to the beneficiary never raise it.
+    ToBeneficiary,
+    /// Nor do more transfers at all.
+    Past,
+    /// A new device never lowers it.
+    NewDevice,
+    /// Nor does another place.
+    Location,
+    /// Nor an unusual hour instead of a usual one.
+    Hour,
+    /// A longer saved beneficiary never raises it.
+    Saved,
+}
+
+impl Direction {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Amount,
+        Self::Average,
+        Self::Maximum,
+        Self::NewBeneficiary,
+        Self::ToBeneficiary,
+        Self::Past,
+        Self::NewDevice,
+        Self::Location,
+        Self::Hour,
+        Self::Saved,
+    ];
+
+    /// What holds, for a card.
+    #[must_use]
+    pub fn promise(self) -> &'static str {
+        match self {
+            Self::Amount => "larger amount: never lower",
+            Self::Average => "larger average (above 0): never higher",
+            Self::Maximum => "larger maximum: never higher",
+            Self::NewBeneficiary => "new beneficiary: never lower",
+            Self::ToBeneficiary => "more transfers to the beneficiary: never higher",
+            Self::Past => "more past transfers: never higher",
+            Self::NewDevice => "new device: never lower",
+            Self::Location => "changed location: never lower",
+            Self::Hour => "unusual hour: never below a usual one",
+            Self::Saved => "beneficiary saved for longer: never higher",
+        }
+    }
+}
+
+/// Two transfers; the score of the first must not be above that of the second.
+#[must_use]
+pub fn pair(direction: Direction, weights: &Weights<'_>, random: &mut Random) -> (Request, Request) {
+    let at_edge = random.chance(0.5);
+    let mut base = any(random);
+    if at_edge && random.chance(0.25) {
+        base = at_cut_off(weights, base, random);
+    }
+    if matches!(direction, Direction::Average | Direction::Maximum) {
+        base.avg_transaction_amount = base.avg_transaction_amount.max(0.01);
+    }
+    let (average, maximum) = (base.avg_transaction_amount, base.max_transaction_amount);
+    let (mut safer, mut riskier) = (base, base);
+    match direction {
+        Direction::Amount => {
+            let edges = [2.0 * average, average, maximum, average * CLIPPED, base.amount];
+            (safer.amount, riskier.amount) = two(at_edge, &edges, random);
+        }
+        Direction::Average => {
+            let edges = [base.amount / 2.0, base.amount, maximum, average, f64::MIN_POSITIVE];
+            let (low, high) = two(at_edge, &edges, random);
+            riskier.avg_transaction_amount = low.max(LEAST);
+            safer.avg_transaction_amount = high.max(LEAST);
+        }
+        Direction::Maximum => {
+            let edges = [base.amount, average, maximum, 0.0];
+            (riskier.max_transaction_amount, safer.max_transaction_amount) = two(at_edge, &edges, random);
+        }
+        Direction::NewBeneficiary => (safer.is_new_beneficiary, riskier.is_new_beneficiary) = (false, true),
+        Direction::NewDevice => (safer.is_new_device, riskier.is_new_device) = (false, true),
+        Direction::Location => (safer.geolocation_changed, riskier.geolocation_changed) = (false, true),
+        Direction::ToBeneficiary => {
+            (riskier.num_transactions_to_beneficiary, safer.num_transactions_to_beneficiary) = counts(at_edge, random);
+        }
+        Direction::Past => (riskier.num_past_transactions, safer.num_past_transactions) = counts(at_edge, random),
+        Direction::Hour => {
+            safer.hour_of_day = if at_edge { random.pick(&[6, 22]) } else { 6 + random.below(17) as u8 };
+            riskier.hour_of_day = if at_edge { random.pick(&[5, 23]) } else { (23 + random.below(7) as u8) % 24 };
+        }
+        Direction::Saved => {
+            let (less, more) = counts(false, random);
+            let (less, more) =
+                if at_edge { (random.pick(&[0, 29, 30]), random.pick(&[30, 31, 32])) } else { (less, more) };
+            riskier.beneficiary_saved_minutes = if random.chance(0.2) { None } else { Some(less) };
+            safer.beneficiary_saved_minutes = Some(more);
+        }
+    }
+    (safer, riskier)
+}
+
+/// How many of so many pairs break their order.
+#[must_use]
+pub fn violations(direction: Direction, weights: &Weights<'_>, pairs: usize, random: &mut Random) -> usize {
+    let score = |request: &Request| assess(weights, request).map_or(f64::NAN, |verdict| verdict.score);
+    let broken = |_: &usize| {
+        let (safer, riskier) = pair(direction, weights, random);
+        // Not a number is out of order too.
+        score(&safer).partial_cmp(&score(&riskier)).is_none_or(core::cmp::Ordering::is_gt)
+    };
+    (0..pairs).filter(broken).count()
+}
+
+/// The least amount above zero.
+const LEAST: f64 = f64::from_bits(1);
+
+/// Where a ratio of amounts says no more.
+const CLIPPED: f64 = 12.182_493_960_703_473;
+
+/// Steps of the search for a cut-off: enough to reach neighbouring amounts.
+const BISECTIONS: usize = 52;
+
+/// Any transfer: half as they happen, half of facts that have nothing to do with each other.
+pub fn any(random: &mut Random) -> Request {
+    if random.chance(0.5) {
+        return super::generator::generate(1, random)[0].request;
+    }
+    let saved = random.chance(0.5);
+    Request {
+        amount: money(random),
+        is_new_beneficiary: random.chance(0.5),
+        hour_of_day: random.below(24) as u8,
+        num_past_transactions: count(random),
+        avg_transaction_amount: money(random),
+        max_transaction_amount: money(random),
+        num_transactions_to_beneficiary: count(random),
+        is_new_device: random.chance(0.5),
+        geolocation_changed: random.chance(0.5),
+        beneficiary_saved_minutes: saved.then(|| count(random)),
+    }
+}
+
+/// The same transfer with an amount right beside where its score crosses a cut-off, if it does.
+fn at_cut_off(weights: &Weights<'_>, request: Request, random: &mut Random) -> Request {
+    let cut_off = random.pick(&[MEDIUM_FROM, HIGH_FROM]);
+    let average = request.avg_transaction_amount;
+    let with = |amount: f64| Request { amount, ..request };
+    let reaches = |amount: f64| assess(weights, &with(amount)).is_ok_and(|verdict| verdict.score >= cut_off);
+    let (mut below, mut above) = (0.0, average * 2.0 * CLIPPED);
+    if !above.is_finite() || reaches(below) || !reaches(above) {
+        return request;
+    }
+    for _ in 0..BISECTIONS {
+        let middle = below + (above - below) / 2.0;
+        if reaches(middle) { above = middle } else { below = middle }
+    }
+    with(if random.chance(0.5) { below } else { above })
+}
+
+fn money(random: &mut Random) -> f64 {
+    match random.below(8) {
+        0 => 0.0,
+        1 => random.pick(&[0.01, f64::MIN_POSITIVE, 1e300, f64::MAX]),
+        _ => random.lognormal(6.7, 2.0),
+    }
+}
+
+fn count(random: &mut Random) -> u32 {
+    match random.below(8) {
+        0 => random.pick(&[u32::MAX - 1, u32::MAX]),
+        1..4 => random.below(4) as u32,
+        _ => random.below(60) as u32,
+    }
+}
+
+/// Two counts in order, at an edge neighbours from 0 to 4.
+fn counts(at_edge: bool, random: &mut Random) -> (u32, u32) {
+    if at_edge {
+        let low = random.below(4) as u32;
+        return (low, low + 1);
+    }
+    let (a, b) = (count(random), count(random));
+    (a.min(b), a.max(b))
+}
+
+/// Two amounts in order, at an edge one of these and a neighbour of it.
+fn two(at_edge: bool, edges: &[f64], random: &mut Random) -> (f64, f64) {
+    let edge = random.pick(edges);
+    let (a, b) = if at_edge && edge.is_finite() {
+        match random.below(3) {
+            0 => (edge, edge.next_up()),
+            1 => (edge.next_down().max(0.0), edge),
+            _ => (edge, money(random)),
+        }
+    } else {
+        (money(random), money(random))
+    };
+    let (low, high) = if a <= b { (a, b) } else { (b, a) };
+    (low, high.min(f64::MAX))
+}
