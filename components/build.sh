@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Builds the four components, and with --fixtures the hostile one of the tests as well.
+# Builds the four components with the models in force, and the first risk model beside them.
 #
 #   target/components/{risk,nudge,accessibility,transfer-rules}.wasm
-#   target/components/fixtures/hostile.wasm
+#   target/components/risk-1.wasm
+#
+# --fixtures builds the hostile one of the tests as well, target/components/fixtures/hostile.wasm.
+# --model KIND WEIGHTS OUTPUT builds one scorer with a weights file of your own instead of all that.
 #
 # Each is a component without imports whose memory starts as one 64 KiB page. The target is
 # wasm32-wasip2, from the first of these that works:
@@ -14,6 +17,8 @@ set -euo pipefail
 
 readonly TARGET=wasm32-wasip2
 readonly NAMES=(risk nudge accessibility transfer-rules)
+# Built from the same glue as `risk`, with the weights of components/risk/models/risk-1.
+readonly BESIDE=(risk-1)
 # lld-22 is the wasm-ld of the same LLVM; a rustup toolchain has one too, which does as well.
 readonly DEBIAN_PACKAGES=(rustc-web rust-web-src cargo-web lld-22)
 # A scorer uses a few hundred bytes of stack. 16 KiB leaves 48 KiB of the only page for data and heap.
@@ -35,16 +40,23 @@ quietly() { "$@" >/dev/null 2>&1; }
 # --- What is asked for --------------------------------------------------------------------------
 
 names=("${NAMES[@]}")
-inputs=("$root"/{Cargo.toml,Cargo.lock,wit,components/{build.sh,model,guest}})
+inputs=("$root"/{Cargo.toml,Cargo.lock,.cargo,wit,components/{build.sh,model,guest}})
 stamp=$out/.built
+own=()
 case "${1-}" in
     '') ;;
+    --model)
+        [[ $# -eq 4 && $2 =~ ^(risk|nudge|accessibility)$ ]] ||
+            die "--model wants a kind (risk, nudge, accessibility), a weights file and a file to write."
+        [[ -r $3 ]] || die "there is no weights file '$3'."
+        own=("$2" "$(realpath "$3")" "$4")
+        ;;
     --fixtures)
         names+=(hostile)
         inputs+=("$root/tests/wasm/hostile")
         stamp=$out/.built-with-fixtures
         ;;
-    *) die "unknown argument '$1': the only one is --fixtures." ;;
+    *) die "unknown argument '$1': there are --fixtures and --model KIND WEIGHTS OUTPUT." ;;
 esac
 for name in "${NAMES[@]}"; do inputs+=("$root/components/$name"); done
 
@@ -60,7 +72,7 @@ artefact() {
 up_to_date() {
     local name
     [[ -e $stamp ]] || return 1
-    for name in "${names[@]}"; do [[ -s $(artefact "$name") ]] || return 1; done
+    for name in "${names[@]}" "${BESIDE[@]}"; do [[ -s $(artefact "$name") ]] || return 1; done
     [[ -z $(find "${inputs[@]}" -newer "$stamp" -print -quit) ]]
 }
 
@@ -143,7 +155,7 @@ clean_environment() {
     for variable in $(compgen -e); do
         case $variable in
             RUSTFLAGS | CARGO_ENCODED_RUSTFLAGS | RUSTC | RUSTC_* | CARGO_INCREMENTAL | \
-                CARGO_BUILD_* | CARGO_PROFILE_* | CARGO_TARGET_* | CARGO_UNSTABLE_*)
+                CARGO_BUILD_* | CARGO_PROFILE_* | CARGO_TARGET_* | CARGO_UNSTABLE_* | CAUDAL_*_WEIGHTS)
                 unset "$variable"
                 ;;
         esac
@@ -152,8 +164,11 @@ clean_environment() {
     export RUSTC_WRAPPER='' RUSTC_WORKSPACE_WRAPPER=''
 }
 
-build() {
-    local cargo=cargo options=() flags=("-Clink-arg=-zstack-size=$STACK_BYTES") sources name
+# Chooses the toolchain; sets `cargo` and `options` for `compile`.
+choose_toolchain() {
+    local flags=("-Clink-arg=-zstack-size=$STACK_BYTES") sources
+    cargo=cargo
+    options=()
     if has_target || { ! came_to_debian && add_target && has_target; }; then
         say "building with $(rustc --version)"
         sources=$(rustc --print sysroot)/lib/rustlib/src/rust
@@ -176,31 +191,59 @@ build() {
         "--remap-path-prefix=${CARGO_HOME:-${HOME-}/.cargo}=cargo")
     CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf '%s' "${flags[*]}")
     export CARGO_ENCODED_RUSTFLAGS
-    for name in "${names[@]}"; do options+=(-p "caudal-$name"); done
-    (cd "$root" && "$cargo" build --quiet --locked --target "$TARGET" --profile guest \
-        --target-dir "$guests" "${options[@]}") || die "cargo could not build the components; see above."
 }
 
-# Unchanged bytes keep their file, so that what embeds them is not rebuilt.
+# Builds the crates of these names.
+compile() {
+    local name packages=()
+    for name in "$@"; do packages+=(-p "caudal-$name"); done
+    (cd "$root" && "$cargo" build --quiet --locked --target "$TARGET" --profile guest \
+        --target-dir "$guests" "${options[@]}" "${packages[@]}") || die "cargo could not build the components; see above."
+}
+
+# Builds the scorer of the kind $1 with the weights file $2.
+compile_with() {
+    local variable=CAUDAL_${1^^}_WEIGHTS
+    (export "$variable=$2" && compile "$1")
+}
+
+# What `compile` made of a crate. Unchanged bytes keep their file, so that what embeds them is not rebuilt.
 publish() {
-    local name built file
-    mkdir -p "$out/fixtures"
-    for name in "${names[@]}"; do
-        built=$guests/$TARGET/guest/caudal_${name//-/_}.wasm
-        file=$(artefact "$name")
-        if ! cmp -s "$built" "$file"; then
-            cp "$built" "$file.new"
-            mv "$file.new" "$file"
-        fi
+    local built=$guests/$TARGET/guest/caudal_${1//-/_}.wasm
+    mkdir -p "$(dirname "$2")"
+    if ! cmp -s "$built" "$2"; then
+        cp "$built" "$2.new"
+        mv "$2.new" "$2"
+    fi
+}
+
+build() {
+    local name
+    choose_toolchain
+    # First, so that what is left in the target folder is the models in force.
+    for name in "${BESIDE[@]}"; do
+        compile_with "${name%-*}" "$root/components/${name%-*}/models/$name/weights.bin"
+        publish "${name%-*}" "$(artefact "$name")"
     done
+    compile "${names[@]}"
+    for name in "${names[@]}"; do publish "$name" "$(artefact "$name")"; done
 }
 
 report() {
     local name
-    for name in "${names[@]}"; do
+    for name in "${names[@]}" "${BESIDE[@]}"; do
         printf '%-16s %7d bytes\n' "$name" "$(wc -c <"$(artefact "$name")")"
     done
 }
+
+if [[ ${#own[@]} -gt 0 ]]; then
+    clean_environment
+    choose_toolchain
+    compile_with "${own[0]}" "${own[1]}"
+    publish "${own[0]}" "${own[2]}"
+    printf '%s: %d bytes\n' "${own[2]}" "$(wc -c <"${own[2]}")"
+    exit
+fi
 
 if up_to_date; then
     say "components are up to date"
@@ -209,7 +252,6 @@ else
     mkdir -p "$out"
     touch "$stamp.new"
     build
-    publish
     mv "$stamp.new" "$stamp"
 fi
 report

@@ -29,21 +29,28 @@ mod bindings {
     export!(Component with_types_in self);
 }
 
+/// The model of this build, read while it is compiled: a bad weights file does not build.
+const WEIGHTS: recommender::Weights<'static> =
+    match recommender::Weights::parse(include_bytes!(env!("CAUDAL_ACCESSIBILITY_WEIGHTS"))) {
+        Ok(weights) => weights,
+        Err(_) => panic!("CAUDAL_ACCESSIBILITY_WEIGHTS is not a weights file of this kind"),
+    };
+
 struct Component;
 
 impl model::Guest for Component {
     fn describe() -> model::Description {
         model::Description {
             kind: "accessibility".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            summary: "Rules on the answers of a person, with age and behaviour as hints that they overrule.".into(),
+            version: WEIGHTS.version.into(),
+            summary: WEIGHTS.summary.into(),
         }
     }
 }
 
 impl Guest for Component {
     fn assess(request: Request) -> Result<Assessment, Invalid> {
-        let profile = recommender::assess(&facts(&request));
+        let profile = recommender::assess(&WEIGHTS, &facts(&request));
         Ok(Assessment {
             theme: match profile.theme {
                 recommender::Theme::StandardAccessible => Theme::StandardAccessible,

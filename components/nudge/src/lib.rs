@@ -26,29 +26,33 @@ mod bindings {
     export!(Component with_types_in self);
 }
 
+/// The model of this build, read while it is compiled: a bad weights file does not build.
+const WEIGHTS: nudge::Weights<'static> = match nudge::Weights::parse(include_bytes!(env!("CAUDAL_NUDGE_WEIGHTS"))) {
+    Ok(weights) => weights,
+    Err(_) => panic!("CAUDAL_NUDGE_WEIGHTS is not a weights file of this kind"),
+};
+
 struct Component;
 
 impl model::Guest for Component {
     fn describe() -> model::Description {
-        model::Description {
-            kind: "nudge".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            summary: "A logistic score that rises with errors, time over the median of the screen, and going back."
-                .into(),
-        }
+        model::Description { kind: "nudge".into(), version: WEIGHTS.version.into(), summary: WEIGHTS.summary.into() }
     }
 }
 
 impl Guest for Component {
     fn assess(request: Request) -> Result<Assessment, Invalid> {
-        let verdict = nudge::assess(&nudge::Request {
-            screen: &request.screen,
-            num_validation_errors: request.num_validation_errors,
-            time_on_screen_seconds: request.time_on_screen_seconds,
-            num_back_navigations: request.num_back_navigations,
-            steps_total: request.steps_total,
-            current_step: request.current_step,
-        })
+        let verdict = nudge::assess(
+            &WEIGHTS,
+            &nudge::Request {
+                screen: &request.screen,
+                num_validation_errors: request.num_validation_errors,
+                time_on_screen_seconds: request.time_on_screen_seconds,
+                num_back_navigations: request.num_back_navigations,
+                steps_total: request.steps_total,
+                current_step: request.current_step,
+            },
+        )
         .map_err(invalid)?;
         Ok(Assessment {
             needs_help: verdict.band.needs_help,

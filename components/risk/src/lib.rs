@@ -26,21 +26,23 @@ mod bindings {
     export!(Component with_types_in self);
 }
 
+/// The model of this build, read while it is compiled: a bad weights file does not build.
+const WEIGHTS: risk::Weights<'static> = match risk::Weights::parse(include_bytes!(env!("CAUDAL_RISK_WEIGHTS"))) {
+    Ok(weights) => weights,
+    Err(_) => panic!("CAUDAL_RISK_WEIGHTS is not a weights file of this kind"),
+};
+
 struct Component;
 
 impl model::Guest for Component {
     fn describe() -> model::Description {
-        model::Description {
-            kind: "risk".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            summary: "An ordered logit over features of the transfer and its history, with weights set by hand.".into(),
-        }
+        model::Description { kind: "risk".into(), version: WEIGHTS.version.into(), summary: WEIGHTS.summary.into() }
     }
 }
 
 impl Guest for Component {
     fn assess(request: Request) -> Result<Assessment, Invalid> {
-        let verdict = risk::assess(&facts(&request)).map_err(invalid)?;
+        let verdict = risk::assess(&WEIGHTS, &facts(&request)).map_err(invalid)?;
         let contribution =
             |part: risk::Contribution| Contribution { feature: part.feature.into(), weight: part.weight };
         Ok(Assessment {
