@@ -8,11 +8,11 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let components = root.join("target/components");
     println!("cargo::rerun-if-changed=../migrations");
-    for kind in ["risk", "nudge", "accessibility", "transfer-rules"] {
-        let path = components.join(kind).with_extension("wasm");
+    for name in ["risk", "risk-1", "nudge", "accessibility", "transfer-rules"] {
+        let path = components.join(name).with_extension("wasm");
         println!("cargo::rerun-if-changed={}", path.display());
         if !path.is_file() {
-            eprintln!("the component {kind}.wasm is missing: run `make components` first");
+            eprintln!("the component {name}.wasm is missing: run `make components` first");
             exit(1);
         }
     }

@@ -48,6 +48,86 @@ pub enum Command {
     Verify,
     /// Run a command with DATABASE_URL set to a private Postgres
     Postgres(PostgresCommand),
+    /// Run the rows of a file through a scorer, for backtests
+    Score(Score),
+    /// Look at the models
+    #[command(subcommand)]
+    Models(Models),
+}
+
+/// Kinds of scorers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScorerKind {
+    /// Transfers.
+    Risk,
+    /// Visits to a screen.
+    Nudge,
+    /// People and their answers.
+    Accessibility,
+}
+
+/// How rows are written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RowFormat {
+    /// One JSON object per line.
+    Ndjson,
+    /// A line of names, then one row per line.
+    Csv,
+}
+
+/// Languages of explanations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExplanationLanguage {
+    /// Mexican Spanish.
+    Es,
+    /// English.
+    En,
+}
+
+/// `caudal score`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Rows have the fields of the assistance API's requests; more fields are ignored. Rows that are \
+                        refused are told by line, and the others go on. Exits with 3 when rows were refused."
+)]
+pub struct Score {
+    /// Which scorer
+    #[arg(long)]
+    pub kind: ScorerKind,
+    /// File of rows, `.ndjson` or `.csv`; `-` reads standard input
+    #[arg(long)]
+    pub input: PathBuf,
+    /// File to write, whole or not at all; standard output when left out
+    #[arg(long)]
+    pub output: Option<PathBuf>,
+    /// Format of the input, when its name does not tell
+    #[arg(long)]
+    pub format: Option<RowFormat>,
+    /// File for every refused row, as NDJSON
+    #[arg(long)]
+    pub rejects: Option<PathBuf>,
+    /// Model of this program, for example risk-1; by default the one that serves
+    #[arg(long, conflicts_with = "component")]
+    pub model: Option<String>,
+    /// A component file instead of a model of this program
+    #[arg(long)]
+    pub component: Option<PathBuf>,
+    /// Language of accessibility explanations
+    #[arg(long, value_enum, default_value = "es")]
+    pub language: ExplanationLanguage,
+}
+
+/// `caudal models`
+#[derive(Debug, Subcommand)]
+pub enum Models {
+    /// Print a model's card: what it is, how it was measured, what it is not for
+    Card {
+        /// A kind (risk, nudge, accessibility), or a model such as risk-1
+        model: String,
+        /// The card for programs
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// How tokens are signed and read.

@@ -2,7 +2,9 @@
 
 mod database;
 mod fund;
+mod models;
 mod postgres;
+mod score;
 mod secret;
 mod serve;
 mod token;
@@ -33,6 +35,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Fund(fund) => fund::run(&cli.common, fund).await,
             Command::Verify => verify::run(&cli.common).await,
             Command::Postgres(command) => postgres::run(&cli.common, command).await,
+            Command::Score(score) => score::run(&score),
+            Command::Models(models) => models::run(&models),
         }
     })
 }

@@ -105,6 +105,11 @@ impl Fields {
         if self.errors.is_empty() { Ok(()) } else { Err(Error::Invalid(self.status, self.errors)) }
     }
 
+    /// All that was noted, for a caller that answers in another way.
+    pub fn into_faults(self) -> Vec<FieldError> {
+        self.errors
+    }
+
     /// Notes a fault.
     pub fn refuse(&mut self, field: &str, code: &'static str, detail: impl Into<String>) {
         self.errors.push(FieldError { field: field.to_owned(), code: code.into(), detail: detail.into() });

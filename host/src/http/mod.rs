@@ -17,6 +17,7 @@ mod list;
 mod number;
 pub mod profile;
 pub mod risk_context;
+pub(crate) mod scoring;
 pub mod server;
 pub mod token;
 pub mod transactions;

@@ -4,10 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
-use super::assistance::RiskJson;
 use super::auth::User;
 use super::error::Error;
 use super::extract::Parameters;
+use super::scoring::RiskJson;
 use crate::app::App;
 use crate::clock::mexico_city_hour;
 use crate::db::{accounts, beneficiaries, transfers};

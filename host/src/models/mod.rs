@@ -15,6 +15,7 @@ use crate::domain::transfer::{RailEvent, Status};
 use crate::domain::{accessibility, nudge, risk};
 pub use crate::wasm::ScoreError;
 use crate::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, Runtime, TransferRules};
+pub use embedded::{Card, Embedded};
 
 /// What is active of every kind at one moment. A kind without a component answers
 /// [`ScoreError::Missing`].

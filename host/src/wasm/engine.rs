@@ -22,6 +22,10 @@ pub(super) const DEADLINE_TICKS: u64 = 10;
 /// a machine that is busy for a moment should not refuse a good component.
 pub(super) const TRIAL_TICKS: u64 = 250;
 
+/// Ticks that one batch of a backtest may take: a second, a thousand times what its rows need. No
+/// request waits for it, but a model that loops has to end.
+pub(super) const BATCH_TICKS: u64 = 1000;
+
 /// Bytes of linear memory of one instance. The scorers live in one page of 64 KiB; a batch of
 /// thousands fits in this.
 const MEMORY_BYTES_MAX: usize = 16 << 20;

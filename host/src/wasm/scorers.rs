@@ -1,12 +1,12 @@
 //! The four kinds as typed calls.
 
-use super::bindings::{accessibility as a11y, nudge, risk, rules};
-use super::engine::TRIAL_TICKS;
+use super::bindings::{self, rules};
+use super::engine::{BATCH_TICKS, TRIAL_TICKS};
 use super::{Description, Identity, LoadError, Runtime, ScoreError, Store, decide, decide_within, identify, prepare};
 use crate::domain::model::ModelKind;
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
-use crate::domain::{BadAnswer, accessibility, nudge as nudge_domain, risk as risk_domain};
+use crate::domain::{BadAnswer, accessibility, nudge, risk};
 
 /// A loaded component: how to make an instance of it, and who it is.
 macro_rules! component {
@@ -57,21 +57,21 @@ component!(
     /// Scores transfers.
     RiskScorer,
     ModelKind::Risk,
-    risk::RiskScorerPre<wasmtime::StoreLimits>
+    bindings::risk::RiskScorerPre<wasmtime::StoreLimits>
 );
 
 component!(
     /// Decides on nudges.
     NudgeScorer,
     ModelKind::Nudge,
-    nudge::NudgeScorerPre<wasmtime::StoreLimits>
+    bindings::nudge::NudgeScorerPre<wasmtime::StoreLimits>
 );
 
 component!(
     /// Recommends accessibility profiles.
     AccessibilityScorer,
     ModelKind::Accessibility,
-    a11y::AccessibilityScorerPre<wasmtime::StoreLimits>
+    bindings::accessibility::AccessibilityScorerPre<wasmtime::StoreLimits>
 );
 
 component!(
@@ -81,55 +81,57 @@ component!(
     rules::TransferPolicyPre<wasmtime::StoreLimits>
 );
 
-impl RiskScorer {
-    /// Scores one transfer; the answer is checked.
-    ///
-    /// # Errors
-    /// See [`ScoreError`].
-    pub fn assess(&self, request: &risk_domain::Request) -> Result<risk_domain::Assessment, ScoreError> {
-        let answer = decide(self.pre.engine(), |store| {
-            let instance = self.pre.instantiate(&mut *store)?;
-            instance.caudal_scoring_risk().call_assess(store, request.into())
-        })?;
-        let assessment = risk_domain::Assessment::from(answer.map_err(|invalid| refused(invalid.field, invalid.code))?);
-        assessment.check().map_err(ScoreError::BadAnswer)?;
-        Ok(assessment)
-    }
+/// The calls of a scorer: one request, or many in one instance; answers are checked.
+macro_rules! scorer {
+    ($name:ident, $interface:ident, $domain:ident, ($($by:tt)?)) => {
+        impl $name {
+            /// Scores one request.
+            ///
+            /// # Errors
+            /// See [`ScoreError`].
+            pub fn assess(&self, request: &$domain::Request) -> Result<$domain::Assessment, ScoreError> {
+                let answer = decide(self.pre.engine(), |store| {
+                    let instance = self.pre.instantiate(&mut *store)?;
+                    instance.$interface().call_assess(store, $($by)? request.into())
+                })?;
+                let answer = answer.map_err(|invalid| refused(invalid.field, invalid.code))?;
+                let assessment = $domain::Assessment::from(answer);
+                assessment.check().map_err(ScoreError::BadAnswer)?;
+                Ok(assessment)
+            }
+
+            /// Scores many requests in one instance, for backtests; answers are in the same order. An
+            /// online decision gets an instance of its own: see [`Self::assess`].
+            ///
+            /// # Errors
+            /// When the call as a whole fails. What is wrong with one answer stands in its place.
+            pub fn assess_batch(
+                &self,
+                requests: &[$domain::Request],
+            ) -> Result<Vec<Result<$domain::Assessment, ScoreError>>, ScoreError> {
+                let requests: Vec<_> = requests.iter().map(Into::into).collect();
+                let answers = decide_within(BATCH_TICKS, self.pre.engine(), |store| {
+                    let instance = self.pre.instantiate(&mut *store)?;
+                    instance.$interface().call_assess_batch(store, &requests)
+                })?;
+                if answers.len() != requests.len() {
+                    return Err(ScoreError::BadAnswer(BadAnswer("a batch has another number of answers")));
+                }
+                let checked = answers.into_iter().map(|answer| {
+                    let answer = answer.map_err(|invalid| refused(invalid.field, invalid.code))?;
+                    let assessment = $domain::Assessment::from(answer);
+                    assessment.check().map_err(ScoreError::BadAnswer)?;
+                    Ok(assessment)
+                });
+                Ok(checked.collect())
+            }
+        }
+    };
 }
 
-impl NudgeScorer {
-    /// Decides on one screen; the answer is checked.
-    ///
-    /// # Errors
-    /// See [`ScoreError`].
-    pub fn assess(&self, request: &nudge_domain::Request) -> Result<nudge_domain::Assessment, ScoreError> {
-        let answer = decide(self.pre.engine(), |store| {
-            let instance = self.pre.instantiate(&mut *store)?;
-            instance.caudal_scoring_nudge().call_assess(store, &request.into())
-        })?;
-        let assessment =
-            nudge_domain::Assessment::from(answer.map_err(|invalid| refused(invalid.field, invalid.code))?);
-        assessment.check().map_err(ScoreError::BadAnswer)?;
-        Ok(assessment)
-    }
-}
-
-impl AccessibilityScorer {
-    /// Recommends for one person; the answer is checked.
-    ///
-    /// # Errors
-    /// See [`ScoreError`].
-    pub fn assess(&self, request: &accessibility::Request) -> Result<accessibility::Assessment, ScoreError> {
-        let answer = decide(self.pre.engine(), |store| {
-            let instance = self.pre.instantiate(&mut *store)?;
-            instance.caudal_scoring_accessibility().call_assess(store, request.into())
-        })?;
-        let assessment =
-            accessibility::Assessment::from(answer.map_err(|invalid| refused(invalid.field, invalid.code))?);
-        assessment.check().map_err(ScoreError::BadAnswer)?;
-        Ok(assessment)
-    }
-}
+scorer!(RiskScorer, caudal_scoring_risk, risk, ());
+scorer!(NudgeScorer, caudal_scoring_nudge, nudge, (&));
+scorer!(AccessibilityScorer, caudal_scoring_accessibility, accessibility, ());
 
 impl TransferRules {
     /// Decides on one transfer; the answer is checked.

@@ -1,0 +1,159 @@
+//! Rows of a file as fields of a request, with the line that each starts at.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Context as _, Result, bail};
+use axum::http::StatusCode;
+
+use crate::config::RowFormat;
+use crate::http::BODY_BYTES_MAX;
+use crate::http::error::FieldError;
+use crate::http::fields::{Fields, Object};
+
+/// Bytes read at once.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// One row, or what is wrong with it.
+pub(super) struct Row {
+    /// From 1.
+    pub(super) line: u64,
+    pub(super) fields: Result<Fields, Vec<FieldError>>,
+}
+
+/// A file of rows.
+pub(super) struct Input {
+    rows: Rows,
+    /// How the rows are written down.
+    pub(super) format: RowFormat,
+    /// Length of the file, when it is one.
+    pub(super) bytes: Option<u64>,
+    read: Arc<AtomicU64>,
+}
+
+enum Rows {
+    Ndjson { reader: BufReader<Counted>, line: u64 },
+    Csv { reader: csv::Reader<Counted>, names: Vec<String> },
+}
+
+/// Counts the bytes that pass.
+struct Counted {
+    from: Box<dyn Read>,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.from.read(buffer)?;
+        self.read.fetch_add(bytes as u64, Ordering::Relaxed);
+        Ok(bytes)
+    }
+}
+
+/// What a file's name says of its rows.
+pub(super) fn format_of(path: &Path) -> Option<RowFormat> {
+    match path.extension()?.to_str()? {
+        "ndjson" | "jsonl" => Some(RowFormat::Ndjson),
+        "csv" => Some(RowFormat::Csv),
+        _ => None,
+    }
+}
+
+impl Input {
+    /// Opens a file, or standard input for `-`.
+    pub(super) fn open(path: &Path, format: Option<RowFormat>) -> Result<Self> {
+        let Some(format) = format.or_else(|| format_of(path)) else {
+            bail!("the name of {} does not end in .ndjson or .csv: say --format", path.display());
+        };
+        let read = Arc::new(AtomicU64::new(0));
+        let (from, bytes): (Box<dyn Read>, _) = if path == Path::new("-") {
+            (Box::new(io::stdin()), None)
+        } else {
+            let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
+            (Box::new(file), bytes)
+        };
+        let from = Counted { from, read: read.clone() };
+        let rows = match format {
+            RowFormat::Ndjson => Rows::Ndjson { reader: BufReader::with_capacity(BUFFER_BYTES, from), line: 0 },
+            RowFormat::Csv => {
+                let mut reader =
+                    csv::ReaderBuilder::new().flexible(true).buffer_capacity(BUFFER_BYTES).from_reader(from);
+                let head = reader.headers().context("the first line has to name the columns")?;
+                let names = head.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
+                Rows::Csv { reader, names }
+            }
+        };
+        Ok(Self { rows, format, bytes, read })
+    }
+
+    /// Bytes read so far.
+    pub(super) fn read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// The next row; none at the end. Blank lines are skipped.
+    pub(super) fn next_row(&mut self) -> Result<Option<Row>> {
+        match &mut self.rows {
+            Rows::Ndjson { reader, line } => next_object(reader, line).context("cannot read the input"),
+            Rows::Csv { reader, names } => next_record(reader, names).context("cannot read the input"),
+        }
+    }
+}
+
+/// What is wrong with a row as a whole.
+fn fault(code: &'static str, detail: impl Into<String>) -> Vec<FieldError> {
+    vec![FieldError { field: String::new(), code: code.into(), detail: detail.into() }]
+}
+
+fn next_object(reader: &mut impl BufRead, line: &mut u64) -> io::Result<Option<Row>> {
+    loop {
+        // One byte more than a request may have tells a long line from the longest.
+        let mut text = Vec::new();
+        let limit = BODY_BYTES_MAX as u64 + 1;
+        if reader.by_ref().take(limit).read_until(b'\n', &mut text)? == 0 {
+            return Ok(None);
+        }
+        *line += 1;
+        if text.len() > BODY_BYTES_MAX && !text.ends_with(b"\n") {
+            reader.skip_until(b'\n')?;
+            let detail = format!("the line is longer than {BODY_BYTES_MAX} bytes");
+            return Ok(Some(Row { line: *line, fields: Err(fault("too-long", detail)) }));
+        }
+        if text.trim_ascii().is_empty() {
+            continue;
+        }
+        let object = serde_json::from_slice::<Object>(&text);
+        let fields = object.map(|object| Fields::from_object(object, StatusCode::UNPROCESSABLE_ENTITY));
+        let fields = fields.map_err(|error| fault("malformed-json", error.to_string()));
+        return Ok(Some(Row { line: *line, fields }));
+    }
+}
+
+/// Values keep their text; an empty one counts as absent, and `TRUE` as `true`, as spreadsheets have it.
+fn next_record(reader: &mut csv::Reader<Counted>, names: &[String]) -> Result<Option<Row>> {
+    let mut record = csv::StringRecord::new();
+    let line = reader.position().line();
+    match reader.read_record(&mut record) {
+        Ok(false) => return Ok(None),
+        Ok(true) => {}
+        Err(error) if error.is_io_error() => return Err(error.into()),
+        Err(error) => return Ok(Some(Row { line, fields: Err(fault("malformed-csv", error.to_string())) })),
+    }
+    let line = record.position().map_or(line, csv::Position::line);
+    if record.len() != names.len() {
+        let detail = format!("the row has {} values, the head {}", record.len(), names.len());
+        return Ok(Some(Row { line, fields: Err(fault("malformed-csv", detail)) }));
+    }
+    let value = |text: &str| match text.trim() {
+        yes if yes.eq_ignore_ascii_case("true") => "true".to_owned(),
+        no if no.eq_ignore_ascii_case("false") => "false".to_owned(),
+        text => text.to_owned(),
+    };
+    let present = names.iter().zip(&record).filter(|(_, text)| !text.trim().is_empty());
+    let fields = Fields::from_query(present.map(|(name, text)| (name.clone(), value(text))).collect());
+    Ok(Some(Row { line, fields: Ok(fields) }))
+}
