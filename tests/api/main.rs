@@ -11,6 +11,7 @@ mod assistance;
 mod assistance_limits;
 mod beneficiaries;
 mod concurrency;
+mod golden;
 mod harness;
 mod hostile;
 mod idempotency;

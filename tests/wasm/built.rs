@@ -7,9 +7,10 @@ use std::sync::OnceLock;
 
 use caudal::wasm::{Runtime, ScoreError};
 
-/// The four components and the world of each.
-pub(crate) const WORLDS: [(&str, &str); 4] = [
+/// The components of the host and the world of each.
+pub(crate) const WORLDS: [(&str, &str); 5] = [
     ("risk", "risk-scorer"),
+    ("risk-1", "risk-scorer"),
     ("nudge", "nudge-scorer"),
     ("accessibility", "accessibility-scorer"),
     ("transfer-rules", "transfer-policy"),

@@ -27,13 +27,18 @@ mod outer {
 }
 
 /// Describes itself as this kind and version, both as long as the real ones.
-pub(crate) fn that_describes_itself_as(kind_and_version: &str) -> Vec<u8> {
-    const REAL: &[u8] = b"nudge1.0.0";
-    assert_eq!(kind_and_version.len(), REAL.len());
+pub(crate) fn that_describes_itself_as(kind: &str, version: &str) -> Vec<u8> {
+    // The kind stands before the weights file, whose texts come after a header of 18 bytes.
+    const REAL: (&[u8], usize, &[u8]) = (b"nudgeCDLMODEL", 18, b"1.0.0");
+    let (head, header, real_version) = REAL;
+    assert_eq!((kind.len(), version.len()), ("nudge".len(), real_version.len()));
     let mut bytes = component("nudge");
-    let places: Vec<_> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(REAL)).collect();
-    let [place] = places[..] else { panic!("kind and version stand at {places:?} in the nudge component, not once") };
-    bytes[place..place + REAL.len()].copy_from_slice(kind_and_version.as_bytes());
+    let places: Vec<_> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(head)).collect();
+    let [place] = places[..] else { panic!("kind and weights stand at {places:?} in the nudge component, not once") };
+    let version_at = place + kind.len() + header;
+    assert_eq!(&bytes[version_at..version_at + version.len()], real_version);
+    bytes[place..place + kind.len()].copy_from_slice(kind.as_bytes());
+    bytes[version_at..version_at + version.len()].copy_from_slice(version.as_bytes());
     bytes
 }
 

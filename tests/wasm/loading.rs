@@ -102,7 +102,7 @@ fn a_component_that_imports_something_is_refused_by_its_name() {
 #[test]
 fn a_component_that_describes_itself_wrongly_is_refused() {
     for (kind, version) in [("judge", "1.0.0"), ("nudge", "1.0-0"), ("nudge", "01.00"), ("nudge", "1.0.x")] {
-        let (error, text) = refusal(&forged::that_describes_itself_as(&format!("{kind}{version}")));
+        let (error, text) = refusal(&forged::that_describes_itself_as(kind, version));
         assert!(matches!(error, LoadError::Description { .. }), "{kind} {version}: {error:?}");
         let told = format!("the component describes itself as {kind} {version:?} instead of a nudge");
         assert_eq!(text, format!("{told} with a version like 1.0.0"));
@@ -148,10 +148,14 @@ fn a_loaded_component_is_known_by_kind_version_and_digest() {
         let bytes = component(kind.as_str());
         let identity = load(kind, &bytes).unwrap();
         assert_eq!(identity.kind, kind);
-        assert_eq!(identity.version.as_str(), format!("{kind}-1.0.0+{}", short_digest(&bytes)));
+        let version = if kind == ModelKind::Risk { "2.0.0" } else { "1.0.0" };
+        assert_eq!(identity.version.as_str(), format!("{kind}-{version}+{}", short_digest(&bytes)));
         assert_eq!(identity.digest.0[..], Sha256::digest(&bytes)[..], "{kind}");
         assert!(identity.summary.ends_with('.') && identity.summary.len() > 20, "{kind}: {}", identity.summary);
     }
+    let first = component("risk-1");
+    let identity = load(ModelKind::Risk, &first).unwrap();
+    assert_eq!(identity.version.as_str(), format!("risk-1.0.0+{}", short_digest(&first)));
     let identity = load(ModelKind::Nudge, &hostile()).unwrap();
     assert_eq!(identity.version.as_str(), format!("nudge-1.0.0+{}", short_digest(&hostile())));
 }

@@ -1,10 +1,13 @@
 //! The components and the fence around them: what the artefacts are, what loads, what a hostile
-//! one can do, and that wasmtime computes the same bits as native code.
+//! one can do, that wasmtime computes the same bits as native code, and that risk keeps its order.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod artefacts;
 mod built;
 mod forged;
+mod golden;
 mod limits;
 mod loading;
+mod models;
+mod monotone;
 mod parity;

@@ -1,5 +1,5 @@
 //! Native `caudal_model` and the same code in wasmtime give the same bits, contributions, codes and
-//! sentences, for valid requests and for refused ones. Batches are not called by the host.
+//! sentences, for valid requests and for refused ones, alone and in a batch.
 
 mod requests;
 
@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use std::sync::OnceLock;
 
 use crate::built::{runtime, sane};
+use crate::models::{ACCESSIBILITY_1, NUDGE_1, RISK_2};
 
 /// Inputs for each kind in one run.
 const CASES: u32 = 1024;
@@ -61,7 +62,7 @@ fn risk_by_component(request: &risk::Request) -> Told<RiskBits> {
 }
 
 fn risk_by_native(request: &risk::Request) -> Told<RiskBits> {
-    by_native(native::risk::assess(&requests::native_risk(request)), |answer| {
+    by_native(native::risk::assess(&RISK_2, &requests::native_risk(request)), |answer| {
         let level = match answer.level {
             native::risk::Level::Low => "low",
             native::risk::Level::Medium => "medium",
@@ -84,7 +85,7 @@ fn nudge_by_component(request: &nudge::Request) -> Told<NudgeBits> {
 }
 
 fn nudge_by_native(request: &nudge::Request) -> Told<NudgeBits> {
-    by_native(native::nudge::assess(&requests::native_nudge(request)), |answer| {
+    by_native(native::nudge::assess(&NUDGE_1, &requests::native_nudge(request)), |answer| {
         let nudge_type = match answer.band.nudge {
             native::nudge::Nudge::Assist => "assist",
             native::nudge::Nudge::Info => "info",
@@ -110,7 +111,7 @@ fn accessibility_by_component(request: &a11y::Request) -> ProfileBits {
 
 fn accessibility_by_native(request: &a11y::Request) -> ProfileBits {
     use native::accessibility::{NudgingLevel, Theme, assess};
-    let answer = assess(&requests::native_accessibility(request));
+    let answer = assess(&ACCESSIBILITY_1, &requests::native_accessibility(request));
     let theme = match answer.theme {
         Theme::StandardAccessible => profile::Theme::StandardAccessible,
         Theme::LargeTextHighContrast => profile::Theme::LargeTextHighContrast,
@@ -144,6 +145,18 @@ proptest! {
     #[test]
     fn risk_scores_have_the_same_bits(request in requests::risk()) {
         prop_assert_eq!(risk_by_component(&request), risk_by_native(&request));
+    }
+
+    #[test]
+    fn a_batch_answers_as_its_rows_do_alone(requests in proptest::collection::vec(requests::risk(), 0..20)) {
+        let scorer = registry().risk.as_deref().unwrap();
+        let together = sane(|| scorer.assess_batch(&requests)).unwrap();
+        prop_assert_eq!(together.len(), requests.len());
+        for (request, answer) in requests.iter().zip(together) {
+            let told = by_component(answer, |answer| answer.score.to_bits());
+            let alone = by_native(native::risk::assess(&RISK_2, &requests::native_risk(request)), |it| it.score.to_bits());
+            prop_assert_eq!(told, alone, "{:?}", request);
+        }
     }
 
     #[test]

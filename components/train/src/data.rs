@@ -32,10 +32,19 @@ pub fn read<R: DeserializeOwned, T>(path: &Path, checked: impl Fn(R) -> Result<T
     for record in reader.records() {
         let record = record?;
         let line = record.position().map_or(0, csv::Position::line);
-        let row = record.deserialize(Some(&head)).map_err(anyhow::Error::from).and_then(&checked);
+        let row = record.deserialize(Some(&head)).map_err(|error| named(&error, &head)).and_then(&checked);
         rows.push(row.with_context(|| format!("{}, line {line}", path.display()))?);
     }
     Ok(rows)
+}
+
+/// A fault of a value with the name of its column, where the reader knows its place.
+fn named(error: &csv::Error, head: &csv::StringRecord) -> anyhow::Error {
+    if let csv::ErrorKind::Deserialize { err, .. } = error.kind() {
+        let column = err.field().and_then(|field| head.get(usize::try_from(field).ok()?));
+        return anyhow::anyhow!("{}: {}", column.unwrap_or("the row"), err.kind());
+    }
+    anyhow::anyhow!("{error}")
 }
 
 /// The sha256 of rows as CSV, in hexadecimal digits.

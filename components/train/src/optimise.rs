@@ -1,8 +1,8 @@
 //! Maximum likelihood with signs: every coefficient keeps the side of zero that it is given.
 //!
-//! A signed coefficient is `sign * exp(parameter)`, which turns the bounded problem into a free one
-//! for limited-memory BFGS. Such a coefficient can come close to zero and not reach it. Not for
-//! models: a [`Likelihood`] is given.
+//! A signed coefficient is `sign * ln(1 + exp(parameter))`, which turns the bounded problem into a free
+//! one for limited-memory BFGS: far from zero it moves with its parameter, and zero it can approach
+//! and not reach. Not for models: a [`Likelihood`] is given.
 
 use anyhow::{Context as _, Result, bail};
 use argmin::core::{CostFunction, Executor, Gradient, State as _, TerminationReason, TerminationStatus};
@@ -57,8 +57,8 @@ impl<L> Problem<'_, L> {
     fn coefficients(&self, parameters: &[f64]) -> Vec<f64> {
         let coefficient = |(&parameter, sign): (&f64, &Sign)| match sign {
             Sign::Free => parameter,
-            Sign::Positive => libm::exp(parameter),
-            Sign::Negative => -libm::exp(parameter),
+            Sign::Positive => -log_sigmoid(-parameter),
+            Sign::Negative => log_sigmoid(-parameter),
         };
         parameters.iter().zip(self.signs).map(coefficient).collect()
     }
@@ -78,14 +78,13 @@ impl<L: Likelihood> Gradient for Problem<'_, L> {
     type Gradient = Vec<f64>;
 
     fn gradient(&self, parameters: &Vec<f64>) -> Result<Vec<f64>> {
-        let coefficients = self.coefficients(parameters);
-        let (_, slope) = self.likelihood.value(&coefficients);
-        // A signed coefficient is its own derivative.
-        let chain = |((slope, coefficient), sign): ((f64, f64), &Sign)| match sign {
+        let (_, slope) = self.likelihood.value(&self.coefficients(parameters));
+        let chain = |((slope, &parameter), sign): ((f64, &f64), &Sign)| match sign {
             Sign::Free => -slope,
-            Sign::Positive | Sign::Negative => -slope * coefficient,
+            Sign::Positive => -slope * sigmoid(parameter),
+            Sign::Negative => slope * sigmoid(parameter),
         };
-        Ok(slope.into_iter().zip(coefficients).zip(self.signs).map(chain).collect())
+        Ok(slope.into_iter().zip(parameters).zip(self.signs).map(chain).collect())
     }
 }
 
@@ -94,7 +93,8 @@ impl<L: Likelihood> Gradient for Problem<'_, L> {
 /// # Errors
 /// When the search does not settle.
 pub fn maximise(likelihood: &impl Likelihood, signs: &[Sign]) -> Result<Fitted> {
-    let start = signs.iter().map(|sign| if *sign == Sign::Free { 0.0 } else { libm::log(START) }).collect();
+    let start =
+        signs.iter().map(|sign| if *sign == Sign::Free { 0.0 } else { libm::log(libm::expm1(START)) }).collect();
     let problem = Problem { likelihood, signs };
     let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY)
         .with_tolerance_grad(GRADIENT_TOLERANCE)?
@@ -106,7 +106,7 @@ pub fn maximise(likelihood: &impl Likelihood, signs: &[Sign]) -> Result<Fitted> 
         TerminationStatus::Terminated(TerminationReason::SolverConverged | TerminationReason::TargetCostReached)
     );
     if !settled {
-        bail!("the fit did not settle in {} iterations", state.get_iter());
+        bail!("the fit stopped after {} iterations: {}", state.get_iter(), state.get_termination_status());
     }
     let parameters = state.get_best_param().context("the fit has no result")?;
     let coefficients = Problem { likelihood, signs }.coefficients(parameters);

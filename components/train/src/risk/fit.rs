@@ -85,11 +85,12 @@ impl Likelihood for OrderedLogit<'_> {
             let (above_low, high) = (sigmoid(sum + half), sigmoid(sum - half));
             let (log, by_sum, by_half) = match row.severity {
                 0 => (log_sigmoid(-(sum + half)), -above_low, -above_low),
-                1 => {
-                    let medium = above_low - high;
-                    let by_half = (above_low * (1.0 - above_low) + high * (1.0 - high)) / medium;
-                    (libm::log(medium), 1.0 - above_low - high, by_half)
-                }
+                // The difference of the two, as a product that loses no digits.
+                1 => (
+                    log_sigmoid(sum + half) + log_sigmoid(half - sum) + libm::log(-libm::expm1(-2.0 * half)),
+                    1.0 - above_low - high,
+                    1.0 - above_low + high + 2.0 / libm::expm1(2.0 * half),
+                ),
                 _ => (log_sigmoid(sum - half), 1.0 - high, high - 1.0),
             };
             total += log;

@@ -1,0 +1,166 @@
+//! The command line: what it prints, and what it says to files that are wrong.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// The repository's root, where the models lie.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn run(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_caudal-train"));
+    command.arg("--root").arg(root()).args(arguments).env("RUST_BACKTRACE", "0").output().expect("the program starts")
+}
+
+fn printed(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn complaint(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(!output.status.success(), "{arguments:?} went well");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+/// A folder that is gone with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("caudal-train.{}.{name}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        fs::write(&path, text).expect("a file");
+        path.to_str().expect("text").to_owned()
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("text").to_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn rows_are_made_read_and_measured_for_each_kind() {
+    let folder = Folder::new("rows");
+    for (kind, model) in [("risk", "risk-2"), ("nudge", "nudge-1"), ("accessibility", "accessibility-1")] {
+        let rows = folder.path(&format!("{kind}.csv"));
+        printed(&["generate", "--kind", kind, "--rows", "3000", "--output", &rows]);
+        let text = fs::read_to_string(&rows).expect("rows");
+        assert_eq!(text.lines().count(), 3001, "{kind}");
+        assert_eq!(printed(&["generate", "--kind", kind, "--rows", "3000"]), text, "{kind}: the same seed");
+        let other = printed(&["generate", "--kind", kind, "--rows", "3000", "--seed", "1"]);
+        assert_ne!(other, text, "{kind}: another seed");
+
+        let measured = printed(&["evaluate", "--model", model, "--input", &rows]);
+        assert!(measured.starts_with("## Results"), "{measured}");
+        assert!(!measured.contains("ceiling:"), "nothing is known of rows from a file: {measured}");
+        let stable = printed(&["psi", "--model", model, "--reference", &rows, "--observed", &rows]);
+        assert!(stable.contains("| none") && !stable.contains("major"), "{stable}");
+
+        let weights = folder.path(&format!("{kind}.bin"));
+        let fitted = printed(&["fit", "--model", model, "--input", &rows, "--output", &weights]);
+        assert!(fitted.contains("sha256"), "{fitted}");
+        printed(&["evaluate", "--model", model, "--input", &rows, "--weights", &weights]);
+    }
+    let moved = folder
+        .file("moved.csv", &fs::read_to_string(folder.path("risk.csv")).expect("rows").replace(",false,", ",true,"));
+    let drift = printed(&["psi", "--model", "risk-2", "--reference", &folder.path("risk.csv"), "--observed", &moved]);
+    assert!(drift.contains("major"), "{drift}");
+}
+
+#[test]
+fn an_explanation_adds_up() {
+    let folder = Folder::new("explain");
+    let request = folder.file(
+        "case.json",
+        r#"{"amount":3000,"is_new_beneficiary":true,"hour_of_day":23,"num_past_transactions":10,
+            "avg_transaction_amount":1000,"max_transaction_amount":1500,"num_transactions_to_beneficiary":0,
+            "is_new_device":false,"geolocation_changed":false}"#,
+    );
+    let told = printed(&["explain", "--model", "risk-2", "--input", &request]);
+    assert!(told.contains("high: AMOUNT_MUCH_HIGHER_THAN_AVERAGE, NEW_BENEFICIARY, UNUSUAL_TIME."), "{told}");
+    let value = |line: &str| -> f64 {
+        let cell = line.rsplit('|').nth(1).expect("a cell").trim();
+        cell.parse().unwrap_or_else(|_| panic!("{line}"))
+    };
+    let lines: Vec<_> = told.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    let total = lines.iter().position(|line| line.contains("linear predictor")).expect("a sum");
+    let sum: f64 = lines[..total].iter().map(|line| value(line)).sum();
+    assert!((sum - value(lines[total])).abs() < 0.002, "{told}");
+
+    let visit = r#"{"screen":"confirm","num_validation_errors":5,"time_on_screen_seconds":60,"num_back_navigations":1,
+        "steps_total":4,"current_step":2}"#;
+    let told = printed(&["explain", "--model", "nudge-1", "--input", &folder.file("visit.json", visit)]);
+    assert!(told.contains("assist: high_error_rate_or_time."), "{told}");
+    let person = r#"{"can_read_small_text":false,"uses_screen_reader":false,"feels_confident_with_apps":"low",
+        "age_range":"60_plus","avg_time_per_screen_seconds":50,"total_validation_errors":0,"requested_help_count":0}"#;
+    let told = printed(&["explain", "--model", "accessibility-1", "--input", &folder.file("person.json", person)]);
+    assert!(told.contains("Indicaste que te cuesta leer texto pequeño."), "{told}");
+}
+
+#[test]
+fn cut_offs_follow_the_costs() {
+    let folder = Folder::new("threshold");
+    let table = |name: &str, costs: &str| printed(&["threshold", "--cost-matrix", &folder.file(name, costs)]);
+    // Missing a high transfer costs a great deal, so warn of everything.
+    let anxious = table("anxious.csv", "severity,low,medium,high\nlow,0,0,0\nmedium,1000,0,0\nhigh,1000,1000,0\n");
+    assert!(anxious.contains("| cheapest      |      0.0000 |    0.0000 |"), "{anxious}");
+    // Warnings cost and misses do not, so never warn.
+    let calm = table("calm.csv", "severity,low,medium,high\nlow,0,1,1\nmedium,0,1,1\nhigh,0,1,1\n");
+    assert!(calm.lines().any(|line| line.starts_with("| cheapest") && line.contains(" 0.0000 | yes")), "{calm}");
+    // One for each level that is missed: the cuts in force are close to the best.
+    let even = table("even.csv", "severity,low,medium,high\nlow,0,1,2\nmedium,1,0,1\nhigh,2,1,0\n");
+    let cut = |line: &str, column: usize| -> f64 {
+        even.lines()
+            .find(|it| it.starts_with(line))
+            .and_then(|it| it.split('|').nth(column))
+            .expect("a cell")
+            .trim()
+            .parse()
+            .expect("a number")
+    };
+    assert!((cut("| cheapest", 2) - 0.25).abs() < 0.06 && (cut("| cheapest", 3) - 0.75).abs() < 0.06, "{even}");
+    assert!(cut("| cheapest", 4) <= cut("| in force", 4), "{even}");
+}
+
+#[test]
+fn files_that_are_wrong_are_told_by_line_and_reason() {
+    let folder = Folder::new("wrong");
+    let head = "amount,is_new_beneficiary,hour_of_day,num_past_transactions,avg_transaction_amount,\
+                max_transaction_amount,num_transactions_to_beneficiary,is_new_device,geolocation_changed,\
+                beneficiary_saved_minutes,age_range,severity";
+    let good = "10.0,false,12,5,10.0,20.0,1,false,false,,18_30,low";
+    for (bad, told) in [
+        ("10.0,false,12,5,10.0,20.0,1,false,false,,18_30,lowish", "severity has to be low, medium or high"),
+        ("-1,false,12,5,10.0,20.0,1,false,false,,18_30,low", "amount: Money has to be"),
+        ("10.0,false,24,5,10.0,20.0,1,false,false,,18_30,low", "hour_of_day: The hour"),
+        ("10.0,maybe,12,5,10.0,20.0,1,false,false,,18_30,low", "is_new_beneficiary"),
+        ("10.0,false,12,5,10.0,20.0,1,false,false,,teen,low", "unknown variant"),
+    ] {
+        let rows = folder.file("rows.csv", &format!("{head}\n{good}\n{bad}\n"));
+        let complaint = complaint(&["evaluate", "--model", "risk-2", "--input", &rows]);
+        assert!(complaint.contains("line 3") && complaint.contains(told), "{bad}: {complaint}");
+    }
+    let other = root().join("components/nudge/models/nudge-1/weights.bin");
+    let told = complaint(&["evaluate", "--model", "risk-2", "--weights", other.to_str().expect("text")]);
+    assert!(told.contains("the weights are malformed: Kind"), "{told}");
+    let costs = folder.file("costs.csv", "severity,low,medium,high\nlow,0,1,2\nhigh,2,1,0\n");
+    assert!(complaint(&["threshold", "--cost-matrix", &costs]).contains("a severity is missing"));
+    let told = complaint(&["threshold", "--cost-matrix", &costs, "--model", "nudge-1"]);
+    assert!(told.contains("only risk models have cut-offs"), "{told}");
+    assert!(complaint(&["evaluate", "--model", "risk-9"]).contains("invalid value 'risk-9'"));
+}
