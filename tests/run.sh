@@ -12,7 +12,7 @@ chmod 711 "$scratch"
 
 status=0
 env -u DATABASE_URL "$caudal" --data-dir "$scratch" postgres -- \
-    cargo test --locked --no-fail-fast --package caudal --package caudal-model 2>&1 | tee "$scratch/log" || status=$?
+    cargo test --locked --no-fail-fast --package caudal --package caudal-model --package caudal-train 2>&1 | tee "$scratch/log" || status=$?
 
 awk '/^test result:/ { passed += $4; failed += $6 }
      END { printf "\n%d passed, %d failed\n", passed, failed }' "$scratch/log"

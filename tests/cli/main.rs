@@ -5,3 +5,4 @@ mod commands;
 mod faults;
 mod lifecycle;
 mod process;
+mod score;

@@ -10,4 +10,5 @@ mod limits;
 mod loading;
 mod models;
 mod monotone;
+mod pages;
 mod parity;

@@ -7,10 +7,7 @@ use caudal_model::accessibility::{
 use proptest::prelude::*;
 
 const WEIGHTS: Weights<'_> =
-    match Weights::parse(include_bytes!("../../accessibility/models/accessibility-1/weights.bin")) {
-        Ok(weights) => weights,
-        Err(_) => panic!("the weights are malformed"),
-    };
+    Weights::built_in(include_bytes!("../../accessibility/models/accessibility-1/weights.bin"));
 
 fn assess(request: &Request) -> Assessment {
     recommender::assess(&WEIGHTS, request)

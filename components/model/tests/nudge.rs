@@ -4,10 +4,7 @@ use caudal_model::nudge::{Assessment, Nudge, Request, Weights, band};
 use caudal_model::{Invalid, nudge};
 use proptest::prelude::*;
 
-const WEIGHTS: Weights<'_> = match Weights::parse(include_bytes!("../../nudge/models/nudge-1/weights.bin")) {
-    Ok(weights) => weights,
-    Err(_) => panic!("the weights are malformed"),
-};
+const WEIGHTS: Weights<'_> = Weights::built_in(include_bytes!("../../nudge/models/nudge-1/weights.bin"));
 
 fn assess(request: &Request<'_>) -> Result<Assessment, Invalid> {
     nudge::assess(&WEIGHTS, request)

@@ -26,11 +26,8 @@ mod bindings {
     export!(Component with_types_in self);
 }
 
-/// The model of this build, read while it is compiled: a bad weights file does not build.
-const WEIGHTS: risk::Weights<'static> = match risk::Weights::parse(include_bytes!(env!("CAUDAL_RISK_WEIGHTS"))) {
-    Ok(weights) => weights,
-    Err(_) => panic!("CAUDAL_RISK_WEIGHTS is not a weights file of this kind"),
-};
+/// The model of this build, read while it is compiled.
+const WEIGHTS: risk::Weights<'static> = risk::Weights::built_in(include_bytes!(env!("CAUDAL_RISK_WEIGHTS")));
 
 struct Component;
 

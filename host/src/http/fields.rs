@@ -86,6 +86,11 @@ impl Fields {
         Self { values, errors: Vec::new(), status }
     }
 
+    /// From a row of a file of requests to score; faults are read with [`Self::into_faults`].
+    pub fn from_row(object: Object) -> Self {
+        Self::from_object(object, StatusCode::UNPROCESSABLE_ENTITY)
+    }
+
     /// From the parameters of a query string. One that is there twice is refused.
     pub fn from_query(query: Vec<(String, String)>) -> Self {
         let mut fields = Self { values: BTreeMap::new(), errors: Vec::new(), status: StatusCode::BAD_REQUEST };

@@ -143,6 +143,18 @@ impl<'a> Weights<'a> {
         if weights.is_sound() { Ok(weights) } else { Err(Malformed::Unsound) }
     }
 
+    /// Reads a weights file while a component is compiled: a bad one does not build.
+    ///
+    /// # Panics
+    /// Where [`Self::parse`] refuses the file.
+    #[must_use]
+    pub const fn built_in(bytes: &'a [u8]) -> Self {
+        match Self::parse(bytes) {
+            Ok(weights) => weights,
+            Err(_) => panic!("not a sound weights file of this kind"),
+        }
+    }
+
     /// The weights file of these weights.
     #[must_use]
     pub fn to_file(&self) -> Vec<u8> {

@@ -4,16 +4,9 @@ use caudal_model::risk::{Request, Weights};
 use proptest::prelude::*;
 
 /// The specification's baseline.
-pub(crate) const RISK_1: Weights<'_> = parsed(include_bytes!("../../../risk/models/risk-1/weights.bin"));
+pub(crate) const RISK_1: Weights<'_> = Weights::built_in(include_bytes!("../../../risk/models/risk-1/weights.bin"));
 /// The model in force.
-pub(crate) const RISK_2: Weights<'_> = parsed(include_bytes!("../../../risk/models/risk-2/weights.bin"));
-
-const fn parsed(file: &[u8]) -> Weights<'_> {
-    match Weights::parse(file) {
-        Ok(weights) => weights,
-        Err(_) => panic!("the weights are malformed"),
-    }
-}
+pub(crate) const RISK_2: Weights<'_> = Weights::built_in(include_bytes!("../../../risk/models/risk-2/weights.bin"));
 
 /// Amounts of every size, with zero and the ends of the range among them.
 pub(crate) fn money() -> impl Strategy<Value = f64> {

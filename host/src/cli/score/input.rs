@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context as _, Result, bail};
-use axum::http::StatusCode;
 
 use crate::config::RowFormat;
 use crate::http::BODY_BYTES_MAX;
@@ -127,8 +126,8 @@ fn next_object(reader: &mut impl BufRead, line: &mut u64) -> io::Result<Option<R
             continue;
         }
         let object = serde_json::from_slice::<Object>(&text);
-        let fields = object.map(|object| Fields::from_object(object, StatusCode::UNPROCESSABLE_ENTITY));
-        let fields = fields.map_err(|error| fault("malformed-json", error.to_string()));
+        let fields = object.map(Fields::from_row);
+        let fields = fields.map_err(|error| fault("malformed-json", format!("the line is no JSON object: {error}")));
         return Ok(Some(Row { line: *line, fields }));
     }
 }

@@ -1,0 +1,313 @@
+//! `caudal score`, and `caudal models card`.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::process::{DataDir, text};
+
+/// Some rows were refused.
+const REFUSED: i32 = 3;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A usual transfer at noon as a row.
+fn transfer() -> Value {
+    json!({
+        "amount": 100, "is_new_beneficiary": false, "hour_of_day": 12, "num_past_transactions": 10,
+        "avg_transaction_amount": 100, "max_transaction_amount": 200, "num_transactions_to_beneficiary": 5,
+        "is_new_device": false, "geolocation_changed": false,
+    })
+}
+
+/// A visit to a screen as a row.
+fn visit(screen: &str) -> String {
+    json!({
+        "screen": screen, "num_validation_errors": 0, "time_on_screen_seconds": 0, "num_back_navigations": 0,
+        "steps_total": 4, "current_step": 2,
+    })
+    .to_string()
+}
+
+impl DataDir {
+    fn file(&self, name: &str, contents: &str) -> String {
+        fs::write(self.path().join(name), contents).unwrap();
+        self.name(name)
+    }
+
+    fn name(&self, name: &str) -> String {
+        self.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    /// Names of what lies in the folder.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+#[track_caller]
+fn code(output: &Output, code: i32) {
+    assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The requests of a golden file as rows, and what is expected of them.
+fn golden(model: &str) -> (String, Vec<Value>) {
+    let text = fs::read_to_string(root().join("tests/golden").join(model).with_extension("ndjson")).unwrap();
+    let cases = lines(&text);
+    let rows: Vec<_> = cases.iter().map(|case| case["request"].to_string()).collect();
+    (rows.join("\n"), cases.into_iter().map(|case| case["expect"].clone()).collect())
+}
+
+fn bits(number: &Value) -> String {
+    format!("{:016x}", number.as_f64().unwrap().to_bits())
+}
+
+#[test]
+fn rows_get_the_bits_that_training_wrote() {
+    let data = DataDir::new();
+    for (kind, model, file, path) in [
+        ("risk", "risk-2", "risk-2", "/result/risk_score"),
+        ("risk", "risk-1", "risk-1", "/result/risk_score"),
+        ("nudge", "nudge-1", "nudge-1", "/result/difficulty_score"),
+        ("accessibility", "accessibility-1", "accessibility-1", "/confidence"),
+    ] {
+        let (rows, expected) = golden(file);
+        let input = data.file("rows.ndjson", &rows);
+        let output = data.run(&["score", "--kind", kind, "--model", model, "--input", &input]);
+        code(&output, 0);
+        let answers = lines(&text(&output.stdout));
+        assert_eq!(answers.len(), expected.len());
+        for (index, (answer, expected)) in answers.iter().zip(expected).enumerate() {
+            assert_eq!(answer["line"], index + 1);
+            let field = path.rsplit('/').next().unwrap();
+            assert_eq!(json!(bits(answer.pointer(path).unwrap())), expected[field], "{model}, line {}", index + 1);
+            let version = answer["model_version"].as_str().unwrap();
+            assert!(version.starts_with(&format!("{model}.0.0+")), "{version}");
+        }
+        let summary = text(&output.stderr);
+        assert!(summary.contains(&format!("{} rows scored by {model}", answers.len())), "{summary}");
+        assert!(summary.contains("rows/s") && summary.ends_with("0 refused"), "{summary}");
+    }
+}
+
+#[test]
+fn refused_rows_are_told_by_line_and_the_others_go_on() {
+    let data = DataDir::new();
+    let good = transfer().to_string();
+    let mut late = transfer();
+    late["hour_of_day"] = json!(24);
+    let mut named = transfer();
+    named["user_id"] = json!("ana");
+    named["note"] = json!("more fields are ignored");
+    let long = format!("{{\"user_id\":\"{}\"}}", "x".repeat(64 << 10));
+    let rows = [&good, "", "{\"amount\":1", &late.to_string(), &long, "[1]", &named.to_string()].join("\n");
+    let input = data.file("rows.ndjson", &rows);
+    let (results, rejects) = (data.name("results.ndjson"), data.name("rejects.ndjson"));
+    let arguments = ["score", "--kind", "risk", "--input", &input, "--output", &results, "--rejects", &rejects];
+    let output = data.run(&arguments);
+    code(&output, REFUSED);
+    let answers = lines(&data.read("results.ndjson"));
+    assert_eq!(answers.iter().map(|answer| answer["line"].clone()).collect::<Vec<_>>(), [json!(1), json!(7)]);
+    assert_eq!(answers[1]["user_id"], "ana");
+    assert_eq!(answers[0]["result"], answers[1]["result"]);
+    let refused: Vec<_> = lines(&data.read("rejects.ndjson"))
+        .into_iter()
+        .map(|row| (row["line"].as_u64().unwrap(), row["errors"][0]["code"].as_str().unwrap().to_owned()))
+        .collect();
+    let wanted = [(3, "malformed-json"), (4, "out-of-range"), (5, "too-long"), (6, "malformed-json")];
+    assert_eq!(refused, wanted.map(|(line, code)| (line, code.to_owned())));
+    let told = text(&output.stderr);
+    assert!(told.contains("line 4: hour_of_day must be from 0 to 23"), "{told}");
+    assert!(told.ends_with("4 refused"), "{told}");
+    assert_eq!(data.names(), ["rejects.ndjson", "results.ndjson", "rows.ndjson"], "nothing else is left");
+}
+
+#[test]
+fn a_terminal_is_told_of_twenty_refused_rows_and_a_file_keeps_them_all() {
+    let data = DataDir::new();
+    let input = data.file("rows.ndjson", &"{}\n".repeat(50));
+    let rejects = data.name("rejects.ndjson");
+    let output = data.run(&["score", "--kind", "nudge", "--input", &input, "--rejects", &rejects]);
+    code(&output, REFUSED);
+    assert_eq!(text(&output.stderr).matches("screen is required").count(), 20);
+    assert_eq!(lines(&data.read("rejects.ndjson")).len(), 50);
+}
+
+#[test]
+fn csv_means_the_same_as_json() {
+    let data = DataDir::new();
+    let head = "\u{feff}user_id,amount,is_new_beneficiary,hour_of_day,num_past_transactions,avg_transaction_amount,\
+                max_transaction_amount,num_transactions_to_beneficiary,is_new_device,geolocation_changed,\
+                beneficiary_saved_minutes,note";
+    let rows = "\"Pérez, Ana\",1000.01,FALSE,12,10,500,1500,5,False,false,,x\n\
+                ,100,maybe,12,10,100,200,5,false,false,30,\n\
+                ,100,false,12,10,100,200\n\
+                ,3e3,true,23,1,100,200,0,TRUE,true,\"2000\",\n";
+    let input = data.file("rows.csv", &format!("{head}\n{rows}"));
+    let results = data.name("results.csv");
+    let output = data.run(&["score", "--kind", "risk", "--input", &input, "--output", &results]);
+    code(&output, REFUSED);
+    let table = data.read("results.csv");
+    let mut lines_of_table = table.lines();
+    assert_eq!(lines_of_table.next(), Some("line,user_id,model_version,risk_level,risk_score,risk_factors"));
+    let first = lines_of_table.next().unwrap();
+    assert!(
+        first.starts_with("2,\"Pérez, Ana\",risk-2.0.0+") && first.ends_with("AMOUNT_MUCH_HIGHER_THAN_AVERAGE"),
+        "{first}"
+    );
+    let last = lines_of_table.next().unwrap();
+    let all = "AMOUNT_MUCH_HIGHER_THAN_AVERAGE NEW_BENEFICIARY UNUSUAL_TIME NEW_DEVICE LOCATION_CHANGED LOW_HISTORY";
+    assert!(last.starts_with("5,,risk-2.0.0+") && last.ends_with(all), "{last}");
+    assert_eq!(lines_of_table.next(), None);
+    let told = text(&output.stderr);
+    assert!(told.contains("line 3: is_new_beneficiary must be true or false"), "{told}");
+    assert!(told.contains("line 4: the row has 7 values, the head 12"), "{told}");
+
+    // The same facts as JSON, to the same table.
+    let mut object = transfer();
+    object["amount"] = json!(1000.01);
+    object["avg_transaction_amount"] = json!(500);
+    object["max_transaction_amount"] = json!(1500);
+    let input = data.file("rows.ndjson", &object.to_string());
+    code(&data.run(&["score", "--kind", "risk", "--input", &input, "--output", &results]), 0);
+    let score = |line: &str| line.rsplit(',').nth(1).unwrap().to_owned();
+    assert_eq!(score(data.read("results.csv").lines().nth(1).unwrap()), score(first));
+}
+
+#[test]
+fn standard_input_is_read_and_accessibility_answers_in_a_language() {
+    let data = DataDir::new();
+    let row = r#"{"can_read_small_text":false,"uses_screen_reader":false,"app_confidence":"low","age_range":"31_50"}"#;
+    let answer = |language: &str| {
+        let mut command = data.command(&[
+            "score",
+            "--kind",
+            "accessibility",
+            "--input",
+            "-",
+            "--format",
+            "ndjson",
+            "--language",
+            language,
+        ]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(row.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        code(&output, 0);
+        lines(&text(&output.stdout)).remove(0)
+    };
+    let [es, en] = ["es", "en"].map(answer);
+    assert_eq!(es["recommendation"], en["recommendation"]);
+    assert_eq!(es["explanation"][0], "Indicaste que te cuesta leer texto pequeño.");
+    assert_eq!(en["explanation"][0], "You said that small text is hard for you to read.");
+}
+
+#[test]
+fn a_row_that_breaks_the_model_is_refused_and_a_model_that_breaks_on_all_is_given_up() {
+    let data = DataDir::new();
+    let hostile = root().join("target/components/fixtures/hostile.wasm");
+    let hostile = hostile.to_str().unwrap();
+    let results = data.name("results.ndjson");
+    let score = |rows: &str| {
+        let input = data.file("rows.ndjson", rows);
+        data.run(&["score", "--kind", "nudge", "--component", hostile, "--input", &input, "--output", &results])
+    };
+    let rows = ["fine", "trap", "nan", "fine", "loop", "fine"].map(visit).join("\n");
+    let output = score(&rows);
+    code(&output, REFUSED);
+    let scored: Vec<_> = lines(&data.read("results.ndjson")).iter().map(|answer| answer["line"].clone()).collect();
+    assert_eq!(scored, [json!(1), json!(4), json!(6)]);
+    let told = text(&output.stderr);
+    assert!(told.contains("line 2: the model trapped"), "{told}");
+    assert!(told.contains("line 3: the model's answer is not usable"), "{told}");
+    assert!(told.contains("line 5: the model ran out of time"), "{told}");
+
+    let before = data.read("results.ndjson");
+    let output = score(&vec![visit("trap"); 500].join("\n"));
+    code(&output, 1);
+    let told = text(&output.stderr);
+    assert!(told.contains("so did 100 rows one after another"), "{told}");
+    assert_eq!(data.read("results.ndjson"), before, "a run that failed leaves what was there");
+    assert_eq!(data.names(), ["results.ndjson", "rows.ndjson"], "and nothing beside it");
+}
+
+#[test]
+fn what_cannot_be_scored_is_said_before_anything_is_written() {
+    let data = DataDir::new();
+    let rows = data.file("rows.ndjson", &transfer().to_string());
+    let unnamed = data.file("rows.txt", "");
+    let missing = data.name("missing.csv");
+    let results = data.name("results.csv");
+    let nudge = root().join("target/components/nudge.wasm");
+    for (arguments, told) in [
+        (vec!["--kind", "risk", "--input", &unnamed], "does not end in .ndjson or .csv: say --format"),
+        (vec!["--kind", "risk", "--input", &missing], "cannot read"),
+        (
+            vec!["--kind", "risk", "--input", &rows, "--model", "risk-9"],
+            "there is no risk model 'risk-9'; there are risk-2, risk-1",
+        ),
+        (vec!["--kind", "risk", "--input", &rows, "--model", "nudge-1"], "there is no risk model 'nudge-1'"),
+        (vec!["--kind", "risk", "--input", &rows, "--component", nudge.to_str().unwrap()], "does not fit its world"),
+        (vec!["--kind", "risk", "--input", &rows, "--component", &rows], "do not compile as a component"),
+        (vec!["--kind", "horoscope", "--input", &rows], "invalid value 'horoscope'"),
+    ] {
+        let output = data.run(&[&["score", "--output", &results], &arguments[..]].concat());
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(text(&output.stderr).contains(told), "{arguments:?}: {}", text(&output.stderr));
+        assert!(!Path::new(&results).exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn cards_are_printed_for_people_and_for_programs() {
+    let data = DataDir::new();
+    for (name, title) in [
+        ("risk", "# risk-2 2.0.0"),
+        ("risk-1", "# risk-1 1.0.0"),
+        ("nudge", "# nudge-1 1.0.0"),
+        ("accessibility", "# accessibility-1 1.0.0"),
+    ] {
+        let card = data.run(&["models", "card", name]);
+        code(&card, 0);
+        let card = text(&card.stdout);
+        assert!(card.starts_with(title), "{card}");
+        for part in [
+            "## What it is for",
+            "## Data",
+            "## Results",
+            "## Calibration",
+            "## Coefficients",
+            "## Limits",
+            "## Not for",
+        ] {
+            assert!(card.contains(part), "{name} lacks {part}");
+        }
+        let json: Value = serde_json::from_slice(&data.run(&["models", "card", name, "--json"]).stdout).unwrap();
+        assert_eq!(format!("# {} {}", json["model"].as_str().unwrap(), json["version"].as_str().unwrap()), title);
+        assert_eq!(json["data"]["held_out"]["rows"], 50_000);
+    }
+    let none = data.run(&["models", "card", "transfer-rules"]);
+    assert!(text(&none.stderr).contains("has no card: rules are written, not trained"), "{}", text(&none.stderr));
+    let unknown = data.run(&["models", "card", "risk-7"]);
+    assert!(
+        text(&unknown.stderr).contains("there is no model 'risk-7'; there are risk-2"),
+        "{}",
+        text(&unknown.stderr)
+    );
+}
