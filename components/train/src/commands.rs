@@ -118,7 +118,7 @@ impl Command {
     pub fn run(self) -> Result<()> {
         let root = self.root.as_path();
         match self.action {
-            Action::All => pipeline::all(root),
+            Action::All => pipeline::all(root, |line| println!("{line}")),
             Action::Generate { kind, rows, seed, output } => generate(kind, rows, seed, output.as_deref()),
             Action::Fit { model, input, output } => fit(model, input.as_deref(), &output),
             Action::Evaluate { model, weights, input } => {
@@ -179,7 +179,7 @@ fn generate(kind: Kind, rows: usize, seed: u64, output: Option<&Path>) -> Result
         Kind::Accessibility => data::write(accessibility::generator::generate(rows, random), &mut csv)?,
     }
     match output {
-        Some(path) => data::replace(path, &csv),
+        Some(path) => data::replace(path, &csv).map(drop),
         None => Ok(std::io::Write::write_all(&mut stdout(), &csv)?),
     }
 }

@@ -63,14 +63,19 @@ pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Puts a file in place whole or not at all.
+/// Puts a file in place whole or not at all, and says whether that changed it. A file that has these
+/// contents already keeps its time, so that nothing is built again for it.
 ///
 /// # Errors
 /// When the folder cannot be made or written to.
-pub fn replace(path: &Path, contents: &[u8]) -> Result<()> {
+pub fn replace(path: &Path, contents: &[u8]) -> Result<bool> {
+    if fs::read(path).is_ok_and(|present| present == contents) {
+        return Ok(false);
+    }
     let folder = path.parent().context("a file has a folder")?;
     fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
     let new = path.with_extension("new");
     fs::write(&new, contents).with_context(|| format!("{}", new.display()))?;
-    fs::rename(&new, path).with_context(|| format!("{}", path.display()))
+    fs::rename(&new, path).with_context(|| format!("{}", path.display()))?;
+    Ok(true)
 }

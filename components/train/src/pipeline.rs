@@ -22,6 +22,9 @@ pub const HELD_OUT_ROWS: usize = 50_000;
 /// Pairs for each promise of monotonicity.
 const PAIRS: usize = 1_000_000;
 
+/// Digits of a sha256 that are told.
+const SHA256_SHOWN: usize = 12;
+
 /// Streams of the seed: what one of them gives does not depend on another.
 #[derive(Clone, Copy, Debug)]
 pub enum Stream {
@@ -45,8 +48,14 @@ impl Stream {
     }
 }
 
-/// Says on a terminal what is being done; elsewhere nothing.
+/// Says on a terminal what is being done, and clears it away; elsewhere nothing.
 struct Progress(ProgressBar);
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
 
 impl Progress {
     fn new(model: &'static str) -> Self {
@@ -64,17 +73,18 @@ impl Progress {
     }
 }
 
-/// Makes every model again below `root`.
+/// Makes every model again below `root`, and tells of each when it is done.
 ///
 /// # Errors
 /// When a fit fails or a file cannot be written.
-pub fn all(root: &Path) -> Result<()> {
-    risks(root).context("risk")?;
-    nudges(root).context("nudge")?;
-    accessibilities(root).context("accessibility")
+pub fn all(root: &Path, tell: impl Fn(&str)) -> Result<()> {
+    risks(root, &tell).context("risk")?;
+    tell(&nudges(root).context("nudge")?);
+    tell(&accessibilities(root).context("accessibility")?);
+    Ok(())
 }
 
-fn risks(root: &Path) -> Result<()> {
+fn risks(root: &Path, tell: &dyn Fn(&str)) -> Result<()> {
     let progress = Progress::new("risk");
     progress.now("making rows");
     let training = risk::generator::generate(TRAINING_ROWS, &mut Stream::Training.random(SEED));
@@ -85,6 +95,7 @@ fn risks(root: &Path) -> Result<()> {
     let baseline = risk::fit::fit(&RISK_1, &training)?;
     progress.now("fitting risk-2");
     let engineered = risk::fit::fit(&RISK_2, &training)?;
+    drop(progress);
     let others = Evaluation::new(&baseline, &held_out, true);
     let beside = [("risk-1", &others)];
     for (model, specification, weights, others) in
@@ -108,12 +119,15 @@ fn risks(root: &Path) -> Result<()> {
             limits: risk::card::limits(),
             misuse: risk::card::misuse(),
         };
-        write(root, model, &weights.to_file(), words, report.tables, report.calibration, &golden::lines(&cases)?)?;
+        let told =
+            write(root, model, &weights.to_file(), words, report.tables, report.calibration, &golden::lines(&cases)?)?;
+        drop(progress);
+        tell(&told);
     }
     Ok(())
 }
 
-fn nudges(root: &Path) -> Result<()> {
+fn nudges(root: &Path) -> Result<String> {
     let progress = Progress::new(nudge::fit::NAME);
     progress.now("making rows");
     let training = nudge::generator::generate(TRAINING_ROWS, &mut Stream::Training.random(SEED));
@@ -137,7 +151,7 @@ fn nudges(root: &Path) -> Result<()> {
     write(root, Model::Nudge1, &fit.weights.to_file(), words, tables, calibration, &golden::lines(&cases)?)
 }
 
-fn accessibilities(root: &Path) -> Result<()> {
+fn accessibilities(root: &Path) -> Result<String> {
     let progress = Progress::new(accessibility::fit::NAME);
     progress.now("making rows");
     let training = accessibility::generator::generate(TRAINING_ROWS, &mut Stream::Training.random(SEED));
@@ -185,7 +199,7 @@ fn write(
     tables: Vec<Table>,
     calibration: Vec<Reliability>,
     cases: &str,
-) -> Result<()> {
+) -> Result<String> {
     let sample = |rows, sha256: &str| Sample { rows, sha256: sha256.to_owned() };
     let card = Card {
         model: model.name(),
@@ -208,9 +222,20 @@ fn write(
     };
     let folder = model.folder(root);
     let title = format!("{} {}: reliability on held-out rows", card.model, card.version);
-    data::replace(&folder.join("weights.bin"), weights)?;
-    data::replace(&folder.join("card.md"), card.markdown().as_bytes())?;
-    data::replace(&folder.join("card.json"), card.json()?.as_bytes())?;
-    data::replace(&folder.join("reliability.svg"), plot::reliability(&title, &card.calibration).as_bytes())?;
-    data::replace(&model.golden(root), cases.as_bytes())
+    let plot = plot::reliability(&title, &card.calibration);
+    let mut changed = Vec::new();
+    for (path, contents) in [
+        (folder.join("weights.bin"), weights),
+        (folder.join("card.md"), card.markdown().as_bytes()),
+        (folder.join("card.json"), card.json()?.as_bytes()),
+        (folder.join("reliability.svg"), plot.as_bytes()),
+        (model.golden(root), cases.as_bytes()),
+    ] {
+        if data::replace(&path, contents)? {
+            changed.extend(path.file_name().map(|name| name.to_string_lossy().into_owned()));
+        }
+    }
+    let changed =
+        if changed.is_empty() { "nothing changed".to_owned() } else { format!("new: {}", changed.join(", ")) };
+    Ok(format!("{:16} weights {}  {changed}", card.model, &card.weights.sha256[..SHA256_SHOWN]))
 }
