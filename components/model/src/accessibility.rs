@@ -214,10 +214,11 @@ fn nudging_level(request: &Request, signs: Signs) -> NudgingLevel {
     if unsure || signs.errors || signs.help { NudgingLevel::High } else { NudgingLevel::Medium }
 }
 
-/// A probability in hundredths, since it is not known any better. Not below zero, nor above 100.
+/// A probability in whole hundredths, since it is not known any better, and rather too low than too
+/// high. Not below zero, nor above 100.
 fn hundredths(request: &Request, rule: Rule, probability: f64) -> u32 {
-    // A probability is 0 to 1, so that the truncation only rounds.
-    let sure = (probability * WHOLE + 0.5) as u32;
+    // A probability is 0 to 1, so that the truncation only rounds down.
+    let sure = (probability * WHOLE) as u32;
     let sure = if rule == Rule::Signs { sure.min(TIPPED_MAX) } else { sure };
     if request.behaviour_observed { sure } else { sure.saturating_sub(UNOBSERVED) }
 }

@@ -25,9 +25,9 @@ pub const FEATURES: [&str; COUNT] = ["validation_errors", "excessive_time", "bac
 
 /// `ln 2.24`.
 const LN_EXCESSIVE: f64 = 0.806_475_865_866_948_5;
-/// `ln 8`: after the seventh time, going back says no more. The reason for `assist` names errors and
+/// `ln 6`: after the fifth time, going back says no more. The reason for `assist` names errors and
 /// time, and would be false if going back could reach it alone.
-const BACKS_SATURATE: f64 = 2.079_441_541_679_835_7;
+const BACKS_SATURATE: f64 = 1.791_759_469_228_055;
 /// Where the sum gives [`INFO_ABOVE`]: `ln(0.4 / 0.6)`, less what rounding may add.
 pub const EDGE_INFO: f64 = -0.405_465_108_108_164_4 - 1e-12;
 /// Where the sum gives [`ASSIST_ABOVE`]: `ln 3`, less the same.
@@ -125,7 +125,7 @@ pub fn band(score: f64) -> Band {
 /// - `validation_errors`: `ln(1 + errors)`;
 /// - `excessive_time`: how many times the median, as a logarithm that is 0 up to the median and 1 at
 ///   2.24 times;
-/// - `back_navigations`: `ln(1 + times)`, up to `ln 8`;
+/// - `back_navigations`: `ln(1 + times)`, up to `ln 6`;
 /// - `stalled_early`: the logarithm beyond 2.24 times, times the part of the flow that is left, since
 ///   being stuck at its start is worse than at its end.
 #[must_use]
@@ -133,8 +133,10 @@ pub fn features(request: &Request<'_>) -> [f64; COUNT] {
     let errors = ln_from_one(1.0 + f64::from(request.num_validation_errors));
     let backs = ln_from_one(1.0 + f64::from(request.num_back_navigations));
     let backs = if backs < BACKS_SATURATE { backs } else { BACKS_SATURATE };
-    let slowness = ln_from_one(f64::from(request.time_on_screen_seconds) / median_seconds(request.screen));
-    let beyond = if slowness > LN_EXCESSIVE { slowness - LN_EXCESSIVE } else { 0.0 };
+    let times = f64::from(request.time_on_screen_seconds) / median_seconds(request.screen);
+    let slowness = ln_from_one(times);
+    // By the ratio itself: the logarithm of exactly 2.24 may be a hair above the constant.
+    let beyond = if times > EXCESSIVE_TIMES && slowness > LN_EXCESSIVE { slowness - LN_EXCESSIVE } else { 0.0 };
     let step = request.current_step.min(request.steps_total);
     let left = 1.0 - f64::from(step) / f64::from(request.steps_total);
     [errors, slowness / LN_EXCESSIVE, backs, beyond * left]

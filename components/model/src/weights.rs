@@ -29,8 +29,12 @@ pub const FORMAT: u16 = 1;
 pub const VERSION_BYTES_MAX: usize = 32;
 /// Longest summary: one sentence, as `describe` promises.
 pub const SUMMARY_BYTES_MAX: usize = 200;
-/// Most entries; the largest kind has 19.
+/// Most entries; the largest kind has 18.
 pub const ENTRIES_MAX: usize = 64;
+
+/// Largest size of a weight, in logits: e^100 to one is certainty, and sums of such weights keep the
+/// digits that the promises of a model are about.
+pub const WEIGHT_MAX: f64 = 100.0;
 
 /// Magic, format, kind and the three lengths.
 const HEADER_BYTES: usize = 18;
@@ -64,7 +68,7 @@ pub enum Malformed {
     Kind,
     /// A length outside its bounds, or lengths that do not cover the file exactly.
     Length,
-    /// The version is not three decimal numbers with dots, or the summary is not UTF-8.
+    /// The version is not three plain decimal numbers with dots, or the summary is no line of UTF-8.
     Text,
     /// Parameters do not rise strictly.
     Order,
@@ -129,7 +133,7 @@ impl<'a> File<'a> {
         let (Ok(version), Ok(summary)) = (core::str::from_utf8(version), core::str::from_utf8(summary)) else {
             return Err(Malformed::Text);
         };
-        if !is_version(version.as_bytes()) {
+        if !is_version(version.as_bytes()) || !is_line(summary.as_bytes()) {
             return Err(Malformed::Text);
         }
         let file = Self { version, summary, entries };
@@ -184,25 +188,43 @@ pub fn encode(kind: Kind, version: &str, summary: &str, entries: &[(u16, f64)]) 
     bytes
 }
 
+/// Finite and of a size that a model can have.
+pub(crate) const fn is_weight(value: f64) -> bool {
+    -WEIGHT_MAX <= value && value <= WEIGHT_MAX
+}
+
 const fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// Three groups of digits with a dot between them.
+/// Three numbers without leading zeros, with a dot between them.
 const fn is_version(text: &[u8]) -> bool {
     let mut dots = 0;
-    let mut digits = 0;
+    let mut start = 0;
     let mut at = 0;
     while at < text.len() {
         match text[at] {
-            b'.' if digits > 0 => {
+            b'.' if at > start => {
                 dots += 1;
-                digits = 0;
+                start = at + 1;
             }
-            b'0'..=b'9' => digits += 1,
+            // The digit before is the first of its number.
+            b'0'..=b'9' if at != start + 1 || text[start] != b'0' => {}
             _ => return false,
         }
         at += 1;
     }
-    dots == 2 && digits > 0
+    dots == 2 && at > start
+}
+
+/// No control character, so that a summary stays on one line wherever it is shown.
+const fn is_line(text: &[u8]) -> bool {
+    let mut at = 0;
+    while at < text.len() {
+        if text[at] < b' ' || text[at] == 0x7f {
+            return false;
+        }
+        at += 1;
+    }
+    true
 }

@@ -43,13 +43,13 @@ fn answers_choose_the_theme_and_age_only_leans() {
     let e = at_ease();
     let older = Request { age_range: From51To60, ..e };
     let oldest = Request { age_range: Over60, ..e };
-    check("no need", e, STANDARD, 0.92);
-    check("31 to 50", Request { age_range: From31To50, ..e }, STANDARD, 0.92);
-    check("51 to 60 who reads well", older, STANDARD, 0.76);
+    check("no need", e, STANDARD, 0.91);
+    check("31 to 50", Request { age_range: From31To50, ..e }, STANDARD, 0.91);
+    check("51 to 60 who reads well", older, STANDARD, 0.75);
     check("over 60 who reads well", oldest, STANDARD, 0.72);
     check("small text is hard", Request { can_read_small_text: false, ..e }, LARGE, 0.90);
-    check("the same over 60", Request { can_read_small_text: false, ..oldest }, LARGE, 0.95);
-    check("screen reader", Request { uses_screen_reader: true, can_read_small_text: false, ..e }, VOICE, 0.95);
+    check("the same over 60", Request { can_read_small_text: false, ..oldest }, LARGE, 0.94);
+    check("screen reader", Request { uses_screen_reader: true, can_read_small_text: false, ..e }, VOICE, 0.94);
     check("screen reader, reads well too", Request { uses_screen_reader: true, ..e }, VOICE, 0.88);
     check("screen reader over 60", Request { uses_screen_reader: true, ..oldest }, VOICE, 0.88);
 }
@@ -63,11 +63,11 @@ fn two_signs_of_difficulty_tip_people_over_50_to_a_suggestion() {
     let oldest = Request { age_range: AgeRange::Over60, ..at_ease() };
     check("one sign", slow(older), STANDARD, 0.60);
     check("one sign over 60", errors(oldest), STANDARD, 0.56);
-    check("slow, errors", slow(errors(older)), LARGE, 0.57);
+    check("slow, errors", slow(errors(older)), LARGE, 0.56);
     check("errors, help", errors(help(older)), LARGE, 0.57);
-    check("slow, help over 60", slow(help(oldest)), LARGE, 0.62);
+    check("slow, help over 60", slow(help(oldest)), LARGE, 0.61);
     check("all three: held below a recommendation", slow(errors(help(oldest))), LARGE, 0.69);
-    check("all three, young", slow(errors(help(at_ease()))), STANDARD, 0.57);
+    check("all three, young", slow(errors(help(at_ease()))), STANDARD, 0.56);
     let edge =
         Request { avg_time_per_screen_seconds: 100, total_validation_errors: 2, requested_help_count: 1, ..oldest };
     check("just below every sign", edge, STANDARD, 0.72);
@@ -78,7 +78,7 @@ fn two_signs_of_difficulty_tip_people_over_50_to_a_suggestion() {
 fn unobserved_behaviour_costs_a_tenth_and_its_counts_are_ignored() {
     let blind = |r| Request { behaviour_observed: false, ..r };
     let oldest = Request { age_range: AgeRange::Over60, ..at_ease() };
-    check("no need", blind(at_ease()), STANDARD, 0.82);
+    check("no need", blind(at_ease()), STANDARD, 0.81);
     check("small text", blind(Request { can_read_small_text: false, ..at_ease() }), LARGE, 0.80);
     check("over 60: now a suggestion", blind(oldest), STANDARD, 0.62);
     let stray = Request {

@@ -48,6 +48,8 @@ fn each_part_of_the_frame_is_checked() {
     assert_eq!(with(16, 0), Malformed::Length, "nor are the entries");
     assert_eq!(with(16, RISK_2[16] - 1), Malformed::Length, "bytes are left over");
     assert_eq!(with(18, b'x'), Malformed::Text, "a version is digits and dots");
+    assert_eq!(with(19, b'0'), Malformed::Text, "with two of them");
+    assert_eq!(with(18 + 6, b'\n'), Malformed::Text, "a summary is one line");
     assert_eq!(with(18 + 5, 0xff), Malformed::Text, "a summary is UTF-8");
     assert_eq!(with(entries_of(RISK_2), 2), Malformed::Order, "the first two parameters are now alike");
     // The last two bytes of a double with all exponent bits set: infinity or not a number.
@@ -78,6 +80,22 @@ fn parameters_are_known_present_and_sound() {
     assert_eq!(risk(&[(1, 0.5), (2, -1.0), (3, 1.0), (115, 1.0)]), Err(Malformed::Unknown), "there are 15 features");
     assert_eq!(risk(&[(1, 0.5), (2, 1.0), (3, -1.0)]), Err(Malformed::Unsound), "cutpoints rise");
     assert_eq!(risk(&[(1, 0.5), (2, -1.0), (3, 1.0), (100, -0.1)]), Err(Malformed::Unsound), "an amount raises");
+    assert_eq!(
+        risk(&[(1, 0.5), (2, -1.0), (3, 1.0), (100, 1.7e308)]),
+        Err(Malformed::Unsound),
+        "weights are plausible"
+    );
+    assert_eq!(
+        risk(&[(1, 0.5), (2, -1.0), (3, 1.0), (114, -0.1)]),
+        Err(Malformed::Unsound),
+        "saving outweighs nothing"
+    );
+    assert_eq!(risk(&[(1, 0.5), (2, -1.0), (3, 1.0), (103, 1.5), (114, -0.5)]), Ok(0.5));
+    assert_eq!(
+        risk(&[(1, 0.5), (2, -1.0), (3, 1.0), (103, 1.4), (114, -0.5)]),
+        Err(Malformed::Unsound),
+        "a third at most"
+    );
 
     let nudge = |values: [f64; 5]| {
         let entries: Vec<_> = (1..).zip(values).collect();
@@ -87,7 +105,10 @@ fn parameters_are_known_present_and_sound() {
     assert_eq!(nudge([-2.0, 1.9, 1.5, 0.8, 0.3]), Ok(-2.0));
     assert_eq!(nudge([-2.0, -1.9, 1.5, 0.8, 0.3]), Err(Malformed::Unsound), "errors raise");
     assert_eq!(nudge([-2.0, 1.9, 1.6, 0.8, 0.3]), Err(Malformed::Unsound), "2.24 times the median is no need yet");
-    assert_eq!(nudge([-2.0, 1.9, 1.5, 1.5, 0.3]), Err(Malformed::Unsound), "going back alone is never much need");
+    assert_eq!(nudge([-2.0, 1.9, 1.5, 1.8, 0.3]), Err(Malformed::Unsound), "going back alone is never much need");
+    assert_eq!(nudge([-2.0, 1.9, 1.59, 0.85, 0.3]), Err(Malformed::Unsound), "nor with time that is not excessive");
+    assert_eq!(nudge([-2.0, 1.9, 1.5, 0.8, 1e17]), Err(Malformed::Unsound), "no weight swallows another's digits");
+    assert_eq!(nudge([-1e17, 1.9, 1e17 - 16.0, 0.8, 0.3]), Err(Malformed::Unsound));
     let four = encode(Kind::Nudge, "1.0.0", "A test.", &[(1, -2.0), (2, 1.9), (3, 1.5), (4, 0.8)]);
     assert_eq!(nudge::Weights::parse(&four), Err(Malformed::Missing));
 

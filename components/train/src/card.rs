@@ -148,7 +148,8 @@ fn plain(value: f64) -> f64 {
 }
 
 /// `1234567` as `1,234,567`.
-fn grouped(count: usize) -> String {
+#[must_use]
+pub fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

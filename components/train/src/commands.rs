@@ -89,6 +89,9 @@ enum Action {
         /// Which model
         #[arg(long)]
         model: Model,
+        /// Weights, instead of the model's own
+        #[arg(long)]
+        weights: Option<PathBuf>,
         /// Rows as they were
         #[arg(long)]
         reference: PathBuf,
@@ -101,6 +104,9 @@ enum Action {
         /// Which model
         #[arg(long, default_value = "risk-2")]
         model: Model,
+        /// Weights, instead of the model's own
+        #[arg(long)]
+        weights: Option<PathBuf>,
         /// CSV: `severity,low,medium,high`, then what each level costs for each severity
         #[arg(long)]
         cost_matrix: PathBuf,
@@ -118,18 +124,18 @@ impl Command {
     pub fn run(self) -> Result<()> {
         let root = self.root.as_path();
         match self.action {
-            Action::All => pipeline::all(root, |line| println!("{line}")),
+            Action::All => pipeline::all(root, pipeline::PAIRS, |line| println!("{line}")),
             Action::Generate { kind, rows, seed, output } => generate(kind, rows, seed, output.as_deref()),
             Action::Fit { model, input, output } => fit(model, input.as_deref(), &output),
             Action::Evaluate { model, weights, input } => {
                 evaluate(model, &bytes(model, weights, root)?, input.as_deref())
             }
             Action::Explain { model, weights, input } => explain::run(model, &bytes(model, weights, root)?, &input),
-            Action::Psi { model, reference, observed } => {
-                psi::run(model, &bytes(model, None, root)?, &reference, &observed)
+            Action::Psi { model, weights, reference, observed } => {
+                psi::run(model, &bytes(model, weights, root)?, &reference, &observed)
             }
-            Action::Threshold { model, cost_matrix, input } => {
-                threshold(model, &bytes(model, None, root)?, &cost_matrix, input.as_deref())
+            Action::Threshold { model, weights, cost_matrix, input } => {
+                threshold(model, &bytes(model, weights, root)?, &cost_matrix, input.as_deref())
             }
         }
     }

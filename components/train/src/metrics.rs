@@ -5,5 +5,5 @@ mod classes;
 mod drift;
 
 pub use calibration::{Bin, Reliability, brier, reliability};
-pub use classes::{Confusion, Figures, Interval, bootstrap, wilson};
+pub use classes::{Confusion, Figures, Interval, area_under_curve, bootstrap, mean, wilson};
 pub use drift::{psi, psi_verdict};

@@ -20,7 +20,7 @@ pub const TRAINING_ROWS: usize = 150_000;
 /// Rows that figures are about.
 pub const HELD_OUT_ROWS: usize = 50_000;
 /// Pairs for each promise of monotonicity.
-const PAIRS: usize = 1_000_000;
+pub const PAIRS: usize = 1_000_000;
 
 /// Digits of a sha256 that are told.
 const SHA256_SHOWN: usize = 12;
@@ -38,6 +38,8 @@ pub enum Stream {
     Monotone = 4,
     /// Golden cases.
     Golden = 5,
+    /// Rows of changed processes.
+    Stress = 6,
 }
 
 impl Stream {
@@ -73,18 +75,19 @@ impl Progress {
     }
 }
 
-/// Makes every model again below `root`, and tells of each when it is done.
+/// Makes every model again below `root`, with so many pairs for each promise, and tells of each when it
+/// is done.
 ///
 /// # Errors
 /// When a fit fails or a file cannot be written.
-pub fn all(root: &Path, tell: impl Fn(&str)) -> Result<()> {
-    risks(root, &tell).context("risk")?;
+pub fn all(root: &Path, pairs: usize, tell: impl Fn(&str)) -> Result<()> {
+    risks(root, pairs, &tell).context("risk")?;
     tell(&nudges(root).context("nudge")?);
     tell(&accessibilities(root).context("accessibility")?);
     Ok(())
 }
 
-fn risks(root: &Path, tell: &dyn Fn(&str)) -> Result<()> {
+fn risks(root: &Path, pairs: usize, tell: &dyn Fn(&str)) -> Result<()> {
     let progress = Progress::new("risk");
     progress.now("making rows");
     let training = risk::generator::generate(TRAINING_ROWS, &mut Stream::Training.random(SEED));
@@ -105,8 +108,14 @@ fn risks(root: &Path, tell: &dyn Fn(&str)) -> Result<()> {
         progress.now("measuring");
         let evaluation = Evaluation::new(weights, &held_out, true);
         let mut report = evaluation.report(specification.name, others, &mut Stream::Intervals.random(SEED));
-        let done = |promise: &str| progress.now(&format!("{PAIRS} pairs: {promise}"));
-        report.tables.push(risk::card::monotonicity(weights, PAIRS, &mut Stream::Monotone.random(SEED), &done));
+        report.tables.push(risk::evaluation::stress(
+            specification.name,
+            weights,
+            HELD_OUT_ROWS,
+            &mut Stream::Stress.random(SEED),
+        ));
+        let done = |promise: &str| progress.now(&format!("{pairs} pairs: {promise}"));
+        report.tables.push(risk::card::monotonicity(weights, pairs, &mut Stream::Monotone.random(SEED), &done));
         report.tables.push(risk::card::coefficients(specification, weights));
         let cases = risk::golden::cases(specification.name, weights, &mut Stream::Golden.random(SEED));
         let words = Words {
@@ -116,7 +125,7 @@ fn risks(root: &Path, tell: &dyn Fn(&str)) -> Result<()> {
             generator: risk::generator::VERSION,
             hashes: [&training_sha256, &held_out_sha256],
             notes: risk::card::notes(),
-            limits: risk::card::limits(),
+            limits: risk::card::limits(specification),
             misuse: risk::card::misuse(),
         };
         let told =

@@ -66,6 +66,10 @@ fn stability_is_zero_for_the_same_and_grows_with_the_shift() {
     // A flag that was on for one row in five and is on for two: two bins, from their shares.
     let flags = |on: usize| (0..1000).map(|row| if row % 5 < on { 1.0 } else { 0.0 }).collect::<Vec<_>>();
     near("a flag", psi(&flags(1), &flags(2)), 0.2 * (2.0_f64).ln() + 0.2 * (0.8_f64 / 0.6).ln(), 0.002);
+    for (was, is) in [(0, 5), (1, 19), (19, 1), (5, 0)] {
+        let rare = |on: usize| (0..2000).map(|row| if row % 20 < on { 1.0 } else { 0.0 }).collect::<Vec<_>>();
+        assert_eq!(psi_verdict(psi(&rare(was), &rare(is))), "major", "a flag from {was} to {is} of 20");
+    }
     assert_eq!(psi(&[], &[1.0]), 0.0);
 }
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{AgeRange, Signs};
-use crate::weights::{File, Kind, Malformed, encode};
+use crate::weights::{File, Kind, Malformed, encode, is_weight};
 
 /// Parameters of a weights file. A lean's are its first one and the four after it, in the order of
 /// [`Lean`].
@@ -71,13 +71,13 @@ impl Lean {
         [age_range >= AgeRange::From51To60, age_range >= AgeRange::Over60, signs.slow, signs.errors, signs.help]
     }
 
-    /// Finite, and no age or sign leans away from large text.
+    /// Plausible weights, and no age or sign leans away from large text.
     const fn is_sound(&self) -> bool {
         let values = self.values();
-        let mut sound = self.base.is_finite();
+        let mut sound = is_weight(self.base);
         let mut index = 1;
         while index < values.len() {
-            sound = sound && values[index].is_finite() && values[index] >= 0.0;
+            sound = sound && is_weight(values[index]) && values[index] >= 0.0;
             index += 1;
         }
         sound
@@ -167,15 +167,15 @@ impl<'a> Weights<'a> {
         encode(Kind::Accessibility, self.version, self.summary, &entries)
     }
 
-    /// True when every number is finite and none leans the wrong way, and no hint outvotes an answer
+    /// True when every number is a plausible weight and none leans the wrong way, and no hint outvotes an answer
     /// where it may not: up to 50 signs never tip to large text, and over 50 neither age alone nor
     /// one sign does.
     #[must_use]
     pub const fn is_sound(&self) -> bool {
         let Lean { base, over_50, over_60, slow, errors, help } = self.leaning;
         let one_sign = slow.max(errors).max(help);
-        self.screen_reader.is_finite()
-            && self.reads_small_text_too.is_finite()
+        is_weight(self.screen_reader)
+            && is_weight(self.reads_small_text_too)
             && self.reads_small_text_too <= 0.0
             && self.small_text.is_sound()
             && self.leaning.is_sound()

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{BACKS_SATURATE, EDGE_ASSIST, EDGE_INFO};
-use crate::weights::{File, Kind, Malformed, encode};
+use crate::weights::{File, Kind, Malformed, encode, is_weight};
 
 /// Parameters of a weights file, in the order of [`Weights`].
 pub mod parameter {
@@ -82,17 +82,19 @@ impl<'a> Weights<'a> {
         encode(Kind::Nudge, self.version, self.summary, &entries)
     }
 
-    /// True when every number is finite, no coefficient is negative, time of exactly 2.24 times the
-    /// median asks for no help by itself, and going back, however often, never for much.
+    /// True when every number is a plausible weight, no coefficient is negative, time of exactly 2.24
+    /// times the median asks for no help by itself, and going back, however often and with whatever
+    /// time up to that, never for much.
     #[must_use]
     pub const fn is_sound(&self) -> bool {
         let [_, time, backs, _] = self.coefficients;
-        let mut sound =
-            self.base.is_finite() && self.base + time < EDGE_INFO && self.base + backs * BACKS_SATURATE < EDGE_ASSIST;
+        let mut sound = is_weight(self.base)
+            && self.base + time < EDGE_INFO
+            && self.base + time + backs * BACKS_SATURATE < EDGE_ASSIST;
         let mut index = 0;
         while index < self.coefficients.len() {
             let weight = self.coefficients[index];
-            sound = sound && weight.is_finite() && weight >= 0.0;
+            sound = sound && is_weight(weight) && weight >= 0.0;
             index += 1;
         }
         sound

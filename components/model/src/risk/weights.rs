@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::Contribution;
 use super::features::{COUNT, FEATURES};
-use crate::weights::{File, Kind, Malformed, encode};
+use crate::weights::{File, Kind, Malformed, encode, is_weight};
 
 /// Parameters of a weights file. A feature's is [`parameter::FEATURE`] plus its place in
 /// [`FEATURES`]; a model uses only the features that its file names.
@@ -18,6 +18,13 @@ pub mod parameter {
     /// The first feature's coefficient.
     pub const FEATURE: u16 = 100;
 }
+
+/// Place of `new_beneficiary` among the features.
+const NEW_BENEFICIARY: usize = 3;
+/// Place of `beneficiary_saved`.
+const BENEFICIARY_SAVED: usize = COUNT - 1;
+/// How many times smaller saving has to be than a new beneficiary.
+const SAVED_PARTS: f64 = 3.0;
 
 /// Weights of an ordered logit with two cutpoints, in logits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,22 +112,24 @@ impl<'a> Weights<'a> {
         encode(Kind::Risk, self.version, self.summary, &entries)
     }
 
-    /// True when every number is finite, the cutpoints rise and each coefficient has the sign that
-    /// keeps the model monotone.
+    /// True when every number is a plausible weight, the cutpoints rise, each coefficient has the sign
+    /// that keeps the model monotone, and a saved beneficiary earns at most a third of what a new one
+    /// costs: in a scam the victim saves the mule too.
     #[must_use]
     pub const fn is_sound(&self) -> bool {
         let [low_ends, medium_ends] = self.cutpoints;
-        let mut sound =
-            self.base.is_finite() && low_ends.is_finite() && medium_ends.is_finite() && low_ends < medium_ends;
+        let mut sound = is_weight(self.base) && is_weight(low_ends) && is_weight(medium_ends) && low_ends < medium_ends;
         let mut index = 0;
         while index < COUNT {
             if let Some(weight) = self.coefficients[index] {
                 let signed = if FEATURES[index].raises { weight >= 0.0 } else { weight <= 0.0 };
-                sound = sound && weight.is_finite() && signed;
+                sound = sound && is_weight(weight) && signed;
             }
             index += 1;
         }
-        sound
+        let new = if let Some(weight) = self.coefficients[NEW_BENEFICIARY] { weight } else { 0.0 };
+        let saved = if let Some(weight) = self.coefficients[BENEFICIARY_SAVED] { weight } else { 0.0 };
+        sound && -SAVED_PARTS * saved <= new
     }
 
     /// What each feature that the model uses adds to the predictor.

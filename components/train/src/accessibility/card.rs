@@ -17,7 +17,7 @@ pub fn purpose() -> Vec<String> {
          (more than 100 seconds a screen on average, 3 errors or more, help asked for twice or more) say how sure to be. \
          Over 50, two signs or more suggest large text to somebody who said that small text is fine.",
         "The confidence is the share of people with the same answers and signs who keep the theme. Below 0.70 a client \
-         presents the profile as a suggestion. Reasons are told in plain sentences, from the answers, never from age.",
+         presents the profile as a suggestion. Reasons are told in plain sentences, from the answers and from use, never from age.",
     ]
     .map(str::to_owned)
     .into()
@@ -29,7 +29,8 @@ pub fn notes() -> Vec<String> {
     [
         "Everything is made up: who finds small text hard, how the app goes, which theme is kept. Screen readers are far \
          more frequent than among real people.",
-        "Themes are drawn from logistic curves with known numbers, so the best possible recommendation is known.",
+        "Themes are drawn from logistic curves with known numbers, so the best that can be expected is known. The model has \
+         the form of these curves, so coming close shows a correct fit and not that real people are like this.",
         "The promises (answers win, what only age and signs suggest stays a suggestion) are checked when weights are \
          read, whatever the data say.",
     ]
@@ -43,6 +44,8 @@ pub fn limits() -> Vec<String> {
     [
         "Its confidence is calibrated on made-up people. Measure it on which profiles real people keep before relying \
          on the number.",
+        "With the same answers and signs, people over 50 may get another theme than people up to 50, as a suggestion. They \
+         are told the signs and not the age, which decided too.",
         "When only a questionnaire is sent, without behaviour, 0.10 is taken off the confidence: a rule, not a measure.",
         "It does not know colour vision, motor or cognitive needs, nor the text size that the device is set to already.",
     ]

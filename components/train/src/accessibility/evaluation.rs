@@ -5,7 +5,7 @@ use caudal_model::accessibility::{self as model, Assessment, SUGGESTION_BELOW, W
 use super::generator::{Row, Theme, posterior};
 use crate::age::AgeRange;
 use crate::card::{Cell, Table};
-use crate::metrics::{Reliability, brier, reliability, wilson};
+use crate::metrics::{Reliability, brier, mean, reliability, wilson};
 
 fn theme(profile: &Assessment) -> Theme {
     match profile.theme {
@@ -46,6 +46,7 @@ pub fn report(weights: &Weights<'_>, rows: &[Row], generated: bool) -> (Vec<Tabl
 fn results(rows: &[Row], kept: &[bool], generated: bool) -> Table {
     let row = |name: &str, hits: usize| vec![Cell::text(name), Cell::Interval(wilson(hits, rows.len()))];
     let mut table = Vec::new();
+    let mut gap = None;
     if generated {
         let themes = [Theme::StandardAccessible, Theme::LargeTextHighContrast, Theme::VoiceAssisted];
         let most =
@@ -54,10 +55,14 @@ fn results(rows: &[Row], kept: &[bool], generated: bool) -> Table {
                     if posterior(row, theme) > posterior(row, best) { theme } else { best }
                 })
             };
-        let hits = rows.iter().filter(|row| most(row) == row.kept).count();
+        let best: Vec<_> = rows.iter().map(|row| most(row) == row.kept).collect();
+        let hits = best.iter().filter(|kept| **kept).count();
+        let number = |kept: &bool| f64::from(u8::from(*kept));
+        gap = Some(mean(kept.iter().zip(&best).map(|(ours, best)| number(ours) - number(best))));
         table.push(row("ceiling: the theme that is truly most probable", hits));
     }
     table.push(row("accessibility-1", kept.iter().filter(|kept| **kept).count()));
+    table.extend(gap.map(|gap| vec![Cell::text("accessibility-1 less ceiling, paired"), Cell::Interval(gap)]));
     table.push(row("answers alone", rows.iter().filter(|row| answers_alone(row) == row.kept).count()));
     let standard = rows.iter().filter(|row| row.kept == Theme::StandardAccessible).count();
     table.push(row("always standard", standard));
@@ -72,15 +77,15 @@ fn results(rows: &[Row], kept: &[bool], generated: bool) -> Table {
 
 fn calibration(curve: &Reliability, known: Option<&[f64]>, said: &[f64], kept: &[bool]) -> Table {
     let row = |name: &str, said: &[f64], curve: &Reliability| {
-        vec![Cell::text(name), Cell::Figure(curve.ece), Cell::Figure(brier(said, kept))]
+        vec![Cell::text(name), Cell::Interval(curve.ece_interval), Cell::Figure(brier(said, kept))]
     };
     let mut rows = vec![row("confidence", said, curve)];
     rows.extend(known.map(|known| row("the true probabilities", known, &reliability("", known, kept))));
     Table {
         id: "calibration",
         title: "Calibration",
-        note: "Of the confidence, in 15 bins of equally many rows. It is given in hundredths, and held at 0.69 where only \
-               age and signs speak for large text."
+        note: "Of the confidence, in up to 15 bins of equally many rows; rows of one confidence stay together. It is rounded \
+               down to hundredths, and held at 0.69 where only age and signs speak for large text."
             .into(),
         columns: vec!["of", "error", "Brier score"],
         rows,
@@ -94,7 +99,7 @@ fn groups(rows: &[Row], profiles: &[Assessment], kept: &[bool]) -> Table {
     let (reader, hard): (Vec<_>, Vec<_>) =
         rows.iter().map(|row| (row.uses_screen_reader, !row.can_read_small_text)).unzip();
     let ages: Vec<_> = rows.iter().map(|row| row.age_range).collect();
-    let mut groups: Vec<(String, Holds)> = Vec::new();
+    let mut groups: Vec<(String, Holds)> = vec![("all".into(), Box::new(|_| true))];
     let readers = reader.clone();
     groups.push(("screen reader".into(), Box::new(move |row| readers[row])));
     let (readers, hards) = (reader.clone(), hard.clone());
@@ -110,6 +115,9 @@ fn groups(rows: &[Row], profiles: &[Assessment], kept: &[bool]) -> Table {
     }
     let row = |(name, holds): (String, Holds)| {
         let here: Vec<_> = (0..rows.len()).filter(|&row| holds(row)).collect();
+        if here.is_empty() {
+            return vec![Cell::Text(name), Cell::Count(0), Cell::None, Cell::None];
+        }
         let mean = here.iter().map(|&row| profiles[row].confidence).sum::<f64>() / here.len().max(1) as f64;
         let hits = here.iter().filter(|&&row| kept[row]).count();
         vec![Cell::Text(name), Cell::Count(here.len()), Cell::Figure(mean), Cell::Interval(wilson(hits, here.len()))]

@@ -3,7 +3,7 @@
 //! A person of some age uses a screen reader or not, finds small text hard or not, and goes through
 //! the app with more or less trouble. After a while they keep one theme. How probable each theme is
 //! depends on the answers first, and on age and trouble through a logistic curve whose numbers are
-//! known, so that the best possible recommendation is too.
+//! known, so that the best that can be expected is too.
 //!
 //! Everything here is made up, with two tendencies in mind that the literature reports: small text
 //! gets harder with age, and some people who would be helped by larger text say that small text is

@@ -3,8 +3,12 @@
 use serde::Serialize;
 
 use super::{Interval, wilson};
+use crate::random::Random;
 
-/// Bins with equally many rows in each.
+/// Resamples behind the interval of an error.
+const RESAMPLES: usize = 200;
+
+/// Bins with equally many rows in each, as far as rows of one probability stay together.
 const BINS: usize = 15;
 
 /// Rows whose probabilities lie close together.
@@ -27,6 +31,9 @@ pub struct Reliability {
     pub bins: Vec<Bin>,
     /// Expected calibration error: the mean distance of the two, each row counting once.
     pub ece: f64,
+    /// Its interval, from redrawing the shares of the bins. A sample is never calibrated perfectly, so this
+    /// does not reach zero for the true probabilities either.
+    pub ece_interval: Interval,
 }
 
 /// The curve of probabilities of something that happened or not.
@@ -36,18 +43,35 @@ pub fn reliability(name: &str, said: &[f64], happened: &[bool]) -> Reliability {
     // Equal probabilities keep the order of the rows.
     order.sort_by(|&a, &b| said[a].total_cmp(&said[b]));
     let mut bins = Vec::with_capacity(BINS);
-    for index in 0..BINS {
-        let rows = &order[index * order.len() / BINS..(index + 1) * order.len() / BINS];
-        if rows.is_empty() {
+    let mut start = 0;
+    for index in 1..=BINS {
+        let mut end = index * order.len() / BINS;
+        if end <= start {
             continue;
         }
+        end += order[end..].iter().take_while(|&&row| said[row] == said[order[end - 1]]).count();
+        let rows = &order[start..end];
+        start = end;
         let hits = rows.iter().filter(|&&row| happened[row]).count();
         let mean = rows.iter().map(|&row| said[row]).sum::<f64>() / rows.len() as f64;
         bins.push(Bin { said: mean, happened: wilson(hits, rows.len()), rows: rows.len() });
     }
-    let error = |bin: &Bin| bin.rows as f64 * (bin.said - bin.happened.value).abs();
-    let ece = bins.iter().map(error).sum::<f64>() / said.len().max(1) as f64;
-    Reliability { name: name.to_owned(), bins, ece }
+    let total = said.len().max(1) as f64;
+    let distance = |bin: &Bin, share: f64| bin.rows as f64 * (bin.said - share).abs() / total;
+    let ece = bins.iter().map(|bin| distance(bin, bin.happened.value)).sum();
+    let mut random = Random::new(RESAMPLES as u64, bins.len() as u64);
+    let mut again = || {
+        let drawn = bins.iter().map(|bin| {
+            let spread = bin.happened.value * (1.0 - bin.happened.value) / bin.rows as f64;
+            distance(bin, random.normal(bin.happened.value, libm::sqrt(spread)))
+        });
+        drawn.sum::<f64>()
+    };
+    let mut errors: Vec<f64> = (0..RESAMPLES).map(|_| again()).collect();
+    errors.sort_by(f64::total_cmp);
+    let tail = RESAMPLES / 40;
+    let ece_interval = Interval { value: ece, low: errors[tail].min(ece), high: errors[RESAMPLES - 1 - tail].max(ece) };
+    Reliability { name: name.to_owned(), bins, ece, ece_interval }
 }
 
 /// Mean squared distance of probabilities from what happened.

@@ -115,6 +115,39 @@ pub fn bootstrap(truth: &[usize], said: &[Vec<usize>], reference: &[usize], rand
     }
 }
 
+/// The mean of values with its interval, by the normal approximation: fine for thousands of rows.
+#[must_use]
+pub fn mean(values: impl ExactSizeIterator<Item = f64> + Clone) -> Interval {
+    let rows = values.len().max(2) as f64;
+    let mean = values.clone().sum::<f64>() / rows;
+    let spread = values.map(|value| (value - mean) * (value - mean)).sum::<f64>() / (rows - 1.0);
+    let reach = Z * libm::sqrt(spread / rows);
+    Interval { value: mean, low: mean - reach, high: mean + reach }
+}
+
+/// The chance that a row where it happened was given a higher score than one where it did not, with
+/// the interval of Hanley and McNeil. Ties count half.
+#[must_use]
+pub fn area_under_curve(said: &[f64], happened: &[bool]) -> Interval {
+    let mut order: Vec<_> = (0..said.len()).collect();
+    order.sort_by(|&a, &b| said[a].total_cmp(&said[b]));
+    let (mut below, mut wins, mut index) = (0_usize, 0.0, 0);
+    while index < order.len() {
+        let tie = order[index..].iter().take_while(|&&row| said[row] == said[order[index]]).count();
+        let yes = order[index..index + tie].iter().filter(|&&row| happened[row]).count();
+        wins += yes as f64 * (below as f64 + (tie - yes) as f64 / 2.0);
+        below += tie - yes;
+        index += tie;
+    }
+    let yes = happened.iter().filter(|happened| **happened).count() as f64;
+    let no = happened.len() as f64 - yes;
+    let area = wins / (yes * no).max(1.0);
+    let (one, two) = (area / (2.0 - area), 2.0 * area * area / (1.0 + area));
+    let spread = area * (1.0 - area) + (yes - 1.0) * (one - area * area) + (no - 1.0) * (two - area * area);
+    let reach = Z * libm::sqrt((spread / (yes * no).max(1.0)).max(0.0));
+    Interval { value: area, low: area - reach, high: area + reach }
+}
+
 /// A share with Wilson's interval; all zero without rows.
 #[must_use]
 pub fn wilson(hits: usize, rows: usize) -> Interval {

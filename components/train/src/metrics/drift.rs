@@ -9,8 +9,8 @@ const MAJOR_ABOVE: f64 = 0.25;
 
 /// The index between two samples of one value; 0 when they lie alike, and without rows.
 ///
-/// Bins end at the reference's deciles. Values that repeat, such as flags, fall into one bin
-/// together. Half a row is added to each bin, so that an empty one counts and does not divide by zero.
+/// Bins end at the reference's deciles, which belong to the bin below them. Values that repeat, such
+/// as flags, fall into one bin together. Half a row is added to each bin, so that an empty one counts and does not divide by zero.
 #[must_use]
 pub fn psi(reference: &[f64], observed: &[f64]) -> f64 {
     if reference.is_empty() || observed.is_empty() {
@@ -20,8 +20,8 @@ pub fn psi(reference: &[f64], observed: &[f64]) -> f64 {
     sorted.sort_by(f64::total_cmp);
     let mut ends: Vec<f64> = (1..BINS).map(|index| sorted[index * sorted.len() / BINS]).collect();
     ends.dedup();
-    // The least value may fill the first bins: it then has one of its own.
-    let bin = |value: &f64| ends.partition_point(|end| end <= value);
+    // A flag that is rarely on has 0 for every decile: on is then what lies above the last of them.
+    let bin = |value: &f64| ends.partition_point(|end| end < value);
     let shares = |values: &[f64]| -> Vec<f64> {
         let mut counts = vec![0.5; ends.len() + 1];
         values.iter().for_each(|value| counts[bin(value)] += 1.0);

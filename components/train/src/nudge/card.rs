@@ -22,8 +22,9 @@ pub fn purpose() -> Vec<String> {
 #[must_use]
 pub fn notes() -> Vec<String> {
     [
-        "Struggling is drawn from a logistic curve of errors, going back, and time against the person's own pace; the \
-         pace depends on age and is not shown to the model. The best a model can do without it is known.",
+        "Struggling is drawn from a logistic curve of errors, going back, and time against the usual pace of the person's \
+         age, which the model is not shown. The best that can be expected without it is known. The model has the form of \
+         that process, so coming close to it shows a correct fit and not that real visits are like this.",
         "Spread of time and the pace of people over 60 follow published usability studies; how often visits go wrong, \
          and what struggling means, are made up.",
     ]
@@ -37,12 +38,14 @@ pub fn limits() -> Vec<String> {
     [
         "Calibrated on made-up visits. Use `nudge_accepted` and `nudge_dismissed` events, where a person consented, to \
          measure it on real ones.",
-        "Nothing in a request tells a slow person from a struggling one. Where an app knows a person's own pace, let it \
-         raise the time at which help is offered.",
+        "Nothing in a request tells a slow person from a struggling one. Slowness alone is no reason up to 2.24 times the \
+         median, but it adds to errors and to going back: at 1.7 times, one error or two steps back bring a hint that \
+         somebody quick would not get. The scores of people over 60 are too high, by the difference in the table of ages. \
+         Where an app knows a person's own pace, let it raise the time at which help is offered.",
         "The medians of the screens are part of the model's code and were not measured in any app.",
         "Time on a screen also runs while the phone lies on the table.",
-        "Going back ends at a ceiling: however often, alone it is never `assist`, because the reason of that band names \
-         errors and time.",
+        "Going back ends at a ceiling: however often, with any time that is not excessive, it is never `assist`, because \
+         the reason of that band names errors and time.",
     ]
     .map(str::to_owned)
     .into()

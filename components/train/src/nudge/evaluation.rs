@@ -6,7 +6,7 @@ use super::fit::Fit;
 use super::generator::{Row, posterior};
 use crate::age::AgeRange;
 use crate::card::{Cell, Table};
-use crate::metrics::{Reliability, brier, reliability, wilson};
+use crate::metrics::{Interval, Reliability, area_under_curve, mean, reliability, wilson};
 
 /// Scores of rows; rows are checked where they are read or made.
 #[must_use]
@@ -32,46 +32,51 @@ pub fn report(weights: &Weights<'_>, rows: &[Row], generated: bool) -> (Vec<Tabl
     (tables, vec![curve])
 }
 
-/// Mean negative log-likelihood.
-fn log_loss(said: &[f64], happened: &[bool]) -> f64 {
+/// Negative log-likelihood of each row.
+fn log_losses(said: &[f64], happened: &[bool]) -> Vec<f64> {
     let loss = |(said, &happened): (&f64, &bool)| -libm::log(if happened { *said } else { 1.0 - said });
-    said.iter().zip(happened).map(loss).sum::<f64>() / said.len().max(1) as f64
+    said.iter().zip(happened).map(loss).collect()
 }
 
-/// The chance that somebody who struggles scores above somebody who does not.
-fn area_under_curve(said: &[f64], happened: &[bool]) -> f64 {
-    let mut order: Vec<_> = (0..said.len()).collect();
-    order.sort_by(|&a, &b| said[a].total_cmp(&said[b]));
-    let (mut below, mut wins, mut index) = (0_usize, 0.0, 0);
-    while index < order.len() {
-        let tie = order[index..].iter().take_while(|&&row| said[row] == said[order[index]]).count();
-        let yes = order[index..index + tie].iter().filter(|&&row| happened[row]).count();
-        wins += yes as f64 * (below as f64 + (tie - yes) as f64 / 2.0);
-        below += tie - yes;
-        index += tie;
-    }
-    let yes = happened.iter().filter(|happened| **happened).count();
-    wins / (yes as f64 * (happened.len() - yes) as f64).max(1.0)
+/// Squared distance of each row.
+fn squares(said: &[f64], happened: &[bool]) -> Vec<f64> {
+    let distance = |(said, &happened): (&f64, &bool)| said - f64::from(u8::from(happened));
+    said.iter().zip(happened).map(distance).map(|distance| distance * distance).collect()
 }
 
 fn results(said: &[f64], known: Option<&[f64]>, happened: &[bool]) -> Table {
-    let share = happened.iter().filter(|happened| **happened).count() as f64 / happened.len().max(1) as f64;
+    let average = |values: &[f64]| Cell::Interval(mean(values.iter().copied()));
+    let gap = |of: fn(&[f64], &[bool]) -> Vec<f64>| -> Option<Interval> {
+        let (ours, best) = (of(said, happened), of(known?, happened));
+        Some(mean(ours.iter().zip(&best).map(|(ours, best)| ours - best)))
+    };
     let row = |name: &str, said: &[f64]| {
         vec![
             Cell::text(name),
-            Cell::Figure(log_loss(said, happened)),
-            Cell::Figure(brier(said, happened)),
-            Cell::Figure(area_under_curve(said, happened)),
+            average(&log_losses(said, happened)),
+            average(&squares(said, happened)),
+            Cell::Interval(area_under_curve(said, happened)),
         ]
     };
+    let share = mean(happened.iter().map(|&happened| f64::from(u8::from(happened)))).value;
     let mut rows = Vec::new();
     rows.extend(known.map(|known| row("ceiling: the true probabilities without age", known)));
     rows.push(row("nudge-1", said));
+    if let (Some(log_loss), Some(brier)) = (gap(log_losses), gap(squares)) {
+        rows.push(vec![
+            Cell::text("nudge-1 less ceiling, paired"),
+            Cell::Interval(log_loss),
+            Cell::Interval(brier),
+            Cell::None,
+        ]);
+    }
     rows.push(row("always the mean", &vec![share; said.len()]));
     Table {
         id: "results",
         title: "Results",
-        note: "How well the score says whether a person was struggling. Less is better for the first two.".into(),
+        note: "How well the score says whether a person was struggling, with 95 % intervals. Less is better for the first \
+               two."
+            .into(),
         columns: vec!["", "log-loss", "Brier score", "area under the curve"],
         rows,
     }
@@ -95,7 +100,7 @@ fn bands(said: &[f64], happened: &[bool]) -> Table {
 }
 
 fn calibration(curve: &Reliability, known: Option<&[f64]>, happened: &[bool]) -> Table {
-    let floor = known.map_or(Cell::None, |known| Cell::Figure(reliability("", known, happened).ece));
+    let floor = known.map_or(Cell::None, |known| Cell::Interval(reliability("", known, happened).ece_interval));
     Table {
         id: "calibration",
         title: "Calibration",
@@ -104,7 +109,7 @@ fn calibration(curve: &Reliability, known: Option<&[f64]>, happened: &[bool]) ->
                reach zero on a sample either: the last column is theirs."
                 .into(),
         columns: vec!["of", "error", "error of the true probabilities"],
-        rows: vec![vec![Cell::text(&curve.name), Cell::Figure(curve.ece), floor]],
+        rows: vec![vec![Cell::text(&curve.name), Cell::Interval(curve.ece_interval), floor]],
     }
 }
 
@@ -116,25 +121,38 @@ fn ages(rows: &[Row], said: &[f64]) -> Table {
             let offered = among.iter().filter(|&&row| said[row] > INFO_ABOVE).count();
             Cell::Interval(wilson(offered, among.len()))
         };
-        let mean = here.iter().map(|&row| said[row]).sum::<f64>() / here.len().max(1) as f64;
+        if here.is_empty() {
+            return vec![
+                Cell::text(age.code()),
+                Cell::Count(0),
+                Cell::None,
+                Cell::None,
+                Cell::None,
+                Cell::None,
+                Cell::None,
+            ];
+        }
+        let (said_here, happened): (Vec<_>, Vec<_>) = here.iter().map(|&row| (said[row], rows[row].struggling)).unzip();
+        let average = said_here.iter().sum::<f64>() / here.len() as f64;
         let struggling = here.iter().filter(|&&row| rows[row].struggling).count();
         vec![
             Cell::text(age.code()),
             Cell::Count(here.len()),
             share(true),
             share(false),
-            Cell::Figure(mean),
+            Cell::Figure(average),
             Cell::Interval(wilson(struggling, here.len())),
+            Cell::Figure(reliability("", &said_here, &happened).ece),
         ]
     };
     Table {
         id: "slices",
         title: "Ages",
-        note: "Help is offered above 0.40. The model is not shown an age, and people over 60 take longer without \
-               struggling: those who are fine are offered help about twice as often as those up to 30 who are. Being \
-               slower is never a reason by itself up to 2.24 times the median."
+        note: "Help is offered above 0.40. The model is not shown an age, and older people take longer without struggling: \
+               compare what is offered to those who are fine, and the mean score with the share that struggles. Being slower \
+               is never a reason by itself up to 2.24 times the median."
             .into(),
-        columns: vec!["age", "visits", "offered when struggling", "offered when not", "mean score", "struggling"],
+        columns: vec!["age", "visits", "offered when struggling", "offered when not", "mean score", "struggling", "calibration error"],
         rows: AgeRange::ALL.map(row).into(),
     }
 }
@@ -172,7 +190,10 @@ fn anchors(weights: &Weights<'_>) -> Table {
             ("3 errors", 3, 25, 0),
             ("3 errors and 57 seconds", 3, 57, 0),
             ("5 errors", 5, 25, 0),
+            ("1 error and 43 seconds", 1, 43, 0),
             ("went back 3 times", 0, 25, 3),
+            ("went back twice, and 43 seconds", 0, 43, 2),
+            ("went back 9 times, and 56 seconds", 0, 56, 9),
             ("went back 4,294,967,295 times", 0, 25, u32::MAX),
         ]
         .map(row)

@@ -2,8 +2,8 @@
 //!
 //! A person has a pace, by age and by chance; a visit to a screen goes smoothly or not, which shows
 //! in errors, in time and in going back. Whether the person was struggling is drawn from a logistic
-//! curve of errors, of going back, and of time **against the person's own pace**: somebody of 70 who
-//! takes 1.5 times the median is not struggling for that. A model sees neither age nor pace, so the
+//! curve of errors, of going back, and of time **against the usual pace of their age**: somebody of 70
+//! who takes 1.5 times the median is not struggling for that. A model does not see the age, so the
 //! best it can do is the mean over ages, which [`posterior`] gives.
 //!
 //! Paces follow usability studies: the slowest 5 % of people take five times as long as the fastest,
@@ -40,13 +40,13 @@ const HESITATION: (f64, f64) = (0.55, 0.4);
 const STEPS_MAX: u64 = 5;
 
 /// The curve of struggling: nothing seen; for ln(1 + errors); for each ln 2.24 of time over the median
-/// at the person's own pace; for ln(1 + times gone back), up to ln 8; for time beyond 2.24 times, as a
+/// at the pace of the person's age; for ln(1 + times gone back), up to ln 6; for time beyond 2.24 times, as a
 /// logarithm, by the part of the flow that is left.
 const CURVE: [f64; 5] = [-2.05, 1.95, 2.05, 0.75, 0.6];
 /// Time above this many times the median is excessive.
 const EXCESSIVE: f64 = 2.24;
-/// Going back more often than seven times says no more.
-const BACKS_SATURATE: f64 = 7.0;
+/// Going back more often than five times says no more.
+const BACKS_SATURATE: f64 = 5.0;
 
 /// One visit to a screen.
 #[derive(Clone, Debug, Serialize, Deserialize)]

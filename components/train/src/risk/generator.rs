@@ -11,18 +11,33 @@
 use caudal_model::risk::Request;
 
 use crate::age::AgeRange;
+use crate::optimise::sigmoid;
 use crate::random::Random;
 
 /// Names this process in cards and data files.
 pub const VERSION: &str = "risk data v1";
 
-/// Spread of the logistic noise.
-const NOISE: f64 = 0.55;
+/// What of the process stress tests change.
+#[derive(Clone, Copy, Debug)]
+pub struct Process {
+    /// Spread of the logistic noise.
+    pub noise: f64,
+    /// Transfers happen in an unusual context this often.
+    pub unusual: f64,
+    /// Transfers with a cause that nothing shown speaks of, this often.
+    pub hidden: f64,
+}
+
+impl Process {
+    /// The process of the data, in its version.
+    pub const V1: Self = Self { noise: 0.55, unusual: 0.30, hidden: 0.0 };
+}
+
+/// What a hidden cause adds to the sum.
+const HIDDEN_ADDS: f64 = 2.5;
 /// The 34 % and the 74 % quantile of the sum with its noise, found on two million rows.
 const CUTPOINTS: [f64; 2] = [-0.534, 2.376];
 
-/// Transfers happen in an unusual context this often.
-const UNUSUAL: f64 = 0.30;
 /// Users without any transfer, besides those whom chance leaves without.
 const NO_HISTORY: f64 = 0.03;
 /// Size of the negative binomial number of past transfers.
@@ -61,16 +76,22 @@ pub struct Row {
 /// One row after another.
 #[must_use]
 pub fn generate(rows: usize, random: &mut Random) -> Vec<Row> {
-    (0..rows).map(|_| row(random)).collect()
+    generate_by(&Process::V1, rows, random)
 }
 
-fn row(random: &mut Random) -> Row {
+/// The same by a changed process.
+#[must_use]
+pub fn generate_by(process: &Process, rows: usize, random: &mut Random) -> Vec<Row> {
+    (0..rows).map(|_| row(process, random)).collect()
+}
+
+fn row(process: &Process, random: &mut Random) -> Row {
     let age_range = AgeRange::drawn(random);
     let past = if random.chance(NO_HISTORY) { 0 } else { random.negative_binomial(HISTORY_SIZE, HISTORY_MEAN) };
     let usual_amount = random.lognormal(LN_MEDIAN_AMOUNT, BETWEEN_USERS);
     let (average, maximum) = history(usual_amount, past, random);
 
-    let unusual = random.chance(UNUSUAL);
+    let unusual = random.chance(process.unusual);
     let either = |usual: f64, other: f64| if unusual { other } else { usual };
     let mut amount = usual_amount * random.lognormal(-0.18, WITHIN_USER);
     if unusual {
@@ -95,7 +116,8 @@ fn row(random: &mut Random) -> Row {
         geolocation_changed: location,
         beneficiary_saved_minutes: None,
     };
-    let latent = predictor(&request) + random.logistic(NOISE);
+    let hidden = if process.hidden > 0.0 && random.chance(process.hidden) { HIDDEN_ADDS } else { 0.0 };
+    let latent = predictor(&request) + hidden + random.logistic(process.noise);
     let severity = CUTPOINTS.iter().filter(|cutpoint| latent > **cutpoint).count();
     Row { request, age_range, severity }
 }
@@ -146,10 +168,21 @@ pub fn predictor(request: &Request) -> f64 {
         - 0.24 * libm::log1p(f64::from(r.num_past_transactions))
 }
 
-/// The probability of each severity, in closed form. Its largest is what no model can beat.
+/// The probability of each severity, in closed form. Saying the most probable is the best that can be
+/// expected of a model.
 #[must_use]
 pub fn posterior(request: &Request) -> [f64; 3] {
+    posterior_by(&Process::V1, request)
+}
+
+/// The same by a changed process.
+#[must_use]
+pub fn posterior_by(process: &Process, request: &Request) -> [f64; 3] {
+    let given = |sum: f64| {
+        let [low, medium] = CUTPOINTS.map(|cutpoint| sigmoid((cutpoint - sum) / process.noise));
+        [low, medium - low, 1.0 - medium]
+    };
     let sum = predictor(request);
-    let [low, medium] = CUTPOINTS.map(|cutpoint| crate::optimise::sigmoid((cutpoint - sum) / NOISE));
-    [low, medium - low, 1.0 - medium]
+    let (shown, hidden) = (given(sum), given(sum + HIDDEN_ADDS));
+    core::array::from_fn(|severity| shown[severity] + process.hidden * (hidden[severity] - shown[severity]))
 }

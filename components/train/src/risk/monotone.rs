@@ -1,8 +1,12 @@
 //! Pairs of transfers that differ in one fact, and the order that their scores have to keep.
 //!
-//! Half of the pairs stand at edges, since order breaks there first: exactly twice the average, counts
-//! of 0 to 3, the hours around the normal day, half an hour of a saved beneficiary, and transfers whose
-//! score is as close to a cut-off as a change of the amount brings it.
+//! Half of the pairs stand at edges, since order breaks there first. The fact that differs moves by a
+//! step at its own edge (around twice the average, from one count of 0 to 3 to the next, from 6 or 22
+//! to 5 or 23 hours, around half an hour of a saved beneficiary), and the facts that both share are
+//! put at edges of theirs, or so that the score is as close to a cut-off as an amount can bring it.
+//!
+//! An average of 0 means that there is no history of amounts. It is no smaller average: no promise
+//! compares it with one above 0, and it occurs only among the facts that both transfers share.
 
 use caudal_model::risk::{HIGH_FROM, MEDIUM_FROM, Request, Weights, assess};
 
@@ -66,16 +70,23 @@ impl Direction {
     }
 }
 
-/// Two transfers; the score of the first must not be above that of the second.
+/// Two different transfers; the score of the first must not be above that of the second.
 #[must_use]
 pub fn pair(direction: Direction, weights: &Weights<'_>, random: &mut Random) -> (Request, Request) {
     let at_edge = random.chance(0.5);
-    let mut base = any(random);
-    if at_edge && random.chance(0.25) {
-        base = at_cut_off(weights, base, random);
+    loop {
+        let base = if at_edge { edge(weights, random) } else { any(random) };
+        let (safer, riskier) = apart(direction, base, at_edge, random);
+        if safer != riskier {
+            return (safer, riskier);
+        }
     }
+}
+
+/// A transfer twice, with the fact of this direction moved apart.
+fn apart(direction: Direction, mut base: Request, at_edge: bool, random: &mut Random) -> (Request, Request) {
     if matches!(direction, Direction::Average | Direction::Maximum) {
-        base.avg_transaction_amount = base.avg_transaction_amount.max(0.01);
+        base.avg_transaction_amount = base.avg_transaction_amount.max(LEAST);
     }
     let (average, maximum) = (base.avg_transaction_amount, base.max_transaction_amount);
     let (mut safer, mut riskier) = (base, base);
@@ -107,8 +118,7 @@ pub fn pair(direction: Direction, weights: &Weights<'_>, random: &mut Random) ->
         }
         Direction::Saved => {
             let (less, more) = counts(false, random);
-            let (less, more) =
-                if at_edge { (random.pick(&[0, 29, 30]), random.pick(&[30, 31, 32])) } else { (less, more) };
+            let (less, more) = if at_edge { random.pick(&[(30, 31), (29, 31), (31, 32)]) } else { (less, more) };
             riskier.beneficiary_saved_minutes = if random.chance(0.2) { None } else { Some(less) };
             safer.beneficiary_saved_minutes = Some(more);
         }
@@ -116,16 +126,45 @@ pub fn pair(direction: Direction, weights: &Weights<'_>, random: &mut Random) ->
     (safer, riskier)
 }
 
-/// How many of so many pairs break their order.
+/// A transfer whose facts stand at edges.
+fn edge(weights: &Weights<'_>, random: &mut Random) -> Request {
+    let mut base = any(random);
+    base.hour_of_day = random.pick(&[5, 6, 22, 23]);
+    base.num_past_transactions = random.below(4) as u32;
+    base.num_transactions_to_beneficiary = random.below(4) as u32;
+    let average = base.avg_transaction_amount;
+    match random.below(4) {
+        0 => base.avg_transaction_amount = 0.0,
+        1 if (2.0 * average).is_finite() => {
+            base.amount = random.pick(&[2.0 * average, (2.0 * average).next_up()]).min(f64::MAX);
+        }
+        _ => base = at_cut_off(weights, base, random),
+    }
+    base
+}
+
+/// What pairs showed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Pairs whose scores are out of order.
+    pub broken: usize,
+    /// Pairs whose scores differ; the others keep their order by being equal.
+    pub differ: usize,
+}
+
+/// Scores so many pairs.
 #[must_use]
-pub fn violations(direction: Direction, weights: &Weights<'_>, pairs: usize, random: &mut Random) -> usize {
+pub fn check(direction: Direction, weights: &Weights<'_>, pairs: usize, random: &mut Random) -> Kept {
     let score = |request: &Request| assess(weights, request).map_or(f64::NAN, |verdict| verdict.score);
-    let broken = |_: &usize| {
+    let mut kept = Kept::default();
+    for _ in 0..pairs {
         let (safer, riskier) = pair(direction, weights, random);
+        let (safer, riskier) = (score(&safer), score(&riskier));
         // Not a number is out of order too.
-        score(&safer).partial_cmp(&score(&riskier)).is_none_or(core::cmp::Ordering::is_gt)
-    };
-    (0..pairs).filter(broken).count()
+        kept.broken += usize::from(safer.partial_cmp(&riskier).is_none_or(core::cmp::Ordering::is_gt));
+        kept.differ += usize::from(safer != riskier);
+    }
+    kept
 }
 
 /// The least amount above zero.
@@ -133,9 +172,6 @@ const LEAST: f64 = f64::from_bits(1);
 
 /// Where a ratio of amounts says no more.
 const CLIPPED: f64 = 12.182_493_960_703_473;
-
-/// Steps of the search for a cut-off: enough to reach neighbouring amounts.
-const BISECTIONS: usize = 52;
 
 /// Any transfer: half as they happen, half of facts that have nothing to do with each other.
 pub fn any(random: &mut Random) -> Request {
@@ -163,12 +199,13 @@ fn at_cut_off(weights: &Weights<'_>, request: Request, random: &mut Random) -> R
     let average = request.avg_transaction_amount;
     let with = |amount: f64| Request { amount, ..request };
     let reaches = |amount: f64| assess(weights, &with(amount)).is_ok_and(|verdict| verdict.score >= cut_off);
-    let (mut below, mut above) = (0.0, average * 2.0 * CLIPPED);
+    let (mut below, mut above) = (0.0_f64, average * 2.0 * CLIPPED);
     if !above.is_finite() || reaches(below) || !reaches(above) {
         return request;
     }
-    for _ in 0..BISECTIONS {
-        let middle = below + (above - below) / 2.0;
+    // By halves of what lies between in bits, down to two neighbouring amounts.
+    while below.to_bits() + 1 < above.to_bits() {
+        let middle = f64::from_bits(below.to_bits() + (above.to_bits() - below.to_bits()) / 2);
         if reaches(middle) { above = middle } else { below = middle }
     }
     with(if random.chance(0.5) { below } else { above })
