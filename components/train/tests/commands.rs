@@ -121,20 +121,24 @@ fn cut_offs_follow_the_costs() {
     assert!(anxious.contains("| cheapest      |      0.0000 |    0.0000 |"), "{anxious}");
     // Warnings cost and misses do not, so never warn.
     let calm = table("calm.csv", "severity,low,medium,high\nlow,0,1,1\nmedium,0,1,1\nhigh,0,1,1\n");
-    assert!(calm.lines().any(|line| line.starts_with("| cheapest") && line.contains(" 0.0000 | yes")), "{calm}");
+    assert!(
+        calm.lines().any(|line| line.starts_with("| cheapest") && line.contains(" 0.0000 (0.0000 to 0.0000) | yes")),
+        "{calm}"
+    );
     // One for each level that is missed: the cuts in force are close to the best.
     let even = table("even.csv", "severity,low,medium,high\nlow,0,1,2\nmedium,1,0,1\nhigh,2,1,0\n");
     let cut = |line: &str, column: usize| -> f64 {
         even.lines()
             .find(|it| it.starts_with(line))
             .and_then(|it| it.split('|').nth(column))
+            .and_then(|cell| cell.split_whitespace().next())
             .expect("a cell")
-            .trim()
             .parse()
             .expect("a number")
     };
     assert!((cut("| cheapest", 2) - 0.25).abs() < 0.06 && (cut("| cheapest", 3) - 0.75).abs() < 0.06, "{even}");
-    assert!(cut("| cheapest", 4) <= cut("| in force", 4), "{even}");
+    // Chosen on other rows than measured, so it may lose by a hair.
+    assert!(cut("| cheapest", 4) <= cut("| in force", 4) + 0.01, "{even}");
 }
 
 #[test]

@@ -136,8 +136,8 @@ fn a_model_that_breaks_a_promise_is_caught() {
     ] {
         let place = FEATURES.iter().position(|it| it.name == feature).expect("a feature");
         let kept = broken.coefficients[place];
-        let kept = check(direction, &broken, 2_000, &mut Random::new(1, 1));
-        assert!(kept.broken == 0 && kept.differ > 200, "{direction:?}: {kept:?}");
+        let sound = check(direction, &broken, 2_000, &mut Random::new(1, 1));
+        assert!(sound.broken == 0 && sound.differ > 200, "{direction:?}: {sound:?}");
         broken.coefficients[place] = kept.map(|weight| -4.0 * weight);
         assert_ne!(check(direction, &broken, 2_000, &mut Random::new(1, 1)).broken, 0, "{direction:?}");
         broken.coefficients[place] = kept;
