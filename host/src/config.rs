@@ -53,6 +53,17 @@ pub enum Command {
     /// Look at the models
     #[command(subcommand)]
     Models(Models),
+    /// Examine the component on standard input under tight limits (what `models check` starts)
+    #[command(hide = true)]
+    Gate,
+}
+
+/// The file of this program, for starting it again under limits.
+///
+/// # Errors
+/// When the system does not tell.
+pub fn program() -> std::io::Result<PathBuf> {
+    std::env::current_exe()
 }
 
 /// Kinds of scorers.
@@ -125,6 +136,15 @@ pub enum Models {
         /// A kind (risk, nudge, accessibility), or a model such as risk-1
         model: String,
         /// The card for programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Examine a component file as a registry does before it takes one: what it is, what it asks for,
+    /// whether its answers hold. Exits with 1 when it is refused
+    Check {
+        /// The component
+        file: PathBuf,
+        /// The report for programs
         #[arg(long)]
         json: bool,
     },

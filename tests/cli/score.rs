@@ -1,4 +1,4 @@
-//! `caudal score`, and `caudal models card`.
+//! `caudal score`, `caudal models card` and `caudal models check`.
 
 use std::fs;
 use std::io::Write as _;
@@ -310,4 +310,26 @@ fn cards_are_printed_for_people_and_for_programs() {
         "{}",
         text(&unknown.stderr)
     );
+}
+
+#[test]
+fn a_component_is_examined_for_people_and_for_programs() {
+    let data = DataDir::new();
+    let file = root().join("target/components/risk-1.wasm");
+    let file = file.to_str().unwrap();
+    let good = data.run(&["models", "check", file]);
+    code(&good, 0);
+    let told = text(&good.stdout);
+    assert!(told.contains(": risk-1.0.0+") && told.ends_with("accepted"), "{told}");
+    assert!(told.contains("ok      cases        115 cases hold"), "{told}");
+    let report: Value = serde_json::from_slice(&data.run(&["models", "check", file, "--json"]).stdout).unwrap();
+    assert_eq!(report["kind"], "risk");
+    assert_eq!(report["checks"][0]["outcome"], "passed");
+
+    let bad = data.run(&["models", "check", &data.file("text.wasm", "no component")]);
+    code(&bad, 1);
+    let told = text(&bad.stdout);
+    assert!(told.contains("REFUSED format       no WebAssembly component") && told.ends_with("refused"), "{told}");
+    let missing = data.run(&["models", "check", &data.name("missing.wasm")]);
+    assert!(text(&missing.stderr).contains("cannot read"), "{}", text(&missing.stderr));
 }

@@ -86,6 +86,29 @@ pub(crate) fn that_loops_at_the_start() -> Vec<u8> {
     with_a_start(&[0x03, 0x40, 0x0c, 0x00, 0x0b])
 }
 
+/// Is small, and takes gigabytes to compile: loops in loops, around code that changes many locals, so
+/// that each loop has to carry every local.
+pub(crate) fn that_blows_the_compiler_up() -> Vec<u8> {
+    const LOCALS: usize = 8_000;
+    const LOOPS: usize = 2_000;
+    // local.get 0, i32.wrap_i64, br_if 0, end
+    const END_OF_LOOP: [u8; 6] = [0x20, 0x00, 0xa7, 0x0d, 0x00, 0x0b];
+    let mut body = [&[1][..], &leb(LOCALS), &[0x7e]].concat();
+    body.extend([0x03, 0x40].repeat(LOOPS));
+    for local in 0..LOCALS {
+        // The next local plus one.
+        body.extend([&[0x20][..], &leb((local + 1) % LOCALS), &[0x42, 0x01, 0x7c, 0x21], &leb(local)].concat());
+    }
+    body.extend(END_OF_LOOP.repeat(LOOPS));
+    body.push(0x0b);
+    let sections = [
+        section(core::TYPE, &[&[1, 0x60, 0, 0]]),
+        section(core::FUNCTION, &[&[1, 0]]),
+        section(core::CODE, &[&[1], &leb(body.len()), &body]),
+    ];
+    with_a_module(&sections, 1)
+}
+
 /// Has a second memory, of so many pages.
 pub(crate) fn with_a_memory(pages: usize) -> Vec<u8> {
     with_a_module(&[section(core::MEMORY, &[&[1, 0], &leb(pages)])], 1)

@@ -5,6 +5,7 @@
 mod artefacts;
 mod built;
 mod forged;
+mod gate;
 mod golden;
 mod limits;
 mod loading;

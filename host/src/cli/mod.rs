@@ -2,9 +2,11 @@
 
 mod database;
 mod fund;
+mod gate;
 mod models;
 mod postgres;
 mod score;
+mod scorers;
 mod secret;
 mod serve;
 mod token;
@@ -36,7 +38,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Verify => verify::run(&cli.common).await,
             Command::Postgres(command) => postgres::run(&cli.common, command).await,
             Command::Score(score) => score::run(&score),
-            Command::Models(models) => models::run(&models),
+            Command::Models(models) => models::run(&models).await,
+            Command::Gate => gate::run(),
         }
     })
 }

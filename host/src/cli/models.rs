@@ -1,15 +1,24 @@
-//! `caudal models`: what there is to know about the models of this program.
+//! `caudal models`: what there is to know about the models of this program, and about others.
 
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
 use super::print;
-use crate::config::Models;
+use crate::config::{Models, program};
 use crate::models::Embedded;
+use crate::models::gate::{Gate, Outcome, Report};
 
-pub(super) fn run(models: &Models) -> Result<ExitCode> {
-    let Models::Card { model, json } = models;
+pub(super) async fn run(models: &Models) -> Result<ExitCode> {
+    match models {
+        Models::Card { model, json } => card(model, *json),
+        Models::Check { file, json } => check(file, *json).await,
+    }
+}
+
+fn card(model: &str, json: bool) -> Result<ExitCode> {
     let Some(embedded) = Embedded::find(model) else {
         let names: Vec<_> = Embedded::ALL.iter().map(|it| it.name).collect();
         bail!("there is no model '{model}'; there are {}", names.join(", "));
@@ -17,6 +26,31 @@ pub(super) fn run(models: &Models) -> Result<ExitCode> {
     let Some(card) = embedded.card else {
         bail!("{} has no card: rules are written, not trained", embedded.name);
     };
-    print(if *json { card.json } else { card.markdown }.trim_end())?;
+    print(if json { card.json } else { card.markdown }.trim_end())?;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn check(file: &Path, json: bool) -> Result<ExitCode> {
+    let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let gate = Gate::new(program().context("cannot find this program's own file")?);
+    let report = gate.examine(&bytes).await.context("cannot start the gate")?;
+    print(&if json { serde_json::to_string_pretty(&report)? } else { told(file, &report) })?;
+    Ok(if report.is_accepted() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A report for a terminal.
+fn told(file: &Path, report: &Report) -> String {
+    let name = report.model_version.as_deref().unwrap_or("not identified");
+    let mut lines = vec![format!("{}: {name}, {} bytes", file.display(), report.bytes)];
+    lines.extend(report.summary.clone());
+    for check in &report.checks {
+        let outcome = match check.outcome {
+            Outcome::Passed => "ok",
+            Outcome::Noted => "note",
+            Outcome::Refused => "REFUSED",
+        };
+        lines.push(format!("  {outcome:8}{:13}{}", check.name, check.detail));
+    }
+    lines.push(if report.is_accepted() { "accepted".to_owned() } else { "refused".to_owned() });
+    lines.join("\n")
 }

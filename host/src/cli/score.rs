@@ -5,7 +5,6 @@
 //! at all.
 
 mod input;
-mod kinds;
 mod output;
 
 use std::fs;
@@ -16,6 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::scorers::Scorer;
 use crate::config::{ExplanationLanguage, Score, ScorerKind};
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;
@@ -23,7 +23,6 @@ use crate::http::error::FieldError;
 use crate::models::{Embedded, ScoreError};
 use crate::wasm::{AccessibilityScorer, Identity, NudgeScorer, RiskScorer, Runtime};
 use input::{Input, Row};
-use kinds::Scorer;
 use output::{Output, Rejects};
 
 /// Rows to an instance: enough that starting one costs nothing, few enough that their answers fit in

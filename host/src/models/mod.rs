@@ -4,6 +4,7 @@
 //! one. A request takes one snapshot and uses it to its end, so all its answers belong together.
 
 mod embedded;
+pub mod gate;
 
 use std::sync::Arc;
 

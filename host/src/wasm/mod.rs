@@ -10,6 +10,7 @@
 mod bindings;
 mod convert;
 mod engine;
+mod inspect;
 mod scorers;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,6 +23,7 @@ use crate::domain::BadAnswer;
 use crate::domain::model::{Digest, ModelKind, ModelVersion, is_semantic_version};
 
 pub use engine::Runtime;
+pub use inspect::{Format, Interface};
 pub use scorers::{AccessibilityScorer, NudgeScorer, RiskScorer, TransferRules};
 
 /// Why a component was not loaded.

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use serde::Serialize;
 
 use super::input::format_of;
-use super::kinds::Answer;
+use crate::cli::scorers::Answer;
 use crate::config::RowFormat;
 use crate::http::error::FieldError;
 

@@ -1,4 +1,4 @@
-//! The three scorers as the loop over rows sees them.
+//! The three scorers by rows: what `score` and the gate have in common.
 
 use serde::Serialize;
 

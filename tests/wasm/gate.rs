@@ -1,0 +1,108 @@
+//! The gate: components in force pass, and each other one is refused with its reason, while the
+//! process that asks goes on.
+
+use std::time::{Duration, Instant};
+
+use caudal::models::gate::{COMPONENT_BYTES_MAX, Gate, Outcome, Report};
+
+use crate::built::{WORLDS, component, hostile};
+use crate::forged;
+
+fn examine(bytes: &[u8]) -> Report {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(Gate::new(env!("CARGO_BIN_EXE_caudal").into()).examine(bytes)).unwrap()
+}
+
+/// The last check of a refused component: its name and what it says.
+#[track_caller]
+fn refusal(what: &str, bytes: &[u8]) -> (String, String) {
+    let report = examine(bytes);
+    assert!(!report.is_accepted(), "{what} was accepted: {report:#?}");
+    let refused: Vec<_> = report.checks.iter().filter(|check| check.outcome == Outcome::Refused).collect();
+    let [check] = refused[..] else { panic!("{what}: {report:#?}") };
+    (check.name.clone(), check.detail.clone())
+}
+
+#[test]
+fn components_in_force_pass_every_check() {
+    for (name, _) in WORLDS {
+        let report = examine(&component(name));
+        assert!(report.is_accepted(), "{name}: {report:#?}");
+        assert!(report.checks.iter().all(|check| check.outcome == Outcome::Passed), "{name}: {report:#?}");
+        let names: Vec<_> = report.checks.iter().map(|check| check.name.as_str()).collect();
+        let first = ["size", "format", "compiles", "imports", "world", "identity", "answers"];
+        assert_eq!(names[..7], first, "{name}");
+        let kind = report.kind.unwrap();
+        assert!(name.starts_with(&kind), "{name}: {kind}");
+        assert!(report.model_version.unwrap().starts_with(&format!("{kind}-")), "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_component_is_refused_by_what_it_is() {
+    let real = component("risk");
+    for (what, bytes, name, told) in [
+        ("nothing", vec![], "format", "no WebAssembly component"),
+        ("text", b"(component)".to_vec(), "format", "no WebAssembly component"),
+        ("a core module", b"\0asm\x01\0\0\0".to_vec(), "format", "a core module, which has no world"),
+        ("machine code", b"\x7fELF\x02\x01\x01\0\0\0\0\0".to_vec(), "format", "precompiled components are never taken"),
+        ("half a component", real[..real.len() / 2].to_vec(), "compiles", "do not compile as a component"),
+        ("an empty component", b"\0asm\x0d\0\x01\0".to_vec(), "world", "offers nothing, which is no world"),
+        ("too much", vec![0; COMPONENT_BYTES_MAX + 1], "size", "at most 16777216 are taken"),
+    ] {
+        let (check, detail) = refusal(what, &bytes);
+        assert!(check == name && detail.contains(told), "{what}: {check}: {detail}");
+    }
+}
+
+#[test]
+fn components_that_ask_trap_loop_or_lie_are_refused_with_the_reason() {
+    for (what, bytes, name, told) in [
+        ("an import", forged::with_an_import(), "imports", "asks its host for now; a component may ask for nothing"),
+        ("a trap at the start", forged::that_traps_at_the_start(), "world", "fails when it is started"),
+        ("a loop at the start", forged::that_loops_at_the_start(), "world", "ran out of time"),
+        ("another kind", forged::that_describes_itself_as("judge", "1.0.0"), "world", "describes itself as judge"),
+        (
+            "no version",
+            forged::that_describes_itself_as("nudge", "1.0.x"),
+            "world",
+            "describes itself as nudge \"1.0.x\"",
+        ),
+        ("two memories", forged::with_a_memory(1), "world", "memory count too high"),
+        ("a table bomb", forged::with_tables(1, 10_001), "compiles", "exceeds the limit of 10000"),
+    ] {
+        let (check, detail) = refusal(what, &bytes);
+        assert!(check == name && detail.contains(told), "{what}: {check}: {detail}");
+    }
+}
+
+#[test]
+fn a_model_that_only_differs_in_judgment_is_noted() {
+    let report = examine(&hostile());
+    assert!(report.is_accepted(), "no case sets it off: {report:#?}");
+    let noted: Vec<_> = report.checks.iter().filter(|check| check.outcome == Outcome::Noted).collect();
+    assert_eq!(noted.len(), 1, "{report:#?}");
+    assert!(noted[0].detail.starts_with("from the models in force in "), "{}", noted[0].detail);
+}
+
+#[test]
+fn a_compile_bomb_ends_with_the_process_that_compiles_it() {
+    let bomb = forged::that_blows_the_compiler_up();
+    assert!(bomb.len() < 100_000, "it is small: {} bytes", bomb.len());
+    let start = Instant::now();
+    let (check, detail) = refusal("a compile bomb", &bomb);
+    assert_eq!(check, "limits", "{detail}");
+    assert!(detail.contains("used more time or memory than the gate allows"), "{detail}");
+    assert!(start.elapsed() < Duration::from_secs(90), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_an_error_and_no_verdict() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let gate = Gate::new("/nonexistent/caudal".into());
+    assert!(runtime.block_on(gate.examine(&component("nudge"))).is_err());
+    // A program that answers nothing sensible is a refusal, never a pass.
+    let report = runtime.block_on(Gate::new("/bin/true".into()).examine(&component("nudge"))).unwrap();
+    assert_eq!(report.checks[0].name, "limits");
+    assert!(!report.is_accepted());
+}
