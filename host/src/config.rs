@@ -139,6 +139,38 @@ pub enum Models {
         #[arg(long)]
         json: bool,
     },
+    /// List what is registered and what serves
+    List,
+    /// Examine a component and register it
+    Push {
+        /// The component
+        file: PathBuf,
+        /// Who registers it
+        #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+        by: String,
+    },
+    /// Let a registered version serve, on every host and without a pause
+    Deploy {
+        /// As `list` and `push` show it, for example risk-2.0.0+9f2c41aa
+        version: String,
+        /// Why; kept for good
+        #[arg(long)]
+        reason: String,
+        /// Who
+        #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+        by: String,
+    },
+    /// Let the version before serve again
+    Rollback {
+        /// risk, nudge, accessibility or transfer-rules
+        kind: String,
+        /// Why; kept for good
+        #[arg(long)]
+        reason: String,
+        /// Who
+        #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+        by: String,
+    },
     /// Examine a component file as a registry does before it takes one: what it is, what it asks for,
     /// whether its answers hold. Exits with 1 when it is refused
     Check {

@@ -68,8 +68,16 @@ impl TestApp {
     }
 
     pub(crate) async fn with(db: PgPool, options: Options) -> Self {
+        Self::start(db, options, Models::new(registry())).await
+    }
+
+    /// With other components than the embedded ones.
+    pub(crate) async fn serving(db: PgPool, models: Models) -> Self {
+        Self::start(db, Options::default(), models).await
+    }
+
+    async fn start(db: PgPool, options: Options, models: Models) -> Self {
         let clock = Clock::fixed(datetime!(2026-11-21 18:00 UTC));
-        let models = Models::new(registry());
         let config = LedgerConfig { cooling_seconds: options.cooling_seconds };
         let (ledger, _) = Ledger::start(db.clone(), models.clone(), clock.clone(), config).await.unwrap();
         let (events, _) = EventWorker::start(db.clone(), clock.clone());

@@ -21,5 +21,6 @@ mod profile;
 mod protocol;
 mod queries;
 mod risk_context;
+mod swap;
 mod tokens;
 mod transactions;

@@ -4,5 +4,6 @@
 mod commands;
 mod faults;
 mod lifecycle;
+mod models;
 mod process;
 mod score;

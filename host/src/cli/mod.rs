@@ -38,7 +38,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Verify => verify::run(&cli.common).await,
             Command::Postgres(command) => postgres::run(&cli.common, command).await,
             Command::Score(score) => score::run(&score),
-            Command::Models(models) => models::run(&models).await,
+            Command::Models(models) => models::run(&cli.common, &models).await,
             Command::Gate => gate::run(),
         }
     })

@@ -1,20 +1,29 @@
 //! `caudal models`: what there is to know about the models of this program, and about others.
 
+mod registry;
+
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
+use super::database::{Database, Use};
 use super::print;
-use crate::config::{Models, program};
+use crate::config::{Common, Models, program};
 use crate::models::Embedded;
 use crate::models::gate::{Gate, Outcome, Report};
 
-pub(super) async fn run(models: &Models) -> Result<ExitCode> {
+pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
     match models {
         Models::Card { model, json } => card(model, *json),
         Models::Check { file, json } => check(file, *json).await,
+        Models::List | Models::Push { .. } | Models::Deploy { .. } | Models::Rollback { .. } => {
+            let database = Database::open(common, Use::Shared).await?;
+            let outcome = registry::run(models, &database.pool).await;
+            database.close().await?;
+            outcome
+        }
     }
 }
 
@@ -31,11 +40,17 @@ fn card(model: &str, json: bool) -> Result<ExitCode> {
 }
 
 async fn check(file: &Path, json: bool) -> Result<ExitCode> {
+    let (_, report) = examine(file).await?;
+    print(&if json { serde_json::to_string_pretty(&report)? } else { told(file, &report) })?;
+    Ok(if report.is_accepted() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A component's bytes and what the gate says of them.
+async fn examine(file: &Path) -> Result<(Vec<u8>, Report)> {
     let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let gate = Gate::new(program().context("cannot find this program's own file")?);
     let report = gate.examine(&bytes).await.context("cannot start the gate")?;
-    print(&if json { serde_json::to_string_pretty(&report)? } else { told(file, &report) })?;
-    Ok(if report.is_accepted() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok((bytes, report))
 }
 
 /// A report for a terminal.

@@ -21,6 +21,7 @@ use crate::http::server;
 use crate::http::token::{Verifier, mint};
 use crate::ledger::Ledger;
 use crate::ledger::batcher::LedgerConfig;
+use crate::models::swap::Swapper;
 use crate::models::{Components, Models, Registry};
 use crate::wasm::Runtime;
 use crate::{assist_router, ledger_router};
@@ -57,7 +58,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
 
     let database = Database::open(common, Use::Owned).await?;
     let listeners = (ledger_listener, assist_listener);
-    let served = serve_until_signal(&serve, &secret, registry, &database, listeners, signals).await;
+    let served = serve_until_signal(&serve, &secret, (runtime, registry), &database, listeners, signals).await;
     database.close().await?;
     served?;
     Ok(ExitCode::SUCCESS)
@@ -71,13 +72,16 @@ async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
 async fn serve_until_signal(
     serve: &Serve,
     secret: &[u8],
-    registry: Registry,
+    (runtime, registry): (Runtime, Registry),
     database: &Database,
     (ledger_listener, assist_listener): (TcpListener, TcpListener),
     signals: Signals,
 ) -> Result<()> {
     let clock = Clock::system();
     let models = Models::new(registry);
+    let swapper = Swapper::start(database.pool.clone(), models.clone(), runtime, clock.now())
+        .await
+        .context("cannot see which models are deployed")?;
     let config = LedgerConfig { cooling_seconds: serve.beneficiary_cooling.as_secs() };
     let (ledger, ledger_task) = Ledger::start(database.pool.clone(), models.clone(), clock.clone(), config)
         .await
@@ -114,6 +118,7 @@ async fn serve_until_signal(
     let finish = async {
         let _ = tokio::join!(ledger_server, assist_server);
         event_task.abort();
+        swapper.abort();
         let _ = ledger_task.await;
     };
     if tokio::time::timeout(SHUTDOWN_GRACE, finish).await.is_err() {

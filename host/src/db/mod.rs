@@ -11,10 +11,12 @@
 //! | consent, consent_history | [`consents`] |
 //! | event_queue, event | [`events`] |
 //! | profile | [`profiles`] |
+//! | component, deployment, deployment_history | [`components`] |
 
 pub mod accounts;
 pub mod audit;
 pub mod beneficiaries;
+pub mod components;
 pub mod consents;
 pub mod events;
 pub mod profiles;

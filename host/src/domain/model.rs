@@ -50,6 +50,12 @@ impl ModelVersion {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The part that the component says of itself: `1.0.0`.
+    pub fn semantic_version(&self) -> &str {
+        let with_digest = self.0.rsplit('-').next().unwrap_or_default();
+        with_digest.split('+').next().unwrap_or_default()
+    }
 }
 
 impl fmt::Display for ModelVersion {
@@ -78,6 +84,7 @@ mod tests {
         bytes[..4].copy_from_slice(&[0x9f, 0x2c, 0x41, 0xaa]);
         let version = ModelVersion::new(ModelKind::TransferRules, "1.2.3", Digest(bytes));
         assert_eq!(version.as_str(), "transfer-rules-1.2.3+9f2c41aa");
+        assert_eq!(version.semantic_version(), "1.2.3");
     }
 
     #[test]

@@ -28,6 +28,9 @@ struct ModelJson {
     version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
+    /// Why what is deployed does not serve here; another version does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deployment_error: Option<String>,
 }
 
 /// `/ai/health`: which models are loaded. Fails when the nudging model is missing.
@@ -39,6 +42,7 @@ pub(super) async fn health(State(app): State<App>) -> Response {
             loaded: identity.is_some(),
             version: identity.map(|identity| identity.version.to_string()),
             sha256: identity.map(|identity| identity.digest.to_string()),
+            deployment_error: app.models.failure(*kind),
         };
         (kind.as_str(), model)
     });

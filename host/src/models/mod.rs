@@ -5,7 +5,10 @@
 
 mod embedded;
 pub mod gate;
+mod loaded;
+pub mod swap;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -17,6 +20,7 @@ use crate::domain::{accessibility, nudge, risk};
 pub use crate::wasm::ScoreError;
 use crate::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, Runtime, TransferRules};
 pub use embedded::{Card, Embedded};
+pub use loaded::Loaded;
 
 /// What is active of every kind at one moment. A kind without a component answers
 /// [`ScoreError::Missing`].
@@ -146,21 +150,40 @@ impl Registry {
 
 /// The pointer to the active registry; cheap to clone.
 #[derive(Clone)]
-pub struct Models(Arc<ArcSwap<Registry>>);
+pub struct Models {
+    active: Arc<ArcSwap<Registry>>,
+    /// Why what is deployed of a kind does not serve here.
+    notes: Arc<ArcSwap<BTreeMap<&'static str, String>>>,
+}
 
 impl Models {
     /// Starts with `registry` active.
     pub fn new(registry: Registry) -> Self {
-        Self(Arc::new(ArcSwap::from_pointee(registry)))
+        Self { active: Arc::new(ArcSwap::from_pointee(registry)), notes: Arc::default() }
     }
 
     /// What is active now, for one request.
     pub fn snapshot(&self) -> Arc<Registry> {
-        self.0.load_full()
+        self.active.load_full()
     }
 
     /// Makes another registry active; requests under way keep theirs.
     pub fn activate(&self, registry: Registry) {
-        self.0.store(Arc::new(registry));
+        self.active.store(Arc::new(registry));
+    }
+
+    /// Notes why what is deployed of a kind does not serve here, or that it does.
+    pub fn note(&self, kind: ModelKind, failure: Option<String>) {
+        let mut notes = BTreeMap::clone(&self.notes.load());
+        match failure {
+            Some(failure) => notes.insert(kind.as_str(), failure),
+            None => notes.remove(kind.as_str()),
+        };
+        self.notes.store(Arc::new(notes));
+    }
+
+    /// Why what is deployed of a kind does not serve here; none when it does.
+    pub fn failure(&self, kind: ModelKind) -> Option<String> {
+        self.notes.load().get(kind.as_str()).cloned()
     }
 }

@@ -1,0 +1,145 @@
+//! `caudal models list | push | deploy | rollback`: the registry, by way of the database. Hosts that
+//! run follow within a second.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use sha2::{Digest as _, Sha256};
+use sqlx::{PgConnection, PgPool};
+
+use super::{examine, told};
+use crate::cli::print;
+use crate::clock::Clock;
+use crate::config::Models;
+use crate::db::components::{self, Change, Component, Deployment, NewComponent, Registered};
+use crate::domain::model::{Digest, ModelKind, ModelVersion};
+use crate::models::Embedded;
+use crate::models::swap::register_built_in;
+use crate::wasm::Runtime;
+
+pub(super) async fn run(models: &Models, pool: &PgPool) -> Result<ExitCode> {
+    let mut db = pool.acquire().await.context("cannot reach the database")?;
+    // As a host does when it starts: what is built in can be deployed, and rolled back to.
+    let runtime = Runtime::new().context("cannot run components on this machine")?;
+    register_built_in(&mut db, &runtime, Clock::system().now()).await.context("cannot register what is built in")?;
+    match models {
+        Models::Push { file, by } => push(&mut db, file, by).await,
+        Models::Deploy { version, reason, by } => deploy(&mut db, version, reason, by).await,
+        Models::Rollback { kind, reason, by } => rollback(&mut db, kind, reason, by).await,
+        Models::List | Models::Card { .. } | Models::Check { .. } => list(&mut db).await,
+    }
+}
+
+async fn list(db: &mut PgConnection) -> Result<ExitCode> {
+    let deployed = components::deployments(db).await.context("cannot read what is deployed")?;
+    for component in components::list(db).await.context("cannot read the registry")? {
+        let Component { digest, kind, model_version, size, registered_by, registered_at, .. } = component;
+        let of_kind = deployed.iter().find(|it| it.kind == kind);
+        let role = match of_kind {
+            Some(it) if it.champion == digest => "serves",
+            Some(it) if it.previous == digest => "before",
+            None if Embedded::ALL
+                .iter()
+                .any(|it| it.by_default && Digest(Sha256::digest(it.bytes).into()) == digest) =>
+            {
+                "default"
+            }
+            _ => "",
+        };
+        let date = registered_at.date();
+        print(&format!("{model_version:34} {role:8} {size:>9} bytes  {date} by {registered_by}"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn push(db: &mut PgConnection, file: &Path, by: &str) -> Result<ExitCode> {
+    let (bytes, report) = examine(file).await?;
+    print(&told(file, &report))?;
+    if !report.is_accepted() {
+        return Ok(ExitCode::FAILURE);
+    }
+    let kind = report.kind.as_deref().and_then(ModelKind::parse).context("the report names no kind")?;
+    let shown = report.model_version.as_deref().context("the report names no version")?;
+    let digest = Digest(Sha256::digest(&bytes).into());
+    let version = shown.rsplit('-').next().and_then(|it| it.split('+').next()).unwrap_or_default();
+    let model_version = ModelVersion::new(kind, version, digest);
+    let new = NewComponent {
+        digest,
+        kind,
+        version,
+        model_version: &model_version,
+        bytes: &bytes,
+        report: Some(serde_json::to_value(&report)?),
+        by,
+    };
+    let registered = components::register(db, &new, Clock::system().now()).await.context("cannot register it")?;
+    match registered {
+        Registered::New => print(&format!("registered as {model_version}"))?,
+        Registered::Known => print(&format!("{model_version} was registered already"))?,
+        Registered::VersionTaken => {
+            bail!("{kind} {version} is registered with other bytes: a version names one component, raise it")
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn deploy(db: &mut PgConnection, version: &str, reason: &str, by: &str) -> Result<ExitCode> {
+    let registered = components::list(db).await.context("cannot read the registry")?;
+    let Some(component) = registered.iter().find(|it| it.model_version == version) else {
+        bail!("no registered component is called {version}: see `caudal models list`");
+    };
+    let deployed = deployment_of(db, component.kind).await?;
+    if deployed.is_some_and(|it| it.champion == component.digest) {
+        print(&format!("{version} serves already"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    change(db, component.kind, deployed, component.digest, reason, by).await?;
+    print(&format!("{version} is deployed; hosts follow within a second"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn rollback(db: &mut PgConnection, kind: &str, reason: &str, by: &str) -> Result<ExitCode> {
+    let kinds = ModelKind::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let kind = ModelKind::parse(kind).with_context(|| format!("there is no kind '{kind}'; there are {kinds}"))?;
+    let Some(deployed) = deployment_of(db, kind).await? else {
+        bail!("nothing was deployed for {kind}, so there is nothing to roll back");
+    };
+    change(db, kind, Some(deployed), deployed.previous, reason, by).await?;
+    let registered = components::list(db).await.context("cannot read the registry")?;
+    let version = registered.into_iter().find(|it| it.digest == deployed.previous).map(|it| it.model_version);
+    print(&format!("{} serves again; hosts follow within a second", version.unwrap_or_default()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn deployment_of(db: &mut PgConnection, kind: ModelKind) -> Result<Option<Deployment>> {
+    let deployed = components::deployments(db).await.context("cannot read what is deployed")?;
+    Ok(deployed.into_iter().find(|it| it.kind == kind))
+}
+
+async fn change(
+    db: &mut PgConnection,
+    kind: ModelKind,
+    deployed: Option<Deployment>,
+    champion: Digest,
+    reason: &str,
+    by: &str,
+) -> Result<()> {
+    if reason.trim().is_empty() {
+        bail!("say why: the reason is kept with the change");
+    }
+    // Where nothing was deployed, hosts serve what they were built with, as this program was.
+    let built_in = Embedded::ALL.into_iter().find(|it| it.kind == kind && it.by_default);
+    let built_in = built_in.context("every kind is built in")?;
+    let change = Change {
+        kind,
+        seen_epoch: deployed.map_or(0, |it| it.epoch),
+        champion,
+        default_previous: Digest(Sha256::digest(built_in.bytes).into()),
+        reason,
+        by,
+    };
+    let epoch = components::deploy(db, &change, Clock::system().now()).await.context("cannot deploy it")?;
+    epoch.context("somebody else changed it at this moment: look again with `caudal models list`")?;
+    Ok(())
+}

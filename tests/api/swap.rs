@@ -1,0 +1,191 @@
+//! What is deployed serves: on every host, without a pause, and what cannot be loaded changes nothing.
+
+use std::time::{Duration, Instant};
+
+use caudal::clock::Clock;
+use caudal::db::components::{self, Change, NewComponent, Registered};
+use caudal::domain::model::{Digest, ModelKind, ModelVersion};
+use caudal::models::swap::Swapper;
+use caudal::models::{Embedded, Models};
+use caudal::wasm::Runtime;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use sqlx::PgPool;
+
+use crate::assistance::{risk, with};
+use crate::harness::{Client, TestApp, registry};
+
+/// Longest time until a host follows.
+const FOLLOWS_WITHIN: Duration = Duration::from_secs(2);
+
+fn digest_of(bytes: &[u8]) -> Digest {
+    Digest(Sha256::digest(bytes).into())
+}
+
+/// The digest of what a host was built with.
+fn built_in(name: &str) -> Digest {
+    digest_of(Embedded::find(name).unwrap().bytes)
+}
+
+/// Follows what is deployed until it is dropped: its ear is a connection of the pool.
+struct Follower(tokio::task::JoinHandle<()>);
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Follows what is deployed, as a host does.
+async fn follow(app: &TestApp) -> Follower {
+    let runtime = Runtime::new().unwrap();
+    Follower(Swapper::start(app.db.clone(), app.models.clone(), runtime, app.clock.now()).await.unwrap())
+}
+
+/// Lets a component serve that the one who deploys it saw this epoch before.
+async fn deploy(db: &PgPool, kind: ModelKind, champion: Digest, seen_epoch: i64) -> Option<i64> {
+    let default_previous = built_in(kind.as_str());
+    let change = Change { kind, seen_epoch, champion, default_previous, reason: "a test", by: "ops" };
+    components::deploy(&mut db.acquire().await.unwrap(), &change, Clock::system().now()).await.unwrap()
+}
+
+/// Registers bytes as version 9.9.9 of a kind.
+async fn register(db: &PgPool, kind: ModelKind, bytes: &[u8]) -> (Digest, Registered) {
+    let digest = digest_of(bytes);
+    let model_version = ModelVersion::new(kind, "9.9.9", digest);
+    let report = Some(json!({}));
+    let new = NewComponent { digest, kind, version: "9.9.9", model_version: &model_version, bytes, report, by: "ops" };
+    let mut db = db.acquire().await.unwrap();
+    (digest, components::register(&mut db, &new, Clock::system().now()).await.unwrap())
+}
+
+/// Waits until what is in service of risk starts with this.
+#[track_caller]
+fn serves(models: &Models, version: &str) -> impl Future<Output = ()> {
+    let (models, version, caller) = (models.clone(), version.to_owned(), std::panic::Location::caller());
+    async move {
+        let start = Instant::now();
+        loop {
+            let now = models.snapshot().identity(ModelKind::Risk).unwrap().version.to_string();
+            if now.starts_with(&version) {
+                return;
+            }
+            assert!(start.elapsed() < FOLLOWS_WITHIN, "{caller}: {now} serves, and not {version}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+async fn version(ai: &Client) -> String {
+    let answer = ai.post("/ai/risk", risk()).await.assert_status(200).json();
+    answer["model_version"].as_str().unwrap().to_owned()
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn every_host_follows_a_deployment_and_a_rollback(db: PgPool) {
+    let (one, two) = (TestApp::new(db.clone()).await, TestApp::new(db.clone()).await);
+    let _followers = (follow(&one).await, follow(&two).await);
+    assert!(version(&one.ai()).await.starts_with("risk-2.0.0+"));
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 0).await, Some(1));
+    serves(&one.models, "risk-1.0.0+").await;
+    serves(&two.models, "risk-1.0.0+").await;
+    assert!(version(&two.ai()).await.starts_with("risk-1.0.0+"));
+
+    // A host that starts now serves it from its first answer on.
+    let three = TestApp::new(db.clone()).await;
+    let _third = follow(&three).await;
+    assert!(version(&three.ai()).await.starts_with("risk-1.0.0+"));
+
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-2"), 0).await, None, "somebody saw an older state");
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-2"), 7).await, None, "or one that never was");
+    assert_eq!(deploy(&db, ModelKind::Nudge, built_in("nudge"), 3).await, None, "also where nothing was deployed");
+    let deployed = components::deployments(&mut db.acquire().await.unwrap()).await.unwrap();
+    let [deployed] = deployed[..] else { panic!("{deployed:?}") };
+    assert_eq!((deployed.champion, deployed.previous), (built_in("risk-1"), built_in("risk-2")));
+    assert_eq!(deploy(&db, ModelKind::Risk, deployed.previous, 1).await, Some(2));
+    for app in [&one, &two, &three] {
+        serves(&app.models, "risk-2.0.0+").await;
+    }
+    let kept: i64 = sqlx::query_scalar("select count(*) from deployment_history").fetch_one(&db).await.unwrap();
+    assert_eq!(kept, 2, "every change is kept");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_does_not_load_changes_nothing_and_is_told(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = follow(&app).await;
+    let (broken, registered) = register(&db, ModelKind::Risk, b"\0asm\x0d\0\x01\0 no component").await;
+    assert_eq!(registered, Registered::New);
+    assert_eq!(deploy(&db, ModelKind::Risk, broken, 0).await, Some(1));
+    let start = Instant::now();
+    let error = loop {
+        let health = app.ai().get("/ai/health").await.assert_status(200).json();
+        if let Some(error) = health["models"]["risk"]["deployment_error"].as_str() {
+            break error.to_owned();
+        }
+        assert!(start.elapsed() < FOLLOWS_WITHIN, "{health}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert!(error.starts_with("it does not load: the bytes do not compile"), "{error}");
+    assert!(version(&app.ai()).await.starts_with("risk-2.0.0+"), "what ran goes on");
+
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 1).await, Some(2));
+    serves(&app.models, "risk-1.0.0+").await;
+    let health = app.ai().get("/ai/health").await.json();
+    assert_eq!(health["models"]["risk"]["deployment_error"], Value::Null, "the next deployment mends it");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_pushed_version_names_one_component_for_good(db: PgPool) {
+    let (first, registered) = register(&db, ModelKind::Risk, b"one").await;
+    assert_eq!(registered, Registered::New);
+    assert_eq!(register(&db, ModelKind::Risk, b"one").await, (first, Registered::Known));
+    assert_eq!(register(&db, ModelKind::Risk, b"two").await.1, Registered::VersionTaken);
+    assert_eq!(register(&db, ModelKind::Nudge, b"three").await.1, Registered::New, "of another kind it is free");
+    let unknown = sqlx::query("update deployment set champion = $1").bind(&b"x"[..]).execute(&db).await;
+    assert!(unknown.is_ok(), "no row to change");
+    assert_eq!(components::list(&mut db.acquire().await.unwrap()).await.unwrap().len(), 2);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn requests_never_notice_a_swap(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = follow(&app).await;
+    // What each version answers to one request, by itself.
+    let asked = with(risk(), &json!({"amount": 1234.56, "is_new_beneficiary": true}));
+    let of_version = async |name: &str| {
+        let bytes = Embedded::find(name).unwrap().bytes;
+        let scorer = caudal::wasm::RiskScorer::load(&Runtime::new().unwrap(), bytes).unwrap();
+        let models = Models::new(caudal::models::Registry { risk: Some(scorer.into()), ..registry() });
+        let swapped = TestApp::serving(db.clone(), models).await;
+        let answer = swapped.ai().post("/ai/risk", asked.clone()).await.assert_status(200).json();
+        (answer["model_version"].clone(), answer["result"]["risk_score"].clone())
+    };
+    let expected = [of_version("risk-1").await, of_version("risk-2").await];
+    assert_ne!(expected[0].1, expected[1].1);
+
+    let clients = (0..8).map(|_| {
+        let (ai, asked, expected) = (app.ai(), asked.clone(), expected.clone());
+        tokio::spawn(async move {
+            let mut seen = [0, 0];
+            while seen.iter().any(|&count| count < 20) {
+                let answer = ai.post("/ai/risk", asked.clone()).await.assert_status(200).json();
+                let told = (answer["model_version"].clone(), answer["result"]["risk_score"].clone());
+                let place = expected.iter().position(|it| *it == told);
+                seen[place.unwrap_or_else(|| panic!("a version with another's score: {answer}"))] += 1;
+                tokio::task::yield_now().await;
+            }
+        })
+    });
+    let clients: Vec<_> = clients.collect();
+    let mut epoch = 0;
+    while !clients.iter().all(tokio::task::JoinHandle::is_finished) {
+        let champion = built_in(if epoch % 2 == 0 { "risk-1" } else { "risk-2" });
+        epoch = deploy(&db, ModelKind::Risk, champion, epoch).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert!(epoch < 500, "the clients do not see both versions");
+    }
+    for client in clients {
+        client.await.unwrap();
+    }
+}

@@ -1,0 +1,108 @@
+//! `caudal models list | push | deploy | rollback`, beside a running service.
+
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::process::{DataDir, PATIENCE, Service, text};
+
+fn component(name: &str) -> String {
+    let root: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    root.join("target/components").join(name).with_extension("wasm").to_str().unwrap().to_owned()
+}
+
+/// What serves of a kind.
+fn serving(service: &Service, kind: &str) -> String {
+    let health: Value = service.must("GET", "/ai/health", None);
+    health["models"][kind]["version"].as_str().unwrap().to_owned()
+}
+
+fn wait_for(service: &Service, kind: &str, version: &str) {
+    let start = Instant::now();
+    while serving(service, kind) != version {
+        assert!(start.elapsed() < PATIENCE, "{} serves, and not {version}", serving(service, kind));
+        sleep(Duration::from_millis(20));
+    }
+}
+
+impl DataDir {
+    /// Runs `caudal models` with success and gives what it printed.
+    fn models(&self, arguments: &[&str]) -> String {
+        let output = self.run(&[&["models"], arguments].concat());
+        assert!(output.status.success(), "{arguments:?}: {}{}", text(&output.stdout), text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    /// The full name of a registered version.
+    fn version(&self, start: &str) -> String {
+        let list = self.models(&["list"]);
+        let line = list.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("no {start} in {list}"));
+        line.split_whitespace().next().unwrap().to_owned()
+    }
+}
+
+#[test]
+fn an_operator_swaps_a_model_while_the_service_runs_and_back() {
+    let data = DataDir::new();
+    let service = Service::start(&data);
+    let second = serving(&service, "risk");
+    assert!(second.starts_with("risk-2.0.0+"));
+    let first = data.version("risk-1.0.0+");
+    let told = data.models(&["deploy", &first, "--reason", "compare with the baseline", "--by", "ops"]);
+    assert_eq!(told, format!("{first} is deployed; hosts follow within a second"));
+    wait_for(&service, "risk", &first);
+    assert_eq!(data.models(&["deploy", &first, "--reason", "again"]), format!("{first} serves already"));
+    let list = data.models(&["list"]);
+    assert!(list.contains(&format!("{first}                serves")), "{list}");
+    assert!(list.contains(&format!("{second}                before")), "{list}");
+    let told = data.models(&["rollback", "risk", "--reason", "enough seen"]);
+    assert_eq!(told, format!("{second} serves again; hosts follow within a second"));
+    wait_for(&service, "risk", &second);
+    service.stop();
+
+    // What was deployed serves again after a restart, also where the program was built with another.
+    data.models(&["deploy", &first, "--reason", "over night"]);
+    let service = Service::start(&data);
+    assert_eq!(serving(&service, "risk"), first);
+    service.stop();
+}
+
+#[test]
+fn only_what_the_gate_accepts_is_registered() {
+    let data = DataDir::new();
+    let known = data.models(&["push", &component("risk-1")]);
+    assert!(known.ends_with("was registered already"), "{known}");
+    let pushed = data.models(&["push", &component("fixtures/hostile"), "--by", "ana"]);
+    assert!(pushed.contains("note    differs") && pushed.contains("registered as nudge-1.0.0+"), "{pushed}");
+    let list = data.models(&["list"]);
+    assert!(list.lines().any(|line| line.starts_with("nudge-1.0.0+") && line.ends_with("by ana")), "{list}");
+
+    let text_file = data.path().join("no.wasm");
+    std::fs::write(&text_file, "no component").unwrap();
+    let refused = data.run(&["models", "push", text_file.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stdout).contains("REFUSED format"), "{}", text(&refused.stdout));
+    assert_eq!(data.models(&["list"]), list, "nothing was registered");
+}
+
+#[test]
+fn deploying_what_cannot_be_says_why() {
+    let data = DataDir::new();
+    let first = data.version("risk-1.0.0+");
+    for (arguments, told) in [
+        (
+            vec!["deploy", "risk-7.0.0+00000000", "--reason", "x"],
+            "no registered component is called risk-7.0.0+00000000",
+        ),
+        (vec!["deploy", &first, "--reason", " "], "say why: the reason is kept with the change"),
+        (vec!["deploy", &first], "--reason <REASON>"),
+        (vec!["rollback", "risk", "--reason", "x"], "nothing was deployed for risk"),
+        (vec!["rollback", "horoscope", "--reason", "x"], "there is no kind 'horoscope'; there are risk, nudge"),
+    ] {
+        let output = data.run(&[&["models"], &arguments[..]].concat());
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(text(&output.stderr).contains(told), "{arguments:?}: {}", text(&output.stderr));
+    }
+}
