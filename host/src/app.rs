@@ -11,6 +11,7 @@ use crate::domain::money::Money;
 use crate::http::token::Verifier;
 use crate::ledger::Ledger;
 use crate::models::Models;
+use crate::models::gate::Gate;
 
 /// The state of the service.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub struct App {
     pub ledger: Ledger,
     /// What scores.
     pub models: Models,
+    /// Examines components.
+    pub gate: Gate,
     /// Stores what is queued.
     pub events: EventWorker,
     /// Checks bearer tokens.

@@ -13,6 +13,7 @@ use caudal::domain::money::Money;
 use caudal::http::token::{TokenConfig, Verifier, mint};
 use caudal::ledger::Ledger;
 use caudal::ledger::batcher::LedgerConfig;
+use caudal::models::gate::Gate;
 use caudal::models::{Components, Models, Registry};
 use caudal::wasm::Runtime;
 use http_body_util::BodyExt as _;
@@ -90,6 +91,7 @@ impl TestApp {
             db: db.clone(),
             ledger,
             models: models.clone(),
+            gate: Gate::new(env!("CARGO_BIN_EXE_caudal").into()),
             events,
             tokens: Arc::new(Verifier::new(SECRET, token_config())),
             clock: clock.clone(),
@@ -115,6 +117,13 @@ impl TestApp {
     /// A client of the assistance API.
     pub(crate) fn ai(&self) -> Client {
         Client { router: self.assist.clone(), headers: vec![("host".to_owned(), "localhost:8081".to_owned())] }
+    }
+
+    /// A client of the internal listener with an operator's token of this scope.
+    pub(crate) fn operator(&self, scope: Option<&str>) -> Client {
+        let lifetime = time::Duration::days(365);
+        let token = mint(SECRET, &token_config(), "ops", scope, self.clock.now(), lifetime).unwrap();
+        self.ai().with("authorization", &format!("Bearer {token}"))
     }
 
     /// A digest of every row of every table, the writer's lease aside: it is renewed by the clock.

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accounts;
+mod admin;
 mod amounts;
 mod analytics;
 mod assistance;

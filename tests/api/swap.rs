@@ -111,6 +111,19 @@ async fn every_host_follows_a_deployment_and_a_rollback(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_host_that_lost_its_ear_looks_for_itself(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = follow(&app).await;
+    let deafen = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
+                  where query ilike 'listen %' and datname = current_database()";
+    let ended: i64 = sqlx::query_scalar(deafen).fetch_one(&db).await.unwrap();
+    assert!(ended > 0, "somebody listened");
+    assert!(version(&app.ai()).await.starts_with("risk-2.0.0+"), "answers go on");
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 0).await, Some(1));
+    serves(&app.models, "risk-1.0.0+").await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn what_does_not_load_changes_nothing_and_is_told(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = follow(&app).await;

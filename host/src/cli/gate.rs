@@ -126,6 +126,7 @@ fn kind_of(exports: &[String]) -> Option<ModelKind> {
 }
 
 fn identified(identity: &Identity, bytes: &[u8], report: &mut Report) {
+    report.version = Some(identity.version.semantic_version().to_owned());
     report.model_version = Some(identity.version.to_string());
     report.summary = Some(identity.summary.clone());
     report.add("world", Passed, format!("{}: every function is there, with its types", identity.kind));

@@ -15,12 +15,13 @@ use super::{print, secret};
 use crate::analytics::EventWorker;
 use crate::app::{App, Settings};
 use crate::clock::Clock;
-use crate::config::{ClabePolicy, Common, Serve};
+use crate::config::{ClabePolicy, Common, Serve, program};
 use crate::domain::money::Money;
 use crate::http::server;
 use crate::http::token::{Verifier, mint};
 use crate::ledger::Ledger;
 use crate::ledger::batcher::LedgerConfig;
+use crate::models::gate::Gate;
 use crate::models::swap::Swapper;
 use crate::models::{Components, Models, Registry};
 use crate::wasm::Runtime;
@@ -92,6 +93,7 @@ async fn serve_until_signal(
         db: database.pool.clone(),
         ledger,
         models,
+        gate: Gate::new(program().context("cannot find this program's own file")?),
         events,
         tokens: Arc::new(Verifier::new(secret, secret::token_config(&serve.jwt))),
         clock,

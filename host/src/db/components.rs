@@ -133,6 +133,15 @@ pub async fn bytes_of(db: &mut PgConnection, digest: Digest) -> Result<Option<Ve
     sqlx::query_scalar!("select bytes from component where sha256 = $1", &digest.0[..]).fetch_optional(db).await
 }
 
+/// What the gate found of a component.
+///
+/// # Errors
+/// When the database fails.
+pub async fn report_of(db: &mut PgConnection, digest: Digest) -> Result<Option<serde_json::Value>, sqlx::Error> {
+    let report = sqlx::query_scalar!("select report from component where sha256 = $1", &digest.0[..]);
+    Ok(report.fetch_optional(db).await?.flatten())
+}
+
 /// What serves of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deployment {

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::domain::rules::Violation;
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
+use crate::models::gate::COMPONENT_BYTES_MAX;
 
 /// Seconds after which a client may try again when the server is busy or a part of it is down.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
@@ -36,6 +37,8 @@ pub enum Error {
     TokenMissing,
     /// A bearer token that is not valid now.
     TokenInvalid,
+    /// The token lacks this scope.
+    ScopeMissing(&'static str),
     /// No such resource, or another user's.
     NotFound,
     /// The path exists, the method does not.
@@ -71,6 +74,20 @@ pub enum Error {
     TimedOut,
     /// A component gave no usable answer.
     ModelUnavailable(ScoreError),
+    /// The body is not `application/wasm`.
+    NotWasm,
+    /// The component is larger than the gate takes.
+    ComponentTooLarge,
+    /// The gate refuses the component; each reason.
+    ComponentRefused(Vec<FieldError>),
+    /// The version names another component.
+    VersionTaken,
+    /// Nothing was deployed, so there is nothing to return to.
+    NothingDeployed,
+    /// A change without `If-Match`.
+    IfMatchMissing,
+    /// What serves is not what `If-Match` says.
+    Stale,
     /// The rules component gave no usable answer; logged where it happened.
     RulesUnavailable,
     /// The database is away.
@@ -141,6 +158,16 @@ impl Error {
         let (status, code, title) = match self {
             Self::TokenMissing => (S::UNAUTHORIZED, "unauthorized", "A bearer token is required"),
             Self::TokenInvalid => (S::UNAUTHORIZED, "unauthorized", "The bearer token is not valid"),
+            Self::ScopeMissing(_) => (S::FORBIDDEN, "insufficient-scope", "The token does not allow this"),
+            Self::NotWasm => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body must be WebAssembly"),
+            Self::ComponentTooLarge => (S::PAYLOAD_TOO_LARGE, "payload-too-large", "The component is too large"),
+            Self::ComponentRefused(_) => {
+                (S::UNPROCESSABLE_ENTITY, "component-refused", "The gate refuses the component")
+            }
+            Self::VersionTaken => (S::CONFLICT, "version-taken", "The version names another component"),
+            Self::NothingDeployed => (S::CONFLICT, "nothing-deployed", "There is nothing to roll back"),
+            Self::IfMatchMissing => (S::PRECONDITION_REQUIRED, "if-match-required", "If-Match is required"),
+            Self::Stale => (S::PRECONDITION_FAILED, "stale", "What serves has changed"),
             Self::NotFound => (S::NOT_FOUND, "not-found", "There is no such resource"),
             Self::MethodNotAllowed => (S::METHOD_NOT_ALLOWED, "method-not-allowed", "The method is not allowed here"),
             Self::UnsupportedMediaType => {
@@ -179,6 +206,14 @@ impl Error {
         match self {
             Self::TokenMissing => "Send the header Authorization: Bearer <token>.".into(),
             Self::TokenInvalid => "The token is malformed, expired, not valid yet, or not signed for this service.".into(),
+            Self::ScopeMissing(scope) => format!("This needs a token with the scope {scope}.").into(),
+            Self::NotWasm => "Send the header Content-Type: application/wasm.".into(),
+            Self::ComponentTooLarge => format!("The limit is {COMPONENT_BYTES_MAX} bytes.").into(),
+            Self::ComponentRefused(errors) => format!("{} checks failed; nothing was registered.", errors.len()).into(),
+            Self::VersionTaken => "A pushed version names one component for good: raise the version.".into(),
+            Self::NothingDeployed => "No operator ever deployed a version of this kind.".into(),
+            Self::IfMatchMissing => "Send the ETag of the deployment that you have seen in If-Match.".into(),
+            Self::Stale => "Nothing was changed. Get the deployment again, and decide anew.".into(),
             Self::NotFound => "Nothing is found under this path.".into(),
             Self::MethodNotAllowed => "The Allow header lists the methods of this path.".into(),
             Self::UnsupportedMediaType => "Send the header Content-Type: application/json.".into(),
@@ -215,7 +250,7 @@ impl Error {
 
     fn errors(self) -> Vec<FieldError> {
         match self {
-            Self::Invalid(_, errors) => errors,
+            Self::Invalid(_, errors) | Self::ComponentRefused(errors) => errors,
             Self::Rejected { violations, .. } => violations.into_iter().map(FieldError::from).collect(),
             Self::AccountNotFound => one_error("fromAccountId", "account-not-found", "names no account of yours"),
             Self::BeneficiaryNotFound => {

@@ -4,6 +4,7 @@
 //! argument: a handler without [`auth::User`] is visibly public. No SQL and no scoring here.
 
 pub mod accounts;
+mod admin;
 pub mod analytics;
 pub mod assistance;
 pub mod auth;
@@ -32,6 +33,7 @@ use axum::routing::{delete, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::app::App;
+use crate::models::gate::COMPONENT_BYTES_MAX;
 use error::Error;
 
 /// Largest request body. The largest valid one is an event of about 2 KiB.
@@ -70,6 +72,14 @@ pub fn assist_router(app: App) -> Router {
         .route("/ai/nudge", post(assistance::assess_nudge))
         .route("/ai/accessibility", post(assistance::assess_accessibility))
         .route("/ai/health", get(health::health))
+        .route("/admin/models", get(admin::list_models))
+        .route(
+            "/admin/models/{kind}/versions",
+            post(admin::push_version).layer(DefaultBodyLimit::max(COMPONENT_BYTES_MAX)),
+        )
+        .route("/admin/models/{kind}/versions/{version}", get(admin::get_version))
+        .route("/admin/models/{kind}/deployment", get(admin::get_deployment).put(admin::put_deployment))
+        .route("/admin/models/{kind}/rollback", post(admin::roll_back))
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)

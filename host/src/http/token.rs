@@ -27,6 +27,15 @@ pub struct TokenConfig {
     pub issuer: Option<String>,
 }
 
+/// What a valid token says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claims {
+    /// Who.
+    pub user: String,
+    /// What they may do besides their own business.
+    pub scopes: Vec<String>,
+}
+
 /// Verifies tokens.
 pub struct Verifier {
     key: DecodingKey,
@@ -57,6 +66,11 @@ impl Verifier {
 
     /// The user of a token that is valid at `now`; otherwise none.
     pub fn user(&self, token: &str, now: OffsetDateTime) -> Option<String> {
+        self.claims(token, now).map(|claims| claims.user)
+    }
+
+    /// What a token that is valid at `now` says; otherwise none.
+    pub fn claims(&self, token: &str, now: OffsetDateTime) -> Option<Claims> {
         let claims = decode::<Map<String, Value>>(token, &self.key, &self.validation).ok()?.claims;
         let now = now.unix_timestamp() as f64;
         let expires = claims.get("exp")?.as_f64()?;
@@ -69,7 +83,10 @@ impl Verifier {
         }
         let user = claims.get(&self.user_claim)?.as_str()?;
         let fits = !user.trim().is_empty() && user.chars().count() <= USER_LENGTH_MAX && !user.contains('\0');
-        fits.then(|| user.to_owned())
+        // One string with spaces between, as OAuth has it.
+        let scopes = claims.get("scope").and_then(Value::as_str).unwrap_or_default();
+        let scopes = scopes.split_whitespace().map(str::to_owned).collect();
+        fits.then(|| Claims { user: user.to_owned(), scopes })
     }
 }
 

@@ -50,6 +50,8 @@ pub struct Report {
     pub bytes: usize,
     /// Kind, when it could be told.
     pub kind: Option<String>,
+    /// Semantic version, when it could be told.
+    pub version: Option<String>,
     /// `model_version`, when it could be told.
     pub model_version: Option<String>,
     /// What the component says of itself.

@@ -3,6 +3,7 @@
 //! One immutable [`Registry`] holds what is active of every kind; [`Models`] points at the present
 //! one. A request takes one snapshot and uses it to its end, so all its answers belong together.
 
+pub mod catalog;
 mod embedded;
 pub mod gate;
 mod loaded;

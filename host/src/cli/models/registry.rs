@@ -5,16 +5,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
-use sha2::{Digest as _, Sha256};
 use sqlx::{PgConnection, PgPool};
 
 use super::{examine, told};
 use crate::cli::print;
 use crate::clock::Clock;
 use crate::config::Models;
-use crate::db::components::{self, Change, Component, Deployment, NewComponent, Registered};
-use crate::domain::model::{Digest, ModelKind, ModelVersion};
-use crate::models::Embedded;
+use crate::db::components::{self, Component, Deployment, Registered};
+use crate::domain::model::{Digest, ModelKind};
+use crate::models::catalog;
 use crate::models::swap::register_built_in;
 use crate::wasm::Runtime;
 
@@ -39,12 +38,7 @@ async fn list(db: &mut PgConnection) -> Result<ExitCode> {
         let role = match of_kind {
             Some(it) if it.champion == digest => "serves",
             Some(it) if it.previous == digest => "before",
-            None if Embedded::ALL
-                .iter()
-                .any(|it| it.by_default && Digest(Sha256::digest(it.bytes).into()) == digest) =>
-            {
-                "default"
-            }
+            None if catalog::built_in(kind) == Some(digest) => "default",
             _ => "",
         };
         let date = registered_at.date();
@@ -59,26 +53,13 @@ async fn push(db: &mut PgConnection, file: &Path, by: &str) -> Result<ExitCode> 
     if !report.is_accepted() {
         return Ok(ExitCode::FAILURE);
     }
-    let kind = report.kind.as_deref().and_then(ModelKind::parse).context("the report names no kind")?;
-    let shown = report.model_version.as_deref().context("the report names no version")?;
-    let digest = Digest(Sha256::digest(&bytes).into());
-    let version = shown.rsplit('-').next().and_then(|it| it.split('+').next()).unwrap_or_default();
-    let model_version = ModelVersion::new(kind, version, digest);
-    let new = NewComponent {
-        digest,
-        kind,
-        version,
-        model_version: &model_version,
-        bytes: &bytes,
-        report: Some(serde_json::to_value(&report)?),
-        by,
-    };
-    let registered = components::register(db, &new, Clock::system().now()).await.context("cannot register it")?;
+    let registered = catalog::register(db, &bytes, &report, by, Clock::system().now()).await;
+    let (version, registered) = registered.context("cannot register it")?.context("the report names no version")?;
     match registered {
-        Registered::New => print(&format!("registered as {model_version}"))?,
-        Registered::Known => print(&format!("{model_version} was registered already"))?,
+        Registered::New => print(&format!("registered as {version}"))?,
+        Registered::Known => print(&format!("{version} was registered already"))?,
         Registered::VersionTaken => {
-            bail!("{kind} {version} is registered with other bytes: a version names one component, raise it")
+            bail!("the version of {version} is registered with other bytes: it names one component, raise it")
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -128,18 +109,9 @@ async fn change(
     if reason.trim().is_empty() {
         bail!("say why: the reason is kept with the change");
     }
-    // Where nothing was deployed, hosts serve what they were built with, as this program was.
-    let built_in = Embedded::ALL.into_iter().find(|it| it.kind == kind && it.by_default);
-    let built_in = built_in.context("every kind is built in")?;
-    let change = Change {
-        kind,
-        seen_epoch: deployed.map_or(0, |it| it.epoch),
-        champion,
-        default_previous: Digest(Sha256::digest(built_in.bytes).into()),
-        reason,
-        by,
-    };
-    let epoch = components::deploy(db, &change, Clock::system().now()).await.context("cannot deploy it")?;
+    let seen = deployed.map_or(0, |it| it.epoch);
+    let epoch = catalog::deploy(db, (kind, champion), seen, (reason, by), Clock::system().now()).await;
+    let epoch = epoch.context("cannot deploy it")?;
     epoch.context("somebody else changed it at this moment: look again with `caudal models list`")?;
     Ok(())
 }

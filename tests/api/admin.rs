@@ -1,0 +1,148 @@
+//! `/admin/models`: who may, what is registered, what serves, and what is refused without a change.
+
+use axum::body::Body;
+use caudal::models::Embedded;
+use caudal::models::swap::Swapper;
+use caudal::wasm::Runtime;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::{Client, TestApp};
+
+const ADMIN: &str = "models:admin";
+
+/// Follows what is deployed until it is dropped.
+struct Follower(tokio::task::JoinHandle<()>);
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn follow(app: &TestApp) -> Follower {
+    let runtime = Runtime::new().unwrap();
+    Follower(Swapper::start(app.db.clone(), app.models.clone(), runtime, app.clock.now()).await.unwrap())
+}
+
+/// The full name of a registered version.
+async fn version(ops: &Client, start: &str) -> String {
+    let models = ops.get("/admin/models").await.assert_status(200).json();
+    let all = models["models"].as_array().unwrap().iter().flat_map(|kind| kind["versions"].as_array().unwrap());
+    let names: Vec<_> = all.map(|it| it["model_version"].as_str().unwrap().to_owned()).collect();
+    names.iter().find(|name| name.starts_with(start)).unwrap_or_else(|| panic!("no {start} in {names:?}")).clone()
+}
+
+async fn put(ops: &Client, if_match: &str, body: Value) -> crate::harness::Answer {
+    ops.with("if-match", if_match).put("/admin/models/risk/deployment", body).await
+}
+
+async fn push(ops: &Client, kind: &str, bytes: &[u8]) -> crate::harness::Answer {
+    let body = Body::from(bytes.to_vec());
+    ops.send("POST", &format!("/admin/models/{kind}/versions"), Some("application/wasm"), body).await
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn operators_need_a_token_with_a_scope(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let _follower = follow(&app).await;
+    let before = app.rows().await;
+    let reason = json!({"champion": "risk-1.0.0+00000000", "reason": "x"});
+    app.ai().get("/admin/models").await.assert_problem(401, "unauthorized", None);
+    for (scope, list, change, rules) in [
+        (None, 403, 403, 403),
+        (Some("other"), 403, 403, 403),
+        (Some(ADMIN), 200, 428, 403),
+        (Some("rules:admin"), 200, 403, 428),
+    ] {
+        let client = app.operator(scope);
+        assert_eq!(client.get("/admin/models").await.status.as_u16(), list, "{scope:?}");
+        let changed = client.put("/admin/models/risk/deployment", reason.clone()).await;
+        assert_eq!(changed.status.as_u16(), change, "{scope:?}");
+        let changed = client.put("/admin/models/transfer-rules/deployment", reason.clone()).await;
+        assert_eq!(changed.status.as_u16(), rules, "{scope:?}");
+    }
+    app.operator(None).get("/admin/models").await.assert_problem(403, "insufficient-scope", None);
+    assert_eq!(app.rows().await, before);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_version_is_deployed_against_what_was_seen_and_rolled_back(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let _follower = follow(&app).await;
+    let ops = app.operator(Some(ADMIN));
+    let (first, second) = (version(&ops, "risk-1.0.0+").await, version(&ops, "risk-2.0.0+").await);
+    let seen = ops.get("/admin/models/risk/deployment").await;
+    assert_eq!(seen.header("etag"), Some("\"0\""));
+    let nothing = json!({"kind": "risk", "epoch": 0, "champion": second, "previous": null});
+    assert_eq!(seen.assert_status(200).json(), nothing);
+    ops.post("/admin/models/risk/rollback", json!({"reason": "x"})).await.assert_problem(409, "nothing-deployed", None);
+
+    let before = app.rows().await;
+    let change = json!({"champion": first, "reason": "compare with the baseline"});
+    ops.put("/admin/models/risk/deployment", change.clone()).await.assert_problem(428, "if-match-required", None);
+    for stale in ["\"1\"", "\"-1\"", "0", "*", "\"x\""] {
+        put(&ops, stale, change.clone()).await.assert_problem(412, "stale", None);
+    }
+    for (body, code, field) in [
+        (json!({"champion": "risk-9.9.9+00000000", "reason": "x"}), "validation-failed", "champion"),
+        (json!({"champion": version(&ops, "nudge-1").await, "reason": "x"}), "validation-failed", "champion"),
+        (json!({"champion": first}), "validation-failed", "reason"),
+        (json!({"champion": first, "reason": " "}), "validation-failed", "reason"),
+        (json!({"champion": first, "reason": "x".repeat(501)}), "validation-failed", "reason"),
+    ] {
+        put(&ops, "\"0\"", body).await.assert_problem(422, code, Some(field));
+    }
+    assert_eq!(app.rows().await, before, "what is refused changes nothing");
+
+    let done = put(&ops, "\"0\"", change.clone()).await;
+    assert_eq!(done.header("etag"), Some("\"1\""));
+    let deployed = json!({"kind": "risk", "epoch": 1, "champion": first, "previous": second});
+    assert_eq!(done.assert_status(200).json(), deployed);
+    put(&ops, "\"0\"", change).await.assert_problem(412, "stale", None);
+    let shown = ops.get(&format!("/admin/models/risk/versions/{}", first.replace('+', "%2B"))).await;
+    let shown = shown.assert_status(200).json();
+    assert_eq!(
+        (&shown["role"], &shown["built_in"], &shown["report"]),
+        (&json!("champion"), &json!(true), &Value::Null)
+    );
+
+    let back = ops.post("/admin/models/risk/rollback", json!({"reason": "enough seen"})).await;
+    let deployed = json!({"kind": "risk", "epoch": 2, "champion": second, "previous": first});
+    assert_eq!(back.assert_status(200).json(), deployed);
+    let kept: Vec<(i64, String, String)> =
+        sqlx::query_as("select epoch, reason, changed_by from deployment_history order by epoch")
+            .fetch_all(&app.db)
+            .await
+            .unwrap();
+    let kept: Vec<_> = kept.iter().map(|(epoch, reason, by)| (*epoch, reason.as_str(), by.as_str())).collect();
+    assert_eq!(kept, [(1, "compare with the baseline", "ops"), (2, "enough seen", "ops")]);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_push_goes_through_the_gate(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ops = app.operator(Some(ADMIN));
+    let first = Embedded::find("risk-1").unwrap().bytes;
+    let before = app.rows().await;
+    push(&ops, "risk", b"no component").await.assert_problem(422, "component-refused", Some("format"));
+    push(&ops, "nudge", first).await.assert_problem(422, "component-refused", Some("kind"));
+    push(&ops, "horoscope", first).await.assert_problem(404, "not-found", None);
+    push(&ops, "risk", &vec![0; (16 << 20) + 1]).await.assert_problem(413, "payload-too-large", None);
+    ops.post("/admin/models/risk/versions", json!({})).await.assert_problem(415, "unsupported-media-type", None);
+    push(&app.operator(Some("rules:admin")), "risk", first).await.assert_problem(403, "insufficient-scope", None);
+    assert_eq!(app.rows().await, before, "what is refused changes nothing");
+
+    let pushed = push(&ops, "risk", first).await;
+    let body = pushed.assert_status(201).json();
+    assert_eq!(body["report"]["kind"], "risk");
+    let location = pushed.header("location").unwrap().to_owned();
+    let shown = ops.get(&location).await.assert_status(200).json();
+    assert_eq!(shown["model_version"], body["model_version"]);
+    assert_eq!(shown["report"], body["report"]);
+    assert_eq!((&shown["built_in"], &shown["registered_by"]), (&json!(false), &json!("ops")));
+    push(&ops, "risk", first).await.assert_status(200);
+    // The same version of other bytes: a custom section more.
+    let other = [first, &[0, 2, 1, b'x']].concat();
+    push(&ops, "risk", &other).await.assert_problem(409, "version-taken", None);
+}
