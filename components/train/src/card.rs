@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use indicatif::HumanCount;
 use serde::ser::{Serialize, Serializer};
 
 use crate::metrics::{Interval, Reliability};
@@ -150,15 +151,7 @@ fn plain(value: f64) -> f64 {
 /// `1234567` as `1,234,567`.
 #[must_use]
 pub fn grouped(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(count as u64).to_string()
 }
 
 impl Table {

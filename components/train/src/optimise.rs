@@ -44,8 +44,6 @@ pub struct Fitted {
     pub coefficients: Vec<f64>,
     /// Mean log-likelihood of a row.
     pub log_likelihood: f64,
-    /// Iterations taken.
-    pub iterations: u64,
 }
 
 struct Problem<'a, L> {
@@ -110,7 +108,7 @@ pub fn maximise(likelihood: &impl Likelihood, signs: &[Sign]) -> Result<Fitted> 
     }
     let parameters = state.get_best_param().context("the fit has no result")?;
     let coefficients = Problem { likelihood, signs }.coefficients(parameters);
-    Ok(Fitted { coefficients, log_likelihood: -state.get_best_cost(), iterations: state.get_iter() })
+    Ok(Fitted { coefficients, log_likelihood: -state.get_best_cost() })
 }
 
 /// The logistic regression of yes and no on features. A constant is a feature that is always 1.

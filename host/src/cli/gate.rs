@@ -15,9 +15,7 @@ use super::print;
 use super::scorers::Scorer;
 use crate::domain::model::ModelKind;
 use crate::models::gate::{COMPONENT_BYTES_MAX, Outcome, Report};
-use crate::wasm::{
-    AccessibilityScorer, Format, Identity, Interface, LoadError, NudgeScorer, RiskScorer, Runtime, TransferRules,
-};
+use crate::wasm::{AccessibilityScorer, Format, Identity, Interface, NudgeScorer, RiskScorer, Runtime, TransferRules};
 use Outcome::{Passed, Refused};
 
 /// Seconds of processor time: twice what a component of the largest size needs.
@@ -77,9 +75,9 @@ fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Ended> {
         }
         Format::Unknown => return Err(refuse(report, "format", "no WebAssembly component")),
     }
-    let runtime = Runtime::new().map_err(|error| refuse(report, "engine", told(&error)))?;
+    let runtime = Runtime::new().map_err(|error| refuse(report, "engine", told(error)))?;
     let start = Instant::now();
-    let interface = runtime.interface(bytes).map_err(|error| refuse(report, "compiles", told(&error)))?;
+    let interface = runtime.interface(bytes).map_err(|error| refuse(report, "compiles", told(error)))?;
     report.add("compiles", Passed, format!("in {} ms", start.elapsed().as_millis()));
     let Interface { imports, exports } = interface;
     if !imports.is_empty() {
@@ -95,26 +93,25 @@ fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Ended> {
         return Err(refuse(report, "world", format!("offers {offered}, which is no world of caudal:scoring@1.0.0")));
     };
     report.kind = Some(kind.as_str().to_owned());
-    let cannot_load = |error: LoadError| told(&error);
     match kind {
         ModelKind::Risk => match RiskScorer::load(&runtime, bytes) {
             Ok(scorer) => of_scorer(&scorer, cases::RISK, bytes, report),
-            Err(error) => Err(refuse(report, "world", cannot_load(error))),
+            Err(error) => Err(refuse(report, "world", told(error))),
         },
         ModelKind::Nudge => match NudgeScorer::load(&runtime, bytes) {
             Ok(scorer) => of_scorer(&scorer, cases::NUDGE, bytes, report),
-            Err(error) => Err(refuse(report, "world", cannot_load(error))),
+            Err(error) => Err(refuse(report, "world", told(error))),
         },
         ModelKind::Accessibility => match AccessibilityScorer::load(&runtime, bytes) {
             Ok(scorer) => of_scorer(&scorer, cases::ACCESSIBILITY, bytes, report),
-            Err(error) => Err(refuse(report, "world", cannot_load(error))),
+            Err(error) => Err(refuse(report, "world", told(error))),
         },
         ModelKind::TransferRules => match TransferRules::load(&runtime, bytes) {
             Ok(rules) => {
                 identified(rules.identity(), bytes, report);
                 cases::of_rules(&rules, report)
             }
-            Err(error) => Err(refuse(report, "world", cannot_load(error))),
+            Err(error) => Err(refuse(report, "world", told(error))),
         },
     }
 }
@@ -140,12 +137,6 @@ fn of_scorer<S: Scorer>(scorer: &S, text: &str, bytes: &[u8], report: &mut Repor
 }
 
 /// An error and its causes, on one line.
-fn told(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text.replace('\n', " ")
+fn told(error: impl Into<anyhow::Error>) -> String {
+    format!("{:#}", error.into()).replace('\n', " ")
 }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 use super::scorers::Scorer;
 use crate::config::{ExplanationLanguage, Score, ScorerKind};
@@ -146,7 +146,7 @@ impl<S: Scorer> Run<'_, S> {
     }
 
     fn show(&self, bytes: u64) {
-        self.progress.set_message(format!("{} rows, {} rows/s", grouped(self.scored), grouped(self.rate())));
+        self.progress.set_message(format!("{} rows, {} rows/s", HumanCount(self.scored), HumanCount(self.rate())));
         self.progress.set_position(bytes);
     }
 
@@ -165,9 +165,9 @@ impl<S: Scorer> Run<'_, S> {
         writeln!(
             stderr,
             "{} rows scored by {version} in {seconds:.1} s ({} rows/s), {} refused",
-            grouped(self.scored),
-            grouped(rate),
-            grouped(refused)
+            HumanCount(self.scored),
+            HumanCount(rate),
+            HumanCount(refused)
         )?;
         Ok(if refused == 0 { ExitCode::SUCCESS } else { ExitCode::from(EXIT_REFUSED) })
     }
@@ -185,17 +185,4 @@ fn progress(bytes: Option<u64>) -> ProgressBar {
     }
     bar.enable_steady_tick(PROGRESS_EVERY);
     bar
-}
-
-/// `1234567` as `1,234,567`.
-fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -69,13 +69,18 @@ pub async fn register(
     if inserted.rows_affected() == 1 {
         return Ok(Registered::New);
     }
-    let known = sqlx::query_scalar!(
-        r#"select exists (select from component where sha256 = $1) as "known!""#,
-        &new.digest.0[..],
-    )
-    .fetch_one(db)
-    .await?;
+    let known = is_registered(db, new.digest).await?;
     Ok(if known { Registered::Known } else { Registered::VersionTaken })
+}
+
+/// Whether these bytes are registered.
+///
+/// # Errors
+/// When the database fails.
+pub async fn is_registered(db: &mut PgConnection, digest: Digest) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar!(r#"select exists (select from component where sha256 = $1) as "known!""#, &digest.0[..],)
+        .fetch_one(db)
+        .await
 }
 
 /// A registered component, without its bytes.
@@ -171,6 +176,14 @@ pub async fn deployments(db: &mut PgConnection) -> Result<Vec<Deployment>, sqlx:
         })
     });
     deployment.collect()
+}
+
+/// What is deployed of a kind; none when no operator ever deployed it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn deployment_of(db: &mut PgConnection, kind: ModelKind) -> Result<Option<Deployment>, sqlx::Error> {
+    Ok(deployments(db).await?.into_iter().find(|it| it.kind == kind))
 }
 
 /// A change of what serves.

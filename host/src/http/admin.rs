@@ -124,7 +124,7 @@ pub(super) async fn get_version(
     let kind = kind_of(&kind)?;
     let mut db = app.db.acquire().await?;
     let (component, report) = find(&mut db, kind, &version).await?.ok_or(Error::NotFound)?;
-    let deployed = deployment_of(&mut db, kind).await?;
+    let deployed = components::deployment_of(&mut db, kind).await?;
     let mut body = shown(&component, role_of(component.digest, kind, deployed.as_ref()));
     body["report"] = report.unwrap_or_default();
     Ok(Json(body))
@@ -143,10 +143,6 @@ async fn find(
     Ok(Some((component, report)))
 }
 
-async fn deployment_of(db: &mut PgConnection, kind: ModelKind) -> Result<Option<Deployment>, Error> {
-    Ok(components::deployments(db).await?.into_iter().find(|it| it.kind == kind))
-}
-
 /// What serves of a kind; its `ETag` is the epoch.
 pub(super) async fn get_deployment(
     State(app): State<App>,
@@ -159,7 +155,7 @@ pub(super) async fn get_deployment(
 }
 
 async fn answer(db: &mut PgConnection, kind: ModelKind) -> Result<Response, Error> {
-    let deployed = deployment_of(db, kind).await?;
+    let deployed = components::deployment_of(db, kind).await?;
     let all = components::list(db).await?;
     let name =
         |digest: Option<Digest>| all.iter().find(|it| Some(it.digest) == digest).map(|it| it.model_version.clone());
@@ -207,7 +203,7 @@ pub(super) async fn roll_back(
     let reason = fields.text("reason", REASON_CHARS_MAX);
     fields.finish()?;
     let mut db = app.db.acquire().await?;
-    let deployed = deployment_of(&mut db, kind).await?.ok_or(Error::NothingDeployed)?;
+    let deployed = components::deployment_of(&mut db, kind).await?.ok_or(Error::NothingDeployed)?;
     change(&app, &mut db, (kind, deployed.previous), deployed.epoch, (&reason, &operator.name)).await
 }
 

@@ -15,6 +15,7 @@ use sqlx::{PgConnection, PgPool};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
+use super::catalog::digest_of;
 use super::{Embedded, Loaded, Models};
 use crate::db::components::{self, Deployment, NewComponent};
 use crate::domain::model::{Digest, ModelKind};
@@ -94,7 +95,7 @@ impl Swapper {
                 if self.warm.contains_key(&champion) { None } else { components::bytes_of(&mut db, champion).await? };
             let loaded = match (self.warm.get(&champion), bytes) {
                 (Some(loaded), _) => Ok(loaded.clone()),
-                (None, Some(bytes)) => self.load(kind, bytes).await,
+                (None, Some(bytes)) => load(&self.runtime, kind, bytes).await,
                 (None, None) => Err(Failure::Unknown),
             };
             self.seen.insert(kind, epoch);
@@ -124,13 +125,9 @@ impl Swapper {
         self.warm.retain(|digest, _| needed(digest));
         Ok(())
     }
-
-    /// Compiles off the request path.
-    async fn load(&self, kind: ModelKind, bytes: Vec<u8>) -> Result<Loaded, Failure> {
-        load(&self.runtime, kind, bytes).await
-    }
 }
 
+/// Compiles off the request path.
 async fn load(runtime: &Runtime, kind: ModelKind, bytes: Vec<u8>) -> Result<Loaded, Failure> {
     let runtime = runtime.clone();
     let loaded = spawn_blocking(move || Loaded::new(&runtime, kind, &bytes)).await;
@@ -147,6 +144,10 @@ pub async fn register_built_in(
     now: time::OffsetDateTime,
 ) -> Result<(), sqlx::Error> {
     for embedded in Embedded::ALL {
+        // Only what is new has to be compiled to learn its version.
+        if components::is_registered(db, digest_of(embedded.bytes)).await? {
+            continue;
+        }
         let loaded = match load(runtime, embedded.kind, embedded.bytes.to_vec()).await {
             Ok(loaded) => loaded,
             Err(failure) => {

@@ -104,10 +104,9 @@ fn calibration(curve: &Reliability, known: Option<&[f64]>, happened: &[bool]) ->
     Table {
         id: "calibration",
         title: "Calibration",
-        note:
-            "Expected calibration error of the score, in 15 bins of equally many rows. The true probabilities do not \
-               reach zero on a sample either: the last column is theirs."
-                .into(),
+        note: "Expected calibration error of the score, in up to 15 bins of equally many rows; rows of one score stay \
+             together. On a sample true probabilities do not reach zero either: the last column is theirs."
+            .into(),
         columns: vec!["of", "error", "error of the true probabilities"],
         rows: vec![vec![Cell::text(&curve.name), Cell::Interval(curve.ece_interval), floor]],
     }

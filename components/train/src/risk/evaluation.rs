@@ -158,8 +158,8 @@ impl<'a> Evaluation<'a> {
             id: "calibration",
             title: "Calibration",
             note:
-                "Expected calibration error of the raw class probabilities, in 15 bins of equally many rows. The true \
-                   probabilities do not reach zero on a sample either: the last column is theirs."
+                "Expected calibration error of the raw class probabilities, in up to 15 bins of equally many rows; rows of one probability stay \
+             together. On a sample true probabilities do not reach zero either: the last column is theirs."
                     .into(),
             columns: vec!["class", "error", "error of the true probabilities"],
             rows: curves.iter().enumerate().map(row).collect(),

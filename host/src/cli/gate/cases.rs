@@ -89,7 +89,7 @@ pub(super) fn of_scorer<S: Scorer>(scorer: &S, text: &str, report: &mut Report) 
     let mut scores = HashMap::new();
     let (mut unusable, mut wrong, mut order, mut notes, mut repeats) =
         (Faults::default(), Faults::default(), Faults::default(), Faults::default(), Faults::default());
-    let together = scorer.score(&rows).map_err(|error| refuse(report, "batch", told(&error)))?;
+    let together = scorer.score(&rows).map_err(|error| refuse(report, "batch", told(error)))?;
     for ((case, asked), batched) in cases.iter().zip(rows).zip(together) {
         let answers = [scorer.score_one(&asked), scorer.score_one(&asked), batched];
         let mut told_answers = Vec::new();
@@ -99,7 +99,7 @@ pub(super) fn of_scorer<S: Scorer>(scorer: &S, text: &str, report: &mut Report) 
                     let Some(row) = row(case) else { continue };
                     told_answers.push(serde_json::to_value(scorer.answer(row, answer).json).unwrap_or_default());
                 }
-                Err(error) => unusable.add(format!("{}: {}", case.case, told(&error))),
+                Err(error) => unusable.add(format!("{}: {}", case.case, told(error))),
             }
         }
         let [first, again, batched] = &told_answers[..] else { continue };
@@ -207,7 +207,7 @@ pub(super) fn of_rules(rules: &TransferRules, report: &mut Report) -> Result<(),
                 match (rules.decide(&facts), rules.decide(&facts)) {
                     (Ok(first), Ok(again)) if first == again => {}
                     (Ok(_), Ok(_)) => faults.add(format!("{amount} of {available} is decided in two ways")),
-                    (Err(error), _) | (_, Err(error)) => faults.add(told(&error)),
+                    (Err(error), _) | (_, Err(error)) => faults.add(told(error)),
                 }
             }
         }

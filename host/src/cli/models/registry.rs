@@ -70,7 +70,7 @@ async fn deploy(db: &mut PgConnection, version: &str, reason: &str, by: &str) ->
     let Some(component) = registered.iter().find(|it| it.model_version == version) else {
         bail!("no registered component is called {version}: see `caudal models list`");
     };
-    let deployed = deployment_of(db, component.kind).await?;
+    let deployed = components::deployment_of(db, component.kind).await.context("cannot read what is deployed")?;
     if deployed.is_some_and(|it| it.champion == component.digest) {
         print(&format!("{version} serves already"))?;
         return Ok(ExitCode::SUCCESS);
@@ -83,7 +83,7 @@ async fn deploy(db: &mut PgConnection, version: &str, reason: &str, by: &str) ->
 async fn rollback(db: &mut PgConnection, kind: &str, reason: &str, by: &str) -> Result<ExitCode> {
     let kinds = ModelKind::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let kind = ModelKind::parse(kind).with_context(|| format!("there is no kind '{kind}'; there are {kinds}"))?;
-    let Some(deployed) = deployment_of(db, kind).await? else {
+    let Some(deployed) = components::deployment_of(db, kind).await.context("cannot read what is deployed")? else {
         bail!("nothing was deployed for {kind}, so there is nothing to roll back");
     };
     change(db, kind, Some(deployed), deployed.previous, reason, by).await?;
@@ -91,11 +91,6 @@ async fn rollback(db: &mut PgConnection, kind: &str, reason: &str, by: &str) -> 
     let version = registered.into_iter().find(|it| it.digest == deployed.previous).map(|it| it.model_version);
     print(&format!("{} serves again; hosts follow within a second", version.unwrap_or_default()))?;
     Ok(ExitCode::SUCCESS)
-}
-
-async fn deployment_of(db: &mut PgConnection, kind: ModelKind) -> Result<Option<Deployment>> {
-    let deployed = components::deployments(db).await.context("cannot read what is deployed")?;
-    Ok(deployed.into_iter().find(|it| it.kind == kind))
 }
 
 async fn change(
