@@ -3,11 +3,23 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
 use time::{Duration, OffsetDateTime, UtcOffset};
 use uuid::{Timestamp, Uuid};
 
 /// Mexico City is at UTC-6 all year: daylight saving time ended in October 2022.
 const MEXICO_CITY: UtcOffset = time::macros::offset!(-6);
+
+/// ISO 8601, UTC, milliseconds.
+const TIMESTAMP: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+
+/// Writes an instant as it is shown.
+pub fn timestamp(at: OffsetDateTime) -> String {
+    // All parts are there and none can fail to format; an empty string would be the answer if one did.
+    at.to_offset(UtcOffset::UTC).format(TIMESTAMP).unwrap_or_default()
+}
 
 /// Tells the time, in whole milliseconds: what is stored, shown and compared is then the same.
 #[derive(Clone, Debug)]

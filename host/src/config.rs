@@ -150,15 +150,17 @@ pub enum Models {
         by: String,
     },
     /// Let a registered version serve, on every host and without a pause
-    Deploy {
-        /// As `list` and `push` show it, for example risk-2.0.0+9f2c41aa
-        version: String,
-        /// Why; kept for good
+    Deploy(Deploy),
+    /// Say what was seen of challengers beside the champion
+    Report {
+        /// risk, nudge or accessibility
+        kind: String,
+        /// Of which deployment; by default the latest that had challengers
         #[arg(long)]
-        reason: String,
-        /// Who
-        #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
-        by: String,
+        epoch: Option<i64>,
+        /// The report for programs
+        #[arg(long)]
+        json: bool,
     },
     /// Let the version before serve again
     Rollback {
@@ -180,6 +182,31 @@ pub enum Models {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `caudal models deploy`
+#[derive(Debug, Args)]
+pub struct Deploy {
+    /// As `list` and `push` show it, for example risk-2.0.0+9f2c41aa
+    pub version: String,
+    /// Another version that answers some users; it is withdrawn by itself when it fails
+    #[arg(long, requires = "percent")]
+    pub canary: Option<String>,
+    /// Of a hundred users, how many the canary answers: always the same ones
+    #[arg(long, requires = "canary", value_parser = clap::value_parser!(u8).range(1..=99))]
+    pub percent: Option<u8>,
+    /// Of a hundred compared answers, how many of the canary may be of another class (default: 10)
+    #[arg(long, requires = "canary", value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub max_flip_percent: Option<u8>,
+    /// Another version that answers nobody and is only compared; repeatable
+    #[arg(long = "shadow")]
+    pub shadows: Vec<String>,
+    /// Why; kept for good
+    #[arg(long)]
+    pub reason: String,
+    /// Who
+    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+    pub by: String,
 }
 
 /// How tokens are signed and read.

@@ -2,28 +2,12 @@
 
 use axum::body::Body;
 use caudal::models::Embedded;
-use caudal::models::swap::Swapper;
-use caudal::wasm::Runtime;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::harness::{Client, TestApp};
 
 const ADMIN: &str = "models:admin";
-
-/// Follows what is deployed until it is dropped.
-struct Follower(tokio::task::JoinHandle<()>);
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-async fn follow(app: &TestApp) -> Follower {
-    let runtime = Runtime::new().unwrap();
-    Follower(Swapper::start(app.db.clone(), app.models.clone(), runtime, app.clock.now()).await.unwrap())
-}
 
 /// The full name of a registered version.
 async fn version(ops: &Client, start: &str) -> String {
@@ -45,7 +29,7 @@ async fn push(ops: &Client, kind: &str, bytes: &[u8]) -> crate::harness::Answer 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn operators_need_a_token_with_a_scope(db: PgPool) {
     let app = TestApp::new(db).await;
-    let _follower = follow(&app).await;
+    let _follower = app.follow().await;
     let before = app.rows().await;
     let reason = json!({"champion": "risk-1.0.0+00000000", "reason": "x"});
     app.ai().get("/admin/models").await.assert_problem(401, "unauthorized", None);
@@ -69,13 +53,17 @@ async fn operators_need_a_token_with_a_scope(db: PgPool) {
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_version_is_deployed_against_what_was_seen_and_rolled_back(db: PgPool) {
     let app = TestApp::new(db).await;
-    let _follower = follow(&app).await;
+    let _follower = app.follow().await;
     let ops = app.operator(Some(ADMIN));
     let (first, second) = (version(&ops, "risk-1.0.0+").await, version(&ops, "risk-2.0.0+").await);
     let seen = ops.get("/admin/models/risk/deployment").await;
     assert_eq!(seen.header("etag"), Some("\"0\""));
-    let nothing = json!({"kind": "risk", "epoch": 0, "champion": second, "previous": null});
-    assert_eq!(seen.assert_status(200).json(), nothing);
+    let shown = |epoch: i64, champion: &str, previous: Option<&str>, reason: Option<&str>| {
+        let who = reason.map(|_| ("ops", "2026-11-21T18:00:00.000Z"));
+        json!({"kind": "risk", "epoch": epoch, "champion": champion, "previous": previous, "canary": null,
+            "shadows": [], "reason": reason, "changed_by": who.map(|it| it.0), "changed_at": who.map(|it| it.1)})
+    };
+    assert_eq!(seen.assert_status(200).json(), shown(0, &second, None, None));
     ops.post("/admin/models/risk/rollback", json!({"reason": "x"})).await.assert_problem(409, "nothing-deployed", None);
 
     let before = app.rows().await;
@@ -97,19 +85,22 @@ async fn a_version_is_deployed_against_what_was_seen_and_rolled_back(db: PgPool)
 
     let done = put(&ops, "\"0\"", change.clone()).await;
     assert_eq!(done.header("etag"), Some("\"1\""));
-    let deployed = json!({"kind": "risk", "epoch": 1, "champion": first, "previous": second});
-    assert_eq!(done.assert_status(200).json(), deployed);
+    let one = shown(1, &first, Some(&second), Some("compare with the baseline"));
+    assert_eq!(done.assert_status(200).json(), one);
     put(&ops, "\"0\"", change).await.assert_problem(412, "stale", None);
-    let shown = ops.get(&format!("/admin/models/risk/versions/{}", first.replace('+', "%2B"))).await;
-    let shown = shown.assert_status(200).json();
+    let version = ops.get(&format!("/admin/models/risk/versions/{}", first.replace('+', "%2B"))).await;
+    let version = version.assert_status(200).json();
     assert_eq!(
-        (&shown["role"], &shown["built_in"], &shown["report"]),
-        (&json!("champion"), &json!(true), &Value::Null)
+        (&version["role"], &version["built_in"], &version["report"], &version["class"]),
+        (&json!("champion"), &json!(true), &Value::Null, &json!("pure"))
     );
+    assert!(version["card"].as_str().unwrap().starts_with("# risk-1 1.0.0"), "{version}");
 
     let back = ops.post("/admin/models/risk/rollback", json!({"reason": "enough seen"})).await;
-    let deployed = json!({"kind": "risk", "epoch": 2, "champion": second, "previous": first});
-    assert_eq!(back.assert_status(200).json(), deployed);
+    let two = shown(2, &second, Some(&first), Some("enough seen"));
+    assert_eq!(back.assert_status(200).json(), two);
+    let history = ops.get("/admin/models/risk/history").await.assert_status(200).json();
+    assert_eq!(history, json!({"history": [two, one]}));
     let kept: Vec<(i64, String, String)> =
         sqlx::query_as("select epoch, reason, changed_by from deployment_history order by epoch")
             .fetch_all(&app.db)

@@ -1,6 +1,8 @@
 //! Takes the noise out of the tests: an application, clients, answers.
 
+use std::fs;
 use std::panic::Location;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use axum::Router;
@@ -9,11 +11,13 @@ use axum::http::{HeaderMap, Request, StatusCode, header};
 use caudal::analytics::EventWorker;
 use caudal::app::{App, Settings};
 use caudal::clock::Clock;
+use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::http::token::{TokenConfig, Verifier, mint};
 use caudal::ledger::Ledger;
 use caudal::ledger::batcher::LedgerConfig;
 use caudal::models::gate::Gate;
+use caudal::models::swap::Swapper;
 use caudal::models::{Components, Models, Registry};
 use caudal::wasm::Runtime;
 use http_body_util::BodyExt as _;
@@ -59,6 +63,29 @@ pub(crate) fn registry() -> Registry {
     REGISTRY.get_or_init(|| Registry::load(&Runtime::new().unwrap(), Components::EMBEDDED).unwrap()).clone()
 }
 
+/// The nudge scorer that misbehaves on screens named after what it does.
+pub(crate) fn hostile() -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/components/fixtures/hostile.wasm");
+    fs::read(path).expect("run `components/build.sh --fixtures` first")
+}
+
+/// The same, calling itself by another version of as many characters: other bytes.
+pub(crate) fn hostile_of(version: &str) -> Vec<u8> {
+    let mut bytes = hostile();
+    let real = b"nudge1.0.0Misbehaves";
+    let at = bytes.windows(real.len()).position(|it| it == real).expect("its kind, version and summary");
+    bytes[at + "nudge".len()..][..version.len()].copy_from_slice(version.as_bytes());
+    bytes
+}
+
+/// A request to `/ai/nudge`.
+pub(crate) fn on_screen(screen: &str) -> Value {
+    json!({
+        "screen": screen, "num_validation_errors": 0, "time_on_screen_seconds": 0, "num_back_navigations": 0,
+        "steps_total": 1, "current_step": 1,
+    })
+}
+
 pub(crate) fn token_config() -> TokenConfig {
     TokenConfig { user_claim: "sub".to_owned(), ..TokenConfig::default() }
 }
@@ -100,6 +127,24 @@ impl TestApp {
         };
         let (ledger, assist) = (caudal::ledger_router(app.clone()), caudal::assist_router(app));
         Self { db, clock, models, ledger, assist }
+    }
+
+    /// Follows what is deployed, as a host does.
+    pub(crate) async fn follow(&self) -> Follower {
+        let runtime = Runtime::new().unwrap();
+        Follower(Swapper::start(self.db.clone(), self.models.clone(), runtime, self.clock.clone()).await.unwrap())
+    }
+
+    /// The deployment of a kind that is in service on this host.
+    pub(crate) fn epoch(&self, kind: ModelKind) -> i64 {
+        let models = self.models.snapshot();
+        let epoch = match kind {
+            ModelKind::Risk => models.risk.as_ref().map(|it| it.epoch),
+            ModelKind::Nudge => models.nudge.as_ref().map(|it| it.epoch),
+            ModelKind::Accessibility => models.accessibility.as_ref().map(|it| it.epoch),
+            ModelKind::TransferRules => None,
+        };
+        epoch.unwrap_or_default()
     }
 
     /// A client of the ledger API with a token for `user`.
@@ -153,6 +198,15 @@ impl TestApp {
     /// A number from the database.
     pub(crate) async fn count(&self, query: &'static str) -> i64 {
         sqlx::query_scalar(query).fetch_one(&self.db).await.unwrap()
+    }
+}
+
+/// Follows what is deployed until it is dropped: its ear is a connection of the pool.
+pub(crate) struct Follower(tokio::task::JoinHandle<()>);
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

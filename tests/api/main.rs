@@ -22,6 +22,7 @@ mod profile;
 mod protocol;
 mod queries;
 mod risk_context;
+mod rollout;
 mod swap;
 mod tokens;
 mod transactions;

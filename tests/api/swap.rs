@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use caudal::clock::Clock;
-use caudal::db::components::{self, Change, NewComponent, Registered};
-use caudal::domain::model::{Digest, ModelKind, ModelVersion};
-use caudal::models::swap::Swapper;
-use caudal::models::{Embedded, Models};
+use caudal::db::components::{self, NewComponent, Registered};
+use caudal::db::deployments::{self, Change};
+use caudal::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
+use caudal::models::{Embedded, Loaded, Models};
 use caudal::wasm::Runtime;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -18,7 +18,7 @@ use crate::harness::{Client, TestApp, registry};
 /// Longest time until a host follows.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(2);
 
-fn digest_of(bytes: &[u8]) -> Digest {
+pub(crate) fn digest_of(bytes: &[u8]) -> Digest {
     Digest(Sha256::digest(bytes).into())
 }
 
@@ -27,34 +27,21 @@ fn built_in(name: &str) -> Digest {
     digest_of(Embedded::find(name).unwrap().bytes)
 }
 
-/// Follows what is deployed until it is dropped: its ear is a connection of the pool.
-struct Follower(tokio::task::JoinHandle<()>);
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// Follows what is deployed, as a host does.
-async fn follow(app: &TestApp) -> Follower {
-    let runtime = Runtime::new().unwrap();
-    Follower(Swapper::start(app.db.clone(), app.models.clone(), runtime, app.clock.now()).await.unwrap())
-}
-
 /// Lets a component serve that the one who deploys it saw this epoch before.
 async fn deploy(db: &PgPool, kind: ModelKind, champion: Digest, seen_epoch: i64) -> Option<i64> {
     let default_previous = built_in(kind.as_str());
-    let change = Change { kind, seen_epoch, champion, default_previous, reason: "a test", by: "ops" };
-    components::deploy(&mut db.acquire().await.unwrap(), &change, Clock::system().now()).await.unwrap()
+    let (canary, shadows) = (None, &[][..]);
+    let change = Change { kind, seen_epoch, champion, default_previous, canary, shadows, reason: "a test", by: "ops" };
+    deployments::deploy(&mut db.acquire().await.unwrap(), &change, Clock::system().now()).await.unwrap()
 }
 
-/// Registers bytes as version 9.9.9 of a kind.
-async fn register(db: &PgPool, kind: ModelKind, bytes: &[u8]) -> (Digest, Registered) {
+/// Registers bytes as a version of a kind.
+pub(crate) async fn register(db: &PgPool, kind: ModelKind, version: &str, bytes: &[u8]) -> (Digest, Registered) {
     let digest = digest_of(bytes);
-    let model_version = ModelVersion::new(kind, "9.9.9", digest);
+    let model_version = ModelVersion::new(kind, version, digest);
     let report = Some(json!({}));
-    let new = NewComponent { digest, kind, version: "9.9.9", model_version: &model_version, bytes, report, by: "ops" };
+    let class = PolicyClass::Pure;
+    let new = NewComponent { digest, kind, version, model_version: &model_version, class, bytes, report, by: "ops" };
     let mut db = db.acquire().await.unwrap();
     (digest, components::register(&mut db, &new, Clock::system().now()).await.unwrap())
 }
@@ -84,7 +71,7 @@ async fn version(ai: &Client) -> String {
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn every_host_follows_a_deployment_and_a_rollback(db: PgPool) {
     let (one, two) = (TestApp::new(db.clone()).await, TestApp::new(db.clone()).await);
-    let _followers = (follow(&one).await, follow(&two).await);
+    let _followers = (one.follow().await, two.follow().await);
     assert!(version(&one.ai()).await.starts_with("risk-2.0.0+"));
     assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 0).await, Some(1));
     serves(&one.models, "risk-1.0.0+").await;
@@ -93,14 +80,14 @@ async fn every_host_follows_a_deployment_and_a_rollback(db: PgPool) {
 
     // A host that starts now serves it from its first answer on.
     let three = TestApp::new(db.clone()).await;
-    let _third = follow(&three).await;
+    let _third = three.follow().await;
     assert!(version(&three.ai()).await.starts_with("risk-1.0.0+"));
 
     assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-2"), 0).await, None, "somebody saw an older state");
     assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-2"), 7).await, None, "or one that never was");
     assert_eq!(deploy(&db, ModelKind::Nudge, built_in("nudge"), 3).await, None, "also where nothing was deployed");
-    let deployed = components::deployments(&mut db.acquire().await.unwrap()).await.unwrap();
-    let [deployed] = deployed[..] else { panic!("{deployed:?}") };
+    let deployed = deployments::deployments(&mut db.acquire().await.unwrap()).await.unwrap();
+    let [deployed] = &deployed[..] else { panic!("{deployed:?}") };
     assert_eq!((deployed.champion, deployed.previous), (built_in("risk-1"), built_in("risk-2")));
     assert_eq!(deploy(&db, ModelKind::Risk, deployed.previous, 1).await, Some(2));
     for app in [&one, &two, &three] {
@@ -113,7 +100,7 @@ async fn every_host_follows_a_deployment_and_a_rollback(db: PgPool) {
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_host_that_lost_its_ear_looks_for_itself(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
-    let _follower = follow(&app).await;
+    let _follower = app.follow().await;
     let deafen = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
                   where query ilike 'listen %' and datname = current_database()";
     let ended: i64 = sqlx::query_scalar(deafen).fetch_one(&db).await.unwrap();
@@ -126,8 +113,8 @@ async fn a_host_that_lost_its_ear_looks_for_itself(db: PgPool) {
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn what_does_not_load_changes_nothing_and_is_told(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
-    let _follower = follow(&app).await;
-    let (broken, registered) = register(&db, ModelKind::Risk, b"\0asm\x0d\0\x01\0 no component").await;
+    let _follower = app.follow().await;
+    let (broken, registered) = register(&db, ModelKind::Risk, "9.9.9", b"\0asm\x0d\0\x01\0 no component").await;
     assert_eq!(registered, Registered::New);
     assert_eq!(deploy(&db, ModelKind::Risk, broken, 0).await, Some(1));
     let start = Instant::now();
@@ -150,11 +137,15 @@ async fn what_does_not_load_changes_nothing_and_is_told(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_pushed_version_names_one_component_for_good(db: PgPool) {
-    let (first, registered) = register(&db, ModelKind::Risk, b"one").await;
+    let (first, registered) = register(&db, ModelKind::Risk, "9.9.9", b"one").await;
     assert_eq!(registered, Registered::New);
-    assert_eq!(register(&db, ModelKind::Risk, b"one").await, (first, Registered::Known));
-    assert_eq!(register(&db, ModelKind::Risk, b"two").await.1, Registered::VersionTaken);
-    assert_eq!(register(&db, ModelKind::Nudge, b"three").await.1, Registered::New, "of another kind it is free");
+    assert_eq!(register(&db, ModelKind::Risk, "9.9.9", b"one").await, (first, Registered::Known));
+    assert_eq!(register(&db, ModelKind::Risk, "9.9.9", b"two").await.1, Registered::VersionTaken);
+    assert_eq!(
+        register(&db, ModelKind::Nudge, "9.9.9", b"three").await.1,
+        Registered::New,
+        "of another kind it is free"
+    );
     let unknown = sqlx::query("update deployment set champion = $1").bind(&b"x"[..]).execute(&db).await;
     assert!(unknown.is_ok(), "no row to change");
     assert_eq!(components::list(&mut db.acquire().await.unwrap()).await.unwrap().len(), 2);
@@ -163,13 +154,13 @@ async fn a_pushed_version_names_one_component_for_good(db: PgPool) {
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn requests_never_notice_a_swap(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
-    let _follower = follow(&app).await;
+    let _follower = app.follow().await;
     // What each version answers to one request, by itself.
     let asked = with(risk(), &json!({"amount": 1234.56, "is_new_beneficiary": true}));
     let of_version = async |name: &str| {
         let bytes = Embedded::find(name).unwrap().bytes;
-        let scorer = caudal::wasm::RiskScorer::load(&Runtime::new().unwrap(), bytes).unwrap();
-        let models = Models::new(caudal::models::Registry { risk: Some(scorer.into()), ..registry() });
+        let loaded = Loaded::new(&Runtime::new().unwrap(), ModelKind::Risk, bytes).unwrap();
+        let models = Models::new(registry().with(loaded));
         let swapped = TestApp::serving(db.clone(), models).await;
         let answer = swapped.ai().post("/ai/risk", asked.clone()).await.assert_status(200).json();
         (answer["model_version"].clone(), answer["result"]["risk_score"].clone())

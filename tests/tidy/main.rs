@@ -41,6 +41,9 @@ const FENCES: [(&str, &str, &[&str]); 6] = [
     ("the time of day", r"\bnow_(utc|local|v7)\b|\b(SystemTime|UtcDateTime)::now\b", &["host/src/clock.rs"]),
 ];
 
+/// Where unsafe code may stand: a guest's allocator, and the loading of machine code that was proven ours.
+const MAY_BE_UNSAFE: [&str; 2] = ["components/guest/", "host/src/wasm/cache.rs"];
+
 /// May name every module.
 const TOP_MODULES: [&str; 4] = ["main", "lib", "app", "cli"];
 
@@ -48,7 +51,7 @@ const TOP_MODULES: [&str; 4] = ["main", "lib", "app", "cli"];
 const IMPORTS: [(&str, &[&str]); 10] = [
     ("http", &["app", "clock", "domain", "db", "ledger", "models", "analytics"]),
     ("ledger", &["clock", "domain", "db", "models"]),
-    ("models", &["domain", "db", "wasm"]),
+    ("models", &["clock", "domain", "db", "wasm"]),
     ("analytics", &["clock", "domain", "db"]),
     ("db", &["domain"]),
     ("wasm", &["domain"]),
@@ -219,8 +222,9 @@ fn pure_domain(sources: &[Source]) -> Vec<String> {
 }
 
 fn unsafe_code(sources: &[Source]) -> Vec<String> {
-    let sources = sources.iter().filter(|source| !source.path.starts_with("components/guest/"));
-    sources.flat_map(|it| it.find(&it.code, r"\bunsafe\b", "unsafe code outside components/guest")).collect()
+    let sources = sources.iter().filter(|source| !MAY_BE_UNSAFE.iter().any(|it| source.path.starts_with(it)));
+    let complaint = format!("unsafe code, which may stand only in {MAY_BE_UNSAFE:?}");
+    sources.flat_map(|it| it.find(&it.code, r"\bunsafe\b", &complaint)).collect()
 }
 
 fn lengths(sources: &[Source]) -> Vec<String> {
@@ -288,7 +292,7 @@ fn the_domain_is_std_only() {
 }
 
 #[test]
-fn unsafe_code_stands_only_in_the_guest_crate() {
+fn unsafe_code_stands_in_the_guest_crate_and_where_machine_code_is_loaded() {
     assert_clean(unsafe_code(&all_rust()));
 }
 

@@ -58,7 +58,12 @@ fn what_is_no_component_is_refused_by_what_it_is() {
 #[test]
 fn components_that_ask_trap_loop_or_lie_are_refused_with_the_reason() {
     for (what, bytes, name, told) in [
-        ("an import", forged::with_an_import(), "imports", "asks its host for now; a component may ask for nothing"),
+        (
+            "an import",
+            forged::with_an_import(),
+            "imports",
+            "asks its host for now; a component may ask for nothing, or for WASI",
+        ),
         ("a trap at the start", forged::that_traps_at_the_start(), "world", "fails when it is started"),
         ("a loop at the start", forged::that_loops_at_the_start(), "world", "ran out of time"),
         ("another kind", forged::that_describes_itself_as("judge", "1.0.0"), "world", "describes itself as judge"),

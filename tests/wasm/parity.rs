@@ -54,8 +54,7 @@ fn by_native<A, T>(answer: Result<A, native::Invalid>, told: impl FnOnce(A) -> T
 type RiskBits = (String, u64, u64, Vec<(String, u64)>, Vec<String>);
 
 fn risk_by_component(request: &risk::Request) -> Told<RiskBits> {
-    by_component(sane(|| registry().assess_risk(request)), |scored| {
-        let answer = scored.assessment;
+    by_component(sane(|| registry().risk.as_ref().unwrap().champion.scorer.assess(request)), |answer| {
         let contributions = answer.contributions.into_iter().map(|it| (it.feature, it.weight.to_bits())).collect();
         (answer.level.to_string(), answer.score.to_bits(), answer.base.to_bits(), contributions, answer.factors)
     })
@@ -78,8 +77,7 @@ fn risk_by_native(request: &risk::Request) -> Told<RiskBits> {
 type NudgeBits = (bool, u64, String, String);
 
 fn nudge_by_component(request: &nudge::Request) -> Told<NudgeBits> {
-    by_component(sane(|| registry().assess_nudge(request)), |scored| {
-        let answer = scored.assessment;
+    by_component(sane(|| registry().nudge.as_ref().unwrap().champion.scorer.assess(request)), |answer| {
         (answer.needs_help, answer.difficulty_score.to_bits(), answer.nudge_type.to_string(), answer.reason)
     })
 }
@@ -99,7 +97,7 @@ fn nudge_by_native(request: &nudge::Request) -> Told<NudgeBits> {
 type ProfileBits = ((profile::Theme, bool, profile::NudgingLevel, bool), u64, u64, Vec<String>);
 
 fn accessibility_by_component(request: &a11y::Request) -> ProfileBits {
-    let answer = sane(|| registry().assess_accessibility(request)).unwrap().assessment;
+    let answer = sane(|| registry().accessibility.as_ref().unwrap().champion.scorer.assess(request)).unwrap();
     let profile = answer.profile;
     (
         (profile.theme, profile.screen_reader_mode, profile.nudging_level, profile.voice_feedback),
@@ -149,7 +147,7 @@ proptest! {
 
     #[test]
     fn a_batch_answers_as_its_rows_do_alone(requests in proptest::collection::vec(requests::risk(), 0..20)) {
-        let scorer = registry().risk.as_deref().unwrap();
+        let scorer = &registry().risk.as_ref().unwrap().champion.scorer;
         let together = sane(|| scorer.assess_batch(&requests)).unwrap();
         prop_assert_eq!(together.len(), requests.len());
         for (request, answer) in requests.iter().zip(together) {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use indicatif::HumanCount;
 use serde::ser::{Serialize, Serializer};
 
-use crate::metrics::{Interval, Reliability};
+use crate::metrics::{Interval, Reference, Reliability};
 
 /// Digits after the point of every figure; the intervals are wider.
 const DIGITS: usize = 4;
@@ -32,6 +32,8 @@ pub struct Card {
     pub tables: Vec<Table>,
     /// Curves of the plot beside the card.
     pub calibration: Vec<Reliability>,
+    /// How the facts lay in the rows it was fitted to, for telling whether they moved since.
+    pub reference: Vec<Reference>,
     /// What it cannot do.
     pub limits: Vec<String>,
     /// What it must not be used for.

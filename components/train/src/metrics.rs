@@ -6,4 +6,4 @@ mod drift;
 
 pub use calibration::{Bin, Reliability, brier, reliability};
 pub use classes::{Confusion, Figures, Interval, area_under_curve, bootstrap, mean, wilson};
-pub use drift::{psi, psi_verdict};
+pub use drift::{Reference, psi, psi_verdict};

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::card::{Card, Data, Sample, Table, Weights};
-use crate::metrics::Reliability;
+use crate::metrics::{Reference, Reliability};
 use crate::model::Model;
 use crate::random::Random;
 use crate::risk::evaluation::Evaluation;
@@ -124,6 +124,7 @@ fn risks(root: &Path, pairs: usize, tell: &dyn Fn(&str)) -> Result<()> {
             purpose: risk::card::purpose(),
             generator: risk::generator::VERSION,
             hashes: [&training_sha256, &held_out_sha256],
+            reference: risk::rows::reference(&training),
             notes: risk::card::notes(),
             limits: risk::card::limits(specification),
             misuse: risk::card::misuse(),
@@ -153,6 +154,7 @@ fn nudges(root: &Path) -> Result<String> {
         purpose: nudge::card::purpose(),
         generator: nudge::generator::VERSION,
         hashes: [&data::sha256_of(&training)?, &data::sha256_of(&held_out)?],
+        reference: nudge::generator::reference(&training),
         notes: nudge::card::notes(),
         limits: nudge::card::limits(),
         misuse: nudge::card::misuse(),
@@ -181,6 +183,8 @@ fn accessibilities(root: &Path) -> Result<String> {
         purpose: accessibility::card::purpose(),
         generator: accessibility::generator::VERSION,
         hashes: [&data::sha256_of(&training)?, &data::sha256_of(&held_out)?],
+        // What a person can see or hear is not watched, so there is nothing to compare it with.
+        reference: Vec::new(),
         notes: accessibility::card::notes(),
         limits: accessibility::card::limits(),
         misuse: accessibility::card::misuse(),
@@ -195,6 +199,7 @@ struct Words<'a> {
     purpose: Vec<String>,
     generator: &'static str,
     hashes: [&'a str; 2],
+    reference: Vec<Reference>,
     notes: Vec<String>,
     limits: Vec<String>,
     misuse: Vec<String>,
@@ -226,6 +231,7 @@ fn write(
         weights: Weights { bytes: weights.len(), sha256: data::sha256(weights) },
         tables,
         calibration,
+        reference: words.reference,
         limits: words.limits,
         misuse: words.misuse,
     };

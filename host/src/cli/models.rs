@@ -1,6 +1,7 @@
 //! `caudal models`: what there is to know about the models of this program, and about others.
 
 mod registry;
+mod report;
 
 use std::fs;
 use std::path::Path;
@@ -11,6 +12,7 @@ use anyhow::{Context as _, Result, bail};
 use super::database::{Database, Use};
 use super::print;
 use crate::config::{Common, Models, program};
+use crate::domain::model::ModelKind;
 use crate::models::Embedded;
 use crate::models::gate::{Gate, Outcome, Report};
 
@@ -18,13 +20,23 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
     match models {
         Models::Card { model, json } => card(model, *json),
         Models::Check { file, json } => check(file, *json).await,
-        Models::List | Models::Push { .. } | Models::Deploy { .. } | Models::Rollback { .. } => {
+        Models::List
+        | Models::Push { .. }
+        | Models::Deploy { .. }
+        | Models::Rollback { .. }
+        | Models::Report { .. } => {
             let database = Database::open(common, Use::Shared).await?;
             let outcome = registry::run(models, &database.pool).await;
             database.close().await?;
             outcome
         }
     }
+}
+
+/// A kind by its name.
+fn kind_of(name: &str) -> Result<ModelKind> {
+    let kinds = ModelKind::TEXTS.join(", ");
+    ModelKind::parse(name).with_context(|| format!("there is no kind '{name}'; there are {kinds}"))
 }
 
 fn card(model: &str, json: bool) -> Result<ExitCode> {

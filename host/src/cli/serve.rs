@@ -24,7 +24,7 @@ use crate::ledger::batcher::LedgerConfig;
 use crate::models::gate::Gate;
 use crate::models::swap::Swapper;
 use crate::models::{Components, Models, Registry};
-use crate::wasm::Runtime;
+use crate::wasm::{Cache, Runtime};
 use crate::{assist_router, ledger_router};
 
 /// First credit of a sandbox account: 10,000.00 MXN.
@@ -32,6 +32,9 @@ const SANDBOX_CREDIT: Money = Money::from_minor(1_000_000);
 
 /// How long requests under way may take to finish after a signal to stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
+
+/// Where compiled components are kept, in the data folder.
+const CACHE_FOLDER: &str = "compiled";
 
 /// How long the sandbox's printed token is valid.
 const SANDBOX_TOKEN_LIFETIME: time::Duration = time::Duration::days(1);
@@ -54,6 +57,14 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     let ledger_listener = bind(serve.ledger_addr, "--ledger-addr").await?;
     let assist_listener = bind(serve.assist_addr, "--assist-addr").await?;
     let runtime = Runtime::new().context("cannot run components on this machine")?;
+    let runtime = match Cache::open(&common.data_dir.join(CACHE_FOLDER), &secret) {
+        Ok(cache) => runtime.with_cache(cache),
+        // Slower to start, and otherwise the same.
+        Err(error) => {
+            tracing::warn!(%error, "compiled components are not kept");
+            runtime
+        }
+    };
     let registry = Registry::load(&runtime, Components::EMBEDDED)
         .context("this program was built with an unusable component: run `make components` and build again")?;
 
@@ -80,7 +91,7 @@ async fn serve_until_signal(
 ) -> Result<()> {
     let clock = Clock::system();
     let models = Models::new(registry);
-    let swapper = Swapper::start(database.pool.clone(), models.clone(), runtime, clock.now())
+    let swapper = Swapper::start(database.pool.clone(), models.clone(), runtime, clock.clone())
         .await
         .context("cannot see which models are deployed")?;
     let config = LedgerConfig { cooling_seconds: serve.beneficiary_cooling.as_secs() };

@@ -1,14 +1,10 @@
-//! Registered components and what is deployed of each kind.
+//! Registered components. What is deployed of them stands in `deployments.rs`.
 
 use sqlx::PgConnection;
-use sqlx::postgres::{PgListener, PgPool};
 use time::OffsetDateTime;
 
 use super::unknown_text;
-use crate::domain::model::{Digest, ModelKind, ModelVersion};
-
-/// What tells hosts of a change. They look for themselves from time to time too.
-const CHANNEL: &str = "caudal_deployment";
+use crate::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
 
 /// A component to register.
 #[derive(Debug)]
@@ -21,6 +17,8 @@ pub struct NewComponent<'a> {
     pub version: &'a str,
     /// As shown with each answer.
     pub model_version: &'a ModelVersion,
+    /// How it is run.
+    pub class: PolicyClass,
     /// The component.
     pub bytes: &'a [u8],
     /// What the gate found, as JSON; none for what a host was built with.
@@ -51,14 +49,16 @@ pub async fn register(
 ) -> Result<Registered, sqlx::Error> {
     let inserted = sqlx::query!(
         r#"
-        insert into component (sha256, kind, version, model_version, bytes, report, registered_by, registered_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        insert into component
+            (sha256, kind, version, model_version, class, bytes, report, registered_by, registered_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         on conflict do nothing
         "#,
         &new.digest.0[..],
         new.kind.as_str(),
         new.version,
         new.model_version.as_str(),
+        new.class.as_str(),
         new.bytes,
         new.report,
         new.by,
@@ -92,6 +92,8 @@ pub struct Component {
     pub kind: ModelKind,
     /// As shown with each answer.
     pub model_version: String,
+    /// How it is run.
+    pub class: PolicyClass,
     /// Length of the component.
     pub size: i32,
     /// Whether a host was built with it.
@@ -109,7 +111,7 @@ pub struct Component {
 pub async fn list(db: &mut PgConnection) -> Result<Vec<Component>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select sha256, kind, model_version, octet_length(bytes) as "size!", report is null as "is_embedded!",
+        select sha256, kind, model_version, class, octet_length(bytes) as "size!", report is null as "is_embedded!",
                registered_by, registered_at
         from component order by kind, registered_at desc, model_version
         "#,
@@ -121,6 +123,7 @@ pub async fn list(db: &mut PgConnection) -> Result<Vec<Component>, sqlx::Error> 
             digest: digest_of(&row.sha256)?,
             kind: kind_of(&row.kind)?,
             model_version: row.model_version,
+            class: PolicyClass::parse(&row.class).ok_or_else(|| unknown_text("class", &row.class))?,
             size: row.size,
             is_embedded: row.is_embedded,
             registered_by: row.registered_by,
@@ -147,116 +150,11 @@ pub async fn report_of(db: &mut PgConnection, digest: Digest) -> Result<Option<s
     Ok(report.fetch_optional(db).await?.flatten())
 }
 
-/// What serves of a kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deployment {
-    /// Which kind.
-    pub kind: ModelKind,
-    /// Counts its changes.
-    pub epoch: i64,
-    /// What serves.
-    pub champion: Digest,
-    /// What a rollback returns to.
-    pub previous: Digest,
-}
-
-/// What is deployed of every kind that an operator ever deployed.
-///
-/// # Errors
-/// When the database fails.
-pub async fn deployments(db: &mut PgConnection) -> Result<Vec<Deployment>, sqlx::Error> {
-    let rows =
-        sqlx::query!("select kind, epoch, champion, previous from deployment order by kind").fetch_all(db).await?;
-    let deployment = rows.into_iter().map(|row| {
-        Ok(Deployment {
-            kind: kind_of(&row.kind)?,
-            epoch: row.epoch,
-            champion: digest_of(&row.champion)?,
-            previous: digest_of(&row.previous)?,
-        })
-    });
-    deployment.collect()
-}
-
-/// What is deployed of a kind; none when no operator ever deployed it.
-///
-/// # Errors
-/// When the database fails.
-pub async fn deployment_of(db: &mut PgConnection, kind: ModelKind) -> Result<Option<Deployment>, sqlx::Error> {
-    Ok(deployments(db).await?.into_iter().find(|it| it.kind == kind))
-}
-
-/// A change of what serves.
-#[derive(Debug)]
-pub struct Change<'a> {
-    /// Which kind.
-    pub kind: ModelKind,
-    /// What the one who changes it has seen: 0 when nothing was deployed.
-    pub seen_epoch: i64,
-    /// What will serve.
-    pub champion: Digest,
-    /// What serves now where nothing was deployed; else the champion so far is kept.
-    pub default_previous: Digest,
-    /// Why.
-    pub reason: &'a str,
-    /// Who.
-    pub by: &'a str,
-}
-
-/// Changes what serves, keeps the change, and tells every host. Gives the new epoch, or none when
-/// somebody else changed it meanwhile.
-///
-/// # Errors
-/// When the database fails, or the champion is not registered.
-pub async fn deploy(
-    db: &mut PgConnection,
-    change: &Change<'_>,
-    now: OffsetDateTime,
-) -> Result<Option<i64>, sqlx::Error> {
-    sqlx::query_scalar!(
-        r#"
-        with changed as (
-            insert into deployment as d (kind, epoch, champion, previous, reason, changed_by, changed_at)
-            select $1, $2::bigint + 1, $3, $4, $5, $6, $7
-            where $2::bigint = 0 or exists (select from deployment where kind = $1)
-            on conflict (kind) do update
-                set epoch = excluded.epoch, champion = excluded.champion, previous = d.champion,
-                    reason = excluded.reason, changed_by = excluded.changed_by, changed_at = excluded.changed_at
-                where d.epoch = $2::bigint
-            returning kind, epoch, champion, previous, reason, changed_by, changed_at
-        ), kept as (
-            insert into deployment_history select * from changed
-        )
-        select epoch as "epoch!" from changed, lateral (select pg_notify($8, kind)) as told
-        "#,
-        change.kind.as_str(),
-        change.seen_epoch,
-        &change.champion.0[..],
-        &change.default_previous.0[..],
-        change.reason,
-        change.by,
-        now,
-        CHANNEL,
-    )
-    .fetch_optional(db)
-    .await
-}
-
-/// Hears of changes. Its connection is taken from the pool for good.
-///
-/// # Errors
-/// When the database fails.
-pub async fn listen(pool: &PgPool) -> Result<PgListener, sqlx::Error> {
-    let mut listener = PgListener::connect_with(pool).await?;
-    listener.listen(CHANNEL).await?;
-    Ok(listener)
-}
-
-fn digest_of(bytes: &[u8]) -> Result<Digest, sqlx::Error> {
+pub(super) fn digest_of(bytes: &[u8]) -> Result<Digest, sqlx::Error> {
     let digest = bytes.try_into().map_err(|_| sqlx::Error::Decode("a sha256 has another length".into()))?;
     Ok(Digest(digest))
 }
 
-fn kind_of(text: &str) -> Result<ModelKind, sqlx::Error> {
+pub(super) fn kind_of(text: &str) -> Result<ModelKind, sqlx::Error> {
     ModelKind::parse(text).ok_or_else(|| unknown_text("kind", text))
 }

@@ -11,13 +11,17 @@
 //! | consent, consent_history | [`consents`] |
 //! | event_queue, event | [`events`] |
 //! | profile | [`profiles`] |
-//! | component, deployment, deployment_history | [`components`] |
+//! | component | [`components`] |
+//! | deployment, deployment_history | [`deployments`] |
+//! | comparison | [`comparisons`] |
 
 pub mod accounts;
 pub mod audit;
 pub mod beneficiaries;
+pub mod comparisons;
 pub mod components;
 pub mod consents;
+pub mod deployments;
 pub mod events;
 pub mod profiles;
 pub mod session;

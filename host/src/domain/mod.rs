@@ -25,6 +25,9 @@ macro_rules! text_enum {
             /// Every case, in declaration order.
             pub const ALL: &'static [Self] = &[$(Self::$case),+];
 
+            /// The texts of all cases, in the same order.
+            pub const TEXTS: &'static [&'static str] = &[$($text),+];
+
             /// The text that stands for this case on the wire and in tables.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$case => $text),+ }

@@ -16,6 +16,17 @@ super::text_enum! {
     }
 }
 
+super::text_enum! {
+    /// What a component may ask for and how it is run.
+    PolicyClass {
+        /// It asks its host for nothing and is small: called inline, within microseconds.
+        Pure = "pure",
+        /// It brings a language's runtime: what it asks of WASI is there and holds nothing, its clocks
+        /// stand still, and it runs on threads of its own.
+        DenyAll = "deny-all",
+    }
+}
+
 /// Hex digits of the digest that a version shows.
 const SHOWN_DIGITS: usize = 8;
 

@@ -13,18 +13,15 @@ use sqlx::PgConnection;
 
 use super::auth::Operator;
 use super::error::{Error, FieldError};
-use super::extract::AssistBody;
-use super::transactions::timestamp;
 use crate::app::App;
-use crate::db::components::{self, Component, Deployment, Registered};
+use crate::clock::timestamp;
+use crate::db::components::{self, Component, Registered};
+use crate::db::deployments::{self, Deployment};
 use crate::domain::model::{Digest, ModelKind};
-use crate::models::catalog::{self, REASON_CHARS_MAX};
 use crate::models::gate::{Check, Outcome};
+use crate::models::{Embedded, catalog};
 
-/// Longest `model_version`.
-const VERSION_CHARS_MAX: usize = 100;
-
-fn kind_of(text: &str) -> Result<ModelKind, Error> {
+pub(super) fn kind_of(text: &str) -> Result<ModelKind, Error> {
     ModelKind::parse(text).ok_or(Error::NotFound)
 }
 
@@ -33,6 +30,7 @@ fn shown(component: &Component, role: &str) -> Value {
         "model_version": component.model_version,
         "kind": component.kind.as_str(),
         "sha256": component.digest.to_string(),
+        "class": component.class.as_str(),
         "bytes": component.size,
         "built_in": component.is_embedded,
         "registered_by": component.registered_by,
@@ -45,6 +43,8 @@ fn shown(component: &Component, role: &str) -> Value {
 fn role_of(digest: Digest, kind: ModelKind, deployed: Option<&Deployment>) -> &'static str {
     match deployed {
         Some(it) if it.champion == digest => "champion",
+        Some(it) if it.canary.is_some_and(|it| it.digest == digest) => "canary",
+        Some(it) if it.shadows.contains(&digest) => "shadow",
         Some(it) if it.previous == digest => "previous",
         None if catalog::built_in(kind) == Some(digest) => "champion",
         _ => "registered",
@@ -54,7 +54,7 @@ fn role_of(digest: Digest, kind: ModelKind, deployed: Option<&Deployment>) -> &'
 /// Every kind with its versions and what serves.
 pub(super) async fn list_models(State(app): State<App>, _: Operator) -> Result<Json<Value>, Error> {
     let mut db = app.db.acquire().await?;
-    let deployed = components::deployments(&mut db).await?;
+    let deployed = deployments::deployments(&mut db).await?;
     let mut kinds: BTreeMap<&str, Vec<Value>> = ModelKind::ALL.iter().map(|kind| (kind.as_str(), vec![])).collect();
     for component in components::list(&mut db).await? {
         let of_kind = deployed.iter().find(|it| it.kind == component.kind);
@@ -115,7 +115,7 @@ fn fault(check: &Check) -> FieldError {
     FieldError { field: check.name.clone(), code: "refused".into(), detail: check.detail.clone() }
 }
 
-/// One version, with what the gate found.
+/// One version, with what the gate found and, where training wrote one, the model's card.
 pub(super) async fn get_version(
     State(app): State<App>,
     _: Operator,
@@ -124,9 +124,11 @@ pub(super) async fn get_version(
     let kind = kind_of(&kind)?;
     let mut db = app.db.acquire().await?;
     let (component, report) = find(&mut db, kind, &version).await?.ok_or(Error::NotFound)?;
-    let deployed = components::deployment_of(&mut db, kind).await?;
+    let deployed = deployments::deployment_of(&mut db, kind).await?;
     let mut body = shown(&component, role_of(component.digest, kind, deployed.as_ref()));
     body["report"] = report.unwrap_or_default();
+    let embedded = Embedded::ALL.into_iter().find(|it| catalog::digest_of(it.bytes) == component.digest);
+    body["card"] = embedded.and_then(|it| it.card).map(|card| card.markdown).into();
     Ok(Json(body))
 }
 
@@ -141,88 +143,4 @@ async fn find(
     };
     let report = components::report_of(db, component.digest).await?;
     Ok(Some((component, report)))
-}
-
-/// What serves of a kind; its `ETag` is the epoch.
-pub(super) async fn get_deployment(
-    State(app): State<App>,
-    _: Operator,
-    Path(kind): Path<String>,
-) -> Result<Response, Error> {
-    let kind = kind_of(&kind)?;
-    let mut db = app.db.acquire().await?;
-    answer(&mut db, kind).await
-}
-
-async fn answer(db: &mut PgConnection, kind: ModelKind) -> Result<Response, Error> {
-    let deployed = components::deployment_of(db, kind).await?;
-    let all = components::list(db).await?;
-    let name =
-        |digest: Option<Digest>| all.iter().find(|it| Some(it.digest) == digest).map(|it| it.model_version.clone());
-    let epoch = deployed.map_or(0, |it| it.epoch);
-    let body = json!({
-        "kind": kind.as_str(),
-        "epoch": epoch,
-        "champion": name(deployed.map_or_else(|| catalog::built_in(kind), |it| Some(it.champion))),
-        "previous": name(deployed.map(|it| it.previous)),
-    });
-    let etag = HeaderValue::from_str(&format!("\"{epoch}\"")).map_err(|error| Error::Internal(error.into()))?;
-    Ok(([(header::ETAG, etag)], Json(body)).into_response())
-}
-
-/// Lets a registered version serve, if what serves is still what `If-Match` says.
-pub(super) async fn put_deployment(
-    State(app): State<App>,
-    operator: Operator,
-    Path(kind): Path<String>,
-    headers: HeaderMap,
-    AssistBody(mut fields): AssistBody,
-) -> Result<Response, Error> {
-    let kind = kind_of(&kind)?;
-    operator.may_change(kind)?;
-    let seen = seen_epoch(&headers)?;
-    let (champion, reason) = (fields.text("champion", VERSION_CHARS_MAX), fields.text("reason", REASON_CHARS_MAX));
-    fields.finish()?;
-    let mut db = app.db.acquire().await?;
-    let Some((component, _)) = find(&mut db, kind, &champion).await? else {
-        let detail = format!("names no registered {kind} component");
-        return Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, "champion", "unknown-value", &detail));
-    };
-    change(&app, &mut db, (kind, component.digest), seen, (&reason, &operator.name)).await
-}
-
-/// Lets what served before serve again.
-pub(super) async fn roll_back(
-    State(app): State<App>,
-    operator: Operator,
-    Path(kind): Path<String>,
-    AssistBody(mut fields): AssistBody,
-) -> Result<Response, Error> {
-    let kind = kind_of(&kind)?;
-    operator.may_change(kind)?;
-    let reason = fields.text("reason", REASON_CHARS_MAX);
-    fields.finish()?;
-    let mut db = app.db.acquire().await?;
-    let deployed = components::deployment_of(&mut db, kind).await?.ok_or(Error::NothingDeployed)?;
-    change(&app, &mut db, (kind, deployed.previous), deployed.epoch, (&reason, &operator.name)).await
-}
-
-async fn change(
-    app: &App,
-    db: &mut PgConnection,
-    champion: (ModelKind, Digest),
-    seen: i64,
-    why: (&str, &str),
-) -> Result<Response, Error> {
-    let epoch = catalog::deploy(db, champion, seen, why, app.clock.now()).await?;
-    epoch.ok_or(Error::Stale)?;
-    answer(db, champion.0).await
-}
-
-/// The epoch in `If-Match`.
-fn seen_epoch(headers: &HeaderMap) -> Result<i64, Error> {
-    let value = headers.get(header::IF_MATCH).ok_or(Error::IfMatchMissing)?;
-    // Anything that this service never gave matches nothing.
-    let epoch = value.to_str().ok().and_then(|it| it.trim().strip_prefix('"')?.strip_suffix('"')?.parse().ok());
-    epoch.filter(|epoch| *epoch >= 0).ok_or(Error::Stale)
 }

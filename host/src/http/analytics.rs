@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::auth::User;
 use super::error::Error;
 use super::extract::LedgerBody;
-use super::transactions::timestamp;
 use crate::analytics::redact;
 use crate::app::App;
+use crate::clock::timestamp;
 use crate::db::consents::{self, Consent};
 use crate::db::events::{self, Event};
 

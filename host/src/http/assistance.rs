@@ -18,7 +18,7 @@ pub(super) async fn assess_risk(
     let user_id = read_id(&mut fields, "user_id");
     let request = read_risk(&mut fields);
     fields.finish()?;
-    let scored = app.models.snapshot().assess_risk(&request)?;
+    let scored = app.models.snapshot().assess_risk(&request, user_id.as_deref()).await?;
     Ok(Json(RiskJson::new(user_id, scored)))
 }
 
@@ -30,7 +30,7 @@ pub(super) async fn assess_nudge(
     let ids = ["user_id", "session_id"].map(|field| read_id(&mut fields, field));
     let request = read_nudge(&mut fields);
     fields.finish()?;
-    let scored = app.models.snapshot().assess_nudge(&request)?;
+    let scored = app.models.snapshot().assess_nudge(&request, ids[0].as_deref()).await?;
     Ok(Json(NudgeJson::new(ids, request.screen, scored)))
 }
 
@@ -44,7 +44,7 @@ pub(super) async fn assess_accessibility(
     let user_id = read_id(&mut fields, "user_id");
     let request = read_accessibility(&mut fields, preferred_language(&headers));
     fields.finish()?;
-    let scored = app.models.snapshot().assess_accessibility(&request)?;
+    let scored = app.models.snapshot().assess_accessibility(&request, user_id.as_deref()).await?;
     Ok(Json(AccessibilityJson::new(user_id, scored)))
 }
 

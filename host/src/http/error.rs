@@ -209,6 +209,7 @@ impl Error {
             Self::ScopeMissing(scope) => format!("This needs a token with the scope {scope}.").into(),
             Self::NotWasm => "Send the header Content-Type: application/wasm.".into(),
             Self::ComponentTooLarge => format!("The limit is {COMPONENT_BYTES_MAX} bytes.").into(),
+            Self::ComponentRefused(errors) if errors.len() == 1 => "One check failed; nothing was registered.".into(),
             Self::ComponentRefused(errors) => format!("{} checks failed; nothing was registered.", errors.len()).into(),
             Self::VersionTaken => "A pushed version names one component for good: raise the version.".into(),
             Self::NothingDeployed => "No operator ever deployed a version of this kind.".into(),

@@ -227,6 +227,31 @@ impl Fields {
         self.optional(field, |value| read_integer(value, min, Some(max)))
     }
 
+    /// An object that may be missing; its faults are noted as `field.name`.
+    pub fn optional_object<T>(&mut self, field: &str, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let object = self.optional(field, |value| {
+            serde_json::from_str::<Object>(value.literal()).map_err(|_| ("wrong-type", "must be an object".to_owned()))
+        })?;
+        let mut inner = Self::from_object(object, self.status);
+        let read = read(&mut inner);
+        let outer = |fault: FieldError| FieldError { field: format!("{field}.{}", fault.field), ..fault };
+        self.errors.extend(inner.errors.into_iter().map(outer));
+        Some(read)
+    }
+
+    /// A list of at most `length_max` strings of 1 to `chars_max` characters; empty when it is missing.
+    pub fn texts(&mut self, field: &str, length_max: usize, chars_max: usize) -> Vec<String> {
+        let texts = self.optional(field, |value| {
+            let wrong = || ("wrong-type", "must be a list of strings".to_owned());
+            let items: Vec<Box<RawValue>> = serde_json::from_str(value.literal()).map_err(|_| wrong())?;
+            if items.len() > length_max {
+                return Err(("too-long", format!("must have at most {length_max} items")));
+            }
+            items.into_iter().map(|item| read_text(&Value::Json(item), chars_max, true)).collect()
+        });
+        texts.unwrap_or_default()
+    }
+
     /// One of the fixed strings that `parse` knows.
     pub fn one_of<T: Copy + std::fmt::Display>(
         &mut self,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::json;
@@ -77,4 +78,10 @@ pub(super) async fn readyz(State(app): State<App>) -> Response {
     let status_text = if ready { "ok" } else { "fail" };
     let checks = json!({"status": status_text, "database": database, "ledger": ledger, "models": models});
     (status, Json(checks)).into_response()
+}
+
+/// `/metrics`: counts for whoever watches, as OpenMetrics.
+pub(super) async fn metrics(State(app): State<App>) -> Response {
+    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(CONTENT_TYPE, content_type)], app.models.metrics().text()).into_response()
 }

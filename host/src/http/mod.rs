@@ -9,6 +9,8 @@ pub mod analytics;
 pub mod assistance;
 pub mod auth;
 pub mod beneficiaries;
+mod console;
+mod deployment;
 pub mod error;
 pub mod extract;
 pub mod fields;
@@ -78,8 +80,13 @@ pub fn assist_router(app: App) -> Router {
             post(admin::push_version).layer(DefaultBodyLimit::max(COMPONENT_BYTES_MAX)),
         )
         .route("/admin/models/{kind}/versions/{version}", get(admin::get_version))
-        .route("/admin/models/{kind}/deployment", get(admin::get_deployment).put(admin::put_deployment))
-        .route("/admin/models/{kind}/rollback", post(admin::roll_back))
+        .route("/admin/models/{kind}/deployment", get(deployment::get_deployment).put(deployment::put_deployment))
+        .route("/admin/models/{kind}/rollback", post(deployment::roll_back))
+        .route("/admin/models/{kind}/history", get(deployment::get_history))
+        .route("/admin/models/{kind}/report", get(deployment::get_report))
+        .route("/console", get(console::page))
+        .route("/console/{file}", get(console::file))
+        .route("/metrics", get(health::metrics))
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)

@@ -9,8 +9,8 @@ use super::auth::User;
 use super::error::Error;
 use super::extract::LedgerBody;
 use super::fields::Fields;
-use super::transactions::timestamp;
 use crate::app::App;
+use crate::clock::timestamp;
 use crate::db::profiles;
 use crate::domain::profile::{FONT_SCALE, NudgingLevel, Profile, Theme};
 

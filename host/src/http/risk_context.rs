@@ -74,7 +74,7 @@ pub(super) async fn get_risk_context(
         geolocation_changed,
         beneficiary_saved_minutes: u32::try_from(saved_minutes).ok(),
     };
-    let scored = app.models.snapshot().assess_risk(&request)?;
+    let scored = app.models.snapshot().assess_risk(&request, Some(&owner)).await?;
     Ok(Json(RiskContextJson {
         request: RiskRequestJson {
             amount: request.amount,

@@ -5,9 +5,6 @@ use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use time::OffsetDateTime;
-use time::format_description::BorrowedFormatItem;
-use time::macros::format_description;
 use uuid::Uuid;
 
 use super::auth::User;
@@ -16,6 +13,7 @@ use super::extract::{IdempotencyKey, LedgerBody, Page};
 use super::list::{self, Item};
 use super::number::MoneyNumber;
 use crate::app::App;
+use crate::clock::timestamp;
 use crate::db::Position;
 use crate::db::transfers::{self as table, Transfer};
 use crate::ledger::{Command, Order, Outcome};
@@ -25,16 +23,6 @@ pub(super) const REPLAYED: (HeaderName, HeaderValue) =
     (HeaderName::from_static("idempotency-replayed"), HeaderValue::from_static("true"));
 
 const PATH: &str = "/api/ledger/transactions";
-
-/// ISO 8601, UTC, milliseconds.
-const TIMESTAMP: &[BorrowedFormatItem<'_>] =
-    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
-
-/// Writes an instant as the API shows it.
-pub(super) fn timestamp(at: OffsetDateTime) -> String {
-    // All parts are there and none can fail to format; an empty string would be the answer if one did.
-    at.to_offset(time::UtcOffset::UTC).format(TIMESTAMP).unwrap_or_default()
-}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -17,8 +17,9 @@ use tokio::process::Command;
 /// Largest component: those that carry an interpreter have about 12 MB.
 pub const COMPONENT_BYTES_MAX: usize = 16 << 20;
 
-/// Longest examination. One of ours takes half a second, and one of 12 MB about ten.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest examination. One of ours takes half a second, and one of 12 MB about half a minute where
+/// nobody else wants the processor.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// What became of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +51,9 @@ pub struct Report {
     pub bytes: usize,
     /// Kind, when it could be told.
     pub kind: Option<String>,
+    /// How it would be run, when it could be told.
+    #[serde(default)]
+    pub class: Option<String>,
     /// Semantic version, when it could be told.
     pub version: Option<String>,
     /// `model_version`, when it could be told.

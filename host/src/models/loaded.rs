@@ -1,20 +1,26 @@
-//! One loaded component of any kind.
+//! One loaded component of any kind, and what is deployed of a kind once it is loaded.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Registry;
-use crate::domain::model::ModelKind;
+use super::route::{Canary, Route, Shadow};
+use super::scorer::Scorer;
+use super::served::Served;
+use super::watch::Watch;
+use crate::db::deployments::Deployment;
+use crate::domain::model::{Digest, ModelKind};
 use crate::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, Runtime, TransferRules};
 
 /// A loaded component; cheap to clone.
 #[derive(Clone)]
 pub enum Loaded {
     /// Risk scorer.
-    Risk(Arc<RiskScorer>),
+    Risk(Arc<Served<RiskScorer>>),
     /// Nudge scorer.
-    Nudge(Arc<NudgeScorer>),
+    Nudge(Arc<Served<NudgeScorer>>),
     /// Accessibility recommender.
-    Accessibility(Arc<AccessibilityScorer>),
+    Accessibility(Arc<Served<AccessibilityScorer>>),
     /// Transfer rules.
     Rules(Arc<TransferRules>),
 }
@@ -26,9 +32,11 @@ impl Loaded {
     /// See [`LoadError`].
     pub fn new(runtime: &Runtime, kind: ModelKind, bytes: &[u8]) -> Result<Self, LoadError> {
         Ok(match kind {
-            ModelKind::Risk => Self::Risk(RiskScorer::load(runtime, bytes)?.into()),
-            ModelKind::Nudge => Self::Nudge(NudgeScorer::load(runtime, bytes)?.into()),
-            ModelKind::Accessibility => Self::Accessibility(AccessibilityScorer::load(runtime, bytes)?.into()),
+            ModelKind::Risk => Self::Risk(Served::new(RiskScorer::load(runtime, bytes)?).into()),
+            ModelKind::Nudge => Self::Nudge(Served::new(NudgeScorer::load(runtime, bytes)?).into()),
+            ModelKind::Accessibility => {
+                Self::Accessibility(Served::new(AccessibilityScorer::load(runtime, bytes)?).into())
+            }
             ModelKind::TransferRules => Self::Rules(TransferRules::load(runtime, bytes)?.into()),
         })
     }
@@ -36,39 +44,52 @@ impl Loaded {
     /// Who it is.
     pub fn identity(&self) -> &Identity {
         match self {
-            Self::Risk(scorer) => scorer.identity(),
-            Self::Nudge(scorer) => scorer.identity(),
-            Self::Accessibility(scorer) => scorer.identity(),
+            Self::Risk(served) => served.scorer.identity(),
+            Self::Nudge(served) => served.scorer.identity(),
+            Self::Accessibility(served) => served.scorer.identity(),
             Self::Rules(rules) => rules.identity(),
         }
     }
 }
 
 impl Registry {
-    /// What is active.
+    /// The champions.
     pub fn loaded(&self) -> impl Iterator<Item = Loaded> {
         [
-            self.risk.clone().map(Loaded::Risk),
-            self.nudge.clone().map(Loaded::Nudge),
-            self.accessibility.clone().map(Loaded::Accessibility),
+            self.risk.as_ref().map(|route| Loaded::Risk(Arc::clone(&route.champion))),
+            self.nudge.as_ref().map(|route| Loaded::Nudge(Arc::clone(&route.champion))),
+            self.accessibility.as_ref().map(|route| Loaded::Accessibility(Arc::clone(&route.champion))),
             self.rules.clone().map(Loaded::Rules),
         ]
         .into_iter()
         .flatten()
     }
 
-    /// This registry with other components in place of those of their kinds.
-    #[must_use]
-    pub fn with(&self, changed: impl IntoIterator<Item = Loaded>) -> Self {
-        let mut registry = self.clone();
-        for loaded in changed {
-            match loaded {
-                Loaded::Risk(scorer) => registry.risk = Some(scorer),
-                Loaded::Nudge(scorer) => registry.nudge = Some(scorer),
-                Loaded::Accessibility(scorer) => registry.accessibility = Some(scorer),
-                Loaded::Rules(rules) => registry.rules = Some(rules),
+    /// Puts a deployment into service, with what is loaded of it. False when its champion is not.
+    pub(super) fn deploy(&mut self, deployment: &Deployment, loaded: &HashMap<Digest, Loaded>) -> bool {
+        match deployment.kind {
+            ModelKind::Risk => put(&mut self.risk, deployment, loaded),
+            ModelKind::Nudge => put(&mut self.nudge, deployment, loaded),
+            ModelKind::Accessibility => put(&mut self.accessibility, deployment, loaded),
+            ModelKind::TransferRules => {
+                let Some(Loaded::Rules(rules)) = loaded.get(&deployment.champion) else { return false };
+                self.rules = Some(Arc::clone(rules));
+                true
             }
         }
-        registry
     }
+}
+
+fn put<S: Scorer>(slot: &mut Option<Arc<Route<S>>>, deployment: &Deployment, loaded: &HashMap<Digest, Loaded>) -> bool {
+    let served = |digest: &Digest| loaded.get(digest).cloned().and_then(S::take);
+    let Some(champion) = served(&deployment.champion) else { return false };
+    let canary = deployment.canary.and_then(|canary| {
+        let watch = Arc::new(Watch::with_limit(canary.max_flip_percent));
+        Some(Canary { served: served(&canary.digest)?, percent: canary.percent, watch })
+    });
+    let shadows = deployment.shadows.iter().filter_map(served).map(|served| Shadow { served, watch: Arc::default() });
+    let previous = served(&deployment.previous).filter(|_| deployment.previous != deployment.champion);
+    let route = Route { epoch: deployment.epoch, champion, previous, canary, shadows: shadows.collect() };
+    *slot = Some(Arc::new(route));
+    true
 }

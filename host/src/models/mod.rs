@@ -2,15 +2,32 @@
 //!
 //! One immutable [`Registry`] holds what is active of every kind; [`Models`] points at the present
 //! one. A request takes one snapshot and uses it to its end, so all its answers belong together.
+//!
+//! [`route`] decides who answers, [`observer`] compares afterwards, [`report`] says what was seen;
+//! [`swap`] follows what is deployed, [`catalog`] is what operators do, [`gate`] is what a component has to
+//! show first.
 
+mod breaker;
 pub mod catalog;
+mod drift;
 mod embedded;
 pub mod gate;
 mod loaded;
+mod measure;
+mod metrics;
+pub mod observer;
+pub mod report;
+pub mod route;
+pub mod scorer;
+mod served;
+pub mod split;
 pub mod swap;
+mod watch;
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Instant;
 
 use arc_swap::ArcSwap;
 
@@ -22,18 +39,23 @@ pub use crate::wasm::ScoreError;
 use crate::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, Runtime, TransferRules};
 pub use embedded::{Card, Embedded};
 pub use loaded::Loaded;
+pub use metrics::Metrics;
+use observer::Observer;
+use route::Route;
+use scorer::Scorer;
+pub use served::Served;
 
 /// What is active of every kind at one moment. A kind without a component answers
 /// [`ScoreError::Missing`].
 #[derive(Clone, Default)]
 pub struct Registry {
-    /// Risk scorer.
-    pub risk: Option<Arc<RiskScorer>>,
-    /// Nudge scorer.
-    pub nudge: Option<Arc<NudgeScorer>>,
-    /// Accessibility recommender.
-    pub accessibility: Option<Arc<AccessibilityScorer>>,
-    /// Transfer rules.
+    /// Risk scorers.
+    pub risk: Option<Arc<Route<RiskScorer>>>,
+    /// Nudge scorers.
+    pub nudge: Option<Arc<Route<NudgeScorer>>>,
+    /// Accessibility recommenders.
+    pub accessibility: Option<Arc<Route<AccessibilityScorer>>>,
+    /// Transfer rules. Nobody takes their place: what they cannot decide is not decided.
     pub rules: Option<Arc<TransferRules>>,
 }
 
@@ -78,58 +100,38 @@ impl Registry {
     /// # Errors
     /// When one of them does not load.
     pub fn load(runtime: &Runtime, components: Components<'_>) -> Result<Self, ComponentError> {
-        let error = |kind| move |source| ComponentError { kind, source };
-        let risk = RiskScorer::load(runtime, components.risk).map_err(error(ModelKind::Risk))?;
-        let nudge = NudgeScorer::load(runtime, components.nudge).map_err(error(ModelKind::Nudge))?;
-        let accessibility = AccessibilityScorer::load(runtime, components.accessibility);
-        let accessibility = accessibility.map_err(error(ModelKind::Accessibility))?;
-        let rules = TransferRules::load(runtime, components.rules).map_err(error(ModelKind::TransferRules))?;
-        Ok(Self {
-            risk: Some(risk.into()),
-            nudge: Some(nudge.into()),
-            accessibility: Some(accessibility.into()),
-            rules: Some(rules.into()),
+        let all = [
+            (ModelKind::Risk, components.risk),
+            (ModelKind::Nudge, components.nudge),
+            (ModelKind::Accessibility, components.accessibility),
+            (ModelKind::TransferRules, components.rules),
+        ];
+        all.into_iter().try_fold(Self::default(), |registry, (kind, bytes)| {
+            let loaded = Loaded::new(runtime, kind, bytes).map_err(|source| ComponentError { kind, source })?;
+            Ok(registry.with(loaded))
         })
     }
 
-    /// Who is active of a kind.
+    /// This registry with another champion, and nobody beside it.
+    #[must_use]
+    pub fn with(mut self, loaded: Loaded) -> Self {
+        match loaded {
+            Loaded::Risk(served) => self.risk = Some(Route::alone(served).into()),
+            Loaded::Nudge(served) => self.nudge = Some(Route::alone(served).into()),
+            Loaded::Accessibility(served) => self.accessibility = Some(Route::alone(served).into()),
+            Loaded::Rules(rules) => self.rules = Some(rules),
+        }
+        self
+    }
+
+    /// Who is the champion of a kind.
     pub fn identity(&self, kind: ModelKind) -> Option<&Identity> {
         match kind {
-            ModelKind::Risk => self.risk.as_deref().map(RiskScorer::identity),
-            ModelKind::Nudge => self.nudge.as_deref().map(NudgeScorer::identity),
-            ModelKind::Accessibility => self.accessibility.as_deref().map(AccessibilityScorer::identity),
+            ModelKind::Risk => self.risk.as_ref().map(|route| route.champion.scorer.identity()),
+            ModelKind::Nudge => self.nudge.as_ref().map(|route| route.champion.scorer.identity()),
+            ModelKind::Accessibility => self.accessibility.as_ref().map(|route| route.champion.scorer.identity()),
             ModelKind::TransferRules => self.rules.as_deref().map(TransferRules::identity),
         }
-    }
-
-    /// Scores a transfer.
-    ///
-    /// # Errors
-    /// See [`ScoreError`].
-    pub fn assess_risk(&self, request: &risk::Request) -> Result<Scored<risk::Assessment>, ScoreError> {
-        let scorer = self.risk.as_deref().ok_or(ScoreError::Missing)?;
-        Ok(Scored { assessment: scorer.assess(request)?, version: scorer.identity().version.clone() })
-    }
-
-    /// Decides on a nudge.
-    ///
-    /// # Errors
-    /// See [`ScoreError`].
-    pub fn assess_nudge(&self, request: &nudge::Request) -> Result<Scored<nudge::Assessment>, ScoreError> {
-        let scorer = self.nudge.as_deref().ok_or(ScoreError::Missing)?;
-        Ok(Scored { assessment: scorer.assess(request)?, version: scorer.identity().version.clone() })
-    }
-
-    /// Recommends a profile.
-    ///
-    /// # Errors
-    /// See [`ScoreError`].
-    pub fn assess_accessibility(
-        &self,
-        request: &accessibility::Request,
-    ) -> Result<Scored<accessibility::Assessment>, ScoreError> {
-        let scorer = self.accessibility.as_deref().ok_or(ScoreError::Missing)?;
-        Ok(Scored { assessment: scorer.assess(request)?, version: scorer.identity().version.clone() })
     }
 
     /// Decides on a transfer. There is no falling back to other rules.
@@ -151,40 +153,134 @@ impl Registry {
 
 /// The pointer to the active registry; cheap to clone.
 #[derive(Clone)]
-pub struct Models {
-    active: Arc<ArcSwap<Registry>>,
+pub struct Models(Arc<Inner>);
+
+struct Inner {
+    active: ArcSwap<Registry>,
     /// Why what is deployed of a kind does not serve here.
-    notes: Arc<ArcSwap<BTreeMap<&'static str, String>>>,
+    notes: ArcSwap<BTreeMap<&'static str, String>>,
+    observer: Observer,
+    metrics: Metrics,
 }
 
 impl Models {
     /// Starts with `registry` active.
     pub fn new(registry: Registry) -> Self {
-        Self { active: Arc::new(ArcSwap::from_pointee(registry)), notes: Arc::default() }
+        Self(Arc::new(Inner {
+            active: ArcSwap::from_pointee(registry),
+            notes: ArcSwap::default(),
+            observer: Observer::start(),
+            metrics: Metrics::new(),
+        }))
     }
 
     /// What is active now, for one request.
-    pub fn snapshot(&self) -> Arc<Registry> {
-        self.active.load_full()
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { registry: self.0.active.load_full(), models: Arc::clone(&self.0) }
     }
 
     /// Makes another registry active; requests under way keep theirs.
     pub fn activate(&self, registry: Registry) {
-        self.active.store(Arc::new(registry));
+        self.0.active.store(Arc::new(registry));
     }
 
     /// Notes why what is deployed of a kind does not serve here, or that it does.
     pub fn note(&self, kind: ModelKind, failure: Option<String>) {
-        let mut notes = BTreeMap::clone(&self.notes.load());
+        let mut notes = BTreeMap::clone(&self.0.notes.load());
         match failure {
-            Some(failure) => notes.insert(kind.as_str(), failure),
+            Some(failure) => {
+                self.0.metrics.failed_to_deploy(kind);
+                notes.insert(kind.as_str(), failure)
+            }
             None => notes.remove(kind.as_str()),
         };
-        self.notes.store(Arc::new(notes));
+        self.0.notes.store(Arc::new(notes));
     }
 
     /// Why what is deployed of a kind does not serve here; none when it does.
     pub fn failure(&self, kind: ModelKind) -> Option<String> {
-        self.notes.load().get(kind.as_str()).cloned()
+        self.0.notes.load().get(kind.as_str()).cloned()
+    }
+
+    /// What is counted for whoever watches.
+    pub fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    fn observer(&self) -> &Observer {
+        &self.0.observer
+    }
+}
+
+/// What is active, for one request: all its answers come from here.
+pub struct Snapshot {
+    registry: Arc<Registry>,
+    models: Arc<Inner>,
+}
+
+impl Deref for Snapshot {
+    type Target = Registry;
+
+    fn deref(&self) -> &Registry {
+        &self.registry
+    }
+}
+
+impl Snapshot {
+    /// Scores a transfer of a user, or of nobody in particular.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub async fn assess_risk(
+        &self,
+        request: &risk::Request,
+        user: Option<&str>,
+    ) -> Result<Scored<risk::Assessment>, ScoreError> {
+        self.assess(self.registry.risk.as_ref(), request, user).await
+    }
+
+    /// Decides on a nudge.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub async fn assess_nudge(
+        &self,
+        request: &nudge::Request,
+        user: Option<&str>,
+    ) -> Result<Scored<nudge::Assessment>, ScoreError> {
+        self.assess(self.registry.nudge.as_ref(), request, user).await
+    }
+
+    /// Recommends a profile.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub async fn assess_accessibility(
+        &self,
+        request: &accessibility::Request,
+        user: Option<&str>,
+    ) -> Result<Scored<accessibility::Assessment>, ScoreError> {
+        self.assess(self.registry.accessibility.as_ref(), request, user).await
+    }
+
+    async fn assess<S: Scorer>(
+        &self,
+        route: Option<&Arc<Route<S>>>,
+        request: &S::Request,
+        user: Option<&str>,
+    ) -> Result<Scored<S::Assessment>, ScoreError> {
+        let route = route.ok_or(ScoreError::Missing)?;
+        route.assess(request, user, (&self.models.observer, &self.models.metrics)).await
+    }
+
+    /// Decides on a transfer. There is no falling back to other rules.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
+        let start = Instant::now();
+        let verdict = self.registry.decide(facts);
+        self.models.metrics.decided(ModelKind::TransferRules, verdict.as_ref().err(), start.elapsed());
+        verdict
     }
 }

@@ -1,93 +1,173 @@
-//! The engine, its limits and its clock.
+//! The two engines and their limits.
 //!
-//! Each limit is a constant with its reason; `tests/wasm` has a hostile component for each.
+//! Each limit stands in [`PURE`] or [`DENY_ALL`] with its reason; `tests/wasm` has a hostile component
+//! for each.
 
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use wasmtime::{
-    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, StoreLimits, StoreLimitsBuilder,
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use super::cache::Cache;
+use super::{LoadError, deadline};
+use crate::domain::model::PolicyClass;
+
+/// What components of a class get.
+#[derive(Debug)]
+pub(super) struct Limits {
+    /// Bytes of linear memory of one instance.
+    pub(super) memory_bytes: usize,
+    /// Bytes of a memory that stay resident between decisions.
+    pub(super) memory_bytes_kept: usize,
+    /// Elements of one table.
+    pub(super) table_elements: usize,
+    /// Core instances in one component.
+    pub(super) instances: usize,
+    /// Memories of one component.
+    pub(super) memories: usize,
+    /// Tables of one component. (The pool gives each of its modules one at most.)
+    pub(super) tables: usize,
+    /// Bytes of wasm stack.
+    pub(super) stack_bytes: usize,
+    /// Decisions at the same moment.
+    pub(super) slots: u32,
+    /// Processor time of one decision, instantiation included.
+    pub(super) decision: Duration,
+    /// Processor time of a trial while a component is loaded; nobody waits for it.
+    pub(super) trial: Duration,
+    /// Processor time of one batch of a backtest: no request waits for it, but a model that loops has
+    /// to end.
+    pub(super) batch: Duration,
+}
+
+/// Components that import nothing and are called inline on worker threads.
+pub(super) const PURE: Limits = Limits {
+    // The scorers live in one page of 64 KiB; a batch of thousands fits in this.
+    memory_bytes: 16 << 20,
+    // The one page of a scorer.
+    memory_bytes_kept: 64 << 10,
+    // Function pointers of a scorer are a few dozen.
+    table_elements: 10_000,
+    // The module and what its adapters need.
+    instances: 8,
+    memories: 1,
+    // Function pointers, and one that an adapter may bring.
+    tables: 2,
+    // Deep enough for any scorer, small beside a thread's 2 MiB.
+    stack_bytes: 256 << 10,
+    // Worker threads are far fewer.
+    slots: 128,
+    // Two thousand times what a scorer needs and still too short for a person to notice.
+    decision: Duration::from_millis(10),
+    trial: Duration::from_millis(250),
+    batch: Duration::from_secs(1),
 };
 
-use super::LoadError;
-
-/// How often the deadline clock ticks.
-const TICK: Duration = Duration::from_millis(1);
-
-/// Ticks that one decision may take, instantiation included: 10 ms, two thousand times what a
-/// scorer needs and still too short for a person to notice.
-pub(super) const DEADLINE_TICKS: u64 = 10;
-
-/// Ticks that the trial of a component may take while it is loaded: 250 ms. Nobody waits for it, and
-/// a machine that is busy for a moment should not refuse a good component.
-pub(super) const TRIAL_TICKS: u64 = 250;
-
-/// Ticks that one batch of a backtest may take: a second, a thousand times what its rows need. No
-/// request waits for it, but a model that loops has to end.
-pub(super) const BATCH_TICKS: u64 = 1000;
-
-/// Bytes of linear memory of one instance. The scorers live in one page of 64 KiB; a batch of
-/// thousands fits in this.
-const MEMORY_BYTES_MAX: usize = 16 << 20;
-
-/// Bytes of a memory that stay resident between decisions: the one page of a scorer.
-const MEMORY_BYTES_KEPT: usize = 64 << 10;
-
-/// Elements of one table: function pointers of a scorer are a few dozen.
-const TABLE_ELEMENTS_MAX: usize = 10_000;
-
-/// Core instances in one component: the module and what its adapters need.
-const INSTANCES_MAX: usize = 8;
-
-/// Memories of one component: scorers have one.
-const MEMORIES_MAX: usize = 1;
-
-/// Tables of one component: its module's function pointers, and one that an adapter may bring. (The
-/// pool gives each module one at most.)
-const TABLES_MAX: usize = 2;
-
-/// Bytes of wasm stack: deep enough for any scorer, small beside a thread's 2 MiB.
-const STACK_BYTES_MAX: usize = 256 << 10;
-
-/// Decisions at the same moment. Calls are made inline on worker threads, of which there are far
-/// fewer.
-const SLOTS: u32 = 128;
+/// Components that bring a language's runtime, on threads of their own.
+pub(super) const DENY_ALL: Limits = Limits {
+    // A JavaScript engine starts with 9 MiB, and a batch of ten thousand takes 34.
+    memory_bytes: 128 << 20,
+    // What such an engine writes while it decides; more would be cleared by the system instead.
+    memory_bytes_kept: 1 << 20,
+    // A JavaScript engine has 7,688 functions behind pointers.
+    table_elements: 20_000,
+    // The engine, its adapters, and one for each interface that it imports: 27 in the one we build.
+    instances: 64,
+    memories: 2,
+    tables: 4,
+    // An interpreter recurses where a scorer does not.
+    stack_bytes: 1 << 20,
+    // Calls take milliseconds of a processor: more at once would only wait for each other.
+    slots: 8,
+    decision: Duration::from_millis(250),
+    trial: Duration::from_secs(2),
+    batch: Duration::from_secs(10),
+};
 
 /// Units of work for lifting one answer, roughly its bytes: an answer of a scorer has a few
 /// hundred, a batch of a thousand less than this.
-const ANSWER_FUEL: usize = 1 << 20;
+pub(super) const ANSWER_FUEL: usize = 1 << 20;
 
-/// Compiles components and hands out limited stores.
+/// The limits of a class.
+pub(super) fn limits(class: PolicyClass) -> &'static Limits {
+    match class {
+        PolicyClass::Pure => &PURE,
+        PolicyClass::DenyAll => &DENY_ALL,
+    }
+}
+
+/// Compiles components and runs them; cheap to clone.
 #[derive(Clone)]
 pub struct Runtime {
-    engine: Engine,
+    pure: Engine,
+    deny_all: Engine,
+    cache: Option<Arc<Cache>>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    compiled: AtomicU64,
+    cached: AtomicU64,
 }
 
 impl Runtime {
-    /// Configures the engine and starts its clock.
+    /// Configures the engines and starts their clocks.
     ///
     /// # Errors
-    /// When this machine cannot run the engine, for example for lack of address space.
+    /// When this machine cannot run them, for example for lack of address space.
     pub fn new() -> Result<Self, LoadError> {
-        let engine = Engine::new(&config()).map_err(LoadError::Engine)?;
-        start_clock(&engine)?;
-        Ok(Self { engine })
+        let engine = |limits| Engine::new(&config(limits)).map_err(LoadError::Engine);
+        let (pure, deny_all) = (engine(&PURE)?, engine(&DENY_ALL)?);
+        deadline::start_clock(&pure)?;
+        deadline::start_clock(&deny_all)?;
+        Ok(Self { pure, deny_all, cache: None, counts: Arc::default() })
     }
 
-    pub(super) fn engine(&self) -> &Engine {
-        &self.engine
+    /// The same, keeping what is compiled.
+    #[must_use]
+    pub fn with_cache(self, cache: Cache) -> Self {
+        Self { cache: Some(Arc::new(cache)), ..self }
+    }
+
+    /// How many components were compiled, and how many were taken from the cache instead.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.counts.compiled.load(Relaxed), self.counts.cached.load(Relaxed))
+    }
+
+    pub(super) fn engine(&self, class: PolicyClass) -> &Engine {
+        match class {
+            PolicyClass::Pure => &self.pure,
+            PolicyClass::DenyAll => &self.deny_all,
+        }
+    }
+
+    pub(super) fn cache(&self) -> Option<&Cache> {
+        self.cache.as_deref()
+    }
+
+    pub(super) fn count_compiled(&self) {
+        self.counts.compiled.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn count_cached(&self) {
+        self.counts.cached.fetch_add(1, Relaxed);
     }
 }
 
-fn config() -> Config {
+fn config(limits: &Limits) -> Config {
     let mut pool = PoolingAllocationConfig::new();
-    pool.total_component_instances(SLOTS)
-        .total_core_instances(SLOTS * 2)
-        .total_memories(SLOTS)
-        .total_tables(SLOTS * 2)
-        .max_memory_size(MEMORY_BYTES_MAX)
-        .linear_memory_keep_resident(MEMORY_BYTES_KEPT)
-        .table_elements(TABLE_ELEMENTS_MAX)
+    let of_all = |each: usize| limits.slots * u32::try_from(each).unwrap_or(u32::MAX);
+    pool.total_component_instances(limits.slots)
+        .total_core_instances(of_all(limits.instances))
+        .total_memories(of_all(limits.memories))
+        .total_tables(of_all(limits.tables))
+        // Calls are synchronous and use the thread's own stack.
+        .total_stacks(1)
+        .max_memory_size(limits.memory_bytes)
+        .linear_memory_keep_resident(limits.memory_bytes_kept)
+        .table_elements(limits.table_elements)
         .pagemap_scan(Enabled::No);
     let mut config = Config::new();
     config
@@ -103,42 +183,10 @@ fn config() -> Config {
         .wasm_memory64(false)
         .wasm_relaxed_simd(false)
         .epoch_interruption(true)
-        .max_wasm_stack(STACK_BYTES_MAX)
-        .memory_reservation(MEMORY_BYTES_MAX as u64)
+        .max_wasm_stack(limits.stack_bytes)
+        .memory_reservation(limits.memory_bytes as u64)
         // A model that is compiled while requests run should not take every core.
         .parallel_compilation(false)
         .allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     config
-}
-
-/// An OS thread, so that a stalled async runtime cannot stop the deadline. It holds the engine
-/// weakly and ends with it.
-fn start_clock(engine: &Engine) -> Result<(), LoadError> {
-    let engine = engine.weak();
-    let tick = move || {
-        while let Some(engine) = engine.upgrade() {
-            engine.increment_epoch();
-            drop(engine);
-            thread::sleep(TICK);
-        }
-    };
-    thread::Builder::new().name("deadline-clock".to_owned()).spawn(tick).map_err(LoadError::Thread)?;
-    Ok(())
-}
-
-/// A store for one decision of at most so many ticks; everything in it is gone afterwards.
-pub(super) fn limited_store(engine: &Engine, ticks: u64) -> wasmtime::Store<StoreLimits> {
-    let limits = StoreLimitsBuilder::new()
-        .memory_size(MEMORY_BYTES_MAX)
-        .table_elements(TABLE_ELEMENTS_MAX)
-        .instances(INSTANCES_MAX)
-        .memories(MEMORIES_MAX)
-        .tables(TABLES_MAX)
-        .trap_on_grow_failure(true)
-        .build();
-    let mut store = wasmtime::Store::new(engine, limits);
-    store.limiter(|limits| limits);
-    store.set_epoch_deadline(ticks);
-    store.set_hostcall_fuel(ANSWER_FUEL);
-    store
 }

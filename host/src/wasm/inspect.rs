@@ -1,8 +1,4 @@
-//! What bytes are and what a component asks for, before anything in it runs.
-
-use wasmtime::component::Component;
-
-use super::{LoadError, Runtime};
+//! What bytes are, before anything reads more of them.
 
 /// What the first bytes say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,29 +22,5 @@ impl Format {
             [0x7f, b'E', b'L', b'F', ..] => Self::MachineCode,
             _ => Self::Unknown,
         }
-    }
-}
-
-/// Names at the edge of a component.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Interface {
-    /// What it asks its host for.
-    pub imports: Vec<String>,
-    /// What it offers.
-    pub exports: Vec<String>,
-}
-
-impl Runtime {
-    /// Compiles a component and tells what it imports and exports; nothing in it runs.
-    ///
-    /// # Errors
-    /// When it does not compile.
-    pub fn interface(&self, bytes: &[u8]) -> Result<Interface, LoadError> {
-        let component = Component::from_binary(self.engine(), bytes).map_err(LoadError::Compile)?;
-        let kind = component.component_type();
-        Ok(Interface {
-            imports: kind.imports(self.engine()).map(|(name, _)| name.to_owned()).collect(),
-            exports: kind.exports(self.engine()).map(|(name, _)| name.to_owned()).collect(),
-        })
     }
 }

@@ -3,27 +3,38 @@
 //! A component is loaded once (validated, compiled, matched against its world, instantiated once on
 //! trial, asked what it is) and then called with domain types. Each decision gets a fresh instance
 //! in a fresh store under a deadline and memory limits, so nothing survives a request and a trap
-//! harms nobody else. First-party components import nothing; the linker is empty.
+//! harms nobody else.
 //!
-//! Calls are synchronous and meant to be made inline on a worker thread: they take microseconds.
+//! There are two classes. Pure components import nothing, and a call takes microseconds: it is meant to
+//! be made inline on a worker thread. Deny-all components bring a language's runtime and import WASI,
+//! of which they get an empty one; a call takes milliseconds on a thread of its own, for which the caller
+//! waits, so it is not to be made on a worker thread.
 
 mod bindings;
+mod cache;
+mod compiled;
 mod convert;
+mod deadline;
 mod engine;
 mod inspect;
 mod scorers;
+mod tenant;
+mod wasi;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::Duration;
 
-use sha2::{Digest as _, Sha256};
-use wasmtime::component::{Component, Linker};
-use wasmtime::{PoolConcurrencyLimitError, StoreLimits, Trap};
+use wasmtime::{PoolConcurrencyLimitError, Trap};
 
 use crate::domain::BadAnswer;
-use crate::domain::model::{Digest, ModelKind, ModelVersion, is_semantic_version};
+use crate::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass, is_semantic_version};
+use tenant::Store;
 
+pub use cache::Cache;
+pub use compiled::{Compiled, PURE_BYTES_MAX};
 pub use engine::Runtime;
-pub use inspect::{Format, Interface};
+pub use inspect::Format;
 pub use scorers::{AccessibilityScorer, NudgeScorer, RiskScorer, TransferRules};
 
 /// Why a component was not loaded.
@@ -41,6 +52,9 @@ pub enum LoadError {
     /// It imports something, or does not export its world.
     #[error("the component does not fit its world")]
     World(#[source] wasmtime::Error),
+    /// Transfer rules that import something or are large: they decide on money inside the ledger's batch.
+    #[error("transfer rules have to be pure: they may import nothing and have at most 1 MiB")]
+    RulesNotPure,
     /// The trial instance trapped or ran out of time.
     #[error("the component fails when it is started")]
     Trial(#[source] ScoreError),
@@ -85,6 +99,16 @@ pub enum ScoreError {
     /// The engine itself panicked.
     #[error("the engine panicked")]
     Panicked,
+    /// It failed so often within a short time that it is not asked for a while.
+    #[error("the model failed too often")]
+    Failing,
+}
+
+impl ScoreError {
+    /// Whether the model is to blame, and not this host or its load.
+    pub fn is_the_models(&self) -> bool {
+        !matches!(self, Self::Missing | Self::Busy)
+    }
 }
 
 /// Who a loaded component is.
@@ -96,11 +120,11 @@ pub struct Identity {
     pub version: ModelVersion,
     /// Of the bytes.
     pub digest: Digest,
+    /// How it is run.
+    pub class: PolicyClass,
     /// One sentence, from the component.
     pub summary: String,
 }
-
-type Store = wasmtime::Store<StoreLimits>;
 
 /// What `describe` says, whichever world it comes from.
 struct Description {
@@ -109,46 +133,47 @@ struct Description {
     summary: String,
 }
 
-/// Validates, compiles and links against nothing.
-fn prepare(runtime: &Runtime, bytes: &[u8]) -> Result<wasmtime::component::InstancePre<StoreLimits>, LoadError> {
-    let component = Component::from_binary(runtime.engine(), bytes).map_err(LoadError::Compile)?;
-    component.initialize_copy_on_write_image().map_err(LoadError::Compile)?;
-    Linker::new(runtime.engine()).instantiate_pre(&component).map_err(LoadError::World)
-}
-
 /// Checks what a component says of itself.
-fn identify(expected: ModelKind, bytes: &[u8], described: Description) -> Result<Identity, LoadError> {
+fn identify(expected: ModelKind, compiled: &Compiled, described: Description) -> Result<Identity, LoadError> {
     let Description { kind, version, summary } = described;
     if kind != expected.as_str() || !is_semantic_version(&version) {
         return Err(LoadError::Description { expected, kind, version });
     }
-    let digest = Digest(Sha256::digest(bytes).into());
-    Ok(Identity { kind: expected, version: ModelVersion::new(expected, &version, digest), digest, summary })
+    let (digest, class) = (compiled.digest(), compiled.class());
+    Ok(Identity { kind: expected, version: ModelVersion::new(expected, &version, digest), digest, class, summary })
 }
 
-/// Runs one decision in a store of its own. Whatever happens, the store is dropped.
-fn decide<T>(
-    engine: &wasmtime::Engine,
-    decision: impl FnOnce(&mut Store) -> wasmtime::Result<T>,
-) -> Result<T, ScoreError> {
-    decide_within(engine::DEADLINE_TICKS, engine, decision)
-}
+/// Bytes of stack of a thread of a deny-all call: what its wasm may use, and as much as any thread has.
+const THREAD_STACK_BYTES: usize = 4 << 20;
 
-fn decide_within<T>(
-    ticks: u64,
+/// Runs one call in a store of its own. Whatever happens, the store is dropped.
+fn call<T: Send>(
     engine: &wasmtime::Engine,
-    decision: impl FnOnce(&mut Store) -> wasmtime::Result<T>,
+    class: PolicyClass,
+    time: Duration,
+    body: impl FnOnce(&mut Store) -> wasmtime::Result<T> + Send,
 ) -> Result<T, ScoreError> {
-    let run = || {
-        let mut store = engine::limited_store(engine, ticks);
-        decision(&mut store)
-    };
     // The store never leaves this function, so no broken state can be seen after a panic.
-    match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(error)) if error.downcast_ref::<Trap>() == Some(&Trap::Interrupt) => Err(ScoreError::TimedOut),
-        Ok(Err(error)) if error.is::<PoolConcurrencyLimitError>() => Err(ScoreError::Busy),
-        Ok(Err(error)) => Err(ScoreError::Trapped(error)),
-        Err(_) => Err(ScoreError::Panicked),
+    let run = move || {
+        let called = catch_unwind(AssertUnwindSafe(|| {
+            let mut store = tenant::store(engine, class, time);
+            body(&mut store)
+        }));
+        match called {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) if error.downcast_ref::<Trap>() == Some(&Trap::Interrupt) => Err(ScoreError::TimedOut),
+            Ok(Err(error)) if error.is::<PoolConcurrencyLimitError>() => Err(ScoreError::Busy),
+            Ok(Err(error)) => Err(ScoreError::Trapped(error)),
+            Err(_) => Err(ScoreError::Panicked),
+        }
+    };
+    match class {
+        PolicyClass::Pure => run(),
+        // What implements WASI blocks in an async runtime of its own, which must not be a worker's.
+        PolicyClass::DenyAll => thread::scope(|scope| {
+            let builder = thread::Builder::new().name("deny-all".to_owned()).stack_size(THREAD_STACK_BYTES);
+            let Ok(thread) = builder.spawn_scoped(scope, run) else { return Err(ScoreError::Busy) };
+            thread.join().unwrap_or(Err(ScoreError::Panicked))
+        }),
     }
 }

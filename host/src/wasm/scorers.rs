@@ -1,9 +1,10 @@
 //! The four kinds as typed calls.
 
 use super::bindings::{self, rules};
-use super::engine::{BATCH_TICKS, TRIAL_TICKS};
-use super::{Description, Identity, LoadError, Runtime, ScoreError, Store, decide, decide_within, identify, prepare};
-use crate::domain::model::ModelKind;
+use super::engine::limits;
+use super::tenant::{Store, Tenant};
+use super::{Compiled, Description, Identity, LoadError, Runtime, ScoreError, call, identify};
+use crate::domain::model::{ModelKind, PolicyClass};
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::domain::{BadAnswer, accessibility, nudge, risk};
@@ -23,12 +24,25 @@ macro_rules! component {
             /// # Errors
             /// See [`LoadError`].
             pub fn load(runtime: &Runtime, bytes: &[u8]) -> Result<Self, LoadError> {
+                Self::link(&runtime.compile(bytes)?)
+            }
+
+            /// Matches what was compiled against the world, tries an instance and asks what it is.
+            ///
+            /// # Errors
+            /// See [`LoadError`].
+            pub fn link(compiled: &Compiled) -> Result<Self, LoadError> {
                 type Pre = $pre;
-                let pre = Pre::new(prepare(runtime, bytes)?).map_err(LoadError::World)?;
+                let class = compiled.class();
+                if $kind == ModelKind::TransferRules && class != PolicyClass::Pure {
+                    return Err(LoadError::RulesNotPure);
+                }
+                let pre = Pre::new(compiled.link()?).map_err(LoadError::World)?;
+                let time = limits(class).trial;
                 let trial = |store: &mut Store| pre.instance_pre().instantiate(store).map(drop);
-                decide_within(TRIAL_TICKS, pre.engine(), trial).map_err(LoadError::Trial)?;
+                call(pre.engine(), class, time, trial).map_err(LoadError::Trial)?;
                 // Only an instance proves that the exports have the world's types.
-                let described = decide_within(TRIAL_TICKS, pre.engine(), |store| {
+                let described = call(pre.engine(), class, time, |store| {
                     let instance = pre.instantiate(&mut *store)?;
                     let description = instance.caudal_scoring_model().call_describe(store)?;
                     Ok(Description {
@@ -41,8 +55,17 @@ macro_rules! component {
                     ScoreError::Trapped(error) if !error.is::<wasmtime::Trap>() => LoadError::World(error),
                     error => LoadError::Trial(error),
                 })?;
-                let identity = identify($kind, bytes, described)?;
+                let identity = identify($kind, compiled, described)?;
                 Ok(Self { pre, identity })
+            }
+
+            /// Runs one decision in an instance of its own.
+            fn run<T: Send>(
+                &self,
+                body: impl FnOnce(&mut Store) -> wasmtime::Result<T> + Send,
+            ) -> Result<T, ScoreError> {
+                let class = self.identity.class;
+                call(self.pre.engine(), class, limits(class).decision, body)
             }
 
             /// Who this is.
@@ -57,28 +80,28 @@ component!(
     /// Scores transfers.
     RiskScorer,
     ModelKind::Risk,
-    bindings::risk::RiskScorerPre<wasmtime::StoreLimits>
+    bindings::risk::RiskScorerPre<Tenant>
 );
 
 component!(
     /// Decides on nudges.
     NudgeScorer,
     ModelKind::Nudge,
-    bindings::nudge::NudgeScorerPre<wasmtime::StoreLimits>
+    bindings::nudge::NudgeScorerPre<Tenant>
 );
 
 component!(
     /// Recommends accessibility profiles.
     AccessibilityScorer,
     ModelKind::Accessibility,
-    bindings::accessibility::AccessibilityScorerPre<wasmtime::StoreLimits>
+    bindings::accessibility::AccessibilityScorerPre<Tenant>
 );
 
 component!(
     /// Decides whether transfers may be made.
     TransferRules,
     ModelKind::TransferRules,
-    rules::TransferPolicyPre<wasmtime::StoreLimits>
+    rules::TransferPolicyPre<Tenant>
 );
 
 /// The calls of a scorer: one request, or many in one instance; answers are checked.
@@ -90,7 +113,7 @@ macro_rules! scorer {
             /// # Errors
             /// See [`ScoreError`].
             pub fn assess(&self, request: &$domain::Request) -> Result<$domain::Assessment, ScoreError> {
-                let answer = decide(self.pre.engine(), |store| {
+                let answer = self.run(|store| {
                     let instance = self.pre.instantiate(&mut *store)?;
                     instance.$interface().call_assess(store, $($by)? request.into())
                 })?;
@@ -110,7 +133,8 @@ macro_rules! scorer {
                 requests: &[$domain::Request],
             ) -> Result<Vec<Result<$domain::Assessment, ScoreError>>, ScoreError> {
                 let requests: Vec<_> = requests.iter().map(Into::into).collect();
-                let answers = decide_within(BATCH_TICKS, self.pre.engine(), |store| {
+                let class = self.identity.class;
+                let answers = call(self.pre.engine(), class, limits(class).batch, |store| {
                     let instance = self.pre.instantiate(&mut *store)?;
                     instance.$interface().call_assess_batch(store, &requests)
                 })?;
@@ -139,7 +163,7 @@ impl TransferRules {
     /// # Errors
     /// See [`ScoreError`].
     pub fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
-        let answer = decide(self.pre.engine(), |store| {
+        let answer = self.run(|store| {
             let instance = self.pre.instantiate(&mut *store)?;
             instance.caudal_scoring_transfer_rules().call_decide(store, &facts.into())
         })?;
@@ -153,7 +177,7 @@ impl TransferRules {
     /// # Errors
     /// See [`ScoreError`].
     pub fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
-        let answer = decide(self.pre.engine(), |store| {
+        let answer = self.run(|store| {
             let instance = self.pre.instantiate(&mut *store)?;
             instance.caudal_scoring_transfer_rules().call_transition(store, status.as_str(), event.as_str())
         })?;

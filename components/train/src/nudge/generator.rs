@@ -15,6 +15,7 @@ use caudal_model::nudge::{Request, median_seconds};
 use serde::{Deserialize, Serialize};
 
 use crate::age::AgeRange;
+use crate::metrics::Reference;
 use crate::optimise::sigmoid;
 use crate::random::Random;
 
@@ -166,4 +167,19 @@ pub fn posterior(request: &Request<'_>) -> f64 {
         struggling += weight * struggling_at(request, age_range);
     }
     if total > 0.0 { struggling / total } else { struggling_at(request, AgeRange::From31To50) }
+}
+
+/// How the facts lie in rows.
+#[must_use]
+pub fn reference(rows: &[Row]) -> Vec<Reference> {
+    let fact = |name, of: &dyn Fn(&Row) -> u32| {
+        Reference::new(name, &rows.iter().map(|row| f64::from(of(row))).collect::<Vec<_>>())
+    };
+    vec![
+        fact("num_validation_errors", &|row| row.num_validation_errors),
+        fact("time_on_screen_seconds", &|row| row.time_on_screen_seconds),
+        fact("num_back_navigations", &|row| row.num_back_navigations),
+        fact("steps_total", &|row| row.steps_total),
+        fact("current_step", &|row| row.current_step),
+    ]
 }

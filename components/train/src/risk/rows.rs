@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::generator::Row;
 use crate::age::AgeRange;
+use crate::metrics::Reference;
 
 /// Codes of the levels, in rising order.
 pub const LEVELS: [&str; 3] = ["low", "medium", "high"];
@@ -126,4 +127,24 @@ impl TryFrom<Record> for Row {
         }
         Ok(Self { request, age_range: r.age_range, severity })
     }
+}
+
+/// How the facts lie in rows.
+#[must_use]
+pub fn reference(rows: &[Row]) -> Vec<Reference> {
+    let fact = |name, of: &dyn Fn(&Request) -> f64| {
+        Reference::new(name, &rows.iter().map(|row| of(&row.request)).collect::<Vec<_>>())
+    };
+    let flag = |holds: bool| f64::from(u8::from(holds));
+    vec![
+        fact("amount", &|it| it.amount),
+        fact("is_new_beneficiary", &|it| flag(it.is_new_beneficiary)),
+        fact("hour_of_day", &|it| f64::from(it.hour_of_day)),
+        fact("num_past_transactions", &|it| f64::from(it.num_past_transactions)),
+        fact("avg_transaction_amount", &|it| it.avg_transaction_amount),
+        fact("max_transaction_amount", &|it| it.max_transaction_amount),
+        fact("num_transactions_to_beneficiary", &|it| f64::from(it.num_transactions_to_beneficiary)),
+        fact("is_new_device", &|it| flag(it.is_new_device)),
+        fact("geolocation_changed", &|it| flag(it.geolocation_changed)),
+    ]
 }

@@ -1,4 +1,4 @@
-//! `caudal models list | push | deploy | rollback`: the registry, by way of the database. Hosts that
+//! `caudal models list | push | deploy | rollback | report`: the registry, by way of the database. Hosts that
 //! run follow within a second.
 
 use std::path::Path;
@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use sqlx::{PgConnection, PgPool};
 
-use super::{examine, told};
+use super::{examine, report, told};
 use crate::cli::print;
 use crate::clock::Clock;
-use crate::config::Models;
-use crate::db::components::{self, Component, Deployment, Registered};
-use crate::domain::model::{Digest, ModelKind};
-use crate::models::catalog;
+use crate::config::{Deploy, Models};
+use crate::db::components::{self, Component, Registered};
+use crate::db::deployments::{self, Canary, Deployment};
+use crate::models::catalog::{self, MAX_FLIP_PERCENT, Wanted};
 use crate::models::swap::register_built_in;
 use crate::wasm::Runtime;
 
@@ -24,19 +24,22 @@ pub(super) async fn run(models: &Models, pool: &PgPool) -> Result<ExitCode> {
     register_built_in(&mut db, &runtime, Clock::system().now()).await.context("cannot register what is built in")?;
     match models {
         Models::Push { file, by } => push(&mut db, file, by).await,
-        Models::Deploy { version, reason, by } => deploy(&mut db, version, reason, by).await,
+        Models::Deploy(wanted) => deploy(&mut db, wanted).await,
+        Models::Report { kind, epoch, json } => report::run(&mut db, super::kind_of(kind)?, *epoch, *json).await,
         Models::Rollback { kind, reason, by } => rollback(&mut db, kind, reason, by).await,
         Models::List | Models::Card { .. } | Models::Check { .. } => list(&mut db).await,
     }
 }
 
 async fn list(db: &mut PgConnection) -> Result<ExitCode> {
-    let deployed = components::deployments(db).await.context("cannot read what is deployed")?;
+    let deployed = deployments::deployments(db).await.context("cannot read what is deployed")?;
     for component in components::list(db).await.context("cannot read the registry")? {
         let Component { digest, kind, model_version, size, registered_by, registered_at, .. } = component;
         let of_kind = deployed.iter().find(|it| it.kind == kind);
         let role = match of_kind {
             Some(it) if it.champion == digest => "serves",
+            Some(it) if it.canary.is_some_and(|it| it.digest == digest) => "canary",
+            Some(it) if it.shadows.contains(&digest) => "shadow",
             Some(it) if it.previous == digest => "before",
             None if catalog::built_in(kind) == Some(digest) => "default",
             _ => "",
@@ -65,28 +68,52 @@ async fn push(db: &mut PgConnection, file: &Path, by: &str) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-async fn deploy(db: &mut PgConnection, version: &str, reason: &str, by: &str) -> Result<ExitCode> {
+async fn deploy(db: &mut PgConnection, wanted: &Deploy) -> Result<ExitCode> {
+    let Deploy { version, canary, percent, max_flip_percent, shadows, reason, by } = wanted;
     let registered = components::list(db).await.context("cannot read the registry")?;
-    let Some(component) = registered.iter().find(|it| it.model_version == version) else {
-        bail!("no registered component is called {version}: see `caudal models list`");
+    let find = |version: &str| {
+        let found = registered.iter().find(|it| it.model_version == version);
+        found.with_context(|| format!("no registered component is called {version}: see `caudal models list`"))
     };
-    let deployed = components::deployment_of(db, component.kind).await.context("cannot read what is deployed")?;
-    if deployed.is_some_and(|it| it.champion == component.digest) {
+    let champion = find(version)?;
+    let of_kind = |version: &String| {
+        let found = find(version)?;
+        if found.kind != champion.kind {
+            bail!("{version} is no {} component like {}", champion.kind, champion.model_version);
+        }
+        Ok(found.digest)
+    };
+    let canary = canary.as_ref().map(|version| {
+        let (percent, max_flip_percent) = (percent.unwrap_or_default(), max_flip_percent.unwrap_or(MAX_FLIP_PERCENT));
+        Ok::<_, anyhow::Error>(Canary { digest: of_kind(version)?, percent, max_flip_percent })
+    });
+    let wanted = Wanted {
+        kind: champion.kind,
+        champion: champion.digest,
+        canary: canary.transpose()?,
+        shadows: shadows.iter().map(of_kind).collect::<Result<_>>()?,
+    };
+    if let Err((field, detail)) = wanted.check() {
+        bail!("{field} {detail}");
+    }
+    let deployed = deployments::deployment_of(db, champion.kind).await.context("cannot read what is deployed")?;
+    let same =
+        |it: &Deployment| it.champion == wanted.champion && it.canary == wanted.canary && it.shadows == wanted.shadows;
+    if deployed.as_ref().is_some_and(same) {
         print(&format!("{version} serves already"))?;
         return Ok(ExitCode::SUCCESS);
     }
-    change(db, component.kind, deployed, component.digest, reason, by).await?;
+    change(db, &wanted, deployed.as_ref(), reason, by).await?;
     print(&format!("{version} is deployed; hosts follow within a second"))?;
     Ok(ExitCode::SUCCESS)
 }
 
 async fn rollback(db: &mut PgConnection, kind: &str, reason: &str, by: &str) -> Result<ExitCode> {
-    let kinds = ModelKind::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let kind = ModelKind::parse(kind).with_context(|| format!("there is no kind '{kind}'; there are {kinds}"))?;
-    let Some(deployed) = components::deployment_of(db, kind).await.context("cannot read what is deployed")? else {
+    let kind = super::kind_of(kind)?;
+    let Some(deployed) = deployments::deployment_of(db, kind).await.context("cannot read what is deployed")? else {
         bail!("nothing was deployed for {kind}, so there is nothing to roll back");
     };
-    change(db, kind, Some(deployed), deployed.previous, reason, by).await?;
+    change(db, &Wanted::alone(kind, deployed.previous), Some(&deployed), reason, by).await?;
     let registered = components::list(db).await.context("cannot read the registry")?;
     let version = registered.into_iter().find(|it| it.digest == deployed.previous).map(|it| it.model_version);
     print(&format!("{} serves again; hosts follow within a second", version.unwrap_or_default()))?;
@@ -95,9 +122,8 @@ async fn rollback(db: &mut PgConnection, kind: &str, reason: &str, by: &str) -> 
 
 async fn change(
     db: &mut PgConnection,
-    kind: ModelKind,
-    deployed: Option<Deployment>,
-    champion: Digest,
+    wanted: &Wanted,
+    deployed: Option<&Deployment>,
     reason: &str,
     by: &str,
 ) -> Result<()> {
@@ -105,7 +131,7 @@ async fn change(
         bail!("say why: the reason is kept with the change");
     }
     let seen = deployed.map_or(0, |it| it.epoch);
-    let epoch = catalog::deploy(db, (kind, champion), seen, (reason, by), Clock::system().now()).await;
+    let epoch = catalog::deploy(db, wanted, seen, (reason, by), Clock::system().now()).await;
     let epoch = epoch.context("cannot deploy it")?;
     epoch.context("somebody else changed it at this moment: look again with `caudal models list`")?;
     Ok(())

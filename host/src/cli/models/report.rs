@@ -1,0 +1,94 @@
+//! `caudal models report`: what was seen of challengers, for a terminal.
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use sqlx::PgConnection;
+
+use crate::cli::print;
+use crate::domain::model::ModelKind;
+use crate::models::report::{Challenger, Report};
+
+/// Characters of the longest bar of a histogram.
+const BAR_CHARS: usize = 24;
+
+pub(super) async fn run(db: &mut PgConnection, kind: ModelKind, epoch: Option<i64>, json: bool) -> Result<ExitCode> {
+    let report = Report::read(db, kind, epoch).await.context("cannot read what was seen")?;
+    let Some(report) = report else { bail!("there is no such deployment of {kind}") };
+    if json {
+        print(&serde_json::to_string_pretty(&report)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Report { epoch, champion, observed, dropped, .. } = &report;
+    let since = report.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
+    let mut lines = vec![
+        format!("{kind}, deployment {epoch}{since}: {champion} beside its challengers"),
+        format!("{observed} requests compared, {dropped} dropped because too many waited"),
+    ];
+    if report.challengers.is_empty() {
+        lines.push("no challengers: deploy with --canary or --shadow".to_owned());
+    }
+    report.challengers.iter().for_each(|challenger| tell(challenger, &mut lines));
+    if !report.features.is_empty() {
+        lines.extend([String::new(), "what is asked, against the data of training (PSI)".to_owned()]);
+        let feature = |it: &crate::models::report::Feature| format!("  {:34}{}", it.feature, index(it.psi));
+        lines.extend(report.features.iter().map(feature));
+    }
+    print(&lines.join("\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An index and what it means.
+fn index(psi: Option<f64>) -> String {
+    let Some(psi) = psi else { return "not known yet".to_owned() };
+    let word = match psi {
+        ..0.1 => "none",
+        0.1..=0.25 => "moderate",
+        _ => "major",
+    };
+    format!("{psi:.3} {word}")
+}
+
+fn tell(challenger: &Challenger, lines: &mut Vec<String>) {
+    let Challenger { version, role, compared, failed, classes, flips, difference, latency_us, scores, .. } = challenger;
+    let share = challenger.percent.map(|percent| format!(", {percent} % of the users")).unwrap_or_default();
+    let failures = failed.iter().map(|(how, count)| format!("{count} {}", how.replace('_', " ")));
+    lines.extend([String::new(), format!("{version}: {role}{share}")]);
+    if let Some(reason) = &challenger.withdrawn {
+        lines.push(format!("  {reason}"));
+    }
+    lines.extend([
+        format!("  {compared} compared; failed: {}", failures.collect::<Vec<_>>().join(", ")),
+        format!("  {:.2} % of another class (rows: champion, columns: this one)", challenger.flip_share * 100.0),
+        format!("    {:22}{}", "", classes.iter().map(|class| format!("{class:>12.12}")).collect::<String>()),
+    ]);
+    for (class, row) in classes.iter().zip(flips) {
+        lines.push(format!("    {class:22.22}{}", row.iter().map(|count| format!("{count:>12}")).collect::<String>()));
+    }
+    lines.extend([
+        format!(
+            "  score: mean {:+.4}; difference half within {:.3}, 99 of 100 within {:.3}, largest {:.3}; PSI {}",
+            difference.mean,
+            difference.p50,
+            difference.p99,
+            difference.largest,
+            index(challenger.score_psi)
+        ),
+        format!(
+            "  time: {} µs half, {} µs 99 of 100; the champion {} and {}",
+            latency_us.challenger.p50, latency_us.challenger.p99, latency_us.champion.p50, latency_us.champion.p99
+        ),
+        format!("  {:11}{:BAR_CHARS$}  this one", "score", "champion"),
+    ]);
+    let most = scores.champion.iter().chain(&scores.challenger).max().copied().unwrap_or_default().max(1);
+    for ((edges, was), is) in scores.edges.windows(2).zip(&scores.champion).zip(&scores.challenger) {
+        let (was, is) = (bar(*was, most), bar(*is, most));
+        lines.push(format!("  {:.2}-{:.2}  {was:BAR_CHARS$}  {is}", edges[0], edges[1]).trim_end().to_owned());
+    }
+}
+
+/// As long as its part of the largest count; what is there at all is seen.
+fn bar(count: i64, most: i64) -> String {
+    let chars = usize::try_from(count * BAR_CHARS as i64 / most).unwrap_or_default();
+    "#".repeat(if count > 0 { chars.max(1) } else { 0 })
+}

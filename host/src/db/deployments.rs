@@ -1,0 +1,223 @@
+//! What is deployed of each kind, and every change of it.
+
+use sqlx::PgConnection;
+use sqlx::postgres::{PgListener, PgPool};
+use time::OffsetDateTime;
+
+use super::components::{digest_of, kind_of};
+use crate::domain::model::{Digest, ModelKind};
+
+/// What tells hosts of a change. They look for themselves from time to time too.
+const CHANNEL: &str = "caudal_deployment";
+
+/// A challenger that answers a share of the users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Canary {
+    /// Which component.
+    pub digest: Digest,
+    /// Of a hundred users, 1 to 99.
+    pub percent: u8,
+    /// Of a hundred compared answers, how many may be of another class; 1 to 100.
+    pub max_flip_percent: u8,
+}
+
+/// What serves of a kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deployment {
+    /// Which kind.
+    pub kind: ModelKind,
+    /// Counts its changes.
+    pub epoch: i64,
+    /// What serves.
+    pub champion: Digest,
+    /// What a rollback returns to.
+    pub previous: Digest,
+    /// What is tried on some users.
+    pub canary: Option<Canary>,
+    /// What is only compared.
+    pub shadows: Vec<Digest>,
+    /// Why it was changed.
+    pub reason: String,
+    /// Who changed it.
+    pub changed_by: String,
+    /// When.
+    pub changed_at: OffsetDateTime,
+}
+
+impl Deployment {
+    /// Stands for what serves where nothing was ever deployed.
+    pub fn nothing(kind: ModelKind, champion: Digest) -> Self {
+        let (reason, changed_by) = (String::new(), String::new());
+        let (canary, shadows, changed_at) = (None, Vec::new(), OffsetDateTime::UNIX_EPOCH);
+        Self { kind, epoch: 0, champion, previous: champion, canary, shadows, reason, changed_by, changed_at }
+    }
+
+    /// Whatever has to be loaded.
+    pub fn components(&self) -> impl Iterator<Item = Digest> {
+        let canary = self.canary.map(|canary| canary.digest);
+        [self.champion, self.previous].into_iter().chain(canary).chain(self.shadows.iter().copied())
+    }
+}
+
+/// A row as it stands in both tables.
+struct Row {
+    kind: String,
+    epoch: i64,
+    champion: Vec<u8>,
+    previous: Vec<u8>,
+    canary: Option<Vec<u8>>,
+    canary_percent: Option<i16>,
+    canary_max_flip_percent: Option<i16>,
+    shadows: Vec<Vec<u8>>,
+    reason: String,
+    changed_by: String,
+    changed_at: OffsetDateTime,
+}
+
+impl Row {
+    fn read(self) -> Result<Deployment, sqlx::Error> {
+        let percent = |value: Option<i16>| value.and_then(|it| u8::try_from(it).ok()).unwrap_or_default();
+        let canary = self.canary.map(|digest| {
+            Ok::<_, sqlx::Error>(Canary {
+                digest: digest_of(&digest)?,
+                percent: percent(self.canary_percent),
+                max_flip_percent: percent(self.canary_max_flip_percent),
+            })
+        });
+        Ok(Deployment {
+            kind: kind_of(&self.kind)?,
+            epoch: self.epoch,
+            champion: digest_of(&self.champion)?,
+            previous: digest_of(&self.previous)?,
+            canary: canary.transpose()?,
+            shadows: self.shadows.iter().map(|digest| digest_of(digest)).collect::<Result<_, _>>()?,
+            reason: self.reason,
+            changed_by: self.changed_by,
+            changed_at: self.changed_at,
+        })
+    }
+}
+
+/// What is deployed of every kind that an operator ever deployed.
+///
+/// # Errors
+/// When the database fails.
+pub async fn deployments(db: &mut PgConnection) -> Result<Vec<Deployment>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        select kind, epoch, champion, previous, canary, canary_percent, canary_max_flip_percent, shadows, reason,
+               changed_by, changed_at
+        from deployment order by kind
+        "#,
+    );
+    rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
+}
+
+/// What is deployed of a kind; none when no operator ever deployed it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn deployment_of(db: &mut PgConnection, kind: ModelKind) -> Result<Option<Deployment>, sqlx::Error> {
+    Ok(deployments(db).await?.into_iter().find(|it| it.kind == kind))
+}
+
+/// The latest changes of a kind, newest first.
+///
+/// # Errors
+/// When the database fails.
+pub async fn history_of(db: &mut PgConnection, kind: ModelKind, limit: i64) -> Result<Vec<Deployment>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        select kind, epoch, champion, previous, canary, canary_percent, canary_max_flip_percent, shadows, reason,
+               changed_by, changed_at
+        from deployment_history where kind = $1 order by epoch desc limit $2
+        "#,
+        kind.as_str(),
+        limit,
+    );
+    rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
+}
+
+/// A change of what serves: all of it is replaced.
+#[derive(Debug)]
+pub struct Change<'a> {
+    /// Which kind.
+    pub kind: ModelKind,
+    /// What the one who changes it has seen: 0 when nothing was deployed.
+    pub seen_epoch: i64,
+    /// What will serve.
+    pub champion: Digest,
+    /// What serves now where nothing was deployed.
+    pub default_previous: Digest,
+    /// What will be tried on some users.
+    pub canary: Option<Canary>,
+    /// What will be compared, at most four.
+    pub shadows: &'a [Digest],
+    /// Why.
+    pub reason: &'a str,
+    /// Who.
+    pub by: &'a str,
+}
+
+/// Changes what serves, keeps the change, and tells every host. Gives the new epoch, or none when
+/// somebody else changed it meanwhile. What a rollback returns to changes only with the champion.
+///
+/// # Errors
+/// When the database fails, or a component is not registered.
+pub async fn deploy(
+    db: &mut PgConnection,
+    change: &Change<'_>,
+    now: OffsetDateTime,
+) -> Result<Option<i64>, sqlx::Error> {
+    let shadows: Vec<Vec<u8>> = change.shadows.iter().map(|digest| digest.0.to_vec()).collect();
+    sqlx::query_scalar!(
+        r#"
+        with changed as (
+            insert into deployment as d (kind, epoch, champion, previous, reason, changed_by, changed_at, canary,
+                canary_percent, canary_max_flip_percent, shadows)
+            select $1, $2::bigint + 1, $3, $4, $5, $6, $7, $9, $10, $11, $12
+            where $2::bigint = 0 or exists (select from deployment where kind = $1)
+            on conflict (kind) do update
+                set epoch = excluded.epoch, champion = excluded.champion,
+                    previous = case when d.champion = excluded.champion then d.previous else d.champion end,
+                    reason = excluded.reason, changed_by = excluded.changed_by, changed_at = excluded.changed_at,
+                    canary = excluded.canary, canary_percent = excluded.canary_percent,
+                    canary_max_flip_percent = excluded.canary_max_flip_percent, shadows = excluded.shadows
+                where d.epoch = $2::bigint
+            returning kind, epoch, champion, previous, reason, changed_by, changed_at, canary, canary_percent,
+                canary_max_flip_percent, shadows
+        ), kept as (
+            insert into deployment_history (kind, epoch, champion, previous, reason, changed_by, changed_at, canary,
+                canary_percent, canary_max_flip_percent, shadows)
+            select * from changed
+        )
+        select epoch as "epoch!" from changed, lateral (select pg_notify($8, kind)) as told
+        "#,
+        change.kind.as_str(),
+        change.seen_epoch,
+        &change.champion.0[..],
+        &change.default_previous.0[..],
+        change.reason,
+        change.by,
+        now,
+        CHANNEL,
+        change.canary.as_ref().map(|canary| &canary.digest.0[..]),
+        change.canary.map(|canary| i16::from(canary.percent)),
+        change.canary.map(|canary| i16::from(canary.max_flip_percent)),
+        &shadows,
+    )
+    .fetch_optional(db)
+    .await
+}
+
+/// Hears of changes. Its connection is taken from the pool for good.
+///
+/// # Errors
+/// When the database fails.
+pub async fn listen(pool: &PgPool) -> Result<PgListener, sqlx::Error> {
+    let mut listener = PgListener::connect_with(pool).await?;
+    listener.listen(CHANNEL).await?;
+    Ok(listener)
+}

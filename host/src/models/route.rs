@@ -1,0 +1,133 @@
+//! Who answers a request: the champion, for some users a canary, and when the champion fails the one
+//! before it. What answered is compared with the challengers afterwards.
+
+use std::sync::Arc;
+
+use super::observer::{Asked, Observer};
+use super::scorer::Scorer;
+use super::served::Served;
+use super::split::is_in_share;
+use super::watch::Watch;
+use super::{Metrics, ScoreError, Scored};
+
+/// What is in service of a kind.
+pub struct Route<S> {
+    /// Of the deployment; 0 where nothing was deployed.
+    pub epoch: i64,
+    /// Answers.
+    pub champion: Arc<Served<S>>,
+    /// Answers when the champion fails.
+    pub previous: Option<Arc<Served<S>>>,
+    /// Answers some users.
+    pub canary: Option<Canary<S>>,
+    /// Are only compared.
+    pub shadows: Vec<Shadow<S>>,
+}
+
+/// A challenger that answers some users.
+pub struct Canary<S> {
+    /// The component.
+    pub served: Arc<Served<S>>,
+    /// Of a hundred users.
+    pub percent: u8,
+    /// Whether it is good enough to go on.
+    pub watch: Arc<Watch>,
+}
+
+/// A challenger that answers nobody.
+pub struct Shadow<S> {
+    /// The component.
+    pub served: Arc<Served<S>>,
+    /// Whether it is good enough to go on.
+    pub watch: Arc<Watch>,
+}
+
+impl<S: Scorer> Route<S> {
+    /// Without anybody beside the champion.
+    pub fn alone(champion: Arc<Served<S>>) -> Self {
+        Self { epoch: 0, champion, previous: None, canary: None, shadows: Vec::new() }
+    }
+
+    /// Answers a request of a user, or of nobody in particular.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub(super) async fn assess(
+        self: &Arc<Self>,
+        request: &S::Request,
+        user: Option<&str>,
+        (observer, metrics): (&Observer, &Metrics),
+    ) -> Result<Scored<S::Assessment>, ScoreError> {
+        if let Some(canary) = self.canary_for(request, user) {
+            match canary.served.answer(request, metrics).await {
+                Ok((answer, took)) => {
+                    let scored = scored(&canary.served, answer.clone());
+                    self.observe(
+                        observer,
+                        Asked { request: request.clone(), canary: Some((answer, took)), champion: None },
+                    );
+                    return Ok(scored);
+                }
+                Err(error) => {
+                    tracing::warn!(kind = %S::KIND, %error, "a canary failed; the champion answers");
+                    observer.failed(self, &canary.served, &error);
+                    canary.watch.fail(&error);
+                }
+            }
+        }
+        let (answer, took) = match self.champion_answers(request, metrics).await {
+            Ok(answer) => answer,
+            Err(error) => return self.previous_answers(request, error, metrics).await,
+        };
+        let scored = scored(&self.champion, answer.clone());
+        self.observe(observer, Asked { request: request.clone(), canary: None, champion: Some((answer, took)) });
+        Ok(scored)
+    }
+
+    async fn champion_answers(
+        &self,
+        request: &S::Request,
+        metrics: &Metrics,
+    ) -> Result<(S::Assessment, std::time::Duration), ScoreError> {
+        // Without anybody to take its place, a champion that fails on some requests is better than none.
+        if self.previous.is_some() && self.champion.is_failing() {
+            return Err(ScoreError::Failing);
+        }
+        self.champion.answer(request, metrics).await
+    }
+
+    async fn previous_answers(
+        &self,
+        request: &S::Request,
+        error: ScoreError,
+        metrics: &Metrics,
+    ) -> Result<Scored<S::Assessment>, ScoreError> {
+        let Some(previous) = self.previous.as_ref().filter(|_| error.is_the_models()) else { return Err(error) };
+        tracing::warn!(kind = %S::KIND, %error, "the champion failed; the one before it answers");
+        metrics.fell_back(S::KIND);
+        let (answer, _) = previous.answer(request, metrics).await?;
+        Ok(scored(previous, answer))
+    }
+
+    /// The canary, if it answers this user.
+    fn canary_for(&self, request: &S::Request, user: Option<&str>) -> Option<&Canary<S>> {
+        let canary = self.canary.as_ref().filter(|canary| !canary.watch.is_over())?;
+        let digest = canary.served.scorer.identity().digest;
+        let meets = match user {
+            Some(user) => is_in_share(digest, user, canary.percent),
+            // The same request always meets the same version.
+            None => is_in_share(digest, &format!("{request:?}"), canary.percent),
+        };
+        meets.then_some(canary)
+    }
+
+    fn observe(self: &Arc<Self>, observer: &Observer, asked: Asked<S>) {
+        if self.canary.is_some() || !self.shadows.is_empty() {
+            observer.observe(Arc::clone(self), asked);
+        }
+    }
+}
+
+fn scored<S: Scorer>(served: &Served<S>, assessment: S::Assessment) -> Scored<S::Assessment> {
+    Scored { assessment, version: served.scorer.identity().version.clone() }
+}

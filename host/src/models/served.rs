@@ -1,0 +1,75 @@
+//! One loaded component in service: asked on the right thread, its failures counted.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::breaker::Breaker;
+use super::scorer::Scorer;
+use super::{Metrics, ScoreError};
+use crate::domain::model::PolicyClass;
+
+/// Calls of deny-all components at the same moment. Each takes milliseconds of a processor; more at once
+/// would only take them from those that answer within microseconds.
+const DENY_ALL_CALLS_MAX: usize = 4;
+static DENY_ALL_CALLS: Semaphore = Semaphore::const_new(DENY_ALL_CALLS_MAX);
+
+/// Longest wait for such a call to begin: as long as one may take.
+const DENY_ALL_WAIT_MAX: Duration = Duration::from_millis(250);
+
+/// A component in service.
+pub struct Served<S> {
+    /// The component.
+    pub scorer: S,
+    breaker: Mutex<Breaker>,
+}
+
+impl<S> Served<S> {
+    /// Takes a component into service.
+    pub fn new(scorer: S) -> Self {
+        Self { scorer, breaker: Mutex::default() }
+    }
+
+    /// Whether it failed so often that another should be asked.
+    pub(super) fn is_failing(&self) -> bool {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).is_open(Instant::now())
+    }
+
+    fn note_failure(&self) -> bool {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).fail(Instant::now())
+    }
+}
+
+impl<S: Scorer> Served<S> {
+    /// Asks it, and says how long that took.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub(super) async fn answer(
+        self: &Arc<Self>,
+        request: &S::Request,
+        metrics: &Metrics,
+    ) -> Result<(S::Assessment, Duration), ScoreError> {
+        let start = Instant::now();
+        let answer = match self.scorer.identity().class {
+            PolicyClass::Pure => self.scorer.assess(request),
+            PolicyClass::DenyAll => self.answer_elsewhere(request.clone()).await,
+        };
+        let took = start.elapsed();
+        metrics.decided(S::KIND, answer.as_ref().err(), took);
+        if answer.as_ref().is_err_and(ScoreError::is_the_models) && self.note_failure() {
+            tracing::error!(version = %self.scorer.identity().version, "a model fails again and again");
+        }
+        answer.map(|answer| (answer, took))
+    }
+
+    async fn answer_elsewhere(self: &Arc<Self>, request: S::Request) -> Result<S::Assessment, ScoreError> {
+        let permit = timeout(DENY_ALL_WAIT_MAX, DENY_ALL_CALLS.acquire()).await;
+        let Ok(Ok(_permit)) = permit else { return Err(ScoreError::Busy) };
+        let served = Arc::clone(self);
+        spawn_blocking(move || served.scorer.assess(&request)).await.unwrap_or(Err(ScoreError::Panicked))
+    }
+}

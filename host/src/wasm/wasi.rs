@@ -1,0 +1,139 @@
+//! WASI with nothing in it, for components that bring a language's runtime and cannot be built without
+//! importing it: no files, network, environment or arguments; what is printed is lost; clocks stand
+//! still and randomness is always the same, so that an answer depends on its request alone. Whoever
+//! waits for something traps: a wait is no instruction, and no deadline would end it.
+
+use std::time::Duration;
+
+use wasmtime::component::types::ComponentItem;
+use wasmtime::component::{Component, Linker, Resource, ResourceTable, ResourceType};
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, IoError, add_to_linker_sync};
+use wasmtime_wasi::{Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView};
+
+use super::tenant::Tenant;
+
+/// What imports of this class start with.
+pub(super) const IMPORTS: &str = "wasi:";
+
+/// What is there, if empty.
+const OFFERED: [&str; 6] =
+    ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
+
+/// Where waiting happens.
+const POLL: &str = "wasi:io/poll@0.2.12";
+
+/// Bytes of randomness in one call; the default would be 64 MiB.
+const RANDOM_BYTES_MAX: u64 = 64 << 10;
+
+/// Resources that an instance may hold: a runtime opens three streams.
+const RESOURCES_MAX: usize = 1000;
+
+/// An empty world.
+pub(super) struct Nothing {
+    ctx: WasiCtx,
+    table: ResourceTable,
+}
+
+impl Nothing {
+    fn new() -> Self {
+        let random = || Deterministic::new((0..=u8::MAX).collect());
+        let ctx = WasiCtx::builder()
+            .wall_clock(Still)
+            .monotonic_clock(Still)
+            .secure_random(random())
+            .insecure_random(random())
+            .insecure_random_seed(0)
+            .max_random_size(RANDOM_BYTES_MAX)
+            .allow_tcp(false)
+            .allow_udp(false)
+            .allow_ip_name_lookup(false)
+            .build();
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(RESOURCES_MAX);
+        Self { ctx, table }
+    }
+}
+
+impl WasiView for Tenant {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        let Nothing { ctx, table } = self.wasi.get_or_insert_with(Nothing::new);
+        WasiCtxView { ctx, table }
+    }
+}
+
+/// A clock that shows the same time always.
+struct Still;
+
+impl HostWallClock for Still {
+    fn resolution(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+impl HostMonotonicClock for Still {
+    fn resolution(&self) -> u64 {
+        1
+    }
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+/// Whoever waits is told this.
+#[derive(Debug, thiserror::Error)]
+#[error("a scorer may not wait")]
+struct Waits;
+
+/// Whoever calls what is not there is told this.
+#[derive(Debug, thiserror::Error)]
+#[error("a scorer may not use this part of WASI")]
+struct Absent;
+
+/// The resource behind a name: interfaces beyond what is offered name some of it again.
+fn resource(name: &str) -> ResourceType {
+    match name {
+        "input-stream" => ResourceType::host::<DynInputStream>(),
+        "output-stream" => ResourceType::host::<DynOutputStream>(),
+        "pollable" => ResourceType::host::<DynPollable>(),
+        "error" | "io-error" => ResourceType::host::<IoError>(),
+        _ => ResourceType::host::<Absent>(),
+    }
+}
+
+/// Offers all of WASI, empty. What a component imports beyond that, such as outgoing HTTP, traps when it
+/// is called.
+pub(super) fn link(linker: &mut Linker<Tenant>, component: &Component) -> wasmtime::Result<()> {
+    add_to_linker_sync(linker)?;
+    linker.allow_shadowing(true);
+    let mut poll = linker.instance(POLL)?;
+    poll.func_wrap("poll", |_, (_,): (Vec<Resource<DynPollable>>,)| -> wasmtime::Result<(Vec<u32>,)> {
+        Err(Waits.into())
+    })?;
+    poll.func_wrap("[method]pollable.block", |_, (_,): (Resource<DynPollable>,)| -> wasmtime::Result<()> {
+        Err(Waits.into())
+    })?;
+    linker.allow_shadowing(false);
+    let engine = component.engine();
+    for (name, import) in component.component_type().imports(engine) {
+        if OFFERED.iter().any(|package| name.starts_with(package)) {
+            continue;
+        }
+        let ComponentItem::ComponentInstance(interface) = import.ty else { continue };
+        let mut absent = linker.instance(name)?;
+        for (name, item) in interface.exports(engine) {
+            match item.ty {
+                ComponentItem::ComponentFunc(_) => absent.func_new(name, |_, _, _, _| Err(Absent.into()))?,
+                ComponentItem::Resource(_) => {
+                    absent.resource(name, resource(name), |_, _| Ok(()))?;
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

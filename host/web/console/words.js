@@ -1,0 +1,100 @@
+// How numbers, times, versions and verdicts are written. What is not known is a dash, never a zero.
+
+import { h } from './dom.js';
+
+const NOT_KNOWN = '–';
+
+const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
+
+const counts = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+// Narrow space before the sign, as in print.
+const NARROW = '\u202f';
+
+/** 12,345 */
+export function count(value) {
+  return isNumber(value) ? counts.format(value) : NOT_KNOWN;
+}
+
+/** 0.0163 as 1.63 %, with fewer digits the larger it is. */
+export function share(value) {
+  if (!isNumber(value)) return NOT_KNOWN;
+  const percent = value * 100;
+  let digits = 2;
+  if (percent >= 10) digits = 1;
+  if (percent === 0 || percent === 100) digits = 0;
+  return `${percent.toFixed(digits)}${NARROW}%`;
+}
+
+/** A percentage that is one already. */
+export function percent(value) {
+  return isNumber(value) ? `${value}${NARROW}%` : NOT_KNOWN;
+}
+
+/** A figure on the scale of scores. */
+export function figure(value, { signed = false } = {}) {
+  if (!isNumber(value)) return NOT_KNOWN;
+  const text = Math.abs(value).toFixed(4);
+  if (value < 0 && Number(text) !== 0) return `\u2212${text}`;
+  return signed && Number(text) !== 0 ? `+${text}` : text;
+}
+
+/** Microseconds. */
+export function micros(value) {
+  if (!isNumber(value)) return NOT_KNOWN;
+  return `${value < 100 ? value.toFixed(1) : counts.format(value)}${NARROW}µs`;
+}
+
+/** Bytes, short; the exact number belongs to the details. */
+export function bytes(value) {
+  if (!isNumber(value)) return NOT_KNOWN;
+  if (value < 1024) return `${value}${NARROW}B`;
+  if (value < 1024 * 1024) return `${(value / 1024).toFixed(1)}${NARROW}KiB`;
+  return `${(value / 1024 / 1024).toFixed(1)}${NARROW}MiB`;
+}
+
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+
+/** 14:02:31 */
+export function timeOfDay(date) {
+  return clock.format(date);
+}
+
+/** A time as the service writes it, as an element that also says it exactly. */
+export function when(text) {
+  const date = new Date(text ?? NaN);
+  if (Number.isNaN(date.getTime())) return NOT_KNOWN;
+  return h('time', { datetime: date.toISOString(), title: date.toISOString() },
+    `${day.format(date)}, ${clock.format(date)}`);
+}
+
+/** The time zone of all of these. */
+export function zone() {
+  const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'shortOffset' }).formatToParts(new Date());
+  const offset = parts.find((part) => part.type === 'timeZoneName')?.value;
+  return offset && offset !== name ? `${name}, ${offset}` : name;
+}
+
+/** A model_version: the part that people choose, and quieter the part that proves the bytes. */
+export function version(text) {
+  const [name, digest] = String(text).split('+');
+  return h('code', { class: 'version' }, name, digest && h('span', { class: 'digest' }, `+${digest}`));
+}
+
+/** What a population stability index means, by the usual thresholds. */
+export function drift(psi) {
+  if (!isNumber(psi)) return 'not known yet';
+  if (psi < 0.1) return 'none';
+  return psi <= 0.25 ? 'moderate' : 'major';
+}
+
+/** a, b and c */
+export function list(items) {
+  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
+}
+
+/** A sentence in which versions look like versions. */
+export function sentence(text) {
+  return text.split(/([a-z][a-z-]*-\d[\w.-]*\+[0-9a-f]{8})/).map((part, at) => (at % 2 === 1 ? version(part) : part));
+}

@@ -1,0 +1,275 @@
+//! Challengers: a canary answers some users and is withdrawn when it fails, shadows are only compared, and
+//! the version before stands in for a champion that fails.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use caudal::domain::model::{ModelKind, ModelVersion};
+use caudal::models::Embedded;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::assistance::{risk, with};
+use crate::harness::{Answer, Client, TestApp, hostile, hostile_of, on_screen};
+use crate::swap::{digest_of, register};
+
+const ADMIN: &str = "models:admin";
+
+/// Longest wait for what a host does each second.
+const SOON: Duration = Duration::from_secs(10);
+
+/// The registered version that starts like this.
+async fn version(ops: &Client, kind: &str, start: &str) -> String {
+    let models = ops.get("/admin/models").await.assert_status(200).json();
+    let of_kind = models["models"].as_array().unwrap().iter().find(|it| it["kind"] == kind).unwrap();
+    let versions = of_kind["versions"].as_array().unwrap().iter();
+    let mut names = versions.map(|it| it["model_version"].as_str().unwrap().to_owned());
+    names.find(|name| name.starts_with(start)).unwrap_or_else(|| panic!("no {start}: {of_kind}"))
+}
+
+/// The nudge scorer of this program, and the hostile one, which has the same semantic version.
+fn built_in_version() -> String {
+    ModelVersion::new(ModelKind::Nudge, "1.0.0", digest_of(Embedded::find("nudge").unwrap().bytes)).to_string()
+}
+
+fn hostile_version() -> String {
+    ModelVersion::new(ModelKind::Nudge, "1.0.0", digest_of(&hostile())).to_string()
+}
+
+/// Deploys, and waits until this host follows.
+async fn deploy(app: &TestApp, kind: ModelKind, mut body: Value) -> i64 {
+    let ops = app.operator(Some(ADMIN));
+    let path = format!("/admin/models/{kind}/deployment");
+    let seen = ops.get(&path).await.header("etag").unwrap().to_owned();
+    body["reason"] = json!("a test");
+    let done = ops.with("if-match", &seen).put(&path, body).await;
+    let epoch = done.assert_status(200).json()["epoch"].as_i64().unwrap();
+    let start = Instant::now();
+    while app.epoch(kind) != epoch {
+        assert!(start.elapsed() < SOON, "the host does not follow");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    epoch
+}
+
+/// Waits until an answer is as wanted.
+async fn until(mut ask: impl AsyncFnMut() -> Value, wanted: impl Fn(&Value) -> bool) -> Value {
+    let start = Instant::now();
+    loop {
+        let answer = ask().await;
+        if wanted(&answer) {
+            return answer;
+        }
+        assert!(start.elapsed() < SOON, "{answer:#}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn report(ops: &Client, kind: &str, epoch: i64, wanted: impl Fn(&Value) -> bool) -> Value {
+    let path = format!("/admin/models/{kind}/report?epoch={epoch}");
+    until(async || ops.get(&path).await.assert_status(200).json(), wanted).await
+}
+
+fn said_by(answer: &Answer) -> String {
+    answer.assert_status(200).json()["model_version"].as_str().unwrap().to_owned()
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_canary_answers_the_same_tenth_of_the_users_on_every_host(db: PgPool) {
+    let (one, two) = (TestApp::new(db.clone()).await, TestApp::new(db).await);
+    let _followers = (one.follow().await, two.follow().await);
+    let ops = one.operator(Some(ADMIN));
+    let (champion, canary) = (version(&ops, "risk", "risk-2").await, version(&ops, "risk", "risk-1").await);
+    let epoch = deploy(
+        &one,
+        ModelKind::Risk,
+        json!({"champion": champion, "canary": {"version": canary, "percent": 10, "max_flip_percent": 100}}),
+    )
+    .await;
+    until(async || json!(two.epoch(ModelKind::Risk)), |it| *it == epoch).await;
+
+    let mut met = BTreeMap::new();
+    for user in 0..1000 {
+        let asked = with(risk(), &json!({"user_id": format!("user-{user}")}));
+        let said = said_by(&one.ai().post("/ai/risk", asked.clone()).await);
+        assert_eq!(said_by(&two.ai().post("/ai/risk", asked).await), said, "user {user} sees one version");
+        *met.entry(said).or_insert(0) += 1;
+    }
+    // Ten of a hundred of a thousand, and five deviations of a binomial to both sides.
+    assert!((53..=147).contains(&met[&canary]), "{met:?}");
+    assert_eq!(met[&canary] + met[&champion], 1000);
+    // A request of nobody in particular meets one version too.
+    let said = said_by(&one.ai().post("/ai/risk", risk()).await);
+    assert_eq!(said_by(&two.ai().post("/ai/risk", risk()).await), said);
+
+    let report = report(&ops, "risk", epoch, |it| it["challengers"][0]["compared"] == 2 * met[&canary]).await;
+    let seen = &report["challengers"][0];
+    assert_eq!((&seen["version"], &seen["role"], &seen["percent"]), (&json!(canary), &json!("canary"), &json!(10)));
+    assert_eq!((&report["champion"], &report["current"]), (&json!(champion), &json!(true)));
+    // Both hosts compare every request, also those of users that the canary does not meet.
+    assert!(report["observed"].as_i64().unwrap() >= 2000, "{report}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn shadows_answer_nobody_and_are_compared(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    register(&db, ModelKind::Nudge, "1.0.0", &hostile()).await;
+    register(&db, ModelKind::Nudge, "1.0.7", &hostile_of("1.0.7")).await;
+    let ops = app.operator(Some(ADMIN));
+    let champion = built_in_version();
+    let shadows = [hostile_version(), version(&ops, "nudge", "nudge-1.0.7+").await];
+    let epoch = deploy(&app, ModelKind::Nudge, json!({"champion": champion, "shadows": shadows})).await;
+
+    // On a hard screen the champion offers help and the shadows, which always see little difficulty, do not.
+    let hard = with(on_screen("home"), &json!({"num_validation_errors": 9, "time_on_screen_seconds": 900}));
+    for (asked, times) in [(hard, 30), (on_screen("home"), 20), (on_screen("trap"), 3)] {
+        for _ in 0..times {
+            assert_eq!(said_by(&app.ai().post("/ai/nudge", asked.clone()).await), champion);
+        }
+    }
+    let report = report(&ops, "nudge", epoch, |it| it["observed"] == 53).await;
+    assert_eq!(report["dropped"], 0);
+    for (shadow, version) in report["challengers"].as_array().unwrap().iter().zip(&shadows) {
+        assert_eq!((&shadow["version"], &shadow["role"]), (&json!(version), &json!("shadow")));
+        assert_eq!(shadow["classes"], json!(["assist", "info", "warning"]));
+        assert_eq!(shadow["flips"], json!([[0, 0, 30], [0, 0, 0], [0, 0, 20]]), "{shadow:#}");
+        assert_eq!((&shadow["compared"], &shadow["flip_share"]), (&json!(50), &json!(0.6)));
+        assert_eq!(shadow["failed"], json!({"trapped": 3, "timed_out": 0, "bad_answer": 0}));
+        assert!(shadow["difference"]["mean"].as_f64().unwrap() < -0.3, "{shadow:#}");
+        assert!(shadow["score_psi"].as_f64().unwrap() > 0.25, "{shadow:#}");
+        assert!(shadow["latency_us"]["challenger"]["p50"].as_f64().unwrap() >= 1.0, "{shadow:#}");
+        assert_eq!(shadow["scores"]["champion"].as_array().unwrap().len(), 20);
+        assert_eq!(shadow["withdrawn"], Value::Null);
+    }
+    let time = report["features"].as_array().unwrap().iter().find(|it| it["feature"] == "time_on_screen_seconds");
+    assert!(time.unwrap()["psi"].as_f64().unwrap() > 0.25, "nobody takes 900 seconds in training: {report:#}");
+    // A shadow that fails is no longer asked; the others and the answers go on.
+    assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("trap")).await), champion);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_canary_that_traps_is_withdrawn_and_nobody_notices(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    register(&db, ModelKind::Nudge, "1.0.0", &hostile()).await;
+    let ops = app.operator(Some(ADMIN));
+    let champion = built_in_version();
+    let canary = hostile_version();
+    let canary = json!({"version": canary, "percent": 99, "max_flip_percent": 100});
+    let epoch = deploy(&app, ModelKind::Nudge, json!({"champion": champion, "canary": canary})).await;
+    let mut failed = 0;
+    for user in 0..20 {
+        let asked = with(on_screen(["trap", "loop", "nan"][user % 3]), &json!({"user_id": user.to_string()}));
+        failed += usize::from(said_by(&app.ai().post("/ai/nudge", asked).await) == champion);
+    }
+    assert_eq!(failed, 20, "the champion answers whenever the canary fails");
+    let now = until(
+        async || ops.get("/admin/models/nudge/deployment").await.json(),
+        |it| it["epoch"].as_i64() == Some(epoch + 1),
+    )
+    .await;
+    assert_eq!(
+        (&now["canary"], &now["champion"], &now["changed_by"]),
+        (&Value::Null, &json!(champion), &json!("automatic"))
+    );
+    let reason = now["reason"].as_str().unwrap();
+    assert!(reason.starts_with("canary withdrawn: it failed 3 times, at last because the model"), "{reason}");
+    let report = report(&ops, "nudge", epoch, |it| it["challengers"][0]["withdrawn"] == reason).await;
+    let failures = report["challengers"][0]["failed"].as_object().unwrap().values().filter_map(Value::as_i64);
+    assert_eq!(failures.sum::<i64>(), 3, "after the third nobody asks it: {report:#}");
+    // The latest deployment with challengers is what a report is about unless it is told otherwise.
+    assert_eq!(ops.get("/admin/models/nudge/report").await.json()["epoch"], epoch);
+    assert!(app.ai().get("/metrics").await.text.contains("caudal_model_canaries_withdrawn_total{kind=\"nudge\"} 1"));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_canary_that_judges_otherwise_too_often_is_withdrawn(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    register(&db, ModelKind::Nudge, "1.0.0", &hostile()).await;
+    let ops = app.operator(Some(ADMIN));
+    let champion = built_in_version();
+    let canary = json!({"version": hostile_version(), "percent": 50});
+    let epoch = deploy(&app, ModelKind::Nudge, json!({"champion": champion, "canary": canary})).await;
+    for user in 0..500 {
+        let hard = json!({"num_validation_errors": 9, "time_on_screen_seconds": 900, "user_id": user.to_string()});
+        said_by(&app.ai().post("/ai/nudge", with(on_screen("home"), &hard)).await);
+    }
+    let now = until(
+        async || ops.get("/admin/models/nudge/deployment").await.json(),
+        |it| it["epoch"].as_i64() == Some(epoch + 1),
+    )
+    .await;
+    let reason = now["reason"].as_str().unwrap();
+    assert!(reason.contains("answers were of another class, more than 10 %"), "{reason}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn the_version_before_stands_in_for_a_champion_that_fails(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    register(&db, ModelKind::Nudge, "1.0.0", &hostile()).await;
+
+    let before = built_in_version();
+    let champion = hostile_version();
+    deploy(&app, ModelKind::Nudge, json!({"champion": champion})).await;
+    assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("home")).await), champion);
+    for screen in ["trap", "nan"] {
+        assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen(screen)).await), before, "{screen}");
+    }
+    assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("home")).await), champion, "two failures are no series");
+    assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("loop")).await), before);
+    // Now it is left alone for a while.
+    assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("home")).await), before);
+    let metrics = app.ai().get("/metrics").await.text;
+    assert!(metrics.contains("caudal_model_fallbacks_total{kind=\"nudge\"} 4"), "{metrics}");
+    assert!(metrics.ends_with("# EOF\n"), "{metrics}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn deployments_that_cannot_be_are_refused_by_field(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    let ops = app.operator(Some("models:admin rules:admin"));
+    let (second, first) = (version(&ops, "risk", "risk-2").await, version(&ops, "risk", "risk-1").await);
+    let nudge = version(&ops, "nudge", "nudge-1").await;
+    let before = app.rows().await;
+    let canary = |version: &str, percent: Value| json!({"version": version, "percent": percent});
+    for (change, field) in [
+        (json!({"canary": canary(&first, json!(0))}), "canary.percent"),
+        (json!({"canary": canary(&first, json!(100))}), "canary.percent"),
+        (json!({"canary": canary(&first, json!(1.5))}), "canary.percent"),
+        (json!({"canary": {"version": first}}), "canary.percent"),
+        (json!({"canary": {"percent": 10}}), "canary.version"),
+        (json!({"canary": {"version": first, "percent": 10, "max_flip_percent": 0}}), "canary.max_flip_percent"),
+        (json!({"canary": {"version": first, "percent": 10, "max_flip_percent": 101}}), "canary.max_flip_percent"),
+        (json!({"canary": "ten"}), "canary"),
+        (json!({"canary": canary(&second, json!(10))}), "canary.version"),
+        (json!({"canary": canary(&nudge, json!(10))}), "canary.version"),
+        (json!({"shadows": [second]}), "shadows"),
+        (json!({"shadows": [first, first]}), "shadows"),
+        (json!({"shadows": [nudge]}), "shadows"),
+        (json!({"shadows": "all"}), "shadows"),
+        (json!({"shadows": [1]}), "shadows"),
+        (json!({"shadows": [first, first, first, first, first]}), "shadows"),
+        (json!({"canary": canary(&first, json!(10)), "shadows": [first]}), "shadows"),
+    ] {
+        let body = with(json!({"champion": second, "reason": "x"}), &change);
+        let refused = ops.with("if-match", "\"0\"").put("/admin/models/risk/deployment", body).await;
+        refused.assert_problem(422, "validation-failed", Some(field));
+    }
+    let rules = version(&ops, "transfer-rules", "transfer-rules-1").await;
+    for (change, field) in
+        [(json!({"canary": canary(&rules, json!(10))}), "canary"), (json!({"shadows": [rules]}), "shadows")]
+    {
+        let body = with(json!({"champion": rules, "reason": "x"}), &change);
+        let refused = ops.with("if-match", "\"0\"").put("/admin/models/transfer-rules/deployment", body).await;
+        refused.assert_problem(422, "validation-failed", Some(field));
+    }
+    let nothing = ops.get("/admin/models/risk/report").await.assert_status(200).json();
+    assert_eq!((&nothing["epoch"], &nothing["challengers"]), (&json!(0), &json!([])));
+    ops.get("/admin/models/risk/report?epoch=7").await.assert_problem(404, "not-found", None);
+    ops.get("/admin/models/risk/report?epoch=x").await.assert_problem(400, "validation-failed", Some("epoch"));
+    assert_eq!(app.rows().await, before, "what is refused changes nothing");
+}
