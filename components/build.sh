@@ -4,7 +4,7 @@
 #   target/components/{risk,nudge,accessibility,transfer-rules}.wasm
 #   target/components/risk-1.wasm
 #
-# --fixtures builds the hostile one of the tests as well, target/components/fixtures/hostile.wasm.
+# --fixtures builds the hostile ones of the tests as well, under target/components/fixtures.
 # --model KIND WEIGHTS OUTPUT builds one scorer with a weights file of your own instead of all that.
 #
 # Each is a component without imports whose memory starts as one 64 KiB page. The target is
@@ -52,8 +52,8 @@ case "${1-}" in
         own=("$2" "$(realpath "$3")" "$4")
         ;;
     --fixtures)
-        names+=(hostile)
-        inputs+=("$root/tests/wasm/hostile")
+        names+=(hostile hostile-risk hostile-rules)
+        inputs+=("$root"/tests/wasm/hostile{,-risk,-rules})
         stamp=$out/.built-with-fixtures
         ;;
     *) die "unknown argument '$1': there are --fixtures and --model KIND WEIGHTS OUTPUT." ;;
@@ -62,7 +62,7 @@ for name in "${NAMES[@]}"; do inputs+=("$root/components/$name"); done
 
 artefact() {
     case $1 in
-        hostile) printf '%s/fixtures/hostile.wasm' "$out" ;;
+        hostile*) printf '%s/fixtures/%s.wasm' "$out" "$1" ;;
         *) printf '%s/%s.wasm' "$out" "$1" ;;
     esac
 }

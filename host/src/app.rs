@@ -11,7 +11,8 @@ use crate::domain::money::Money;
 use crate::http::token::Verifier;
 use crate::ledger::Ledger;
 use crate::models::Models;
-use crate::models::gate::Gate;
+use crate::models::pushes::Pushes;
+use crate::wasm::Runtime;
 
 /// The state of the service.
 #[derive(Clone)]
@@ -22,10 +23,12 @@ pub struct App {
     pub ledger: Ledger,
     /// What scores.
     pub models: Models,
-    /// Examines components.
-    pub gate: Gate,
+    /// Examines and registers components.
+    pub pushes: Pushes,
     /// Stores what is queued.
     pub events: EventWorker,
+    /// Compiles components that are asked again.
+    pub runtime: Runtime,
     /// Checks bearer tokens.
     pub tokens: Arc<Verifier>,
     /// The time.

@@ -50,6 +50,8 @@ pub enum Command {
     Postgres(PostgresCommand),
     /// Run the rows of a file through a scorer, for backtests
     Score(Score),
+    /// Run decisions again on the very component that made them, and compare bit for bit
+    Replay(Replay),
     /// Look at the models
     #[command(subcommand)]
     Models(Models),
@@ -256,9 +258,33 @@ pub struct Serve {
     /// How long a new beneficiary has to wait for its first transfer, for example 30m
     #[arg(long, env = "CAUDAL_BENEFICIARY_COOLING", default_value = "0s", value_parser = humantime::parse_duration)]
     pub beneficiary_cooling: std::time::Duration,
+    /// Keep every decision on risk and by the transfer rules for 90 days, so that it can be run again;
+    /// what cannot be kept is not answered
+    #[arg(long, env = "CAUDAL_DECISION_LOG")]
+    pub decision_log: bool,
     /// Tokens.
     #[command(flatten)]
     pub jwt: Jwt,
+}
+
+/// `caudal replay`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A file has a JSON object per line: kind (risk, nudge, accessibility, transfer-rules), request and \
+                  response as they were. Exits with 1 when an answer is not the same, bit for bit."
+)]
+pub struct Replay {
+    /// File of decisions as NDJSON; `-` reads standard input. Without it, those that were kept
+    pub file: Option<PathBuf>,
+    /// Of those that were kept, which kind: risk or transfer-rules
+    #[arg(long, default_value = "risk", conflicts_with = "file")]
+    pub kind: String,
+    /// Of those that were kept, how far back
+    #[arg(long, default_value = "24h", value_parser = humantime::parse_duration, conflicts_with = "file")]
+    pub since: std::time::Duration,
+    /// Of those that were kept, how many at most
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "file")]
+    pub limit: u32,
 }
 
 /// `caudal token`

@@ -16,13 +16,16 @@ use caudal::domain::money::Money;
 use caudal::http::token::{TokenConfig, Verifier, mint};
 use caudal::ledger::Ledger;
 use caudal::ledger::batcher::LedgerConfig;
+use caudal::models::decisions::DecisionLog;
 use caudal::models::gate::Gate;
+use caudal::models::pushes::Pushes;
 use caudal::models::swap::Swapper;
 use caudal::models::{Components, Models, Registry};
 use caudal::wasm::Runtime;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use sqlx::PgPool;
+use time::OffsetDateTime;
 use time::macros::datetime;
 use tower::ServiceExt as _;
 
@@ -34,6 +37,9 @@ pub(crate) const CLABE: &str = "646180110400000007";
 
 /// A valid CLABE of BBVA.
 pub(crate) const PAYEE_CLABE: &str = "012180004643051249";
+
+/// Noon in Mexico City.
+const NOON: OffsetDateTime = datetime!(2026-11-21 18:00 UTC);
 
 /// The service on a database of its own. It starts at noon in Mexico City.
 pub(crate) struct TestApp {
@@ -49,11 +55,17 @@ pub(crate) struct Options {
     pub(crate) opening_credit: Money,
     pub(crate) enforce_clabe: bool,
     pub(crate) cooling_seconds: u64,
+    pub(crate) decision_log: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { opening_credit: Money::from_minor(1_000_000), enforce_clabe: false, cooling_seconds: 0 }
+        Self {
+            opening_credit: Money::from_minor(1_000_000),
+            enforce_clabe: false,
+            cooling_seconds: 0,
+            decision_log: false,
+        }
     }
 }
 
@@ -63,10 +75,15 @@ pub(crate) fn registry() -> Registry {
     REGISTRY.get_or_init(|| Registry::load(&Runtime::new().unwrap(), Components::EMBEDDED).unwrap()).clone()
 }
 
+/// A component of the tests' own.
+pub(crate) fn fixture(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/components/fixtures");
+    fs::read(folder.join(name)).expect("run `components/build.sh --fixtures` first")
+}
+
 /// The nudge scorer that misbehaves on screens named after what it does.
 pub(crate) fn hostile() -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/components/fixtures/hostile.wasm");
-    fs::read(path).expect("run `components/build.sh --fixtures` first")
+    fixture("hostile.wasm")
 }
 
 /// The same, calling itself by another version of as many characters: other bytes.
@@ -96,16 +113,17 @@ impl TestApp {
     }
 
     pub(crate) async fn with(db: PgPool, options: Options) -> Self {
-        Self::start(db, options, Models::new(registry())).await
+        let clock = Clock::fixed(NOON);
+        let log = options.decision_log.then(|| DecisionLog::start(db.clone(), clock.clone()));
+        Self::start(db, options, clock, Models::with_log(registry(), log)).await
     }
 
     /// With other components than the embedded ones.
     pub(crate) async fn serving(db: PgPool, models: Models) -> Self {
-        Self::start(db, Options::default(), models).await
+        Self::start(db, Options::default(), Clock::fixed(NOON), models).await
     }
 
-    async fn start(db: PgPool, options: Options, models: Models) -> Self {
-        let clock = Clock::fixed(datetime!(2026-11-21 18:00 UTC));
+    async fn start(db: PgPool, options: Options, clock: Clock, models: Models) -> Self {
         let config = LedgerConfig { cooling_seconds: options.cooling_seconds };
         let (ledger, _) = Ledger::start(db.clone(), models.clone(), clock.clone(), config).await.unwrap();
         let (events, _) = EventWorker::start(db.clone(), clock.clone());
@@ -118,7 +136,8 @@ impl TestApp {
             db: db.clone(),
             ledger,
             models: models.clone(),
-            gate: Gate::new(env!("CARGO_BIN_EXE_caudal").into()),
+            runtime: Runtime::new().unwrap(),
+            pushes: Pushes::new(Gate::new(env!("CARGO_BIN_EXE_caudal").into()), db.clone(), clock.clone()),
             events,
             tokens: Arc::new(Verifier::new(SECRET, token_config())),
             clock: clock.clone(),

@@ -30,11 +30,26 @@ pub(crate) fn component(name: &str) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|error| panic!("target/components/{name}.wasm: {error}; run `make components` first"))
 }
 
+/// A component of the tests' own.
+fn fixture(name: &str) -> Vec<u8> {
+    fs::read(root().join("target/components/fixtures").join(name)).unwrap_or_else(|error| {
+        panic!("target/components/fixtures/{name}: {error}; run `components/build.sh --fixtures` first")
+    })
+}
+
 /// The nudge scorer that misbehaves on request.
 pub(crate) fn hostile() -> Vec<u8> {
-    fs::read(root().join("target/components/fixtures/hostile.wasm")).unwrap_or_else(|error| {
-        panic!("target/components/fixtures/hostile.wasm: {error}; run `components/build.sh --fixtures` first")
-    })
+    fixture("hostile.wasm")
+}
+
+/// The risk scorer that always misbehaves in one way.
+pub(crate) fn hostile_risk(behaviour: &str) -> Vec<u8> {
+    const PLACE: &[u8] = b"behaviour:";
+    const WORD_BYTES: usize = 12;
+    let mut bytes = fixture("hostile-risk.wasm");
+    let at = bytes.windows(PLACE.len()).position(|it| it == PLACE).expect("the place of the word") + PLACE.len();
+    bytes[at..at + WORD_BYTES].copy_from_slice(format!("{behaviour:WORD_BYTES$}").as_bytes());
+    bytes
 }
 
 /// Every artefact with its name and world, the hostile one too.

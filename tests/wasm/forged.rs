@@ -20,6 +20,7 @@ mod core {
 
 /// Ids of a component's sections.
 mod outer {
+    pub(super) const CUSTOM: u8 = 0;
     pub(super) const CORE_MODULE: u8 = 1;
     pub(super) const CORE_INSTANCE: u8 = 2;
     pub(super) const TYPE: u8 = 7;
@@ -49,6 +50,32 @@ pub(crate) fn with_an_import() -> Vec<u8> {
     let new_type = types.as_ref().component_type_count() as usize;
     bytes.extend(section(outer::TYPE, &[&[1, 0x40, 0, 1, 0]]));
     bytes.extend(section(outer::IMPORT, &[&[1, 0, 3], b"now", &[1], &leb(new_type)]));
+    bytes
+}
+
+/// Offers what a nudge scorer offers, by name, and takes and gives something else.
+pub(crate) fn with_other_types() -> Vec<u8> {
+    const OTHER: &str = r#"(component
+        (core module $module
+            (memory (export "memory") 1)
+            (func (export "describe") (result i32) unreachable)
+            (func (export "assess") (param i32 i32) (result f64) unreachable)
+            (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable))
+        (core instance $core (instantiate $module))
+        (func $describe (result string)
+            (canon lift (core func $core "describe") (memory (core memory $core "memory"))))
+        (func $assess (param "screen" string) (result f64)
+            (canon lift (core func $core "assess") (memory (core memory $core "memory")) (realloc (core func $core "realloc"))))
+        (instance $model (export "describe" (func $describe)))
+        (instance $nudge (export "assess" (func $assess)) (export "assess-batch" (func $assess)))
+        (export "caudal:scoring/model@1.0.0" (instance $model))
+        (export "caudal:scoring/nudge@1.0.0" (instance $nudge)))"#;
+    wat::parse_str(OTHER).unwrap()
+}
+
+/// The same with so many bytes of nothing behind it, in a section that nobody reads.
+pub(crate) fn padded(mut bytes: Vec<u8>, by: usize) -> Vec<u8> {
+    bytes.extend(section(outer::CUSTOM, &[&[1, b'x'], &vec![0; by]]));
     bytes
 }
 

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use caudal::models::gate::{COMPONENT_BYTES_MAX, Gate, Outcome, Report};
+use caudal::models::gate::{Gate, Outcome, Report};
 
-use crate::built::{WORLDS, component, hostile};
+use crate::built::{WORLDS, component, hostile, hostile_risk};
 use crate::forged;
 
 fn examine(bytes: &[u8]) -> Report {
@@ -48,7 +48,7 @@ fn what_is_no_component_is_refused_by_what_it_is() {
         ("machine code", b"\x7fELF\x02\x01\x01\0\0\0\0\0".to_vec(), "format", "precompiled components are never taken"),
         ("half a component", real[..real.len() / 2].to_vec(), "compiles", "do not compile as a component"),
         ("an empty component", b"\0asm\x0d\0\x01\0".to_vec(), "world", "offers nothing, which is no world"),
-        ("too much", vec![0; COMPONENT_BYTES_MAX + 1], "size", "at most 16777216 are taken"),
+        ("40 MB", vec![0; 40 << 20], "size", "at most 16777216 are taken"),
     ] {
         let (check, detail) = refusal(what, &bytes);
         assert!(check == name && detail.contains(told), "{what}: {check}: {detail}");
@@ -73,12 +73,54 @@ fn components_that_ask_trap_loop_or_lie_are_refused_with_the_reason() {
             "world",
             "describes itself as nudge \"1.0.x\"",
         ),
+        ("other types", forged::with_other_types(), "world", "does not fit its world: "),
         ("two memories", forged::with_a_memory(1), "world", "memory count too high"),
         ("a table bomb", forged::with_tables(1, 10_001), "compiles", "exceeds the limit of 10000"),
     ] {
         let (check, detail) = refusal(what, &bytes);
         assert!(check == name && detail.contains(told), "{what}: {check}: {detail}");
     }
+}
+
+#[test]
+fn a_model_that_misbehaves_is_refused_with_the_reason() {
+    for (behaviour, name, told) in [
+        ("trap", "batch", "the model trapped"),
+        ("loop", "batch", "the model ran out of time"),
+        ("huge", "batch", "the model trapped"),
+        ("nan", "answers", "the score is not a number from 0 to 1"),
+        ("range", "answers", "the score is not a number from 0 to 1"),
+        ("level", "answers", "the level does not fit the score"),
+        ("factor", "answers", "a factor code is unknown"),
+        ("invalid", "answers", "the model refused amount: unlucky"),
+        ("count", "repeats", "114 of 115"),
+        ("falling", "order", "3 of 115"),
+        ("falls-rarely", "monotone", " of 9000: request "),
+        ("nan-rarely", "random", "the score is not a number from 0 to 1"),
+        ("trap-rarely", "random", "the model trapped"),
+    ] {
+        let (check, detail) = refusal(behaviour, &hostile_risk(behaviour));
+        assert!(check == name && detail.contains(told), "{behaviour}: {check}: {detail}");
+    }
+    // The same component without its misbehaviour passes, so it was that.
+    assert!(examine(&hostile_risk("sane")).is_accepted());
+}
+
+#[test]
+fn what_is_large_runs_in_the_other_class_and_is_held_there_too() {
+    let large = |behaviour| forged::padded(hostile_risk(behaviour), 1 << 20);
+    let report = examine(&large("sane"));
+    assert!(report.is_accepted(), "{report:#?}");
+    assert_eq!(report.class.as_deref(), Some("deny-all"));
+    // There is room for an answer of a hundred megabytes there; it is refused while it is read.
+    for (behaviour, told) in
+        [("huge", "the model trapped"), ("loop", "the model ran out of time"), ("trap", "the model trapped")]
+    {
+        let (check, detail) = refusal(behaviour, &large(behaviour));
+        assert!(check == "batch" && detail.contains(told), "{behaviour}: {check}: {detail}");
+    }
+    let (check, detail) = refusal("rules", &forged::padded(component("transfer-rules"), 1 << 20));
+    assert!(check == "world" && detail.contains("transfer rules have to be pure"), "{check}: {detail}");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //!
 //! Each limit of `host/src/wasm/engine.rs` is met once, and the same scorer answers afterwards.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Barrier, OnceLock};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -184,10 +184,14 @@ fn thousands_of_decisions_in_a_row_find_a_slot() {
 fn crowd(size: usize) -> Vec<Result<Assessment, ScoreError>> {
     let own = Runtime::new().unwrap();
     let scorer = sane(|| NudgeScorer::load(&own, &hostile())).unwrap();
-    // All at once, however long it takes to start their threads.
-    let start = Barrier::new(size);
+    // All at once, however long it takes to start their threads; awake, because those who sleep are woken
+    // one after the other.
+    let there = AtomicUsize::new(0);
     let call = || {
-        start.wait();
+        there.fetch_add(1, Relaxed);
+        while there.load(Relaxed) < size {
+            thread::yield_now();
+        }
         ask_of(&scorer, "loop")
     };
     let outcomes = thread::scope(|scope| {

@@ -2,6 +2,7 @@
 //! input and writes a report to standard output. `models::gate` starts it.
 
 mod cases;
+mod promises;
 
 use std::io::{self, Read as _};
 use std::process::ExitCode;
@@ -12,13 +13,13 @@ use nix::sys::resource::{Resource, setrlimit};
 use rustix::process::nice;
 
 use super::print;
-use super::scorers::Scorer;
 use crate::domain::model::{ModelKind, PolicyClass};
 use crate::models::gate::{COMPONENT_BYTES_MAX, Outcome, Report};
 use crate::wasm::{
     AccessibilityScorer, Compiled, Format, Identity, NudgeScorer, PURE_BYTES_MAX, RiskScorer, Runtime, TransferRules,
 };
 use Outcome::{Noted, Passed, Refused};
+use promises::Promised;
 
 /// Seconds of processor time for components that could be pure: ours take half of one.
 const CPU_SECONDS_MAX: u64 = 20;
@@ -154,7 +155,7 @@ fn identified(identity: &Identity, report: &mut Report) {
     report.add("identity", Passed, format!("{}, sha256 {}", identity.version, identity.digest));
 }
 
-fn of_scorer<S: Scorer>(scorer: &S, text: &str, report: &mut Report) -> Result<(), Ended> {
+fn of_scorer<S: Promised>(scorer: &S, text: &str, report: &mut Report) -> Result<(), Ended> {
     identified(scorer.identity(), report);
     cases::of_scorer(scorer, text, report)
 }

@@ -5,6 +5,7 @@ mod fund;
 mod gate;
 mod models;
 mod postgres;
+mod replay;
 mod score;
 mod scorers;
 mod secret;
@@ -38,6 +39,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Verify => verify::run(&cli.common).await,
             Command::Postgres(command) => postgres::run(&cli.common, command).await,
             Command::Score(score) => score::run(&score),
+            Command::Replay(replay) => replay::run(&cli.common, &replay).await,
             Command::Models(models) => models::run(&cli.common, &models).await,
             Command::Gate => gate::run(),
         }

@@ -34,7 +34,7 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
 }
 
 /// A kind by its name.
-fn kind_of(name: &str) -> Result<ModelKind> {
+pub(super) fn kind_of(name: &str) -> Result<ModelKind> {
     let kinds = ModelKind::TEXTS.join(", ");
     ModelKind::parse(name).with_context(|| format!("there is no kind '{name}'; there are {kinds}"))
 }

@@ -51,6 +51,12 @@ pub(super) struct Asked<R> {
     session_id: Option<String>,
 }
 
+impl<R> From<R> for Asked<R> {
+    fn from(request: R) -> Self {
+        Self { request, user_id: None, session_id: None }
+    }
+}
+
 fn requests<R: Clone>(rows: &[Asked<R>]) -> Vec<R> {
     rows.iter().map(|row| row.request.clone()).collect()
 }

@@ -21,7 +21,9 @@ use crate::http::server;
 use crate::http::token::{Verifier, mint};
 use crate::ledger::Ledger;
 use crate::ledger::batcher::LedgerConfig;
+use crate::models::decisions::DecisionLog;
 use crate::models::gate::Gate;
+use crate::models::pushes::Pushes;
 use crate::models::swap::Swapper;
 use crate::models::{Components, Models, Registry};
 use crate::wasm::{Cache, Runtime};
@@ -90,8 +92,9 @@ async fn serve_until_signal(
     signals: Signals,
 ) -> Result<()> {
     let clock = Clock::system();
-    let models = Models::new(registry);
-    let swapper = Swapper::start(database.pool.clone(), models.clone(), runtime, clock.clone())
+    let log = serve.decision_log.then(|| DecisionLog::start(database.pool.clone(), clock.clone()));
+    let models = Models::with_log(registry, log);
+    let swapper = Swapper::start(database.pool.clone(), models.clone(), runtime.clone(), clock.clone())
         .await
         .context("cannot see which models are deployed")?;
     let config = LedgerConfig { cooling_seconds: serve.beneficiary_cooling.as_secs() };
@@ -100,11 +103,13 @@ async fn serve_until_signal(
         .context("cannot start the ledger")?;
     let (events, event_task) = EventWorker::start(database.pool.clone(), clock.clone());
     let started_at = clock.now();
+    let gate = Gate::new(program().context("cannot find this program's own file")?);
     let app = App {
         db: database.pool.clone(),
         ledger,
         models,
-        gate: Gate::new(program().context("cannot find this program's own file")?),
+        runtime,
+        pushes: Pushes::new(gate, database.pool.clone(), clock.clone()),
         events,
         tokens: Arc::new(Verifier::new(secret, secret::token_config(&serve.jwt))),
         clock,

@@ -141,6 +141,18 @@ pub async fn bytes_of(db: &mut PgConnection, digest: Digest) -> Result<Option<Ve
     sqlx::query_scalar!("select bytes from component where sha256 = $1", &digest.0[..]).fetch_optional(db).await
 }
 
+/// Kind and bytes of the component that answers with this `model_version`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn by_version(
+    db: &mut PgConnection,
+    model_version: &str,
+) -> Result<Option<(ModelKind, Vec<u8>)>, sqlx::Error> {
+    let row = sqlx::query!("select kind, bytes from component where model_version = $1", model_version);
+    row.fetch_optional(db).await?.map(|row| Ok((kind_of(&row.kind)?, row.bytes))).transpose()
+}
+
 /// What the gate found of a component.
 ///
 /// # Errors

@@ -14,6 +14,7 @@
 //! | component | [`components`] |
 //! | deployment, deployment_history | [`deployments`] |
 //! | comparison | [`comparisons`] |
+//! | decision | [`decisions`] |
 
 pub mod accounts;
 pub mod audit;
@@ -21,6 +22,7 @@ pub mod beneficiaries;
 pub mod comparisons;
 pub mod components;
 pub mod consents;
+pub mod decisions;
 pub mod deployments;
 pub mod events;
 pub mod profiles;

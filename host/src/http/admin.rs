@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use sqlx::PgConnection;
@@ -19,6 +19,7 @@ use crate::db::components::{self, Component, Registered};
 use crate::db::deployments::{self, Deployment};
 use crate::domain::model::{Digest, ModelKind};
 use crate::models::gate::{Check, Outcome};
+use crate::models::pushes::Pushed;
 use crate::models::{Embedded, catalog};
 
 pub(super) fn kind_of(text: &str) -> Result<ModelKind, Error> {
@@ -67,7 +68,8 @@ pub(super) async fn list_models(State(app): State<App>, _: Operator) -> Result<J
     Ok(Json(json!({ "models": models.collect::<Vec<_>>() })))
 }
 
-/// Takes a component through the gate, and registers it.
+/// Takes a component through the gate, and registers it. What takes long goes on by itself: 202, and where
+/// to look.
 pub(super) async fn push_version(
     State(app): State<App>,
     operator: Operator,
@@ -82,33 +84,52 @@ pub(super) async fn push_version(
         return Err(Error::NotWasm);
     }
     let bytes = body.map_err(|_| Error::ComponentTooLarge)?;
-    let report = app.gate.examine(&bytes).await.map_err(|error| Error::Internal(error.into()))?;
-    let mut refused: Vec<_> = report.checks.iter().filter(|it| it.outcome == Outcome::Refused).map(fault).collect();
-    if report.is_accepted() && report.kind.as_deref() != Some(kind.as_str()) {
-        let found = report.kind.as_deref().unwrap_or("unknown");
-        refused.push(FieldError {
-            field: "kind".into(),
-            code: "refused".into(),
-            detail: format!("it is a {found} component"),
-        });
+    let pushed = app.pushes.push(kind, bytes.to_vec(), operator.name).await;
+    let (digest, pushed) = pushed.map_err(|_| Error::Overloaded)?;
+    match pushed {
+        Some(pushed) => ended(kind, &pushed),
+        None => under_way(kind, &digest.to_string()),
     }
-    if !refused.is_empty() {
-        return Err(Error::ComponentRefused(refused));
+}
+
+/// How the examination of the bytes with this sha256 stands: as the answer to the push would be.
+pub(super) async fn get_push(
+    State(app): State<App>,
+    _: Operator,
+    Path((kind, sha256)): Path<(String, String)>,
+) -> Result<Response, Error> {
+    let kind = kind_of(&kind)?;
+    match app.pushes.look(kind, &sha256).ok_or(Error::NotFound)? {
+        Some(pushed) => ended(kind, &pushed),
+        None => under_way(kind, &sha256),
     }
-    let mut db = app.db.acquire().await?;
-    let registered = catalog::register(&mut db, &bytes, &report, &operator.name, app.clock.now()).await?;
-    let Some((version, registered)) = registered else {
-        return Err(Error::Internal(anyhow::anyhow!("an accepted report names no version")));
-    };
-    let status = match registered {
-        Registered::New => StatusCode::CREATED,
-        Registered::Known => StatusCode::OK,
-        Registered::VersionTaken => return Err(Error::VersionTaken),
-    };
-    let path = format!("/admin/models/{kind}/versions/{}", version.as_str().replace('+', "%2B"));
-    let location = HeaderValue::from_str(&path).map_err(|error| Error::Internal(error.into()))?;
-    let body = json!({"model_version": version.as_str(), "report": report});
-    Ok((status, [(header::LOCATION, location)], Json(body)).into_response())
+}
+
+fn under_way(kind: ModelKind, sha256: &str) -> Result<Response, Error> {
+    let place = located(format!("/admin/models/{kind}/pushes/{sha256}"))?;
+    Ok((StatusCode::ACCEPTED, [place], Json(json!({"state": "under way"}))).into_response())
+}
+
+fn ended(kind: ModelKind, pushed: &Pushed) -> Result<Response, Error> {
+    match pushed {
+        Pushed::Refused(report) => {
+            let refused = report.checks.iter().filter(|it| it.outcome == Outcome::Refused);
+            Err(Error::ComponentRefused(refused.map(fault).collect()))
+        }
+        Pushed::Accepted { registered: Registered::VersionTaken, .. } => Err(Error::VersionTaken),
+        Pushed::Accepted { version, registered, report } => {
+            let status = if *registered == Registered::New { StatusCode::CREATED } else { StatusCode::OK };
+            let version = version.as_str();
+            let place = located(format!("/admin/models/{kind}/versions/{}", version.replace('+', "%2B")))?;
+            Ok((status, [place], Json(json!({"model_version": version, "report": report}))).into_response())
+        }
+        Pushed::Failed(why) => Err(Error::Internal(anyhow::anyhow!("{why}"))),
+    }
+}
+
+fn located(path: String) -> Result<(HeaderName, HeaderValue), Error> {
+    let value = HeaderValue::try_from(path).map_err(|error| Error::Internal(error.into()))?;
+    Ok((header::LOCATION, value))
 }
 
 fn fault(check: &Check) -> FieldError {

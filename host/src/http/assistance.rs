@@ -6,9 +6,14 @@ use axum::http::{HeaderMap, header};
 
 use super::error::Error;
 use super::extract::AssistBody;
-use super::scoring::{AccessibilityJson, NudgeJson, RiskJson, read_accessibility, read_id, read_nudge, read_risk};
+use super::scoring::{
+    AccessibilityJson, NudgeJson, RiskJson, RiskRequestJson, read_accessibility, read_id, read_nudge, read_risk,
+};
 use crate::app::App;
 use crate::domain::accessibility::Language;
+use crate::domain::model::ModelKind;
+use crate::domain::risk;
+use crate::models::decisions::Kept;
 
 /// Scores a transfer.
 pub(super) async fn assess_risk(
@@ -18,8 +23,21 @@ pub(super) async fn assess_risk(
     let user_id = read_id(&mut fields, "user_id");
     let request = read_risk(&mut fields);
     fields.finish()?;
-    let scored = app.models.snapshot().assess_risk(&request, user_id.as_deref()).await?;
-    Ok(Json(RiskJson::new(user_id, scored)))
+    score_risk(&app, &request, user_id).await.map(Json)
+}
+
+/// Scores a transfer, and keeps the decision where this host does.
+pub(super) async fn score_risk(app: &App, request: &risk::Request, user_id: Option<String>) -> Result<RiskJson, Error> {
+    let scored = app.models.snapshot().assess_risk(request, user_id.as_deref()).await?;
+    let version = scored.version.clone();
+    let answer = RiskJson::new(user_id.clone(), scored);
+    if let Some(log) = app.models.log() {
+        let text = |text: serde_json::Result<String>| text.map_err(|error| Error::Internal(error.into()));
+        let asked = text(serde_json::to_string(&RiskRequestJson::new(request, user_id)))?;
+        let response = text(serde_json::to_string(&answer))?;
+        log.keep(vec![Kept { kind: ModelKind::Risk, version, request: asked, response }]).await?;
+    }
+    Ok(answer)
 }
 
 /// Decides whether a person on a screen needs help.

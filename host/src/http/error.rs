@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::domain::rules::Violation;
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
+use crate::models::decisions::NotKept;
 use crate::models::gate::COMPONENT_BYTES_MAX;
 
 /// Seconds after which a client may try again when the server is busy or a part of it is down.
@@ -74,6 +75,8 @@ pub enum Error {
     TimedOut,
     /// A component gave no usable answer.
     ModelUnavailable(ScoreError),
+    /// This host has to keep decisions, and could not.
+    DecisionNotKept,
     /// The body is not `application/wasm`.
     NotWasm,
     /// The component is larger than the gate takes.
@@ -196,6 +199,7 @@ impl Error {
                 (S::SERVICE_UNAVAILABLE, "model-unavailable", "A model is not available")
             }
             Self::DatabaseUnavailable(_) => (S::SERVICE_UNAVAILABLE, "database-unavailable", "The database is away"),
+            Self::DecisionNotKept => (S::SERVICE_UNAVAILABLE, "decision-not-kept", "The decision cannot be kept"),
             Self::OutcomeUnknown => (S::SERVICE_UNAVAILABLE, "outcome-unknown", "The outcome is not known yet"),
             Self::Internal(_) => (S::INTERNAL_SERVER_ERROR, "internal-error", "Something went wrong on our side"),
         };
@@ -241,6 +245,7 @@ impl Error {
                 "Nothing was decided and nothing was changed. Try again later.".into()
             }
             Self::DatabaseUnavailable(_) => "If this was a change, look whether it was made before trying again.".into(),
+            Self::DecisionNotKept => "This host keeps its decisions, so nothing is decided that it cannot keep.".into(),
             Self::OutcomeUnknown => {
                 "The database went away in the moment of writing. Retry with the same Idempotency-Key to learn the outcome."
                     .into()
@@ -289,6 +294,7 @@ impl Error {
             | Self::ModelUnavailable(_)
             | Self::RulesUnavailable
             | Self::DatabaseUnavailable(_)
+            | Self::DecisionNotKept
             | Self::OutcomeUnknown => Some((header::RETRY_AFTER, RETRY_AFTER_SECONDS)),
             _ => None,
         }
@@ -363,11 +369,18 @@ impl From<ScoreError> for Error {
     }
 }
 
+impl From<NotKept> for Error {
+    fn from(_: NotKept) -> Self {
+        Self::DecisionNotKept
+    }
+}
+
 impl From<LedgerError> for Error {
     fn from(error: LedgerError) -> Self {
         match error {
             LedgerError::Database(error) => error.into(),
             LedgerError::Overloaded | LedgerError::Closed => Self::Overloaded,
+            LedgerError::NotKept(error) => error.into(),
             LedgerError::Unknown => Self::OutcomeUnknown,
             LedgerError::Panicked => Self::Internal(error.into()),
         }

@@ -19,6 +19,7 @@ pub mod health;
 mod list;
 mod number;
 pub mod profile;
+pub(crate) mod replay;
 pub mod risk_context;
 pub(crate) mod scoring;
 pub mod server;
@@ -80,10 +81,12 @@ pub fn assist_router(app: App) -> Router {
             post(admin::push_version).layer(DefaultBodyLimit::max(COMPONENT_BYTES_MAX)),
         )
         .route("/admin/models/{kind}/versions/{version}", get(admin::get_version))
+        .route("/admin/models/{kind}/pushes/{sha256}", get(admin::get_push))
         .route("/admin/models/{kind}/deployment", get(deployment::get_deployment).put(deployment::put_deployment))
         .route("/admin/models/{kind}/rollback", post(deployment::roll_back))
         .route("/admin/models/{kind}/history", get(deployment::get_history))
         .route("/admin/models/{kind}/report", get(deployment::get_report))
+        .route("/admin/replay", post(replay::replay).layer(DefaultBodyLimit::max(replay::BODY_BYTES_MAX)))
         .route("/console", get(console::page))
         .route("/console/{file}", get(console::file))
         .route("/metrics", get(health::metrics))

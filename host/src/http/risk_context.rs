@@ -4,10 +4,11 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
+use super::assistance::score_risk;
 use super::auth::User;
 use super::error::Error;
 use super::extract::Parameters;
-use super::scoring::RiskJson;
+use super::scoring::{RiskJson, RiskRequestJson};
 use crate::app::App;
 use crate::clock::mexico_city_hour;
 use crate::db::{accounts, beneficiaries, transfers};
@@ -19,22 +20,6 @@ use crate::domain::risk;
 pub(super) struct RiskContextJson {
     request: RiskRequestJson,
     assessment: RiskJson,
-}
-
-/// A body for `/ai/risk`.
-#[derive(Serialize)]
-struct RiskRequestJson {
-    amount: f64,
-    is_new_beneficiary: bool,
-    hour_of_day: u8,
-    num_past_transactions: u32,
-    avg_transaction_amount: f64,
-    max_transaction_amount: f64,
-    num_transactions_to_beneficiary: u32,
-    is_new_device: bool,
-    geolocation_changed: bool,
-    beneficiary_saved_minutes: Option<u32>,
-    user_id: String,
 }
 
 /// Computes the request from completed transfers, by the payee's account number, and scores it.
@@ -74,21 +59,6 @@ pub(super) async fn get_risk_context(
         geolocation_changed,
         beneficiary_saved_minutes: u32::try_from(saved_minutes).ok(),
     };
-    let scored = app.models.snapshot().assess_risk(&request, Some(&owner)).await?;
-    Ok(Json(RiskContextJson {
-        request: RiskRequestJson {
-            amount: request.amount,
-            is_new_beneficiary: request.is_new_beneficiary,
-            hour_of_day: request.hour_of_day,
-            num_past_transactions: request.num_past_transactions,
-            avg_transaction_amount: request.avg_transaction_amount,
-            max_transaction_amount: request.max_transaction_amount,
-            num_transactions_to_beneficiary: request.num_transactions_to_beneficiary,
-            is_new_device: request.is_new_device,
-            geolocation_changed: request.geolocation_changed,
-            beneficiary_saved_minutes: request.beneficiary_saved_minutes,
-            user_id: owner.clone(),
-        },
-        assessment: RiskJson::new(Some(owner), scored),
-    }))
+    let assessment = score_risk(&app, &request, Some(owner.clone())).await?;
+    Ok(Json(RiskContextJson { request: RiskRequestJson::new(&request, Some(owner)), assessment }))
 }

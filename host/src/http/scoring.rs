@@ -94,6 +94,42 @@ pub(crate) fn read_id(fields: &mut Fields, field: &str) -> Option<String> {
     fields.optional_text(field, ID_CHARS_MAX)
 }
 
+/// A body for `/ai/risk`.
+#[derive(Serialize)]
+pub(crate) struct RiskRequestJson {
+    amount: f64,
+    is_new_beneficiary: bool,
+    hour_of_day: u8,
+    num_past_transactions: u32,
+    avg_transaction_amount: f64,
+    max_transaction_amount: f64,
+    num_transactions_to_beneficiary: u32,
+    is_new_device: bool,
+    geolocation_changed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beneficiary_saved_minutes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_id: Option<String>,
+}
+
+impl RiskRequestJson {
+    pub(crate) fn new(request: &risk::Request, user_id: Option<String>) -> Self {
+        Self {
+            amount: request.amount,
+            is_new_beneficiary: request.is_new_beneficiary,
+            hour_of_day: request.hour_of_day,
+            num_past_transactions: request.num_past_transactions,
+            avg_transaction_amount: request.avg_transaction_amount,
+            max_transaction_amount: request.max_transaction_amount,
+            num_transactions_to_beneficiary: request.num_transactions_to_beneficiary,
+            is_new_device: request.is_new_device,
+            geolocation_changed: request.geolocation_changed,
+            beneficiary_saved_minutes: request.beneficiary_saved_minutes,
+            user_id,
+        }
+    }
+}
+
 /// The answer of `/ai/risk`.
 #[derive(Serialize)]
 pub(crate) struct RiskJson {

@@ -1,7 +1,7 @@
 //! Feeds commands through look-up, decision and commit, and answers whoever waits.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
@@ -15,6 +15,8 @@ use super::store::{CommitError, Fate, Postgres, Store as _};
 use super::writer::{self, LEASE, Writer};
 use super::{Command, Outcome, apply::apply};
 use crate::clock::Clock;
+use crate::domain::rules::Facts;
+use crate::models::decisions::{NotKept, of_rules};
 use crate::models::{Models, ScoreError};
 
 /// Commands that may wait. At about a millisecond each this is half a second of work: a caller is
@@ -52,6 +54,9 @@ pub enum LedgerError {
     /// The database went away and did not come back in time to say whether the commit happened.
     #[error("the outcome is not known yet")]
     Unknown,
+    /// The rules' decisions could not be kept, and this host has to keep them. Nothing was written.
+    #[error(transparent)]
+    NotKept(#[from] NotKept),
     /// A fault of ours, logged where it happened. The commit may have happened.
     #[error("the ledger panicked")]
     Panicked,
@@ -181,11 +186,24 @@ impl Batcher {
             let mut state = self.store.lookup(commands, &writer, &context).await?;
             // One snapshot of the rules for the whole batch: a swap takes effect between batches.
             let models = self.models.snapshot();
-            let policy = Policy {
-                decide: &|facts| models.decide(facts).map_err(no_verdict),
-                transition: &|status, event| models.transition(status, event).map_err(no_verdict),
+            let decided = Mutex::new(Vec::new());
+            let (batch, outcomes) = {
+                let decide = |facts: &Facts| {
+                    let verdict = models.decide(facts).map_err(no_verdict)?;
+                    decided.lock().unwrap_or_else(PoisonError::into_inner).push((facts.clone(), verdict.clone()));
+                    Ok(verdict)
+                };
+                let transition = |status, event| models.transition(status, event).map_err(no_verdict);
+                apply(&mut state, commands, &context, &Policy { decide: &decide, transition: &transition })
             };
-            let (batch, outcomes) = apply(&mut state, commands, &context, &policy);
+            // Before anything is moved: what cannot be kept is not done.
+            if let Some((log, rules)) = self.models.log().zip(models.rules.as_ref()) {
+                let version = &rules.identity().version;
+                let decided = decided.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let kept: Result<Vec<_>, _> =
+                    decided.iter().map(|(facts, verdict)| of_rules(version, facts, verdict)).collect();
+                log.keep(kept?).await?;
+            }
             if batch.is_empty() {
                 return Ok(outcomes);
             }

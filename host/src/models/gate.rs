@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
+use crate::domain::model::ModelKind;
+
 /// Largest component: those that carry an interpreter have about 12 MB.
 pub const COMPONENT_BYTES_MAX: usize = 16 << 20;
 
@@ -68,6 +70,14 @@ impl Report {
     /// Whether nothing was refused.
     pub fn is_accepted(&self) -> bool {
         !self.checks.is_empty() && self.checks.iter().all(|check| check.outcome != Outcome::Refused)
+    }
+
+    /// Refuses what is of another kind.
+    pub fn expect_kind(&mut self, kind: ModelKind) {
+        if self.is_accepted() && self.kind.as_deref() != Some(kind.as_str()) {
+            let found = self.kind.clone().unwrap_or_else(|| "unknown".to_owned());
+            self.add("kind", Outcome::Refused, format!("it is a {found} component"));
+        }
     }
 
     /// Adds a check.

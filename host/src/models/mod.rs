@@ -9,6 +9,7 @@
 
 mod breaker;
 pub mod catalog;
+pub mod decisions;
 mod drift;
 mod embedded;
 pub mod gate;
@@ -16,6 +17,7 @@ mod loaded;
 mod measure;
 mod metrics;
 pub mod observer;
+pub mod pushes;
 pub mod report;
 pub mod route;
 pub mod scorer;
@@ -37,6 +39,7 @@ use crate::domain::transfer::{RailEvent, Status};
 use crate::domain::{accessibility, nudge, risk};
 pub use crate::wasm::ScoreError;
 use crate::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, Runtime, TransferRules};
+use decisions::DecisionLog;
 pub use embedded::{Card, Embedded};
 pub use loaded::Loaded;
 pub use metrics::Metrics;
@@ -161,12 +164,19 @@ struct Inner {
     notes: ArcSwap<BTreeMap<&'static str, String>>,
     observer: Observer,
     metrics: Metrics,
+    log: Option<DecisionLog>,
 }
 
 impl Models {
     /// Starts with `registry` active.
     pub fn new(registry: Registry) -> Self {
+        Self::with_log(registry, None)
+    }
+
+    /// The same, keeping decisions.
+    pub fn with_log(registry: Registry, log: Option<DecisionLog>) -> Self {
         Self(Arc::new(Inner {
+            log,
             active: ArcSwap::from_pointee(registry),
             notes: ArcSwap::default(),
             observer: Observer::start(),
@@ -205,6 +215,11 @@ impl Models {
     /// What is counted for whoever watches.
     pub fn metrics(&self) -> &Metrics {
         &self.0.metrics
+    }
+
+    /// Where decisions are kept, if they are.
+    pub fn log(&self) -> Option<&DecisionLog> {
+        self.0.log.as_ref()
     }
 
     fn observer(&self) -> &Observer {

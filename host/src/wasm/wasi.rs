@@ -137,3 +137,50 @@ pub(super) fn link(linker: &mut Linker<Tenant>, component: &Component) -> wasmti
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::domain::model::PolicyClass;
+    use crate::wasm::{Runtime, ScoreError, call};
+
+    /// Asks for an hour's alarm and waits for it.
+    const SLEEPER: &str = r#"(component
+        (import "wasi:io/poll@0.2.0" (instance $poll
+            (export "pollable" (type $pollable (sub resource)))
+            (export "[method]pollable.block" (func (param "self" (borrow $pollable))))))
+        (alias export $poll "pollable" (type $pollable))
+        (import "wasi:clocks/monotonic-clock@0.2.0" (instance $clock
+            (alias outer 1 $pollable (type $outer))
+            (export "pollable" (type $alarm (eq $outer)))
+            (export "subscribe-duration" (func (param "when" u64) (result (own $alarm))))))
+        (core func $subscribe (canon lower (func $clock "subscribe-duration")))
+        (core func $block (canon lower (func $poll "[method]pollable.block")))
+        (core module $module
+            (import "" "subscribe" (func $subscribe (param i64) (result i32)))
+            (import "" "block" (func $block (param i32)))
+            (func (export "run") (call $block (call $subscribe (i64.const 3600000000000)))))
+        (core instance $instance (instantiate $module (with "" (instance
+            (export "subscribe" (func $subscribe)) (export "block" (func $block))))))
+        (func (export "run") (canon lift (core func $instance "run"))))"#;
+
+    #[test]
+    fn who_waits_traps_at_once() {
+        let runtime = Runtime::new().unwrap();
+        let engine = runtime.engine(PolicyClass::DenyAll);
+        let component = Component::new(engine, SLEEPER).unwrap();
+        let mut linker = Linker::new(engine);
+        link(&mut linker, &component).unwrap();
+        let ready = linker.instantiate_pre(&component).unwrap();
+        let start = Instant::now();
+        let answer = call(engine, PolicyClass::DenyAll, Duration::from_secs(1), |store| {
+            let instance = ready.instantiate(&mut *store)?;
+            instance.get_typed_func::<(), ()>(&mut *store, "run")?.call(store, ())
+        });
+        let Err(ScoreError::Trapped(error)) = answer else { panic!("{answer:?}") };
+        assert!(format!("{error:?}").contains("a scorer may not wait"), "{error:?}");
+        assert!(start.elapsed() < Duration::from_secs(60));
+    }
+}

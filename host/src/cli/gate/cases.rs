@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::promises::{self, Promised};
 use super::{Ended, refuse, told};
 use crate::cli::scorers::Scorer;
 use crate::domain::accessibility::Language;
@@ -62,26 +63,26 @@ struct Case<'a> {
 
 /// Things that went wrong, of which only a few are told.
 #[derive(Default)]
-struct Faults {
-    count: usize,
+pub(super) struct Faults {
+    pub(super) count: usize,
     told: Vec<String>,
 }
 
 impl Faults {
-    fn add(&mut self, fault: String) {
+    pub(super) fn add(&mut self, fault: String) {
         self.count += 1;
         if self.told.len() < TOLD_MAX {
             self.told.push(fault);
         }
     }
 
-    fn sentence(&self, of: usize) -> String {
+    pub(super) fn sentence(&self, of: usize) -> String {
         format!("{} of {of}: {}", self.count, self.told.join("; "))
     }
 }
 
 /// Asks a scorer every case.
-pub(super) fn of_scorer<S: Scorer>(scorer: &S, text: &str, report: &mut Report) -> Result<(), Ended> {
+pub(super) fn of_scorer<S: Promised>(scorer: &S, text: &str, report: &mut Report) -> Result<(), Ended> {
     let broken = |report: &mut Report, detail: String| refuse(report, "cases", detail);
     let cases: Result<Vec<Case<'_>>, _> = text.lines().map(serde_json::from_str).collect();
     let cases = cases.map_err(|error| broken(report, format!("this program's own cases do not read: {error}")))?;
@@ -139,6 +140,7 @@ pub(super) fn of_scorer<S: Scorer>(scorer: &S, text: &str, report: &mut Report) 
     if notes.count > 0 {
         report.add("differs", Noted, format!("from the models in force in {}", notes.sentence(count)));
     }
+    promises::check(scorer, report)?;
     time(scorer, &cases.iter().filter_map(row).collect::<Vec<_>>(), report)
 }
 

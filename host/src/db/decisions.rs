@@ -1,0 +1,102 @@
+//! Decisions that were kept so that they can be run again.
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::components::kind_of;
+use crate::domain::model::ModelKind;
+
+/// A decision.
+#[derive(Debug, Clone)]
+pub struct Decision {
+    /// Which.
+    pub decision_id: Uuid,
+    /// Of which kind.
+    pub kind: ModelKind,
+    /// Who decided.
+    pub model_version: String,
+    /// What was asked, as JSON text.
+    pub request: String,
+    /// What was answered, as JSON text.
+    pub response: String,
+    /// When.
+    pub decided_at: OffsetDateTime,
+}
+
+/// Keeps decisions, all or none.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(db: &mut PgConnection, decisions: &[Decision]) -> Result<(), sqlx::Error> {
+    let ids: Vec<_> = decisions.iter().map(|it| it.decision_id).collect();
+    let kinds: Vec<_> = decisions.iter().map(|it| it.kind.as_str().to_owned()).collect();
+    let versions: Vec<_> = decisions.iter().map(|it| it.model_version.clone()).collect();
+    let requests: Vec<_> = decisions.iter().map(|it| it.request.clone()).collect();
+    let responses: Vec<_> = decisions.iter().map(|it| it.response.clone()).collect();
+    let times: Vec<_> = decisions.iter().map(|it| it.decided_at).collect();
+    sqlx::query!(
+        r#"
+        insert into decision (decision_id, kind, model_version, request, response, decided_at)
+        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+        "#,
+        &ids,
+        &kinds,
+        &versions,
+        &requests,
+        &responses,
+        &times,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Decisions of a kind, newest first, made at `since` or later.
+///
+/// # Errors
+/// When the database fails.
+pub async fn latest(
+    db: &mut PgConnection,
+    kind: ModelKind,
+    since: OffsetDateTime,
+    limit: i64,
+) -> Result<Vec<Decision>, sqlx::Error> {
+    let rows = sqlx::query!(
+        r#"
+        select decision_id, kind, model_version, request, response, decided_at
+        from decision where kind = $1 and decided_at >= $2
+        order by decided_at desc, decision_id desc limit $3
+        "#,
+        kind.as_str(),
+        since,
+        limit,
+    );
+    let decision = rows.fetch_all(db).await?.into_iter().map(|row| {
+        Ok(Decision {
+            decision_id: row.decision_id,
+            kind: kind_of(&row.kind)?,
+            model_version: row.model_version,
+            request: row.request,
+            response: row.response,
+            decided_at: row.decided_at,
+        })
+    });
+    decision.collect()
+}
+
+/// Deletes what was decided before, at most so many. Gives how many.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete_before(db: &mut PgConnection, before: OffsetDateTime, limit: i64) -> Result<u64, sqlx::Error> {
+    let deleted = sqlx::query!(
+        r#"
+        delete from decision where decision_id in
+            (select decision_id from decision where decided_at < $1 order by decided_at limit $2)
+        "#,
+        before,
+        limit,
+    );
+    Ok(deleted.execute(db).await?.rows_affected())
+}

@@ -1,0 +1,55 @@
+//! Transfer rules are swapped like models, and nobody stands in for rules that fail.
+
+use std::time::{Duration, Instant};
+
+use caudal::domain::model::{ModelKind, ModelVersion};
+use serde_json::json;
+use sqlx::PgPool;
+
+use crate::harness::{CLABE, PAYEE_CLABE, TestApp, fixture, refused};
+use crate::swap::{digest_of, register};
+
+async fn wait_for(app: &TestApp, version: &str) {
+    let start = Instant::now();
+    while app.models.snapshot().identity(ModelKind::TransferRules).unwrap().version.as_str() != version {
+        assert!(start.elapsed() < Duration::from_secs(10), "the host does not follow");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn rules_that_trap_move_nothing_and_the_next_deployment_mends_it(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    let ana = app.user("ana");
+    let account = ana.open_account(CLABE).await;
+    let payee = ana.save_payee("Luis", PAYEE_CLABE).await;
+    ana.transfer(&account, &payee, "6.66").await.assert_status(200);
+
+    let bytes = fixture("hostile-rules.wasm");
+    register(&db, ModelKind::TransferRules, "6.6.6", &bytes).await;
+    let hostile = ModelVersion::new(ModelKind::TransferRules, "6.6.6", digest_of(&bytes)).to_string();
+    let ops = app.operator(Some("rules:admin"));
+    let change = json!({"champion": hostile, "reason": "a test"});
+    let path = "/admin/models/transfer-rules/deployment";
+    ops.with("if-match", "\"0\"").put(path, change).await.assert_status(200);
+    wait_for(&app, &hostile).await;
+
+    for _ in 0..5 {
+        refused(&app, ana.transfer(&account, &payee, "6.66"), 503, "model-unavailable", None).await;
+    }
+    let key = ana.with("idempotency-key", "unlucky");
+    refused(&app, key.transfer(&account, &payee, "6.66"), 503, "model-unavailable", None).await;
+    // What they do decide is decided by them, before and after they fail.
+    ana.transfer(&account, &payee, "6.67").await.assert_status(200);
+    // They allow everything, and still nobody spends what is not there.
+    ana.transfer(&account, &payee, "99999.00").await.assert_problem(400, "insufficient-funds", None);
+
+    let back = ops.post("/admin/models/transfer-rules/rollback", json!({"reason": "they trap"})).await;
+    let built_in = back.assert_status(200).json()["champion"].as_str().unwrap().to_owned();
+    wait_for(&app, &built_in).await;
+    // The same key was never answered, so it is decided now.
+    key.transfer(&account, &payee, "6.66").await.assert_status(200);
+    assert_eq!(ana.balance().await, "9980.01");
+    assert_eq!(app.sum_of_balances().await, 0);
+}

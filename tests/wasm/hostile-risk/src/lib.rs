@@ -1,0 +1,160 @@
+//! A risk component that misbehaves as its bytes say: the fixture of the gate's tests.
+//!
+//! [`BEHAVIOUR`] stands in the built file as text, and a test writes another word over it, which also
+//! makes other bytes of it. All but the word `sane` sabotage the answers of `risk-2`. Never for
+//! production.
+#![cfg_attr(target_arch = "wasm32", no_std)]
+
+extern crate alloc;
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::hint::black_box;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+#[cfg(target_arch = "wasm32")]
+use caudal_guest as _;
+use caudal_model::risk;
+
+use bindings::exports::caudal::scoring::model::{self, Invalid};
+use bindings::exports::caudal::scoring::risk::{Assessment, Contribution, Guest, Level, Request};
+
+mod bindings {
+    #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
+    wit_bindgen::generate!({
+        path: "../../../wit",
+        world: "risk-scorer",
+        disable_run_ctors_once_workaround: true,
+    });
+    // Elsewhere a linker takes the `@` in the exported names for a symbol version.
+    #[cfg(target_arch = "wasm32")]
+    use super::Component;
+    #[cfg(target_arch = "wasm32")]
+    export!(Component with_types_in self);
+}
+
+/// What to do: a word of up to twelve letters after the colon, filled up with blanks.
+static BEHAVIOUR: [u8; 22] = *b"behaviour:sane        ";
+/// One of so many inputs sets off what happens rarely.
+const RARELY: u64 = 1000;
+/// How long each of [`FACTORS`] is in an answer of a hundred megabytes.
+const FACTOR_BYTES: usize = 1 << 20;
+const FACTORS: usize = 100;
+
+const WEIGHTS: risk::Weights<'static> = risk::Weights::built_in(include_bytes!(env!("CAUDAL_RISK_WEIGHTS")));
+
+/// Calls that this instance has seen.
+static CALLS: AtomicU32 = AtomicU32::new(0);
+
+struct Component;
+
+impl model::Guest for Component {
+    fn describe() -> model::Description {
+        let summary = "Misbehaves as its bytes say, for tests.".into();
+        model::Description { kind: "risk".into(), version: "6.6.6".into(), summary }
+    }
+}
+
+impl Guest for Component {
+    fn assess(request: Request) -> Result<Assessment, Invalid> {
+        let mut answer = sound(&request)?;
+        let rarely = fingerprint(&request) % RARELY == 0;
+        match behaviour() {
+            "nan" => answer.score = f64::NAN,
+            "nan-rarely" if rarely => answer.score = f64::NAN,
+            "range" => (answer.score, answer.level) = (1.5, Level::High),
+            "level" => answer.level = Level::High,
+            "factor" => answer.factors = vec!["FULL_MOON".into()],
+            // The larger the amount, the smaller the score.
+            "falling" => answer.score = floor(answer.level) + 0.2 / (1.0 + request.amount),
+            "falls-rarely" if rarely => answer.score = floor(answer.level),
+            "trap" => trap(),
+            "trap-rarely" if rarely => trap(),
+            "loop" => spin(),
+            "huge" => answer.factors = (0..FACTORS).map(|_| "x".repeat(FACTOR_BYTES)).collect::<Vec<String>>(),
+            // The next call in the same instance would say something else.
+            "count" => answer.score = floor(answer.level) + f64::from(CALLS.fetch_add(1, Relaxed)) / 1000.0,
+            "invalid" => {
+                return Err(Invalid { field: "amount".into(), code: "unlucky".into(), detail: "Not today.".into() });
+            }
+            _ => {}
+        }
+        Ok(answer)
+    }
+
+    fn assess_batch(requests: Vec<Request>) -> Vec<Result<Assessment, Invalid>> {
+        requests.into_iter().map(Self::assess).collect()
+    }
+}
+
+fn behaviour() -> &'static str {
+    // What the compiler saw is not what a test wrote over it.
+    let text = core::str::from_utf8(black_box(&BEHAVIOUR)).unwrap_or_default();
+    text.split_once(':').map_or("", |(_, word)| word.trim_end())
+}
+
+/// Where the scores of a level begin.
+fn floor(level: Level) -> f64 {
+    match level {
+        Level::Low => 0.0,
+        Level::Medium => 0.25,
+        Level::High => 0.75,
+    }
+}
+
+/// What `risk-2` answers.
+fn sound(request: &Request) -> Result<Assessment, Invalid> {
+    let facts = risk::Request {
+        amount: request.amount,
+        is_new_beneficiary: request.is_new_beneficiary,
+        hour_of_day: request.hour_of_day,
+        num_past_transactions: request.num_past_transactions,
+        avg_transaction_amount: request.avg_transaction_amount,
+        max_transaction_amount: request.max_transaction_amount,
+        num_transactions_to_beneficiary: request.num_transactions_to_beneficiary,
+        is_new_device: request.is_new_device,
+        geolocation_changed: request.geolocation_changed,
+        beneficiary_saved_minutes: request.beneficiary_saved_minutes,
+    };
+    let invalid =
+        |it: caudal_model::Invalid| Invalid { field: it.field.into(), code: it.code.into(), detail: it.detail.into() };
+    let verdict = risk::assess(&WEIGHTS, &facts).map_err(invalid)?;
+    let contribution = |it: risk::Contribution| Contribution { feature: it.feature.into(), weight: it.weight };
+    Ok(Assessment {
+        level: match verdict.level {
+            risk::Level::Low => Level::Low,
+            risk::Level::Medium => Level::Medium,
+            risk::Level::High => Level::High,
+        },
+        score: verdict.score,
+        base: verdict.base,
+        contributions: verdict.contributions.into_iter().map(contribution).collect(),
+        factors: verdict.factors.into_iter().map(Into::into).collect(),
+    })
+}
+
+/// A number that looks random, of the input alone.
+fn fingerprint(request: &Request) -> u64 {
+    let mut hash = request.amount.to_bits() ^ u64::from(request.num_past_transactions);
+    // The end of SplitMix64.
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
+}
+
+/// The `unreachable` instruction, or an abort where there is none.
+fn trap() -> ! {
+    #[cfg(target_arch = "wasm32")]
+    core::arch::wasm32::unreachable();
+    #[cfg(not(target_arch = "wasm32"))]
+    std::process::abort();
+}
+
+/// Never ends.
+fn spin() -> ! {
+    let mut turns = 0_u64;
+    loop {
+        turns = black_box(turns.wrapping_add(1));
+    }
+}

@@ -1,0 +1,60 @@
+//! Transfer rules that trap when 6.66 is sent, and else allow everything: a fixture of the ledger's tests.
+//! Never for production.
+#![cfg_attr(target_arch = "wasm32", no_std)]
+
+extern crate alloc;
+
+use alloc::string::String;
+
+#[cfg(target_arch = "wasm32")]
+use caudal_guest as _;
+
+use bindings::exports::caudal::scoring::model;
+use bindings::exports::caudal::scoring::transfer_rules::{Facts, Guest, Verdict};
+
+mod bindings {
+    #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
+    wit_bindgen::generate!({
+        path: "../../../wit",
+        world: "transfer-policy",
+        disable_run_ctors_once_workaround: true,
+    });
+    // Elsewhere a linker takes the `@` in the exported names for a symbol version.
+    #[cfg(target_arch = "wasm32")]
+    use super::Component;
+    #[cfg(target_arch = "wasm32")]
+    export!(Component with_types_in self);
+}
+
+/// Centavos that set it off.
+const UNLUCKY: i64 = 666;
+
+struct Component;
+
+impl model::Guest for Component {
+    fn describe() -> model::Description {
+        let summary = "Traps on an unlucky amount, for tests.".into();
+        model::Description { kind: "transfer-rules".into(), version: "6.6.6".into(), summary }
+    }
+}
+
+impl Guest for Component {
+    fn decide(facts: Facts) -> Verdict {
+        if facts.amount == UNLUCKY {
+            trap();
+        }
+        Verdict::Accepted
+    }
+
+    fn transition(status: String, event: String) -> Option<String> {
+        (status == "pending" && event == "settled").then(|| "completed".into())
+    }
+}
+
+/// The `unreachable` instruction, or an abort where there is none.
+fn trap() -> ! {
+    #[cfg(target_arch = "wasm32")]
+    core::arch::wasm32::unreachable();
+    #[cfg(not(target_arch = "wasm32"))]
+    std::process::abort();
+}
