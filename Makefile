@@ -12,6 +12,7 @@ serve: components ## Run the service in the sandbox: addresses, a token and a cu
 
 test: install ## Everything short: builds, starts a Postgres of its own, runs all tests
 	components/build.sh --fixtures
+	tests/wasm/fixtures/build.sh
 	cargo build --locked --package caudal
 	tests/run.sh $(CAUDAL)
 

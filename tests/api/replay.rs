@@ -88,7 +88,7 @@ async fn rules_are_run_again_and_other_answers_are_not_kept(db: PgPool) {
     ana.get(&path).await.assert_status(200);
     let visit = crate::harness::on_screen("home");
     app.ai().post("/ai/nudge", visit).await.assert_status(200);
-    let person = json!({"can_read_small_text": true, "uses_screen_reader": false, "age_range": "60+",
+    let person = json!({"can_read_small_text": true, "uses_screen_reader": false, "age_range": "60_plus",
         "feels_confident_with_apps": "low", "avg_time_per_screen_seconds": 9, "total_validation_errors": 0,
         "requested_help_count": 0});
     let answer = app.ai().post("/ai/accessibility", person.clone()).await.assert_status(200).json();

@@ -33,13 +33,18 @@ pub(crate) fn component(name: &str) -> Vec<u8> {
 /// A component of the tests' own.
 fn fixture(name: &str) -> Vec<u8> {
     fs::read(root().join("target/components/fixtures").join(name)).unwrap_or_else(|error| {
-        panic!("target/components/fixtures/{name}: {error}; run `components/build.sh --fixtures` first")
+        panic!("target/components/fixtures/{name}: {error}; run `components/build.sh --fixtures` and `tests/wasm/fixtures/build.sh` first")
     })
 }
 
 /// The nudge scorer that misbehaves on request.
 pub(crate) fn hostile() -> Vec<u8> {
     fixture("hostile.wasm")
+}
+
+/// The risk scorer that is written in JavaScript.
+pub(crate) fn javascript() -> Vec<u8> {
+    fixture("javascript.wasm")
 }
 
 /// The risk scorer that always misbehaves in one way.

@@ -8,7 +8,7 @@ use caudal::models::gate::{Gate, Outcome, Report};
 use crate::built::{WORLDS, component, hostile, hostile_risk};
 use crate::forged;
 
-fn examine(bytes: &[u8]) -> Report {
+pub(crate) fn examine(bytes: &[u8]) -> Report {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(Gate::new(env!("CARGO_BIN_EXE_caudal").into()).examine(bytes)).unwrap()
 }

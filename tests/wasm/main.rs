@@ -4,9 +4,11 @@
 
 mod artefacts;
 mod built;
+mod cache;
 mod forged;
 mod gate;
 mod golden;
+mod javascript;
 mod limits;
 mod loading;
 mod models;

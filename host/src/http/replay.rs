@@ -23,8 +23,7 @@ use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;
 use crate::domain::rules::Facts;
 use crate::models::decisions::{RulesRequest, RulesResponse};
-use crate::models::{Loaded, Scored};
-use crate::wasm::Runtime;
+use crate::models::{Loaded, Runtime, Scored};
 
 /// Largest body: room for [`SUPPLIED_MAX`] decisions.
 pub(super) const BODY_BYTES_MAX: usize = 4 << 20;
