@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve test check components train prepare install
+.PHONY: serve test soak check components train prepare install
 
 serve: components ## Run the service in the sandbox: addresses, a token and a curl line are printed
 	cargo build --locked --package caudal
@@ -15,6 +15,11 @@ test: install ## Everything short: builds, starts a Postgres of its own, runs al
 	tests/wasm/fixtures/build.sh
 	cargo build --locked --package caudal
 	tests/run.sh $(CAUDAL)
+
+soak: install ## Half a minute of load while models are swapped, and a thousand swaps: prints times and memory
+	components/build.sh --fixtures
+	cargo build --locked --package caudal
+	CAUDAL_SOAK_SECONDS=30 cargo test --locked --package caudal --test soak -- --nocapture --test-threads 1
 
 check: install ## Formatting, lints, documentation, licences
 	components/build.sh --fixtures

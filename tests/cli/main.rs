@@ -7,3 +7,10 @@ mod lifecycle;
 mod models;
 mod process;
 mod score;
+
+impl process::DataDir {
+    /// The folder.
+    pub(crate) fn path(&self) -> &std::path::Path {
+        &self.0
+    }
+}

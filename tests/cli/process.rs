@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
@@ -17,7 +17,7 @@ use serde_json::Value;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A data folder that is gone with the test.
-pub(crate) struct DataDir(PathBuf);
+pub(crate) struct DataDir(pub(crate) PathBuf);
 
 impl DataDir {
     pub(crate) fn new() -> Self {
@@ -27,10 +27,6 @@ impl DataDir {
         fs::create_dir_all(&name).unwrap();
         fs::set_permissions(&name, Permissions::from_mode(0o711)).unwrap();
         Self(name.into())
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
     }
 
     /// The private server's process, if it runs.
@@ -122,6 +118,11 @@ impl Service {
         answer
     }
 
+    /// The service's process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(i32::try_from(self.child.id()).unwrap()), signal).unwrap();
     }
@@ -158,6 +159,6 @@ pub(crate) fn eventually(what: &str, holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < PATIENCE, "not in time: {what}");
-        sleep(Duration::from_millis(20));
+        sleep(Duration::from_millis(2));
     }
 }

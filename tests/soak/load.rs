@@ -1,0 +1,165 @@
+//! Clients that send at a fixed pace, so that a slow answer is seen as one and does not slow the pace down.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use caudal_model::risk::{self, Weights};
+use serde_json::{Value, json};
+
+use crate::process::{PATIENCE, Service};
+
+/// Connections: more than the machine has processors for.
+const RISK_CLIENTS: usize = 6;
+const NUDGE_CLIENTS: usize = 6;
+const TRANSFER_CLIENTS: usize = 4;
+/// Pause between the starts of two requests of one client.
+const SCORE_EVERY: Duration = Duration::from_millis(25);
+const TRANSFER_EVERY: Duration = Duration::from_millis(60);
+
+/// Requests on risk that are asked in turn.
+const INPUTS: usize = 64;
+
+/// An answered request: when it was due, and how long after that it was answered.
+pub(crate) struct Sample {
+    pub(crate) due: Instant,
+    pub(crate) took: Duration,
+}
+
+/// All clients.
+pub(crate) struct Load {
+    stop: Arc<AtomicBool>,
+    clients: Vec<JoinHandle<Vec<Sample>>>,
+    accounts: Vec<String>,
+}
+
+impl Load {
+    /// Starts them. Each panics at the first answer that is not as it should be.
+    pub(crate) fn start(service: &Service) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut clients = Vec::new();
+        for client in 0..RISK_CLIENTS {
+            let (url, stop) = (format!("{}/ai/risk", service.assist), Arc::clone(&stop));
+            clients.push(thread::spawn(move || pace(&stop, SCORE_EVERY, |turn| ask_risk(&url, turn * 7 + client))));
+        }
+        for _ in 0..NUDGE_CLIENTS {
+            let (url, stop) = (format!("{}/ai/nudge", service.assist), Arc::clone(&stop));
+            clients.push(thread::spawn(move || pace(&stop, SCORE_EVERY, |turn| ask_nudge(&url, turn))));
+        }
+        let payee = json!({"name": "Luis", "accountNumber": "012180004643051249", "bankName": "BBVA"});
+        let payee = service.must("POST", "/api/ledger/beneficiaries", Some(payee))["id"].as_str().unwrap().to_owned();
+        let mut accounts = Vec::new();
+        for client in 0..TRANSFER_CLIENTS {
+            let account = json!({"accountNumber": format!("64618011040000{client:04}"), "accountType": "checking"});
+            let account =
+                service.must("POST", "/api/ledger/accounts", Some(account))["id"].as_str().unwrap().to_owned();
+            accounts.push(account.clone());
+            let (url, token) = (format!("{}/api/ledger/transactions", service.ledger), service.token.clone());
+            let (payee, stop) = (payee.clone(), Arc::clone(&stop));
+            clients.push(thread::spawn(move || {
+                let body = json!({"fromAccountId": account, "toBeneficiaryId": payee, "amount": 0.01}).to_string();
+                pace(&stop, TRANSFER_EVERY, |_| {
+                    let authorization = format!("Bearer {token}");
+                    Request {
+                        url: url.clone(),
+                        body: body.clone(),
+                        authorization,
+                        check: Box::new(|answer| {
+                            assert_eq!(answer["status"], "completed", "{answer}");
+                        }),
+                    }
+                })
+            }));
+        }
+        Self { stop, clients, accounts }
+    }
+
+    /// Stops them; what they saw, and the transfers that each account made.
+    pub(crate) fn stop(self) -> (Vec<Sample>, Vec<(String, usize)>) {
+        self.stop.store(true, Relaxed);
+        let samples: Vec<_> = self.clients.into_iter().map(|it| it.join().unwrap()).collect();
+        let transfers = samples[RISK_CLIENTS + NUDGE_CLIENTS..].iter().map(Vec::len);
+        let transfers = self.accounts.into_iter().zip(transfers).collect();
+        (samples.into_iter().flatten().collect(), transfers)
+    }
+}
+
+struct Request {
+    url: String,
+    body: String,
+    authorization: String,
+    check: Box<dyn Fn(&Value)>,
+}
+
+/// Sends a request whenever one is due, and keeps the connection.
+fn pace(stop: &AtomicBool, every: Duration, request: impl Fn(usize) -> Request) -> Vec<Sample> {
+    let config = ureq::config::Config::builder().http_status_as_error(false).timeout_global(Some(PATIENCE)).build();
+    let agent = ureq::Agent::new_with_config(config);
+    let mut samples = Vec::new();
+    let mut due = Instant::now();
+    while !stop.load(Relaxed) {
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        let Request { url, body, authorization, check } = request(samples.len());
+        let sent = agent.post(&url).header("content-type", "application/json");
+        let mut response = sent.header("authorization", authorization).send(body).unwrap();
+        let text = response.body_mut().read_to_string().unwrap();
+        assert_eq!(response.status().as_u16(), 200, "{url}: {text}");
+        samples.push(Sample { due, took: due.elapsed() });
+        check(&serde_json::from_str(&text).unwrap());
+        due += every;
+    }
+    samples
+}
+
+/// One of [`INPUTS`] transfers.
+fn facts(input: usize) -> (Value, risk::Request) {
+    let number = |part: usize| u32::try_from(input / part % 8).unwrap();
+    let facts = risk::Request {
+        amount: 10.5 * f64::from(1 + number(1)) * f64::from(1 + number(8)),
+        is_new_beneficiary: input % 2 == 0,
+        hour_of_day: u8::try_from(input % 24).unwrap(),
+        num_past_transactions: 3 + number(4),
+        avg_transaction_amount: 100.25,
+        max_transaction_amount: 900.0,
+        num_transactions_to_beneficiary: number(2),
+        is_new_device: input % 5 == 0,
+        geolocation_changed: input % 7 == 0,
+        beneficiary_saved_minutes: None,
+    };
+    let body = json!({
+        "amount": facts.amount, "is_new_beneficiary": facts.is_new_beneficiary, "hour_of_day": facts.hour_of_day,
+        "num_past_transactions": facts.num_past_transactions, "avg_transaction_amount": facts.avg_transaction_amount,
+        "max_transaction_amount": facts.max_transaction_amount,
+        "num_transactions_to_beneficiary": facts.num_transactions_to_beneficiary,
+        "is_new_device": facts.is_new_device, "geolocation_changed": facts.geolocation_changed,
+    });
+    (body, facts)
+}
+
+/// The score has to be, to the last bit, that of the model which its version names.
+fn ask_risk(url: &str, turn: usize) -> Request {
+    let (body, facts) = facts(turn % INPUTS);
+    let check = move |answer: &Value| {
+        let version = answer["model_version"].as_str().unwrap();
+        let major: u32 = version.strip_prefix("risk-").unwrap().split('.').next().unwrap().parse().unwrap();
+        // See `never_seen`.
+        let weights = if major % 2 == 1 { &RISK_1 } else { &RISK_2 };
+        let expected = risk::assess(weights, &facts).unwrap().score;
+        let score = answer["result"]["risk_score"].as_f64().unwrap();
+        assert_eq!(score.to_bits(), expected.to_bits(), "{version} gives {expected}: {answer}");
+    };
+    Request { url: url.to_owned(), body: body.to_string(), authorization: String::new(), check: Box::new(check) }
+}
+
+static RISK_1: Weights<'static> = Weights::built_in(include_bytes!("../../components/risk/models/risk-1/weights.bin"));
+static RISK_2: Weights<'static> = Weights::built_in(include_bytes!("../../components/risk/models/risk-2/weights.bin"));
+
+fn ask_nudge(url: &str, turn: usize) -> Request {
+    let body = json!({
+        "screen": "transfer_amount", "num_validation_errors": turn % 5, "time_on_screen_seconds": turn % 90,
+        "num_back_navigations": turn % 3, "steps_total": 4, "current_step": 2,
+    });
+    let check = |answer: &Value| assert!(answer["result"]["difficulty_score"].is_f64(), "{answer}");
+    Request { url: url.to_owned(), body: body.to_string(), authorization: String::new(), check: Box::new(check) }
+}

@@ -1,0 +1,118 @@
+//! Nobody notices a swap: under load the champion changes every 50 ms, every tenth time to a component that
+//! went through gate and compiler a moment before.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::load::{Load, Sample};
+use crate::operator::{Operator, never_seen};
+use crate::process::{DataDir, Service};
+use crate::{is_long, seconds};
+
+const SWAP_EVERY: Duration = Duration::from_millis(50);
+/// One swap of so many is to a component that nobody has seen.
+const NEW_EVERY: usize = 10;
+/// Quiet and swapping take turns, so that a change of the machine's mood meets both.
+const ROUNDS: u32 = 3;
+
+#[test]
+fn requests_do_not_notice_swaps() {
+    let data = DataDir::new();
+    let service = Service::start(&data);
+    let operator = Operator::new(&data, &service);
+    let ours = [operator.version("risk-1.0.0"), operator.version("risk-2.0.0")];
+    let load = Load::start(&service);
+    // Connections are made and caches are warm before anything is measured.
+    thread::sleep(Duration::from_secs(1));
+
+    let part = seconds(3) / ROUNDS;
+    let (mut epoch, mut swaps, mut fresh, mut pushed) = (0, 0, 0, 0);
+    let mut spans = Vec::new();
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        thread::sleep(part);
+        spans.push((false, start, Instant::now()));
+        let start = Instant::now();
+        let swapped = swap(&operator, &ours, epoch, pushed, part);
+        epoch = swapped.epoch;
+        (swaps, fresh, pushed) = (swaps + swapped.swaps, fresh + swapped.fresh, pushed + swapped.pushed);
+        spans.push((true, start, Instant::now()));
+    }
+    let in_service = operator.metric("caudal_model_swaps_total{kind=\"risk\"}");
+    let (samples, transfers) = load.stop();
+
+    for (account, count) in transfers {
+        let account = service.must("GET", &format!("/api/ledger/accounts/{account}"), None);
+        // 10,000.00 less a centavo each: all of them moved, none of them twice.
+        let centavos = (account["balance"].as_f64().unwrap() * 100.0).round() as usize;
+        assert_eq!(centavos, 1_000_000 - count, "{account}");
+    }
+    let took = |swapping: bool| -> Vec<Duration> {
+        let within = |sample: &&Sample| {
+            spans.iter().any(|(kind, from, to)| *kind == swapping && sample.due >= *from && sample.due < *to)
+        };
+        let mut took: Vec<_> = samples.iter().filter(within).map(|sample| sample.took).collect();
+        took.sort();
+        took
+    };
+    let (quiet, swapping) = (took(false), took(true));
+    let of_hundred = |took: &[Duration], share: usize| took[took.len() * share / 100].as_secs_f64() * 1e3;
+    println!("{} requests over 16 connections, all answered with 200 and the score of their version", samples.len());
+    println!("{swaps} swaps, {in_service} of them in service, {fresh} to components that nobody had seen");
+    println!("               requests   p50 ms   p99 ms");
+    for (name, took) in [("quiet", &quiet), ("swapping", &swapping)] {
+        println!("{name:14}{:9} {:8.2} {:8.2}", took.len(), of_hundred(took, 50), of_hundred(took, 99));
+    }
+    let ratio = |share| of_hundred(&swapping, share) / of_hundred(&quiet, share);
+    println!("{:14}{:9} {:8.2} {:8.2}", "ratio", "", ratio(50), ratio(99));
+    if is_long() {
+        assert!(fresh * NEW_EVERY * 10 >= swaps * 8, "too few of {swaps} swaps were to new components: {fresh}");
+    }
+    assert!(swaps > 10 && in_service > 10.0 && fresh > 0, "{swaps} {in_service} {fresh}");
+    service.stop();
+}
+
+/// What an operator did in a while.
+struct Swapped {
+    epoch: i64,
+    swaps: usize,
+    /// Swaps to something new.
+    fresh: usize,
+    /// Components that went through the gate.
+    pushed: usize,
+}
+
+/// Swaps for a while.
+fn swap(operator: &Operator, ours: &[String; 2], mut epoch: i64, pushed_before: usize, time: Duration) -> Swapped {
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let (found, new) = channel();
+        let done = &done;
+        let pusher = scope.spawn(move || {
+            let mut pushed = 0;
+            while !done.load(Relaxed) {
+                let start = Instant::now();
+                let version = operator.push("risk", never_seen(pushed_before + pushed).1);
+                pushed += 1;
+                // Nobody waits any longer at the end.
+                let _ = found.send(version);
+                thread::sleep((SWAP_EVERY * 10).saturating_sub(start.elapsed()));
+            }
+            pushed
+        });
+        let (start, mut swaps, mut fresh) = (Instant::now(), 0, 0);
+        while start.elapsed() < time {
+            let known = &ours[swaps % 2];
+            let pushed = if swaps % NEW_EVERY == NEW_EVERY - 1 { new.try_recv().ok() } else { None };
+            fresh += usize::from(pushed.is_some());
+            epoch = operator.deploy("risk", pushed.as_ref().unwrap_or(known), epoch);
+            swaps += 1;
+            let due = start + SWAP_EVERY * u32::try_from(swaps).unwrap();
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+        }
+        done.store(true, Relaxed);
+        Swapped { epoch, swaps, fresh, pushed: pusher.join().unwrap() }
+    })
+}
