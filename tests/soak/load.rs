@@ -21,8 +21,9 @@ const TRANSFER_EVERY: Duration = Duration::from_millis(60);
 /// Requests on risk that are asked in turn.
 const INPUTS: usize = 64;
 
-/// An answered request: when it was due, and how long after that it was answered.
+/// An answered request: what for, when it was due, and how long after that it was answered.
 pub(crate) struct Sample {
+    pub(crate) path: &'static str,
     pub(crate) due: Instant,
     pub(crate) took: Duration,
 }
@@ -35,17 +36,21 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Starts them. Each panics at the first answer that is not as it should be.
-    pub(crate) fn start(service: &Service) -> Self {
+    /// Starts them; visits are to this screen. Each panics at the first answer that is not as it should be.
+    pub(crate) fn start(service: &Service, screen: &'static str) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let mut clients = Vec::new();
         for client in 0..RISK_CLIENTS {
             let (url, stop) = (format!("{}/ai/risk", service.assist), Arc::clone(&stop));
-            clients.push(thread::spawn(move || pace(&stop, SCORE_EVERY, |turn| ask_risk(&url, turn * 7 + client))));
+            clients.push(thread::spawn(move || {
+                pace("/ai/risk", &stop, SCORE_EVERY, |turn| ask_risk(&url, turn * 7 + client))
+            }));
         }
         for _ in 0..NUDGE_CLIENTS {
             let (url, stop) = (format!("{}/ai/nudge", service.assist), Arc::clone(&stop));
-            clients.push(thread::spawn(move || pace(&stop, SCORE_EVERY, |turn| ask_nudge(&url, turn))));
+            clients.push(thread::spawn(move || {
+                pace("/ai/nudge", &stop, SCORE_EVERY, |turn| ask_nudge(&url, screen, turn))
+            }));
         }
         let payee = json!({"name": "Luis", "accountNumber": "012180004643051249", "bankName": "BBVA"});
         let payee = service.must("POST", "/api/ledger/beneficiaries", Some(payee))["id"].as_str().unwrap().to_owned();
@@ -59,7 +64,7 @@ impl Load {
             let (payee, stop) = (payee.clone(), Arc::clone(&stop));
             clients.push(thread::spawn(move || {
                 let body = json!({"fromAccountId": account, "toBeneficiaryId": payee, "amount": 0.01}).to_string();
-                pace(&stop, TRANSFER_EVERY, |_| {
+                pace("/transactions", &stop, TRANSFER_EVERY, |_| {
                     let authorization = format!("Bearer {token}");
                     Request {
                         url: url.clone(),
@@ -93,7 +98,7 @@ struct Request {
 }
 
 /// Sends a request whenever one is due, and keeps the connection.
-fn pace(stop: &AtomicBool, every: Duration, request: impl Fn(usize) -> Request) -> Vec<Sample> {
+fn pace(path: &'static str, stop: &AtomicBool, every: Duration, request: impl Fn(usize) -> Request) -> Vec<Sample> {
     let config = ureq::config::Config::builder().http_status_as_error(false).timeout_global(Some(PATIENCE)).build();
     let agent = ureq::Agent::new_with_config(config);
     let mut samples = Vec::new();
@@ -105,7 +110,7 @@ fn pace(stop: &AtomicBool, every: Duration, request: impl Fn(usize) -> Request) 
         let mut response = sent.header("authorization", authorization).send(body).unwrap();
         let text = response.body_mut().read_to_string().unwrap();
         assert_eq!(response.status().as_u16(), 200, "{url}: {text}");
-        samples.push(Sample { due, took: due.elapsed() });
+        samples.push(Sample { path, due, took: due.elapsed() });
         check(&serde_json::from_str(&text).unwrap());
         due += every;
     }
@@ -155,11 +160,16 @@ fn ask_risk(url: &str, turn: usize) -> Request {
 static RISK_1: Weights<'static> = Weights::built_in(include_bytes!("../../components/risk/models/risk-1/weights.bin"));
 static RISK_2: Weights<'static> = Weights::built_in(include_bytes!("../../components/risk/models/risk-2/weights.bin"));
 
-fn ask_nudge(url: &str, turn: usize) -> Request {
+fn ask_nudge(url: &str, screen: &str, turn: usize) -> Request {
     let body = json!({
-        "screen": "transfer_amount", "num_validation_errors": turn % 5, "time_on_screen_seconds": turn % 90,
+        "screen": screen, "num_validation_errors": turn % 5, "time_on_screen_seconds": turn % 90,
         "num_back_navigations": turn % 3, "steps_total": 4, "current_step": 2,
     });
     let check = |answer: &Value| assert!(answer["result"]["difficulty_score"].is_f64(), "{answer}");
     Request { url: url.to_owned(), body: body.to_string(), authorization: String::new(), check: Box::new(check) }
+}
+
+/// Of a hundred, how long the slowest but so many took, in milliseconds.
+pub(crate) fn percentile(took: &[Duration], share: usize) -> f64 {
+    took[took.len() * share / 100].as_secs_f64() * 1e3
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::print_stdout, reason = "figures are for whoever runs it")]
 
+mod hostile;
 mod load;
 mod memory;
 mod operator;

@@ -70,6 +70,12 @@ impl Operator {
     }
 }
 
+/// A built component.
+pub(crate) fn component(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/components");
+    std::fs::read(folder.join(name).with_extension("wasm")).unwrap()
+}
+
 /// A component that nobody has seen: one of ours under another version. An odd major version has the weights
 /// of `risk-1`, an even one those of `risk-2`.
 pub(crate) fn never_seen(number: usize) -> (String, Vec<u8>) {
@@ -77,8 +83,7 @@ pub(crate) fn never_seen(number: usize) -> (String, Vec<u8>) {
     let digits = [3 + number % 7, number / 7 % 10, number / 70 % 10];
     let version = digits.map(|digit| digit.to_string()).join(".");
     let (name, real) = if digits[0] % 2 == 1 { ("risk-1", "1.0.0") } else { ("risk", "2.0.0") };
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/components").join(name).with_extension("wasm");
-    let mut bytes = std::fs::read(file).unwrap();
+    let mut bytes = component(name);
     // The weights file begins so; its texts come after a header of 18 bytes.
     let weights = b"CDLMODEL";
     let at = bytes.windows(weights.len()).position(|it| it == weights).unwrap() + 18;

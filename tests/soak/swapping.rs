@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::load::{Load, Sample};
+use crate::load::{Load, Sample, percentile};
 use crate::operator::{Operator, never_seen};
 use crate::process::{DataDir, Service};
 use crate::{is_long, seconds};
@@ -23,7 +23,7 @@ fn requests_do_not_notice_swaps() {
     let service = Service::start(&data);
     let operator = Operator::new(&data, &service);
     let ours = [operator.version("risk-1.0.0"), operator.version("risk-2.0.0")];
-    let load = Load::start(&service);
+    let load = Load::start(&service, "transfer_amount");
     // Connections are made and caches are warm before anything is measured.
     thread::sleep(Duration::from_secs(1));
 
@@ -58,14 +58,13 @@ fn requests_do_not_notice_swaps() {
         took
     };
     let (quiet, swapping) = (took(false), took(true));
-    let of_hundred = |took: &[Duration], share: usize| took[took.len() * share / 100].as_secs_f64() * 1e3;
     println!("{} requests over 16 connections, all answered with 200 and the score of their version", samples.len());
     println!("{swaps} swaps, {in_service} of them in service, {fresh} to components that nobody had seen");
     println!("               requests   p50 ms   p99 ms");
     for (name, took) in [("quiet", &quiet), ("swapping", &swapping)] {
-        println!("{name:14}{:9} {:8.2} {:8.2}", took.len(), of_hundred(took, 50), of_hundred(took, 99));
+        println!("{name:14}{:9} {:8.2} {:8.2}", took.len(), percentile(took, 50), percentile(took, 99));
     }
-    let ratio = |share| of_hundred(&swapping, share) / of_hundred(&quiet, share);
+    let ratio = |share| percentile(&swapping, share) / percentile(&quiet, share);
     println!("{:14}{:9} {:8.2} {:8.2}", "ratio", "", ratio(50), ratio(99));
     if is_long() {
         assert!(fresh * NEW_EVERY * 10 >= swaps * 8, "too few of {swaps} swaps were to new components: {fresh}");

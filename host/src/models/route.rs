@@ -103,7 +103,10 @@ impl<S: Scorer> Route<S> {
         metrics: &Metrics,
     ) -> Result<Scored<S::Assessment>, ScoreError> {
         let Some(previous) = self.previous.as_ref().filter(|_| error.is_the_models()) else { return Err(error) };
-        tracing::warn!(kind = %S::KIND, %error, "the champion failed; the one before it answers");
+        // That it is left alone for a while was told when that began.
+        if !matches!(error, ScoreError::Failing) {
+            tracing::warn!(kind = %S::KIND, %error, "the champion failed; the one before it answers");
+        }
         metrics.fell_back(S::KIND);
         let (answer, _) = previous.answer(request, metrics).await?;
         Ok(scored(previous, answer))
