@@ -122,14 +122,14 @@ fn facts(input: usize) -> (Value, risk::Request) {
     let number = |part: usize| u32::try_from(input / part % 8).unwrap();
     let facts = risk::Request {
         amount: 10.5 * f64::from(1 + number(1)) * f64::from(1 + number(8)),
-        is_new_beneficiary: input % 2 == 0,
+        is_new_beneficiary: input.is_multiple_of(2),
         hour_of_day: u8::try_from(input % 24).unwrap(),
         num_past_transactions: 3 + number(4),
         avg_transaction_amount: 100.25,
         max_transaction_amount: 900.0,
         num_transactions_to_beneficiary: number(2),
-        is_new_device: input % 5 == 0,
-        geolocation_changed: input % 7 == 0,
+        is_new_device: input.is_multiple_of(5),
+        geolocation_changed: input.is_multiple_of(7),
         beneficiary_saved_minutes: None,
     };
     let body = json!({

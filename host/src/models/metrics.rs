@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -26,16 +26,7 @@ struct OfKind {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OfOutcome {
     kind: &'static str,
-    outcome: OutcomeLabel,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
-enum OutcomeLabel {
-    Answered,
-    Trapped,
-    TimedOut,
-    BadAnswer,
-    Unavailable,
+    outcome: &'static str,
 }
 
 /// What is counted of the models.
@@ -52,7 +43,6 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    #[expect(clippy::new_without_default, reason = "made once")]
     pub(super) fn new() -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("caudal"),
@@ -84,12 +74,10 @@ impl Metrics {
 
     pub(super) fn decided(&self, kind: ModelKind, error: Option<&ScoreError>, took: Duration) {
         let kind = kind.as_str();
-        let outcome = match error.map(|error| Failure::of(error)) {
-            None => OutcomeLabel::Answered,
-            Some(None) => OutcomeLabel::Unavailable,
-            Some(Some(Failure::Trapped)) => OutcomeLabel::Trapped,
-            Some(Some(Failure::TimedOut)) => OutcomeLabel::TimedOut,
-            Some(Some(Failure::BadAnswer)) => OutcomeLabel::BadAnswer,
+        let failure = |failure| Failure::ALL.into_iter().find(|(it, _)| *it == failure).map(|(_, name)| name);
+        let outcome = match error {
+            None => "answered",
+            Some(error) => Failure::of(error).and_then(failure).unwrap_or("unavailable"),
         };
         self.decisions.get_or_create(&OfOutcome { kind, outcome }).inc();
         self.seconds.get_or_create(&OfKind { kind }).observe(took.as_secs_f64());

@@ -59,7 +59,7 @@ impl model::Guest for Component {
 impl Guest for Component {
     fn assess(request: Request) -> Result<Assessment, Invalid> {
         let mut answer = sound(&request)?;
-        let rarely = fingerprint(&request) % RARELY == 0;
+        let rarely = fingerprint(&request).is_multiple_of(RARELY);
         match behaviour() {
             "nan" => answer.score = f64::NAN,
             "nan-rarely" if rarely => answer.score = f64::NAN,
