@@ -1,6 +1,6 @@
 //! A risk component that misbehaves as its bytes say: the fixture of the gate's tests.
 //!
-//! [`BEHAVIOUR`] stands in the built file as text, and a test writes another word over it, which also
+//! `BEHAVIOUR` stands in the built file as text, and a test writes another word over it, which also
 //! makes other bytes of it. All but the word `sane` sabotage the answers of `risk-2`. Never for
 //! production.
 #![cfg_attr(target_arch = "wasm32", no_std)]
