@@ -15,6 +15,8 @@ alter table deployment
         constraint deployment_canary_max_flip_percent check (canary_max_flip_percent between 1 and 100),
     add column shadows bytea[] not null default '{}'
         constraint deployment_shadows check (cardinality(shadows) <= 4),
+    -- Whether the version before answers when the champion fails: not after a rollback from it.
+    add column stands_in boolean not null default true,
     add constraint deployment_canary
         check (num_nonnulls(canary, canary_percent, canary_max_flip_percent) in (0, 3)),
     -- Rules change for everybody at once.
@@ -26,7 +28,8 @@ alter table deployment_history
     add column canary bytea,
     add column canary_percent smallint,
     add column canary_max_flip_percent smallint,
-    add column shadows bytea[] not null default '{}';
+    add column shadows bytea[] not null default '{}',
+    add column stands_in boolean not null default true;
 
 -- What was seen of challengers beside the champion: counts by bucket, to which every host adds. No
 -- request and no answer is kept here.

@@ -69,7 +69,7 @@ async fn a_version_is_deployed_against_what_was_seen_and_rolled_back(db: PgPool)
     let before = app.rows().await;
     let change = json!({"champion": first, "reason": "compare with the baseline"});
     ops.put("/admin/models/risk/deployment", change.clone()).await.assert_problem(428, "if-match-required", None);
-    for stale in ["\"1\"", "\"-1\"", "0", "*", "\"x\""] {
+    for stale in ["\"1\"", "\"9223372036854775807\"", "\"-1\"", "0", "*", "\"x\""] {
         put(&ops, stale, change.clone()).await.assert_problem(412, "stale", None);
     }
     for (body, code, field) in [

@@ -19,6 +19,7 @@ use caudal::ledger::batcher::LedgerConfig;
 use caudal::models::decisions::DecisionLog;
 use caudal::models::gate::Gate;
 use caudal::models::pushes::Pushes;
+use caudal::models::route::Route;
 use caudal::models::swap::Swapper;
 use caudal::models::{Components, Models, Registry};
 use caudal::wasm::Runtime;
@@ -156,14 +157,25 @@ impl TestApp {
 
     /// The deployment of a kind that is in service on this host.
     pub(crate) fn epoch(&self, kind: ModelKind) -> i64 {
+        self.in_service(kind).0
+    }
+
+    /// How many challengers of a kind are in service on this host.
+    pub(crate) fn challengers(&self, kind: ModelKind) -> usize {
+        self.in_service(kind).1
+    }
+
+    fn in_service(&self, kind: ModelKind) -> (i64, usize) {
+        fn of<S>(route: Option<&Route<S>>) -> (i64, usize) {
+            route.map_or((0, 0), |it| (it.epoch, usize::from(it.canary.is_some()) + it.shadows.len()))
+        }
         let models = self.models.snapshot();
-        let epoch = match kind {
-            ModelKind::Risk => models.risk.as_ref().map(|it| it.epoch),
-            ModelKind::Nudge => models.nudge.as_ref().map(|it| it.epoch),
-            ModelKind::Accessibility => models.accessibility.as_ref().map(|it| it.epoch),
-            ModelKind::TransferRules => None,
-        };
-        epoch.unwrap_or_default()
+        match kind {
+            ModelKind::Risk => of(models.risk.as_deref()),
+            ModelKind::Nudge => of(models.nudge.as_deref()),
+            ModelKind::Accessibility => of(models.accessibility.as_deref()),
+            ModelKind::TransferRules => (0, 0),
+        }
     }
 
     /// A client of the ledger API with a token for `user`.

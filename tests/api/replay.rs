@@ -153,7 +153,13 @@ async fn what_cannot_be_run_again_is_told_and_changes_nothing(db: PgPool) {
     admin.post("/admin/replay", json!({"decisions": 7})).await.assert_problem(422, "validation-failed", None);
     let stored = json!({"stored": {"kind": "x", "limit": 1}});
     admin.post("/admin/replay", stored).await.assert_problem(422, "validation-failed", Some("stored.kind"));
+    let stored = json!({"stored": {"kind": "nudge", "limit": 1}});
+    admin.post("/admin/replay", stored).await.assert_problem(422, "validation-failed", Some("stored.kind"));
+    let stored = json!({"stored": {"kind": "risk", "limit": 1001}});
+    admin.post("/admin/replay", stored).await.assert_problem(422, "validation-failed", Some("stored.limit"));
     let one = json!({"kind": "risk", "request": {}, "response": {}});
+    let both = json!({"stored": {"kind": "risk", "limit": 1}, "decisions": [one]});
+    admin.post("/admin/replay", both).await.assert_problem(422, "validation-failed", Some("stored"));
     let many = json!({"decisions": vec![one; 1001]});
     admin.post("/admin/replay", many).await.assert_problem(422, "validation-failed", Some("decisions"));
     let long = json!({"decisions": [{"kind": "x".repeat(5 << 20), "request": {}, "response": {}}]});

@@ -30,8 +30,18 @@ fn built_in(name: &str) -> Digest {
 /// Lets a component serve that the one who deploys it saw this epoch before.
 async fn deploy(db: &PgPool, kind: ModelKind, champion: Digest, seen_epoch: i64) -> Option<i64> {
     let default_previous = built_in(kind.as_str());
-    let (canary, shadows) = (None, &[][..]);
-    let change = Change { kind, seen_epoch, champion, default_previous, canary, shadows, reason: "a test", by: "ops" };
+    let (canary, shadows, stands_in) = (None, &[][..], true);
+    let change = Change {
+        kind,
+        seen_epoch,
+        champion,
+        default_previous,
+        canary,
+        shadows,
+        stands_in,
+        reason: "a test",
+        by: "ops",
+    };
     deployments::deploy(&mut db.acquire().await.unwrap(), &change, Clock::system().now()).await.unwrap()
 }
 
@@ -131,8 +141,41 @@ async fn what_does_not_load_changes_nothing_and_is_told(db: PgPool) {
 
     assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 1).await, Some(2));
     serves(&app.models, "risk-1.0.0+").await;
-    let health = app.ai().get("/ai/health").await.json();
-    assert_eq!(health["models"]["risk"]["deployment_error"], Value::Null, "the next deployment mends it");
+    let mended = async || app.ai().get("/ai/health").await.json()["models"]["risk"]["deployment_error"].clone();
+    let start = Instant::now();
+    while mended().await != Value::Null {
+        assert!(start.elapsed() < FOLLOWS_WITHIN, "the next deployment mends it: {}", mended().await);
+    }
+
+    // Rules that do not load are no reason to decide by others: nothing is decided then.
+    let (broken, _) = register(&db, ModelKind::TransferRules, "9.9.9", b"no component").await;
+    assert_eq!(deploy(&db, ModelKind::TransferRules, broken, 0).await, Some(1));
+    let start = Instant::now();
+    while app.models.snapshot().rules.is_some() {
+        assert!(start.elapsed() < FOLLOWS_WITHIN, "older rules go on");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    app.ai().get("/readyz").await.assert_status(503);
+    assert_eq!(deploy(&db, ModelKind::TransferRules, built_in("transfer-rules"), 1).await, Some(2));
+    while app.models.snapshot().rules.is_none() {
+        assert!(start.elapsed() < FOLLOWS_WITHIN * 2, "the next deployment mends it");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn without_a_database_scoring_goes_on(db: PgPool) {
+    let (one, two) = (TestApp::new(db.clone()).await, TestApp::new(db.clone()).await);
+    let followers = (one.follow().await, two.follow().await);
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 0).await, Some(1));
+    serves(&one.models, "risk-1.0.0+").await;
+    serves(&two.models, "risk-1.0.0+").await;
+    drop(followers);
+    db.close().await;
+    for app in [&one, &two] {
+        assert!(version(&app.ai()).await.starts_with("risk-1.0.0+"));
+        app.ai().get("/readyz").await.assert_status(503);
+    }
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

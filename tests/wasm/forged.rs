@@ -16,6 +16,7 @@ mod core {
     pub(super) const MEMORY: u8 = 5;
     pub(super) const START: u8 = 8;
     pub(super) const CODE: u8 = 10;
+    pub(super) const DATA: u8 = 11;
 }
 
 /// Ids of a component's sections.
@@ -136,6 +137,20 @@ pub(crate) fn that_blows_the_compiler_up() -> Vec<u8> {
     with_a_module(&sections, 1)
 }
 
+/// Has so many modules more that nothing instantiates, each with a byte at the start of its memory and one
+/// 8 MiB behind it, so that the first image of each memory has as many bytes.
+pub(crate) fn with_large_images(modules: usize) -> Vec<u8> {
+    let places = [0, 8 << 20];
+    // i32.const place, end, one byte.
+    let data: Vec<_> = places.iter().map(|&at| [&[0, 0x41][..], &leb_signed(at), &[0x0b, 1, b'x']].concat()).collect();
+    let sections =
+        [section(core::MEMORY, &[&[1, 0], &leb(200)]), section(core::DATA, &[&leb(data.len()), &data.concat()])];
+    let module = [MODULE_HEADER, &sections.concat()].concat();
+    let mut bytes = component("nudge");
+    (0..modules).for_each(|_| bytes.extend(section(outer::CORE_MODULE, &[&module])));
+    bytes
+}
+
 /// Has a second memory, of so many pages.
 pub(crate) fn with_a_memory(pages: usize) -> Vec<u8> {
     with_a_module(&[section(core::MEMORY, &[&[1, 0], &leb(pages)])], 1)
@@ -175,4 +190,14 @@ fn leb(number: usize) -> Vec<u8> {
         }
         bytes.push(low | 0x80);
     }
+}
+
+/// The same for a number that may be negative: here it never is, which one bit more says.
+fn leb_signed(number: usize) -> Vec<u8> {
+    let mut bytes = leb(number);
+    if let Some(last) = bytes.last_mut().filter(|last| **last & 0x40 != 0) {
+        *last |= 0x80;
+        bytes.push(0);
+    }
+    bytes
 }

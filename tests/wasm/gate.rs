@@ -75,6 +75,12 @@ fn components_that_ask_trap_loop_or_lie_are_refused_with_the_reason() {
         ),
         ("other types", forged::with_other_types(), "world", "does not fit its world: "),
         ("two memories", forged::with_a_memory(1), "world", "memory count too high"),
+        (
+            "images of much",
+            forged::with_large_images(2),
+            "compiles",
+            "bytes of machine code and memory images; at most",
+        ),
         ("a table bomb", forged::with_tables(1, 10_001), "compiles", "exceeds the limit of 10000"),
     ] {
         let (check, detail) = refusal(what, &bytes);

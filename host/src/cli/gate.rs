@@ -31,6 +31,8 @@ const CPU_SECONDS_MAX_LARGE: u64 = 100;
 const DATA_BYTES_MAX: u64 = 2 << 30;
 /// Bytes of one file: the engine keeps the first image of a memory in a file without a name.
 const FILE_BYTES_MAX: u64 = 64 << 20;
+/// Open files: the engine opens one for each module with a first image of its memory.
+const FILES_MAX: u64 = 64;
 /// How much this process gives way to others; 19 is the most.
 const NICENESS: i32 = 19;
 /// Imports that are named in a refusal.
@@ -56,6 +58,7 @@ fn limit_this_process(bytes: usize) -> Result<()> {
         (Resource::RLIMIT_CPU, seconds),
         (Resource::RLIMIT_DATA, DATA_BYTES_MAX),
         (Resource::RLIMIT_FSIZE, FILE_BYTES_MAX),
+        (Resource::RLIMIT_NOFILE, FILES_MAX),
         (Resource::RLIMIT_CORE, 0),
     ] {
         setrlimit(resource, limit, limit)?;

@@ -21,7 +21,7 @@ use crate::http::server;
 use crate::http::token::{Verifier, mint};
 use crate::ledger::Ledger;
 use crate::ledger::batcher::LedgerConfig;
-use crate::models::decisions::DecisionLog;
+use crate::models::decisions::{self, DecisionLog};
 use crate::models::gate::Gate;
 use crate::models::pushes::Pushes;
 use crate::models::swap::Swapper;
@@ -101,6 +101,7 @@ async fn serve_until_signal(
     let (ledger, ledger_task) = Ledger::start(database.pool.clone(), models.clone(), clock.clone(), config)
         .await
         .context("cannot start the ledger")?;
+    let purge = tokio::spawn(decisions::purge(database.pool.clone(), clock.clone()));
     let (events, event_task) = EventWorker::start(database.pool.clone(), clock.clone());
     let started_at = clock.now();
     let gate = Gate::new(program().context("cannot find this program's own file")?);
@@ -131,12 +132,14 @@ async fn serve_until_signal(
     };
     tracing::info!("stopping: requests under way finish, queued events are kept");
     stop.send_replace(true);
+    // It holds a connection for as long as it lives, also when a request does not end.
+    swapper.abort();
+    purge.abort();
     // The servers hold the last handles to the ledger, so its task ends after them, with every
     // command answered.
     let finish = async {
         let _ = tokio::join!(ledger_server, assist_server);
         event_task.abort();
-        swapper.abort();
         let _ = ledger_task.await;
     };
     if tokio::time::timeout(SHUTDOWN_GRACE, finish).await.is_err() {

@@ -36,6 +36,8 @@ pub struct Deployment {
     pub canary: Option<Canary>,
     /// What is only compared.
     pub shadows: Vec<Digest>,
+    /// Whether the version before answers when the champion fails.
+    pub stands_in: bool,
     /// Why it was changed.
     pub reason: String,
     /// Who changed it.
@@ -48,8 +50,19 @@ impl Deployment {
     /// Stands for what serves where nothing was ever deployed.
     pub fn nothing(kind: ModelKind, champion: Digest) -> Self {
         let (reason, changed_by) = (String::new(), String::new());
-        let (canary, shadows, changed_at) = (None, Vec::new(), OffsetDateTime::UNIX_EPOCH);
-        Self { kind, epoch: 0, champion, previous: champion, canary, shadows, reason, changed_by, changed_at }
+        let (canary, shadows, stands_in, changed_at) = (None, Vec::new(), false, OffsetDateTime::UNIX_EPOCH);
+        Self {
+            kind,
+            epoch: 0,
+            champion,
+            previous: champion,
+            canary,
+            shadows,
+            stands_in,
+            reason,
+            changed_by,
+            changed_at,
+        }
     }
 
     /// Whatever has to be loaded.
@@ -69,6 +82,7 @@ struct Row {
     canary_percent: Option<i16>,
     canary_max_flip_percent: Option<i16>,
     shadows: Vec<Vec<u8>>,
+    stands_in: bool,
     reason: String,
     changed_by: String,
     changed_at: OffsetDateTime,
@@ -91,6 +105,7 @@ impl Row {
             previous: digest_of(&self.previous)?,
             canary: canary.transpose()?,
             shadows: self.shadows.iter().map(|digest| digest_of(digest)).collect::<Result<_, _>>()?,
+            stands_in: self.stands_in && self.previous != self.champion,
             reason: self.reason,
             changed_by: self.changed_by,
             changed_at: self.changed_at,
@@ -106,8 +121,8 @@ pub async fn deployments(db: &mut PgConnection) -> Result<Vec<Deployment>, sqlx:
     let rows = sqlx::query_as!(
         Row,
         r#"
-        select kind, epoch, champion, previous, canary, canary_percent, canary_max_flip_percent, shadows, reason,
-               changed_by, changed_at
+        select kind, epoch, champion, previous, canary, canary_percent, canary_max_flip_percent, shadows, stands_in,
+               reason, changed_by, changed_at
         from deployment order by kind
         "#,
     );
@@ -130,8 +145,8 @@ pub async fn history_of(db: &mut PgConnection, kind: ModelKind, limit: i64) -> R
     let rows = sqlx::query_as!(
         Row,
         r#"
-        select kind, epoch, champion, previous, canary, canary_percent, canary_max_flip_percent, shadows, reason,
-               changed_by, changed_at
+        select kind, epoch, champion, previous, canary, canary_percent, canary_max_flip_percent, shadows, stands_in,
+               reason, changed_by, changed_at
         from deployment_history where kind = $1 order by epoch desc limit $2
         "#,
         kind.as_str(),
@@ -155,6 +170,8 @@ pub struct Change<'a> {
     pub canary: Option<Canary>,
     /// What will be compared, at most four.
     pub shadows: &'a [Digest],
+    /// Whether the version before answers when another champion fails.
+    pub stands_in: bool,
     /// Why.
     pub reason: &'a str,
     /// Who.
@@ -176,21 +193,23 @@ pub async fn deploy(
         r#"
         with changed as (
             insert into deployment as d (kind, epoch, champion, previous, reason, changed_by, changed_at, canary,
-                canary_percent, canary_max_flip_percent, shadows)
-            select $1, $2::bigint + 1, $3, $4, $5, $6, $7, $9, $10, $11, $12
+                canary_percent, canary_max_flip_percent, shadows, stands_in)
+            select $1, $2::bigint + 1, $3, $4, $5, $6, $7, $9, $10, $11, $12, $13
             where $2::bigint = 0 or exists (select from deployment where kind = $1)
             on conflict (kind) do update
                 set epoch = excluded.epoch, champion = excluded.champion,
                     previous = case when d.champion = excluded.champion then d.previous else d.champion end,
                     reason = excluded.reason, changed_by = excluded.changed_by, changed_at = excluded.changed_at,
                     canary = excluded.canary, canary_percent = excluded.canary_percent,
-                    canary_max_flip_percent = excluded.canary_max_flip_percent, shadows = excluded.shadows
+                    canary_max_flip_percent = excluded.canary_max_flip_percent, shadows = excluded.shadows,
+                    -- Who goes back to the version before does not want to hear the other one again.
+                    stands_in = case when d.champion = excluded.champion then d.stands_in else excluded.stands_in end
                 where d.epoch = $2::bigint
             returning kind, epoch, champion, previous, reason, changed_by, changed_at, canary, canary_percent,
-                canary_max_flip_percent, shadows
+                canary_max_flip_percent, shadows, stands_in
         ), kept as (
             insert into deployment_history (kind, epoch, champion, previous, reason, changed_by, changed_at, canary,
-                canary_percent, canary_max_flip_percent, shadows)
+                canary_percent, canary_max_flip_percent, shadows, stands_in)
             select * from changed
         )
         select epoch as "epoch!" from changed, lateral (select pg_notify($8, kind)) as told
@@ -207,6 +226,7 @@ pub async fn deploy(
         change.canary.map(|canary| i16::from(canary.percent)),
         change.canary.map(|canary| i16::from(canary.max_flip_percent)),
         &shadows,
+        change.stands_in,
     )
     .fetch_optional(db)
     .await

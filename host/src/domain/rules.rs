@@ -17,6 +17,12 @@ pub const INSUFFICIENT_FUNDS: &str = "insufficient-funds";
 /// The risk is high and was not acknowledged.
 pub const RISK_ACKNOWLEDGMENT_REQUIRED: &str = "risk-acknowledgment-required";
 
+/// Most violations of one verdict: each code once, and room for as many again.
+const VIOLATIONS_MAX: usize = 10;
+
+/// Longest detail of a violation. It is kept with an idempotency key for good.
+const DETAIL_CHARS_MAX: usize = 500;
+
 /// Facts about one transfer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
@@ -72,6 +78,13 @@ impl Verdict {
         if violations.is_empty() {
             return Err(BadAnswer("a rejection names no violation"));
         }
+        if violations.len() > VIOLATIONS_MAX {
+            return Err(BadAnswer("a rejection names too many violations"));
+        }
+        let is_told = |text: &str| text.chars().count() <= DETAIL_CHARS_MAX && !text.contains(char::is_control);
+        if !violations.iter().all(|violation| is_told(&violation.detail)) {
+            return Err(BadAnswer("a violation's detail is no short sentence"));
+        }
         if violations.iter().any(|violation| !CODES.contains(&violation.code.as_str())) {
             return Err(BadAnswer("a violation code is unknown"));
         }
@@ -89,6 +102,10 @@ mod tests {
         assert!(Verdict::Accepted.check().is_ok());
         assert!(Verdict::Rejected(vec![violation("limit-exceeded")]).check().is_ok());
         assert!(Verdict::Rejected(vec![]).check().is_err());
+        assert!(Verdict::Rejected(vec![violation("limit-exceeded"); VIOLATIONS_MAX + 1]).check().is_err());
+        for detail in ["x".repeat(DETAIL_CHARS_MAX + 1), "a\0b".to_owned(), "a\nb".to_owned()] {
+            assert!(Verdict::Rejected(vec![Violation { detail, ..violation("limit-exceeded") }]).check().is_err());
+        }
         assert!(Verdict::Rejected(vec![violation("bad-mood")]).check().is_err());
     }
 }

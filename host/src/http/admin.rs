@@ -83,7 +83,10 @@ pub(super) async fn push_version(
     if media.split(';').next().unwrap_or_default().trim() != "application/wasm" {
         return Err(Error::NotWasm);
     }
-    let bytes = body.map_err(|_| Error::ComponentTooLarge)?;
+    let bytes = body.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Error::ComponentTooLarge,
+        _ => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body broke off before its end"),
+    })?;
     let pushed = app.pushes.push(kind, bytes.to_vec(), operator.name).await;
     let (digest, pushed) = pushed.map_err(|_| Error::Overloaded)?;
     match pushed {

@@ -148,6 +148,7 @@ pub(super) async fn put_deployment(
         champion: find("champion", &champion)?,
         canary: canary.transpose()?,
         shadows: shadows.iter().map(|version| find("shadows", version)).collect::<Result<_, _>>()?,
+        stands_in: true,
     };
     wanted.check().map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
     change(&app, &mut db, &wanted, seen, (&reason, &operator.name)).await
@@ -190,7 +191,7 @@ pub(super) async fn roll_back(
     fields.finish()?;
     let mut db = app.db.acquire().await?;
     let deployed = deployments::deployment_of(&mut db, kind).await?.ok_or(Error::NothingDeployed)?;
-    let wanted = Wanted::alone(kind, deployed.previous);
+    let wanted = Wanted::rollback(kind, deployed.previous);
     change(&app, &mut db, &wanted, seen.unwrap_or(deployed.epoch), (&reason, &operator.name)).await
 }
 
@@ -211,5 +212,5 @@ fn seen_epoch(headers: &HeaderMap) -> Result<i64, Error> {
     let value = headers.get(header::IF_MATCH).ok_or(Error::IfMatchMissing)?;
     // Anything that this service never gave matches nothing.
     let epoch = value.to_str().ok().and_then(|it| it.trim().strip_prefix('"')?.strip_suffix('"')?.parse().ok());
-    epoch.filter(|epoch| *epoch >= 0).ok_or(Error::Stale)
+    epoch.filter(|epoch| (0..i64::MAX).contains(epoch)).ok_or(Error::Stale)
 }

@@ -105,12 +105,20 @@ pub(super) async fn replay(
     if decisions.len() > SUPPLIED_MAX {
         return Err(refused("decisions", "too-long", "has more than 1000: use `caudal replay`"));
     }
+    if stored.is_some() && !decisions.is_empty() {
+        return Err(refused("stored", "conflict", "is there beside decisions"));
+    }
     let decisions = match stored {
         None => decisions,
         Some(Stored { kind, limit }) => {
+            let is_kept = |kind: &ModelKind| matches!(kind, ModelKind::Risk | ModelKind::TransferRules);
             let kind = ModelKind::parse(&kind)
+                .filter(is_kept)
                 .ok_or_else(|| refused("stored.kind", "unknown-value", "must be risk or transfer-rules"))?;
-            let limit = i64::from(limit).min(SUPPLIED_MAX as i64);
+            if limit as usize > SUPPLIED_MAX {
+                return Err(refused("stored.limit", "out-of-range", "is above 1000: use `caudal replay`"));
+            }
+            let limit = i64::from(limit);
             let mut db = app.db.acquire().await?;
             let kept = decisions::latest(&mut db, kind, OffsetDateTime::UNIX_EPOCH, limit).await?;
             let read: serde_json::Result<Vec<_>> = kept.iter().map(Recorded::kept).collect();

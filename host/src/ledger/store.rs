@@ -11,15 +11,14 @@ mod lookup;
 use std::future::Future;
 use std::time::Duration;
 
-use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
-use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::Command;
 use super::batch::{Batch, Context, State};
 use super::writer::Writer;
+use crate::db::session::within;
 
 /// Why a batch was not committed. Nothing of it was written.
 #[derive(Debug, thiserror::Error)]
@@ -92,21 +91,8 @@ impl Postgres {
         &self,
         work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
     ) -> Result<T, sqlx::Error> {
-        within(self.0.acquire().await?, work).await
+        within(self.0.acquire().await?, REPLY_TIME_MAX, work).await
     }
-}
-
-/// Runs `work`, and gives it and the connection up when no reply comes.
-async fn within<T>(
-    mut db: PoolConnection<sqlx::Postgres>,
-    work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
-) -> Result<T, sqlx::Error> {
-    let done = timeout(REPLY_TIME_MAX, work(&mut db)).await;
-    done.unwrap_or_else(|_| {
-        db.close_on_drop();
-        let silence = std::io::Error::new(std::io::ErrorKind::TimedOut, "the database does not reply");
-        Err(sqlx::Error::Io(silence))
-    })
 }
 
 impl Store for Postgres {
@@ -123,7 +109,8 @@ impl Store for Postgres {
     ) -> Result<(), CommitError> {
         // Without a connection nothing can have been written.
         let db = self.0.acquire().await.map_err(CommitError::Refused)?;
-        let written = within(db, async |db| commit::write(db, batch, batch_id, writer, context).await).await;
+        let written =
+            within(db, REPLY_TIME_MAX, async |db| commit::write(db, batch, batch_id, writer, context).await).await;
         written.map_err(fate::classify)
     }
 

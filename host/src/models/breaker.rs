@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 /// Failures that open a breaker ...
 const FAILURES: usize = 3;
-/// ... when they come within this time. One bad input may make a model fail; three in a row within
-/// seconds say that the model is bad.
+/// ... when they come within this time, whatever was answered in between. One bad input may make a model
+/// fail; three within seconds say that the model is bad.
 const WITHIN: Duration = Duration::from_secs(10);
 /// How long it stays open. Then one more series is risked.
 const OPEN_FOR: Duration = Duration::from_secs(10);

@@ -69,12 +69,15 @@ pub struct Wanted {
     pub canary: Option<Canary>,
     /// Are only compared.
     pub shadows: Vec<Digest>,
+    /// Whether the version before answers when the champion fails.
+    pub stands_in: bool,
 }
 
 impl Wanted {
-    /// A champion and nobody beside it.
-    pub fn alone(kind: ModelKind, champion: Digest) -> Self {
-        Self { kind, champion, canary: None, shadows: Vec::new() }
+    /// What a rollback makes: the version before, and nobody beside it. The one that is left does not stand
+    /// in for it.
+    pub fn rollback(kind: ModelKind, champion: Digest) -> Self {
+        Self { kind, champion, canary: None, shadows: Vec::new(), stands_in: false }
     }
 
     /// What is wrong with it: the field and why.
@@ -115,7 +118,7 @@ impl Wanted {
 impl From<&Deployment> for Wanted {
     fn from(deployment: &Deployment) -> Self {
         let Deployment { kind, champion, canary, .. } = *deployment;
-        Self { kind, champion, canary, shadows: deployment.shadows.clone() }
+        Self { kind, champion, canary, shadows: deployment.shadows.clone(), stands_in: deployment.stands_in }
     }
 }
 
@@ -131,8 +134,12 @@ pub async fn deploy(
     (reason, by): (&str, &str),
     now: OffsetDateTime,
 ) -> Result<Option<i64>, sqlx::Error> {
-    let Wanted { kind, champion, canary, ref shadows } = *wanted;
+    let Wanted { kind, champion, canary, ref shadows, stands_in } = *wanted;
     let default_previous = built_in(kind).unwrap_or(champion);
-    deployments::deploy(db, &Change { kind, seen_epoch, champion, default_previous, canary, shadows, reason, by }, now)
-        .await
+    deployments::deploy(
+        db,
+        &Change { kind, seen_epoch, champion, default_previous, canary, shadows, stands_in, reason, by },
+        now,
+    )
+    .await
 }

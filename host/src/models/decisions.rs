@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::Clock;
 use crate::db::decisions::{self, Decision};
+use crate::db::session::within;
 use crate::domain::model::{ModelKind, ModelVersion};
 use crate::domain::money::Money;
 use crate::domain::risk::Level;
@@ -22,6 +23,10 @@ const QUEUE_LENGTH_MAX: usize = 1024;
 
 /// Requests that share a commit.
 const TOGETHER_MAX: usize = 128;
+
+/// Longest wait for a place among those that wait, and for the database's reply.
+const WAIT_MAX: Duration = Duration::from_secs(2);
+const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// How long decisions are kept, in days.
 const RETENTION_DAYS: i64 = 90;
@@ -76,28 +81,18 @@ impl DecisionLog {
             return Ok(());
         }
         let (done, kept) = oneshot::channel();
-        self.jobs.try_send(Job { decisions, done }).map_err(|_| NotKept)?;
+        self.jobs.send_timeout(Job { decisions, done }, WAIT_MAX).await.map_err(|_| NotKept)?;
         if kept.await.unwrap_or(false) { Ok(()) } else { Err(NotKept) }
     }
 }
 
 async fn run(mut queue: mpsc::Receiver<Job>, db: PgPool, clock: Clock) {
-    let mut purge = tokio::time::interval(PURGE_EVERY);
     let mut jobs = Vec::with_capacity(TOGETHER_MAX);
-    loop {
-        tokio::select! {
-            taken = queue.recv_many(&mut jobs, TOGETHER_MAX) => if taken == 0 { return },
-            _ = purge.tick() => {
-                if let Err(error) = delete_outdated(&db, &clock).await {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "cannot delete outdated decisions");
-                }
-                continue;
-            }
-        }
+    while queue.recv_many(&mut jobs, TOGETHER_MAX).await > 0 {
         let (decisions, waiting): (Vec<_>, Vec<_>) = jobs.drain(..).map(|job| (job.decisions, job.done)).unzip();
         let rows: Vec<_> = decisions.into_iter().flatten().map(|kept| row(kept, &clock)).collect();
         let stored = match db.acquire().await {
-            Ok(mut db) => decisions::insert(&mut db, &rows).await,
+            Ok(db) => within(db, REPLY_TIME_MAX, async |db| decisions::insert(db, &rows).await).await,
             Err(error) => Err(error),
         };
         if let Err(error) = &stored {
@@ -116,11 +111,26 @@ fn row(kept: Kept, clock: &Clock) -> Decision {
     Decision { decision_id, kind, model_version: version.to_string(), request, response, decided_at }
 }
 
+/// Deletes outdated decisions, also on hosts that keep none any longer. It may be aborted at any moment.
+pub async fn purge(db: PgPool, clock: Clock) {
+    let mut every = tokio::time::interval(PURGE_EVERY);
+    loop {
+        every.tick().await;
+        if let Err(error) = delete_outdated(&db, &clock).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "cannot delete outdated decisions");
+        }
+    }
+}
+
 async fn delete_outdated(pool: &PgPool, clock: &Clock) -> Result<(), sqlx::Error> {
     let before = clock.now() - time::Duration::days(RETENTION_DAYS);
-    let mut db = pool.acquire().await?;
-    while decisions::delete_before(&mut db, before, PURGED_TOGETHER).await? == PURGED_TOGETHER.unsigned_abs() {}
-    Ok(())
+    loop {
+        let db = pool.acquire().await?;
+        let delete = async |db: &mut PgConnection| decisions::delete_before(db, before, PURGED_TOGETHER).await;
+        if within(db, REPLY_TIME_MAX, delete).await? < PURGED_TOGETHER.unsigned_abs() {
+            return Ok(());
+        }
+    }
 }
 
 /// What transfer rules are asked, in JSON. Money is in centavos.

@@ -23,6 +23,9 @@ pub const COMPONENT_BYTES_MAX: usize = 16 << 20;
 /// nobody else wants the processor.
 const PATIENCE: Duration = Duration::from_secs(180);
 
+/// Longest detail of a check: some of it is the component's own words.
+const DETAIL_CHARS_MAX: usize = 600;
+
 /// What became of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -82,7 +85,8 @@ impl Report {
 
     /// Adds a check.
     pub fn add(&mut self, name: &str, outcome: Outcome, detail: impl Into<String>) {
-        self.checks.push(Check { name: name.to_owned(), outcome, detail: detail.into() });
+        let detail: String = detail.into().chars().filter(|it| !it.is_control()).take(DETAIL_CHARS_MAX).collect();
+        self.checks.push(Check { name: name.to_owned(), outcome, detail });
     }
 }
 

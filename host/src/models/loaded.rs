@@ -72,9 +72,12 @@ impl Registry {
             ModelKind::Nudge => put(&mut self.nudge, deployment, loaded),
             ModelKind::Accessibility => put(&mut self.accessibility, deployment, loaded),
             ModelKind::TransferRules => {
-                let Some(Loaded::Rules(rules)) = loaded.get(&deployment.champion) else { return false };
-                self.rules = Some(Arc::clone(rules));
-                true
+                // Rules that nobody deployed decide on nothing: what cannot be loaded is a 503.
+                self.rules = match loaded.get(&deployment.champion) {
+                    Some(Loaded::Rules(rules)) => Some(Arc::clone(rules)),
+                    _ => None,
+                };
+                self.rules.is_some()
             }
         }
     }
@@ -88,7 +91,7 @@ fn put<S: Scorer>(slot: &mut Option<Arc<Route<S>>>, deployment: &Deployment, loa
         Some(Canary { served: served(&canary.digest)?, percent: canary.percent, watch })
     });
     let shadows = deployment.shadows.iter().filter_map(served).map(|served| Shadow { served, watch: Arc::default() });
-    let previous = served(&deployment.previous).filter(|_| deployment.previous != deployment.champion);
+    let previous = served(&deployment.previous).filter(|_| deployment.stands_in);
     let route = Route { epoch: deployment.epoch, champion, previous, canary, shadows: shadows.collect() };
     *slot = Some(Arc::new(route));
     true

@@ -7,14 +7,14 @@
 use std::collections::HashMap;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::ScoreError;
 use super::drift::Reference;
 use super::measure::{Failure, Measure, bucket_of_difference, bucket_of_flip, bucket_of_score, bucket_of_time};
 use super::route::Route;
 use super::scorer::Scorer;
-use super::served::Served;
+use super::served::{Served, timed};
 use super::watch::Watch;
 use crate::db::comparisons::Count;
 use crate::domain::model::{Digest, ModelKind};
@@ -155,18 +155,24 @@ impl Tally {
         watch.compare(class_was != class_is);
         let key = |measure, bucket| (S::KIND, epoch, digest_of(challenger), measure, bucket);
         self.count_all(&[
-            key(Measure::Flip, bucket_of_flip(class_was, class_is)),
             key(Measure::Difference, bucket_of_difference(score_is - score_was)),
-            key(Measure::ChampionScore, bucket_of_score(score_was)),
-            key(Measure::ChallengerScore, bucket_of_score(score_is)),
             key(Measure::ChampionTime, bucket_of_time(*was_in)),
             key(Measure::ChallengerTime, bucket_of_time(is_in)),
+        ]);
+        if S::IS_PRIVATE {
+            // Whether they agree, and not on what.
+            self.count(key(Measure::Flip, bucket_of_flip(0, usize::from(class_was != class_is))));
+            return;
+        }
+        self.count_all(&[
+            key(Measure::Flip, bucket_of_flip(class_was, class_is)),
+            key(Measure::ChampionScore, bucket_of_score(score_was)),
+            key(Measure::ChallengerScore, bucket_of_score(score_is)),
         ]);
     }
 }
 
 fn ask<S: Scorer>(served: &Served<S>, request: &S::Request) -> Result<(S::Assessment, Duration), ScoreError> {
-    let start = Instant::now();
-    let answer = served.scorer.assess(request)?;
-    Ok((answer, start.elapsed()))
+    let (answer, took) = timed(&served.scorer, request);
+    answer.map(|answer| (answer, took))
 }

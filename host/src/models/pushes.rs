@@ -17,6 +17,9 @@ use crate::domain::model::{Digest, ModelKind, ModelVersion};
 /// Examinations at the same moment: each takes a processor.
 const AT_ONCE: usize = 1;
 
+/// Examinations that wait for their turn, with their bytes.
+const WAITING_MAX: usize = 8;
+
 /// Examinations that are under way or whose end is remembered.
 const REMEMBERED_MAX: usize = 64;
 
@@ -88,11 +91,11 @@ impl Pushes {
         if let Some(ending) = known.get(&(kind, digest)).filter(|ending| ending.borrow().is_none()) {
             return Ok(ending.clone());
         }
-        if known.len() >= REMEMBERED_MAX {
-            known.retain(|_, ending| ending.borrow().is_none());
+        if known.values().filter(|ending| ending.borrow().is_none()).count() >= WAITING_MAX {
+            return Err(TooMany);
         }
         if known.len() >= REMEMBERED_MAX {
-            return Err(TooMany);
+            known.retain(|_, ending| ending.borrow().is_none());
         }
         let (tell, ending) = watch::channel(None);
         known.insert((kind, digest), ending.clone());

@@ -20,6 +20,9 @@ use crate::wasm::{AccessibilityScorer, NudgeScorer, RiskScorer};
 /// Changes that are looked through for the latest one with challengers.
 const HISTORY_MAX: i64 = 100;
 
+/// Requests before an index is told: with fewer, samples of the very same population differ.
+const PSI_REQUESTS_MIN: i64 = 500;
+
 /// What was seen of a deployment.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
@@ -129,7 +132,9 @@ impl Report {
     /// # Errors
     /// When the database fails.
     pub async fn read(db: &mut PgConnection, kind: ModelKind, epoch: Option<i64>) -> Result<Option<Self>, sqlx::Error> {
-        let history = deployments::history_of(db, kind, HISTORY_MAX).await?;
+        // Whoever names a deployment may mean an old one.
+        let limit = if epoch.is_some() { i64::MAX } else { HISTORY_MAX };
+        let history = deployments::history_of(db, kind, limit).await?;
         let has_challengers = |it: &Deployment| it.canary.is_some() || !it.shadows.is_empty();
         let at = match epoch {
             Some(epoch) => history.iter().position(|it| it.epoch == epoch),
@@ -159,7 +164,7 @@ impl Report {
         let reference = Reference::embedded();
         let features = seen.facts(champion).map(|(fact, buckets)| Feature {
             feature: fact.to_owned(),
-            psi: reference.psi(kind, fact, buckets),
+            psi: enough(buckets.values().sum()).and_then(|()| reference.psi(kind, fact, buckets)),
             observed: buckets.values().sum(),
         });
         let withdrawn = after.filter(|after| after.changed_by == AUTOMATIC && after.canary.is_none());
@@ -252,7 +257,7 @@ impl<'a> Seen<'a> {
             flips,
             flip_share: if compared == 0 { 0.0 } else { (compared - same) as f64 / compared as f64 },
             difference: difference(&self.buckets(digest, Measure::Difference)),
-            score_psi: (compared > 0).then(|| psi(&numbers(&was), &numbers(&is))),
+            score_psi: enough(was.iter().sum()).map(|()| psi(&numbers(&was), &numbers(&is))),
             latency_us: Latencies {
                 champion: latency(Measure::ChampionTime),
                 challenger: latency(Measure::ChallengerTime),
@@ -265,6 +270,11 @@ impl<'a> Seen<'a> {
             },
         }
     }
+}
+
+/// Few requests lie unlike anything by chance alone.
+fn enough(requests: i64) -> Option<()> {
+    (requests >= PSI_REQUESTS_MIN).then_some(())
 }
 
 fn classes_of(kind: ModelKind) -> &'static [&'static str] {

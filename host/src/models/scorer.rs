@@ -7,7 +7,7 @@ use super::loaded::Loaded;
 use super::served::Served;
 use super::{Identity, ScoreError};
 use crate::domain::model::ModelKind;
-use crate::domain::{accessibility, nudge, profile, risk};
+use crate::domain::{accessibility, nudge, risk};
 use crate::wasm::{AccessibilityScorer, NudgeScorer, RiskScorer};
 
 /// A scorer of any kind.
@@ -16,6 +16,9 @@ pub trait Scorer: Send + Sync + Sized + 'static {
     const KIND: ModelKind;
     /// The verdicts between which two models may differ.
     const CLASSES: &'static [&'static str];
+    /// Whether an answer says so much of a person that answers are not counted: then the classes are
+    /// `same` and `other`.
+    const IS_PRIVATE: bool = false;
     /// What it is asked.
     type Request: Clone + Debug + Send + Sync + 'static;
     /// What it answers.
@@ -122,7 +125,8 @@ impl Scorer for NudgeScorer {
 impl Scorer for AccessibilityScorer {
     calls!(accessibility, Accessibility);
 
-    const CLASSES: &'static [&'static str] = profile::Theme::TEXTS;
+    const CLASSES: &'static [&'static str] = &["same", "other"];
+    const IS_PRIVATE: bool = true;
 
     fn class_of(assessment: &accessibility::Assessment) -> usize {
         assessment.profile.theme as usize

@@ -54,22 +54,33 @@ impl<S: Scorer> Served<S> {
         metrics: &Metrics,
     ) -> Result<(S::Assessment, Duration), ScoreError> {
         let start = Instant::now();
-        let answer = match self.scorer.identity().class {
-            PolicyClass::Pure => self.scorer.assess(request),
+        let (answer, took) = match self.scorer.identity().class {
+            PolicyClass::Pure => timed(&self.scorer, request),
             PolicyClass::DenyAll => self.answer_elsewhere(request.clone()).await,
         };
-        let took = start.elapsed();
-        metrics.decided(S::KIND, answer.as_ref().err(), took);
+        metrics.decided(S::KIND, answer.as_ref().err(), start.elapsed());
         if answer.as_ref().is_err_and(ScoreError::is_the_models) && self.note_failure() {
             tracing::error!(version = %self.scorer.identity().version, "a model fails again and again");
         }
         answer.map(|answer| (answer, took))
     }
 
-    async fn answer_elsewhere(self: &Arc<Self>, request: S::Request) -> Result<S::Assessment, ScoreError> {
+    async fn answer_elsewhere(self: &Arc<Self>, request: S::Request) -> (Result<S::Assessment, ScoreError>, Duration) {
         let permit = timeout(DENY_ALL_WAIT_MAX, DENY_ALL_CALLS.acquire()).await;
-        let Ok(Ok(_permit)) = permit else { return Err(ScoreError::Busy) };
+        let Ok(Ok(permit)) = permit else { return (Err(ScoreError::Busy), Duration::ZERO) };
         let served = Arc::clone(self);
-        spawn_blocking(move || served.scorer.assess(&request)).await.unwrap_or(Err(ScoreError::Panicked))
+        let call = move || {
+            // Held to the end of the call, also when nobody waits for it any longer.
+            let _permit = permit;
+            timed(&served.scorer, &request)
+        };
+        spawn_blocking(call).await.unwrap_or((Err(ScoreError::Panicked), Duration::ZERO))
     }
+}
+
+/// Asks, and says how long the call alone took.
+pub(super) fn timed<S: Scorer>(scorer: &S, request: &S::Request) -> (Result<S::Assessment, ScoreError>, Duration) {
+    let start = Instant::now();
+    let answer = scorer.assess(request);
+    (answer, start.elapsed())
 }

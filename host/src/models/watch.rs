@@ -12,6 +12,9 @@ const FAILURES_MAX: u32 = 3;
 /// Compared answers before their share of flips means something.
 const COMPARED_MIN: u32 = 200;
 
+/// Standard deviations that a share may lie above its limit.
+const DEVIATIONS: f64 = 4.0;
+
 /// What was seen of a challenger.
 #[derive(Debug, Default)]
 pub struct Watch {
@@ -41,7 +44,11 @@ impl Watch {
         let flipped = self.flipped.fetch_add(u32::from(flipped), Relaxed) + u32::from(flipped);
         let compared = self.compared.fetch_add(1, Relaxed) + 1;
         let Some(limit) = self.max_flip_percent.filter(|_| compared >= COMPARED_MIN) else { return };
-        if u64::from(flipped) * 100 > u64::from(compared) * u64::from(limit) {
+        let (share, allowed) = (f64::from(flipped) / f64::from(compared), f64::from(limit) / 100.0);
+        // How far the share of a canary that is just within the limit lies above it by chance; it is looked
+        // at after every answer, so this has to be rare.
+        let chance = DEVIATIONS * (allowed * (1.0 - allowed) / f64::from(compared)).sqrt();
+        if share > allowed + chance {
             self.end(|| format!("{flipped} of {compared} answers were of another class, more than {limit} %"));
         }
     }
@@ -88,6 +95,12 @@ mod tests {
         let watch = Watch::with_limit(10);
         (0..10_000).for_each(|index| watch.compare(index % 10 == 9));
         assert!(!watch.is_over(), "ten of a hundred are within the limit");
+        (0..1000).for_each(|_| watch.compare(true));
+        assert!(watch.is_over());
+        // Fifteen of a hundred are too many, and that is known after some hundreds.
+        let watch = Watch::with_limit(10);
+        (0..2000).for_each(|index| watch.compare(index % 20 < 3));
+        assert!(watch.is_over());
         let unlimited = Watch::default();
         (0..1000).for_each(|_| unlimited.compare(true));
         assert!(!unlimited.is_over());

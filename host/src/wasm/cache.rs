@@ -2,8 +2,8 @@
 //!
 //! To load machine code is to run it, so a file counts only if it carries a code of authentication over
 //! everything that it depends on: the engine's version and settings, the class, the component's digest
-//! and the machine code. The key is derived from the host's own secret and never stands beside the
-//! files. What does not prove itself is compiled again and replaced.
+//! and the machine code. The key is derived from the host's own secret, which stands elsewhere (in the
+//! sandbox, in another file of the data folder). What does not prove itself is compiled again and replaced.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -115,9 +115,8 @@ impl Cache {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
-            if entry.path().extension().is_some_and(|it| it == ENDING) {
-                files.push((entry.metadata()?.modified()?, entry.path()));
-            }
+            // Drafts that a crash left behind too.
+            files.push((entry.metadata()?.modified()?, entry.path()));
         }
         files.sort();
         let surplus = files.len().saturating_sub(FILES_MAX);

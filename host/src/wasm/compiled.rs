@@ -4,6 +4,7 @@ use sha2::{Digest as _, Sha256};
 use wasmparser::{Encoding, Parser, Payload};
 use wasmtime::component::{Component, InstancePre, Linker};
 
+use super::engine::limits;
 use super::tenant::Tenant;
 use super::{LoadError, Runtime, wasi};
 use crate::domain::model::{Digest, PolicyClass};
@@ -36,7 +37,13 @@ impl Runtime {
             return Ok(Compiled { component, class, digest, imports });
         }
         let component = Component::from_binary(engine, bytes).map_err(LoadError::Compile)?;
-        component.initialize_copy_on_write_image().map_err(LoadError::Compile)?;
+        // With the first images of memories, also of those that nothing ever instantiates.
+        let code = component.image_range();
+        let code_bytes = code.end.addr() - code.start.addr();
+        let most = limits(class).code_bytes;
+        if code_bytes > most {
+            return Err(LoadError::TooMuchCode { bytes: code_bytes, most });
+        }
         self.count_compiled();
         if let Some(cache) = self.cache() {
             cache.put(&component, class, digest);

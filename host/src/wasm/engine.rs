@@ -16,6 +16,8 @@ use crate::domain::model::PolicyClass;
 /// What components of a class get.
 #[derive(Debug)]
 pub(super) struct Limits {
+    /// Bytes of machine code and of the first images of memories.
+    pub(super) code_bytes: usize,
     /// Bytes of linear memory of one instance.
     pub(super) memory_bytes: usize,
     /// Bytes of a memory that stay resident between decisions.
@@ -43,6 +45,8 @@ pub(super) struct Limits {
 
 /// Components that import nothing and are called inline on worker threads.
 pub(super) const PURE: Limits = Limits {
+    // A scorer has about a tenth of a megabyte.
+    code_bytes: 4 << 20,
     // The scorers live in one page of 64 KiB; a batch of thousands fits in this.
     memory_bytes: 16 << 20,
     // The one page of a scorer.
@@ -66,6 +70,8 @@ pub(super) const PURE: Limits = Limits {
 
 /// Components that bring a language's runtime, on threads of their own.
 pub(super) const DENY_ALL: Limits = Limits {
+    // A JavaScript engine has about 50 MB.
+    code_bytes: 128 << 20,
     // A JavaScript engine starts with 9 MiB, and a batch of ten thousand takes 34.
     memory_bytes: 128 << 20,
     // What such an engine writes while it decides; more would be cleared by the system instead.

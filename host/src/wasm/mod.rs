@@ -22,6 +22,7 @@ mod tenant;
 mod wasi;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -49,6 +50,14 @@ pub enum LoadError {
     /// Not a valid component, or one with features that are switched off.
     #[error("the bytes do not compile as a component within the limits")]
     Compile(#[source] wasmtime::Error),
+    /// It becomes more machine code than its class allows.
+    #[error("the component becomes {bytes} bytes of machine code and memory images; at most {most} are allowed")]
+    TooMuchCode {
+        /// What it becomes.
+        bytes: usize,
+        /// What is allowed.
+        most: usize,
+    },
     /// It imports something, or does not export its world.
     #[error("the component does not fit its world")]
     World(#[source] wasmtime::Error),
@@ -133,6 +142,9 @@ struct Description {
     summary: String,
 }
 
+/// Longest summary of a component, in characters: one sentence.
+const SUMMARY_CHARS_MAX: usize = 300;
+
 /// Checks what a component says of itself.
 fn identify(expected: ModelKind, compiled: &Compiled, described: Description) -> Result<Identity, LoadError> {
     let Description { kind, version, summary } = described;
@@ -140,7 +152,33 @@ fn identify(expected: ModelKind, compiled: &Compiled, described: Description) ->
         return Err(LoadError::Description { expected, kind, version });
     }
     let (digest, class) = (compiled.digest(), compiled.class());
+    let summary = summary.chars().filter(|it| !it.is_control()).take(SUMMARY_CHARS_MAX).collect();
     Ok(Identity { kind: expected, version: ModelVersion::new(expected, &version, digest), digest, class, summary })
+}
+
+/// Deny-all calls at this moment, of which there are never more than slots for instances: the others wait.
+static DENY_ALL_CALLS: (Mutex<u32>, Condvar) = (Mutex::new(0), Condvar::new());
+
+/// A place among them, given back when it is dropped.
+struct Turn;
+
+impl Turn {
+    fn wait() -> Self {
+        let (running, changed) = &DENY_ALL_CALLS;
+        let running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let most = engine::DENY_ALL.slots;
+        let running = changed.wait_while(running, |running| *running >= most);
+        *running.unwrap_or_else(PoisonError::into_inner) += 1;
+        Self
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let (running, changed) = &DENY_ALL_CALLS;
+        *running.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        changed.notify_one();
+    }
 }
 
 /// Bytes of stack of a thread of a deny-all call: what its wasm may use, and as much as any thread has.
@@ -171,6 +209,7 @@ fn call<T: Send>(
         PolicyClass::Pure => run(),
         // What implements WASI blocks in an async runtime of its own, which must not be a worker's.
         PolicyClass::DenyAll => thread::scope(|scope| {
+            let _turn = Turn::wait();
             let builder = thread::Builder::new().name("deny-all".to_owned()).stack_size(THREAD_STACK_BYTES);
             let Ok(thread) = builder.spawn_scoped(scope, run) else { return Err(ScoreError::Busy) };
             thread.join().unwrap_or(Err(ScoreError::Panicked))

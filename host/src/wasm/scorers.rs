@@ -9,6 +9,9 @@ use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::domain::{BadAnswer, accessibility, nudge, risk};
 
+/// Longest name of a field or code in a refusal; the longest real one has 31 characters.
+const NAME_CHARS_MAX: usize = 40;
+
 /// A loaded component: how to make an instance of it, and who it is.
 macro_rules! component {
     ($(#[$meta:meta])* $name:ident, $kind:expr, $pre:path) => {
@@ -187,6 +190,11 @@ impl TransferRules {
     }
 }
 
+/// The component chose both texts, perhaps from what it was asked: only what could be a name is told.
 fn refused(field: String, code: String) -> ScoreError {
-    ScoreError::Refused { field, code }
+    let name = |text: String| -> String {
+        let is_of_a_name = |it: &char| it.is_ascii_lowercase() || "_-.".contains(*it);
+        text.chars().filter(is_of_a_name).take(NAME_CHARS_MAX).collect()
+    };
+    ScoreError::Refused { field: name(field), code: name(code) }
 }

@@ -17,7 +17,8 @@ use crate::cli::scorers::Scorer;
 use crate::domain::accessibility::Language;
 use crate::domain::model::PolicyClass;
 use crate::domain::money::Money;
-use crate::domain::rules::Facts;
+use crate::domain::rules::{Facts, Verdict};
+use crate::domain::transfer::{RailEvent, Status};
 use crate::http::fields::Fields;
 use crate::models::gate::Outcome::{Noted, Passed};
 use crate::models::gate::Report;
@@ -178,11 +179,14 @@ fn time<S: Scorer>(scorer: &S, rows: &[S::Row], report: &mut Report) -> Result<(
         let _ = scorer.score_one(row);
         times.push(start.elapsed());
     }
+    tell_times(&mut times, slow(scorer.identity().class), report)
+}
+
+fn tell_times(times: &mut [Duration], slow: Duration, report: &mut Report) -> Result<(), Ended> {
     times.sort();
     let (median, slowest) = (times[TIMED / 2], times[TIMED * 99 / 100]);
     let detail = format!("{} µs a call, {} µs for the slowest of a hundred", median.as_micros(), slowest.as_micros());
     // The median decides: a busy machine makes one call in a hundred slow.
-    let slow = slow(scorer.identity().class);
     if median > slow {
         return Err(refuse(report, "time", format!("{detail}; at most {} µs are allowed", slow.as_micros())));
     }
@@ -226,5 +230,69 @@ pub(super) fn of_rules(rules: &TransferRules, report: &mut Report) -> Result<(),
         return Err(refuse(report, "answers", faults.sentence(count)));
     }
     report.add("answers", Passed, format!("{count} decisions are usable, and the same again"));
+    check_policy(rules, report)?;
+    time_rules(rules, report)
+}
+
+/// A transfer of 1.00 of 100.00 to a payee of old, to which no rule objects.
+fn plain_transfer() -> Facts {
+    Facts {
+        amount: Money::from_minor(100),
+        available: Money::from_minor(10_000),
+        day_total: Money::ZERO,
+        per_transfer_limit: None,
+        per_day_limit: None,
+        beneficiary_age_seconds: u64::MAX,
+        cooling_seconds: 0,
+        same_account: false,
+        local_hour: 12,
+        risk_level: None,
+        acknowledged: false,
+    }
+}
+
+/// Rules that refuse everybody, or know no way from pending to settled, would stop all transfers.
+fn check_policy(rules: &TransferRules, report: &mut Report) -> Result<(), Ended> {
+    match rules.decide(&plain_transfer()) {
+        Ok(Verdict::Accepted) => {}
+        Ok(verdict) => return Err(refuse(report, "policy", format!("a plain transfer of 1.00 ends as {verdict:?}"))),
+        Err(error) => return Err(refuse(report, "policy", told(error))),
+    }
+    for &status in Status::ALL {
+        for &event in RailEvent::ALL {
+            let wanted = match (status, event) {
+                (Status::Pending, RailEvent::Settled) => Some(Status::Completed),
+                (Status::Pending, RailEvent::Rejected) => Some(Status::Failed),
+                _ => None,
+            };
+            match rules.transition(status, event) {
+                Ok(next) if next == wanted => {}
+                Ok(next) => {
+                    let next = next.map_or("nothing", Status::as_str);
+                    return Err(refuse(report, "policy", format!("{status} and then {event} leads to {next}")));
+                }
+                Err(error) => return Err(refuse(report, "policy", told(error))),
+            }
+        }
+    }
+    report.add(
+        "policy",
+        Passed,
+        "a plain transfer is accepted, and pending becomes completed or failed and nothing else",
+    );
     Ok(())
+}
+
+/// Times decisions: the ledger makes them one after the other.
+fn time_rules(rules: &TransferRules, report: &mut Report) -> Result<(), Ended> {
+    let facts = plain_transfer();
+    let mut times: Vec<_> = (0..TIMED)
+        .map(|_| {
+            let start = Instant::now();
+            // Its answer was checked above.
+            let _ = rules.decide(&facts);
+            start.elapsed()
+        })
+        .collect();
+    tell_times(&mut times, slow(rules.identity().class), report)
 }

@@ -18,9 +18,6 @@ const REQUESTS: usize = 1500;
 /// Requests in one instance: their answers stay far within what one call may return.
 const BATCH: usize = 250;
 
-/// The same requests at every gate.
-const SEED: u64 = 20_261_121;
-
 /// A scorer that promises something.
 pub(super) trait Promised: Scorer {
     /// What a scorer is asked, without what is echoed.
@@ -41,7 +38,9 @@ pub(super) trait Promised: Scorer {
 
 /// Asks.
 pub(super) fn check<S: Promised>(scorer: &S, report: &mut Report) -> Result<(), Ended> {
-    let mut random = Random(SEED);
+    // Others at every examination: a component must not know what it will be asked.
+    let seed = getrandom::u64().map_err(|error| refuse(report, "random", told(error)))?;
+    let mut random = Random(seed);
     let mut labels = Vec::new();
     let mut rows = Vec::new();
     for at in 0..REQUESTS {
@@ -76,7 +75,11 @@ pub(super) fn check<S: Promised>(scorer: &S, report: &mut Report) -> Result<(), 
     if unusable.count > 0 {
         return Err(refuse(report, "random", unusable.sentence(count)));
     }
-    report.add("random", Passed, format!("{count} requests at random answered: in range, fitting, explained"));
+    report.add(
+        "random",
+        Passed,
+        format!("{count} requests at random (seed {seed:016x}) answered: in range, fitting, explained"),
+    );
     if falls.count > 0 {
         return Err(refuse(report, "monotone", falls.sentence(count - REQUESTS)));
     }

@@ -92,6 +92,7 @@ async fn deploy(db: &mut PgConnection, wanted: &Deploy) -> Result<ExitCode> {
         champion: champion.digest,
         canary: canary.transpose()?,
         shadows: shadows.iter().map(of_kind).collect::<Result<_>>()?,
+        stands_in: true,
     };
     if let Err((field, detail)) = wanted.check() {
         bail!("{field} {detail}");
@@ -113,7 +114,7 @@ async fn rollback(db: &mut PgConnection, kind: &str, reason: &str, by: &str) -> 
     let Some(deployed) = deployments::deployment_of(db, kind).await.context("cannot read what is deployed")? else {
         bail!("nothing was deployed for {kind}, so there is nothing to roll back");
     };
-    change(db, &Wanted::alone(kind, deployed.previous), Some(&deployed), reason, by).await?;
+    change(db, &Wanted::rollback(kind, deployed.previous), Some(&deployed), reason, by).await?;
     let registered = components::list(db).await.context("cannot read the registry")?;
     let version = registered.into_iter().find(|it| it.digest == deployed.previous).map(|it| it.model_version);
     print(&format!("{} serves again; hosts follow within a second", version.unwrap_or_default()))?;

@@ -136,7 +136,11 @@ fn sound(request: &Request) -> Result<Assessment, Invalid> {
 
 /// A number that looks random, of the input alone.
 fn fingerprint(request: &Request) -> u64 {
-    let mut hash = request.amount.to_bits() ^ u64::from(request.num_past_transactions);
+    let flags = [request.is_new_beneficiary, request.is_new_device, request.geolocation_changed];
+    let flags = flags.iter().fold(0_u64, |bits, flag| bits << 1 | u64::from(*flag));
+    let saved = request.beneficiary_saved_minutes.map_or(0, |minutes| u64::from(minutes) + 1);
+    let mut hash = request.amount.to_bits() ^ (flags << 50) ^ (saved << 30) ^ u64::from(request.num_past_transactions);
+    hash ^= u64::from(request.num_transactions_to_beneficiary) << 10;
     // The end of SplitMix64.
     hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

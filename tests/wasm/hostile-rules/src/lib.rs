@@ -47,7 +47,11 @@ impl Guest for Component {
     }
 
     fn transition(status: String, event: String) -> Option<String> {
-        (status == "pending" && event == "settled").then(|| "completed".into())
+        match (status.as_str(), event.as_str()) {
+            ("pending", "settled") => Some("completed".into()),
+            ("pending", "rejected") => Some("failed".into()),
+            _ => None,
+        }
     }
 }
 
