@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use caudal::wasm::{Runtime, ScoreError};
+use caudal::wasm::Runtime;
 
 /// The components of the host and the world of each.
 pub(crate) const WORLDS: [(&str, &str); 5] = [
@@ -15,10 +15,6 @@ pub(crate) const WORLDS: [(&str, &str); 5] = [
     ("accessibility", "accessibility-scorer"),
     ("transfer-rules", "transfer-policy"),
 ];
-
-/// How often a sane call may run out of time before a test believes it. The deadline is time on the
-/// wall, and a busy machine may put a thread aside for longer than that.
-const TRIES: usize = 10;
 
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -68,13 +64,6 @@ pub(crate) fn all() -> Vec<(&'static str, &'static str, Vec<u8>)> {
 pub(crate) fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| Runtime::new().unwrap())
-}
-
-/// What loading a component, or a call that does nothing wrong, gives.
-pub(crate) fn sane<T, E: Error>(call: impl Fn() -> Result<T, E>) -> Result<T, E> {
-    let late = ScoreError::TimedOut.to_string();
-    let in_time = |answer: &Result<T, E>| !answer.as_ref().is_err_and(|error| told(error).ends_with(&late));
-    (1..TRIES).map(|_| call()).find(in_time).unwrap_or_else(&call)
 }
 
 /// An error and its causes, as a person reads them.

@@ -8,7 +8,7 @@ use caudal_train::golden::{Case, bits};
 use caudal_train::{accessibility, nudge as trained_nudge, risk as trained_risk};
 use serde::de::DeserializeOwned;
 
-use crate::built::{component, root, runtime, sane};
+use crate::built::{component, root, runtime};
 use crate::models::{ACCESSIBILITY_1, NUDGE_1, RISK_1, RISK_2};
 
 /// Fewest cases of a file.
@@ -36,14 +36,14 @@ fn risk_expect(answer: &risk::Assessment) -> trained_risk::golden::Expect {
 #[test]
 fn risk_models_answer_their_golden_cases_bit_for_bit() {
     for (model, artefact, weights) in [("risk-1", "risk-1", RISK_1), ("risk-2", "risk", RISK_2)] {
-        let scorer = sane(|| RiskScorer::load(runtime(), &component(artefact))).unwrap();
+        let scorer = RiskScorer::load(runtime(), &component(artefact)).unwrap();
         let cases: Vec<Case<trained_risk::rows::Facts, trained_risk::golden::Expect>> = cases(model);
         let requests: Vec<_> = cases.iter().map(|case| risk_request(&case.request)).collect();
-        let together = sane(|| scorer.assess_batch(&requests)).unwrap();
+        let together = scorer.assess_batch(&requests).unwrap();
         for ((case, request), batched) in cases.iter().zip(&requests).zip(together) {
             let native = trained_risk::golden::expect(&weights, &native::risk::Request::from(&case.request));
             assert_eq!(native.as_ref(), Some(&case.expect), "{}: native", case.case);
-            let alone = sane(|| scorer.assess(request)).unwrap();
+            let alone = scorer.assess(request).unwrap();
             assert_eq!(risk_expect(&alone), case.expect, "{}: component", case.case);
             assert_eq!(risk_expect(&batched.unwrap()), case.expect, "{}: batch", case.case);
         }
@@ -68,7 +68,7 @@ pub(crate) fn risk_request(facts: &trained_risk::rows::Facts) -> risk::Request {
 
 #[test]
 fn the_nudge_model_answers_its_golden_cases_bit_for_bit() {
-    let scorer = sane(|| NudgeScorer::load(runtime(), &component("nudge"))).unwrap();
+    let scorer = NudgeScorer::load(runtime(), &component("nudge")).unwrap();
     let cases: Vec<Case<trained_nudge::golden::Facts, trained_nudge::golden::Expect>> = cases("nudge-1");
     let request = |facts: &trained_nudge::golden::Facts| nudge::Request {
         screen: facts.screen.clone(),
@@ -85,11 +85,11 @@ fn the_nudge_model_answers_its_golden_cases_bit_for_bit() {
         reason: answer.reason.clone(),
     };
     let requests: Vec<_> = cases.iter().map(|case| request(&case.request)).collect();
-    let together = sane(|| scorer.assess_batch(&requests)).unwrap();
+    let together = scorer.assess_batch(&requests).unwrap();
     for ((case, request), batched) in cases.iter().zip(&requests).zip(together) {
         let native = trained_nudge::golden::expect(&NUDGE_1, &case.request.request());
         assert_eq!(native.as_ref(), Some(&case.expect), "{}: native", case.case);
-        assert_eq!(expect(&sane(|| scorer.assess(request)).unwrap()), case.expect, "{}: component", case.case);
+        assert_eq!(expect(&scorer.assess(request).unwrap()), case.expect, "{}: component", case.case);
         assert_eq!(expect(&batched.unwrap()), case.expect, "{}: batch", case.case);
     }
 }
@@ -98,7 +98,7 @@ fn the_nudge_model_answers_its_golden_cases_bit_for_bit() {
 fn the_accessibility_model_answers_its_golden_cases_bit_for_bit() {
     use accessibility::generator::Sure;
     use accessibility::golden::{Expect, Facts};
-    let scorer = sane(|| AccessibilityScorer::load(runtime(), &component("accessibility"))).unwrap();
+    let scorer = AccessibilityScorer::load(runtime(), &component("accessibility")).unwrap();
     let cases: Vec<Case<Facts, Expect>> = cases("accessibility-1");
     let request = |facts: &Facts| a11y::Request {
         can_read_small_text: facts.can_read_small_text,
@@ -128,11 +128,11 @@ fn the_accessibility_model_answers_its_golden_cases_bit_for_bit() {
         }
     };
     let requests: Vec<_> = cases.iter().map(|case| request(&case.request)).collect();
-    let together = sane(|| scorer.assess_batch(&requests)).unwrap();
+    let together = scorer.assess_batch(&requests).unwrap();
     for ((case, request), batched) in cases.iter().zip(&requests).zip(together) {
         let native = native::accessibility::assess(&ACCESSIBILITY_1, &case.request.request());
         assert_eq!(accessibility::golden::expect(&native), case.expect, "{}: native", case.case);
-        assert_eq!(expect(sane(|| scorer.assess(request)).unwrap()), case.expect, "{}: component", case.case);
+        assert_eq!(expect(scorer.assess(request).unwrap()), case.expect, "{}: component", case.case);
         assert_eq!(expect(batched.unwrap()), case.expect, "{}: batch", case.case);
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use caudal::domain::nudge::{Assessment, Request};
 use caudal::wasm::{NudgeScorer, Runtime, ScoreError};
 
-use crate::built::{hostile, runtime, sane, told};
+use crate::built::{hostile, runtime, told};
 
 /// A deadline of 10 ms that passes on a machine busy with other tests.
 const SOON: Duration = Duration::from_secs(2);
@@ -26,7 +26,7 @@ const MORE_THAN_SLOTS: usize = 200;
 
 fn scorer() -> &'static NudgeScorer {
     static SCORER: OnceLock<NudgeScorer> = OnceLock::new();
-    SCORER.get_or_init(|| sane(|| NudgeScorer::load(runtime(), &hostile())).unwrap())
+    SCORER.get_or_init(|| NudgeScorer::load(runtime(), &hostile()).unwrap())
 }
 
 /// Asks for the behaviour that `screen` names.
@@ -47,13 +47,13 @@ fn ask_of(scorer: &NudgeScorer, screen: &str) -> Result<Assessment, ScoreError> 
 
 #[track_caller]
 fn assert_answers() {
-    assert_eq!(sane(|| ask("login")).unwrap().difficulty_score, 0.1);
+    assert_eq!(ask("login").unwrap().difficulty_score, 0.1);
 }
 
 /// How a misbehaviour other than a loop ends, also told with its causes.
 #[track_caller]
 fn failure(screen: &str) -> (ScoreError, String) {
-    let error = sane(|| ask(screen)).unwrap_err();
+    let error = ask(screen).unwrap_err();
     let text = told(&error);
     assert_answers();
     (error, text)
@@ -125,7 +125,7 @@ fn a_refusal_of_good_input_names_field_and_code() {
 #[test]
 fn nothing_survives_a_decision() {
     for call in 0..1000 {
-        let answer = sane(|| ask("count")).unwrap();
+        let answer = ask("count").unwrap();
         assert_eq!(answer.difficulty_score, 0.001, "call {call} saw memory of an earlier one");
     }
 }
@@ -157,7 +157,7 @@ fn others_are_answered_while_one_loops() {
 fn failures_give_their_slots_back() {
     for screen in ["trap", "grow", "recurse", "spill", "huge", "nan", "invalid"] {
         for call in 0..MORE_THAN_SLOTS {
-            let error = sane(|| ask(screen)).unwrap_err();
+            let error = ask(screen).unwrap_err();
             assert!(!matches!(error, ScoreError::Busy), "call {call} of {screen}: {}", told(&error));
         }
         assert_answers();
@@ -183,7 +183,7 @@ fn thousands_of_decisions_in_a_row_find_a_slot() {
 /// What so many loops at once end with, in a pool of their own, and whether that pool still works.
 fn crowd(size: usize) -> Vec<Result<Assessment, ScoreError>> {
     let own = Runtime::new().unwrap();
-    let scorer = sane(|| NudgeScorer::load(&own, &hostile())).unwrap();
+    let scorer = NudgeScorer::load(&own, &hostile()).unwrap();
     // All at once, however long it takes to start their threads; awake, because those who sleep are woken
     // one after the other.
     let there = AtomicUsize::new(0);
@@ -198,7 +198,7 @@ fn crowd(size: usize) -> Vec<Result<Assessment, ScoreError>> {
         let calls: Vec<_> = (0..size).map(|_| scope.spawn(call)).collect();
         calls.into_iter().map(|call| call.join().unwrap()).collect()
     });
-    assert_eq!(sane(|| ask_of(&scorer, "login")).unwrap().difficulty_score, 0.1);
+    assert_eq!(ask_of(&scorer, "login").unwrap().difficulty_score, 0.1);
     outcomes
 }
 

@@ -5,14 +5,10 @@ use caudal::models::{Components, Registry};
 use caudal::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, ScoreError, TransferRules};
 use sha2::{Digest as _, Sha256};
 
-use crate::built::{component, hostile, runtime, sane, told};
+use crate::built::{component, hostile, runtime, told};
 use crate::forged;
 
 fn load(kind: ModelKind, bytes: &[u8]) -> Result<Identity, LoadError> {
-    sane(|| load_once(kind, bytes))
-}
-
-fn load_once(kind: ModelKind, bytes: &[u8]) -> Result<Identity, LoadError> {
     match kind {
         ModelKind::Risk => RiskScorer::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
         ModelKind::Nudge => NudgeScorer::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),

@@ -11,7 +11,7 @@ use caudal_model as native;
 use proptest::prelude::*;
 use std::sync::OnceLock;
 
-use crate::built::{runtime, sane};
+use crate::built::runtime;
 use crate::models::{ACCESSIBILITY_1, NUDGE_1, RISK_2};
 
 /// Inputs for each kind in one run.
@@ -54,7 +54,7 @@ fn by_native<A, T>(answer: Result<A, native::Invalid>, told: impl FnOnce(A) -> T
 type RiskBits = (String, u64, u64, Vec<(String, u64)>, Vec<String>);
 
 fn risk_by_component(request: &risk::Request) -> Told<RiskBits> {
-    by_component(sane(|| registry().risk.as_ref().unwrap().champion.scorer.assess(request)), |answer| {
+    by_component(registry().risk.as_ref().unwrap().champion.scorer.assess(request), |answer| {
         let contributions = answer.contributions.into_iter().map(|it| (it.feature, it.weight.to_bits())).collect();
         (answer.level.to_string(), answer.score.to_bits(), answer.base.to_bits(), contributions, answer.factors)
     })
@@ -77,7 +77,7 @@ fn risk_by_native(request: &risk::Request) -> Told<RiskBits> {
 type NudgeBits = (bool, u64, String, String);
 
 fn nudge_by_component(request: &nudge::Request) -> Told<NudgeBits> {
-    by_component(sane(|| registry().nudge.as_ref().unwrap().champion.scorer.assess(request)), |answer| {
+    by_component(registry().nudge.as_ref().unwrap().champion.scorer.assess(request), |answer| {
         (answer.needs_help, answer.difficulty_score.to_bits(), answer.nudge_type.to_string(), answer.reason)
     })
 }
@@ -97,7 +97,7 @@ fn nudge_by_native(request: &nudge::Request) -> Told<NudgeBits> {
 type ProfileBits = ((profile::Theme, bool, profile::NudgingLevel, bool), u64, u64, Vec<String>);
 
 fn accessibility_by_component(request: &a11y::Request) -> ProfileBits {
-    let answer = sane(|| registry().accessibility.as_ref().unwrap().champion.scorer.assess(request)).unwrap();
+    let answer = registry().accessibility.as_ref().unwrap().champion.scorer.assess(request).unwrap();
     let profile = answer.profile;
     (
         (profile.theme, profile.screen_reader_mode, profile.nudging_level, profile.voice_feedback),
@@ -148,7 +148,7 @@ proptest! {
     #[test]
     fn a_batch_answers_as_its_rows_do_alone(requests in proptest::collection::vec(requests::risk(), 0..20)) {
         let scorer = &registry().risk.as_ref().unwrap().champion.scorer;
-        let together = sane(|| scorer.assess_batch(&requests)).unwrap();
+        let together = scorer.assess_batch(&requests).unwrap();
         prop_assert_eq!(together.len(), requests.len());
         for (request, answer) in requests.iter().zip(together) {
             let told = by_component(answer, |answer| answer.score.to_bits());
@@ -169,7 +169,7 @@ proptest! {
 
     #[test]
     fn transfer_rules_give_the_same_verdicts(facts in requests::facts()) {
-        prop_assert_eq!(sane(|| registry().decide(&facts)).unwrap(), verdict_by_native(&facts));
+        prop_assert_eq!(registry().decide(&facts).unwrap(), verdict_by_native(&facts));
     }
 }
 
@@ -177,7 +177,7 @@ proptest! {
 fn statuses_move_the_same_way() {
     for &status in Status::ALL {
         for &event in RailEvent::ALL {
-            let next = sane(|| registry().transition(status, event)).unwrap();
+            let next = registry().transition(status, event).unwrap();
             let native = native::rules::transition(status.as_str(), event.as_str());
             assert_eq!(next.map(Status::as_str), native, "{status} on {event}");
         }

@@ -54,8 +54,9 @@ impl Observer {
     }
 
     /// Compares a request later, or counts that it was dropped.
-    pub(super) fn observe<S: Scorer>(&self, route: Arc<Route<S>>, asked: Asked<S>) {
+    pub(super) fn observe<S: Scorer>(&self, route: &Arc<Route<S>>, asked: Asked<S>) {
         let (epoch, champion) = (route.epoch, digest_of(&route.champion));
+        let route = Arc::clone(route);
         let job: Job = Box::new(move |tally| tally.compare(&route, asked));
         if let Err(TrySendError::Full(_)) = self.jobs.try_send(job) {
             self.tally.count((S::KIND, epoch, champion, Measure::Dropped, 0));

@@ -61,12 +61,9 @@ impl<S: Scorer> Route<S> {
         if let Some(canary) = self.canary_for(request, user) {
             match canary.served.answer(request, metrics).await {
                 Ok((answer, took)) => {
-                    let scored = scored(&canary.served, answer.clone());
-                    self.observe(
-                        observer,
-                        Asked { request: request.clone(), canary: Some((answer, took)), champion: None },
-                    );
-                    return Ok(scored);
+                    let canary_said = Some((answer.clone(), took));
+                    observer.observe(self, Asked { request: request.clone(), canary: canary_said, champion: None });
+                    return Ok(scored(&canary.served, answer));
                 }
                 Err(error) => {
                     tracing::warn!(kind = %S::KIND, %error, "a canary failed; the champion answers");
@@ -79,9 +76,12 @@ impl<S: Scorer> Route<S> {
             Ok(answer) => answer,
             Err(error) => return self.previous_answers(request, error, metrics).await,
         };
-        let scored = scored(&self.champion, answer.clone());
-        self.observe(observer, Asked { request: request.clone(), canary: None, champion: Some((answer, took)) });
-        Ok(scored)
+        // Most of the time nobody compares, and nothing is copied.
+        if self.canary.is_some() || !self.shadows.is_empty() {
+            let champion = Some((answer.clone(), took));
+            observer.observe(self, Asked { request: request.clone(), canary: None, champion });
+        }
+        Ok(scored(&self.champion, answer))
     }
 
     async fn champion_answers(
@@ -122,12 +122,6 @@ impl<S: Scorer> Route<S> {
             None => is_in_share(digest, &format!("{request:?}"), canary.percent),
         };
         meets.then_some(canary)
-    }
-
-    fn observe(self: &Arc<Self>, observer: &Observer, asked: Asked<S>) {
-        if self.canary.is_some() || !self.shadows.is_empty() {
-            observer.observe(Arc::clone(self), asked);
-        }
     }
 }
 
