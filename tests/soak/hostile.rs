@@ -3,39 +3,42 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::load::{Load, percentile};
+use crate::load::Load;
 use crate::operator::{Operator, component};
 use crate::process::{DataDir, Service};
 use crate::seconds;
+use crate::turns::{TURNS, Turns};
 
 #[test]
 fn others_do_not_wait_for_a_model_that_loops() {
     let data = DataDir::new();
     let service = Service::start(&data);
     let operator = Operator::new(&data, &service);
+    let ours = operator.version("nudge-");
     let hostile = operator.push("nudge", component("fixtures/hostile"));
     // The screen that sends the hostile model into an endless loop means nothing to ours.
     let load = Load::start(&service, "loop");
     thread::sleep(Duration::from_secs(1));
-    let quiet = Instant::now();
-    thread::sleep(seconds(2) / 2);
-    let looping = Instant::now();
-    operator.deploy("nudge", &hostile, 0);
-    thread::sleep(seconds(2) / 2);
+
+    let part = seconds(2) / 2 / TURNS;
+    let (mut epoch, mut turns) = (0, Turns::new(["quiet", "looping"]));
+    for turn in 0..TURNS {
+        let start = Instant::now();
+        thread::sleep(part);
+        turns.add(0, start);
+        let start = Instant::now();
+        epoch = operator.deploy("nudge", &hostile, epoch);
+        thread::sleep(part);
+        turns.add(1, start);
+        if turn + 1 < TURNS {
+            epoch = operator.deploy("nudge", &ours, epoch);
+        }
+    }
     let fallbacks = operator.metric("caudal_model_fallbacks_total{kind=\"nudge\"}");
     let (samples, _) = load.stop();
 
     println!("a nudge champion that loops; {fallbacks} of its requests were answered by the one before it");
-    println!("               requests   p50 ms   p99 ms");
-    for path in ["/ai/risk", "/ai/nudge", "/transactions"] {
-        for (name, from, to) in [("quiet", quiet, looping), ("looping", looping, Instant::now())] {
-            let within = samples.iter().filter(|it| it.path == path && it.due >= from && it.due < to);
-            let mut took: Vec<_> = within.map(|it| it.took).collect();
-            took.sort();
-            let (half, most) = (percentile(&took, 50), percentile(&took, 99));
-            println!("{path:14}{:9} {half:8.2} {most:8.2} {name}", took.len());
-        }
-    }
+    turns.print(&samples);
     assert!(fallbacks > 10.0, "{fallbacks}");
     service.stop();
 }

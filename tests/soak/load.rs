@@ -18,6 +18,11 @@ const TRANSFER_CLIENTS: usize = 4;
 const SCORE_EVERY: Duration = Duration::from_millis(25);
 const TRANSFER_EVERY: Duration = Duration::from_millis(60);
 
+/// Sleeps of the thread that only looks whether the machine is in time.
+const MACHINE_EVERY: Duration = Duration::from_millis(5);
+/// What that thread's samples are called.
+pub(crate) const MACHINE: &str = "the machine";
+
 /// Requests on risk that are asked in turn.
 const INPUTS: usize = 64;
 
@@ -33,6 +38,7 @@ pub(crate) struct Load {
     stop: Arc<AtomicBool>,
     clients: Vec<JoinHandle<Vec<Sample>>>,
     accounts: Vec<String>,
+    machine: JoinHandle<Vec<Sample>>,
 }
 
 impl Load {
@@ -77,17 +83,34 @@ impl Load {
                 })
             }));
         }
-        Self { stop, clients, accounts }
+        let machine = thread::spawn({
+            let stop = Arc::clone(&stop);
+            move || watch_machine(&stop)
+        });
+        Self { stop, clients, accounts, machine }
     }
 
-    /// Stops them; what they saw, and the transfers that each account made.
+    /// Stops them; what they and the machine's own watch saw, and the transfers that each account made.
     pub(crate) fn stop(self) -> (Vec<Sample>, Vec<(String, usize)>) {
         self.stop.store(true, Relaxed);
         let samples: Vec<_> = self.clients.into_iter().map(|it| it.join().unwrap()).collect();
         let transfers = samples[RISK_CLIENTS + NUDGE_CLIENTS..].iter().map(Vec::len);
         let transfers = self.accounts.into_iter().zip(transfers).collect();
-        (samples.into_iter().flatten().collect(), transfers)
+        let mut samples: Vec<_> = samples.into_iter().flatten().collect();
+        samples.extend(self.machine.join().unwrap());
+        (samples, transfers)
     }
+}
+
+/// How late a thread wakes that asked for nothing but that: what is not the service's doing shows here too.
+fn watch_machine(stop: &AtomicBool) -> Vec<Sample> {
+    let mut samples = Vec::new();
+    while !stop.load(Relaxed) {
+        let due = Instant::now() + MACHINE_EVERY;
+        thread::sleep(MACHINE_EVERY);
+        samples.push(Sample { path: MACHINE, due, took: due.elapsed() });
+    }
+    samples
 }
 
 struct Request {
@@ -167,9 +190,4 @@ fn ask_nudge(url: &str, screen: &str, turn: usize) -> Request {
     });
     let check = |answer: &Value| assert!(answer["result"]["difficulty_score"].is_f64(), "{answer}");
     Request { url: url.to_owned(), body: body.to_string(), authorization: String::new(), check: Box::new(check) }
-}
-
-/// Of a hundred, how long the slowest but so many took, in milliseconds.
-pub(crate) fn percentile(took: &[Duration], share: usize) -> f64 {
-    took[took.len() * share / 100].as_secs_f64() * 1e3
 }

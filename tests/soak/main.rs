@@ -10,6 +10,7 @@ mod operator;
 #[path = "../cli/process.rs"]
 mod process;
 mod swapping;
+mod turns;
 
 use std::time::Duration;
 

@@ -6,16 +6,15 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::load::{Load, Sample, percentile};
+use crate::load::{Load, MACHINE};
 use crate::operator::{Operator, never_seen};
 use crate::process::{DataDir, Service};
+use crate::turns::{TURNS, Turns};
 use crate::{is_long, seconds};
 
 const SWAP_EVERY: Duration = Duration::from_millis(50);
 /// One swap of so many is to a component that nobody has seen.
 const NEW_EVERY: usize = 10;
-/// Quiet and swapping take turns, so that a change of the machine's mood meets both.
-const ROUNDS: u32 = 3;
 
 #[test]
 fn requests_do_not_notice_swaps() {
@@ -27,18 +26,18 @@ fn requests_do_not_notice_swaps() {
     // Connections are made and caches are warm before anything is measured.
     thread::sleep(Duration::from_secs(1));
 
-    let part = seconds(3) / ROUNDS;
+    let part = seconds(3) / TURNS;
     let (mut epoch, mut swaps, mut fresh, mut pushed) = (0, 0, 0, 0);
-    let mut spans = Vec::new();
-    for _ in 0..ROUNDS {
+    let mut turns = Turns::new(["quiet", "swapping"]);
+    for _ in 0..TURNS {
         let start = Instant::now();
         thread::sleep(part);
-        spans.push((false, start, Instant::now()));
+        turns.add(0, start);
         let start = Instant::now();
         let swapped = swap(&operator, &ours, epoch, pushed, part);
         epoch = swapped.epoch;
         (swaps, fresh, pushed) = (swaps + swapped.swaps, fresh + swapped.fresh, pushed + swapped.pushed);
-        spans.push((true, start, Instant::now()));
+        turns.add(1, start);
     }
     let in_service = operator.metric("caudal_model_swaps_total{kind=\"risk\"}");
     let (samples, transfers) = load.stop();
@@ -49,23 +48,10 @@ fn requests_do_not_notice_swaps() {
         let centavos = (account["balance"].as_f64().unwrap() * 100.0).round() as usize;
         assert_eq!(centavos, 1_000_000 - count, "{account}");
     }
-    let took = |swapping: bool| -> Vec<Duration> {
-        let within = |sample: &&Sample| {
-            spans.iter().any(|(kind, from, to)| *kind == swapping && sample.due >= *from && sample.due < *to)
-        };
-        let mut took: Vec<_> = samples.iter().filter(within).map(|sample| sample.took).collect();
-        took.sort();
-        took
-    };
-    let (quiet, swapping) = (took(false), took(true));
-    println!("{} requests over 16 connections, all answered with 200 and the score of their version", samples.len());
+    let requests = samples.iter().filter(|it| it.path != MACHINE).count();
+    println!("{requests} requests over 16 connections, all answered with 200 and the score of their version");
     println!("{swaps} swaps, {in_service} of them in service, {fresh} to components that nobody had seen");
-    println!("               requests   p50 ms   p99 ms");
-    for (name, took) in [("quiet", &quiet), ("swapping", &swapping)] {
-        println!("{name:14}{:9} {:8.2} {:8.2}", took.len(), percentile(took, 50), percentile(took, 99));
-    }
-    let ratio = |share| percentile(&swapping, share) / percentile(&quiet, share);
-    println!("{:14}{:9} {:8.2} {:8.2}", "ratio", "", ratio(50), ratio(99));
+    turns.print(&samples);
     if is_long() {
         assert!(fresh * NEW_EVERY * 10 >= swaps * 8, "too few of {swaps} swaps were to new components: {fresh}");
     }
