@@ -21,7 +21,7 @@ fn others_do_not_wait_for_a_model_that_loops() {
     thread::sleep(Duration::from_secs(1));
 
     let part = seconds(2) / 2 / TURNS;
-    let (mut epoch, mut turns) = (0, Turns::new(["quiet", "looping"]));
+    let (mut epoch, mut turns) = (0, Turns::new(&["quiet", "looping"]));
     for turn in 0..TURNS {
         let start = Instant::now();
         thread::sleep(part);

@@ -6,6 +6,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use crate::load::{Load, MACHINE};
 use crate::operator::{Operator, never_seen};
 use crate::process::{DataDir, Service};
@@ -28,16 +30,19 @@ fn requests_do_not_notice_swaps() {
 
     let part = seconds(3) / TURNS;
     let (mut epoch, mut swaps, mut fresh, mut pushed) = (0, 0, 0, 0);
-    let mut turns = Turns::new(["quiet", "swapping"]);
+    let mut turns = Turns::new(&["quiet", "committing", "swapping"]);
     for _ in 0..TURNS {
         let start = Instant::now();
         thread::sleep(part);
         turns.add(0, start);
         let start = Instant::now();
+        commit(&service, part);
+        turns.add(1, start);
+        let start = Instant::now();
         let swapped = swap(&operator, &ours, epoch, pushed, part);
         epoch = swapped.epoch;
         (swaps, fresh, pushed) = (swaps + swapped.swaps, fresh + swapped.fresh, pushed + swapped.pushed);
-        turns.add(1, start);
+        turns.add(2, start);
     }
     let in_service = operator.metric("caudal_model_swaps_total{kind=\"risk\"}");
     let (samples, transfers) = load.stop();
@@ -57,6 +62,19 @@ fn requests_do_not_notice_swaps() {
     }
     assert!(swaps > 10 && in_service > 10.0 && fresh > 0, "{swaps} {in_service} {fresh}");
     service.stop();
+}
+
+/// As many commits as swaps make, of something that concerns no model: what these cost, a swap is not to blame for.
+fn commit(service: &Service, time: Duration) {
+    let profile = json!({"theme": "standard-accessible", "screenReaderMode": false, "fontScale": 1.2,
+        "nudgingLevel": "medium", "voiceFeedback": false});
+    let start = Instant::now();
+    let mut due = start;
+    while start.elapsed() < time {
+        service.must("PUT", "/api/profile/accessibility", Some(profile.clone()));
+        due += SWAP_EVERY;
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+    }
 }
 
 /// What an operator did in a while.

@@ -1,4 +1,4 @@
-//! Comparing two states of one service in one run: they take short turns, so that a change of the machine's
+//! Comparing states of one service in one run: they take short turns, so that a change of the machine's
 //! mood meets both, and each part of the load is set beside itself.
 
 use std::time::{Duration, Instant};
@@ -8,15 +8,15 @@ use crate::load::{MACHINE, Sample};
 /// Turns of each state.
 pub(crate) const TURNS: u32 = 10;
 
-/// When which of two states was.
+/// When which of some states was.
 pub(crate) struct Turns {
-    names: [&'static str; 2],
+    names: &'static [&'static str],
     spans: Vec<(usize, Instant, Instant)>,
 }
 
 impl Turns {
-    /// The state to compare with comes first.
-    pub(crate) fn new(names: [&'static str; 2]) -> Self {
+    /// The state that the others are compared with comes first.
+    pub(crate) fn new(names: &'static [&'static str]) -> Self {
         Self { names, spans: Vec::new() }
     }
 
@@ -39,16 +39,17 @@ impl Turns {
     /// Times of all requests together, of each path, and how late the machine let threads wake.
     pub(crate) fn print(&self, samples: &[Sample]) {
         let paths = ["/ai/risk", "/ai/nudge", "/transactions"];
-        println!("{:24} requests   p50 ms   p99 ms", "");
+        println!("{:26} requests  p50 ms (ratio)  p99 ms (ratio)", "");
         let single = paths.iter().chain(&[MACHINE]).map(|path| (*path, std::slice::from_ref(path)));
         for (title, paths) in std::iter::once(("all", &paths[..])).chain(single) {
-            let states = [0, 1].map(|state| self.took(samples, paths, state));
-            for (name, took) in self.names.iter().zip(&states) {
-                let (half, most) = (percentile(took, 50), percentile(took, 99));
-                println!("{title:14}{name:10} {:8} {half:8.2} {most:8.2}", took.len());
+            let quiet = self.took(samples, paths, 0);
+            for (state, name) in self.names.iter().enumerate() {
+                let took = self.took(samples, paths, state);
+                let figure = |share| (percentile(&took, share), percentile(&took, share) / percentile(&quiet, share));
+                let ((half, half_ratio), (most, most_ratio)) = (figure(50), figure(99));
+                let count = took.len();
+                println!("{title:14}{name:12} {count:8} {half:7.2} ({half_ratio:4.2}) {most:8.2} ({most_ratio:4.2})");
             }
-            let ratio = |share| percentile(&states[1], share) / percentile(&states[0], share);
-            println!("{title:14}{:10} {:8} {:8.2} {:8.2}", "ratio", "", ratio(50), ratio(99));
         }
     }
 }
