@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve test soak check components train prepare install
+.PHONY: serve test soak check components package train prepare install
 
 serve: components ## Run the service in the sandbox: addresses, a token and a curl line are printed
 	cargo build --locked --package caudal
@@ -14,6 +14,8 @@ test: install ## Everything short: builds, starts a Postgres of its own, runs al
 	components/build.sh --fixtures
 	tests/wasm/fixtures/build.sh
 	cargo build --locked --package caudal
+	tests/tools.sh browser
+	$(MAKE) package
 	tests/run.sh $(CAUDAL)
 
 soak: install ## Half a minute of load while models are swapped, and a thousand swaps: prints times and memory
@@ -30,6 +32,11 @@ check: install ## Formatting, lints, documentation, licences
 
 train: ## Every model again: weights, cards, plots, golden cases; changes nothing unless training did
 	cargo run --locked --package caudal-train -- all
+
+package: ## The npm package of components/js, from a built service: dist/ and lib/
+	tests/tools.sh browser
+	$(CAUDAL) models package components/js/dist
+	npm --prefix components/js run --silent build
 
 components: install ## The four components, under target/components
 	components/build.sh

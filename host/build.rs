@@ -1,10 +1,20 @@
-//! Finds the components that the host embeds, and rebuilds it when they or the migrations change.
+//! Finds what the host embeds: the components, and the files that it serves to browsers. Rebuilds it when
+//! they or the migrations change.
 
-use std::path::Path;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::exit;
+use std::{env, fs, io};
+
+/// What is served to browsers: a constant for each folder, and the endings of its files.
+const SERVED: [(&str, &str, &[&str]); 3] = [
+    ("BANK", "host/web/bank", &["html", "css", "js", "svg"]),
+    ("CONSOLE", "host/web/console", &["html", "css", "js"]),
+    ("SCORERS", "components/js/src", &["js"]),
+];
 
 #[expect(clippy::print_stderr, reason = "a build script has nowhere else to say what is missing")]
-fn main() {
+fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let components = root.join("target/components");
     println!("cargo::rerun-if-changed=../migrations");
@@ -17,4 +27,26 @@ fn main() {
         }
     }
     println!("cargo::rustc-env=CAUDAL_COMPONENTS={}", components.display());
+
+    let mut code = String::new();
+    for (name, folder, endings) in SERVED {
+        let folder = root.join(folder).canonicalize()?;
+        println!("cargo::rerun-if-changed={}", folder.display());
+        writeln!(code, "/// Every file of a folder, by name.\npub(super) const {name}: &[Embedded] = &[").ok();
+        for file in files(&folder, endings)? {
+            let file_name = file.file_name().unwrap_or_default();
+            writeln!(code, "    ({file_name:?}, include_bytes!({file:?})),").ok();
+        }
+        code.push_str("];\n");
+    }
+    let output = env::var_os("OUT_DIR").map(PathBuf::from).ok_or(io::ErrorKind::NotFound)?;
+    fs::write(output.join("served.rs"), code)
+}
+
+fn files(folder: &Path, endings: &[&str]) -> io::Result<Vec<PathBuf>> {
+    let paths: io::Result<Vec<PathBuf>> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect();
+    let is_served = |path: &PathBuf| path.extension().is_some_and(|it| endings.iter().any(|ending| it == *ending));
+    let mut paths: Vec<_> = paths?.into_iter().filter(is_served).collect();
+    paths.sort();
+    Ok(paths)
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every test with a throw-away Postgres, and closes with one line for all of them.
+# Runs every test, those in Rust with a throw-away Postgres, and closes with one line for all of them.
 #
 # $1: the caudal binary, which brings that Postgres. An inherited DATABASE_URL is not used.
 set -euo pipefail
@@ -14,6 +14,14 @@ status=0
 env -u DATABASE_URL "$caudal" --data-dir "$scratch" postgres -- \
     cargo test --locked --no-fail-fast --package caudal --package caudal-model --package caudal-train 2>&1 | tee "$scratch/log" || status=$?
 
+# The tests in JavaScript start services of their own, one file after the other: each wants both processors.
+mapfile -t files < <(find tests/parity tests/edge tests/web -name '*.test.mjs' | sort)
+CAUDAL=$(realpath "$caudal") node --test --test-concurrency=1 --test-reporter=spec "${files[@]}" 2>&1 | tee "$scratch/node" ||
+    status=$?
+
+cat "$scratch/node" >> "$scratch/log"
 awk '/^test result:/ { passed += $4; failed += $6 }
+     $2 == "pass" && NF == 3 { passed += $3 }
+     $2 == "fail" && NF == 3 { failed += $3 }
      END { printf "\n%d passed, %d failed\n", passed, failed }' "$scratch/log"
 exit "$status"

@@ -7,8 +7,9 @@ use time::OffsetDateTime;
 
 use crate::analytics::EventWorker;
 use crate::clock::Clock;
+use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
-use crate::http::token::Verifier;
+use crate::http::token::{Minter, Verifier};
 use crate::ledger::Ledger;
 use crate::models::Models;
 use crate::models::pushes::Pushes;
@@ -31,6 +32,8 @@ pub struct App {
     pub runtime: Runtime,
     /// Checks bearer tokens.
     pub tokens: Arc<Verifier>,
+    /// Makes tokens for whoever tries the sandbox; none in production.
+    pub sandbox: Option<Arc<Minter>>,
     /// The time.
     pub clock: Clock,
     /// Policy that the configuration sets.
@@ -48,4 +51,6 @@ pub struct Settings {
     pub enforce_clabe: bool,
     /// `Host` names that the assistance listener answers to, without port, in lower case.
     pub assist_hosts: Vec<String>,
+    /// Kinds whose active model anybody may fetch.
+    pub published: Vec<ModelKind>,
 }

@@ -79,6 +79,19 @@ pub enum ScorerKind {
     Accessibility,
 }
 
+/// What is published of the scorers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PublishedKind {
+    /// The risk scorer: whoever has it can try without being seen how a fraud would score.
+    Risk,
+    /// The nudge scorer.
+    Nudge,
+    /// The accessibility recommender.
+    Accessibility,
+    /// Nothing.
+    None,
+}
+
 /// How rows are written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
@@ -150,6 +163,11 @@ pub enum Models {
         /// Who registers it
         #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
         by: String,
+    },
+    /// Write the generated part of the package for browsers and edge workers, which is in components/js
+    Package {
+        /// Its folder dist
+        folder: PathBuf,
     },
     /// Let a registered version serve, on every host and without a pause
     Deploy(Deploy),
@@ -262,6 +280,10 @@ pub struct Serve {
     /// what cannot be kept is not answered
     #[arg(long, env = "CAUDAL_DECISION_LOG")]
     pub decision_log: bool,
+    /// Kinds whose active model anybody may fetch from /models, to score in a page (default: nudge and
+    /// accessibility; in the sandbox all)
+    #[arg(long, env = "CAUDAL_PUBLISH_MODELS", value_enum, value_delimiter = ',')]
+    pub publish_models: Option<Vec<PublishedKind>>,
     /// Tokens.
     #[command(flatten)]
     pub jwt: Jwt,

@@ -281,9 +281,9 @@ async fn send_to_host(app: &TestApp, host: Option<&str>, method: &str, path: &st
     }
     let response = app.assist.clone().oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap();
     let (parts, body) = response.into_parts();
-    let bytes = axum::body::to_bytes(body, BODY_BYTES_MAX).await.unwrap();
-    let text = String::from_utf8(bytes.to_vec()).unwrap();
-    Answer { path: path.to_owned(), status: parts.status, headers: parts.headers, text }
+    let bytes = axum::body::to_bytes(body, BODY_BYTES_MAX).await.unwrap().to_vec();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Answer { path: path.to_owned(), status: parts.status, headers: parts.headers, text, bytes }
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -13,7 +13,7 @@ use caudal::app::{App, Settings};
 use caudal::clock::Clock;
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
-use caudal::http::token::{TokenConfig, Verifier, mint};
+use caudal::http::token::{Minter, TokenConfig, Verifier, mint};
 use caudal::ledger::Ledger;
 use caudal::ledger::batcher::LedgerConfig;
 use caudal::models::decisions::DecisionLog;
@@ -57,6 +57,8 @@ pub(crate) struct Options {
     pub(crate) enforce_clabe: bool,
     pub(crate) cooling_seconds: u64,
     pub(crate) decision_log: bool,
+    pub(crate) published: Vec<ModelKind>,
+    pub(crate) sandbox: bool,
 }
 
 impl Default for Options {
@@ -66,6 +68,8 @@ impl Default for Options {
             enforce_clabe: false,
             cooling_seconds: 0,
             decision_log: false,
+            published: vec![ModelKind::Nudge, ModelKind::Accessibility],
+            sandbox: false,
         }
     }
 }
@@ -132,6 +136,7 @@ impl TestApp {
             opening_credit: options.opening_credit,
             enforce_clabe: options.enforce_clabe,
             assist_hosts: vec!["localhost".to_owned()],
+            published: options.published,
         };
         let app = App {
             db: db.clone(),
@@ -141,6 +146,7 @@ impl TestApp {
             pushes: Pushes::new(Gate::new(env!("CARGO_BIN_EXE_caudal").into()), db.clone(), clock.clone()),
             events,
             tokens: Arc::new(Verifier::new(SECRET, token_config())),
+            sandbox: options.sandbox.then(|| Arc::new(Minter::new(SECRET, token_config()))),
             clock: clock.clone(),
             settings: Arc::new(settings),
             started_at: clock.now(),
@@ -286,9 +292,9 @@ impl Client {
         }
         let response = self.router.clone().oneshot(request.body(body).unwrap()).await.unwrap();
         let (parts, body) = response.into_parts();
-        let bytes = body.collect().await.unwrap().to_bytes();
-        let text = String::from_utf8(bytes.to_vec()).unwrap();
-        Answer { path: path.to_owned(), status: parts.status, headers: parts.headers, text }
+        let bytes = body.collect().await.unwrap().to_bytes().to_vec();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Answer { path: path.to_owned(), status: parts.status, headers: parts.headers, text, bytes }
     }
 
     /// Opens an account and gives its id.
@@ -324,6 +330,7 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) text: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Answer {

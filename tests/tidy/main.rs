@@ -21,8 +21,9 @@ const TOP_LEVEL: [&str; 10] =
     ["Cargo.lock", "Cargo.toml", "Makefile", "README.md", "components", "host", "migrations", "target", "tests", "wit"];
 
 /// What only some files of the host may name: the name, how it looks in code, where it may stand.
-const FENCES: [(&str, &str, &[&str]); 6] = [
+const FENCES: [(&str, &str, &[&str]); 7] = [
     ("wasmtime", r"\bwasmtime\b", &["host/src/wasm/"]),
+    ("js_component_bindgen", r"\bjs_component_bindgen\b", &["host/src/wasm/portable.rs"]),
     ("axum", r"\baxum\b", &["host/src/http/", "host/src/app.rs", "host/src/lib.rs", "host/src/cli/serve.rs"]),
     ("caudal_model", r"\bcaudal_model\b", &[]),
     (

@@ -13,13 +13,15 @@ use super::database::{Database, Use};
 use super::print;
 use crate::config::{Common, Models, program};
 use crate::domain::model::ModelKind;
-use crate::models::Embedded;
 use crate::models::gate::{Gate, Outcome, Report};
+use crate::models::{Embedded, package};
+use crate::wasm::Runtime;
 
 pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
     match models {
         Models::Card { model, json } => card(model, *json),
         Models::Check { file, json } => check(file, *json).await,
+        Models::Package { folder } => package(folder),
         Models::List
         | Models::Push { .. }
         | Models::Deploy { .. }
@@ -48,6 +50,21 @@ fn card(model: &str, json: bool) -> Result<ExitCode> {
         bail!("{} has no card: rules are written, not trained", embedded.name);
     };
     print(if json { card.json } else { card.markdown }.trim_end())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn package(folder: &Path) -> Result<ExitCode> {
+    let runtime = Runtime::new().context("cannot run components on this machine")?;
+    for (path, bytes) in package::files(&runtime)? {
+        let file = folder.join(path);
+        let parent = file.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        // What did not change keeps its time: nothing has to be built again because of it.
+        if fs::read(&file).is_ok_and(|old| old == bytes) {
+            continue;
+        }
+        fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -15,10 +15,11 @@ use super::{print, secret};
 use crate::analytics::EventWorker;
 use crate::app::{App, Settings};
 use crate::clock::Clock;
-use crate::config::{ClabePolicy, Common, Serve, program};
+use crate::config::{ClabePolicy, Common, PublishedKind, Serve, program};
+use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
-use crate::http::server;
-use crate::http::token::{Verifier, mint};
+use crate::http::token::{Minter, Verifier, mint};
+use crate::http::{sandbox, server};
 use crate::ledger::Ledger;
 use crate::ledger::batcher::LedgerConfig;
 use crate::models::decisions::{self, DecisionLog};
@@ -37,9 +38,6 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
 
 /// Where compiled components are kept, in the data folder.
 const CACHE_FOLDER: &str = "compiled";
-
-/// How long the sandbox's printed token is valid.
-const SANDBOX_TOKEN_LIFETIME: time::Duration = time::Duration::days(1);
 
 /// Whose token the sandbox prints.
 const SANDBOX_USER: &str = "ana";
@@ -113,6 +111,7 @@ async fn serve_until_signal(
         pushes: Pushes::new(gate, database.pool.clone(), clock.clone()),
         events,
         tokens: Arc::new(Verifier::new(secret, secret::token_config(&serve.jwt))),
+        sandbox: serve.sandbox.then(|| Arc::new(Minter::new(secret, secret::token_config(&serve.jwt)))),
         clock,
         settings: Arc::new(settings(serve)),
         started_at,
@@ -179,19 +178,38 @@ fn settings(serve: &Serve) -> Settings {
         opening_credit: if serve.sandbox { SANDBOX_CREDIT } else { Money::ZERO },
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,
         assist_hosts,
+        published: published(serve),
     }
+}
+
+/// Kinds that pages may fetch. A public risk model can be tried out off-line by those whom it is to stop,
+/// so it is not among them unless somebody says so, or money is not at stake.
+fn published(serve: &Serve) -> Vec<ModelKind> {
+    let by_default = match serve.sandbox {
+        true => vec![PublishedKind::Risk, PublishedKind::Nudge, PublishedKind::Accessibility],
+        false => vec![PublishedKind::Nudge, PublishedKind::Accessibility],
+    };
+    let kinds = serve.publish_models.clone().unwrap_or(by_default).into_iter();
+    let kind = |kind| match kind {
+        PublishedKind::Risk => Some(ModelKind::Risk),
+        PublishedKind::Nudge => Some(ModelKind::Nudge),
+        PublishedKind::Accessibility => Some(ModelKind::Accessibility),
+        PublishedKind::None => None,
+    };
+    kinds.filter_map(kind).collect()
 }
 
 /// What a person at the terminal sees.
 fn banner(serve: &Serve, secret: &[u8], app: &App, ledger: SocketAddr, assist: SocketAddr) -> Result<String> {
     let mut lines = vec![
         String::new(),
+        format!("  bank page       http://{ledger}/"),
         format!("  ledger API      http://{ledger}"),
         format!("  assistance API  http://{assist}   (internal)"),
     ];
     if serve.sandbox {
         let config = secret::token_config(&serve.jwt);
-        let token = mint(secret, &config, SANDBOX_USER, None, app.clock.now(), SANDBOX_TOKEN_LIFETIME)?;
+        let token = mint(secret, &config, SANDBOX_USER, None, app.clock.now(), sandbox::TOKEN_LIFETIME)?;
         lines.extend([
             String::new(),
             format!("  token for {SANDBOX_USER}, valid for a day:"),

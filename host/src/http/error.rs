@@ -16,6 +16,7 @@ use crate::ledger::LedgerError;
 use crate::models::ScoreError;
 use crate::models::decisions::NotKept;
 use crate::models::gate::COMPONENT_BYTES_MAX;
+use crate::models::published::NotPublishable;
 
 /// Seconds after which a client may try again when the server is busy or a part of it is down.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
@@ -91,6 +92,8 @@ pub enum Error {
     IfMatchMissing,
     /// What serves is not what `If-Match` says.
     Stale,
+    /// What is active cannot run in a page.
+    NotPublishable(NotPublishable),
     /// The rules component gave no usable answer; logged where it happened.
     RulesUnavailable,
     /// The database is away.
@@ -171,6 +174,7 @@ impl Error {
             Self::NothingDeployed => (S::CONFLICT, "nothing-deployed", "There is nothing to roll back"),
             Self::IfMatchMissing => (S::PRECONDITION_REQUIRED, "if-match-required", "If-Match is required"),
             Self::Stale => (S::PRECONDITION_FAILED, "stale", "What serves has changed"),
+            Self::NotPublishable(_) => (S::CONFLICT, "not-publishable", "The active model is not for pages"),
             Self::NotFound => (S::NOT_FOUND, "not-found", "There is no such resource"),
             Self::MethodNotAllowed => (S::METHOD_NOT_ALLOWED, "method-not-allowed", "The method is not allowed here"),
             Self::UnsupportedMediaType => {
@@ -219,6 +223,9 @@ impl Error {
             Self::NothingDeployed => "No operator ever deployed a version of this kind.".into(),
             Self::IfMatchMissing => "Send the ETag of the deployment that you have seen in If-Match.".into(),
             Self::Stale => "Nothing was changed. Get the deployment again, and decide anew.".into(),
+            Self::NotPublishable(reason) => {
+                format!("Keep the model that you have, or ask the assistance API: {reason}.").into()
+            }
             Self::NotFound => "Nothing is found under this path.".into(),
             Self::MethodNotAllowed => "The Allow header lists the methods of this path.".into(),
             Self::UnsupportedMediaType => "Send the header Content-Type: application/json.".into(),

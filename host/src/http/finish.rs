@@ -80,6 +80,13 @@ pub(super) async fn check_host(State(app): State<App>, headers: HeaderMap, reque
     if allowed { next.run(request).await } else { Error::HostNotAllowed.into_response() }
 }
 
+/// Whether the request came to this machine under a name of its own loopback address.
+pub(super) fn is_local_name(headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(header::HOST).iter().filter_map(|value| value.to_str().ok());
+    let is_local = |host: &str| ["localhost", "127.0.0.1", "[::1]"].contains(&without_port(host));
+    hosts.next().is_some_and(is_local) && hosts.next().is_none()
+}
+
 /// `localhost:8081` and `[::1]:8081` without the port.
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {

@@ -8,19 +8,23 @@ mod admin;
 pub mod analytics;
 pub mod assistance;
 pub mod auth;
+mod bank;
 pub mod beneficiaries;
 mod console;
 mod deployment;
 pub mod error;
 pub mod extract;
 pub mod fields;
+mod files;
 mod finish;
 pub mod health;
 mod list;
 mod number;
 pub mod profile;
+mod published;
 pub(crate) mod replay;
 pub mod risk_context;
+pub(crate) mod sandbox;
 pub(crate) mod scoring;
 pub mod server;
 pub mod token;
@@ -61,6 +65,15 @@ pub fn ledger_router(app: App) -> Router {
         .route("/api/analytics/events", post(analytics::create_event))
         .route("/api/analytics/consent", get(analytics::get_consent).put(analytics::put_consent))
         .route("/api/profile/accessibility", get(profile::get_profile).put(profile::put_profile))
+        .route("/models/{kind}/active", get(published::active))
+        .route("/models/core/{name}", get(published::core))
+        .route("/models/glue/{name}", get(published::glue))
+        .route("/", get(bank::page))
+        .route("/bank/{file}", get(bank::file))
+        .route("/scorers/src/{file}", get(bank::module))
+        .route("/scorers/dist/{*path}", get(bank::generated))
+        .route("/sandbox", get(sandbox::is_sandbox))
+        .route("/sandbox/token", post(sandbox::create_token))
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))
         .method_not_allowed_fallback(ledger_method_not_allowed)

@@ -11,7 +11,7 @@ use time::{Duration, OffsetDateTime};
 const LEEWAY_SECONDS: f64 = 60.0;
 
 /// Longest user identifier, in characters.
-const USER_LENGTH_MAX: usize = 255;
+pub(super) const USER_LENGTH_MAX: usize = 255;
 
 /// Shortest secret, in bytes: as long as the digest that it keys.
 pub const SECRET_BYTES_MIN: usize = 32;
@@ -87,6 +87,32 @@ impl Verifier {
         let scopes = claims.get("scope").and_then(Value::as_str).unwrap_or_default();
         let scopes = scopes.split_whitespace().map(str::to_owned).collect();
         fits.then(|| Claims { user: user.to_owned(), scopes })
+    }
+}
+
+/// Makes tokens for whoever asks: the sandbox's.
+pub struct Minter {
+    secret: Vec<u8>,
+    config: TokenConfig,
+}
+
+impl Minter {
+    /// With the secret of the [`Verifier`] that will read them.
+    pub fn new(secret: &[u8], config: TokenConfig) -> Self {
+        Self { secret: secret.to_vec(), config }
+    }
+
+    /// A token without scopes.
+    ///
+    /// # Errors
+    /// When signing fails.
+    pub fn mint(
+        &self,
+        user: &str,
+        now: OffsetDateTime,
+        lifetime: Duration,
+    ) -> Result<String, jsonwebtoken::errors::Error> {
+        mint(&self.secret, &self.config, user, None, now, lifetime)
     }
 }
 

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Registry;
+use super::published::Source;
 use super::route::{Canary, Route, Shadow};
 use super::scorer::Scorer;
 use super::served::Served;
 use super::watch::Watch;
 use crate::db::deployments::Deployment;
-use crate::domain::model::{Digest, ModelKind};
+use crate::domain::model::{Digest, ModelKind, PolicyClass};
 use crate::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, Runtime, TransferRules};
 
 /// A loaded component; cheap to clone.
@@ -31,12 +32,20 @@ impl Loaded {
     /// # Errors
     /// See [`LoadError`].
     pub fn new(runtime: &Runtime, kind: ModelKind, bytes: &[u8]) -> Result<Self, LoadError> {
+        // What brings a language's runtime stays here.
+        let source =
+            |identity: &Identity| (identity.class == PolicyClass::Pure).then(|| Arc::new(Source::new(kind, bytes)));
+        macro_rules! served {
+            ($kind:ident, $scorer:ty) => {{
+                let scorer = <$scorer>::load(runtime, bytes)?;
+                let source = source(scorer.identity());
+                Self::$kind(Served::new(scorer, source).into())
+            }};
+        }
         Ok(match kind {
-            ModelKind::Risk => Self::Risk(Served::new(RiskScorer::load(runtime, bytes)?).into()),
-            ModelKind::Nudge => Self::Nudge(Served::new(NudgeScorer::load(runtime, bytes)?).into()),
-            ModelKind::Accessibility => {
-                Self::Accessibility(Served::new(AccessibilityScorer::load(runtime, bytes)?).into())
-            }
+            ModelKind::Risk => served!(Risk, RiskScorer),
+            ModelKind::Nudge => served!(Nudge, NudgeScorer),
+            ModelKind::Accessibility => served!(Accessibility, AccessibilityScorer),
             ModelKind::TransferRules => Self::Rules(TransferRules::load(runtime, bytes)?.into()),
         })
     }

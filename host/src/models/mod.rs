@@ -5,7 +5,7 @@
 //!
 //! [`route`] decides who answers, [`observer`] compares afterwards, [`report`] says what was seen;
 //! [`swap`] follows what is deployed, [`catalog`] is what operators do, [`gate`] is what a component has to
-//! show first.
+//! show first; [`published`] is what pages get of it, and [`package`] what they ship with.
 
 mod breaker;
 pub mod catalog;
@@ -17,6 +17,8 @@ mod loaded;
 mod measure;
 mod metrics;
 pub mod observer;
+pub mod package;
+pub mod published;
 pub mod pushes;
 pub mod report;
 pub mod route;
@@ -44,6 +46,7 @@ pub use embedded::{Card, Embedded};
 pub use loaded::Loaded;
 pub use metrics::Metrics;
 use observer::Observer;
+use published::{Shelf, Source};
 use route::Route;
 use scorer::Scorer;
 pub use served::Served;
@@ -137,6 +140,16 @@ impl Registry {
         }
     }
 
+    /// What the champion of a kind is for a page. Rules are not for pages.
+    fn source(&self, kind: ModelKind) -> Option<Arc<Source>> {
+        match kind {
+            ModelKind::Risk => self.risk.as_ref()?.champion.source.clone(),
+            ModelKind::Nudge => self.nudge.as_ref()?.champion.source.clone(),
+            ModelKind::Accessibility => self.accessibility.as_ref()?.champion.source.clone(),
+            ModelKind::TransferRules => None,
+        }
+    }
+
     /// Decides on a transfer. There is no falling back to other rules.
     ///
     /// # Errors
@@ -165,6 +178,7 @@ struct Inner {
     observer: Observer,
     metrics: Metrics,
     log: Option<DecisionLog>,
+    shelf: Shelf,
 }
 
 impl Models {
@@ -181,6 +195,7 @@ impl Models {
             notes: ArcSwap::default(),
             observer: Observer::start(),
             metrics: Metrics::new(),
+            shelf: Shelf::default(),
         }))
     }
 
@@ -215,6 +230,11 @@ impl Models {
     /// What is counted for whoever watches.
     pub fn metrics(&self) -> &Metrics {
         &self.0.metrics
+    }
+
+    /// What is handed out to pages.
+    pub fn shelf(&self) -> &Shelf {
+        &self.0.shelf
     }
 
     /// Where decisions are kept, if they are.

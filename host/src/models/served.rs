@@ -8,6 +8,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::breaker::Breaker;
+use super::published::Source;
 use super::scorer::Scorer;
 use super::{Metrics, ScoreError};
 use crate::domain::model::PolicyClass;
@@ -24,13 +25,15 @@ const DENY_ALL_WAIT_MAX: Duration = Duration::from_millis(250);
 pub struct Served<S> {
     /// The component.
     pub scorer: S,
+    /// What it is for pages, unless it can only run here.
+    pub(super) source: Option<Arc<Source>>,
     breaker: Mutex<Breaker>,
 }
 
 impl<S> Served<S> {
-    /// Takes a component into service.
-    pub fn new(scorer: S) -> Self {
-        Self { scorer, breaker: Mutex::default() }
+    /// Takes a component into service; `source` is what pages may get of it.
+    pub(super) fn new(scorer: S, source: Option<Arc<Source>>) -> Self {
+        Self { scorer, source, breaker: Mutex::default() }
     }
 
     /// Whether it failed so often that another should be asked.

@@ -17,6 +17,7 @@ mod convert;
 mod deadline;
 mod engine;
 mod inspect;
+mod portable;
 mod scorers;
 mod tenant;
 mod wasi;
@@ -36,6 +37,7 @@ pub use cache::Cache;
 pub use compiled::{Compiled, PURE_BYTES_MAX};
 pub use engine::Runtime;
 pub use inspect::Format;
+pub use portable::{NotPortable, Portable};
 pub use scorers::{AccessibilityScorer, NudgeScorer, RiskScorer, TransferRules};
 
 /// Why a component was not loaded.

@@ -27,7 +27,7 @@ pub(super) async fn run(models: &Models, pool: &PgPool) -> Result<ExitCode> {
         Models::Deploy(wanted) => deploy(&mut db, wanted).await,
         Models::Report { kind, epoch, json } => report::run(&mut db, super::kind_of(kind)?, *epoch, *json).await,
         Models::Rollback { kind, reason, by } => rollback(&mut db, kind, reason, by).await,
-        Models::List | Models::Card { .. } | Models::Check { .. } => list(&mut db).await,
+        Models::List | Models::Card { .. } | Models::Check { .. } | Models::Package { .. } => list(&mut db).await,
     }
 }
 

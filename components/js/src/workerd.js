@@ -1,0 +1,33 @@
+// The entry point for workerd. It compiles nothing at run time, so every model of the package is imported here
+// and the worker's bundle holds them all.
+
+import accessibility1 from "../dist/core/accessibility-1.core.wasm";
+import nudge1 from "../dist/core/nudge-1.core.wasm";
+import risk1 from "../dist/core/risk-1.core.wasm";
+import risk2 from "../dist/core/risk-2.core.wasm";
+import * as accessibilityGlue from "../dist/glue/accessibility.js";
+import * as nudgeGlue from "../dist/glue/nudge.js";
+import * as riskGlue from "../dist/glue/risk.js";
+import manifest from "../dist/manifest.js";
+import * as accessibility from "./accessibility.js";
+import * as nudge from "./nudge.js";
+import { loader } from "./packaged.js";
+import * as risk from "./risk.js";
+
+export { InvalidRequest, ModelFailed } from "./errors.js";
+
+const PARTS = { risk, nudge, accessibility };
+const GLUE = { risk: riskGlue, nudge: nudgeGlue, accessibility: accessibilityGlue };
+const CORES = { "risk-2": risk2, "risk-1": risk1, "nudge-1": nudge1, "accessibility-1": accessibility1 };
+
+export const load = loader({
+  manifest: async () => manifest,
+  part: async (kind) => PARTS[kind],
+  glue: async (kind) => GLUE[kind],
+  core: async (name) => CORES[name],
+});
+
+/** There is none: workerd takes no code at run time. Choose among the models of the package by configuration. */
+export async function live() {
+  throw new Error("workerd compiles nothing at run time: use load(), and choose the model by configuration");
+}

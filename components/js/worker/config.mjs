@@ -1,0 +1,69 @@
+// Writes a configuration with which workerd serves the worker on this machine: node worker/config.mjs [options] > FILE.
+//
+//   --address HOST:PORT        where to listen; 127.0.0.1:8787 when left out
+//   --bind NAME=VALUE          a binding, such as RISK_MODEL=risk-1; may be repeated
+//
+// workerd wants every module listed. They stand in the configuration itself, so that it is one file for anywhere.
+
+import { readFileSync, realpathSync } from "node:fs";
+import { posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const PACKAGE = new URL("../", import.meta.url);
+const MAIN = "worker/worker.js";
+/** The behaviour of workerd that the worker was tested with. */
+const COMPATIBILITY_DATE = "2026-11-01";
+
+/** All modules, by their paths in the package, the main one first. */
+export function modules() {
+  const found = new Map();
+  const visit = (path) => {
+    if (found.has(path)) return;
+    const bytes = readFileSync(new URL(path, PACKAGE));
+    found.set(path, bytes);
+    if (!path.endsWith(".js")) return;
+    for (const [, target] of bytes.toString().matchAll(/^(?:import|export|\}) .*?from "(\.[^"]+)";$/gm)) {
+      visit(posix.join(posix.dirname(path), target));
+    }
+  };
+  visit(MAIN);
+  return found;
+}
+
+// JSON's escapes are those of the configuration's language too, as far as our texts need them.
+const text = (value) => JSON.stringify(value);
+
+function module([path, bytes]) {
+  const content = path.endsWith(".wasm") ? `wasm = 0x"${bytes.toString("hex")}"` : `esModule = ${text(bytes.toString())}`;
+  return `    (name = ${text(path)}, ${content})`;
+}
+
+/** The configuration as text. */
+export function configuration({ address = "127.0.0.1:8787", bindings = {} } = {}) {
+  const binding = ([name, value]) => `    (name = ${text(name)}, text = ${text(value)})`;
+  return `using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [(name = "scorers", worker = .scorers)],
+  sockets = [(name = "http", address = ${text(address)}, http = (), service = "scorers")],
+);
+
+const scorers :Workerd.Worker = (
+  compatibilityDate = ${text(COMPATIBILITY_DATE)},
+  bindings = [
+${Object.entries(bindings).map(binding).join(",\n")}
+  ],
+  modules = [
+${[...modules()].map(module).join(",\n")}
+  ],
+);
+`;
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const options = { address: { type: "string" }, bind: { type: "string", multiple: true, default: [] } };
+  const { values } = parseArgs({ options });
+  const bindings = Object.fromEntries(values.bind.map((it) => it.split(/=(.*)/s, 2)));
+  process.stdout.write(configuration({ address: values.address, bindings }));
+}

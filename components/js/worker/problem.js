@@ -1,0 +1,41 @@
+// Failures as application/problem+json (RFC 9457), in the host's words.
+
+/** Seconds after which a client may try again when a model is not available. */
+const RETRY_AFTER_SECONDS = "1";
+
+/** A failure that is no matter of what stands in the body. */
+export class Problem extends Error {
+  constructor(status, code, title, detail, headers = {}) {
+    super(title);
+    Object.assign(this, { status, code, title, detail, headers, errors: [] });
+  }
+}
+
+export function notFound() {
+  return new Problem(404, "not-found", "There is no such resource", "Nothing is found under this path.");
+}
+
+export function methodNotAllowed(methods) {
+  const detail = "The Allow header lists the methods of this path.";
+  return new Problem(405, "method-not-allowed", "The method is not allowed here", detail, { Allow: methods.join(",") });
+}
+
+export function unsupportedMediaType() {
+  const detail = "Send the header Content-Type: application/json.";
+  return new Problem(415, "unsupported-media-type", "The body must be JSON", detail);
+}
+
+export function internalError() {
+  const detail = "The fault is logged under this requestId.";
+  return new Problem(500, "internal-error", "Something went wrong on our side", detail);
+}
+
+export function answerProblem({ status, code, title, detail, errors, headers }, instance, requestId) {
+  const type = `urn:caudal:problem:${code}`;
+  const faults = errors.length > 0 ? errors : undefined;
+  const body = { type, title, status, detail, instance, code, errors: faults, requestId };
+  const answer = new Response(JSON.stringify(body), { status, headers });
+  answer.headers.set("Content-Type", "application/problem+json");
+  if (status === 503) answer.headers.set("Retry-After", RETRY_AFTER_SECONDS);
+  return answer;
+}

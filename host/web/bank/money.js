@@ -1,0 +1,65 @@
+// Money as whole centavos, never as a fraction: reading what people type, writing it for the eye, the ear
+// and the wire. Not for what may be sent: the ledger decides that.
+
+/** 2^53 - 1 centavos: the largest transfer that the ledger takes, and the largest exact integer here. */
+export const CENTAVOS_MAX = Number.MAX_SAFE_INTEGER;
+
+const CENTAVOS_IN_PESO = 100;
+
+/**
+ * Reads an amount as a person writes it in Mexico: "1,234.50", "$1234.5", "1234.50 MXN".
+ * Gives {centavos} or {fault}: empty, comma, not-a-number, too-precise, too-small, too-large.
+ */
+export function readAmount(text) {
+  const plain = String(text).replace(/MXN|MN|\$/gi, "").replace(/[\s\u00a0\u202f]/g, "");
+  if (plain === "") return { fault: "empty" };
+  if (plain.startsWith("-")) return { fault: /^-[\d,.]+$/.test(plain) ? "too-small" : "not-a-number" };
+  // "12,50" may be twelve pesos fifty or a slip for 1,250: guessing with money is worse than asking.
+  if (/^\d+,\d{1,2}$/.test(plain)) return { fault: "comma" };
+  if (!/^(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?$/.test(plain) || !/\d/.test(plain)) return { fault: "not-a-number" };
+  const [whole, fraction = ""] = plain.replaceAll(",", "").split(".");
+  if (fraction.replace(/0+$/, "").length > 2) return { fault: "too-precise" };
+  const digits = `${whole}${fraction.padEnd(2, "0").slice(0, 2)}`.replace(/^0+/, "");
+  if (digits === "") return { fault: "too-small" };
+  const centavos = Number(digits);
+  return centavos > CENTAVOS_MAX ? { fault: "too-large" } : { centavos };
+}
+
+/** Centavos of a JSON number of pesos. */
+export function fromPesos(pesos) {
+  return Math.round(pesos * CENTAVOS_IN_PESO);
+}
+
+/** Pesos as the nearest double: for scorers, never for accounts. */
+export function toPesos(centavos) {
+  return centavos / CENTAVOS_IN_PESO;
+}
+
+/** The digits of a JSON number, exactly: 123450 as 1234.50. */
+export function toJson(centavos) {
+  const digits = String(Math.abs(centavos)).padStart(3, "0");
+  return `${centavos < 0 ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+/** $1,234.50 MXN; in Mexico both languages write it so. */
+export function writeMoney(centavos) {
+  const [whole, fraction] = toJson(Math.abs(centavos)).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  // A no-break space keeps the currency with its figures.
+  return `${centavos < 0 ? "\u2212" : ""}$${grouped}.${fraction}\u00a0MXN`;
+}
+
+/**
+ * How an amount is said: "1,234 pesos con 50 centavos". `language` is 'es-MX' or 'en'.
+ */
+export function sayMoney(centavos, language) {
+  const isSpanish = language !== "en";
+  const size = Math.abs(centavos);
+  const pesos = Math.floor(size / CENTAVOS_IN_PESO);
+  const rest = size % CENTAVOS_IN_PESO;
+  const whole = String(pesos).replace(/\B(?=(\d{3})+$)/g, ",");
+  const minus = centavos < 0 ? (isSpanish ? "menos " : "minus ") : "";
+  const parts = [`${minus}${whole} ${pesos === 1 ? "peso" : "pesos"}`];
+  if (rest > 0) parts.push(`${rest} ${rest === 1 ? "centavo" : "centavos"}`);
+  return parts.join(isSpanish ? " con " : " and ");
+}

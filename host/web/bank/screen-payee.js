@@ -1,0 +1,84 @@
+// Saving a payee. The bank is derived from a CLABE and proposed; the person has the last word.
+
+import * as api from "./api.js";
+import { announce } from "./announce.js";
+import { bankNames } from "./banks.js";
+import { isSameBank, readNumber } from "./clabe.js";
+import { choose } from "./draft.js";
+import { h, show } from "./dom.js";
+import { payeeName } from "./drawing.js";
+import { textField } from "./fields.js";
+import { drawForm } from "./form.js";
+import { sawSaving } from "./known.js";
+import { numberField } from "./number-field.js";
+import { pathNow } from "./router.js";
+import { t } from "./words.js";
+import { leaveWord } from "./word.js";
+
+/** Longest texts that the service takes. */
+const NAME_CHARS_MAX = 200;
+const LABEL_CHARS_MAX = 100;
+
+/** The bank's field, which follows the number until somebody writes in it. */
+function bankField(number) {
+  const below = h("p", { class: "derived warn", role: "status" });
+  const compare = () => {
+    const { bank } = readNumber(number().read());
+    const typed = field.control.value.trim();
+    const differs = bank !== null && typed !== "" && !isSameBank(bank, typed);
+    show(below, differs && t("payee.bank.differs", { bank }));
+  };
+  let isOwn = false;
+  const field = textField({
+    name: "bankName", label: t("payee.bank"), hint: t("payee.bank.hint"), below, maxlength: LABEL_CHARS_MAX, list: "banks",
+    check: (text) => (text === "" ? t("payee.bank.empty") : ""),
+    onInput: () => {
+      isOwn = field.control.value !== "";
+    },
+    onChange: compare,
+  });
+  field.element.append(h("datalist", { id: "banks" }, bankNames().map((name) => h("option", { value: name }))));
+  return {
+    ...field,
+    propose(bank) {
+      if (!isOwn && field.control.value !== bank) {
+        field.control.value = bank;
+        announce(t("payee.bank.filled", { bank }));
+      }
+      compare();
+    },
+  };
+}
+
+export const addPayeeScreen = {
+  path: "/beneficiaries/new",
+  name: "beneficiary_new",
+  nav: "/beneficiaries",
+  title: () => t("payee.title"),
+  draw(place, { go }) {
+    const isForTransfer = pathNow().endsWith("?for=transfer");
+    const bank = bankField(() => number);
+    const number = numberField({ label: t("payee.number"), hint: t("payee.number.hint"), derived: (name) => bank.propose(name) });
+    const fields = [
+      textField({
+        name: "name", label: t("payee.name"), hint: t("payee.name.hint"), maxlength: NAME_CHARS_MAX,
+        check: (text) => (text === "" ? t("payee.name.empty") : ""),
+      }),
+      textField({ name: "alias", label: t("payee.alias"), hint: t("payee.alias.hint"), maxlength: LABEL_CHARS_MAX, isOptional: true }),
+      number,
+      bank,
+    ];
+    const form = drawForm({
+      name: "payee", fields, submit: t("payee.submit"), busy: t("payee.busy"),
+      send: async ({ alias, ...values }) => {
+        const payee = await api.savePayee(alias === "" ? values : { ...values, alias });
+        sawSaving(payee);
+        if (isForTransfer) choose({ toBeneficiaryId: payee.id, payee });
+        leaveWord(t("payee.done", { name: payeeName(payee) }));
+        go(isForTransfer ? "/transfer/parties" : "/beneficiaries", { instead: true });
+      },
+    });
+    show(place, form.element,
+      h("p", null, h("a", { href: isForTransfer ? "#/transfer/parties" : "#/beneficiaries" }, t("payee.cancel"))));
+  },
+};

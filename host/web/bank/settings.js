@@ -1,0 +1,60 @@
+// Every setting of the profile by hand: theme, text size, help, screen reader mode, voice. What is picked shows at
+// once; it is kept when it is saved.
+
+import { record } from "./analytics.js";
+import { announce, hasVoice } from "./announce.js";
+import { h, show } from "./dom.js";
+import { notice } from "./drawing.js";
+import { choiceField, listField, tickField } from "./fields.js";
+import { drawForm } from "./form.js";
+import { FONT_SCALE_MAX, FONT_SCALE_MIN, FONT_SCALE_STEP, NUDGING_LEVELS, preview, profileNow, saveProfile, THEMES } from "./profile.js";
+import { t } from "./words.js";
+
+function scales() {
+  const count = Math.round((FONT_SCALE_MAX - FONT_SCALE_MIN) / FONT_SCALE_STEP) + 1;
+  return Array.from({ length: count }, (_, place) => (FONT_SCALE_MIN + place * FONT_SCALE_STEP).toFixed(1));
+}
+
+function drawFields() {
+  const now = profileNow();
+  const fields = [
+    choiceField({
+      name: "theme", legend: t("settings.theme"), value: now.theme,
+      options: THEMES.map((value) => ({ value, label: t(`theme.${value}`), about: t(`theme.${value}.about`) })),
+    }),
+    listField({
+      name: "fontScale", label: t("settings.scale"), value: Number(now.fontScale).toFixed(1),
+      options: scales().map((value) => ({ value, label: `${Math.round(Number(value) * 100)} %` })),
+    }),
+    choiceField({
+      name: "nudgingLevel", legend: t("settings.level"), value: now.nudgingLevel,
+      options: NUDGING_LEVELS.map((value) => ({ value, label: t(`level.${value}`), about: t(`level.${value}.about`) })),
+    }),
+    tickField({ name: "screenReaderMode", label: t("settings.reader"), hint: t("settings.reader.hint") }),
+    tickField({ name: "voiceFeedback", label: t("settings.voice"), hint: t(hasVoice() ? "settings.voice.hint" : "settings.voice.missing") }),
+  ];
+  fields[3].write(now.screenReaderMode);
+  fields[4].write(now.voiceFeedback);
+  return fields;
+}
+
+/** The form. */
+export function drawSettings() {
+  const said = h("div", { role: "status" });
+  const form = drawForm({
+    name: "settings", fields: drawFields(), submit: t("settings.submit"), busy: t("saving"), drafted: false, extra: said,
+    send: async ({ fontScale, ...values }) => {
+      const before = profileNow().theme;
+      await saveProfile({ ...values, fontScale: Number(fontScale) });
+      if (before !== values.theme) record("theme_changed", "help");
+      show(said, notice("good", h("p", null, t("settings.saved"))));
+      announce(t("settings.saved"));
+    },
+  });
+  form.element.addEventListener("change", () => {
+    const { fontScale, ...values } = Object.fromEntries(form.fields.map((it) => [it.name, it.read()]));
+    preview({ ...values, fontScale: Number(fontScale) });
+    show(said, h("p", { class: "status" }, t("settings.unsaved")));
+  });
+  return form.element;
+}

@@ -1,0 +1,121 @@
+// English of a transfer's steps and of its risk.
+
+export default {
+  // A transfer.
+  "steps.label": "Steps of the transfer",
+  "steps.at": "Step {step} of {steps}",
+  "step.parties": "Accounts",
+  "step.amount": "Amount",
+  "step.review": "Review",
+  "step.receipt": "Receipt",
+  "step.done": "done",
+  "parties.title": "From where, and to whom?",
+  "parties.from": "From",
+  "parties.from.empty": "Choose the account that the money comes from.",
+  "parties.to": "To",
+  "parties.to.empty": "Choose who the money goes to.",
+  "parties.available": "Available:",
+  "parties.add": "Add a new payee",
+  "parties.filter": "Search by name or bank",
+  "parties.filtered.one": "{count} matches",
+  "parties.filtered.many": "{count} match",
+  "parties.no-account": "You need an account to transfer from.",
+  "parties.no-payee": "You need somebody to transfer to.",
+  "amount.title": "How much do you want to send?",
+  "amount.label": "Amount in pesos",
+  "amount.hint": "For example: 1,500.50. Use a point for the centavos.",
+  "amount.to": "To",
+  "amount.available": "Available",
+  "amount.empty": "Enter how much you want to send.",
+  "amount.comma": "Use a point for the centavos, for example 12.50, or write the whole amount.",
+  "amount.not-a-number": "Write the amount in numbers only, for example 1,500.50.",
+  "amount.too-precise": "Centavos have at most two digits.",
+  "amount.too-small": "The smallest amount is $0.01.",
+  "amount.too-large": "This is more than one transfer can carry.",
+  "amount.too-much": "Not enough money: you have {available} available.",
+  "review.title": "Check before you send",
+  "review.amount": "You are sending",
+  "review.to": "To",
+  "review.bank": "Bank",
+  "review.number": "Account number",
+  "review.from": "From",
+  "review.change.parties": "Change account or payee",
+  "review.change.amount": "Change the amount",
+  "review.spei":
+    "SPEI sends to the account number and does not check that the name matches. Compare the number with the "
+    + "one you were given.",
+  "review.once": "If the connection breaks you can try again: it will not be sent twice.",
+  "review.not": "Do not send, go back",
+  "review.submit": "Send {amount} to {name}",
+  "review.busy": "Sending the transfer…",
+  "review.acknowledge":
+    "I understand that I am sending {amount} to {name}, {bank}, account {number}; that the signs above are a "
+    + "reason for doubt, and that the money may not be recoverable.",
+  "review.acknowledge.empty":
+    "To send it, tick that you understand the risk. If anything seems wrong, go back or do not send it.",
+  "confirm.title": "Send {amount} to {name}?",
+  "confirm.no": "No, check again",
+  "confirm.yes": "Yes, send {amount}",
+  "unsettled.title": "We do not know yet whether your transfer went out",
+  "unsettled.about":
+    "The bank’s answer was lost. Trying again asks for the same transfer: if it went out you will see its "
+    + "receipt; it will not be sent twice.",
+  "unsettled.again": "Try again without duplicating",
+  "unsettled.link": "See that transfer and try again",
+  "unsettled.history": "See my history",
+  "unsettled.discard": "Start another transfer",
+  "unsettled.discard.title": "Leave this transfer unconfirmed?",
+  "unsettled.discard.about":
+    "If it did go out you will see it in your history. Look there before you send the same again.",
+  "unsettled.discard.yes": "Yes, start another",
+  "unsettled.discard.no": "No, stay with this one",
+  "receipt.completed.title": "Transfer sent",
+  "receipt.completed": "The money is on its way to {name}’s account. SPEI usually delivers it within seconds.",
+  "receipt.pending.title": "Transfer in progress",
+  "receipt.pending": "It has left your account and is on its way to {name}. Follow it in your history.",
+  "receipt.failed.title": "The transfer was not completed",
+  "receipt.failed": "It did not reach {name}, and the money returns to your account.",
+  "receipt.amount": "You sent",
+  "receipt.status": "Status",
+  "receipt.reference": "Tracking key",
+  "receipt.reference.about": "With the tracking key you can look up your electronic receipt (CEP) on Banxico’s site.",
+  "receipt.time": "Date and time",
+  "receipt.balance": "You have left",
+  "receipt.balance.unknown": "We could not look it up. See it in your accounts.",
+  "receipt.copy": "Copy the key",
+  "receipt.copied": "Key copied",
+  "receipt.copy.by-hand": "Your browser does not let us copy: the key is selected",
+  "receipt.again": "Make another transfer",
+  "receipt.history": "See my history",
+
+  // The risk of a transfer.
+  "risk.asking": "Checking whether anything looks unusual…",
+  "risk.low.title": "It looks like your usual transfers",
+  "risk.low": "We found no reason to worry.",
+  "risk.medium.title": "Check it calmly: something is unusual",
+  "risk.medium": "You are about to send {amount} to {name}, account {number}. This caught our attention:",
+  "risk.high.title": "Stop for a moment: the risk is high",
+  "risk.high": "You are about to send {amount} to {name}, account {number}. This is very unusual for your transfers:",
+  "risk.nobody.title": "We could not check the risk",
+  "risk.nobody":
+    "You are about to send {amount} to {name}, account {number}. As we could not check it, we ask for the "
+    + "same care as with a high risk.",
+  "risk.pressure":
+    "If somebody called you, hurries you or asks you to tell nobody, do not send it: that is how frauds "
+    + "begin.",
+  "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} is more than twice what you usually send: {average} on average.",
+  "risk.NEW_BENEFICIARY": "You have not sent {name} anything before.",
+  "risk.UNUSUAL_TIME": "It is an unusual time for a transfer: past {hour}:00.",
+  "risk.NEW_DEVICE": "You have not made a transfer from this device before.",
+  "risk.LOCATION_CHANGED": "This device is in another time zone than last time.",
+  "risk.LOW_HISTORY.one":
+    "You have {count} completed transfer; with fewer than three we know little yet of how you send.",
+  "risk.LOW_HISTORY.many":
+    "You have {count} completed transfers; with fewer than three we know little yet of how you send.",
+  "risk.other": "Another sign from the model: {code}.",
+  "risk.by.page": "Risk scored in this page by {modelVersion}.",
+  "risk.by.page-alone":
+    "Risk scored in this page by {modelVersion}, without a connection: from what this page last knew of your "
+    + "transfers.",
+  "risk.by.ledger": "Risk scored by the bank with {modelVersion}.",
+};

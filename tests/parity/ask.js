@@ -1,0 +1,46 @@
+// Puts bodies to a scorer of the package, in Node or in a page, and writes down what came out so that two runtimes
+// can be compared bit for bit: as the host would have answered, every number spelled by the bits of its double.
+
+/** Calls that are timed together: clocks of browsers are coarse. */
+const TIMED_TOGETHER = 10;
+
+const view = new DataView(new ArrayBuffer(8));
+
+/** A value with every number as `f64:` and 16 hex digits. */
+export function spell(value) {
+  if (typeof value === "number") {
+    view.setFloat64(0, value);
+    return `f64:${view.getBigUint64(0).toString(16).padStart(16, "0")}`;
+  }
+  if (Array.isArray(value)) return value.map(spell);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, spell(inner)]));
+}
+
+/** What there is to compare of a refusal. The words about malformed JSON are each parser's own. */
+export function refusal({ status, code, detail, errors = [] }) {
+  return { status, code, detail: code === "malformed-json" ? "" : detail, errors };
+}
+
+function outcome(scorer, text, how) {
+  try {
+    return { status: 200, answer: spell(scorer.assessText(text, how)) };
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    return refusal(error);
+  }
+}
+
+/** The outcome for each text, and the median time of a call in microseconds. */
+export async function ask({ load }, kind, options, texts, how) {
+  const scorer = await load(kind, options);
+  const outcomes = texts.map((text) => outcome(scorer, text, how));
+  const times = [];
+  for (let start = 0; start + TIMED_TOGETHER <= texts.length; start += TIMED_TOGETHER) {
+    const begin = performance.now();
+    for (const text of texts.slice(start, start + TIMED_TOGETHER)) outcome(scorer, text, how);
+    times.push(((performance.now() - begin) / TIMED_TOGETHER) * 1000);
+  }
+  times.sort((a, b) => a - b);
+  return { outcomes, modelVersion: scorer.modelVersion, median: times[times.length >> 1] ?? NaN };
+}

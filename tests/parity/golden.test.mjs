@@ -1,0 +1,170 @@
+// The golden cases, entering as JSON text through every public entry: the same 64 bits in wasmtime, Node, Chromium
+// and workerd, and the bits that training wrote.
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+
+import manifest from "../../components/js/dist/manifest.js";
+import { spell } from "./ask.js";
+import { inChromium, inNode, inWorkerd, wasmtime } from "./runtimes.mjs";
+import { Service } from "./service.mjs";
+
+/** Fewest cases of a file. */
+const TRAINED_MIN = 300;
+const BY_HAND_MIN = 40;
+
+const DIST = new URL("../../components/js/dist/", import.meta.url);
+
+/** Cases, each with its request as it stands in the file: numbers are not to be rounded on the way. */
+async function casesOf(file, least) {
+  const text = await readFile(new URL(`../golden/${file}.ndjson`, import.meta.url), "utf8");
+  const cases = text.trim().split("\n").map((line) => ({ ...JSON.parse(line), text: requestOf(line) }));
+  assert.ok(cases.length >= least, `${file} has ${cases.length} cases`);
+  return cases;
+}
+
+/** The text of `"request":{...}`: requests are flat. */
+function requestOf(line) {
+  return /"request":(\{[^{}]*\})/.exec(line)[1];
+}
+
+const hex = (number) => spell(number).slice("f64:".length);
+
+/** The parts of an answer that a case of training speaks of, spelled as it does. */
+const TOLD = {
+  risk: ({ result: { risk_level, risk_score, risk_factors } }) => ({ risk_level, risk_score, risk_factors }),
+  nudge: ({ result }) => result,
+  accessibility: ({ recommendation, confidence, explanation }) => ({ ...recommendation, confidence, explanation }),
+};
+
+/** Numbers spelled as the files of training spell them. */
+const asWritten = (told) =>
+  JSON.parse(JSON.stringify(told, (_, value) => (/^f64:/.test(value) ? value.slice("f64:".length) : value)));
+
+/** What a case by hand says of a field of the answer, beside equality. */
+const RULES = {
+  not_type: (wanted, told) => assert.notEqual(told.recommended_nudge_type, wanted),
+  confidence_min: (wanted, told) => assert.ok(number(told.confidence) >= wanted),
+  confidence_max: (wanted, told) => assert.ok(number(told.confidence) <= wanted),
+};
+
+function number(spelled) {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setBigUint64(0, BigInt(`0x${spelled.slice("f64:".length)}`));
+  return view.getFloat64(0);
+}
+
+const SCORE = { risk: "risk_score", nudge: "difficulty_score", accessibility: "confidence" };
+
+/** Checks what the specification says, as far as one case can be looked at alone. */
+function checkByHand(kind, { expect }, told) {
+  for (const [field, wanted] of Object.entries(expect)) {
+    if (RULES[field]) RULES[field](wanted, told);
+    else assert.deepEqual(told[field], spell(wanted), field);
+  }
+}
+
+function checkTrained(kind, { expect }, told) {
+  const { predictor, ...answered } = expect;
+  assert.deepEqual(asWritten(told), answered);
+}
+
+/** Cases that are ordered by their scores. */
+function checkOrder(kind, cases, tolds) {
+  const scores = new Map(cases.map(({ case: name }, index) => [name, number(tolds[index][SCORE[kind]])]));
+  for (const { case: name, score_below, score_at_most } of cases) {
+    if (score_below) assert.ok(scores.get(name) < scores.get(score_below), `${name} is not below ${score_below}`);
+    if (score_at_most) assert.ok(scores.get(name) <= scores.get(score_at_most), `${name} is above ${score_at_most}`);
+  }
+}
+
+const SETS = [
+  { kind: "risk", model: "risk-2", file: "risk-2", check: checkTrained, least: TRAINED_MIN },
+  { kind: "risk", model: "risk-2", file: "hand/risk", check: checkByHand, least: BY_HAND_MIN },
+  { kind: "risk", model: "risk-1", file: "risk-1", check: checkTrained, least: TRAINED_MIN },
+  { kind: "nudge", model: "nudge-1", file: "nudge-1", check: checkTrained, least: TRAINED_MIN },
+  { kind: "nudge", model: "nudge-1", file: "hand/nudge", check: checkByHand, least: BY_HAND_MIN },
+  { kind: "accessibility", model: "accessibility-1", file: "accessibility-1", check: checkTrained, least: TRAINED_MIN },
+  { kind: "accessibility", model: "accessibility-1", file: "hand/accessibility", check: checkByHand, least: BY_HAND_MIN },
+];
+
+let service;
+let runtimes = [];
+const rows = [];
+
+before(async () => {
+  service = await Service.start();
+  const policy = (await fetch(service.ledger)).headers.get("content-security-policy");
+  assert.match(policy ?? "", /wasm-unsafe-eval/, "the host's pages have a policy");
+  runtimes = [wasmtime(service), inNode(), await inChromium(policy), await inWorkerd()];
+});
+
+after(async () => {
+  for (const runtime of runtimes) await runtime.end();
+  await service?.end();
+});
+
+test("the package holds the artefacts that its manifest names", async () => {
+  for (const [name, { core, glue }] of Object.entries(manifest.models)) {
+    for (const { file, sha256, bytes } of [core, glue]) {
+      const content = await readFile(new URL(file, DIST));
+      assert.equal(content.length, bytes, `${name}: ${file}`);
+      assert.equal(createHash("sha256").update(content).digest("hex"), sha256, `${name}: ${file}`);
+    }
+  }
+});
+
+for (const { kind, model, file, check, least } of SETS) {
+  test(`${file} in every runtime`, async (t) => {
+    const cases = await casesOf(file, least);
+    const texts = cases.map((it) => it.text);
+    const { model_version, sha256, core, glue } = manifest.models[model];
+    if (file === "risk-1") assert.equal(await service.deploy("risk", "risk-1."), model_version);
+    const wanted = { wasmtime: null };
+    for (const runtime of runtimes) {
+      const { outcomes, median } = await runtime.ask(kind, { model }, texts);
+      let mismatches = 0;
+      const tolds = outcomes.map((outcome, index) => {
+        const told = outcome.status === 200 ? TOLD[kind](outcome.answer) : {};
+        try {
+          assert.equal(outcome.status, 200);
+          assert.equal(outcome.answer.model_version, model_version);
+          check(kind, cases[index], told);
+          // The whole answer, echoes included, is that of the host.
+          if (wanted.wasmtime) assert.deepEqual(outcome, wanted.wasmtime[index]);
+        } catch (error) {
+          mismatches += 1;
+          if (mismatches <= 3) t.diagnostic(`${runtime.name}: ${cases[index].case}: ${error.message}`);
+        }
+        return told;
+      });
+      wanted.wasmtime ??= outcomes;
+      rows.push({ file, model_version, sha256, core, glue, cases: cases.length, runtime: runtime.name, mismatches, median });
+      assert.equal(mismatches, 0, `${file} in ${runtime.name}`);
+      checkOrder(kind, cases, tolds);
+    }
+  });
+}
+
+test("nothing went against the page's policy", () => {
+  assert.deepEqual(runtimes.find((it) => it.name === "Chromium").faults, []);
+});
+
+test("the table", async () => {
+  const KB = (bytes) => `${(bytes / 1024).toFixed(1)}`;
+  const line = (cells) => cells.map((cell, index) => String(cell).padEnd([20, 30, 14, 9, 9, 6, 10, 10][index] ?? 0)).join(" ");
+  console.log("\nGolden cases, as JSON text through each public entry. Sizes in KiB, glue gzipped. Time is the median of a");
+  console.log("call in µs: of wasmtime and workerd that of an HTTP request, of the others that of assessText().\n");
+  console.log(line(["cases of", "model", "sha256", "core", "glue.gz", "cases", "runtime", "mismatches", "µs"]));
+  for (const it of rows) {
+    const glue = gzipSync(await readFile(new URL(it.glue.file, DIST)), { level: 9 }).length;
+    const cells = [it.file, it.model_version, it.sha256.slice(0, 12), KB(it.core.bytes), KB(glue), it.cases, it.runtime];
+    console.log(line([...cells, it.mismatches, it.median.toFixed(0)]));
+  }
+  const total = rows.reduce((sum, it) => sum + it.cases, 0);
+  const wrong = rows.reduce((sum, it) => sum + it.mismatches, 0);
+  console.log(`\n${total} answers, ${wrong} mismatches\n`);
+});

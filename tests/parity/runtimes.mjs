@@ -1,0 +1,88 @@
+// The runtimes of a component, each asked through its public entry with JSON text: the host's HTTP API (wasmtime), and
+// the package in Node, in Chromium and as an edge worker (workerd).
+
+import * as node from "../../components/js/src/node.js";
+import { Edge } from "../edge/workerd.mjs";
+import { ask, refusal, spell } from "./ask.js";
+import { launch, open, servePage } from "./chromium.mjs";
+
+/** Requests under way at once. */
+const AT_ONCE = 4;
+
+/** Requests that are timed, one after the other. */
+const TIMED = 60;
+
+/** Which binding of the worker names the model of a kind. */
+const BINDINGS = { risk: "RISK_MODEL", nudge: "NUDGE_MODEL", accessibility: "ACCESSIBILITY_MODEL" };
+
+async function outcomeOf(response) {
+  const answer = await response.json();
+  return response.ok ? { status: response.status, answer: spell(answer) } : refusal(answer);
+}
+
+/** Posts texts; the time is that of a request with nothing else under way. */
+async function askByHttp(target, kind, texts, { language } = {}) {
+  const headers = language ? { "accept-language": language } : {};
+  const post = async (text) => outcomeOf(await target.post(`/ai/${kind}`, text, headers));
+  const outcomes = [];
+  let next = 0;
+  const work = async () => {
+    while (next < texts.length) {
+      const index = next++;
+      outcomes[index] = await post(texts[index]);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  const times = [];
+  for (const text of texts.slice(0, TIMED)) {
+    const begin = performance.now();
+    await post(text);
+    times.push((performance.now() - begin) * 1000);
+  }
+  times.sort((a, b) => a - b);
+  return { outcomes, median: times[times.length >> 1] };
+}
+
+/** The host; `deploy` is the test's matter. */
+export function wasmtime(service) {
+  return { name: "wasmtime", ask: (kind, _, texts, how) => askByHttp(service, kind, texts, how), end: async () => {} };
+}
+
+export function inNode() {
+  return { name: "Node", ask: (kind, options, texts, how) => ask(node, kind, options, texts, how), end: async () => {} };
+}
+
+/** A page under the host's policy. */
+export async function inChromium(policy) {
+  const server = await servePage({ policy });
+  const browser = await launch();
+  const { page, faults } = await open(browser, server.url);
+  return {
+    name: "Chromium",
+    faults,
+    ask: (...what) => page.evaluate((it) => globalThis.ask(...it), what),
+    async end() {
+      await browser.close();
+      await server.close();
+    },
+  };
+}
+
+/** Workers by the model that they are configured with. */
+export async function inWorkerd() {
+  const edges = new Map();
+  const edgeFor = (kind, { model } = {}) => {
+    const bindings = model ? { [BINDINGS[kind]]: model } : {};
+    const key = JSON.stringify(bindings);
+    if (!edges.has(key)) edges.set(key, Edge.start(bindings));
+    return edges.get(key);
+  };
+  return {
+    name: "workerd",
+    ask: async (kind, options, texts, how) => askByHttp(await edgeFor(kind, options), kind, texts, how),
+    edge: () => edgeFor("risk"),
+    end: async () => {
+      for (const edge of edges.values()) await (await edge).end();
+    },
+  };
+}

@@ -1,0 +1,105 @@
+// Runs the program under test, `$CAUDAL`, on free ports with a data folder that is gone afterwards.
+
+import { execFile, spawn } from "node:child_process";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** Longest time that a start or a stop may take, in milliseconds. */
+const PATIENCE_MS = 60_000;
+
+/** The binary. */
+export function program() {
+  const path = process.env.CAUDAL;
+  if (!path) throw new Error("set CAUDAL to the path of the caudal binary");
+  return path;
+}
+
+/** Nothing of the test run's own settings reaches the service. */
+const environment = () => {
+  const { DATABASE_URL, CAUDAL_JWT_SECRET, ...rest } = process.env;
+  return { ...rest, CAUDAL_LOG: "warn" };
+};
+
+export class Service {
+  static async start(more = []) {
+    // Short, because a socket's path is; open to the user that the database runs as when this is root.
+    const folder = await mkdtemp("/tmp/caudal-js.");
+    await chmod(folder, 0o711);
+    const service = new Service();
+    service.folder = folder;
+    await service.#serve(more);
+    return service;
+  }
+
+  async #serve(more) {
+    const addresses = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
+    const args = ["--data-dir", this.folder, "serve", "--sandbox", ...addresses, ...more];
+    this.process = spawn(program(), args, { env: environment(), stdio: ["ignore", "pipe", "inherit"] });
+    const patience = setTimeout(() => this.process.kill(), PATIENCE_MS);
+    const lines = [];
+    for await (const line of createInterface(this.process.stdout)) {
+      lines.push(line);
+      if (line.includes("Ctrl-C")) break;
+    }
+    clearTimeout(patience);
+    this.process.stdout.resume();
+    const after = (mark) => {
+      const line = lines.find((it) => it.includes(mark));
+      if (!line) throw new Error(`no "${mark}" in ${lines.join("\n")}`);
+      return line.split(mark)[1].trim().split(/\s/)[0];
+    };
+    this.ledger = after("ledger API");
+    this.assist = after("assistance API");
+  }
+
+  /** Stops the service as an operator does; its folder stays until `end`. */
+  async stop() {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
+    const ended = new Promise((resolve) => this.process.once("exit", resolve));
+    this.process.kill("SIGTERM");
+    await ended;
+  }
+
+  async end() {
+    await this.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Posts a body, given as text or bytes. */
+  post(path, body, headers = {}) {
+    const all = { "content-type": "application/json", ...headers };
+    return fetch(`${this.assist}${path}`, { method: "POST", body, headers: all });
+  }
+
+  async #admin(method, path, { headers, body } = {}) {
+    if (!this.token) {
+      const args = ["--data-dir", this.folder, "token", "--user", "ops", "--scope", "models:admin"];
+      this.token = (await run(program(), args, { env: environment() })).stdout.trim();
+    }
+    const all = { authorization: `Bearer ${this.token}`, ...headers };
+    const response = await fetch(`${this.assist}/admin/models${path}`, { method, headers: all, body });
+    const answer = await response.json();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
+    return { answer, etag: response.headers.get("etag") };
+  }
+
+  /** Lets the version serve whose name starts like this; resolves to its name. */
+  async deploy(kind, start) {
+    const { answer } = await this.#admin("GET", "");
+    const names = answer.models.flatMap((it) => it.versions).map((it) => it.model_version);
+    const champion = names.find((name) => name.startsWith(start));
+    const { etag } = await this.#admin("GET", `/${kind}/deployment`);
+    const headers = { "content-type": "application/json", "if-match": etag };
+    const body = JSON.stringify({ champion, reason: "parity" });
+    await this.#admin("PUT", `/${kind}/deployment`, { headers, body });
+    // A host follows within a second.
+    for (;;) {
+      const { models } = await (await fetch(`${this.assist}/ai/health`)).json();
+      if (models[kind].version === champion) return champion;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
