@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderMap, Request, StatusCode, header};
+use axum::http::{Request, header};
 use caudal::analytics::EventWorker;
 use caudal::app::{App, Settings};
 use caudal::clock::Clock;
@@ -15,7 +15,7 @@ use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::http::token::{Minter, TokenConfig, Verifier, mint};
 use caudal::ledger::Ledger;
-use caudal::ledger::batcher::LedgerConfig;
+use caudal::ledger::queue::LedgerConfig;
 use caudal::models::decisions::DecisionLog;
 use caudal::models::gate::Gate;
 use caudal::models::pushes::Pushes;
@@ -29,6 +29,8 @@ use sqlx::PgPool;
 use time::OffsetDateTime;
 use time::macros::datetime;
 use tower::ServiceExt as _;
+
+pub(crate) use crate::answer::Answer;
 
 /// Signs the tests' tokens.
 pub(crate) const SECRET: &[u8] = b"a secret for tests, of 32 bytes or more";
@@ -320,58 +322,6 @@ impl Client {
         let answer = self.get("/api/ledger/accounts").await;
         let start = answer.text.find("\"balance\":").unwrap() + "\"balance\":".len();
         answer.text[start..].split(',').next().unwrap().to_owned()
-    }
-}
-
-/// What came back.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) path: String,
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) text: String,
-    pub(crate) bytes: Vec<u8>,
-}
-
-impl Answer {
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
-
-    /// The id of what was created.
-    pub(crate) fn id(&self) -> String {
-        self.json()["id"].as_str().unwrap_or_else(|| panic!("no id: {self:?}")).to_owned()
-    }
-
-    #[track_caller]
-    pub(crate) fn assert_status(&self, status: u16) -> &Self {
-        assert_eq!(self.status.as_u16(), status, "{self:?}");
-        self
-    }
-
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|value| value.to_str().unwrap())
-    }
-
-    /// Asserts a whole problem+json answer; `field` is the one that `errors` must name.
-    #[track_caller]
-    pub(crate) fn assert_problem(&self, status: u16, code: &str, field: Option<&str>) -> &Self {
-        assert_eq!(self.status.as_u16(), status, "{self:?}");
-        assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");
-        let body = self.json();
-        assert_eq!(body["code"], code, "{self:?}");
-        assert_eq!(body["status"], status, "{self:?}");
-        assert_eq!(body["type"], format!("urn:caudal:problem:{code}"), "{self:?}");
-        assert_eq!(body["instance"], self.path.split('?').next().unwrap(), "{self:?}");
-        assert_eq!(body["requestId"].as_str(), self.header("x-request-id"), "{self:?}");
-        for text in ["title", "detail"] {
-            assert!(body[text].as_str().is_some_and(|text| !text.is_empty()), "{self:?}");
-        }
-        if let Some(field) = field {
-            let errors = body["errors"].as_array().unwrap_or_else(|| panic!("no errors: {self:?}"));
-            assert!(errors.iter().any(|error| error["field"] == field), "{field} is not named: {self:?}");
-        }
-        self
     }
 }
 

@@ -8,6 +8,7 @@ mod accounts;
 mod admin;
 mod amounts;
 mod analytics;
+mod answer;
 mod assistance;
 mod assistance_limits;
 mod beneficiaries;

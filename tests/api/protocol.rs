@@ -49,7 +49,9 @@ async fn without_a_token_nothing_else_is_told(db: PgPool) {
 async fn unknown_paths_and_methods_are_told_apart(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
-    for path in ["/api/ledger/nothing", "/api/ledger/accounts/", "/api/ledger/accounts/1", "/nothing", "/", "/apiary"] {
+    for path in
+        ["/api/ledger/nothing", "/api/ledger/accounts/", "/api/ledger/accounts/1", "/nothing", "/models", "/apiary"]
+    {
         refused(&app, ana.get(path), 404, "not-found", None).await;
     }
     for (path, methods) in ROUTES {

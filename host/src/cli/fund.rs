@@ -10,7 +10,7 @@ use super::print;
 use crate::clock::Clock;
 use crate::config::{Common, Fund};
 use crate::domain::money::Money;
-use crate::ledger::batcher::LedgerConfig;
+use crate::ledger::queue::LedgerConfig;
 use crate::ledger::{Command, Ledger, LedgerError, Outcome};
 use crate::models::{Models, Registry};
 

@@ -21,7 +21,7 @@ use crate::domain::money::Money;
 use crate::http::token::{Minter, Verifier, mint};
 use crate::http::{sandbox, server};
 use crate::ledger::Ledger;
-use crate::ledger::batcher::LedgerConfig;
+use crate::ledger::queue::LedgerConfig;
 use crate::models::decisions::{self, DecisionLog};
 use crate::models::gate::Gate;
 use crate::models::pushes::Pushes;

@@ -385,7 +385,7 @@ impl From<NotKept> for Error {
 impl From<LedgerError> for Error {
     fn from(error: LedgerError) -> Self {
         match error {
-            LedgerError::Database(error) => error.into(),
+            LedgerError::Database(error) | LedgerError::Refused(error) => error.into(),
             LedgerError::Overloaded | LedgerError::Closed => Self::Overloaded,
             LedgerError::NotKept(error) => error.into(),
             LedgerError::Unknown => Self::OutcomeUnknown,

@@ -1,30 +1,29 @@
 //! Feeds commands through look-up, decision and commit, and answers whoever waits.
+//!
+//! A batch is what waits at the moment: nobody waits for a batch to fill. A lone command is committed at
+//! once, and while it is, the next batch gathers.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
-use sqlx::PgPool;
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::batch::{Context, NoVerdict, Policy};
+use super::queue::{Job, LedgerConfig, LedgerError};
 use super::store::{CommitError, Fate, Postgres, Store as _};
 use super::writer::{self, LEASE, Writer};
 use super::{Command, Outcome, apply::apply};
 use crate::clock::Clock;
 use crate::domain::rules::Facts;
-use crate::models::decisions::{NotKept, of_rules};
+use crate::models::decisions::of_rules;
 use crate::models::{Models, ScoreError};
 
-/// Commands that may wait. At about a millisecond each this is half a second of work: a caller is
-/// better told to come back than kept longer.
-pub const QUEUE_LENGTH_MAX: usize = 512;
-
-/// Commands in one batch. One for now: what a batch decides and writes does not depend on it.
-pub const BATCH_LENGTH_MAX: usize = 1;
+/// Commands in one batch. Enough to share the wait for the disk among all who wait at a time; the first of a
+/// batch waits until the last is decided, so not more.
+pub const BATCH_LENGTH_MAX: usize = 128;
 
 /// Decisions of one batch. Each lost race means that another one was won, so a few are enough.
 const ATTEMPTS_MAX: u32 = 16;
@@ -42,95 +41,7 @@ const RECOVERY_TIME_MAX: Duration = Duration::from_secs(20);
 /// Pause between two looks.
 const RECOVERY_STEP: Duration = Duration::from_millis(500);
 
-/// Why a command has no outcome. A retry with the same idempotency key is safe in every case.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum LedgerError {
-    /// Too many commands wait, or too many races were lost. Nothing was written.
-    #[error("the ledger has more to do than it can take")]
-    Overloaded,
-    /// The database failed. Nothing was written.
-    #[error("the ledger's database failed")]
-    Database(#[source] Arc<sqlx::Error>),
-    /// The database went away and did not come back in time to say whether the commit happened.
-    #[error("the outcome is not known yet")]
-    Unknown,
-    /// The rules' decisions could not be kept, and this host has to keep them. Nothing was written.
-    #[error(transparent)]
-    NotKept(#[from] NotKept),
-    /// A fault of ours, logged where it happened. The commit may have happened.
-    #[error("the ledger panicked")]
-    Panicked,
-    /// The host is going down. Nothing was written.
-    #[error("the ledger is closed")]
-    Closed,
-}
-
-impl From<sqlx::Error> for LedgerError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Database(Arc::new(error))
-    }
-}
-
-struct Job {
-    command: Command,
-    taken_at: Instant,
-    reply: oneshot::Sender<Result<Outcome, LedgerError>>,
-}
-
-/// A handle to the running batcher; cheap to clone.
-#[derive(Clone)]
-pub struct Ledger {
-    jobs: mpsc::Sender<Job>,
-}
-
-/// Settings of the ledger.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct LedgerConfig {
-    /// Seconds that a new beneficiary has to wait; 0 for none.
-    pub cooling_seconds: u64,
-}
-
-impl Ledger {
-    /// Leases a chain and starts the batcher. The task ends when every handle is gone and all that
-    /// waited is answered.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub async fn start(
-        pool: PgPool,
-        models: Models,
-        clock: Clock,
-        config: LedgerConfig,
-    ) -> Result<(Self, JoinHandle<()>), sqlx::Error> {
-        let holder = Uuid::new_v4();
-        let store = Postgres(pool);
-        let writer = Some(lease(&store, holder, &clock).await?);
-        let (jobs, queue) = mpsc::channel(QUEUE_LENGTH_MAX);
-        let batcher = Batcher { store, models, clock, config, holder, writer };
-        Ok((Self { jobs }, tokio::spawn(batcher.run(queue))))
-    }
-
-    /// Whether there is a batcher behind this handle.
-    pub fn is_open(&self) -> bool {
-        !self.jobs.is_closed()
-    }
-
-    /// Runs a command to its end, even if the caller stops waiting.
-    ///
-    /// # Errors
-    /// See [`LedgerError`].
-    pub async fn submit(&self, command: Command) -> Result<Outcome, LedgerError> {
-        let (reply, outcome) = oneshot::channel();
-        self.jobs.try_send(Job { command, taken_at: Instant::now(), reply }).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => LedgerError::Overloaded,
-            mpsc::error::TrySendError::Closed(_) => LedgerError::Closed,
-        })?;
-        // A reply that never comes was lost with a batch that may have been committed.
-        outcome.await.unwrap_or(Err(LedgerError::Unknown))
-    }
-}
-
-struct Batcher {
+pub(super) struct Batcher {
     store: Postgres,
     models: Models,
     clock: Clock,
@@ -141,7 +52,20 @@ struct Batcher {
 }
 
 impl Batcher {
-    async fn run(mut self, mut queue: mpsc::Receiver<Job>) {
+    /// Leases a chain.
+    pub(super) async fn new(
+        store: Postgres,
+        models: Models,
+        clock: Clock,
+        config: LedgerConfig,
+    ) -> Result<Self, sqlx::Error> {
+        let holder = Uuid::new_v4();
+        let writer = Some(lease(&store, holder, &clock).await?);
+        Ok(Self { store, models, clock, config, holder, writer })
+    }
+
+    /// Runs until every handle is gone and all that waited is answered.
+    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Job>) {
         let mut renewal = tokio::time::interval(Duration::from_secs(LEASE.whole_seconds().unsigned_abs() / 3));
         let mut jobs = Vec::with_capacity(BATCH_LENGTH_MAX);
         loop {
@@ -154,16 +78,7 @@ impl Batcher {
                 let _ = job.reply.send(Err(LedgerError::Overloaded));
             }
             let (commands, replies): (Vec<_>, Vec<_>) = timely.into_iter().map(|job| (job.command, job.reply)).unzip();
-            let processed = AssertUnwindSafe(self.process(&commands)).catch_unwind().await;
-            let processed = processed.unwrap_or_else(|_| {
-                // The ledger has to go on. Where the chain ends is read anew.
-                self.writer = None;
-                Err(LedgerError::Panicked)
-            });
-            let answers = match processed {
-                Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
-                Err(error) => vec![Err(error); replies.len()],
-            };
+            let answers = self.answer(&commands).await;
             for (reply, answer) in replies.into_iter().zip(answers) {
                 // A caller that went away changes nothing: the outcome stands.
                 let _ = reply.send(answer);
@@ -173,6 +88,33 @@ impl Batcher {
             // A lease that cannot be given back runs out by itself.
             let _ = self.store.within(async |db| writer::release(db, &writer).await).await;
         }
+    }
+
+    /// An answer for each command. What one of them makes fail does not fail its neighbours.
+    async fn answer(&mut self, commands: &[Command]) -> Vec<Result<Outcome, LedgerError>> {
+        match self.process_safely(commands).await {
+            Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
+            // Nothing of it was written: each is tried by itself.
+            Err(error) if commands.len() > 1 && error.may_be_one_commands() => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "a batch failed; each command is tried alone");
+                let mut answers = Vec::with_capacity(commands.len());
+                for command in commands {
+                    let outcome = self.process_safely(std::slice::from_ref(command)).await;
+                    answers.push(outcome.and_then(|outcomes| outcomes.into_iter().next().ok_or(LedgerError::Unknown)));
+                }
+                answers
+            }
+            Err(error) => vec![Err(error); commands.len()],
+        }
+    }
+
+    async fn process_safely(&mut self, commands: &[Command]) -> Result<Vec<Outcome>, LedgerError> {
+        let processed = AssertUnwindSafe(self.process(commands)).catch_unwind().await;
+        processed.unwrap_or_else(|_| {
+            // The ledger has to go on. Where the chain ends is read anew.
+            self.writer = None;
+            Err(LedgerError::Panicked)
+        })
     }
 
     async fn process(&mut self, commands: &[Command]) -> Result<Vec<Outcome>, LedgerError> {
@@ -216,7 +158,7 @@ impl Batcher {
                     tracing::warn!(error = &error as &dyn std::error::Error, "a commit's outcome is unknown");
                     self.settle(batch_id, &writer).await?
                 }
-                Err(CommitError::Refused(error)) => return Err(error.into()),
+                Err(CommitError::Refused(error)) => return Err(LedgerError::Refused(error.into())),
             };
             if fate == Fate::LostChain {
                 tracing::warn!(chain_id = %writer.chain_id, "lost the chain, leasing another");

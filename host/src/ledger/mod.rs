@@ -11,6 +11,7 @@ pub mod apply;
 pub mod batch;
 pub mod batcher;
 mod fingerprint;
+pub mod queue;
 pub mod rail;
 pub mod store;
 pub mod writer;
@@ -21,7 +22,7 @@ use crate::db::transfers::Transfer;
 use crate::domain::money::Money;
 use crate::domain::rules::Violation;
 
-pub use batcher::{Ledger, LedgerError};
+pub use queue::{Ledger, LedgerError};
 
 /// Source of opening and funding credits: what the bank put in. Made by the first migration.
 pub const FUNDING_ACCOUNT: Uuid = Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0001);

@@ -12,7 +12,7 @@ import { languageNow, t } from "./words.js";
 export function money(centavos, className = "money") {
   const [figure, currency] = writeMoney(centavos).split("\u00a0");
   return h("span", { class: className },
-    saidAs([figure, "\u00a0", h("span", { class: "currency" }, currency)], sayMoney(centavos, languageNow())));
+    saidAs([h("span", null, figure), h("span", { class: "currency" }, currency)], sayMoney(centavos, languageNow())));
 }
 
 /** An account number in the groups in which it is read; said digit by digit. Copied without gaps. */
@@ -102,3 +102,8 @@ export function status(...about) {
   return h("p", { role: "status", class: "status" }, about);
 }
 
+/** The confluence of the logo, large and quiet: decoration, beside the words and never under them. */
+export function streams() {
+  return s("svg", { class: "streams", viewBox: "0 0 160 120", "aria-hidden": "true", focusable: "false" },
+    s("path", { d: "M0 18c60 0 50 42 110 42h50M0 60h160M0 102c60 0 50-42 110-42" }));
+}

@@ -1,17 +1,11 @@
 // The accounts with their balances, and where to begin.
 
 import { choose, isUnsettled, start } from "./draft.js";
-import { h, s } from "./dom.js";
-import { money, notice, number, typeName } from "./drawing.js";
-import { askAccounts } from "./known.js";
+import { h } from "./dom.js";
+import { money, notice, number, streams, typeName } from "./drawing.js";
+import { askAccounts, known } from "./known.js";
 import { load } from "./loading.js";
 import { counted, t } from "./words.js";
-
-/** The confluence of the logo, large and quiet: decoration, beside the words and never under them. */
-function streams() {
-  return s("svg", { class: "streams", viewBox: "0 0 160 120", "aria-hidden": "true", focusable: "false" },
-    s("path", { d: "M0 18c60 0 50 42 110 42h50M0 60h160M0 102c60 0 50-42 110-42" }));
-}
 
 function drawAccount(account, go) {
   const title = `account-${account.id}`;
@@ -62,6 +56,7 @@ export const accountsScreen = {
     return load(place, {
       signal,
       asking: askAccounts,
+      remembered: () => known.accounts,
       drawing: (accounts) => drawAccounts(accounts, go),
       said: (accounts) => counted("accounts.count", accounts.length),
     });

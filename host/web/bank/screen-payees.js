@@ -5,7 +5,7 @@ import { ask } from "./dialog.js";
 import { choose, start } from "./draft.js";
 import { button, h, show } from "./dom.js";
 import { listedNumber, number, payeeName, problemNotice } from "./drawing.js";
-import { askPayees } from "./known.js";
+import { askPayees, known } from "./known.js";
 import { load } from "./loading.js";
 import { counted, hasText, t } from "./words.js";
 import { leaveWord } from "./word.js";
@@ -79,6 +79,7 @@ export const payeesScreen = {
     return load(place, {
       signal,
       asking: askPayees,
+      remembered: () => known.payees,
       drawing: (payees) => drawPayees(payees, go),
       said: (payees) => counted("payees.count", payees.length),
     });

@@ -2,7 +2,7 @@
 // address names, so that one goes on where one was.
 
 import { h, show } from "./dom.js";
-import { notice } from "./drawing.js";
+import { notice, streams } from "./drawing.js";
 import { textField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { enterSandbox, inSandbox, reasonNow, signIn } from "./session.js";
@@ -63,12 +63,13 @@ export const signInScreen = {
   draw(place) {
     const reason = reasonNow();
     show(place, h("div", { class: "entrance" },
-      reason && h("div", { role: REASONS[reason] === "warn" ? "alert" : "status" }, notice(REASONS[reason],
+      reason && h("div", { class: "notice-row", role: REASONS[reason] === "warn" ? "alert" : "status" }, notice(REASONS[reason],
         h("p", { class: "title" }, t(`sign-in.${reason}.title`)), h("p", null, t(`sign-in.${reason}`)))),
-      !reason && h("p", { class: "lead" }, t("sign-in.lead")),
-      inSandbox() && h("section", { class: "sheet", "aria-labelledby": "sandbox-title" },
-        h("h2", { id: "sandbox-title" }, t("sign-in.sandbox")), h("p", { class: "hint" }, t("sign-in.sandbox.about")), sandboxForm()),
-      h("section", { class: "sheet", "aria-labelledby": "token-title" },
-        h("h2", { id: "token-title" }, t("sign-in.with-token")), tokenForm())));
+      h("div", { class: "hero" }, h("p", null, t("sign-in.lead")), streams()),
+      h("div", { class: "doors" },
+        inSandbox() && h("section", { class: "sheet", "aria-labelledby": "sandbox-title" },
+          h("h2", { id: "sandbox-title" }, t("sign-in.sandbox")), h("p", { class: "hint" }, t("sign-in.sandbox.about")), sandboxForm()),
+        h("section", { class: "sheet", "aria-labelledby": "token-title" },
+          h("h2", { id: "token-title" }, t("sign-in.with-token")), tokenForm()))));
   },
 };

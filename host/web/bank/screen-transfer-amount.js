@@ -1,11 +1,11 @@
 // Transfer, step 2: how much.
 
 import { choose, draftNow, takeBlame } from "./draft.js";
-import { h } from "./dom.js";
+import { h, show } from "./dom.js";
 import { money, payeeName } from "./drawing.js";
 import { textField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { accountOf, askAccounts } from "./known.js";
+import { accountOf, askAccounts, known } from "./known.js";
 import { load } from "./loading.js";
 import { readAmount, toJson, writeMoney } from "./money.js";
 import { unsettledGuard } from "./screen-transfer-parties.js";
@@ -23,15 +23,18 @@ function drawAmount({ account }, go) {
     class: "amount digits", check: faultOf,
   });
   if (draft.centavos !== null) field.write(toJson(draft.centavos));
+  const available = h("dd", null, money(account.centavos));
+  // It may be older than this screen; nobody waits for the newer one.
+  fresh(account).then((centavos) => show(available, money(centavos))).catch(() => {});
   const form = drawForm({
     // By payee: what was typed for one is no proposal for another.
     name: `amount ${draft.toBeneficiaryId}`, fields: [field], submit: t("continue"),
     send: async ({ amount }) => {
       const { centavos } = readAmount(amount);
       // What was known may be old: money may have come in meanwhile.
-      const available = centavos > account.centavos ? await fresh(account) : account.centavos;
-      if (centavos > available) {
-        form.showFaults([{ field, text: t("amount.too-much", { available: writeMoney(available) }) }]);
+      const most = centavos > account.centavos ? await fresh(account) : account.centavos;
+      if (centavos > most) {
+        form.showFaults([{ field, text: t("amount.too-much", { available: writeMoney(most) }) }]);
         return;
       }
       choose({ centavos });
@@ -43,8 +46,8 @@ function drawAmount({ account }, go) {
     field,
     parts: [
       h("dl", { class: "facts" },
-        h("div", null, h("dt", null, t("amount.to")), h("dd", null, h("strong", null, payeeName(draft.payee)), " ", draft.payee.bankName)),
-        h("div", null, h("dt", null, t("amount.available")), h("dd", null, money(account.centavos)))),
+        h("div", null, h("dt", null, t("amount.to")), h("dd", null, h("strong", null, payeeName(draft.payee)), h("br"), draft.payee.bankName)),
+        h("div", null, h("dt", null, t("amount.available")), available)),
       form.element,
       h("p", null, h("a", { href: "#/transfer/parties" }, t("back"))),
     ],
@@ -72,7 +75,8 @@ export const amountScreen = {
       signal,
       lines: 2,
       asking: async () => {
-        await askAccounts();
+        // The step before has just asked; only after a reload nothing is known.
+        if (!known.accounts) await askAccounts();
         return { account: accountOf(draftNow().fromAccountId) };
       },
       drawing: (answer) => {

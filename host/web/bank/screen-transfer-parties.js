@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { listedNumber, money, number, payeeName, typeName } from "./drawing.js";
 import { choiceField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { askAccounts, askHistory, askPayees } from "./known.js";
+import { askAccounts, askHistory, askPayees, known } from "./known.js";
 import { load } from "./loading.js";
 import { userNow } from "./session.js";
 import { counted, t } from "./words.js";
@@ -106,6 +106,7 @@ export const partiesScreen = {
         const [accounts, payees] = await Promise.all([askAccounts(), askPayees()]);
         return { accounts, payees };
       },
+      remembered: () => (known.accounts && known.payees ? known : null),
       drawing: (answer) => {
         drawn = drawParties(answer, go);
         return drawn.form?.element ?? drawn;

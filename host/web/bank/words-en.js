@@ -24,6 +24,7 @@ export default {
   // Everywhere.
   "error": "Error",
   "loading": "Loading…",
+  "remembered": "No connection to the bank: this is what we saw last.",
   "sending": "Sending…",
   "saving": "Saving…",
   "again": "Try again",

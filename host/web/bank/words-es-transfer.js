@@ -35,7 +35,7 @@ export default {
   "amount.too-much": "No alcanza: tienes {available} disponibles.",
   "review.title": "Revisa antes de enviar",
   "review.amount": "Vas a enviar",
-  "review.to": "A",
+  "review.to": "Para",
   "review.bank": "Banco",
   "review.number": "Número de cuenta",
   "review.from": "Sale de",

@@ -24,6 +24,7 @@ export default {
   // Everywhere.
   "error": "Error",
   "loading": "Cargando…",
+  "remembered": "Sin conexión con el banco: esto es lo último que vimos.",
   "sending": "Enviando…",
   "saving": "Guardando…",
   "again": "Intentar de nuevo",
