@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-import { configuration } from "../../components/js/worker/config.mjs";
+import { configuration } from "../../components/js/lib/worker/config.mjs";
 
 /** The package's own way to say where its binary is. */
 const BINARY = createRequire(import.meta.url)("workerd").default;

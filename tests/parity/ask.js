@@ -31,16 +31,20 @@ function outcome(scorer, text, how) {
   }
 }
 
-/** The outcome for each text, and the median time of a call in microseconds. */
+/** The outcome for each text, and, where it is asked for, the median time of a call in microseconds. */
 export async function ask({ load }, kind, options, texts, how) {
+  const { language, isTimed = false } = how ?? {};
   const scorer = await load(kind, options);
-  const outcomes = texts.map((text) => outcome(scorer, text, how));
+  const outcomes = texts.map((text) => outcome(scorer, text, { language }));
   const times = [];
-  for (let start = 0; start + TIMED_TOGETHER <= texts.length; start += TIMED_TOGETHER) {
+  for (let start = 0; isTimed && start + TIMED_TOGETHER <= texts.length; start += TIMED_TOGETHER) {
     const begin = performance.now();
-    for (const text of texts.slice(start, start + TIMED_TOGETHER)) outcome(scorer, text, how);
+    for (const text of texts.slice(start, start + TIMED_TOGETHER)) outcome(scorer, text, { language });
     times.push(((performance.now() - begin) / TIMED_TOGETHER) * 1000);
   }
-  times.sort((a, b) => a - b);
-  return { outcomes, modelVersion: scorer.modelVersion, median: times[times.length >> 1] ?? NaN };
+  return { outcomes, median: median(times) };
+}
+
+export function median(numbers) {
+  return numbers.sort((a, b) => a - b)[numbers.length >> 1] ?? null;
 }

@@ -15,7 +15,8 @@ const PACKAGE = new URL("../../components/js/", import.meta.url);
 
 const TYPES = { ".js": "text/javascript; charset=utf-8", ".wasm": "application/wasm" };
 
-const PAGE = `<!doctype html><html lang="en"><title>Parity</title><link rel="icon" href="data:,"><script type="module" src="/page.js"></script></html>`;
+const PAGE = `<!doctype html><html lang="en"><title>Parity</title><link rel="icon" href="data:,">
+<script type="module" src="/page.js"></script></html>`;
 
 /** The policy of the host's pages, for tests that have no host. */
 export const POLICY =
@@ -23,8 +24,11 @@ export const POLICY =
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'; trusted-types 'none'";
 
-/** Serves the page. `more` may answer a request itself: it returns whether it did. */
-export async function servePage({ policy = POLICY, more = () => false } = {}) {
+/**
+ * Serves the page. `folder` is `lib/` for the package as it is shipped, and empty for its sources, as the host serves
+ * them. `more` may answer a request itself: it returns whether it did.
+ */
+export async function servePage({ policy = POLICY, folder = "", more = () => false } = {}) {
   const server = createServer(async (request, response) => {
     if (await more(request, response)) return;
     const { pathname } = new URL(request.url, "http://localhost");
@@ -37,7 +41,7 @@ export async function servePage({ policy = POLICY, more = () => false } = {}) {
     }
     const path = /^\/scorers\/((?:src|dist)\/[\w./-]+)$/.exec(pathname)?.[1];
     const own = /^\/(page|ask)\.js$/.test(pathname) ? new URL(`.${pathname}`, import.meta.url) : null;
-    const file = own ?? (path && new URL(path, PACKAGE));
+    const file = own ?? (path && new URL(folder + path, PACKAGE));
     const bytes = file && (await readFile(fileURLToPath(file)).catch(() => null));
     if (!bytes) {
       response.writeHead(404).end();

@@ -4,4 +4,6 @@ import * as scorers from "/scorers/src/browser.js";
 import { ask } from "./ask.js";
 
 globalThis.scorers = scorers;
-globalThis.ask = (kind, options, texts, how) => ask(scorers, kind, options, texts, how);
+
+/** Takes and gives JSON text in ASCII: what stands between tests and pages does not carry every string as it is. */
+globalThis.askInText = async (text) => JSON.stringify(await ask(scorers, ...JSON.parse(text)));

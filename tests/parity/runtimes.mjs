@@ -1,9 +1,10 @@
 // The runtimes of a component, each asked through its public entry with JSON text: the host's HTTP API (wasmtime), and
-// the package in Node, in Chromium and as an edge worker (workerd).
+// the package in Node, in Chromium and as an edge worker (workerd). The package is what is shipped, and in Chromium
+// also what the host serves.
 
-import * as node from "../../components/js/src/node.js";
+import * as node from "../../components/js/lib/src/node.js";
 import { Edge } from "../edge/workerd.mjs";
-import { ask, refusal, spell } from "./ask.js";
+import { ask, median, refusal, spell } from "./ask.js";
 import { launch, open, servePage } from "./chromium.mjs";
 
 /** Requests under way at once. */
@@ -21,7 +22,7 @@ async function outcomeOf(response) {
 }
 
 /** Posts texts; the time is that of a request with nothing else under way. */
-async function askByHttp(target, kind, texts, { language } = {}) {
+async function askByHttp(target, kind, texts, { language, isTimed = false } = {}) {
   const headers = language ? { "accept-language": language } : {};
   const post = async (text) => outcomeOf(await target.post(`/ai/${kind}`, text, headers));
   const outcomes = [];
@@ -34,13 +35,12 @@ async function askByHttp(target, kind, texts, { language } = {}) {
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   const times = [];
-  for (const text of texts.slice(0, TIMED)) {
+  for (const text of texts.slice(0, isTimed ? TIMED : 0)) {
     const begin = performance.now();
     await post(text);
     times.push((performance.now() - begin) * 1000);
   }
-  times.sort((a, b) => a - b);
-  return { outcomes, median: times[times.length >> 1] };
+  return { outcomes, median: median(times) };
 }
 
 /** The host; `deploy` is the test's matter. */
@@ -49,18 +49,27 @@ export function wasmtime(service) {
 }
 
 export function inNode() {
-  return { name: "Node", ask: (kind, options, texts, how) => ask(node, kind, options, texts, how), end: async () => {} };
+  return { name: "Node", ask: (...what) => ask(node, ...what), end: async () => {} };
 }
 
-/** A page under the host's policy. */
-export async function inChromium(policy) {
-  const server = await servePage({ policy });
+/** JSON text without anything that is not ASCII. */
+function inAscii(value) {
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(value).replace(/[^\x00-\x7f]/g, escaped);
+}
+
+/** A page under the host's policy, with the package as it is in this folder of it. */
+export async function inChromium({ policy, folder = "" } = {}) {
+  const server = await servePage({ policy, folder });
   const browser = await launch();
   const { page, faults } = await open(browser, server.url);
   return {
-    name: "Chromium",
+    name: folder === "" ? "Chromium" : "Chromium, shipped",
     faults,
-    ask: (...what) => page.evaluate((it) => globalThis.ask(...it), what),
+    page,
+    async ask(...what) {
+      return JSON.parse(await page.evaluate((it) => globalThis.askInText(it), inAscii(what)));
+    },
     async end() {
       await browser.close();
       await server.close();

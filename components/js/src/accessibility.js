@@ -16,7 +16,7 @@ const FONT_SCALE_MAX = 2;
 const BLANK = /^\p{White_Space}*$/u;
 
 /** The order in which fields are read is the order of the server's errors. */
-export function read(fields, { language = "es-MX" } = {}) {
+export function read(fields, options) {
   const echo = { user_id: fields.id("user_id") };
   const confident = readConfidence(fields);
   // A questionnaire that uses the short name may leave behaviour out; the full name may not.
@@ -34,7 +34,7 @@ export function read(fields, { language = "es-MX" } = {}) {
     requestedHelpCount: help,
     behaviourObserved,
     // `en-US` is English too; everything else gets the bank's first language.
-    language: /^en(-|$)/i.test(language) ? "en" : "es-mx",
+    language: /^en(-|$)/i.test(options?.language) ? "en" : "es-mx",
   };
   return { request, echo };
 }

@@ -23,7 +23,7 @@ export function modules() {
     const bytes = readFileSync(new URL(path, PACKAGE));
     found.set(path, bytes);
     if (!path.endsWith(".js")) return;
-    for (const [, target] of bytes.toString().matchAll(/^(?:import|export|\}) .*?from "(\.[^"]+)";$/gm)) {
+    for (const [, target] of bytes.toString().matchAll(/\b(?:from|import)\s*"(\.[^"]+)"/g)) {
       visit(posix.join(posix.dirname(path), target));
     }
   };

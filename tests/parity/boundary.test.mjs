@@ -1,0 +1,96 @@
+// What is refused, and with which words: the package and the worker say what the host says, case by case and for
+// bodies at random.
+//
+// CAUDAL_FUZZ_BODIES and CAUDAL_FUZZ_SEED choose how many bodies at random, and which.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { bodies } from "./bodies.mjs";
+import { cases } from "./hostile.mjs";
+import { inChromium, inNode, inWorkerd, wasmtime } from "./runtimes.mjs";
+import { Service } from "./service.mjs";
+
+/** Fewest cases of the table. */
+const CASES_MIN = 120;
+
+const BODIES = Number(process.env.CAUDAL_FUZZ_BODIES ?? 3_000);
+const SEED = Number(process.env.CAUDAL_FUZZ_SEED ?? Date.now() % 1_000_000);
+
+/** Longest piece of a body in a complaint. */
+const SHOWN_MAX = 200;
+
+let service;
+let host;
+let others = [];
+
+before(async () => {
+  service = await Service.start();
+  host = wasmtime(service);
+  others = [inNode(), await inChromium({ folder: "lib/" }), await inWorkerd()];
+});
+
+after(async () => {
+  for (const runtime of others) await runtime.end();
+  await service?.end();
+});
+
+/** Puts all to the host and to the others; gives the host's outcomes, by case. */
+async function compare(all, runtimes, how) {
+  const outcomes = new Map();
+  for (const kind of new Set(all.map((it) => it.kind))) {
+    const ofKind = all.filter((it) => it.kind === kind);
+    const sent = ofKind.map((it) => it.text ?? it.bytes);
+    const wanted = (await host.ask(kind, {}, sent, how)).outcomes;
+    ofKind.forEach((it, index) => outcomes.set(it, wanted[index]));
+    for (const runtime of runtimes) {
+      const told = (await runtime.ask(kind, {}, sent, how)).outcomes;
+      ofKind.forEach((it, index) => {
+        const shown = JSON.stringify(String(sent[index]).slice(0, SHOWN_MAX));
+        assert.deepEqual(told[index], wanted[index], `${runtime.name}, ${kind}, ${it.name}: ${shown}`);
+      });
+    }
+  }
+  return outcomes;
+}
+
+/** Counts of statuses and of refused fields by code. */
+function summary(outcomes) {
+  const counts = new Map();
+  const count = (key) => counts.set(key, (counts.get(key) ?? 0) + 1);
+  for (const { status, code, errors = [] } of outcomes.values()) {
+    count(code ? `${status} ${code}` : `${status}`);
+    errors.forEach((error) => count(error.code));
+  }
+  return [...counts].map(([key, number]) => `${key}: ${number}`).join(", ");
+}
+
+test("every case of the table is answered as the host answers it", async () => {
+  const all = [...cases()].filter((it) => it.text !== undefined);
+  assert.ok(all.length >= CASES_MIN, `there are ${all.length} cases`);
+  const outcomes = await compare(all, others);
+  console.log(`${all.length} cases, the same in the host, Node, Chromium and workerd: ${summary(outcomes)}`);
+});
+
+test("what is no text is refused by the worker as by the host", async () => {
+  const all = [...cases()].filter((it) => it.bytes !== undefined);
+  const outcomes = await compare(all, others.filter((it) => it.name === "workerd"));
+  console.log(`${all.length} cases, the same in the host and workerd: ${summary(outcomes)}`);
+});
+
+test("both languages are spoken as the host speaks them", async () => {
+  const all = [...cases()].filter((it) => it.kind === "accessibility" && it.text !== undefined);
+  await compare(all, others, { language: "en" });
+  await compare(all.slice(0, 20), others, { language: "en-US" });
+  await compare(all.slice(0, 20), others, { language: "fr" });
+});
+
+test("bodies at random are answered as the host answers them", async () => {
+  const all = [...bodies(SEED, BODIES)].map((it, index) => ({ ...it, name: `seed ${SEED}, body ${index}` }));
+  const outcomes = await compare(all, others);
+  console.log(`${all.length} bodies from seed ${SEED}, the same everywhere: ${summary(outcomes)}`);
+});
+
+test("nothing went against the page's policy", () => {
+  for (const { faults } of others) assert.deepEqual(faults ?? [], []);
+});

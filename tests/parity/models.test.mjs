@@ -1,0 +1,208 @@
+// A model that fails: whatever it does, no bad answer gets out, and no call leaves anything behind for the next.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import * as accessibility from "../../components/js/lib/src/accessibility.js";
+import { InvalidRequest, ModelFailed, load } from "../../components/js/lib/src/node.js";
+import * as nudge from "../../components/js/lib/src/nudge.js";
+import * as risk from "../../components/js/lib/src/risk.js";
+import { Scorer } from "../../components/js/lib/src/scorer.js";
+import { SOUND, textOf } from "./hostile.mjs";
+
+/** A core that counts in a global: (func (export "next") (result i32) ...) and a memory of one page. */
+const COUNTER = new WebAssembly.Module(
+  new Uint8Array([
+    0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
+    1, 5, 1, 0x60, 0, 1, 0x7f,
+    3, 2, 1, 0,
+    5, 3, 1, 0, 1,
+    6, 6, 1, 0x7f, 1, 0x41, 0, 0x0b,
+    7, 17, 2, 4, 0x6e, 0x65, 0x78, 0x74, 0, 0, 6, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79, 2, 0,
+    10, 13, 1, 11, 0, 0x23, 0, 0x41, 1, 0x6a, 0x24, 0, 0x23, 0, 0x0b,
+  ]),
+);
+
+const IDENTITY = { modelVersion: "risk-1.0.0+00000000", sha256: "0".repeat(64) };
+
+/** A scorer whose component is this function. */
+const scorerOf = (part, assess) =>
+  new Scorer(part, COUNTER, () => ({ [part.kind]: { assess }, model: {} }), IDENTITY);
+
+const SOUND_ANSWERS = {
+  risk: {
+    part: risk,
+    answer: { level: "medium", score: 0.25, base: -1, contributions: [{ feature: "night", weight: 0.5 }], factors: ["UNUSUAL_TIME"] },
+    broken: {
+      "a score that is no number": { score: NaN },
+      "a score above 1": { score: 1.5 },
+      "a score below 0": { score: -0.1 },
+      "a level too high": { level: "high" },
+      "a level too low": { level: "low" },
+      "an infinite base": { base: Infinity },
+      "a contribution that is no number": { contributions: [{ feature: "night", weight: NaN }] },
+      "an unknown factor": { factors: ["FULL_MOON"] },
+      "no factor": { factors: [] },
+    },
+  },
+  nudge: {
+    part: nudge,
+    answer: { needsHelp: true, difficultyScore: 0.9, recommendedNudgeType: "assist", reason: "high_error_rate_or_time" },
+    broken: {
+      "a difficulty that is no number": { difficultyScore: NaN },
+      "a difficulty below 0": { difficultyScore: -0.1 },
+      "another type": { recommendedNudgeType: "info" },
+      "no help": { needsHelp: false },
+      "another reason": { reason: "moderate_difficulty" },
+      "a type at its edge": { difficultyScore: 0.75 },
+    },
+  },
+  accessibility: {
+    part: accessibility,
+    answer: {
+      theme: "standard-accessible",
+      screenReaderMode: false,
+      fontScale: 1.2,
+      nudgingLevel: "medium",
+      voiceFeedback: false,
+      confidence: 0.9,
+      explanation: ["Because."],
+    },
+    broken: {
+      "a confidence that is no number": { confidence: NaN },
+      "a confidence above 1": { confidence: 1.01 },
+      "an infinite font": { fontScale: Infinity },
+      "a small font": { fontScale: 0.79 },
+      "no explanation": { explanation: [] },
+      "a blank explanation": { explanation: ["Because.", "\u0085 "] },
+    },
+  },
+};
+
+for (const [kind, { part, answer, broken }] of Object.entries(SOUND_ANSWERS)) {
+  describe(`an answer about ${kind}`, () => {
+    test("that is sound gets out", () => {
+      const { model_version } = scorerOf(part, () => answer).assessText(textOf(SOUND[kind]));
+      assert.equal(model_version, IDENTITY.modelVersion);
+    });
+    for (const [name, harm] of Object.entries(broken)) {
+      test(`with ${name} does not`, () => {
+        const scorer = scorerOf(part, () => ({ ...answer, ...harm }));
+        assert.throws(() => scorer.assessText(textOf(SOUND[kind])), ModelFailed);
+      });
+    }
+  });
+}
+
+describe("a component", () => {
+  const RISK = textOf(SOUND.risk);
+
+  test("that refuses what the boundary accepted has failed", () => {
+    const invalid = Object.assign(new Error("invalid"), { payload: { field: "amount", code: "odd", detail: "odd" } });
+    const scorer = scorerOf(risk, () => {
+      throw invalid;
+    });
+    assert.throws(
+      () => scorer.assessText(RISK),
+      (error) => {
+        assert.ok(error instanceof ModelFailed);
+        const { status, code, detail, cause } = error;
+        assert.deepEqual({ status, code, cause }, { status: 503, code: "model-unavailable", cause: invalid });
+        assert.match(detail, /Nothing was decided/);
+        return true;
+      },
+    );
+  });
+
+  test("that traps gets new glue the next time", () => {
+    let glues = 0;
+    const instantiate = () => {
+      glues += 1;
+      const isFirst = glues === 1;
+      const assess = () => {
+        if (isFirst) throw new WebAssembly.RuntimeError("unreachable");
+        return SOUND_ANSWERS.risk.answer;
+      };
+      return { risk: { assess }, model: {} };
+    };
+    const scorer = new Scorer(risk, COUNTER, instantiate, IDENTITY);
+    assert.throws(() => scorer.assessText(RISK), ModelFailed);
+    assert.equal(scorer.assessText(RISK).result.risk_score, 0.25);
+    assert.equal(scorer.assessText(RISK).result.risk_score, 0.25);
+    assert.equal(glues, 2);
+  });
+
+  test("is not asked about what the boundary refuses", () => {
+    const scorer = scorerOf(risk, () => assert.fail("asked"));
+    assert.throws(() => scorer.assessText("{}"), InvalidRequest);
+  });
+
+  test("remembers nothing: every call has an instance of its own", () => {
+    const seen = [];
+    const instantiate = (getCoreModule, imports, instantiateCore) => {
+      const { exports } = instantiateCore(getCoreModule("core.wasm"), imports);
+      const { memory } = exports;
+      const assess = () => {
+        const bytes = new Uint8Array(memory.buffer);
+        seen.push([exports.next(), exports.next(), bytes[100]]);
+        bytes[100] = 1;
+        return SOUND_ANSWERS.risk.answer;
+      };
+      return { risk: { assess }, model: {} };
+    };
+    const scorer = new Scorer(risk, COUNTER, instantiate, IDENTITY);
+    for (let call = 0; call < 3; call += 1) scorer.assessText(RISK);
+    assert.deepEqual(seen, [[1, 2, 0], [1, 2, 0], [1, 2, 0]]);
+  });
+});
+
+describe("a request as an object", () => {
+  const request = JSON.parse(textOf(SOUND.risk));
+
+  test("means what its JSON means", async () => {
+    const scorer = await load("risk");
+    const refused = (changes) => {
+      try {
+        return scorer.assess({ ...request, ...changes }).result.risk_level && [];
+      } catch (error) {
+        return error.errors.map(({ field, code }) => `${field} ${code}`);
+      }
+    };
+    assert.deepEqual(refused({}), []);
+    assert.deepEqual(refused({ amount: NaN }), ["amount required"]);
+    assert.deepEqual(refused({ amount: Infinity }), ["amount required"]);
+    assert.deepEqual(refused({ is_new_device: undefined }), ["is_new_device required"]);
+    assert.deepEqual(refused({ is_new_device: () => true }), ["is_new_device required"]);
+    assert.deepEqual(refused({ amount: new Number(5), user_id: new String("u") }), []);
+    assert.deepEqual(refused({ amount: { toJSON: () => 5 } }), []);
+    assert.deepEqual(refused({ user_id: new Date(0) }), []);
+    assert.deepEqual(refused({ user_id: "\ud800" }), ["user_id wrong-type"]);
+    assert.deepEqual(refused({ hour_of_day: [12] }), ["hour_of_day wrong-type"]);
+    assert.throws(() => scorer.assess({ ...request, amount: 5n }), TypeError);
+  });
+
+  test("does not take anything from its prototype", async () => {
+    const scorer = await load("risk");
+    assert.throws(() => scorer.assess(Object.create(request)), { code: "validation-failed" });
+    Object.prototype.user_id = "from nowhere";
+    Object.prototype.beneficiary_saved_minutes = 100_000;
+    try {
+      const polluted = scorer.assess(request);
+      assert.equal(Object.hasOwn(polluted, "user_id"), false);
+      delete Object.prototype.user_id;
+      delete Object.prototype.beneficiary_saved_minutes;
+      assert.deepEqual(polluted, scorer.assess(request));
+    } finally {
+      delete Object.prototype.user_id;
+      delete Object.prototype.beneficiary_saved_minutes;
+    }
+  });
+
+  test("has to be there", async () => {
+    const scorer = await load("risk");
+    for (const nothing of [undefined, () => {}, Symbol("s")]) {
+      assert.throws(() => scorer.assess(nothing), { status: 400, code: "malformed-json" });
+    }
+    assert.throws(() => scorer.assess(null), { status: 422, errors: [{ field: "", code: "wrong-type", detail: "The body must be a JSON object" }] });
+  });
+});

@@ -1,0 +1,77 @@
+// The package as somebody gets it: its sizes, its files, its entry points by name, its worker's configuration.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const PACKAGE = fileURLToPath(new URL("../../components/js/", import.meta.url));
+
+/** How a project asks for the package, by condition, and what it should get. */
+const ENTRIES = { node: "node.js", browser: "browser.js", workerd: "workerd.js" };
+
+const run = promisify(execFile);
+
+let folder;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "caudal-package."));
+});
+
+after(() => rm(folder, { recursive: true, force: true }));
+
+test("every scorer is small enough", async () => {
+  const { stdout } = await run(process.execPath, [join(PACKAGE, "sizes.mjs")]);
+  console.log(`Bytes that a browser loads, every file gzipped by itself:\n${stdout}`);
+});
+
+test("it installs from its tarball, and scores", async () => {
+  // Without its scripts: they would build what is being tested.
+  const pack = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder, PACKAGE], { cwd: folder });
+  const [{ filename, files }] = JSON.parse(pack.stdout);
+  const paths = files.map((it) => it.path);
+  const outside = paths.filter((path) => !path.startsWith("lib/"));
+  assert.deepEqual(outside.sort(), ["README.md", "package.json"]);
+  assert.ok(paths.includes("lib/src/index.d.ts") && paths.includes("lib/worker/worker.js"));
+  const target = join(folder, "node_modules/@caudal/scorers");
+  await mkdir(target, { recursive: true });
+  await run("tar", ["-xf", join(folder, filename), "--strip-components=1", "-C", target]);
+
+  const program = join(folder, "main.mjs");
+  await writeFile(
+    program,
+    `import { load, live, InvalidRequest, ModelFailed } from "@caudal/scorers";
+    const nudge = await load("nudge");
+    const seen = { screen: "login", num_validation_errors: 5, time_on_screen_seconds: 90, num_back_navigations: 1 };
+    console.log(nudge.assess({ ...seen, steps_total: 1, current_step: 1 }).result.recommended_nudge_type);
+    console.log(typeof live, typeof InvalidRequest, typeof ModelFailed);
+    console.log(import.meta.resolve("@caudal/scorers").split("/").at(-1));`,
+  );
+  const { stdout } = await run(process.execPath, [program]);
+  assert.equal(stdout, "assist\nfunction function function\nnode.js\n");
+
+  const asks = `console.log(import.meta.resolve("@caudal/scorers").split("/").at(-1))`;
+  for (const [condition, entry] of Object.entries(ENTRIES)) {
+    const args = ["--conditions", condition, "--input-type=module", "--eval", asks];
+    const { stdout: resolved } = await run(process.execPath, args, { cwd: folder });
+    // Node always has its own condition as well, and the order in the package decides.
+    assert.equal(resolved.trim(), entry, condition);
+  }
+
+  const config = await run(process.execPath, [join(target, "lib/worker/config.mjs"), "--bind", "RISK_MODEL=risk-1"]);
+  assert.match(config.stdout, /\(name = "RISK_MODEL", text = "risk-1"\)/);
+  assert.match(config.stdout, /\(name = "dist\/core\/risk-1\.core\.wasm", wasm = 0x"0061736d/);
+});
+
+test("nothing of the machine that built it is in it, and nothing reads what only some engines have", async () => {
+  for (const path of await readdir(join(PACKAGE, "lib"), { recursive: true })) {
+    if (!/\.(js|mjs|ts)$/.test(path)) continue;
+    const text = await readFile(join(PACKAGE, "lib", path), "utf8");
+    assert.doesNotMatch(text, /\/(home|root|work|Users)\//, path);
+    if (path.startsWith("src")) assert.doesNotMatch(text, /\beval\(|new Function\b|\.innerHTML\b/, path);
+  }
+});

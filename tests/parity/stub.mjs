@@ -1,0 +1,106 @@
+// A stand-in for a host's `/models`, which can misbehave as a real one should not.
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+
+import manifest from "../../components/js/lib/dist/manifest.js";
+
+const DIST = new URL("../../components/js/lib/dist/", import.meta.url);
+
+const digestOf = (bytes) => createHash("sha256").update(bytes).digest("hex");
+
+/** The core of one of the package's models. */
+export function coreOf(name) {
+  return readFileSync(new URL(manifest.models[name].core.file, DIST));
+}
+
+/** The same core under another digest: a custom section more changes nothing else. */
+export function another(core, mark) {
+  const name = Buffer.from(mark);
+  return Buffer.concat([core, Buffer.from([0, name.length + 1, name.length]), name]);
+}
+
+/** What a host says of a core. The component's digest is any that is new: nobody here has its bytes. */
+export function offerOf(kind, core, { version = "1.0.0", sha256 = digestOf(digestOf(core)) } = {}) {
+  const { glue } = Object.values(manifest.models).find((it) => it.kind === kind);
+  return {
+    kind,
+    model_version: `${kind}-${version}+${sha256.slice(0, 8)}`,
+    sha256,
+    wit: manifest.wit,
+    core: { sha256: digestOf(core), bytes: core.length, url: `/models/core/${digestOf(core)}.wasm` },
+    glue: { sha256: glue.sha256, bytes: glue.bytes, url: `/models/glue/${glue.sha256}.js` },
+  };
+}
+
+/** What the host offers for a model of the package. */
+export function offerOfPackaged(name) {
+  const { kind, model_version, sha256 } = manifest.models[name];
+  return offerOf(kind, coreOf(name), { version: /-([\d.]+)\+/.exec(model_version)[1], sha256 });
+}
+
+export class Stub {
+  /** What is in service, by kind, and every core by its digest. */
+  offers = {};
+  cores = new Map();
+  /** Every request as {path, status, isConditional}. */
+  log = [];
+  /** Waited for before each answer. */
+  delay = async () => {};
+  /** Answers in place of the stub: returns whether it did. */
+  instead = () => false;
+  /** Most requests that were under way at once. */
+  most = 0;
+  #underWay = 0;
+
+  /** Puts a core into service. */
+  offer(kind, core, offer = offerOf(kind, core)) {
+    this.offers[kind] = offer;
+    this.cores.set(offer.core.sha256, core);
+    return offer;
+  }
+
+  async start() {
+    this.server = createServer((request, response) => this.handle(request, response));
+    await new Promise((resolve) => this.server.listen(0, "127.0.0.1", resolve));
+    this.url = `http://127.0.0.1:${this.server.address().port}`;
+    return this;
+  }
+
+  async handle(request, response) {
+    const { pathname } = new URL(request.url, "http://localhost");
+    this.most = Math.max(this.most, (this.#underWay += 1));
+    response.once("close", () => (this.#underWay -= 1));
+    const entry = { path: pathname, isConditional: "if-none-match" in request.headers };
+    this.log.push(entry);
+    response.once("finish", () => (entry.status = response.statusCode));
+    await this.delay(pathname);
+    if (!(await this.instead(request, response, pathname))) this.#answer(request, response, pathname);
+  }
+
+  #answer(request, response, pathname) {
+    const kind = /^\/models\/([a-z-]+)\/active$/.exec(pathname)?.[1];
+    const core = this.cores.get(/^\/models\/core\/([0-9a-f]+)\.wasm$/.exec(pathname)?.[1]);
+    if (kind && this.offers[kind]) {
+      const body = JSON.stringify(this.offers[kind]);
+      const etag = `"${digestOf(body)}"`;
+      response.setHeader("ETag", etag);
+      if (request.headers["if-none-match"] === etag) response.writeHead(304).end();
+      else response.writeHead(200, { "Content-Type": "application/json" }).end(body);
+    } else if (core) {
+      response.writeHead(200, { "Content-Type": "application/wasm" }).end(core);
+    } else {
+      response.writeHead(404, { "Content-Type": "application/problem+json" }).end('{"code":"not-found"}');
+    }
+  }
+
+  requests(path) {
+    return this.log.filter((it) => it.path.startsWith(path));
+  }
+
+  end() {
+    this.server.closeAllConnections();
+    return new Promise((resolve) => this.server.close(resolve));
+  }
+}

@@ -1,0 +1,296 @@
+// Everything that can go wrong on the way, and the next step that each leaves. The network is cut for real, in front of
+// the real bank; only what the bank never does by itself (a broken part in between) is answered by the line.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { OTHER, PAYEE, settled } from "./bank.mjs";
+import { Person } from "./person.mjs";
+
+const SENDING = "/api/ledger/transactions";
+
+export function failures(stage) {
+  /** Somebody at the review of a transfer, with the line mended when the test ends. */
+  async function atReview(t, { amount = "250", ...more } = {}) {
+    const { bank, browser, line } = stage;
+    t.after(() => line.mend());
+    const about = await settled(bank, more);
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(about.user);
+    await it.reviews({ payee: PAYEE.name, amount });
+    return { it, line, from: line.requests.length, ...about };
+  }
+
+  const keysOf = (line, from) => line.seen("POST", SENDING, from).map((it) => it.headers["idempotency-key"]);
+
+  test("not enough money: the amount can be changed, and another key is used", async (t) => {
+    const { it, api, account, payee, line, from } = await atReview(t, { amount: "5000" });
+    await api.send(account, payee, 8000);
+    await it.sendsWhateverTheRisk();
+    await it.arrives("Cuánto quieres enviar");
+    await it.sees("No alcanza: tienes $2,000.00");
+    assert.equal((await it.focused()).name, "Hay algo que corregir");
+    assert.match(await it.title(), /^Error: /);
+    await it.activates("link", "No alcanza");
+    assert.match((await it.focused()).name, /Monto/);
+    // The page itself knows better now.
+    await it.fills("Monto", "2000.01");
+    await it.press("Enter");
+    await it.sees("No alcanza: tienes $2,000.00");
+    await it.fills("Monto", "2000");
+    await it.press("Enter");
+    await it.arrives("Revisa antes");
+    await it.sendsWhateverTheRisk();
+    await it.arrives("Transferencia enviada");
+    await it.sees("$0.00");
+    assert.equal(new Set(keysOf(line, from)).size, 2);
+    await it.leaves();
+  });
+
+  test("a line that is cut before sending: try again, and it is sent once", async (t) => {
+    const { it, api, line, from } = await atReview(t);
+    line.cut();
+    await it.sendsWhateverTheRisk();
+    await it.sees("Se perdió la conexión con el banco");
+    await it.sees("no se enviará dos veces");
+    assert.equal((await it.focused()).role, "generic");
+    // Still cut: the same again.
+    await it.activates("button", "Intentar de nuevo sin duplicar");
+    await it.sees("Se perdió la conexión con el banco");
+    assert.equal((await api.transfers()).length, 0);
+    line.mend();
+    await it.activates("button", "Intentar de nuevo sin duplicar");
+    await it.arrives("Transferencia enviada");
+    assert.equal((await api.transfers()).length, 1);
+    assert.equal(new Set(keysOf(line, from)).size, 1);
+    await it.leaves();
+  });
+
+  test("an answer that is lost after the money moved: trying again, even after a reload, sends nothing twice", async (t) => {
+    const { it, api, line, from } = await atReview(t);
+    line.loseAnswers("POST", SENDING);
+    await it.sendsWhateverTheRisk();
+    await it.sees("No sabemos todavía si tu transferencia salió");
+    assert.equal((await api.transfers()).length, 1);
+    line.mend();
+    await it.page.reload();
+    await it.settles();
+    // Wherever one goes on, the open transfer comes first.
+    await it.opens("Mis cuentas");
+    await it.sees("No sabemos todavía si tu transferencia salió");
+    await it.opens(/^Transferir$/);
+    await it.arrives("Revisa antes");
+    await it.sees("$250.00");
+    await it.activates("button", "Intentar de nuevo sin duplicar");
+    await it.arrives("Transferencia enviada");
+    const [made, ...others] = await api.transfers();
+    assert.deepEqual(others, []);
+    await it.sees(made.speiReference);
+    const keys = keysOf(line, from);
+    assert.ok(keys.length >= 2);
+    assert.equal(new Set(keys).size, 1);
+    assert.equal((await api.accounts())[0].balance, 9750);
+    await it.leaves();
+  });
+
+  test("a transfer whose outcome is open can be left, after a question", async (t) => {
+    const { it, line } = await atReview(t);
+    line.cut();
+    await it.sendsWhateverTheRisk();
+    await it.sees("Se perdió la conexión");
+    line.mend();
+    await it.activates("button", "Empezar otra transferencia");
+    await it.activates("button", "No, seguir con esta");
+    await it.activates("button", "Empezar otra transferencia");
+    await it.activates("button", "Sí, empezar otra");
+    await it.arrives("De dónde sale");
+    await it.leaves();
+  });
+
+  test("a session that ended: sign in again and go on, with everything as it was", async (t) => {
+    const { it, api, line, from } = await atReview(t);
+    // As if it had been issued long ago: the bank refuses it.
+    await it.page.evaluate(() => {
+      const [head, body] = sessionStorage.getItem("caudal.token").split(".");
+      sessionStorage.setItem("caudal.token", `${head}.${body}.AAAA`);
+    });
+    await it.sendsWhateverTheRisk();
+    await it.arrives("Entrar");
+    await it.sees("Tu sesión terminó");
+    await it.sees("lo que llevabas sigue aquí");
+    assert.equal(await it.page.evaluate(() => sessionStorage.getItem("caudal.token")), null);
+    await it.signsIn(api.user);
+    await it.arrives("Revisa antes");
+    await it.sees("$250.00");
+    await it.sees(PAYEE.name);
+    await it.sendsWhateverTheRisk();
+    await it.arrives("Transferencia enviada");
+    assert.equal((await api.transfers()).length, 1);
+    assert.equal(new Set(keysOf(line, from)).size, 1);
+    await it.leaves();
+  });
+
+  test("what was typed outlives the end of a session, but not for somebody else", async (t) => {
+    const { bank, browser, line } = stage;
+    t.after(() => line.mend());
+    const { user } = await settled(bank);
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    const type = async () => {
+      await it.opens("Beneficiarios");
+      await it.activates("link", "Agregar un beneficiario");
+      await it.fills("Nombre completo", "Rosa Martínez");
+      await it.fills("CLABE", OTHER.accountNumber);
+      await it.page.evaluate(() => sessionStorage.setItem("caudal.token", "a.b.c"));
+      await it.activates("button", "Guardar");
+      await it.arrives("Entrar");
+    };
+    const value = (name) => it.page.$eval(`[name=${name}]`, (input) => input.value);
+    await type();
+    await it.signsIn(user);
+    await it.arrives("Agregar un beneficiario");
+    assert.equal(await value("name"), "Rosa Martínez");
+    assert.equal(await value("accountNumber"), "002 010 07777777777 1");
+    await type();
+    await it.signsIn((await settled(bank)).user);
+    await it.arrives("Agregar un beneficiario");
+    assert.equal(await value("name"), "");
+    await it.leaves();
+  });
+
+  test("a server error: nothing is lost, and trying again uses the same key", async (t) => {
+    const { it, api, line, from } = await atReview(t);
+    line.answer("POST", SENDING, { status: 500, headers: { "content-type": "text/html" }, body: "<h1>oops</h1>" });
+    await it.sendsWhateverTheRisk();
+    await it.sees("Algo falló de nuestro lado");
+    assert.doesNotMatch(await it.text(), /oops/);
+    line.mend();
+    await it.activates("button", "Intentar de nuevo sin duplicar");
+    await it.arrives("Transferencia enviada");
+    assert.equal((await api.transfers()).length, 1);
+    assert.equal(new Set(keysOf(line, from)).size, 1);
+    await it.leaves();
+  });
+
+  test("a bank that is busy says how long to wait", async (t) => {
+    const { it, api, line } = await atReview(t);
+    const body = JSON.stringify({ title: "The service is busy", status: 503, code: "overloaded", requestId: "7f" });
+    line.answer("POST", SENDING, { status: 503, headers: { "content-type": "application/problem+json", "retry-after": "7" }, body });
+    await it.sendsWhateverTheRisk();
+    await it.sees("mucha demanda");
+    await it.sees("No se hizo ningún cambio. Espera 7 s");
+    await it.sees("referencia: 7f");
+    line.mend();
+    await it.sendsWhateverTheRisk();
+    await it.arrives("Transferencia enviada");
+    assert.equal((await api.transfers()).length, 1);
+    await it.leaves();
+  });
+
+  test("a payee that was deleted meanwhile: choose another one", async (t) => {
+    const { it, api, payees } = await atReview(t, { payees: [PAYEE, OTHER] });
+    await api.deletePayee(payees[0].id);
+    await it.sendsWhateverTheRisk();
+    await it.arrives("De dónde sale");
+    await it.sees("Este beneficiario se eliminó mientras tanto");
+    await it.picks(OTHER.name);
+    await it.activates("button", "Continuar");
+    await it.arrives("Cuánto");
+    // The amount is still there.
+    await it.activates("button", "Continuar");
+    await it.arrives("Revisa antes");
+    await it.sendsWhateverTheRisk();
+    await it.arrives("Transferencia enviada");
+    await it.leaves();
+  });
+
+  test("what the bank finds wrong with a field stands beside that field", async (t) => {
+    const { bank, browser, line } = stage;
+    t.after(() => line.mend());
+    const { user, account } = await settled(bank);
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    await it.activates("link", "Abrir otra cuenta");
+    await it.fills("Número de cuenta", account.accountNumber);
+    await it.picks("Cuenta de cheques");
+    await it.activates("button", "Abrir la cuenta");
+    await it.sees("Ya tienes una cuenta con este número", ".summary");
+    const described = await it.page.$eval("[name=accountNumber]", (input) =>
+      input.getAttribute("aria-describedby").split(" ").map((id) => document.getElementById(id).textContent).join(" "));
+    assert.match(described, /Ya tienes una cuenta con este número/);
+    // And a payee with the number of the account that pays.
+    await it.opens("Beneficiarios");
+    await it.activates("link", "Agregar un beneficiario");
+    await it.fills("Nombre completo", "Yo Mismo");
+    await it.fills("CLABE", account.accountNumber);
+    await it.sees("CLABE de STP");
+    await it.activates("button", "Guardar");
+    await it.arrives("Beneficiarios");
+    await it.reviews({ payee: "Yo Mismo", amount: "10" });
+    await it.sendsWhateverTheRisk();
+    await it.arrives("De dónde sale");
+    await it.sees("Es la misma cuenta de la que sale el dinero", ".summary");
+    await it.leaves();
+  });
+
+  test("a list that cannot be loaded says so, and can be asked for again", async (t) => {
+    const { bank, browser, line } = stage;
+    t.after(() => line.mend());
+    const { user } = await settled(bank);
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    line.cut();
+    await it.opens("Movimientos");
+    await it.sees("Se perdió la conexión con el banco");
+    // What was seen before is still worth seeing.
+    await it.opens("Mis cuentas");
+    await it.sees("esto es lo último que vimos");
+    await it.sees("$10,000.00");
+    await it.opens("Movimientos");
+    line.mend();
+    await it.activates("button", "Intentar de nuevo");
+    await it.sees("Todavía no hay movimientos");
+    await it.leaves();
+  });
+
+  test("a session that is about to end says so, and goes on at a press of a key", async (t) => {
+    const { bank, browser, line } = stage;
+    t.after(() => line.mend());
+    const { user } = await settled(bank);
+    const token = await bank.token(user, "--ttl", "100s");
+    const it = await Person.at(browser, line.url);
+    await it.fills("Token de acceso", token);
+    await it.press("Enter");
+    await it.arrives("Mis cuentas");
+    await it.sees("Tu sesión está por terminar", "#warnings");
+    await it.activates("button", "Seguir conectado");
+    await it.page.waitForFunction(() => document.getElementById("warnings").textContent === "");
+    assert.notEqual(await it.page.evaluate(() => sessionStorage.getItem("caudal.token")), token);
+    await it.opens("Movimientos");
+    // Leaving leaves nothing.
+    await it.activates("button", "Salir");
+    await it.sees("ya no queda nada tuyo");
+    assert.equal(await it.page.evaluate(() => sessionStorage.getItem("caudal.token")), null);
+    await it.leaves();
+  });
+
+  test("a session ends on the minute, and a token that is none is refused", async (t) => {
+    const { bank, browser, line } = stage;
+    t.after(() => line.mend());
+    const { user } = await settled(bank);
+    const it = await Person.at(browser, line.url);
+    await it.fills("Token de acceso", "no es");
+    await it.press("Enter");
+    await it.sees("Esto no es un token", ".summary");
+    await it.fills("Token de acceso", "a.b.c");
+    await it.press("Enter");
+    await it.sees("El banco no acepta este token", ".summary");
+    await it.fills("Token de acceso", await bank.token(user, "--ttl", "4s"));
+    await it.press("Enter");
+    await it.arrives("Mis cuentas");
+    await it.arrives("Entrar");
+    await it.sees("Tu sesión terminó");
+    assert.doesNotMatch(await it.text(), /10,000/);
+    await it.leaves();
+  });
+}

@@ -1,0 +1,215 @@
+// The whole way by the keyboard alone: from an empty account to a receipt, at each level of risk.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { CLABE, OTHER, PAYEE, newUser, settled } from "./bank.mjs";
+import { noonZone, Person } from "./person.mjs";
+
+export function flow(stage) {
+  test("a first transfer by keyboard alone: account, payee, four steps, a high risk acknowledged", async () => {
+    const { bank, browser, line } = stage;
+    const user = newUser();
+    const it = await Person.at(browser, line.url);
+    assert.equal(await it.title(), "Entrar – Caudal");
+    await it.signsIn(user);
+    await it.arrives("Mis cuentas");
+    await it.sees("Todavía no tienes una cuenta");
+
+    // An account. What is missing is said first, with links that lead to it.
+    await it.activates("link", "Abrir una cuenta");
+    await it.arrives("Abrir una cuenta");
+    await it.activates("button", "Abrir la cuenta");
+    assert.equal((await it.focused()).name, "Hay algo que corregir");
+    assert.match(await it.title(), /^Error: /);
+    await it.activates("link", "Escribe el número");
+    assert.match((await it.focused()).name, /Número de cuenta/);
+    await it.types(CLABE);
+    await it.sees("CLABE de STP");
+    await it.picks("Cuenta de cheques");
+    await it.activates("button", "Abrir la cuenta");
+    await it.arrives("Mis cuentas");
+    await it.sees("Tu cuenta está lista");
+    await it.sees("$10,000.00");
+
+    // Without a payee the first step says where to get one.
+    await it.opens("Transferir");
+    await it.activates("link", "Agregar un beneficiario");
+    await it.arrives("Agregar un beneficiario");
+    await it.fills("Nombre completo", PAYEE.name);
+    await it.fills("Cómo le dices", PAYEE.alias);
+    await it.fills("CLABE", PAYEE.accountNumber);
+    await it.sees("CLABE de BBVA");
+    // The bank is filled in from the CLABE.
+    await it.activates("button", "Guardar");
+    await it.arrives("De dónde sale");
+    assert.equal((await it.focused()).role, "heading");
+
+    // Step 1: the account and the new payee are chosen already.
+    await it.activates("button", "Continuar");
+    await it.arrives("Cuánto");
+    assert.match(await it.title(), /Paso 2 de 4/);
+
+    // Step 2.
+    await it.press("Tab");
+    await it.types("1,5");
+    await it.press("Enter");
+    assert.match(await it.text(".summary"), /Usa punto para los centavos/);
+    await it.fills("Monto", "1,500.50");
+    await it.press("Enter");
+    await it.arrives("Revisa antes");
+
+    // Step 3: payee, bank, number, amount, risk in words.
+    const review = await it.text();
+    for (const said of ["$1,500.50", "Luis Pérez (mi hermano)", "BBVA", "no comprueba que el nombre coincida", "A Luis Pérez no le habías transferido",
+      "ninguna transferencia desde este dispositivo", "Llevas 0 transferencias", "Riesgo evaluado en esta página por risk-2.0.0+"]) {
+      assert.ok(review.includes(said), `${said} in ${review}`);
+    }
+    // High: not before it is acknowledged, and nothing was ticked in advance.
+    assert.equal(await it.page.$eval("[name=acknowledged]", (box) => box.checked), false);
+    const from = line.requests.length;
+    await it.activates("button", "Enviar $1,500.50");
+    assert.match(await it.text(".summary"), /marca que entiendes el riesgo/);
+    assert.match(await it.title(), /^Error: Revisa antes/);
+    assert.equal(line.seen("POST", "/api/ledger/transactions", from).length, 0);
+    await it.activates("link", "marca que entiendes");
+    const box = await it.focused();
+    assert.equal(box.role, "checkbox");
+    for (const said of ["$1,500.50", "Luis Pérez", "BBVA", "012 180 00464305124 9"]) assert.ok(box.name.includes(said), box.name);
+    await it.press("Space");
+    await it.activates("button", "Enviar $1,500.50");
+
+    // Step 4.
+    await it.arrives("Transferencia enviada");
+    assert.equal((await it.focused()).role, "heading");
+    await it.sees("$8,499.50");
+    const [made] = await (await bank.as(user)).transfers();
+    assert.ok((await it.text()).includes(made.speiReference));
+    const [request] = line.seen("POST", "/api/ledger/transactions", from);
+    assert.match(request.headers["idempotency-key"], /^[0-9a-f-]{36}$/);
+
+    // Going back does not lead to a transfer that could be sent once more.
+    await it.page.goBack();
+    await it.arrives("De dónde sale");
+    await it.opens("Movimientos");
+    await it.sees(made.speiReference);
+    await it.leaves();
+  });
+
+  test("a medium risk asks once more, and no is no", async () => {
+    const { bank, browser, line } = stage;
+    const { api, user } = await settled(bank, { count: 3, payees: [PAYEE, OTHER] });
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    // A completed transfer makes this device a known one.
+    await it.reviews({ payee: PAYEE.name, amount: "100" });
+    assert.match(await it.text(".risk"), /este dispositivo/);
+    await it.sendsWhateverTheRisk();
+    await it.arrives("Transferencia enviada");
+
+    await it.reviews({ payee: OTHER.name, amount: "100" });
+    const risk = await it.text(".risk");
+    assert.match(risk, /Revísala con calma/);
+    assert.match(risk, /A María Rodríguez no le habías transferido/);
+    assert.equal(await it.page.$("[name=acknowledged]"), null);
+    await it.activates("button", "Enviar $100.00");
+    await it.page.waitForSelector("dialog[open]");
+    assert.equal((await it.focused()).name, "¿Enviar $100.00 MXN a María Rodríguez?");
+    await it.activates("button", "No, revisar otra vez");
+    assert.equal((await api.transfers()).length, 4);
+    assert.match((await it.focused()).name, /^Enviar \$100\.00/);
+    await it.press("Enter");
+    await it.press("Escape");
+    assert.equal((await api.transfers()).length, 4);
+    await it.press("Enter");
+    await it.activates("button", "Sí, enviar $100.00");
+    await it.arrives("Transferencia enviada");
+    assert.equal((await api.transfers()).length, 5);
+    await it.leaves();
+  });
+
+  test("a low risk goes on without a question", async () => {
+    const { bank, browser, line } = stage;
+    const { user } = await settled(bank, { count: 3 });
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    await it.reviews({ payee: PAYEE.name, amount: "100" });
+    await it.sendsWhateverTheRisk();
+    await it.arrives("Transferencia enviada");
+    await it.reviews({ payee: PAYEE.name, amount: "100" });
+    assert.match(await it.text(".risk"), /como tus transferencias de siempre/);
+    await it.activates("button", "Enviar $100.00");
+    await it.arrives("Transferencia enviada");
+
+    // Elsewhere than last time is a reason for doubt.
+    await it.page.emulateTimezone(noonZone(1));
+    await it.reviews({ payee: PAYEE.name, amount: "100" });
+    assert.match(await it.text(".risk"), /otra zona horaria/);
+    await it.leaves();
+  });
+
+  test("a payee is deleted only after a question that names them", async () => {
+    const { bank, browser, line } = stage;
+    const { api, user } = await settled(bank, { payees: [PAYEE, OTHER] });
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    await it.opens("Beneficiarios");
+    await it.activates("button", "Eliminar María Rodríguez");
+    await it.page.waitForSelector("dialog[open]");
+    assert.equal((await it.focused()).name, "¿Eliminar a María Rodríguez?");
+    await it.press("Escape");
+    assert.equal((await it.focused()).name, "Eliminar María Rodríguez");
+    await it.press("Enter");
+    await it.activates("button", "Sí, eliminar a María");
+    await it.sees("Se eliminó a María Rodríguez.");
+    assert.deepEqual((await api.payees()).map(({ name }) => name), [PAYEE.name]);
+    await it.leaves();
+  });
+
+  test("history goes on by pages, and English is remembered", async () => {
+    const { bank, browser, line } = stage;
+    const { user } = await settled(bank, { count: 12 });
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    await it.activates("button", "English");
+    // The focus stays where it was; the page is another one.
+    assert.equal((await it.focused()).name, "Español");
+    assert.equal(await it.page.$eval("html", (html) => html.lang), "en");
+    await it.page.reload();
+    await it.arrives("My accounts");
+    await it.opens("History");
+    assert.equal(await it.page.$$eval(".movement", (rows) => rows.length), 10);
+    await it.activates("button", "Show more");
+    await it.page.waitForFunction(() => document.querySelectorAll(".movement").length === 12);
+    // Where there is nothing more, reading goes on at what was added.
+    assert.equal((await it.focused()).role, "listitem");
+    assert.doesNotMatch(await it.text(), /Show more/);
+    await it.leaves();
+  });
+
+  test("the first stops of a page are the skip link, the bank, the language, the way out and the screens in order", async () => {
+    const { bank, browser, line } = stage;
+    const { user } = await settled(bank);
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    await it.page.reload();
+    await it.arrives("Mis cuentas");
+    const stops = [];
+    for (let stop = 0; stop < 12; stop += 1) {
+      await it.press("Tab");
+      const { role, name } = await it.focused();
+      stops.push(`${role} ${name}`);
+    }
+    assert.deepEqual(stops, [
+      "link Saltar al contenido", "link Caudal, ir a mis cuentas", "button English", "button Salir",
+      "link Mis cuentas", "link Transferir", "link Beneficiarios", "link Movimientos", "link Ayuda y accesibilidad", "link Privacidad",
+      "link Transferir", "link Abrir otra cuenta",
+    ]);
+    await it.page.reload();
+    await it.arrives("Mis cuentas");
+    await it.presses("Tab", "Enter", "Tab");
+    assert.equal((await it.focused()).name, "Transferir");
+    assert.equal(await it.page.$eval(":focus", (link) => link.closest("main") !== null), true);
+    await it.leaves();
+  });
+}

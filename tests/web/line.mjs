@@ -1,0 +1,103 @@
+// The line between the page and the real host: a small proxy that can be cut, lose an answer after the host has acted on
+// the request, or answer as a broken part in between would. With CAUDAL_WEB_TREE set it hands out the page's files as they
+// stand in the repository instead of those in the binary, so that the page can be worked on without building.
+
+import { createServer, request as ask } from "node:http";
+import { readFile } from "node:fs/promises";
+import { basename, extname } from "node:path";
+
+import { POLICY } from "../parity/chromium.mjs";
+
+const TREE = new URL("../../host/web/bank/", import.meta.url);
+const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml" };
+
+export class Line {
+  /** Every request that came: {method, path, headers, body}. */
+  requests = [];
+  #rules = [];
+  #isCut = false;
+
+  static async to(host) {
+    const line = new Line();
+    line.host = new URL(host);
+    line.server = createServer((request, response) => line.#pass(request, response));
+    await new Promise((resolve) => line.server.listen(0, "127.0.0.1", resolve));
+    line.url = `http://127.0.0.1:${line.server.address().port}`;
+    return line;
+  }
+
+  /** No request gets through any more, and none that is under way is answered. */
+  cut() {
+    this.#isCut = true;
+    this.server.closeAllConnections();
+  }
+
+  /** As at the start. */
+  mend() {
+    this.#isCut = false;
+    this.#rules = [];
+  }
+
+  /** Requests like this reach the host, which acts on them; the answer never arrives. */
+  loseAnswers(method, path) {
+    this.#rules.push({ method, path });
+  }
+
+  /** Requests like this are answered by a broken part in between, and do not reach the host. */
+  answer(method, path, { status, headers = {}, body = "" }) {
+    this.#rules.push({ method, path, with: { status, headers, body } });
+  }
+
+  /** Requests like this that came since `from`, a length of `requests`. */
+  seen(method, path, from = 0) {
+    return this.requests.slice(from).filter((it) => it.method === method && it.path.startsWith(path));
+  }
+
+  async #pass(request, response) {
+    if (this.#isCut) {
+      request.socket.destroy();
+      return;
+    }
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    const { method, url: path, headers } = request;
+    this.requests.push({ method, path, headers, body: body.toString() });
+    if (process.env.CAUDAL_WEB_TREE && (await fromTree(path, response))) return;
+    const rule = this.#rules.find((it) => it.method === method && path.startsWith(it.path));
+    if (rule?.with) {
+      response.writeHead(rule.with.status, rule.with.headers);
+      response.end(rule.with.body);
+      return;
+    }
+    const { hostname, port } = this.host;
+    const onward = ask({ hostname, port, method, path, headers }, (answer) => {
+      if (rule) {
+        answer.resume();
+        answer.on("end", () => request.socket.destroy());
+        return;
+      }
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on("error", () => response.destroy());
+    response.on("close", () => onward.destroy());
+    onward.end(body);
+  }
+
+  close() {
+    this.server.closeAllConnections();
+    return new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+async function fromTree(path, response) {
+  const { pathname } = new URL(path, "http://localhost");
+  if (pathname !== "/" && !pathname.startsWith("/bank/")) return false;
+  const name = pathname === "/" ? "index.html" : basename(pathname);
+  const text = await readFile(new URL(name, TREE)).catch(() => null);
+  const headers = { "Content-Security-Policy": POLICY, "Cache-Control": "no-cache" };
+  response.writeHead(text ? 200 : 404, { ...headers, "Content-Type": `${TYPES[extname(name)]}; charset=utf-8` });
+  response.end(text);
+  return true;
+}

@@ -1,0 +1,197 @@
+// A person at the page who uses the keyboard alone: Tab, Enter, Space, arrows and typing. What has the focus is known
+// by the role and name that the browser tells assistive technology, so a control without a name cannot be found.
+
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** More stops than any screen has. */
+const STOPS_MAX = 90;
+/** Longest wait for anything on the page. */
+const PATIENCE_MS = 15_000;
+
+/** The time zone in which it is noon now, give or take an hour: the risk of a transfer depends on the person's hour. */
+export function noonZone(shift = 0) {
+  const offset = 12 - new Date().getUTCHours() + shift;
+  return `Etc/GMT${offset > 0 ? "-" : "+"}${Math.abs(offset)}`;
+}
+
+export class Person {
+  static async at(browser, url, { zone = noonZone(), width = 1280, height = 900, language = "es-MX" } = {}) {
+    const person = new Person();
+    // Nothing is shared with other people's browsers.
+    person.context = await browser.createBrowserContext();
+    const page = await person.context.newPage();
+    person.page = page;
+    person.url = url;
+    person.faults = [];
+    page.on("pageerror", (error) => person.faults.push(error.stack ?? String(error)));
+    page.on("console", (message) => message.type() === "error" && person.#noted(message));
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.setViewport({ width, height });
+    await page.emulateTimezone(zone);
+    if (language === "en") await page.evaluateOnNewDocument(() => localStorage.setItem("caudal.language", "en"));
+    person.cdp = await page.createCDPSession();
+    await person.cdp.send("Accessibility.enable");
+    await page.goto(url);
+    await person.settles();
+    return person;
+  }
+
+  /** Answers that are failures are part of some tests; anything else in the console is a fault of the page. */
+  #noted(message) {
+    if (!message.text().startsWith("Failed to load resource")) this.faults.push(message.text());
+  }
+
+  /** Until the screen is drawn and nothing is loading. */
+  async settles() {
+    await this.page.waitForFunction(() => document.querySelector("h1") && !document.querySelector("main [aria-busy]")
+      && !document.querySelector("button[aria-disabled]"));
+  }
+
+  async leaves() {
+    assert.deepEqual(this.faults, []);
+    await this.context.close();
+  }
+
+  // ---- what is there ----
+
+  title() {
+    return this.page.title();
+  }
+
+  heading() {
+    return this.page.$eval("h1", (it) => it.textContent.replace(/\s+/g, " ").trim());
+  }
+
+  /** The text of the page as it is seen. */
+  text(selector = "main") {
+    return this.page.$eval(selector, (it) => it.innerText.replace(/\s+/g, " "));
+  }
+
+  /** Role and name of what has the focus. */
+  async focused() {
+    const { result } = await this.cdp.send("Runtime.evaluate", { expression: "document.activeElement" });
+    const { nodes } = await this.cdp.send("Accessibility.getPartialAXTree", { objectId: result.objectId, fetchRelatives: false });
+    await this.cdp.send("Runtime.releaseObject", { objectId: result.objectId });
+    const [node] = nodes;
+    return { role: node.role?.value ?? "", name: (node.name?.value ?? "").replace(/\s+/g, " ").trim() };
+  }
+
+  /** Waits until a heading of level one says this. */
+  async arrives(heading) {
+    const wanted = heading.source ?? heading;
+    await this.page.waitForFunction((text) => new RegExp(text).test(document.querySelector("h1")?.textContent ?? ""), {}, wanted);
+    await this.settles();
+  }
+
+  async sees(text, selector = "body") {
+    const wanted = text.source ?? text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    await this.page.waitForFunction((pattern, where) => {
+      const seen = document.querySelector(where)?.innerText ?? "";
+      return new RegExp(pattern).test(seen.replace(/\s+/g, " "));
+    }, {}, wanted, selector);
+  }
+
+  // ---- the keyboard ----
+
+  press(key, times = 1) {
+    return Array.from({ length: times }).reduce((before) => before.then(() => this.page.keyboard.press(key)), Promise.resolve());
+  }
+
+  async presses(...keys) {
+    for (const key of keys) await this.page.keyboard.press(key);
+  }
+
+  types(text) {
+    return this.page.keyboard.type(text);
+  }
+
+  /** Goes on with Tab until something of this role and name has the focus. */
+  async tabsTo(role, name) {
+    const passed = [];
+    for (let stop = 0; stop < STOPS_MAX; stop += 1) {
+      await this.page.keyboard.press("Tab");
+      const here = await this.focused();
+      passed.push(`${here.role} ${here.name}`);
+      if (here.role === role && (name.test?.(here.name) ?? here.name.includes(name))) return here;
+    }
+    return assert.fail(`no ${role} ${name} among ${passed.join(" | ")}`);
+  }
+
+  async activates(role, name) {
+    await this.tabsTo(role, name);
+    await this.page.keyboard.press("Enter");
+  }
+
+  async fills(name, text) {
+    await this.tabsTo("textbox", name);
+    // What stands there is replaced.
+    await this.page.keyboard.down("Control");
+    await this.page.keyboard.press("a");
+    await this.page.keyboard.up("Control");
+    await this.types(text);
+  }
+
+  /** Picks one of several: Tab into the group, arrows within it. */
+  async picks(name) {
+    for (let stop = 0; stop < STOPS_MAX; stop += 1) {
+      await this.page.keyboard.press("Tab");
+      let here = await this.focused();
+      const seen = new Set();
+      while (here.role === "radio" && !seen.has(here.name)) {
+        if (here.name.includes(name)) {
+          await this.page.keyboard.press("Space");
+          return;
+        }
+        seen.add(here.name);
+        await this.page.keyboard.press("ArrowDown");
+        here = await this.focused();
+      }
+    }
+    assert.fail(`no choice ${name}`);
+  }
+
+  // ---- what is done often ----
+
+  /** Enters the sandbox by the keyboard. */
+  async signsIn(user) {
+    await this.fills(/Nombre de usuario|User name/, user);
+    await this.press("Enter");
+    await this.page.waitForSelector("#leave");
+    await this.settles();
+  }
+
+  /** To a screen by the navigation. */
+  async opens(name) {
+    await this.activates("link", name);
+    await this.settles();
+  }
+
+  /** From anywhere to the review of a transfer. */
+  async reviews({ account = "Cuenta de cheques", payee, amount }) {
+    await this.opens(/^Transferir$/);
+    await this.arrives("De dónde sale");
+    await this.picks(account);
+    await this.picks(payee);
+    await this.activates("button", "Continuar");
+    await this.arrives("Cuánto");
+    await this.fills("Monto", amount);
+    await this.press("Enter");
+    await this.arrives("Revisa antes");
+  }
+
+  /** Sends what is reviewed, with whatever its risk asks for. */
+  async sendsWhateverTheRisk() {
+    if (await this.page.$("[name=acknowledged]")) {
+      await this.tabsTo("checkbox", "Entiendo");
+      await this.press("Space");
+    }
+    await this.activates("button", /^Enviar/);
+    const isAsked = await this.page.waitForSelector("dialog[open]", { timeout: 300 }).catch(() => null);
+    if (isAsked) await this.activates("button", /^Sí, enviar/);
+  }
+
+  pause(ms) {
+    return sleep(ms);
+  }
+}
