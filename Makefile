@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve test soak check components package train prepare install
+.PHONY: serve test soak bench check components package train prepare install
 
 serve: components ## Run the service in the sandbox: addresses, a token and a curl line are printed
 	cargo build --locked --package caudal
@@ -22,6 +22,11 @@ soak: install ## Half a minute of load while models are swapped, and a thousand 
 	components/build.sh --fixtures
 	cargo build --locked --package caudal
 	CAUDAL_SOAK_SECONDS=30 cargo test --locked --package caudal --test soak -- --nocapture --test-threads 1
+
+bench: install ## Transfers a second beside pgbench on the same Postgres; the first build takes long
+	components/build.sh
+	cargo build --locked --release --package caudal
+	tests/bench/run.sh $(CARGO_TARGET_DIR)/release/caudal
 
 check: install ## Formatting, lints, documentation, licences
 	components/build.sh --fixtures

@@ -115,10 +115,11 @@ for (const [name, asked] of Object.entries(REQUESTS)) {
 test("the language that a client likes better, as the host chooses it", async () => {
   const body = textOf(SOUND.accessibility);
   const languages = [
-    "", "en", "en-US,en;q=0.9", "es-MX, en;q=0.8", "en;q=0.9, es;q=0.5", "en, es", "fr, de;q=0.5", "en;q=0", "en;q=abc",
-    "EN", "en_US", "*", "en;q=inf, es", "en;q=-inf", "en;q=nan", "en;q=+1, es;q=.5", "en;q=1e-1, es;q=1.e-2", "en;q=, es;q=0",
-    "en;level=1;q=0.2, es;q=0.1", " en ; q=1", "en;Q=0.1, es;q=0.2", "es;q=0.1, es;q=0.9, en;q=0.5", "english", "ñ, en",
-    "en;q=0x1", "en;q=1_0", "en;q=--1", "en;q=1.2.3", "en;q=infinity, es;q=9", "q=1;en", ";q=1", ",,en,,",
+    "", "en", "en-US,en;q=0.9", "es-MX, en;q=0.8", "en;q=0.9, es;q=0.5", "en, es", "fr, de;q=0.5", "en;q=0",
+    "en;q=abc", "EN", "en_US", "*", "en;q=inf, es", "en;q=-inf", "en;q=nan", "en;q=+1, es;q=.5", "en;q=, es;q=0",
+    "en;q=1e-1, es;q=1.e-2", "en;level=1;q=0.2, es;q=0.1", " en ; q=1", "en;Q=0.1, es;q=0.2", "english", "ñ, en",
+    "es;q=0.1, es;q=0.9, en;q=0.5", "en;q=0x1", "en;q=1_0", "en;q=--1", "en;q=1.2.3", "en;q=infinity, es;q=9",
+    "q=1;en", ";q=1", ",,en,,", "en;q=1.8e308, es;q=9e307",
   ];
   let english = 0;
   for (const language of languages) {
@@ -158,16 +159,20 @@ test("configuration chooses the model, one beside the other", async () => {
       version: manifest.models[model].model_version,
       sha256: manifest.models[model].sha256,
     });
-    for (const kind of ["nudge", "accessibility"]) assert.equal((await own.post(`/ai/${kind}`, texts[kind])).status, 200);
+    for (const kind of ["nudge", "accessibility"]) {
+      assert.equal((await own.post(`/ai/${kind}`, texts[kind])).status, 200);
+    }
     await own.end();
   }
   assert.notEqual(scores.get("risk-1"), scores.get("risk-2"));
 });
 
 test("a model that is not here is refused clearly, and the others answer", async () => {
-  for (const [binding, kind, name] of [["RISK_MODEL", "risk", "risk-9"], ["NUDGE_MODEL", "nudge", "risk-1"], ["RISK_MODEL", "risk", ""]]) {
+  const wrong = [["RISK_MODEL", "risk", "risk-9"], ["NUDGE_MODEL", "nudge", "risk-1"], ["RISK_MODEL", "risk", ""]];
+  for (const [binding, kind, name] of wrong) {
     const own = await Edge.start({ [binding]: name });
-    const { status, headers, body } = comparable(await ask(own.url, { path: `/ai/${kind}`, body: textOf(SOUND[kind]) }));
+    const asked = { path: `/ai/${kind}`, body: textOf(SOUND[kind]) };
+    const { status, headers, body } = comparable(await ask(own.url, asked));
     assert.equal(status, 503);
     assert.deepEqual(headers, { "content-type": "application/problem+json", allow: undefined, "retry-after": "1" });
     assert.deepEqual(body, {

@@ -31,8 +31,9 @@ export class Edge {
       if (edge.url) break;
     }
     clearTimeout(patience);
-    if (!edge.url) throw new Error("workerd did not start; set CAUDAL_EDGE_LOG to see why");
-    return edge;
+    if (edge.url) return edge;
+    await edge.end();
+    throw new Error("workerd did not start; set CAUDAL_EDGE_LOG to see why");
   }
 
   post(path, body, headers = {}) {
@@ -41,9 +42,11 @@ export class Edge {
   }
 
   async end() {
-    const ended = new Promise((resolve) => this.process.once("exit", resolve));
-    this.process.kill();
-    await ended;
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      const ended = new Promise((resolve) => this.process.once("exit", resolve));
+      this.process.kill();
+      await ended;
+    }
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -163,8 +163,8 @@ const WIDTHS = [20, 30, 13, 6, 8, 6, 19, 11, 7];
 test("the table", async () => {
   const kib = (bytes) => (bytes / 1024).toFixed(1);
   const line = (cells) => console.log(cells.map((cell, index) => String(cell).padEnd(WIDTHS[index])).join(""));
-  console.log("\nGolden cases, as JSON text through each public entry. Sizes in KiB, the glue gzipped. Time in µs is the");
-  console.log("median of a call: of wasmtime and workerd that of an HTTP request, of the others that of assessText().\n");
+  console.log("\nGolden cases, as JSON text through each public entry. Sizes in KiB, the glue gzipped. Times in µs are");
+  console.log("medians: of wasmtime and workerd those of HTTP requests, of the others those of assessText().\n");
   line(["cases of", "model", "sha256", "core", "glue.gz", "cases", "runtime", "mismatches", "µs"]);
   for (const it of rows) {
     const glue = gzipSync(await readFile(new URL(it.glue.file, LIB_DIST)), { level: 9 }).length;

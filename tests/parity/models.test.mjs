@@ -32,7 +32,13 @@ const scorerOf = (part, assess) =>
 const SOUND_ANSWERS = {
   risk: {
     part: risk,
-    answer: { level: "medium", score: 0.25, base: -1, contributions: [{ feature: "night", weight: 0.5 }], factors: ["UNUSUAL_TIME"] },
+    answer: {
+      level: "medium",
+      score: 0.25,
+      base: -1,
+      contributions: [{ feature: "night", weight: 0.5 }],
+      factors: ["UNUSUAL_TIME"],
+    },
     broken: {
       "a score that is no number": { score: NaN },
       "a score above 1": { score: 1.5 },
@@ -47,7 +53,12 @@ const SOUND_ANSWERS = {
   },
   nudge: {
     part: nudge,
-    answer: { needsHelp: true, difficultyScore: 0.9, recommendedNudgeType: "assist", reason: "high_error_rate_or_time" },
+    answer: {
+      needsHelp: true,
+      difficultyScore: 0.9,
+      recommendedNudgeType: "assist",
+      reason: "high_error_rate_or_time",
+    },
     broken: {
       "a difficulty that is no number": { difficultyScore: NaN },
       "a difficulty below 0": { difficultyScore: -0.1 },
@@ -203,6 +214,7 @@ describe("a request as an object", () => {
     for (const nothing of [undefined, () => {}, Symbol("s")]) {
       assert.throws(() => scorer.assess(nothing), { status: 400, code: "malformed-json" });
     }
-    assert.throws(() => scorer.assess(null), { status: 422, errors: [{ field: "", code: "wrong-type", detail: "The body must be a JSON object" }] });
+    const errors = [{ field: "", code: "wrong-type", detail: "The body must be a JSON object" }];
+    assert.throws(() => scorer.assess(null), { status: 422, errors });
   });
 });

@@ -31,7 +31,8 @@ test("every scorer is small enough", async () => {
 
 test("it installs from its tarball, and scores", async () => {
   // Without its scripts: they would build what is being tested.
-  const pack = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder, PACKAGE], { cwd: folder });
+  const args = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder, PACKAGE];
+  const pack = await run("npm", args, { cwd: folder });
   const [{ filename, files }] = JSON.parse(pack.stdout);
   const paths = files.map((it) => it.path);
   const outside = paths.filter((path) => !path.startsWith("lib/"));
@@ -48,17 +49,17 @@ test("it installs from its tarball, and scores", async () => {
     const nudge = await load("nudge");
     const seen = { screen: "login", num_validation_errors: 5, time_on_screen_seconds: 90, num_back_navigations: 1 };
     console.log(nudge.assess({ ...seen, steps_total: 1, current_step: 1 }).result.recommended_nudge_type);
-    console.log(typeof live, typeof InvalidRequest, typeof ModelFailed);
-    console.log(import.meta.resolve("@caudal/scorers").split("/").at(-1));`,
+    console.log(typeof live, typeof InvalidRequest, typeof ModelFailed);`,
   );
   const { stdout } = await run(process.execPath, [program]);
-  assert.equal(stdout, "assist\nfunction function function\nnode.js\n");
+  assert.equal(stdout, "assist\nfunction function function\n");
 
-  const asks = `console.log(import.meta.resolve("@caudal/scorers").split("/").at(-1))`;
+  const asks = `import { createRequire } from "node:module";
+    console.log(createRequire(process.cwd() + "/").resolve("@caudal/scorers").split("/").at(-1));`;
   for (const [condition, entry] of Object.entries(ENTRIES)) {
-    const args = ["--conditions", condition, "--input-type=module", "--eval", asks];
-    const { stdout: resolved } = await run(process.execPath, args, { cwd: folder });
-    // Node always has its own condition as well, and the order in the package decides.
+    const program = ["--conditions", condition, "--input-type=module", "--eval", asks];
+    const { stdout: resolved } = await run(process.execPath, program, { cwd: folder });
+    // Node always meets its own condition as well; the order in the package decides.
     assert.equal(resolved.trim(), entry, condition);
   }
 

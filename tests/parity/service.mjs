@@ -30,7 +30,12 @@ export class Service {
     await chmod(folder, 0o711);
     const service = new Service();
     service.folder = folder;
-    await service.#serve(more);
+    try {
+      await service.#serve(more);
+    } catch (error) {
+      await service.end();
+      throw error;
+    }
     return service;
   }
 

@@ -1,1 +1,138 @@
-export function looks() {}
+// How the page looks and what it is to assistive technology: axe with every rule it has, on every screen, in every theme
+// and size; no sideways scrolling at 320 pixels; one heading of the first level and no level left out; and the
+// accessibility tree of each screen, compared with the one that was looked at.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+
+import { newUser } from "./bank.mjs";
+import { Person } from "./person.mjs";
+import { tour } from "./tour.mjs";
+import { treeOf } from "./tree.mjs";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const SNAPSHOTS = new URL("./snapshots/", import.meta.url);
+
+const media = (scheme, contrast = "no-preference") => [
+  { name: "prefers-color-scheme", value: scheme },
+  { name: "prefers-contrast", value: contrast },
+  // A colour on its way to another one is neither.
+  { name: "prefers-reduced-motion", value: "reduce" },
+];
+
+/** The device's own looks, and the three that are stored. */
+const THEMES = {
+  light: { features: media("light"), theme: "standard-accessible" },
+  dark: { features: media("dark"), theme: "standard-accessible" },
+  "high contrast": { features: media("light", "more"), theme: "standard-accessible" },
+  "standard-accessible": { features: media("dark", "more"), theme: "standard-accessible" },
+  "large-text-high-contrast": { features: media("light"), theme: "large-text-high-contrast" },
+  "voice-assisted": { features: media("light"), theme: "voice-assisted" },
+};
+const SCALES = [1, 1.6, 2];
+
+async function dress(it, { features, theme }, scale) {
+  await it.cdp.send("Emulation.setEmulatedMedia", { features });
+  await it.page.evaluate((name, size) => {
+    document.documentElement.dataset.theme = name;
+    document.documentElement.style.setProperty("--font-scale", String(size));
+  }, theme, scale);
+}
+
+/** What axe finds with all of its rules, those for the strictest level and the experimental ones too. */
+function violations(it) {
+  return it.page.evaluate(async () => {
+    const rules = Object.fromEntries(axe.getRules().map(({ ruleId }) => [ruleId, { enabled: true }]));
+    const found = await axe.run(document, { rules, resultTypes: ["violations"] });
+    return found.violations.map(({ id, nodes }) => ({ id, nodes: nodes.map((node) => `${node.html} ${node.failureSummary}`) }));
+  });
+}
+
+/** Headings, landmarks and width: what axe does not ask in this way. */
+function outline(it) {
+  return it.page.evaluate(() => {
+    const isShown = (element) => element.checkVisibility();
+    const levels = [...document.querySelectorAll("h1, h2, h3, h4")].filter(isShown).map((heading) => Number(heading.tagName[1]));
+    // The levels of a dialog begin anew: it stands on its own.
+    const wide = [...document.querySelectorAll("body *")].filter((element) => isShown(element)
+      && element.getBoundingClientRect().right > innerWidth + 1 && !element.closest(".streams, .heard"));
+    return {
+      levels,
+      ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
+      wide: wide.map((element) => element.outerHTML.slice(0, 80)),
+      scroll: document.documentElement.scrollWidth - innerWidth,
+      lang: document.documentElement.lang,
+    };
+  });
+}
+
+function checkOutline({ levels, ids, lang }, name) {
+  assert.equal(levels.filter((level) => level === 1).length, 1, `${name}: one h1`);
+  assert.equal(levels[0], 1, `${name}: the first heading is the h1`);
+  levels.forEach((level, place) => assert.ok(place === 0 || level <= levels[place - 1] + 1, `${name}: levels ${levels}`));
+  assert.equal(new Set(ids).size, ids.length, `${name}: ids are unique`);
+  assert.equal(lang, "es-MX");
+}
+
+/** Compares with the tree that is kept, or keeps it. */
+function compareTree(name, tree) {
+  const file = new URL(`${name}.txt`, SNAPSHOTS);
+  if (process.env.CAUDAL_WEB_SNAPSHOTS === "renew") {
+    mkdirSync(SNAPSHOTS, { recursive: true });
+    writeFileSync(file, tree);
+    return;
+  }
+  assert.equal(tree, readFileSync(file, "utf8"), `${name}: the accessibility tree is another one; look at it, and renew`);
+}
+
+async function shoot(it, name) {
+  const folder = process.env.CAUDAL_WEB_SHOTS;
+  if (folder) await it.page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
+
+export function looks(stage) {
+  test("every screen in every theme and size: axe finds nothing, nothing is cut off, the tree is as it was", async (t) => {
+    const { bank, browser, line } = stage;
+    t.after(() => line.mend());
+    const api = await bank.as(newUser());
+    const it = await Person.at(browser, line.url);
+    // By the debugger, which the page's own policy does not concern.
+    await it.page.evaluate(AXE);
+    const found = [];
+    let runs = 0;
+    const at = async (name) => {
+      // What is announced is said a moment after it is shown.
+      await it.pause(150);
+      checkOutline(await outline(it), name);
+      compareTree(name, await treeOf(it));
+      for (const [theme, about] of Object.entries(THEMES)) {
+        for (const scale of SCALES) {
+          await dress(it, about, scale);
+          const bad = await violations(it);
+          runs += 1;
+          found.push(...bad.map((one) => ({ name, theme, scale, ...one })));
+        }
+      }
+      await it.page.setViewport({ width: 320, height: 640 });
+      for (const [theme, about] of Object.entries(THEMES)) {
+        for (const scale of process.env.CAUDAL_WEB_LONG ? SCALES : [1, 2]) {
+          await dress(it, about, scale);
+          const { scroll, wide } = await outline(it);
+          if (scroll > 0) found.push({ name, theme, scale, id: "reflow", nodes: wide });
+        }
+      }
+      await dress(it, THEMES.light, 1);
+      found.push(...(await violations(it)).map((one) => ({ name, theme: "light at 320", scale: 1, ...one })));
+      runs += 1;
+      await shoot(it, `${name}-320`);
+      await it.page.setViewport({ width: 1280, height: 900 });
+      await shoot(it, name);
+    };
+    await tour(it, { api, line, at });
+    t.diagnostic(`${runs} runs of axe`);
+    assert.deepEqual(found, []);
+    await it.leaves();
+  });
+}

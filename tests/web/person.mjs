@@ -182,7 +182,7 @@ export class Person {
 
   /** Sends what is reviewed, with whatever its risk asks for. */
   async sendsWhateverTheRisk() {
-    if (await this.page.$("[name=acknowledged]")) {
+    if (await this.page.$("[name=acknowledged]:not(:checked)")) {
       await this.tabsTo("checkbox", "Entiendo");
       await this.press("Space");
     }

@@ -35,7 +35,8 @@ export function modules() {
 const text = (value) => JSON.stringify(value);
 
 function module([path, bytes]) {
-  const content = path.endsWith(".wasm") ? `wasm = 0x"${bytes.toString("hex")}"` : `esModule = ${text(bytes.toString())}`;
+  const isCore = path.endsWith(".wasm");
+  const content = isCore ? `wasm = 0x"${bytes.toString("hex")}"` : `esModule = ${text(bytes.toString())}`;
   return `    (name = ${text(path)}, ${content})`;
 }
 

@@ -26,6 +26,12 @@ export function aloud(text) {
   speechSynthesis.speak(said);
 }
 
+/** Another screen: what was said about the last one is not left standing. */
+export function hush() {
+  clearTimeout(waiting);
+  show(at("announcements"));
+}
+
 /** Tells screen readers politely, and says it aloud where that is wanted. */
 export function announce(text) {
   const place = at("announcements");

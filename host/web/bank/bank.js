@@ -1,7 +1,7 @@
 // The bank page: which screen is shown, and what happens on the way from one to the next. What a screen does stands
 // in its own file; who is signed in, in session.js.
 
-import { aloud, announce } from "./announce.js";
+import { aloud, announce, hush } from "./announce.js";
 import { record } from "./analytics.js";
 import { behaviour } from "./behaviour.js";
 import { closeDialogs } from "./dialog.js";
@@ -73,6 +73,7 @@ function enter({ wentBack = false, isFirst = false } = {}) {
   const isBehind = screen?.step !== undefined && wanted.step !== undefined && wanted.step < screen.step;
   closeDialogs();
   closeMenu();
+  hush();
   clearNudge();
   endPreview();
   screen = wanted;
@@ -107,7 +108,7 @@ document.addEventListener("keydown", (event) => {
 
 watchSession({
   sessionChanged() {
-    clearWarning();
+    if (!isSignedIn()) clearWarning();
     // Before the first screen there is nothing to draw anew.
     if (screen) enter();
   },

@@ -20,12 +20,18 @@ const MAKES_IT = ["fromAccountId", "toBeneficiaryId", "centavos"];
 export function choose(changes) {
   const isSame = MAKES_IT.every((name) => !(name in changes) || draft[name] === changes[name]);
   draft = { ...draft, ...changes, ...(isSame ? {} : { key: null, verdict: null }) };
-  if (!isSame) settle();
 }
 
 export function start() {
   draft = nothing();
   receipt = null;
+}
+
+/** Starts with something chosen; one whose outcome is open is not put aside for it. */
+export function startWith(changes) {
+  if (isUnsettled()) return;
+  start();
+  choose(changes);
 }
 
 /** The key of the transfer as it is reviewed now: made once, used for every try. */

@@ -1,6 +1,6 @@
 // The accounts with their balances, and where to begin.
 
-import { choose, isUnsettled, start } from "./draft.js";
+import { isUnsettled, startWith } from "./draft.js";
 import { h } from "./dom.js";
 import { money, notice, number, streams, typeName } from "./drawing.js";
 import { askAccounts, known } from "./known.js";
@@ -11,8 +11,7 @@ function drawAccount(account, go) {
   const title = `account-${account.id}`;
   const transfer = (event) => {
     event.preventDefault();
-    start();
-    choose({ fromAccountId: account.id });
+    startWith({ fromAccountId: account.id });
     go("/transfer/parties");
   };
   return h("li", { class: "account" },

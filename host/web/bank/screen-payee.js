@@ -29,11 +29,12 @@ function bankField(number) {
     show(below, differs && t("payee.bank.differs", { bank }));
   };
   let isOwn = false;
+  let isProposing = false;
   const field = textField({
     name: "bankName", label: t("payee.bank"), hint: t("payee.bank.hint"), below, maxlength: LABEL_CHARS_MAX, list: "banks",
     check: (text) => (text === "" ? t("payee.bank.empty") : ""),
     onInput: () => {
-      isOwn = field.control.value !== "";
+      isOwn = field.control.value !== "" && !isProposing;
     },
     onChange: compare,
   });
@@ -43,6 +44,10 @@ function bankField(number) {
     propose(bank) {
       if (!isOwn && field.control.value !== bank) {
         field.control.value = bank;
+        // As if it had been typed, so that the form keeps it too.
+        isProposing = true;
+        field.control.dispatchEvent(new Event("input", { bubbles: true }));
+        isProposing = false;
         announce(t("payee.bank.filled", { bank }));
       }
       compare();

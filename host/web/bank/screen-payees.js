@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { ask } from "./dialog.js";
-import { choose, start } from "./draft.js";
+import { startWith } from "./draft.js";
 import { button, h, show } from "./dom.js";
 import { listedNumber, number, payeeName, problemNotice } from "./drawing.js";
 import { askPayees, known } from "./known.js";
@@ -45,8 +45,7 @@ function drawPayee(payee, faults, go) {
   const title = `payee-${payee.id}`;
   const transfer = (event) => {
     event.preventDefault();
-    start();
-    choose({ toBeneficiaryId: payee.id, payee });
+    startWith({ toBeneficiaryId: payee.id, payee });
     go("/transfer/parties");
   };
   return h("li", { class: "row" },

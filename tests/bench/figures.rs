@@ -1,0 +1,47 @@
+//! What a turn gave.
+
+use std::time::Duration;
+
+use crate::processor::Used;
+
+/// Answers of one turn.
+pub(crate) struct Figures {
+    /// How long each that succeeded took.
+    pub(crate) took: Vec<Duration>,
+    /// Others.
+    pub(crate) failed: usize,
+    pub(crate) time: Duration,
+}
+
+impl Figures {
+    pub(crate) const HEAD: &'static str =
+        "                     a second   p50 ms   p99 ms p99.9 ms   failed   processors: load    host  postgres";
+
+    pub(crate) fn per_second(&self) -> f64 {
+        self.took.len() as f64 / self.time.as_secs_f64()
+    }
+
+    pub(crate) fn line(&self, title: &str, used: &Used) -> String {
+        let mut took = self.took.clone();
+        took.sort();
+        let at = |share: f64| took.get((took.len() as f64 * share) as usize).map_or(0.0, |it| it.as_secs_f64() * 1e3);
+        let seconds = self.time.as_secs_f64();
+        format!(
+            "{title:20} {:9.0} {:8.2} {:8.2} {:8.2} {:8} {:17.2} {:7.2} {:9.2}",
+            self.per_second(),
+            at(0.5),
+            at(0.99),
+            at(0.999),
+            self.failed,
+            used.load / seconds,
+            used.host / seconds,
+            used.postgres / seconds,
+        )
+    }
+}
+
+/// The middle one.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

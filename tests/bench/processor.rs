@@ -1,0 +1,52 @@
+//! Processor time by process, as the kernel counts it.
+
+use std::fs;
+
+/// Ticks of `/proc` in a second: the same on every Linux that this runs on.
+const TICKS: f64 = 100.0;
+
+/// Seconds of processor time.
+pub(crate) struct Used {
+    /// This process and those that it waited for.
+    pub(crate) load: f64,
+    pub(crate) host: f64,
+    /// The server with all its sessions.
+    pub(crate) postgres: f64,
+}
+
+impl Used {
+    pub(crate) fn now(host: u32, server: u32) -> Self {
+        let postgres = children(server).into_iter().chain([server]).map(|pid| time(pid, false)).sum();
+        Self { load: time(std::process::id(), true), host: time(host, false), postgres }
+    }
+
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        // A session that ended takes its time with it.
+        let since = |now: f64, before: f64| (now - before).max(0.0);
+        Self {
+            load: since(self.load, before.load),
+            host: since(self.host, before.host),
+            postgres: since(self.postgres, before.postgres),
+        }
+    }
+}
+
+/// The fields of `/proc/PID/stat` after the name, which may hold spaces.
+fn fields(pid: u32) -> Vec<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after = stat.rsplit_once(')').map(|(_, after)| after).unwrap_or_default();
+    after.split_whitespace().map(str::to_owned).collect()
+}
+
+fn time(pid: u32, with_children: bool) -> f64 {
+    let fields = fields(pid);
+    let end = if with_children { 15 } else { 13 };
+    let ticks = fields.get(11..end).unwrap_or_default().iter().filter_map(|it| it.parse::<f64>().ok());
+    ticks.sum::<f64>() / TICKS
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").unwrap();
+    let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| fields(*pid).get(1).is_some_and(|it| *it == parent.to_string())).collect()
+}

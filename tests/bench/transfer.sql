@@ -1,0 +1,36 @@
+-- The same transfer by hand, for pgbench: funds, both balances, the transfer with its first event, double entry,
+-- the idempotency key; all indexes and CHECKs of the real tables. One transaction for each. The settlement side is
+-- striped by client, as in the service by writer, so that no row is hot. What the service does beyond this (looking
+-- up payee, limits and key, the rules' decision, the row of its batch with the proof) is left out.
+\set n random(1, :accounts)
+\set a random(0, 9223372036854775807)
+\set b random(0, 9223372036854775807)
+begin;
+update account_balance set posted = posted - 1, version = version + 1
+    where account_id = ('00000000-0000-7000-9000-' || lpad(to_hex(:n), 12, '0'))::uuid and stripe = 0
+    returning version as debit_version, posted as debit_posted \gset
+update account_balance set posted = posted + 1, version = version + 1
+    where account_id = '00000000-0000-7000-8000-000000000002' and stripe = :client_id
+    returning version as credit_version, posted as credit_posted \gset
+with t as (
+    select (lpad(to_hex(:a), 16, '0') || lpad(to_hex(:b), 16, '0'))::uuid as id, 'user-' || :n as owner,
+        ('00000000-0000-7000-9000-' || lpad(to_hex(:n), 12, '0'))::uuid as debit,
+        '00000000-0000-7000-8000-000000000002'::uuid as credit
+), made as (
+    insert into transfer (
+        transfer_id, kind, owner, debit_account_id, credit_account_id, amount, status, beneficiary_id,
+        beneficiary_name, beneficiary_bank, beneficiary_account_number, payee_key, spei_reference, chain_id, seq, created_at
+    )
+    select id, 'spei', owner, debit, credit, 1, 'completed', debit, 'Luis', 'BBVA', '012180004643051249',
+        '012180004643051249', 'B' || upper(left(replace(id::text, '-', ''), 29)), id, 0, now() from t
+), told as (
+    insert into transfer_event (transfer_id, ordinal, status, created_at) select id, 0, 'completed', now() from t
+), entered as (
+    insert into entry (account_id, stripe, version, transfer_id, delta, balance_after, chain_id, seq, created_at)
+    select debit, 0::smallint, :debit_version, id, -1, :debit_posted, id, 0, now() from t
+    union all
+    select credit, (:client_id)::smallint, :credit_version, id, 1, :credit_posted, id, 0, now() from t
+)
+insert into idempotency (owner, key, fingerprint, transfer_id, chain_id, seq, created_at)
+    select owner, id::text, sha256(id::text::bytea), id, id, 0, now() from t;
+commit;

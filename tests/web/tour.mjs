@@ -1,0 +1,147 @@
+// Every state that a screen can be seen in: goes there and says so. How one gets there by keyboard is another test's
+// matter; here it goes quickly.
+
+import { CLABE, OTHER, PAYEE, SAVINGS } from "./bank.mjs";
+
+/** A number whose check digit and bank are both in doubt. */
+const DOUBTFUL = { name: "Renta Departamento S.A. de C.V.", alias: "la renta", accountNumber: "646180110400000008", bankName: "Santander" };
+
+/**
+ * Walks `it` (a Person who has not signed in) through the page and calls `at(name)` in each state. `api` acts for the
+ * same user; `line` is what the page hangs on.
+ */
+export async function tour(it, { api, line, at }) {
+  const { page } = it;
+  const go = async (path) => {
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, path);
+    await it.settles();
+  };
+  const click = async (selector) => {
+    await page.evaluate((wanted) => document.querySelector(wanted).click(), selector);
+    await it.settles();
+  };
+  const write = (selector, text) => page.evaluate((wanted, value) => {
+    const input = document.querySelector(wanted);
+    input.value = value;
+    for (const type of ["input", "change"]) input.dispatchEvent(new Event(type, { bubbles: true }));
+  }, selector, text);
+  const submit = () => click("main form button[type=submit]");
+  const pick = (value) => click(`input[type=radio][value="${value}"]`);
+
+  await at("sign-in");
+  await submit();
+  await at("sign-in-errors");
+  await write("[name=user]", api.user);
+  await submit();
+  await page.waitForSelector("#leave");
+  await it.settles();
+
+  await at("accounts-none");
+  await go("/beneficiaries");
+  await at("payees-none");
+  await go("/history");
+  await at("history-none");
+  await go("/transfer/parties");
+  await at("transfer-without-account");
+  await go("/accounts/new");
+  await at("account-new");
+  await submit();
+  await at("account-new-errors");
+  await write("[name=accountNumber]", CLABE);
+  await pick("checking");
+  await submit();
+  await it.arrives("Mis cuentas");
+  await it.sees("$10,000.00");
+  await api.openAccount(SAVINGS);
+  await go("/history");
+  await go("/accounts");
+  await at("accounts");
+
+  await go("/beneficiaries/new");
+  await at("payee-new");
+  await submit();
+  await at("payee-new-errors");
+  const luis = await api.savePayee(PAYEE);
+  await api.savePayee(DOUBTFUL);
+  const maria = await api.savePayee(OTHER);
+  await go("/beneficiaries");
+  await at("payees");
+  await click(".rows button");
+  await at("payee-delete");
+  await page.keyboard.press("Escape");
+
+  const [account] = await api.accounts();
+  await go("/transfer/parties");
+  await at("transfer-1");
+  await submit();
+  await at("transfer-1-errors");
+  const toReview = async (payee, amount) => {
+    await go("/transfer/parties");
+    await pick(account.id);
+    await pick(payee.id);
+    await submit();
+    await write("[name=amount]", amount);
+    await submit();
+    await it.arrives("Revisa antes");
+  };
+  await pick(account.id);
+  await pick(luis.id);
+  await submit();
+  await at("transfer-2");
+  await write("[name=amount]", "1,5");
+  await submit();
+  await at("transfer-2-errors");
+  await write("[name=amount]", "1500.50");
+  await submit();
+  await it.arrives("Revisa antes");
+  await at("transfer-3-high");
+  await submit();
+  await at("transfer-3-high-errors");
+  await click("[name=acknowledged]");
+  line.cut();
+  await page.evaluate(() => document.querySelector("main form button[type=submit]").click());
+  await it.sees("Se perdió la conexión");
+  await it.settles();
+  await at("transfer-3-unsettled");
+  line.mend();
+  await submit();
+  await it.arrives("Transferencia enviada");
+  await at("transfer-4");
+  for (let made = 0; made < 11; made += 1) await api.send(account, luis, 100);
+  await go("/history");
+  await at("history");
+  await toReview(maria, "100");
+  await at("transfer-3-medium");
+  await page.evaluate(() => document.querySelector("main form button[type=submit]").click());
+  await page.waitForSelector("dialog[open]");
+  await at("transfer-3-medium-asked");
+  await page.keyboard.press("Escape");
+  await toReview(luis, "100");
+  await at("transfer-3-low");
+
+  await go("/help");
+  await at("help");
+  await submit();
+  await at("help-errors");
+  await pick("no");
+  for (const value of ["no", "low", "60_plus"]) {
+    await page.evaluate((wanted) => [...document.querySelectorAll(`input[value="${wanted}"]`)].forEach((radio) => radio.click()), value);
+  }
+  await submit();
+  await page.waitForSelector(".recommended");
+  await at("help-recommended");
+  await go("/privacy");
+  await at("privacy");
+
+  line.cut();
+  await go("/history");
+  await it.sees("Se perdió la conexión");
+  await at("failed");
+  line.mend();
+  await page.evaluate(() => sessionStorage.setItem("caudal.token", "a.b.c"));
+  await go("/beneficiaries");
+  await it.arrives("Entrar");
+  await at("session-ended");
+}

@@ -1,0 +1,48 @@
+// The accessibility tree of a page as text: one line for each thing that assistive technology is told of, with its role,
+// name and state. What differs from run to run is written as what it is.
+
+/** Told of nothing by themselves. */
+const SILENT = new Set(["none", "generic", "InlineTextBox", "LineBreak", "RootWebArea", "LabelText", "ListMarker"]);
+const STATES = ["level", "checked", "pressed", "expanded", "invalid", "required", "busy", "live", "modal", "selected", "disabled"];
+
+/** Names, times, numbers and versions that are new each time. */
+const CHANGING = [
+  [/user-\d+-\d+/g, "<user>"],
+  [/CAUD[0-9A-Z]{10,}/g, "<clave>"],
+  [/\+[0-9a-f]{8}\b/g, "+<sha>"],
+  [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "<id>"],
+  [/(lunes|martes|miércoles|jueves|viernes|sábado|domingo),? \d+ de \p{L}+ de \d{4}/gu, "<día>"],
+  [/\d{2}:\d{2}(:\d{2})?/g, "<hora>"],
+  [/Seguridad de la recomendación: \d+/g, "Seguridad de la recomendación: <n>"],
+];
+
+const fixed = (text) => CHANGING.reduce((before, [pattern, what]) => before.replace(pattern, what), text.replace(/\s+/g, " ").trim());
+
+/** The tree below the document. */
+export async function treeOf(it) {
+  const { nodes } = await it.cdp.send("Accessibility.getFullAXTree");
+  const byId = new Map(nodes.map((node) => [node.nodeId, node]));
+  const lines = [];
+  const walk = (node, depth, above) => {
+    const role = node.role?.value ?? "none";
+    const name = fixed(node.name?.value ?? "");
+    // Text that only says once more what its control is called.
+    const isRepeated = role === "StaticText" && above !== "" && above.includes(name);
+    const isTold = !node.ignored && !SILENT.has(role) && !isRepeated && !(role === "StaticText" && name === "");
+    if (isTold) {
+      const states = (node.properties ?? [])
+        .filter(({ name: state, value }) => STATES.includes(state) && value.value !== false && value.value !== "false" && value.value !== "off")
+        .map(({ name: state, value }) => (value.value === true ? state : `${state}=${value.value}`));
+      const description = fixed(node.description?.value ?? "");
+      const parts = [role, name && `"${name}"`, ...states, description && `(${description})`];
+      lines.push(`${"  ".repeat(depth)}${parts.filter(Boolean).join(" ")}`);
+    }
+    const passed = isTold && role !== "StaticText" && name ? name : above;
+    for (const id of node.childIds ?? []) {
+      const child = byId.get(id);
+      if (child) walk(child, isTold ? depth + 1 : depth, passed);
+    }
+  };
+  walk(nodes.find((node) => !node.parentId), 0, "");
+  return `${lines.join("\n")}\n`;
+}
