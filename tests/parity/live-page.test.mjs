@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import manifest from "../../components/js/lib/dist/manifest.js";
+import { live } from "../../components/js/lib/src/node.js";
 import { launch, open, servePage } from "./chromium.mjs";
 import { SOUND, textOf } from "./hostile.mjs";
 import { Service } from "./service.mjs";
@@ -72,6 +73,18 @@ async function eventually(what, holds) {
   }
   return performance.now() - begin;
 }
+
+test("a program follows a swap at the host", async () => {
+  await service.deploy("risk", "risk-2.");
+  const risk = await live("risk", { base: service.ledger, everySeconds: 600 });
+  assert.deepEqual([risk.problem, risk.assessText(RISK)], [null, await atHost()]);
+  assert.equal(risk.modelVersion, RISK_2);
+  await service.deploy("risk", "risk-1.");
+  assert.equal(await risk.check(), true);
+  assert.deepEqual([risk.problem, risk.assessText(RISK)], [null, await atHost()]);
+  assert.equal(risk.modelVersion, RISK_1);
+  risk.close();
+});
 
 test("the host's own page, from modules to core, follows a swap without a reload", async () => {
   await service.deploy("risk", "risk-2.");

@@ -3,10 +3,14 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import manifest from "../../components/js/lib/dist/manifest.js";
 
 const DIST = new URL("../../components/js/lib/dist/", import.meta.url);
+
+/** Longest wait for anything, in milliseconds. */
+const PATIENCE_MS = 20_000;
 
 const digestOf = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
@@ -103,4 +107,20 @@ export class Stub {
     this.server.closeAllConnections();
     return new Promise((resolve) => this.server.close(resolve));
   }
+}
+
+/** Waits until something holds. */
+export async function until(holds) {
+  const begin = performance.now();
+  while (!holds()) {
+    if (performance.now() - begin > PATIENCE_MS) throw new Error("not in time");
+    await sleep(5);
+  }
+}
+
+/** A promise, and what resolves it. */
+export function gate() {
+  let open;
+  const opened = new Promise((resolve) => (open = resolve));
+  return { opened, open };
 }

@@ -20,6 +20,12 @@ const GLUE_LINES_MAX: usize = 100;
 const TOP_LEVEL: [&str; 10] =
     ["Cargo.lock", "Cargo.toml", "Makefile", "README.md", "components", "host", "migrations", "target", "tests", "wit"];
 
+/// What may come before a file's first comment.
+const INTERPRETER: &str = "#!/usr/bin/env node\n";
+
+/// Folders of what is made or fetched.
+const MADE: [&str; 4] = ["/target", "/node_modules", "components/js/dist", "components/js/lib"];
+
 /// What only some files of the host may name: the name, how it looks in code, where it may stand.
 const FENCES: [(&str, &str, &[&str]); 7] = [
     ("wasmtime", r"\bwasmtime\b", &["host/src/wasm/"]),
@@ -121,8 +127,7 @@ fn files(folders: &[&str], extension: &str) -> Vec<Source> {
             let entry = entry.unwrap();
             let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
             if entry.file_type().unwrap().is_dir() {
-                waiting
-                    .extend(Some(path).filter(|path| !path.ends_with("/target") && !path.ends_with("/node_modules")));
+                waiting.extend(Some(path).filter(|path| !MADE.iter().any(|made| path.ends_with(made))));
             } else if path.ends_with(extension) {
                 sources.push(Source::new(&path, &fs::read_to_string(entry.path()).unwrap()));
             }
@@ -139,6 +144,14 @@ fn host() -> Vec<Source> {
 
 fn all_rust() -> Vec<Source> {
     files(&["host", "components", "tests"], ".rs")
+}
+
+/// Modules and style sheets of the pages, the package and their tests.
+fn all_scripts() -> Vec<Source> {
+    let folders = ["host/web", "components/js", "tests"];
+    let scripts: Vec<_> = [".js", ".mjs", ".css"].iter().flat_map(|it| files(&folders, it)).collect();
+    assert!(scripts.len() > 40, "only {} scripts", scripts.len());
+    scripts
 }
 
 #[track_caller]
@@ -242,8 +255,12 @@ fn lengths(sources: &[Source]) -> Vec<String> {
 }
 
 fn headers(sources: &[Source]) -> Vec<String> {
-    let bare = sources.iter().filter(|source| !source.text.starts_with("//!"));
-    bare.map(|source| source.at(1, "does not start with `//!`, what it is and is not for")).collect()
+    bare(sources, "//!")
+}
+
+fn bare(sources: &[Source], start: &str) -> Vec<String> {
+    let bare = sources.iter().filter(|source| !source.text.trim_start_matches(INTERPRETER).starts_with(start));
+    bare.map(|source| source.at(1, "does not start with a comment that says what it is and is not for")).collect()
 }
 
 /// Lines of a WIT file that declare something and follow no `///`.
@@ -300,11 +317,13 @@ fn unsafe_code_stands_in_the_guest_crate_and_where_machine_code_is_loaded() {
 #[test]
 fn files_are_short() {
     assert_clean(lengths(&all_rust()));
+    assert_clean(lengths(&all_scripts()));
 }
 
 #[test]
 fn files_of_the_host_say_what_they_are() {
     assert_clean(headers(&host()));
+    assert_clean(bare(&all_scripts(), "/"));
 }
 
 #[test]

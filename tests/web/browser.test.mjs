@@ -6,7 +6,7 @@
 //   CAUDAL_WEB_TREE        hands out the page's files from the repository instead of the program
 //   CAUDAL_WEB_LONG        every screen in every theme at every size at 320 pixels too, not only the widest ones
 
-import { after, before } from "node:test";
+import { after, before, describe } from "node:test";
 
 import { launch } from "../parity/chromium.mjs";
 import { startBank } from "./bank.mjs";
@@ -18,24 +18,34 @@ import { looks } from "./looks.mjs";
 import { nudges } from "./nudges.mjs";
 import { swap } from "./swap.mjs";
 
-/** What every part works with; filled before the first test. */
+/** What every part works with, filled before the first test: one bank and browser, and a line for each part that runs
+ * beside another. */
 const stage = {};
+const beside = {};
 
 before(async () => {
-  [stage.bank, stage.browser] = await Promise.all([startBank(), launch(["--lang=es-MX"])]);
-  stage.line = await Line.to(stage.bank.service.ledger);
+  const [bank, browser] = await Promise.all([startBank(), launch(["--lang=es-MX"])]);
+  const lines = await Promise.all([Line.to(bank.service.ledger), Line.to(bank.service.ledger)]);
+  Object.assign(stage, { bank, browser, line: lines[0] });
+  Object.assign(beside, { bank, browser, line: lines[1] });
 });
 
 after(async () => {
   await stage.browser?.close();
-  await stage.line?.close();
+  await Promise.all([stage.line?.close(), beside.line?.close()]);
   await stage.bank?.end();
 });
 
-flow(stage);
-failures(stage);
-nudges(stage);
-help(stage);
-looks(stage);
-// Last: it swaps the champion and stops the bank.
-swap(stage);
+// axe keeps one processor busy for as long as people need who press keys.
+describe("the page", { concurrency: 2 }, () => {
+  describe("by keyboard", { concurrency: 1 }, () => {
+    flow(stage);
+    failures(stage);
+    nudges(stage);
+    help(stage);
+  });
+  describe("to the eye and the ear", { concurrency: 1 }, () => looks(beside));
+});
+
+// Alone: it swaps the champion and stops the bank.
+describe("another model", { concurrency: 1 }, () => swap(stage));

@@ -259,7 +259,8 @@ export function failures(stage) {
     const { user } = await settled(bank);
     const token = await bank.token(user, "--ttl", "100s");
     const it = await Person.at(browser, line.url);
-    await it.fills("Token de acceso", token);
+    await it.tabsTo("textbox", "Token de acceso");
+    await it.pastes(token);
     await it.press("Enter");
     await it.arrives("Mis cuentas");
     await it.sees("Tu sesión está por terminar", "#warnings");
@@ -285,7 +286,9 @@ export function failures(stage) {
     await it.fills("Token de acceso", "a.b.c");
     await it.press("Enter");
     await it.sees("El banco no acepta este token", ".summary");
-    await it.fills("Token de acceso", await bank.token(user, "--ttl", "4s"));
+    await it.tabsTo("textbox", "Token de acceso");
+    await it.page.$eval("[name=token]", (input) => input.select());
+    await it.pastes(await bank.token(user, "--ttl", "5s"));
     await it.press("Enter");
     await it.arrives("Mis cuentas");
     await it.arrives("Entrar");

@@ -1,1 +1,102 @@
-export function nudges() {}
+// Help that is offered unasked, from what really happens on a screen, scored in the page.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { settled } from "./bank.mjs";
+import { Person } from "./person.mjs";
+
+export function nudges(stage) {
+  const offer = (it) => it.page.$eval("#nudge", (place) => place.innerText.replace(/\s+/g, " ").trim());
+  const isOffered = (it) => it.page.waitForSelector("#nudge .offer");
+
+  /** Presses the button of an empty form, as often as that. */
+  async function errs(it, button, times) {
+    for (let time = 0; time < times; time += 1) {
+      await it.activates("button", button);
+      await it.pause(150);
+    }
+  }
+
+  test("after errors help is offered at the side, once, and waving it away keeps it away", async () => {
+    const { bank, browser, line } = stage;
+    const { user } = await settled(bank);
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    assert.equal(await offer(it), "");
+    await it.activates("link", "Abrir otra cuenta");
+    await errs(it, "Abrir la cuenta", 1);
+    await isOffered(it);
+    assert.equal(await it.page.$eval("#nudge", (place) => place.getAttribute("role")), "status");
+    assert.match(await offer(it), /^Una pista .* nudge-1\.0\.0\+[0-9a-f]{8}/);
+    // The focus is where the errors put it.
+    assert.equal((await it.focused()).name, "Hay algo que corregir");
+    await it.activates("button", "No, gracias");
+    assert.equal(await offer(it), "");
+    assert.equal((await it.focused()).role, "heading");
+    await errs(it, "Abrir la cuenta", 2);
+    assert.equal(await offer(it), "");
+    // Not on another screen either, for a while.
+    await it.opens("Beneficiarios");
+    await it.activates("link", "Agregar un beneficiario");
+    await errs(it, "Guardar", 2);
+    assert.equal(await offer(it), "");
+    await it.leaves();
+  });
+
+  test("step-by-step help opens when it is taken", async () => {
+    const { bank, browser, line } = stage;
+    const { user } = await settled(bank);
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    await it.opens("Beneficiarios");
+    await it.activates("link", "Agregar un beneficiario");
+    // Three fields at once, twice: that is many.
+    await errs(it, "Guardar", 1);
+    await isOffered(it);
+    await it.activates("button", /Ver más ayuda|ver los pasos/);
+    assert.equal(await it.page.$eval("#guide", (guide) => guide.open), true);
+    assert.equal(await it.page.$eval(":focus", (summary) => summary.tagName), "SUMMARY");
+    assert.equal(await offer(it), "");
+    await it.leaves();
+  });
+
+  test("whoever wants little help is not offered hints", async () => {
+    const { bank, browser, line } = stage;
+    const { api, user } = await settled(bank);
+    await api.call("PUT", "/api/profile/accessibility", {
+      theme: "standard-accessible", screenReaderMode: false, fontScale: 1.2, nudgingLevel: "low", voiceFeedback: false,
+    });
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    // The profile is loaded at sign-in.
+    assert.equal(await it.page.$eval("html", (html) => html.style.getPropertyValue("--font-scale")), "1.2");
+    await it.activates("link", "Abrir otra cuenta");
+    await errs(it, "Abrir la cuenta", 1);
+    assert.equal(await offer(it), "");
+    // Very many errors are another matter.
+    await errs(it, "Abrir la cuenta", 3);
+    await isOffered(it);
+    assert.match(await offer(it), /^¿Te guiamos paso a paso\?/);
+    await it.leaves();
+  });
+
+  test("a screen that takes long brings a hint by itself", async () => {
+    const { bank, browser, line } = stage;
+    const { user } = await settled(bank);
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    // The page's own clock runs ahead: a minute and a half on a screen that takes half of one.
+    await it.page.evaluate(() => {
+      const real = performance.now.bind(performance);
+      performance.now = () => real() + (location.hash === "#/accounts/new" && document.querySelector("[name=accountNumber]") ? globalThis.ahead ?? 0 : 0);
+    });
+    await it.activates("link", "Abrir otra cuenta");
+    await it.page.evaluate(() => {
+      globalThis.ahead = 130_000;
+    });
+    await isOffered(it);
+    assert.match(await offer(it), /18 dígitos/);
+    await it.leaves();
+  });
+}

@@ -106,6 +106,11 @@ export class Person {
     return this.page.keyboard.type(text);
   }
 
+  /** What is in the clipboard comes in at once, as people bring a token. */
+  pastes(text) {
+    return this.page.keyboard.sendCharacter(text);
+  }
+
   /** Goes on with Tab until something of this role and name has the focus. */
   async tabsTo(role, name) {
     const passed = [];

@@ -1,1 +1,89 @@
-export function swap() {}
+// The bank puts another model in force while the page is open, and then is gone: the next score carries the new version
+// without a reload, and without the bank the page scores on with the last one that it had.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { PAYEE, settled } from "./bank.mjs";
+import { Person } from "./person.mjs";
+
+export function swap(stage) {
+  test("the next score carries a new model_version without a reload; without the bank the page scores on", async () => {
+    const { bank, browser, line } = stage;
+    const { user } = await settled(bank, { count: 3 });
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    await it.page.evaluate(() => {
+      globalThis.isSamePage = true;
+    });
+    const scored = async () => /por (risk-[\w.]+\+[0-9a-f]{8})/.exec(await it.text(".risk"))?.[1];
+    const again = async () => {
+      await it.activates("link", /No enviar y regresar|Regresar al paso anterior/);
+      await it.arrives("Cuánto");
+      await it.activates("button", "Continuar");
+      await it.arrives("Revisa antes");
+    };
+
+    const first = await bank.service.deploy("risk", "risk-2.");
+    await it.reviews({ payee: PAYEE.name, amount: "100" });
+    assert.equal(await scored(), first);
+    const second = await bank.service.deploy("risk", "risk-1.");
+    await again();
+    assert.equal(await scored(), second);
+    assert.notEqual(first, second);
+
+    // The host stands still: it takes connections and never answers.
+    bank.service.process.kill("SIGSTOP");
+    try {
+      await again();
+      assert.equal(await scored(), second);
+      await it.sees("sin conexión", ".risk");
+      // The facts are those that the page remembers: three transfers to the same payee, from a new device.
+      const risk = await it.text(".risk");
+      assert.match(risk, /ninguna transferencia desde este dispositivo/);
+      assert.doesNotMatch(risk, /no le habías transferido|menos de tres/);
+    } finally {
+      bank.service.process.kill("SIGCONT");
+    }
+    // The host is gone altogether.
+    line.cut();
+    await again();
+    assert.equal(await scored(), second);
+    line.mend();
+    await again();
+    assert.equal(await scored(), second);
+    assert.doesNotMatch(await it.text(".risk"), /sin conexión/);
+    assert.equal(await it.page.evaluate(() => globalThis.isSamePage), true);
+    await it.leaves();
+  });
+
+  test("without a model in the page the bank's own verdict counts, and without any the risk is high", async (t) => {
+    const { bank, browser, line } = stage;
+    t.after(() => line.mend());
+    const { user } = await settled(bank, { count: 3 });
+    line.answer("GET", "/scorers/", { status: 404 });
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    await it.reviews({ payee: PAYEE.name, amount: "100" });
+    await it.sees("Riesgo evaluado por el banco con risk-");
+    await it.activates("link", /No enviar y regresar|Regresar al paso anterior/);
+    line.answer("GET", "/api/ledger/risk-context", { status: 503 });
+    await it.activates("button", "Continuar");
+    await it.arrives("Revisa antes");
+    await it.sees("No pudimos revisar el riesgo");
+    assert.equal(await it.page.$eval("[name=acknowledged]", (box) => box.checked), false);
+    await it.leaves();
+  });
+
+  test("a model that is not published is scored by the packaged one", async (t) => {
+    const { bank, browser, line } = stage;
+    t.after(() => line.mend());
+    const { user } = await settled(bank, { count: 3 });
+    line.answer("GET", "/models/risk/active", { status: 404 });
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    await it.reviews({ payee: PAYEE.name, amount: "100" });
+    await it.sees("Riesgo evaluado en esta página por risk-2.0.0+");
+    await it.leaves();
+  });
+}

@@ -48,7 +48,7 @@ export const load = loader(platform);
 /** Like `load`, and then follows what a Caudal host has in service. */
 export async function live(kind, options = {}) {
   const { follow } = await import("./live.js");
-  const { origin } = globalThis.location ?? {};
-  const { crypto, caches } = globalThis;
-  return follow({ ...platform, load, subtle: crypto?.subtle, caches }, kind, { base: origin, ...options });
+  const { crypto, caches, location } = globalThis;
+  const base = options.base ?? location?.origin;
+  return follow({ ...platform, load, subtle: crypto?.subtle, caches }, kind, { ...options, base });
 }

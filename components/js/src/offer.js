@@ -12,6 +12,9 @@ const ACTIVE_BYTES_MAX = 16 << 10;
 
 const isDigest = (text) => /^[0-9a-f]{64}$/.test(text);
 
+/** `risk-1.0.0+9f2c41aa`: kind, version, start of the component's digest. */
+const MODEL_VERSION = /^[a-z]+-\d+\.\d+\.\d+\+[0-9a-f]{8}$/;
+
 /** Why what the host offers is not taken. */
 export class NotTaken extends Error {
   constructor(code, detail) {
@@ -34,7 +37,7 @@ export async function readOffer(response) {
 export async function examine(offer, kind, platform) {
   const { core, glue, model_version, sha256, wit } = offer;
   const isWhole = isDigest(sha256) && isDigest(core?.sha256) && typeof core.url === "string" && core.bytes > 0;
-  if (!isWhole || typeof model_version !== "string" || offer.kind !== kind) {
+  if (!isWhole || !MODEL_VERSION.test(model_version) || offer.kind !== kind) {
     throw new NotTaken("bad-answer", "the host's answer is not understood");
   }
   const manifest = await platform.manifest();
