@@ -15,11 +15,12 @@ env -u DATABASE_URL "$caudal" --data-dir "$scratch" postgres -- \
     cargo test --locked --no-fail-fast --package caudal --package caudal-model --package caudal-train 2>&1 | tee "$scratch/log" || status=$?
 
 # The tests in JavaScript start services of their own, one file after the other: each wants both processors.
-mapfile -t files < <(find tests/parity tests/edge tests/web -name '*.test.mjs' | sort)
-CAUDAL=$(realpath "$caudal") node --test --test-concurrency=1 --test-reporter=spec "${files[@]}" 2>&1 | tee "$scratch/node" ||
-    status=$?
+CAUDAL=$(realpath "$caudal")
+export CAUDAL
+for file in tests/{parity,edge,web}/*.test.mjs; do
+    node --test --test-reporter=spec "$file" 2>&1 | tee -a "$scratch/log" || status=$?
+done
 
-cat "$scratch/node" >> "$scratch/log"
 awk '/^test result:/ { passed += $4; failed += $6 }
      $2 == "pass" && NF == 3 { passed += $3 }
      $2 == "fail" && NF == 3 { failed += $3 }

@@ -71,5 +71,4 @@ async fn run(url: &str, seconds: u64) {
         println!("{spread} / uniform: {:.2}", rate / uniform);
     }
     peer.check(url).await;
-    service.stop();
 }

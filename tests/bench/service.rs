@@ -109,11 +109,14 @@ impl Service {
         figures.time = start.elapsed();
         figures
     }
+}
 
-    pub(crate) fn stop(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-        let _ = std::fs::remove_dir_all(self.data);
+impl Drop for Service {
+    fn drop(&mut self) {
+        // Also when a measurement fails half-way.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.data);
     }
 }
 

@@ -3,18 +3,18 @@
 -- striped by client, as in the service by writer, so that no row is hot. What the service does beyond this (looking
 -- up payee, limits and key, the rules' decision, the row of its batch with the proof) is left out.
 \set n random(1, :accounts)
-\set a random(0, 9223372036854775807)
-\set b random(0, 9223372036854775807)
+\set a random(0, 4611686018427387903)
+\set b random(0, 4611686018427387903)
 begin;
 update account_balance set posted = posted - 1, version = version + 1
-    where account_id = ('00000000-0000-7000-9000-' || lpad(to_hex(:n), 12, '0'))::uuid and stripe = 0
+    where account_id = ('00000000-0000-7000-9000-' || lpad(to_hex((:n)::bigint), 12, '0'))::uuid and stripe = 0
     returning version as debit_version, posted as debit_posted \gset
 update account_balance set posted = posted + 1, version = version + 1
-    where account_id = '00000000-0000-7000-8000-000000000002' and stripe = :client_id
+    where account_id = '00000000-0000-7000-8000-000000000002' and stripe = (:client_id)::smallint
     returning version as credit_version, posted as credit_posted \gset
 with t as (
-    select (lpad(to_hex(:a), 16, '0') || lpad(to_hex(:b), 16, '0'))::uuid as id, 'user-' || :n as owner,
-        ('00000000-0000-7000-9000-' || lpad(to_hex(:n), 12, '0'))::uuid as debit,
+    select (lpad(to_hex((:a)::bigint), 16, '0') || lpad(to_hex((:b)::bigint), 16, '0'))::uuid as id, 'user-' || (:n)::text as owner,
+        ('00000000-0000-7000-9000-' || lpad(to_hex((:n)::bigint), 12, '0'))::uuid as debit,
         '00000000-0000-7000-8000-000000000002'::uuid as credit
 ), made as (
     insert into transfer (
@@ -27,9 +27,9 @@ with t as (
     insert into transfer_event (transfer_id, ordinal, status, created_at) select id, 0, 'completed', now() from t
 ), entered as (
     insert into entry (account_id, stripe, version, transfer_id, delta, balance_after, chain_id, seq, created_at)
-    select debit, 0::smallint, :debit_version, id, -1, :debit_posted, id, 0, now() from t
+    select debit, 0::smallint, (:debit_version)::bigint, id, -1, (:debit_posted)::bigint, id, 0, now() from t
     union all
-    select credit, (:client_id)::smallint, :credit_version, id, 1, :credit_posted, id, 0, now() from t
+    select credit, (:client_id)::smallint, (:credit_version)::bigint, id, 1, (:credit_posted)::bigint, id, 0, now() from t
 )
 insert into idempotency (owner, key, fingerprint, transfer_id, chain_id, seq, created_at)
     select owner, id::text, sha256(id::text::bytea), id, id, 0, now() from t;

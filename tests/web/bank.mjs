@@ -32,7 +32,9 @@ export async function startBank() {
   /** One user's own requests, beside the page. */
   const as = async (user) => {
     const issued = await fetch(`${service.ledger}/sandbox/token`, {
-      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ user }),
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ user }),
     });
     const authorization = `Bearer ${(await issued.json()).token}`;
     const call = async (method, path, body) => {
@@ -47,10 +49,12 @@ export async function startBank() {
       accounts: () => call("GET", "/api/ledger/accounts"),
       payees: () => call("GET", "/api/ledger/beneficiaries"),
       transfers: () => call("GET", "/api/ledger/transactions"),
-      openAccount: (accountNumber = CLABE) => call("POST", "/api/ledger/accounts", { accountNumber, accountType: "checking" }),
+      openAccount: (accountNumber = CLABE) =>
+        call("POST", "/api/ledger/accounts", { accountNumber, accountType: "checking" }),
       savePayee: (payee = PAYEE) => call("POST", "/api/ledger/beneficiaries", payee),
       deletePayee: (id) => call("DELETE", `/api/ledger/beneficiaries/${id}`),
-      send: (from, to, amount) => call("POST", "/api/ledger/transactions", { fromAccountId: from.id, toBeneficiaryId: to.id, amount }),
+      send: (from, to, amount) =>
+        call("POST", "/api/ledger/transactions", { fromAccountId: from.id, toBeneficiaryId: to.id, amount }),
       profile: () => call("GET", "/api/profile/accessibility"),
       consent: () => call("GET", "/api/analytics/consent"),
     };

@@ -66,7 +66,7 @@ export function failures(stage) {
     await it.leaves();
   });
 
-  test("an answer that is lost after the money moved: trying again, even after a reload, sends nothing twice", async (t) => {
+  test("an answer lost after the money moved: trying again, even after a reload, sends nothing twice", async (t) => {
     const { it, api, line, from } = await atReview(t);
     line.loseAnswers("POST", SENDING);
     await it.sendsWhateverTheRisk();
@@ -175,7 +175,11 @@ export function failures(stage) {
   test("a bank that is busy says how long to wait", async (t) => {
     const { it, api, line } = await atReview(t);
     const body = JSON.stringify({ title: "The service is busy", status: 503, code: "overloaded", requestId: "7f" });
-    line.answer("POST", SENDING, { status: 503, headers: { "content-type": "application/problem+json", "retry-after": "7" }, body });
+    line.answer("POST", SENDING, {
+      status: 503,
+      headers: { "content-type": "application/problem+json", "retry-after": "7" },
+      body,
+    });
     await it.sendsWhateverTheRisk();
     await it.sees("mucha demanda");
     await it.sees("No se hizo ningún cambio. Espera 7 s");
@@ -216,7 +220,12 @@ export function failures(stage) {
     await it.activates("button", "Abrir la cuenta");
     await it.sees("Ya tienes una cuenta con este número", ".summary");
     const described = await it.page.$eval("[name=accountNumber]", (input) =>
-      input.getAttribute("aria-describedby").split(" ").map((id) => document.getElementById(id).textContent).join(" "));
+      input
+        .getAttribute("aria-describedby")
+        .split(" ")
+        .map((id) => document.getElementById(id).textContent)
+        .join(" "),
+    );
     assert.match(described, /Ya tienes una cuenta con este número/);
     // And a payee with the number of the account that pays.
     await it.opens("Beneficiarios");

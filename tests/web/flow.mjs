@@ -61,8 +61,16 @@ export function flow(stage) {
 
     // Step 3: payee, bank, number, amount, risk in words.
     const review = await it.text();
-    for (const said of ["$1,500.50", "Luis Pérez (mi hermano)", "BBVA", "no comprueba que el nombre coincida", "A Luis Pérez no le habías transferido",
-      "ninguna transferencia desde este dispositivo", "Llevas 0 transferencias", "Riesgo evaluado en esta página por risk-2.0.0+"]) {
+    for (const said of [
+      "$1,500.50",
+      "Luis Pérez (mi hermano)",
+      "BBVA",
+      "no comprueba que el nombre coincida",
+      "A Luis Pérez no le habías transferido",
+      "ninguna transferencia desde este dispositivo",
+      "Llevas 0 transferencias",
+      "Riesgo evaluado en esta página por risk-2.0.0+",
+    ]) {
       assert.ok(review.includes(said), `${said} in ${review}`);
     }
     // High: not before it is acknowledged, and nothing was ticked in advance.
@@ -75,7 +83,8 @@ export function flow(stage) {
     await it.activates("link", "marca que entiendes");
     const box = await it.focused();
     assert.equal(box.role, "checkbox");
-    for (const said of ["$1,500.50", "Luis Pérez", "BBVA", "012 180 00464305124 9"]) assert.ok(box.name.includes(said), box.name);
+    for (const said of ["$1,500.50", "Luis Pérez", "BBVA", "012 180 00464305124 9"])
+      assert.ok(box.name.includes(said), box.name);
     await it.press("Space");
     await it.activates("button", "Enviar $1,500.50");
 
@@ -162,7 +171,10 @@ export function flow(stage) {
     await it.press("Enter");
     await it.activates("button", "Sí, eliminar a María");
     await it.sees("Se eliminó a María Rodríguez.");
-    assert.deepEqual((await api.payees()).map(({ name }) => name), [PAYEE.name]);
+    assert.deepEqual(
+      (await api.payees()).map(({ name }) => name),
+      [PAYEE.name],
+    );
     await it.leaves();
   });
 
@@ -187,7 +199,7 @@ export function flow(stage) {
     await it.leaves();
   });
 
-  test("the first stops of a page are the skip link, the bank, the language, the way out and the screens in order", async () => {
+  test("the first stops are the skip link, the bank, the language, the way out, the screens in order", async () => {
     const { bank, browser, line } = stage;
     const { user } = await settled(bank);
     const it = await Person.at(browser, line.url);
@@ -201,9 +213,18 @@ export function flow(stage) {
       stops.push(`${role} ${name}`);
     }
     assert.deepEqual(stops, [
-      "link Saltar al contenido", "link Caudal, ir a mis cuentas", "button English", "button Salir",
-      "link Mis cuentas", "link Transferir", "link Beneficiarios", "link Movimientos", "link Ayuda y accesibilidad", "link Privacidad",
-      "link Transferir", "link Abrir otra cuenta",
+      "link Saltar al contenido",
+      "link Caudal, ir a mis cuentas",
+      "button English",
+      "button Salir",
+      "link Mis cuentas",
+      "link Transferir",
+      "link Beneficiarios",
+      "link Movimientos",
+      "link Ayuda y accesibilidad",
+      "link Privacidad",
+      "link Transferir",
+      "link Abrir otra cuenta",
     ]);
     await it.page.reload();
     await it.arrives("Mis cuentas");

@@ -16,7 +16,11 @@ export function help(stage) {
     return { it, line, ...about };
   }
 
-  const look = (it) => it.page.$eval("html", (html) => ({ theme: html.dataset.theme, scale: html.style.getPropertyValue("--font-scale") }));
+  const look = (it) =>
+    it.page.$eval("html", (html) => ({
+      theme: html.dataset.theme,
+      scale: html.style.getPropertyValue("--font-scale"),
+    }));
 
   test("a recommendation changes nothing before a yes, and never turns on the voice by itself", async () => {
     const { it, api } = await atHelp();
@@ -49,7 +53,13 @@ export function help(stage) {
     await it.page.waitForFunction(() => document.documentElement.dataset.theme === "voice-assisted");
     const { updatedAt, ...stored } = await api.profile();
     assert.notEqual(updatedAt, null);
-    assert.deepEqual(stored, { theme: "voice-assisted", screenReaderMode: true, fontScale: 1.2, nudgingLevel: "medium", voiceFeedback: false });
+    assert.deepEqual(stored, {
+      theme: "voice-assisted",
+      screenReaderMode: true,
+      fontScale: 1.2,
+      nudgingLevel: "medium",
+      voiceFeedback: false,
+    });
     // It follows the person: to a page that has not seen them.
     const { browser, line } = stage;
     const elsewhere = await Person.at(browser, line.url);
@@ -97,17 +107,24 @@ export function help(stage) {
     await it.activates("button", "Guardar ajustes");
     await it.sees("Tus ajustes quedaron guardados");
     const { updatedAt, ...stored } = await api.profile();
-    assert.deepEqual(stored, { theme: "large-text-high-contrast", screenReaderMode: false, fontScale: 2, nudgingLevel: "high", voiceFeedback: false });
+    assert.deepEqual(stored, {
+      theme: "large-text-high-contrast",
+      screenReaderMode: false,
+      fontScale: 2,
+      nudgingLevel: "high",
+      voiceFeedback: false,
+    });
     assert.deepEqual(await look(it), { theme: "large-text-high-contrast", scale: "2" });
     await it.leaves();
   });
 
-  test("usage data is asked for plainly; nothing leaves before a yes or after a no, and never who or how much", async () => {
+  test("usage data is asked for plainly; nothing leaves without a yes, and never who or how much", async () => {
     const { bank, browser, line } = stage;
     const { api, user, payee } = await settled(bank, { count: 3 });
     const it = await Person.at(browser, line.url);
     const from = line.requests.length;
-    const events = () => line.seen("POST", "/api/analytics/events", from).filter(({ headers }) => headers.authorization === mine);
+    const events = () =>
+      line.seen("POST", "/api/analytics/events", from).filter(({ headers }) => headers.authorization === mine);
     await it.signsIn(user);
     const mine = `Bearer ${await it.page.evaluate(() => sessionStorage.getItem("caudal.token"))}`;
     await it.opens("Movimientos");

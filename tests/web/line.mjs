@@ -1,6 +1,6 @@
-// The line between the page and the real host: a small proxy that can be cut, lose an answer after the host has acted on
-// the request, or answer as a broken part in between would. With CAUDAL_WEB_TREE set it hands out the page's files as they
-// stand in the repository instead of those in the binary, so that the page can be worked on without building.
+// The line between the page and the real host: a small proxy that can be cut, lose an answer after the host has acted
+// on the request, or answer as a broken part in between would. With CAUDAL_WEB_TREE set it hands out the page's files
+// as they stand in the repository instead of those in the binary, so that the page can be worked on without building.
 
 import { createServer, request as ask } from "node:http";
 import { readFile } from "node:fs/promises";

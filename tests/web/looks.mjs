@@ -1,5 +1,5 @@
-// How the page looks and what it is to assistive technology: axe with every rule it has, on every screen, in every theme
-// and size; no sideways scrolling at 320 pixels; one heading of the first level and no level left out; and the
+// How the page looks and what it is to assistive technology: axe with every rule it has, on every screen, in every
+// theme and size; no sideways scrolling at 320 pixels; one heading of the first level and no level left out; and the
 // accessibility tree of each screen, compared with the one that was looked at.
 
 import assert from "node:assert/strict";
@@ -35,10 +35,14 @@ const SCALES = [1, 1.6, 2];
 
 async function dress(it, { features, theme }, scale) {
   await it.cdp.send("Emulation.setEmulatedMedia", { features });
-  await it.page.evaluate((name, size) => {
-    document.documentElement.dataset.theme = name;
-    document.documentElement.style.setProperty("--font-scale", String(size));
-  }, theme, scale);
+  await it.page.evaluate(
+    (name, size) => {
+      document.documentElement.dataset.theme = name;
+      document.documentElement.style.setProperty("--font-scale", String(size));
+    },
+    theme,
+    scale,
+  );
 }
 
 /** What axe finds with all of its rules, those for the strictest level and the experimental ones too. */
@@ -47,7 +51,10 @@ function violations(it) {
     const rules = Object.fromEntries(axe.getRules().map(({ ruleId }) => [ruleId, { enabled: true }]));
     // Half of its time went into selectors of everything that is fine.
     const found = await axe.run(document, { rules, resultTypes: ["violations"], selectors: false });
-    return found.violations.map(({ id, nodes }) => ({ id, nodes: nodes.map((node) => `${node.html} ${node.failureSummary}`) }));
+    return found.violations.map(({ id, nodes }) => ({
+      id,
+      nodes: nodes.map((node) => `${node.html} ${node.failureSummary}`),
+    }));
   });
 }
 
@@ -55,10 +62,16 @@ function violations(it) {
 function outline(it) {
   return it.page.evaluate(() => {
     const isShown = (element) => element.checkVisibility();
-    const levels = [...document.querySelectorAll("h1, h2, h3, h4")].filter(isShown).map((heading) => Number(heading.tagName[1]));
+    const levels = [...document.querySelectorAll("h1, h2, h3, h4")]
+      .filter(isShown)
+      .map((heading) => Number(heading.tagName[1]));
     // The levels of a dialog begin anew: it stands on its own.
-    const wide = [...document.querySelectorAll("body *")].filter((element) => isShown(element)
-      && element.getBoundingClientRect().right > innerWidth + 1 && !element.closest(".streams, .heard"));
+    const wide = [...document.querySelectorAll("body *")].filter(
+      (element) =>
+        isShown(element) &&
+        element.getBoundingClientRect().right > innerWidth + 1 &&
+        !element.closest(".streams, .heard"),
+    );
     return {
       levels,
       ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
@@ -72,7 +85,9 @@ function outline(it) {
 function checkOutline({ levels, ids, lang }, name) {
   assert.equal(levels.filter((level) => level === 1).length, 1, `${name}: one h1`);
   assert.equal(levels[0], 1, `${name}: the first heading is the h1`);
-  levels.forEach((level, place) => assert.ok(place === 0 || level <= levels[place - 1] + 1, `${name}: levels ${levels}`));
+  levels.forEach((level, place) =>
+    assert.ok(place === 0 || level <= levels[place - 1] + 1, `${name}: levels ${levels}`),
+  );
   assert.equal(new Set(ids).size, ids.length, `${name}: ids are unique`);
   assert.equal(lang, "es-MX");
 }
@@ -85,7 +100,11 @@ function compareTree(name, tree) {
     writeFileSync(file, tree);
     return;
   }
-  assert.equal(tree, readFileSync(file, "utf8"), `${name}: the accessibility tree is another one; look at it, and renew`);
+  assert.equal(
+    tree,
+    readFileSync(file, "utf8"),
+    `${name}: the accessibility tree is another one; look at it, and renew`,
+  );
 }
 
 async function shoot(it, name) {
@@ -94,7 +113,7 @@ async function shoot(it, name) {
 }
 
 export function looks(stage) {
-  test("every screen in every theme and size: axe finds nothing, nothing is cut off, the tree is as it was", async (t) => {
+  test("every screen in every theme and size: nothing found by axe, nothing cut off, the same tree", async (t) => {
     const { bank, browser, line } = stage;
     t.after(() => line.mend());
     const api = await bank.as(newUser());

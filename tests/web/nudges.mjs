@@ -8,7 +8,8 @@ import { Person } from "./person.mjs";
 
 export function nudges(stage) {
   const offer = (it) => it.page.$eval("#nudge", (place) => place.innerText.replace(/\s+/g, " ").trim());
-  const isOffered = (it) => it.page.waitForSelector("#nudge .offer");
+  // The page looks every five seconds, and again after ten where the model was not there yet.
+  const isOffered = (it) => it.page.waitForSelector("#nudge .offer", { timeout: 40_000 });
 
   /** Presses the button of an empty form, as often as that. */
   async function errs(it, button, times) {
@@ -65,7 +66,11 @@ export function nudges(stage) {
     const { bank, browser, line } = stage;
     const { api, user } = await settled(bank);
     await api.call("PUT", "/api/profile/accessibility", {
-      theme: "standard-accessible", screenReaderMode: false, fontScale: 1.2, nudgingLevel: "low", voiceFeedback: false,
+      theme: "standard-accessible",
+      screenReaderMode: false,
+      fontScale: 1.2,
+      nudgingLevel: "low",
+      voiceFeedback: false,
     });
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
@@ -81,6 +86,28 @@ export function nudges(stage) {
     await it.leaves();
   });
 
+  test("on a phone the offer stands at the lower edge, and nothing that gets the focus is under it", async () => {
+    const { bank, browser, line } = stage;
+    const { user } = await settled(bank);
+    const it = await Person.at(browser, line.url, { width: 390, height: 844 });
+    await it.signsIn(user);
+    await it.activates("link", "Abrir otra cuenta");
+    await errs(it, "Abrir la cuenta", 1);
+    await isOffered(it);
+    for (let stop = 0; stop < 12; stop += 1) {
+      await it.press("Tab");
+      const isCovered = await it.page.evaluate(() => {
+        const focused = document.activeElement;
+        const { left, top, width, height } = focused.getBoundingClientRect();
+        const above = document.elementFromPoint(left + width / 2, top + height / 2);
+        const offered = document.getElementById("nudge");
+        return offered.contains(above) && !offered.contains(focused);
+      });
+      assert.equal(isCovered, false, JSON.stringify(await it.focused()));
+    }
+    await it.leaves();
+  });
+
   test("a screen that takes long brings a hint by itself", async () => {
     const { bank, browser, line } = stage;
     const { user } = await settled(bank);
@@ -89,7 +116,11 @@ export function nudges(stage) {
     // The page's own clock runs ahead: a minute and a half on a screen that takes half of one.
     await it.page.evaluate(() => {
       const real = performance.now.bind(performance);
-      performance.now = () => real() + (location.hash === "#/accounts/new" && document.querySelector("[name=accountNumber]") ? globalThis.ahead ?? 0 : 0);
+      performance.now = () =>
+        real() +
+        (location.hash === "#/accounts/new" && document.querySelector("[name=accountNumber]")
+          ? (globalThis.ahead ?? 0)
+          : 0);
     });
     await it.activates("link", "Abrir otra cuenta");
     await it.page.evaluate(() => {

@@ -44,8 +44,12 @@ export class Person {
 
   /** Until the screen is drawn and nothing is loading. */
   async settles() {
-    await this.page.waitForFunction(() => document.querySelector("h1") && !document.querySelector("main [aria-busy]")
-      && !document.querySelector("button[aria-disabled]"));
+    await this.page.waitForFunction(
+      () =>
+        document.querySelector("h1") &&
+        !document.querySelector("main [aria-busy]") &&
+        !document.querySelector("button[aria-disabled]"),
+    );
   }
 
   async leaves() {
@@ -71,7 +75,10 @@ export class Person {
   /** Role and name of what has the focus. */
   async focused() {
     const { result } = await this.cdp.send("Runtime.evaluate", { expression: "document.activeElement" });
-    const { nodes } = await this.cdp.send("Accessibility.getPartialAXTree", { objectId: result.objectId, fetchRelatives: false });
+    const { nodes } = await this.cdp.send("Accessibility.getPartialAXTree", {
+      objectId: result.objectId,
+      fetchRelatives: false,
+    });
     await this.cdp.send("Runtime.releaseObject", { objectId: result.objectId });
     const [node] = nodes;
     return { role: node.role?.value ?? "", name: (node.name?.value ?? "").replace(/\s+/g, " ").trim() };
@@ -80,22 +87,34 @@ export class Person {
   /** Waits until a heading of level one says this. */
   async arrives(heading) {
     const wanted = heading.source ?? heading;
-    await this.page.waitForFunction((text) => new RegExp(text).test(document.querySelector("h1")?.textContent ?? ""), {}, wanted);
+    await this.page.waitForFunction(
+      (text) => new RegExp(text).test(document.querySelector("h1")?.textContent ?? ""),
+      {},
+      wanted,
+    );
     await this.settles();
   }
 
   async sees(text, selector = "body") {
     const wanted = text.source ?? text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-    await this.page.waitForFunction((pattern, where) => {
-      const seen = document.querySelector(where)?.innerText ?? "";
-      return new RegExp(pattern).test(seen.replace(/\s+/g, " "));
-    }, {}, wanted, selector);
+    await this.page.waitForFunction(
+      (pattern, where) => {
+        const seen = document.querySelector(where)?.innerText ?? "";
+        return new RegExp(pattern).test(seen.replace(/\s+/g, " "));
+      },
+      {},
+      wanted,
+      selector,
+    );
   }
 
   // ---- the keyboard ----
 
   press(key, times = 1) {
-    return Array.from({ length: times }).reduce((before) => before.then(() => this.page.keyboard.press(key)), Promise.resolve());
+    return Array.from({ length: times }).reduce(
+      (before) => before.then(() => this.page.keyboard.press(key)),
+      Promise.resolve(),
+    );
   }
 
   async presses(...keys) {

@@ -17,17 +17,43 @@ const FOLDER = new URL("../../host/web/bank/", import.meta.url);
 
 test("amounts are read as they are written in Mexico", () => {
   for (const [text, centavos] of [
-    ["1500.50", 150050], ["1,500.50", 150050], ["$1,500.5", 150050], ["1500", 150000], ["0.01", 1], [".5", 50], ["12.", 1200],
-    [" 1 500.00 MXN ", 150000], ["1.500", 150], ["007.10", 710], ["90,071,992,547,409.91", CENTAVOS_MAX],
-  ]) assert.deepEqual(readAmount(text), { centavos }, text);
+    ["1500.50", 150050],
+    ["1,500.50", 150050],
+    ["$1,500.5", 150050],
+    ["1500", 150000],
+    ["0.01", 1],
+    [".5", 50],
+    ["12.", 1200],
+    [" 1 500.00 MXN ", 150000],
+    ["1.500", 150],
+    ["007.10", 710],
+    ["90,071,992,547,409.91", CENTAVOS_MAX],
+  ])
+    assert.deepEqual(readAmount(text), { centavos }, text);
 });
 
 test("what is no amount says why", () => {
   for (const [text, fault] of [
-    ["", "empty"], ["  ", "empty"], ["$", "empty"], ["12,50", "comma"], ["1,5", "comma"], ["abc", "not-a-number"], ["1,2345", "not-a-number"],
-    ["1,23,456", "not-a-number"], ["1.2.3", "not-a-number"], [".", "not-a-number"], ["1e3", "not-a-number"], ["0", "too-small"], ["0.00", "too-small"],
-    ["-5", "too-small"], ["-x", "not-a-number"], ["1.005", "too-precise"], ["90071992547409.92", "too-large"], ["٣", "not-a-number"],
-  ]) assert.deepEqual(readAmount(text), { fault }, text);
+    ["", "empty"],
+    ["  ", "empty"],
+    ["$", "empty"],
+    ["12,50", "comma"],
+    ["1,5", "comma"],
+    ["abc", "not-a-number"],
+    ["1,2345", "not-a-number"],
+    ["1,23,456", "not-a-number"],
+    ["1.2.3", "not-a-number"],
+    [".", "not-a-number"],
+    ["1e3", "not-a-number"],
+    ["0", "too-small"],
+    ["0.00", "too-small"],
+    ["-5", "too-small"],
+    ["-x", "not-a-number"],
+    ["1.005", "too-precise"],
+    ["90071992547409.92", "too-large"],
+    ["٣", "not-a-number"],
+  ])
+    assert.deepEqual(readAmount(text), { fault }, text);
 });
 
 test("money is written for the eye, the ear and the wire", () => {
@@ -72,7 +98,12 @@ test("account numbers say what they are", () => {
 
 test("the page has the host's list of banks", () => {
   const host = readFileSync(new URL("../../host/src/domain/banks.rs", import.meta.url), "utf8");
-  const pairs = [...host.split("BANKS: &[")[1].split("];")[0].matchAll(/\("(\d{3})", "([^"]+)"\)/g)];
+  const pairs = [
+    ...host
+      .split("BANKS: &[")[1]
+      .split("];")[0]
+      .matchAll(/\("(\d{3})", "([^"]+)"\)/g),
+  ];
   assert.equal(pairs.length, bankNames().length);
   for (const [, code, name] of pairs) assert.equal(bankOf(code), name);
 });
@@ -97,19 +128,39 @@ test("numbers are grouped, also while they are typed, and said digit by digit", 
 const LUIS = { id: "p1", accountNumber: "012180004643051249" };
 const LUIS_AGAIN = { id: "p2", accountNumber: "012-180 00464305124 9" };
 const sent = (id, to, centavos, status = "completed") => ({ id, toBeneficiaryId: to, centavos, status });
-const facts = (changes) => riskFacts({
-  draft: { payee: LUIS, centavos: 150050 }, history: [], payees: [LUIS, LUIS_AGAIN], hour: 12, isNewDevice: false, hasMoved: false, ...changes,
-});
+const facts = (changes) =>
+  riskFacts({
+    draft: { payee: LUIS, centavos: 150050 },
+    history: [],
+    payees: [LUIS, LUIS_AGAIN],
+    hour: 12,
+    isNewDevice: false,
+    hasMoved: false,
+    ...changes,
+  });
 
 test("an empty history makes the payee new and the history low", () => {
   assert.deepEqual(facts({}), {
-    amount: 1500.5, is_new_beneficiary: true, hour_of_day: 12, num_past_transactions: 0, avg_transaction_amount: 0,
-    max_transaction_amount: 0, num_transactions_to_beneficiary: 0, is_new_device: false, geolocation_changed: false,
+    amount: 1500.5,
+    is_new_beneficiary: true,
+    hour_of_day: 12,
+    num_past_transactions: 0,
+    avg_transaction_amount: 0,
+    max_transaction_amount: 0,
+    num_transactions_to_beneficiary: 0,
+    is_new_device: false,
+    geolocation_changed: false,
   });
 });
 
 test("only completed transfers count, by the payee's number", () => {
-  const history = [sent("a", "p1", 10000), sent("b", "p2", 30000), sent("c", "gone", 20000), sent("d", "p1", 90000, "failed"), sent("e", "p1", 90000, "pending")];
+  const history = [
+    sent("a", "p1", 10000),
+    sent("b", "p2", 30000),
+    sent("c", "gone", 20000),
+    sent("d", "p1", 90000, "failed"),
+    sent("e", "p1", 90000, "pending"),
+  ];
   const found = facts({ history });
   assert.equal(found.num_past_transactions, 3);
   assert.equal(found.avg_transaction_amount, 200);
@@ -152,7 +203,10 @@ test("every text that the page asks for is there, and says nothing of age", () =
   for (const key of [...asked, ...counted]) assert.ok(key in TEXTS.en, key);
   // A recommendation is never explained by an age, in either language.
   for (const texts of Object.values(TEXTS)) {
-    const said = Object.entries(texts).filter(([key]) => key.startsWith("recommended")).map(([, text]) => text).join(" ");
+    const said = Object.entries(texts)
+      .filter(([key]) => key.startsWith("recommended"))
+      .map(([, text]) => text)
+      .join(" ");
     assert.doesNotMatch(said, /\b(edad|age|años|years)\b/i);
   }
 });
@@ -201,7 +255,12 @@ test("time counts while the page is in sight, going back by screen, errors by vi
   now = 105_500;
   seen.failed(2);
   assert.deepEqual(seen.screenFacts(), {
-    screen: "amount", num_validation_errors: 2, time_on_screen_seconds: 35, num_back_navigations: 0, steps_total: 4, current_step: 2,
+    screen: "amount",
+    num_validation_errors: 2,
+    time_on_screen_seconds: 35,
+    num_back_navigations: 0,
+    steps_total: 4,
+    current_step: 2,
   });
   seen.enter({ name: "review", step: 3, steps: 4 });
   now += 4_500;
@@ -209,9 +268,17 @@ test("time counts while the page is in sight, going back by screen, errors by vi
   seen.enter({ name: "amount", step: 2, steps: 4, wentBack: true });
   assert.equal(seen.screenFacts().num_back_navigations, 1);
   assert.equal(seen.screenFacts().num_validation_errors, 0);
-  assert.deepEqual(seen.visitFacts(), { avg_time_per_screen_seconds: 13, total_validation_errors: 2, requested_help_count: 1 });
+  assert.deepEqual(seen.visitFacts(), {
+    avg_time_per_screen_seconds: 13,
+    total_validation_errors: 2,
+    requested_help_count: 1,
+  });
   seen.forget();
-  assert.deepEqual(seen.visitFacts(), { avg_time_per_screen_seconds: 0, total_validation_errors: 0, requested_help_count: 0 });
+  assert.deepEqual(seen.visitFacts(), {
+    avg_time_per_screen_seconds: 0,
+    total_validation_errors: 0,
+    requested_help_count: 0,
+  });
 });
 
 // ---- tokens ----

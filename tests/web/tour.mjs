@@ -4,7 +4,12 @@
 import { CLABE, OTHER, PAYEE, SAVINGS } from "./bank.mjs";
 
 /** A number whose check digit and bank are both in doubt. */
-const DOUBTFUL = { name: "Renta Departamento S.A. de C.V.", alias: "la renta", accountNumber: "646180110400000008", bankName: "Santander" };
+const DOUBTFUL = {
+  name: "Renta Departamento S.A. de C.V.",
+  alias: "la renta",
+  accountNumber: "646180110400000008",
+  bankName: "Santander",
+};
 
 /**
  * Walks `it` (a Person who has not signed in) through the page and calls `at(name)` in each state. `api` acts for the
@@ -22,11 +27,16 @@ export async function tour(it, { api, line, at }) {
     await page.evaluate((wanted) => document.querySelector(wanted).click(), selector);
     await it.settles();
   };
-  const write = (selector, text) => page.evaluate((wanted, value) => {
-    const input = document.querySelector(wanted);
-    input.value = value;
-    for (const type of ["input", "change"]) input.dispatchEvent(new Event(type, { bubbles: true }));
-  }, selector, text);
+  const write = (selector, text) =>
+    page.evaluate(
+      (wanted, value) => {
+        const input = document.querySelector(wanted);
+        input.value = value;
+        for (const type of ["input", "change"]) input.dispatchEvent(new Event(type, { bubbles: true }));
+      },
+      selector,
+      text,
+    );
   const submit = () => click("main form button[type=submit]");
   const pick = (value) => click(`input[type=radio][value="${value}"]`);
 
@@ -127,7 +137,13 @@ export async function tour(it, { api, line, at }) {
   await at("help-errors");
   await pick("no");
   for (const value of ["no", "low", "60_plus"]) {
-    await page.evaluate((wanted) => [...document.querySelectorAll(`input[value="${wanted}"]`)].forEach((radio) => radio.click()), value);
+    // Of the questions alone: the settings below have values of the same name.
+    await page.evaluate((wanted) => {
+      document
+        .querySelector("form")
+        .querySelectorAll(`input[value="${wanted}"]`)
+        .forEach((radio) => radio.click());
+    }, value);
   }
   await submit();
   await page.waitForSelector(".recommended");

@@ -1,9 +1,21 @@
-// The accessibility tree of a page as text: one line for each thing that assistive technology is told of, with its role,
-// name and state. What differs from run to run is written as what it is.
+// The accessibility tree of a page as text: one line for each thing that assistive technology is told of, with its
+// role, name and state. What differs from run to run is written as what it is.
 
 /** Told of nothing by themselves. */
 const SILENT = new Set(["none", "generic", "InlineTextBox", "LineBreak", "RootWebArea", "LabelText", "ListMarker"]);
-const STATES = ["level", "checked", "pressed", "expanded", "invalid", "required", "busy", "live", "modal", "selected", "disabled"];
+const STATES = [
+  "level",
+  "checked",
+  "pressed",
+  "expanded",
+  "invalid",
+  "required",
+  "busy",
+  "live",
+  "modal",
+  "selected",
+  "disabled",
+];
 
 /** Names, times, numbers and versions that are new each time. */
 const CHANGING = [
@@ -16,7 +28,8 @@ const CHANGING = [
   [/Seguridad de la recomendación: \d+/g, "Seguridad de la recomendación: <n>"],
 ];
 
-const fixed = (text) => CHANGING.reduce((before, [pattern, what]) => before.replace(pattern, what), text.replace(/\s+/g, " ").trim());
+const fixed = (text) =>
+  CHANGING.reduce((before, [pattern, what]) => before.replace(pattern, what), text.replace(/\s+/g, " ").trim());
 
 /** The tree below the document. */
 export async function treeOf(it) {
@@ -31,7 +44,10 @@ export async function treeOf(it) {
     const isTold = !node.ignored && !SILENT.has(role) && !isRepeated && !(role === "StaticText" && name === "");
     if (isTold) {
       const states = (node.properties ?? [])
-        .filter(({ name: state, value }) => STATES.includes(state) && value.value !== false && value.value !== "false" && value.value !== "off")
+        .filter(
+          ({ name: state, value }) =>
+            STATES.includes(state) && value.value !== false && value.value !== "false" && value.value !== "off",
+        )
         .map(({ name: state, value }) => (value.value === true ? state : `${state}=${value.value}`));
       const description = fixed(node.description?.value ?? "");
       const parts = [role, name && `"${name}"`, ...states, description && `(${description})`];
@@ -43,6 +59,10 @@ export async function treeOf(it) {
       if (child) walk(child, isTold ? depth + 1 : depth, passed);
     }
   };
-  walk(nodes.find((node) => !node.parentId), 0, "");
+  walk(
+    nodes.find((node) => !node.parentId),
+    0,
+    "",
+  );
   return `${lines.join("\n")}\n`;
 }

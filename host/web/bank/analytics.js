@@ -4,11 +4,9 @@
 import * as api from "./api.js";
 
 /** Which text about privacy a person agreed to; raise it when the text changes in meaning. */
-export const NOTICE_VERSION = "2026-11";
+const NOTICE_VERSION = "2026-11";
 
 let state = { granted: false, updatedAt: null, isKnown: false };
-
-export const consentNow = () => state;
 
 export async function loadConsent() {
   const { granted, updatedAt } = await api.consent();

@@ -13,9 +13,25 @@ const PATIENCE_CONTEXT_MS = 4_000;
 
 /** Why there is no successful answer, as problem+json says it. Status 0: there was no answer at all. */
 export class Problem extends Error {
-  constructor({ status = 0, title = "", detail = "", code = "", errors = [], requestId = "", retryAfterSeconds = null }) {
+  constructor({
+    status = 0,
+    title = "",
+    detail = "",
+    code = "",
+    errors = [],
+    requestId = "",
+    retryAfterSeconds = null,
+  }) {
     super(title);
-    Object.assign(this, { status, title, detail, code, requestId, retryAfterSeconds, errors: Array.isArray(errors) ? errors : [] });
+    Object.assign(this, {
+      status,
+      title,
+      detail,
+      code,
+      requestId,
+      retryAfterSeconds,
+      errors: Array.isArray(errors) ? errors : [],
+    });
   }
 }
 
@@ -133,7 +149,13 @@ export function profile() {
 }
 
 export function saveProfile({ theme, screenReaderMode, fontScale, nudgingLevel, voiceFeedback }) {
-  return change("PUT", "/api/profile/accessibility", { theme, screenReaderMode, fontScale, nudgingLevel, voiceFeedback });
+  return change("PUT", "/api/profile/accessibility", {
+    theme,
+    screenReaderMode,
+    fontScale,
+    nudgingLevel,
+    voiceFeedback,
+  });
 }
 
 export function consent() {

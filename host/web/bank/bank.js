@@ -47,13 +47,19 @@ function draw() {
   drawFrame(screen, switchLanguage);
   drawTitle();
   const place = h("div", { class: "screen" });
-  show(at("main"),
+  show(
+    at("main"),
     screen.step && drawSteps(screen.step),
-    h("h1", { id: "title", tabindex: -1 },
+    h(
+      "h1",
+      { id: "title", tabindex: -1 },
       screen.step && h("span", { class: "eyebrow" }, t("steps.at", { step: screen.step, steps: STEPS.length }), " "),
-      screen.title()),
+      screen.title(),
+    ),
     word && h("div", { class: "word" }, notice("good", h("p", null, word))),
-    place, drawGuide(screen.name));
+    place,
+    drawGuide(screen.name),
+  );
   screen.draw(place, { signal: leaving.signal, go, redraw: draw });
 }
 
@@ -79,7 +85,12 @@ function enter({ wentBack = false, isFirst = false } = {}) {
   screen = wanted;
   word = takeWord();
   draw();
-  behaviour.enter({ name: screen.name, step: screen.step, steps: screen.step ? STEPS.length : 1, wentBack: wentBack || isBehind });
+  behaviour.enter({
+    name: screen.name,
+    step: screen.step,
+    steps: screen.step ? STEPS.length : 1,
+    wentBack: wentBack || isBehind,
+  });
   if (isSignedIn()) record("screen_view", screen.name);
   if (isFirst) return;
   window.scrollTo(0, 0);

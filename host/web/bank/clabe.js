@@ -9,7 +9,7 @@ export function normalise(number) {
 }
 
 /** Check digit over the first 17 digits: weights 3, 7, 1 repeating, each product modulo 10. */
-export function checkDigit(digits) {
+function checkDigit(digits) {
   const weights = [3, 7, 1];
   let sum = 0;
   for (let place = 0; place < 17; place += 1) sum += (Number(digits[place]) * weights[place % 3]) % 10;

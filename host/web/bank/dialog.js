@@ -15,12 +15,18 @@ export function closeDialogs() {
 export function ask({ title, about = [], yes, no, isGrave = false }) {
   return new Promise((resolve) => {
     const heading = h("h2", { id: "dialog-title", tabindex: -1 }, title);
-    const dialog = h("dialog", { "aria-labelledby": "dialog-title" },
+    const dialog = h(
+      "dialog",
+      { "aria-labelledby": "dialog-title" },
       heading,
       h("div", { class: "flow" }, about),
-      h("div", { class: "acts" },
+      h(
+        "div",
+        { class: "acts" },
         button(no, () => dialog.close("")),
-        button(yes, () => dialog.close("yes"), { class: isGrave ? "grave" : "main" })));
+        button(yes, () => dialog.close("yes"), { class: isGrave ? "grave" : "main" }),
+      ),
+    );
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(dialog.returnValue === "yes");

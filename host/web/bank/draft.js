@@ -4,7 +4,14 @@
 
 const KEPT = "caudal.unsettled";
 
-const nothing = () => ({ fromAccountId: null, toBeneficiaryId: null, centavos: null, payee: null, key: null, verdict: null });
+const nothing = () => ({
+  fromAccountId: null,
+  toBeneficiaryId: null,
+  centavos: null,
+  payee: null,
+  key: null,
+  verdict: null,
+});
 
 let draft = nothing();
 /** The last completed transfer with what its receipt shows. */
@@ -65,7 +72,8 @@ export function takeBlame(names) {
   return { name, text };
 }
 
-export const isSendable = () => draft.fromAccountId !== null && draft.toBeneficiaryId !== null && draft.centavos !== null;
+export const isSendable = () =>
+  draft.fromAccountId !== null && draft.toBeneficiaryId !== null && draft.centavos !== null;
 
 /** Before it is sent: from here on its outcome may be open. */
 export function unsettle(user) {

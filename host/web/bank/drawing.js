@@ -11,8 +11,11 @@ import { languageNow, t } from "./words.js";
 /** $1,234.50 MXN, said as pesos and centavos. */
 export function money(centavos, className = "money") {
   const [figure, currency] = writeMoney(centavos).split("\u00a0");
-  return h("span", { class: className },
-    saidAs([h("span", null, figure), h("span", { class: "currency" }, currency)], sayMoney(centavos, languageNow())));
+  return h(
+    "span",
+    { class: className },
+    saidAs([h("span", null, figure), h("span", { class: "currency" }, currency)], sayMoney(centavos, languageNow())),
+  );
 }
 
 /** An account number in the groups in which it is read; said digit by digit. Copied without gaps. */
@@ -22,7 +25,7 @@ export function number(text) {
 }
 
 /** An account number where it only tells accounts apart; a card's number is not shown in a list. */
-export function shortNumber(text) {
+function shortNumber(text) {
   const { kind } = readNumber(text);
   if (kind === "other") return number(text);
   const four = lastFour(text);
@@ -37,7 +40,11 @@ export function listedNumber(text) {
 /** A time as the service writes it. */
 export function moment(text, { withSeconds = false } = {}) {
   const date = new Date(text);
-  return h("time", { datetime: date.toISOString() }, t("time.full", { day: day(date), clock: clock(date, { withSeconds }) }));
+  return h(
+    "time",
+    { datetime: date.toISOString() },
+    t("time.full", { day: day(date), clock: clock(date, { withSeconds }) }),
+  );
 }
 
 const SIGNS = {
@@ -50,8 +57,11 @@ const SIGNS = {
 
 /** A sign beside words, never instead of them. */
 export function sign(kind) {
-  return s("svg", { class: `sign ${kind}`, viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" },
-    SIGNS[kind].map((path) => s("path", { d: path })));
+  return s(
+    "svg",
+    { class: `sign ${kind}`, viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" },
+    SIGNS[kind].map((path) => s("path", { d: path })),
+  );
 }
 
 /** Something to know: `mood` is good, bad, warn or info. */
@@ -62,11 +72,17 @@ export function notice(mood, ...about) {
 /** Why something did not work, and what to do now. */
 export function problemNotice(problem, again) {
   const { title, advice, reference } = explain(problem);
-  return h("div", { role: "alert" }, notice("bad",
-    h("p", { class: "title" }, title),
-    h("p", null, advice),
-    reference && h("p", { class: "hint" }, reference),
-    again && h("p", { class: "acts" }, button(t("again"), again))));
+  return h(
+    "div",
+    { role: "alert" },
+    notice(
+      "bad",
+      h("p", { class: "title" }, title),
+      h("p", null, advice),
+      reference && h("p", { class: "hint" }, reference),
+      again && h("p", { class: "acts" }, button(t("again"), again)),
+    ),
+  );
 }
 
 /** Grey lines where something will stand, with words for those who do not see them. */
@@ -78,11 +94,6 @@ export function skeleton(lines = 3) {
 /** A pair in a list of facts. */
 export function pair(term, ...about) {
   return h("div", null, h("dt", null, term), h("dd", null, about));
-}
-
-/** How an account is called where one is chosen. */
-export function accountName(account) {
-  return [typeName(account.accountType), " ", shortNumber(account.accountNumber)];
 }
 
 const TYPES = ["checking", "savings", "payroll"];
@@ -104,6 +115,9 @@ export function status(...about) {
 
 /** The confluence of the logo, large and quiet: decoration, beside the words and never under them. */
 export function streams() {
-  return s("svg", { class: "streams", viewBox: "0 0 160 120", "aria-hidden": "true", focusable: "false" },
-    s("path", { d: "M0 18c60 0 50 42 110 42h50M0 60h160M0 102c60 0 50-42 110-42" }));
+  return s(
+    "svg",
+    { class: "streams", viewBox: "0 0 160 120", "aria-hidden": "true", focusable: "false" },
+    s("path", { d: "M0 18c60 0 50 42 110 42h50M0 60h160M0 102c60 0 50-42 110-42" }),
+  );
 }

@@ -23,7 +23,8 @@ export function riskFacts({ draft, history, payees, hour, isNewDevice, hasMoved,
   const numbers = new Map(payees.map((it) => [it.id, normalise(it.accountNumber)]));
   const number = draft.payee ? normalise(draft.payee.accountNumber) : null;
   // A deleted payee's number is not known any more; then only its id can tell.
-  const isToPayee = (it) => it.toBeneficiaryId === draft.payee?.id || (number !== null && numbers.get(it.toBeneficiaryId) === number);
+  const isToPayee = (it) =>
+    it.toBeneficiaryId === draft.payee?.id || (number !== null && numbers.get(it.toBeneficiaryId) === number);
   const toPayee = draft.payee ? completed.filter(isToPayee).length : 0;
   const facts = {
     amount: toPesos(draft.centavos),

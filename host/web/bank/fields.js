@@ -28,23 +28,54 @@ function complaint(id, controls) {
 }
 
 /** One line of text. `below` is an element that says something about what was typed. */
-export function textField({ name, label, hint, check = fine, below, prefix, suffix, isOptional = false, ...attributes }) {
+export function textField({
+  name,
+  label,
+  hint,
+  check = fine,
+  below,
+  prefix,
+  suffix,
+  isOptional = false,
+  ...attributes
+}) {
   const id = idOf(name);
   const described = [hint && `${id}-hint`, `${id}-fault`].filter(Boolean).join(" ");
   const control = h("input", {
-    id, name, type: "text", "aria-describedby": described, autocomplete: "off", required: !isOptional, ...attributes,
+    id,
+    name,
+    type: "text",
+    "aria-describedby": described,
+    autocomplete: "off",
+    required: !isOptional,
+    ...attributes,
   });
   const { place, complain } = complaint(id, [control]);
-  const framed = prefix || suffix
-    ? h("span", { class: "affixed" }, prefix && h("span", { "aria-hidden": "true" }, prefix), control,
-      suffix && h("span", { "aria-hidden": "true" }, suffix))
-    : control;
-  const element = h("div", { class: "field" },
+  const framed =
+    prefix || suffix
+      ? h(
+          "span",
+          { class: "affixed" },
+          prefix && h("span", { "aria-hidden": "true" }, prefix),
+          control,
+          suffix && h("span", { "aria-hidden": "true" }, suffix),
+        )
+      : control;
+  const element = h(
+    "div",
+    { class: "field" },
     h("label", { for: id }, label, isOptional && h("span", { class: "optional" }, ` (${t("optional")})`)),
     hint && h("p", { class: "hint", id: `${id}-hint` }, hint),
-    place, framed, below);
+    place,
+    framed,
+    below,
+  );
   return {
-    name, element, control, check, complain,
+    name,
+    element,
+    control,
+    check,
+    complain,
     read: () => control.value.trim(),
     write: (value) => {
       control.value = value;
@@ -56,16 +87,38 @@ export function textField({ name, label, hint, check = fine, below, prefix, suff
 export function choiceField({ name, legend, hint, options, check = fine, isCards = false, value = null, before }) {
   const id = idOf(name);
   const described = [hint && `${id}-hint`, `${id}-fault`].filter(Boolean).join(" ");
-  const inputs = options.map((it, place) => h("input", {
-    type: "radio", id: `${id}-${place}`, name: id, value: it.value, checked: it.value === value,
-  }));
-  const rows = options.map((it, place) => h("li", { "data-value": it.value },
-    h("label", { class: "option", for: `${id}-${place}` }, inputs[place],
-      h("span", { class: "words" }, it.label, it.about && h("span", { class: "about" }, it.about)))));
+  const inputs = options.map((it, place) =>
+    h("input", {
+      type: "radio",
+      id: `${id}-${place}`,
+      name: id,
+      value: it.value,
+      checked: it.value === value,
+    }),
+  );
+  const rows = options.map((it, place) =>
+    h(
+      "li",
+      { "data-value": it.value },
+      h(
+        "label",
+        { class: "option", for: `${id}-${place}` },
+        inputs[place],
+        h("span", { class: "words" }, it.label, it.about && h("span", { class: "about" }, it.about)),
+      ),
+    ),
+  );
   const group = h("fieldset", { id, "aria-describedby": described });
   const { place, complain } = complaint(id, [group]);
-  group.append(h("legend", null, legend), ...[hint && h("p", { class: "hint", id: `${id}-hint` }, hint), place, before,
-    h("ul", { class: isCards ? "options cards" : "options" }, rows)].filter(Boolean));
+  group.append(
+    h("legend", null, legend),
+    ...[
+      hint && h("p", { class: "hint", id: `${id}-hint` }, hint),
+      place,
+      before,
+      h("ul", { class: isCards ? "options cards" : "options" }, rows),
+    ].filter(Boolean),
+  );
   // A group cannot be marked invalid; each of its buttons is described by what is wrong.
   const mark = (text) => {
     complain(text);
@@ -77,11 +130,17 @@ export function choiceField({ name, legend, hint, options, check = fine, isCards
     group.classList.toggle("wrong", Boolean(text));
   };
   return {
-    name, element: h("div", { class: "field" }, group), control: inputs[0] ?? group, rows, check, complain: mark,
+    name,
+    element: h("div", { class: "field" }, group),
+    control: inputs[0] ?? group,
+    rows,
+    check,
+    complain: mark,
     read: () => inputs.find((input) => input.checked)?.value ?? null,
-    write: (wanted) => inputs.forEach((input) => {
-      input.checked = input.value === wanted;
-    }),
+    write: (wanted) =>
+      inputs.forEach((input) => {
+        input.checked = input.value === wanted;
+      }),
   };
 }
 
@@ -89,13 +148,26 @@ export function choiceField({ name, legend, hint, options, check = fine, isCards
 export function listField({ name, label, hint, options, value, check = fine }) {
   const id = idOf(name);
   const described = [hint && `${id}-hint`, `${id}-fault`].filter(Boolean).join(" ");
-  const control = h("select", { id, name, "aria-describedby": described },
-    options.map((it) => h("option", { value: it.value, selected: it.value === value }, it.label)));
+  const control = h(
+    "select",
+    { id, name, "aria-describedby": described },
+    options.map((it) => h("option", { value: it.value, selected: it.value === value }, it.label)),
+  );
   const { place, complain } = complaint(id, [control]);
-  const element = h("div", { class: "field" }, h("label", { for: id }, label),
-    hint && h("p", { class: "hint", id: `${id}-hint` }, hint), place, control);
+  const element = h(
+    "div",
+    { class: "field" },
+    h("label", { for: id }, label),
+    hint && h("p", { class: "hint", id: `${id}-hint` }, hint),
+    place,
+    control,
+  );
   return {
-    name, element, control, check, complain,
+    name,
+    element,
+    control,
+    check,
+    complain,
     read: () => control.value,
     write: (wanted) => {
       control.value = wanted;
@@ -109,11 +181,19 @@ export function tickField({ name, label, hint, check = fine }) {
   const described = [hint && `${id}-hint`, `${id}-fault`].filter(Boolean).join(" ");
   const control = h("input", { type: "checkbox", id, name, "aria-describedby": described });
   const { place, complain } = complaint(id, [control]);
-  const element = h("div", { class: "field" }, place,
+  const element = h(
+    "div",
+    { class: "field" },
+    place,
     h("label", { class: "option tick", for: id }, control, h("span", { class: "words" }, label)),
-    hint && h("p", { class: "hint", id: `${id}-hint` }, hint));
+    hint && h("p", { class: "hint", id: `${id}-hint` }, hint),
+  );
   return {
-    name, element, control, check, complain,
+    name,
+    element,
+    control,
+    check,
+    complain,
     read: () => control.checked,
     write: (value) => {
       control.checked = value === true;

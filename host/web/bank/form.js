@@ -21,24 +21,48 @@ export function forgetDrafts() {
 export const titles = { setFaulty() {} };
 
 function summary(faults) {
-  const items = faults.map(({ field, text }) => h("li", null, h("a", {
-    href: `#${field.control.id}`,
-    // Following the link would leave the screen: the address names screens.
-    onClick: (event) => {
-      event.preventDefault();
-      field.control.focus();
-    },
-  }, text)));
+  const items = faults.map(({ field, text }) =>
+    h(
+      "li",
+      null,
+      h(
+        "a",
+        {
+          href: `#${field.control.id}`,
+          // Following the link would leave the screen: the address names screens.
+          onClick: (event) => {
+            event.preventDefault();
+            field.control.focus();
+          },
+        },
+        text,
+      ),
+    ),
+  );
   const title = h("h2", { id: "faults-title" }, t("faults.title"));
-  return h("div", { class: "summary", tabindex: -1, role: "group", "aria-labelledby": "faults-title" },
-    h("div", { role: "alert" }, title, h("ul", null, items)));
+  return h(
+    "div",
+    { class: "summary", tabindex: -1, role: "group", "aria-labelledby": "faults-title" },
+    h("div", { role: "alert" }, title, h("ul", null, items)),
+  );
 }
 
 /**
  * Gives the form's element. `send(values)` may throw: a Problem with faults of fields is shown beside them, any other
  * above the form. `confirm()` may ask before anything is sent. `beside` stands next to the button.
  */
-export function drawForm({ name, fields, submit, busy, send, confirm = yes, extra, beside, submitClass = "main", drafted = true }) {
+export function drawForm({
+  name,
+  fields,
+  submit,
+  busy,
+  send,
+  confirm = yes,
+  extra,
+  beside,
+  submitClass = "main",
+  drafted = true,
+}) {
   const faultsPlace = h("div", { class: "faults" });
   const act = h("button", { type: "submit", class: submitClass }, submit);
   const values = () => Object.fromEntries(fields.map((it) => [it.name, it.read()]));
@@ -98,15 +122,25 @@ export function drawForm({ name, fields, submit, busy, send, confirm = yes, extr
       return;
     }
     titles.setFaulty(true);
-    const shown = h("div", { tabindex: -1 }, problemNotice(problem, () => submitted()));
+    const shown = h(
+      "div",
+      { tabindex: -1 },
+      problemNotice(problem, () => submitted()),
+    );
     show(faultsPlace, shown);
     focusOn(shown);
   };
 
   // In doubt the way back comes first, else the way on.
   const acts = submitClass === "main" ? [act, beside] : [beside, act];
-  const element = h("form", { novalidate: true, onSubmit: submitted, onInput: keepDraft },
-    faultsPlace, fields.map((it) => it.element), extra, h("div", { class: "acts" }, acts));
+  const element = h(
+    "form",
+    { novalidate: true, onSubmit: submitted, onInput: keepDraft },
+    faultsPlace,
+    fields.map((it) => it.element),
+    extra,
+    h("div", { class: "acts" }, acts),
+  );
   const before = drafted ? drafts.get(name) : undefined;
   if (before) fields.forEach((it) => it.name in before && it.write(before[it.name]));
   return { element, fields, showFaults };

@@ -33,17 +33,31 @@ export function drawFrame(screen, switchLanguage) {
   show(at("skip"), t("skip"));
   at("brand").setAttribute("aria-label", t("brand"));
   at("brand").setAttribute("href", "#/accounts");
-  show(at("session"),
+  show(
+    at("session"),
     isIn && h("p", { class: "who" }, h("span", { class: "heard" }, t("who")), " ", userNow()),
-    h("button", { type: "button", class: "quiet", id: "language", lang: other.code, onClick: switchLanguage }, other.name),
+    h(
+      "button",
+      { type: "button", class: "quiet", id: "language", lang: other.code, onClick: switchLanguage },
+      other.name,
+    ),
     isIn && h("button", { type: "button", class: "quiet", id: "leave", onClick: leave }, t("leave")),
-    isIn && h("button", {
-      type: "button", class: "menu", id: "menu", "aria-expanded": String(isMenuOpen), "aria-controls": "navigation", onClick: toggleMenu,
-    }, t("menu")));
+    isIn &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "menu",
+          id: "menu",
+          "aria-expanded": String(isMenuOpen),
+          "aria-controls": "navigation",
+          onClick: toggleMenu,
+        },
+        t("menu"),
+      ),
+  );
   drawNavigation(screen, isIn);
-  show(at("bottom"),
-    inSandbox() && h("p", { class: "sandbox" }, t("sandbox.notice")),
-    h("p", null, t("footer")));
+  show(at("bottom"), inSandbox() && h("p", { class: "sandbox" }, t("sandbox.notice")), h("p", null, t("footer")));
   if (focused && document.activeElement?.id !== focused) at(focused)?.focus();
 }
 
@@ -72,9 +86,15 @@ export function warnOfEnd() {
       expire();
     }
   };
-  show(at("warnings"), h("div", { class: "ending" },
-    h("p", null, h("strong", null, t("ending.title")), " ", saidAs(text, text)),
-    button(t(inSandbox() ? "ending.renew" : "ending.again"), goOn)));
+  show(
+    at("warnings"),
+    h(
+      "div",
+      { class: "ending" },
+      h("p", null, h("strong", null, t("ending.title")), " ", saidAs(text, text)),
+      button(t(inSandbox() ? "ending.renew" : "ending.again"), goOn),
+    ),
+  );
   aloud(`${t("ending.title")} ${text}`);
 }
 

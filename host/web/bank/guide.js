@@ -18,11 +18,20 @@ export const hasGuide = (screen) => hasText(`guide.${screen}.1`);
 /** The help of a screen, closed; null where there is none. */
 export function drawGuide(screen) {
   if (!hasGuide(screen)) return null;
-  return h("details", {
-    class: "guide",
-    id: "guide",
-    onToggle: (event) => event.target.open && behaviour.askedForHelp(),
-  }, h("summary", null, t("guide.title")), h("ol", null, stepsOf(screen).map((step) => h("li", null, step))));
+  return h(
+    "details",
+    {
+      class: "guide",
+      id: "guide",
+      onToggle: (event) => event.target.open && behaviour.askedForHelp(),
+    },
+    h("summary", null, t("guide.title")),
+    h(
+      "ol",
+      null,
+      stepsOf(screen).map((step) => h("li", null, step)),
+    ),
+  );
 }
 
 /** Opens the help and goes there: the person has just said yes to it. */

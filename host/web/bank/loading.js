@@ -27,7 +27,11 @@ export async function load(place, { signal, asking, drawing, said, lines, rememb
     if (signal.aborted || problem.status === 401) return;
     const old = problem.status === 0 ? remembered() : null;
     if (old !== null) show(place, notice("warn", h("p", null, t("remembered"))), drawing(old));
-    else show(place, problemNotice(problem, () => load(place, { signal, asking, drawing, said, lines, remembered })));
+    else
+      show(
+        place,
+        problemNotice(problem, () => load(place, { signal, asking, drawing, said, lines, remembered })),
+      );
   } finally {
     place.removeAttribute("aria-busy");
   }

@@ -11,7 +11,9 @@ const CENTAVOS_IN_PESO = 100;
  * Gives {centavos} or {fault}: empty, comma, not-a-number, too-precise, too-small, too-large.
  */
 export function readAmount(text) {
-  const plain = String(text).replace(/MXN|MN|\$/gi, "").replace(/[\s\u00a0\u202f]/g, "");
+  const plain = String(text)
+    .replace(/MXN|MN|\$/gi, "")
+    .replace(/[\s\u00a0\u202f]/g, "");
   if (plain === "") return { fault: "empty" };
   if (plain.startsWith("-")) return { fault: /^-[\d,.]+$/.test(plain) ? "too-small" : "not-a-number" };
   // "12,50" may be twelve pesos fifty or a slip for 1,250: guessing with money is worse than asking.

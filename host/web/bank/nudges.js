@@ -66,13 +66,22 @@ export function drawNudge() {
   if (!shown) return;
   const { kind, screen, modelVersion } = shown;
   const says = kind === "assist" ? t("nudge.assist") : t(`hint.${screen}`);
-  show(at("nudge"), h("div", { class: `offer ${kind}` },
-    h("p", { class: "title" }, t(`nudge.${kind}.title`)),
-    h("p", null, says),
-    h("p", { class: "acts" },
-      button(t(`nudge.${kind}.yes`), accept, { class: "small" }),
-      button(t("nudge.no"), wave, { class: "quiet small" })),
-    h("p", { class: "model" }, t("nudge.model", { modelVersion }))));
+  show(
+    at("nudge"),
+    h(
+      "div",
+      { class: `offer ${kind}` },
+      h("p", { class: "title" }, t(`nudge.${kind}.title`)),
+      h("p", null, says),
+      h(
+        "p",
+        { class: "acts" },
+        button(t(`nudge.${kind}.yes`), accept, { class: "small" }),
+        button(t("nudge.no"), wave, { class: "quiet small" }),
+      ),
+      h("p", { class: "model" }, t("nudge.model", { modelVersion })),
+    ),
+  );
 }
 
 /** Asks once; also called when an error has just been shown. */
@@ -84,7 +93,8 @@ export async function lookForTrouble() {
   const isSame = behaviour.screenFacts()?.screen === facts.screen;
   const { screen } = facts;
   const level = profileNow().nudgingLevel;
-  if (!isSame || shown !== null || !mayOffer(memory, { screen, result: answer?.result, level, now: Date.now() })) return;
+  if (!isSame || shown !== null || !mayOffer(memory, { screen, result: answer?.result, level, now: Date.now() }))
+    return;
   offered(memory, screen);
   keepMemory();
   shown = { screen, kind: answer.result.recommended_nudge_type, modelVersion: answer.model_version };

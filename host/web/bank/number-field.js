@@ -14,7 +14,7 @@ const CLABE_DIGITS = 18;
 const PAUSE_MS = 600;
 
 /** What a number says of itself, in words; '' while it says nothing. */
-export function hintOf(text) {
+function hintOf(text) {
   const { kind, bank, checks, digits } = readNumber(text);
   if (digits === "") return "";
   if (kind === "clabe" && !checks) return t("number.clabe.wrong");
@@ -46,15 +46,24 @@ export function numberField({ label, hint, derived = () => {} }) {
     waiting = setTimeout(tell, PAUSE_MS);
   };
   const field = textField({
-    name: "accountNumber", label, hint, below, inputmode: "numeric", maxlength: NUMBER_CHARS_MAX, class: "digits",
-    spellcheck: "false", onInput: typed, onChange: tell,
+    name: "accountNumber",
+    label,
+    hint,
+    below,
+    inputmode: "numeric",
+    maxlength: NUMBER_CHARS_MAX,
+    class: "digits",
+    spellcheck: "false",
+    onInput: typed,
+    onChange: tell,
     check: (text) => (/[\p{L}\p{N}]/u.test(text) ? "" : t("fault.account-number")),
   });
   const { write } = field;
   return {
     ...field,
     // A number of digits is sent as digits; anything else as it was written.
-    read: () => (/^[0-9]+$/.test(normalise(field.control.value)) ? normalise(field.control.value) : field.control.value.trim()),
+    read: () =>
+      /^[0-9]+$/.test(normalise(field.control.value)) ? normalise(field.control.value) : field.control.value.trim(),
     write: (text) => {
       write(groupWhileTyping(text));
       tell();

@@ -15,7 +15,11 @@ export const FONT_SCALE_STEP = 0.1;
 const REMEMBERED = "caudal.look";
 
 const usual = () => ({
-  theme: "standard-accessible", screenReaderMode: false, fontScale: 1, nudgingLevel: "medium", voiceFeedback: false,
+  theme: "standard-accessible",
+  screenReaderMode: false,
+  fontScale: 1,
+  nudgingLevel: "medium",
+  voiceFeedback: false,
 });
 
 let stored = usual();

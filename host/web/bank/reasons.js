@@ -8,7 +8,8 @@ function sentence(code, { facts, payee, centavos }) {
   switch (code) {
     case "AMOUNT_MUCH_HIGHER_THAN_AVERAGE":
       return t("risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE", {
-        amount: writeMoney(centavos), average: writeMoney(Math.round(facts.avg_transaction_amount * 100)),
+        amount: writeMoney(centavos),
+        average: writeMoney(Math.round(facts.avg_transaction_amount * 100)),
       });
     case "UNUSUAL_TIME":
       return t("risk.UNUSUAL_TIME", { hour: String(facts.hour_of_day).padStart(2, "0") });

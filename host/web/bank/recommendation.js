@@ -13,18 +13,28 @@ import { t } from "./words.js";
 const SUGGESTION_BELOW = 0.7;
 
 function asProfile({ theme, screen_reader_mode, font_scale, nudging_level }, voiceFeedback) {
-  return { theme, screenReaderMode: screen_reader_mode, fontScale: font_scale, nudgingLevel: nudging_level, voiceFeedback };
+  return {
+    theme,
+    screenReaderMode: screen_reader_mode,
+    fontScale: font_scale,
+    nudgingLevel: nudging_level,
+    voiceFeedback,
+  };
 }
 
 const percent = (share) => `${Math.round(share * 100)}\u00a0%`;
 
 /** `changed()` is called when it was taken and stored, `declined()` when it was left. */
-export function drawRecommendation({ recommendation, confidence, explanation, model_version: modelVersion }, { changed, declined }) {
+export function drawRecommendation(
+  { recommendation, confidence, explanation, model_version: modelVersion },
+  { changed, declined },
+) {
   const theme = t(`theme.${recommendation.theme}`);
   const isSure = confidence >= SUGGESTION_BELOW;
-  const voice = recommendation.voice_feedback && !profileNow().voiceFeedback
-    ? tickField({ name: "voice", label: t("recommended.voice"), hint: t("recommended.voice.hint") })
-    : null;
+  const voice =
+    recommendation.voice_feedback && !profileNow().voiceFeedback
+      ? tickField({ name: "voice", label: t("recommended.voice"), hint: t("recommended.voice.hint") })
+      : null;
   const said = h("div", { role: "status" });
   let isShown = false;
   const see = h("button", { type: "button", "aria-pressed": "false" }, t("recommended.preview"));
@@ -56,15 +66,37 @@ export function drawRecommendation({ recommendation, confidence, explanation, mo
     document.getElementById("ask-title").setAttribute("tabindex", "-1");
     document.getElementById("ask-title").focus();
   };
-  return h("div", { class: isSure ? "recommended" : "recommended suggested" },
+  return h(
+    "div",
+    { class: isSure ? "recommended" : "recommended suggested" },
     h("h3", { tabindex: -1 }, t(isSure ? "recommended.sure" : "recommended.unsure", { theme })),
-    h("ul", null, explanation.map((sentence) => h("li", null, sentence))),
-    h("p", null, t(isSure ? "recommended.confidence" : "recommended.confidence.unsure", { percent: percent(confidence) })),
-    h("p", { class: "hint" }, t("recommended.means", {
-      scale: percent(recommendation.font_scale), level: t(`level.${recommendation.nudging_level}`).toLowerCase(),
-    })),
+    h(
+      "ul",
+      null,
+      explanation.map((sentence) => h("li", null, sentence)),
+    ),
+    h(
+      "p",
+      null,
+      t(isSure ? "recommended.confidence" : "recommended.confidence.unsure", { percent: percent(confidence) }),
+    ),
+    h(
+      "p",
+      { class: "hint" },
+      t("recommended.means", {
+        scale: percent(recommendation.font_scale),
+        level: t(`level.${recommendation.nudging_level}`).toLowerCase(),
+      }),
+    ),
     voice?.element,
-    h("div", { class: "acts" }, button(t("recommended.yes"), take, { class: "main" }), see, button(t("recommended.no"), leave, { class: "quiet" })),
+    h(
+      "div",
+      { class: "acts" },
+      button(t("recommended.yes"), take, { class: "main" }),
+      see,
+      button(t("recommended.no"), leave, { class: "quiet" }),
+    ),
     said,
-    h("p", { class: "model" }, t("recommended.model", { modelVersion })));
+    h("p", { class: "model" }, t("recommended.model", { modelVersion })),
+  );
 }

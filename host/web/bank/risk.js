@@ -30,15 +30,17 @@ export async function judge(draft, user) {
     // What the ledger says of the draft itself is an answer: the payee may be gone. Only silence has a substitute.
     if (error.status === 401 || error.status === 400) throw error;
   }
-  const facts = context?.request ?? riskFacts({
-    draft: { payee: payeeOf(draft.toBeneficiaryId), centavos: draft.centavos },
-    history: known.history,
-    payees: known.payees ?? [],
-    hour,
-    ...device,
-    savedAt: known.savedAt.get(draft.toBeneficiaryId),
-    now: Date.now(),
-  });
+  const facts =
+    context?.request ??
+    riskFacts({
+      draft: { payee: payeeOf(draft.toBeneficiaryId), centavos: draft.centavos },
+      history: known.history,
+      payees: known.payees ?? [],
+      hour,
+      ...device,
+      savedAt: known.savedAt.get(draft.toBeneficiaryId),
+      now: Date.now(),
+    });
   const answer = await assess("risk", facts, { isFresh: context !== null });
   if (isUsable(answer)) return verdict(answer, facts, context ? "page" : "page-alone");
   if (isUsable(context?.assessment)) return verdict(context.assessment, facts, "ledger");

@@ -26,7 +26,7 @@ async function find(kind) {
 }
 
 /** {scorer, isLive} of a kind, or null. */
-export function scorerOf(kind) {
+function scorerOf(kind) {
   const before = asked.get(kind);
   const isStale = before?.failedAt !== undefined && Date.now() - before.failedAt > AGAIN_AFTER_MS;
   if (before && !isStale) return before.found;
@@ -44,12 +44,13 @@ export function prepare() {
   return Promise.all(KINDS.map(scorerOf));
 }
 
-const soon = (promise) => Promise.race([
-  promise,
-  new Promise((resolve) => {
-    setTimeout(resolve, CHECK_MS_MAX);
-  }),
-]);
+const soon = (promise) =>
+  Promise.race([
+    promise,
+    new Promise((resolve) => {
+      setTimeout(resolve, CHECK_MS_MAX);
+    }),
+  ]);
 
 /**
  * Scores with the version that is in force now, or with the last one that was heard of. Gives the scorer's answer,

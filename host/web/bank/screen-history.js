@@ -15,12 +15,20 @@ const STATUSES = ["completed", "pending", "failed"];
 
 function drawTransfer({ beneficiaryName, centavos, status, speiReference, createdAt }) {
   const shown = STATUSES.includes(status) ? status : "pending";
-  return h("li", { class: "row movement" },
+  return h(
+    "li",
+    { class: "row movement" },
     h("h3", null, beneficiaryName ?? t("history.nobody")),
     h("p", { class: "sum" }, money(-centavos)),
-    h("p", { class: "hint" }, h("time", { datetime: createdAt }, clock(new Date(createdAt))), " · ",
-      h("span", { class: `state ${shown}` }, t(`status.${shown}`))),
-    speiReference && h("p", { class: "hint" }, `${t("receipt.reference")}: `, h("code", null, speiReference)));
+    h(
+      "p",
+      { class: "hint" },
+      h("time", { datetime: createdAt }, clock(new Date(createdAt))),
+      " · ",
+      h("span", { class: `state ${shown}` }, t(`status.${shown}`)),
+    ),
+    speiReference && h("p", { class: "hint" }, `${t("receipt.reference")}: `, h("code", null, speiReference)),
+  );
 }
 
 /** Adds transfers to the list, under the heading of their day; gives the first that was added. */
@@ -32,7 +40,12 @@ function append(place, transfers) {
     let group = place.lastElementChild;
     if (group?.dataset.day !== key) {
       const id = `day-${key}`;
-      group = h("section", { "data-day": key, "aria-labelledby": id }, h("h2", { id, class: "day" }, day(date)), h("ul", { class: "plain rows" }));
+      group = h(
+        "section",
+        { "data-day": key, "aria-labelledby": id },
+        h("h2", { id, class: "day" }, day(date)),
+        h("ul", { class: "plain rows" }),
+      );
       place.append(group);
     }
     const item = drawTransfer(transfer);
@@ -44,8 +57,13 @@ function append(place, transfers) {
 
 function drawHistory(page, signal) {
   if (page.transfers.length === 0) {
-    return h("div", { class: "sheet empty" }, h("h2", null, t("history.empty.title")), h("p", null, t("history.empty")),
-      h("p", { class: "acts" }, h("a", { class: "button main", href: "#/transfer/parties" }, t("accounts.transfer"))));
+    return h(
+      "div",
+      { class: "sheet empty" },
+      h("h2", null, t("history.empty.title")),
+      h("p", null, t("history.empty")),
+      h("p", { class: "acts" }, h("a", { class: "button main", href: "#/transfer/parties" }, t("accounts.transfer"))),
+    );
   }
   const list = h("div", { class: "days" });
   const faults = h("div", { class: "faults" });

@@ -26,14 +26,21 @@ export const openAccountScreen = {
       }),
     ];
     const form = drawForm({
-      name: "open-account", fields, submit: t("open.submit"), busy: t("open.busy"),
+      name: "open-account",
+      fields,
+      submit: t("open.submit"),
+      busy: t("open.busy"),
       send: async (values) => {
         await api.openAccount(values);
         leaveWord(t("open.done"));
         go("/accounts", { instead: true });
       },
     });
-    show(place, h("p", { class: "lead" }, t("open.lead")), form.element,
-      h("p", null, h("a", { href: "#/accounts" }, t("open.cancel"))));
+    show(
+      place,
+      h("p", { class: "lead" }, t("open.lead")),
+      form.element,
+      h("p", null, h("a", { href: "#/accounts" }, t("open.cancel"))),
+    );
   },
 };

@@ -31,14 +31,25 @@ function bankField(number) {
   let isOwn = false;
   let isProposing = false;
   const field = textField({
-    name: "bankName", label: t("payee.bank"), hint: t("payee.bank.hint"), below, maxlength: LABEL_CHARS_MAX, list: "banks",
+    name: "bankName",
+    label: t("payee.bank"),
+    hint: t("payee.bank.hint"),
+    below,
+    maxlength: LABEL_CHARS_MAX,
+    list: "banks",
     check: (text) => (text === "" ? t("payee.bank.empty") : ""),
     onInput: () => {
       isOwn = field.control.value !== "" && !isProposing;
     },
     onChange: compare,
   });
-  field.element.append(h("datalist", { id: "banks" }, bankNames().map((name) => h("option", { value: name }))));
+  field.element.append(
+    h(
+      "datalist",
+      { id: "banks" },
+      bankNames().map((name) => h("option", { value: name })),
+    ),
+  );
   return {
     ...field,
     propose(bank) {
@@ -63,18 +74,34 @@ export const addPayeeScreen = {
   draw(place, { go }) {
     const isForTransfer = pathNow().endsWith("?for=transfer");
     const bank = bankField(() => number);
-    const number = numberField({ label: t("payee.number"), hint: t("payee.number.hint"), derived: (name) => bank.propose(name) });
+    const number = numberField({
+      label: t("payee.number"),
+      hint: t("payee.number.hint"),
+      derived: (name) => bank.propose(name),
+    });
     const fields = [
       textField({
-        name: "name", label: t("payee.name"), hint: t("payee.name.hint"), maxlength: NAME_CHARS_MAX,
+        name: "name",
+        label: t("payee.name"),
+        hint: t("payee.name.hint"),
+        maxlength: NAME_CHARS_MAX,
         check: (text) => (text === "" ? t("payee.name.empty") : ""),
       }),
-      textField({ name: "alias", label: t("payee.alias"), hint: t("payee.alias.hint"), maxlength: LABEL_CHARS_MAX, isOptional: true }),
+      textField({
+        name: "alias",
+        label: t("payee.alias"),
+        hint: t("payee.alias.hint"),
+        maxlength: LABEL_CHARS_MAX,
+        isOptional: true,
+      }),
       number,
       bank,
     ];
     const form = drawForm({
-      name: "payee", fields, submit: t("payee.submit"), busy: t("payee.busy"),
+      name: "payee",
+      fields,
+      submit: t("payee.submit"),
+      busy: t("payee.busy"),
       send: async ({ alias, ...values }) => {
         const payee = await api.savePayee(alias === "" ? values : { ...values, alias });
         sawSaving(payee);
@@ -83,7 +110,10 @@ export const addPayeeScreen = {
         go(isForTransfer ? "/transfer/parties" : "/beneficiaries", { instead: true });
       },
     });
-    show(place, form.element,
-      h("p", null, h("a", { href: isForTransfer ? "#/transfer/parties" : "#/beneficiaries" }, t("payee.cancel"))));
+    show(
+      place,
+      form.element,
+      h("p", null, h("a", { href: isForTransfer ? "#/transfer/parties" : "#/beneficiaries" }, t("payee.cancel"))),
+    );
   },
 };

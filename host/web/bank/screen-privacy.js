@@ -28,7 +28,11 @@ function drawConsent(consent) {
     check: (answer) => (answer === null ? t("privacy.empty") : ""),
   });
   const form = drawForm({
-    name: "consent", fields: [field], submit: t("privacy.submit"), busy: t("saving"), drafted: false,
+    name: "consent",
+    fields: [field],
+    submit: t("privacy.submit"),
+    busy: t("saving"),
+    drafted: false,
     send: async ({ granted }) => {
       const answer = await saveConsent(granted === "true");
       show(state, notice("good", h("p", null, stateOf(answer))));
@@ -36,12 +40,16 @@ function drawConsent(consent) {
     },
   });
   return [
-    h("dl", { class: "facts wide" },
+    h(
+      "dl",
+      { class: "facts wide" },
       pair(t("privacy.what.title"), t("privacy.what")),
       pair(t("privacy.why.title"), t("privacy.why")),
       pair(t("privacy.never.title"), t("privacy.never")),
-      pair(t("privacy.end.title"), t("privacy.end"))),
-    state, form.element,
+      pair(t("privacy.end.title"), t("privacy.end")),
+    ),
+    state,
+    form.element,
   ];
 }
 

@@ -33,23 +33,45 @@ function trying(form, act) {
 
 function tokenForm() {
   const field = textField({
-    name: "token", label: t("sign-in.token"), hint: t("sign-in.token.hint"), type: "password",
-    spellcheck: "false", autocapitalize: "none", check: faultOfToken,
+    name: "token",
+    label: t("sign-in.token"),
+    hint: t("sign-in.token.hint"),
+    type: "password",
+    spellcheck: "false",
+    autocapitalize: "none",
+    check: faultOfToken,
   });
   const form = drawForm({
-    name: "sign-in", fields: [field], submit: t("sign-in.token.submit"), busy: t("sign-in.busy"), drafted: false,
-    send: trying(() => form, ({ token }) => signIn(tokenIn(token))),
+    name: "sign-in",
+    fields: [field],
+    submit: t("sign-in.token.submit"),
+    busy: t("sign-in.busy"),
+    drafted: false,
+    send: trying(
+      () => form,
+      ({ token }) => signIn(tokenIn(token)),
+    ),
   });
   return form.element;
 }
 
 function sandboxForm() {
   const field = textField({
-    name: "user", label: t("sign-in.user"), hint: t("sign-in.user.hint"), autocomplete: "username", spellcheck: "false",
-    autocapitalize: "none", maxlength: USER_CHARS_MAX, check: (user) => (user === "" ? t("sign-in.user.empty") : ""),
+    name: "user",
+    label: t("sign-in.user"),
+    hint: t("sign-in.user.hint"),
+    autocomplete: "username",
+    spellcheck: "false",
+    autocapitalize: "none",
+    maxlength: USER_CHARS_MAX,
+    check: (user) => (user === "" ? t("sign-in.user.empty") : ""),
   });
   return drawForm({
-    name: "sandbox", fields: [field], submit: t("sign-in.sandbox.submit"), busy: t("sign-in.busy"), drafted: false,
+    name: "sandbox",
+    fields: [field],
+    submit: t("sign-in.sandbox.submit"),
+    busy: t("sign-in.busy"),
+    drafted: false,
     send: ({ user }) => enterSandbox(user),
   }).element;
 }
@@ -62,14 +84,41 @@ export const signInScreen = {
   title: () => t("sign-in.title"),
   draw(place) {
     const reason = reasonNow();
-    show(place, h("div", { class: "entrance" },
-      reason && h("div", { class: "notice-row", role: REASONS[reason] === "warn" ? "alert" : "status" }, notice(REASONS[reason],
-        h("p", { class: "title" }, t(`sign-in.${reason}.title`)), h("p", null, t(`sign-in.${reason}`)))),
-      h("div", { class: "hero" }, h("p", null, t("sign-in.lead")), streams()),
-      h("div", { class: "doors" },
-        inSandbox() && h("section", { class: "sheet", "aria-labelledby": "sandbox-title" },
-          h("h2", { id: "sandbox-title" }, t("sign-in.sandbox")), h("p", { class: "hint" }, t("sign-in.sandbox.about")), sandboxForm()),
-        h("section", { class: "sheet", "aria-labelledby": "token-title" },
-          h("h2", { id: "token-title" }, t("sign-in.with-token")), tokenForm()))));
+    show(
+      place,
+      h(
+        "div",
+        { class: "entrance" },
+        reason &&
+          h(
+            "div",
+            { class: "notice-row", role: REASONS[reason] === "warn" ? "alert" : "status" },
+            notice(
+              REASONS[reason],
+              h("p", { class: "title" }, t(`sign-in.${reason}.title`)),
+              h("p", null, t(`sign-in.${reason}`)),
+            ),
+          ),
+        h("div", { class: "hero" }, h("p", null, t("sign-in.lead")), streams()),
+        h(
+          "div",
+          { class: "doors" },
+          inSandbox() &&
+            h(
+              "section",
+              { class: "sheet", "aria-labelledby": "sandbox-title" },
+              h("h2", { id: "sandbox-title" }, t("sign-in.sandbox")),
+              h("p", { class: "hint" }, t("sign-in.sandbox.about")),
+              sandboxForm(),
+            ),
+          h(
+            "section",
+            { class: "sheet", "aria-labelledby": "token-title" },
+            h("h2", { id: "token-title" }, t("sign-in.with-token")),
+            tokenForm(),
+          ),
+        ),
+      ),
+    );
   },
 };

@@ -19,16 +19,26 @@ function faultOf(text) {
 function drawAmount({ account }, go) {
   const draft = draftNow();
   const field = textField({
-    name: "amount", label: t("amount.label"), hint: t("amount.hint"), inputmode: "decimal", prefix: "$", suffix: "MXN",
-    class: "amount digits", check: faultOf,
+    name: "amount",
+    label: t("amount.label"),
+    hint: t("amount.hint"),
+    inputmode: "decimal",
+    prefix: "$",
+    suffix: "MXN",
+    class: "amount digits",
+    check: faultOf,
   });
   if (draft.centavos !== null) field.write(toJson(draft.centavos));
   const available = h("dd", null, money(account.centavos));
   // It may be older than this screen; nobody waits for the newer one.
-  fresh(account).then((centavos) => show(available, money(centavos))).catch(() => {});
+  fresh(account)
+    .then((centavos) => show(available, money(centavos)))
+    .catch(() => {});
   const form = drawForm({
     // By payee: what was typed for one is no proposal for another.
-    name: `amount ${draft.toBeneficiaryId}`, fields: [field], submit: t("continue"),
+    name: `amount ${draft.toBeneficiaryId}`,
+    fields: [field],
+    submit: t("continue"),
     send: async ({ amount }) => {
       const { centavos } = readAmount(amount);
       // What was known may be old: money may have come in meanwhile.
@@ -45,9 +55,17 @@ function drawAmount({ account }, go) {
     form,
     field,
     parts: [
-      h("dl", { class: "facts" },
-        h("div", null, h("dt", null, t("amount.to")), h("dd", null, h("strong", null, payeeName(draft.payee)), h("br"), draft.payee.bankName)),
-        h("div", null, h("dt", null, t("amount.available")), available)),
+      h(
+        "dl",
+        { class: "facts" },
+        h(
+          "div",
+          null,
+          h("dt", null, t("amount.to")),
+          h("dd", null, h("strong", null, payeeName(draft.payee)), h("br"), draft.payee.bankName),
+        ),
+        h("div", null, h("dt", null, t("amount.available")), available),
+      ),
       form.element,
       h("p", null, h("a", { href: "#/transfer/parties" }, t("back"))),
     ],

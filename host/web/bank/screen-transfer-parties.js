@@ -20,8 +20,13 @@ export function unsettledGuard() {
 }
 
 function empty(title, about, link, action) {
-  return h("div", { class: "sheet empty" }, h("h2", null, title), h("p", null, about),
-    h("p", { class: "acts" }, h("a", { class: "button main", href: link }, action)));
+  return h(
+    "div",
+    { class: "sheet empty" },
+    h("h2", null, title),
+    h("p", null, about),
+    h("p", { class: "acts" }, h("a", { class: "button main", href: link }, action)),
+  );
 }
 
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
@@ -74,12 +79,16 @@ function drawFields(accounts, payees) {
 }
 
 function drawParties({ accounts, payees }, go) {
-  if (accounts.length === 0) return empty(t("accounts.empty.title"), t("parties.no-account"), "#/accounts/new", t("accounts.open"));
+  if (accounts.length === 0)
+    return empty(t("accounts.empty.title"), t("parties.no-account"), "#/accounts/new", t("accounts.open"));
   const add = "#/beneficiaries/new?for=transfer";
   if (payees.length === 0) return empty(t("payees.empty.title"), t("parties.no-payee"), add, t("payees.add"));
   const fields = drawFields(accounts, payees);
   const form = drawForm({
-    name: "parties", fields, submit: t("continue"), drafted: false,
+    name: "parties",
+    fields,
+    submit: t("continue"),
+    drafted: false,
     extra: h("p", null, h("a", { href: add }, t("parties.add"))),
     send: async (values) => {
       choose({ ...values, payee: payees.find((it) => it.id === values.toBeneficiaryId) });
@@ -113,7 +122,8 @@ export const partiesScreen = {
       },
     }).then(() => {
       const blamed = drawn?.form && takeBlame(["fromAccountId", "toBeneficiaryId"]);
-      if (blamed) drawn.form.showFaults([{ field: drawn.fields.find((it) => it.name === blamed.name), text: blamed.text }]);
+      if (blamed)
+        drawn.form.showFaults([{ field: drawn.fields.find((it) => it.name === blamed.name), text: blamed.text }]);
     });
   },
 };

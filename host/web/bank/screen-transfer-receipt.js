@@ -40,22 +40,42 @@ export const receiptScreen = {
       start();
       go("/transfer/parties");
     };
-    show(place,
-      notice(MOODS[known(transfer.status)], h("p", null, t(`receipt.${known(transfer.status)}`, { name: transfer.beneficiaryName ?? payee.name }))),
-      h("div", { class: "sheet receipt" }, h("dl", { class: "facts review" },
-        h("div", { class: "amount" }, h("dt", null, t("receipt.amount")), h("dd", null, money(transfer.centavos, "money large"))),
-        pair(t("receipt.status"), t(`status.${known(transfer.status)}`)),
-        pair(t("review.to"), h("strong", null, payeeName(payee))),
-        pair(t("review.bank"), payee.bankName),
-        pair(t("review.number"), number(payee.accountNumber)),
-        account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
-        transfer.speiReference && pair(t("receipt.reference"), drawReference(transfer.speiReference)),
-        pair(t("receipt.time"), moment(transfer.createdAt, { withSeconds: true }), " ", t("time.zone")),
-        h("div", null, h("dt", null, t("receipt.balance")), balance))),
+    show(
+      place,
+      notice(
+        MOODS[known(transfer.status)],
+        h("p", null, t(`receipt.${known(transfer.status)}`, { name: transfer.beneficiaryName ?? payee.name })),
+      ),
+      h(
+        "div",
+        { class: "sheet receipt" },
+        h(
+          "dl",
+          { class: "facts review" },
+          h(
+            "div",
+            { class: "amount" },
+            h("dt", null, t("receipt.amount")),
+            h("dd", null, money(transfer.centavos, "money large")),
+          ),
+          pair(t("receipt.status"), t(`status.${known(transfer.status)}`)),
+          pair(t("review.to"), h("strong", null, payeeName(payee))),
+          pair(t("review.bank"), payee.bankName),
+          pair(t("review.number"), number(payee.accountNumber)),
+          account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
+          transfer.speiReference && pair(t("receipt.reference"), drawReference(transfer.speiReference)),
+          pair(t("receipt.time"), moment(transfer.createdAt, { withSeconds: true }), " ", t("time.zone")),
+          h("div", null, h("dt", null, t("receipt.balance")), balance),
+        ),
+      ),
       transfer.speiReference && h("p", { class: "hint" }, t("receipt.reference.about")),
-      h("p", { class: "acts" },
+      h(
+        "p",
+        { class: "acts" },
         h("a", { class: "button main", href: "#/transfer/parties", onClick: again }, t("receipt.again")),
-        h("a", { class: "button", href: "#/history" }, t("receipt.history"))));
+        h("a", { class: "button", href: "#/history" }, t("receipt.history")),
+      ),
+    );
     try {
       await askAccounts();
       if (signal.aborted) return;

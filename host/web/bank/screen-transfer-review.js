@@ -6,7 +6,20 @@ import { record } from "./analytics.js";
 import { announce } from "./announce.js";
 import { remember } from "./device.js";
 import { ask } from "./dialog.js";
-import { blame, draftNow, dropKey, finish, isSendable, isUnsettled, judged, keyNow, resume, settle, start, unsettle } from "./draft.js";
+import {
+  blame,
+  draftNow,
+  dropKey,
+  finish,
+  isSendable,
+  isUnsettled,
+  judged,
+  keyNow,
+  resume,
+  settle,
+  start,
+  unsettle,
+} from "./draft.js";
 import { button, focusOn, h, show } from "./dom.js";
 import { money, notice, number, pair, payeeName, problemNotice, skeleton, typeName } from "./drawing.js";
 import { tickField } from "./fields.js";
@@ -30,33 +43,72 @@ const MENDED_AT = {
   "beneficiary-cooling": "toBeneficiaryId",
   "same-account": "toBeneficiaryId",
 };
-const SCREEN_OF = { amount: "/transfer/amount", fromAccountId: "/transfer/parties", toBeneficiaryId: "/transfer/parties" };
+const SCREEN_OF = {
+  amount: "/transfer/amount",
+  fromAccountId: "/transfer/parties",
+  toBeneficiaryId: "/transfer/parties",
+};
 
 function drawFacts(draft) {
   const account = accountOf(draft.fromAccountId);
   const { payee } = draft;
-  return h("div", { class: "sheet" }, h("dl", { class: "facts review" },
-    h("div", { class: "amount" }, h("dt", null, t("review.amount")), h("dd", null, money(draft.centavos, "money large"))),
-    pair(t("review.to"), h("strong", null, payeeName(payee))),
-    pair(t("review.bank"), payee.bankName),
-    pair(t("review.number"), number(payee.accountNumber)),
-    account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber))),
-  !isUnsettled() && h("p", { class: "acts" }, h("a", { href: "#/transfer/parties" }, t("review.change.parties")),
-    h("a", { href: "#/transfer/amount" }, t("review.change.amount"))));
+  return h(
+    "div",
+    { class: "sheet" },
+    h(
+      "dl",
+      { class: "facts review" },
+      h(
+        "div",
+        { class: "amount" },
+        h("dt", null, t("review.amount")),
+        h("dd", null, money(draft.centavos, "money large")),
+      ),
+      pair(t("review.to"), h("strong", null, payeeName(payee))),
+      pair(t("review.bank"), payee.bankName),
+      pair(t("review.number"), number(payee.accountNumber)),
+      account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
+    ),
+    !isUnsettled() &&
+      h(
+        "p",
+        { class: "acts" },
+        h("a", { href: "#/transfer/parties" }, t("review.change.parties")),
+        h("a", { href: "#/transfer/amount" }, t("review.change.amount")),
+      ),
+  );
 }
 
 /** What the risk is and why; `verdict.by` tells who judged. */
 function drawRisk(verdict, draft) {
   const said = reasons(verdict, draft);
   const mood = { low: "good", medium: "warn", high: "bad" }[verdict.level];
-  return h("section", { class: "risk", "aria-labelledby": "risk-title" }, notice(mood,
-    h("h2", { id: "risk-title" }, t(verdict.by === "nobody" ? "risk.nobody.title" : `risk.${verdict.level}.title`)),
-    h("p", null, t(verdict.by === "nobody" ? "risk.nobody" : `risk.${verdict.level}`, {
-      name: draft.payee.name, amount: writeMoney(draft.centavos), number: groupsOf(draft.payee.accountNumber).join(" "),
-    })),
-    said.length > 0 && h("ul", null, said.map((sentence) => h("li", null, sentence))),
-    verdict.level !== "low" && h("p", null, h("strong", null, t("risk.pressure")))),
-  verdict.modelVersion && h("p", { class: "model" }, t(`risk.by.${verdict.by}`, { modelVersion: verdict.modelVersion })));
+  return h(
+    "section",
+    { class: "risk", "aria-labelledby": "risk-title" },
+    notice(
+      mood,
+      h("h2", { id: "risk-title" }, t(verdict.by === "nobody" ? "risk.nobody.title" : `risk.${verdict.level}.title`)),
+      h(
+        "p",
+        null,
+        t(verdict.by === "nobody" ? "risk.nobody" : `risk.${verdict.level}`, {
+          name: draft.payee.name,
+          amount: writeMoney(draft.centavos),
+          number: groupsOf(draft.payee.accountNumber).join(" "),
+        }),
+      ),
+      said.length > 0 &&
+        h(
+          "ul",
+          null,
+          said.map((sentence) => h("li", null, sentence)),
+        ),
+      verdict.level !== "low" && h("p", null, h("strong", null, t("risk.pressure"))),
+    ),
+    verdict.modelVersion &&
+      h("p", { class: "model" }, t(`risk.by.${verdict.by}`, { modelVersion: verdict.modelVersion })),
+  );
 }
 
 /** A refusal by the bank: to the step where it can be mended, or said here. Tells whether one goes elsewhere. */
@@ -67,9 +119,10 @@ function mend(problem, go) {
   const field = own ?? (SCREEN_OF[error?.field] ? error.field : null);
   if (!field) return false;
   const available = accountOf(draftNow().fromAccountId)?.centavos ?? 0;
-  const text = problem.code === "insufficient-funds"
-    ? t("fault.insufficient-funds", { available: writeMoney(available) })
-    : fieldFault(own ? problem : error);
+  const text =
+    problem.code === "insufficient-funds"
+      ? t("fault.insufficient-funds", { available: writeMoney(available) })
+      : fieldFault(own ? problem : error);
   blame(field, text);
   go(SCREEN_OF[field]);
   return true;
@@ -116,8 +169,11 @@ function drawUnsettled(tools) {
   const faults = h("div", { class: "faults send-faults" });
   const discard = async () => {
     const isSure = await ask({
-      title: t("unsettled.discard.title"), about: h("p", null, t("unsettled.discard.about")),
-      yes: t("unsettled.discard.yes"), no: t("unsettled.discard.no"), isGrave: true,
+      title: t("unsettled.discard.title"),
+      about: h("p", null, t("unsettled.discard.about")),
+      yes: t("unsettled.discard.yes"),
+      no: t("unsettled.discard.no"),
+      isGrave: true,
     });
     if (!isSure) return;
     settle();
@@ -125,14 +181,23 @@ function drawUnsettled(tools) {
     tools.go("/transfer/parties");
   };
   const form = drawForm({
-    name: "again", fields: [], submit: t("unsettled.again"), busy: t("review.busy"), drafted: false,
+    name: "again",
+    fields: [],
+    submit: t("unsettled.again"),
+    busy: t("review.busy"),
+    drafted: false,
     send: () => sendDraft({ ...tools, place: faults }),
   });
   return [
     notice("warn", h("p", { class: "title" }, t("unsettled.title")), h("p", null, t("unsettled.about"))),
-    faults, form.element,
-    h("p", { class: "acts" }, h("a", { href: "#/history" }, t("unsettled.history")),
-      button(t("unsettled.discard"), discard, { class: "quiet" })),
+    faults,
+    form.element,
+    h(
+      "p",
+      { class: "acts" },
+      h("a", { href: "#/history" }, t("unsettled.history")),
+      button(t("unsettled.discard"), discard, { class: "quiet" }),
+    ),
   ];
 }
 
@@ -141,7 +206,10 @@ function acknowledgment(draft) {
   return tickField({
     name: "acknowledged",
     label: t("review.acknowledge", {
-      amount: writeMoney(draft.centavos), name: payee.name, bank: payee.bankName, number: groupsOf(payee.accountNumber).join(" "),
+      amount: writeMoney(draft.centavos),
+      name: payee.name,
+      bank: payee.bankName,
+      number: groupsOf(payee.accountNumber).join(" "),
     }),
     check: (isTicked) => (isTicked ? "" : t("review.acknowledge.empty")),
   });
@@ -151,9 +219,16 @@ function acknowledgment(draft) {
 function askOnce(verdict, draft) {
   return ask({
     title: t("confirm.title", { amount: writeMoney(draft.centavos), name: draft.payee.name }),
-    about: [h("p", null, draft.payee.bankName, ", ", number(draft.payee.accountNumber)),
-      h("ul", null, reasons(verdict, draft).map((it) => h("li", null, it)))],
-    no: t("confirm.no"), yes: t("confirm.yes", { amount: writeMoney(draft.centavos) }),
+    about: [
+      h("p", null, draft.payee.bankName, ", ", number(draft.payee.accountNumber)),
+      h(
+        "ul",
+        null,
+        reasons(verdict, draft).map((it) => h("li", null, it)),
+      ),
+    ],
+    no: t("confirm.no"),
+    yes: t("confirm.yes", { amount: writeMoney(draft.centavos) }),
   });
 }
 
@@ -163,7 +238,9 @@ function drawSending(verdict, tools) {
   const fields = verdict.level === "high" ? [acknowledgment(draft)] : [];
   const isLow = verdict.level === "low";
   const form = drawForm({
-    name: "review", fields, drafted: false,
+    name: "review",
+    fields,
+    drafted: false,
     confirm: verdict.level === "medium" ? () => askOnce(verdict, draft) : undefined,
     send: () => sendDraft({ ...tools, place: faults }),
     submit: t("review.submit", { amount: writeMoney(draft.centavos), name: draft.payee.name }),

@@ -14,7 +14,7 @@ import { partiesScreen } from "./screen-transfer-parties.js";
 import { receiptScreen } from "./screen-transfer-receipt.js";
 import { reviewScreen } from "./screen-transfer-review.js";
 
-export const SCREENS = [
+const SCREENS = [
   accountsScreen,
   openAccountScreen,
   partiesScreen,

@@ -12,7 +12,7 @@ import { prepare } from "./scorers.js";
 import { claimsOf, forget, keep, token } from "./token.js";
 
 /** How long before its end a session says so: time enough to read it, find the button and sign in again. */
-export const WARN_BEFORE_MS = 180_000;
+const WARN_BEFORE_MS = 180_000;
 /** Longest wait for the person's look before the first screen is shown in the usual one. */
 const LOOK_MS_MAX = 1_500;
 /** The longest timer that browsers keep. */

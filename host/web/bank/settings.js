@@ -7,7 +7,16 @@ import { h, show } from "./dom.js";
 import { notice } from "./drawing.js";
 import { choiceField, listField, tickField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { FONT_SCALE_MAX, FONT_SCALE_MIN, FONT_SCALE_STEP, NUDGING_LEVELS, preview, profileNow, saveProfile, THEMES } from "./profile.js";
+import {
+  FONT_SCALE_MAX,
+  FONT_SCALE_MIN,
+  FONT_SCALE_STEP,
+  NUDGING_LEVELS,
+  preview,
+  profileNow,
+  saveProfile,
+  THEMES,
+} from "./profile.js";
 import { t } from "./words.js";
 
 function scales() {
@@ -19,19 +28,29 @@ function drawFields() {
   const now = profileNow();
   const fields = [
     choiceField({
-      name: "theme", legend: t("settings.theme"), value: now.theme,
+      name: "theme",
+      legend: t("settings.theme"),
+      value: now.theme,
       options: THEMES.map((value) => ({ value, label: t(`theme.${value}`), about: t(`theme.${value}.about`) })),
     }),
     listField({
-      name: "fontScale", label: t("settings.scale"), value: Number(now.fontScale).toFixed(1),
+      name: "fontScale",
+      label: t("settings.scale"),
+      value: Number(now.fontScale).toFixed(1),
       options: scales().map((value) => ({ value, label: `${Math.round(Number(value) * 100)} %` })),
     }),
     choiceField({
-      name: "nudgingLevel", legend: t("settings.level"), value: now.nudgingLevel,
+      name: "nudgingLevel",
+      legend: t("settings.level"),
+      value: now.nudgingLevel,
       options: NUDGING_LEVELS.map((value) => ({ value, label: t(`level.${value}`), about: t(`level.${value}.about`) })),
     }),
     tickField({ name: "screenReaderMode", label: t("settings.reader"), hint: t("settings.reader.hint") }),
-    tickField({ name: "voiceFeedback", label: t("settings.voice"), hint: t(hasVoice() ? "settings.voice.hint" : "settings.voice.missing") }),
+    tickField({
+      name: "voiceFeedback",
+      label: t("settings.voice"),
+      hint: t(hasVoice() ? "settings.voice.hint" : "settings.voice.missing"),
+    }),
   ];
   fields[3].write(now.screenReaderMode);
   fields[4].write(now.voiceFeedback);
@@ -42,7 +61,12 @@ function drawFields() {
 export function drawSettings() {
   const said = h("div", { role: "status" });
   const form = drawForm({
-    name: "settings", fields: drawFields(), submit: t("settings.submit"), busy: t("saving"), drafted: false, extra: said,
+    name: "settings",
+    fields: drawFields(),
+    submit: t("settings.submit"),
+    busy: t("saving"),
+    drafted: false,
+    extra: said,
     send: async ({ fontScale, ...values }) => {
       const before = profileNow().theme;
       await saveProfile({ ...values, fontScale: Number(fontScale) });

@@ -10,10 +10,13 @@ export function drawSteps(step) {
   const items = STEPS.map((name, place) => {
     const isDone = place + 1 < step;
     const isHere = place + 1 === step;
-    return h("li", { class: isDone ? "done" : null, "aria-current": isHere ? "step" : null },
+    return h(
+      "li",
+      { class: isDone ? "done" : null, "aria-current": isHere ? "step" : null },
       h("span", { class: "mark", "aria-hidden": "true" }, isDone ? "✓" : String(place + 1)),
       h("span", { class: "name" }, t(`step.${name}`)),
-      isDone && heard(` (${t("step.done")})`));
+      isDone && heard(` (${t("step.done")})`),
+    );
   });
   return h("ol", { class: "steps", "aria-label": t("steps.label") }, items);
 }

@@ -18,12 +18,19 @@ export function day(date) {
 
 /** 14:02; with seconds on a receipt. */
 export function clock(date, { withSeconds = false } = {}) {
-  return write(date, { hour: "2-digit", minute: "2-digit", second: withSeconds ? "2-digit" : undefined, hourCycle: "h23" });
+  return write(date, {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: withSeconds ? "2-digit" : undefined,
+    hourCycle: "h23",
+  });
 }
 
 /** A day in a form that sorts and compares: 2026-11-21. */
 export function dayKey(date) {
-  return new Intl.DateTimeFormat("en-CA", { timeZone: ZONE, year: "numeric", month: "2-digit", day: "2-digit" }).format(date);
+  return new Intl.DateTimeFormat("en-CA", { timeZone: ZONE, year: "numeric", month: "2-digit", day: "2-digit" }).format(
+    date,
+  );
 }
 
 /** The hour where the person is: the risk scorer asks for theirs, not the bank's. */

@@ -42,15 +42,15 @@ export default {
   "review.change.parties": "Change account or payee",
   "review.change.amount": "Change the amount",
   "review.spei":
-    "SPEI sends to the account number and does not check that the name matches. Compare the number with the "
-    + "one you were given.",
+    "SPEI sends to the account number and does not check that the name matches. Compare the number with " +
+    "the one you were given.",
   "review.once": "If the connection breaks you can try again: it will not be sent twice.",
   "review.not": "Do not send, go back",
   "review.submit": "Send {amount} to {name}",
   "review.busy": "Sending the transfer…",
   "review.acknowledge":
-    "I understand that I am sending {amount} to {name}, {bank}, account {number}; that the signs above are a "
-    + "reason for doubt, and that the money may not be recoverable.",
+    "I understand that I am sending {amount} to {name}, {bank}, account {number}; that the signs above " +
+    "are a reason for doubt, and that the money may not be recoverable.",
   "review.acknowledge.empty":
     "To send it, tick that you understand the risk. If anything seems wrong, go back or do not send it.",
   "confirm.title": "Send {amount} to {name}?",
@@ -58,8 +58,8 @@ export default {
   "confirm.yes": "Yes, send {amount}",
   "unsettled.title": "We do not know yet whether your transfer went out",
   "unsettled.about":
-    "The bank’s answer was lost. Trying again asks for the same transfer: if it went out you will see its "
-    + "receipt; it will not be sent twice.",
+    "The bank’s answer was lost. Trying again asks for the same transfer: if it went out you will see its " +
+    "receipt; it will not be sent twice.",
   "unsettled.again": "Try again without duplicating",
   "unsettled.link": "See that transfer and try again",
   "unsettled.history": "See my history",
@@ -98,11 +98,10 @@ export default {
   "risk.high": "You are about to send {amount} to {name}, account {number}. This is very unusual for your transfers:",
   "risk.nobody.title": "We could not check the risk",
   "risk.nobody":
-    "You are about to send {amount} to {name}, account {number}. As we could not check it, we ask for the "
-    + "same care as with a high risk.",
+    "You are about to send {amount} to {name}, account {number}. As we could not check it, we ask for the " +
+    "same care as with a high risk.",
   "risk.pressure":
-    "If somebody called you, hurries you or asks you to tell nobody, do not send it: that is how frauds "
-    + "begin.",
+    "If somebody called you, hurries you or asks you to tell nobody, do not send it: that is how frauds " + "begin.",
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} is more than twice what you usually send: {average} on average.",
   "risk.NEW_BENEFICIARY": "You have not sent {name} anything before.",
   "risk.UNUSUAL_TIME": "It is an unusual time for a transfer: past {hour}:00.",
@@ -115,7 +114,7 @@ export default {
   "risk.other": "Another sign from the model: {code}.",
   "risk.by.page": "Risk scored in this page by {modelVersion}.",
   "risk.by.page-alone":
-    "Risk scored in this page by {modelVersion}, without a connection: from what this page last knew of your "
-    + "transfers.",
+    "Risk scored in this page by {modelVersion}, without a connection: from what this page last knew of " +
+    "your transfers.",
   "risk.by.ledger": "Risk scored by the bank with {modelVersion}.",
 };

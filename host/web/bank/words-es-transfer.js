@@ -42,15 +42,15 @@ export default {
   "review.change.parties": "Cambiar cuenta o beneficiario",
   "review.change.amount": "Cambiar el monto",
   "review.spei":
-    "SPEI envía al número de cuenta y no comprueba que el nombre coincida. Compara el número con el que te "
-    + "dieron.",
+    "SPEI envía al número de cuenta y no comprueba que el nombre coincida. Compara el número con el que " +
+    "te dieron.",
   "review.once": "Si se corta la conexión podrás intentarlo de nuevo: no se enviará dos veces.",
   "review.not": "No enviar y regresar",
   "review.submit": "Enviar {amount} a {name}",
   "review.busy": "Enviando la transferencia…",
   "review.acknowledge":
-    "Entiendo que enviaré {amount} a {name}, {bank}, cuenta {number}; que las señales de arriba son motivo "
-    + "para dudar, y que el dinero quizá no se pueda recuperar.",
+    "Entiendo que enviaré {amount} a {name}, {bank}, cuenta {number}; que las señales de arriba son " +
+    "motivo para dudar, y que el dinero quizá no se pueda recuperar.",
   "review.acknowledge.empty":
     "Para enviar, marca que entiendes el riesgo. Si algo no te convence, regresa o no la envíes.",
   "confirm.title": "¿Enviar {amount} a {name}?",
@@ -58,8 +58,8 @@ export default {
   "confirm.yes": "Sí, enviar {amount}",
   "unsettled.title": "No sabemos todavía si tu transferencia salió",
   "unsettled.about":
-    "Se perdió la respuesta del banco. Al intentarlo de nuevo preguntamos por la misma transferencia: si ya "
-    + "salió, verás su comprobante; no se enviará dos veces.",
+    "Se perdió la respuesta del banco. Al intentarlo de nuevo preguntamos por la misma transferencia: si " +
+    "ya salió, verás su comprobante; no se enviará dos veces.",
   "unsettled.again": "Intentar de nuevo sin duplicar",
   "unsettled.link": "Ver esa transferencia e intentarlo de nuevo",
   "unsettled.history": "Ver mis movimientos",
@@ -98,8 +98,8 @@ export default {
   "risk.high": "Vas a enviar {amount} a {name}, cuenta {number}. Esto es muy poco común en tus transferencias:",
   "risk.nobody.title": "No pudimos revisar el riesgo",
   "risk.nobody":
-    "Vas a enviar {amount} a {name}, cuenta {number}. Como no pudimos revisarla, te pedimos el mismo cuidado "
-    + "que con una de riesgo alto.",
+    "Vas a enviar {amount} a {name}, cuenta {number}. Como no pudimos revisarla, te pedimos el mismo " +
+    "cuidado que con una de riesgo alto.",
   "risk.pressure":
     "Si alguien te llamó, te apura o te pide no decirle a nadie, no la envíes: así empiezan los fraudes.",
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} es más del doble de lo que sueles enviar: {average} en promedio.",
@@ -108,13 +108,13 @@ export default {
   "risk.NEW_DEVICE": "Todavía no has hecho ninguna transferencia desde este dispositivo.",
   "risk.LOCATION_CHANGED": "Este dispositivo está en otra zona horaria que la última vez.",
   "risk.LOW_HISTORY.one":
-    "Llevas {count} transferencia completada; con menos de tres todavía conocemos poco tu forma de enviar.",
+    "Llevas {count} transferencia completada; con menos de tres todavía conocemos poco tu forma de " + "enviar.",
   "risk.LOW_HISTORY.many":
-    "Llevas {count} transferencias completadas; con menos de tres todavía conocemos poco tu forma de enviar.",
+    "Llevas {count} transferencias completadas; con menos de tres todavía conocemos poco tu forma de " + "enviar.",
   "risk.other": "Otra señal del modelo: {code}.",
   "risk.by.page": "Riesgo evaluado en esta página por {modelVersion}.",
   "risk.by.page-alone":
-    "Riesgo evaluado en esta página por {modelVersion}, sin conexión: con lo último que esta página sabe de "
-    + "tus transferencias.",
+    "Riesgo evaluado en esta página por {modelVersion}, sin conexión: con lo último que esta página sabe " +
+    "de tus transferencias.",
   "risk.by.ledger": "Riesgo evaluado por el banco con {modelVersion}.",
 };
