@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 const PACKAGE = new URL("../", import.meta.url);
 const MAIN = "worker/worker.js";
 /** The behaviour of workerd that the worker was tested with. */
-const COMPATIBILITY_DATE = "2026-11-01";
+const COMPATIBILITY_DATE = "2026-10-01";
 
 /** All modules, by their paths in the package, the main one first. */
 export function modules() {
