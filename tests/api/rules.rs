@@ -17,6 +17,47 @@ async fn wait_for(app: &TestApp, version: &str) {
     }
 }
 
+/// Puts rules into service that trap on 6.66, and allow everything else.
+async fn deploy_hostile(app: &TestApp, db: &PgPool) {
+    let bytes = fixture("hostile-rules.wasm");
+    register(db, ModelKind::TransferRules, "6.6.6", &bytes).await;
+    let hostile = ModelVersion::new(ModelKind::TransferRules, "6.6.6", digest_of(&bytes)).to_string();
+    let ops = app.operator(Some("rules:admin"));
+    let change = json!({"champion": hostile, "reason": "a test"});
+    let path = "/admin/models/transfer-rules/deployment";
+    ops.with("if-match", "\"0\"").put(path, change).await.assert_status(200);
+    wait_for(app, &hostile).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_batch_does_not_go_on_asking_rules_that_fail(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    let ana = app.user("ana");
+    let account = ana.open_account(CLABE).await;
+    let payee = ana.save_payee("Luis", PAYEE_CLABE).await;
+    deploy_hostile(&app, &db).await;
+    for (unlucky, status) in [(2, 200), (3, 503)] {
+        // While somebody else holds the account, the first transfer waits and the others gather.
+        let mut holder = app.db.begin().await.unwrap();
+        sqlx::query("select from account_balance for update").execute(&mut *holder).await.unwrap();
+        let amounts = std::iter::once("1.00").chain(std::iter::repeat_n("6.66", unlucky)).chain(["6.67"]);
+        let mut sent = Vec::new();
+        for amount in amounts {
+            let (ana, account, payee) = (ana.clone(), account.clone(), payee.clone());
+            sent.push(tokio::spawn(async move { ana.transfer(&account, &payee, amount).await }));
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        holder.rollback().await.unwrap();
+        sent.remove(0).await.unwrap().assert_status(200);
+        sent.pop().unwrap().await.unwrap().assert_status(status);
+        for trapped in sent {
+            trapped.await.unwrap().assert_problem(503, "model-unavailable", None);
+        }
+    }
+    assert_eq!(ana.balance().await, "9991.33");
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn rules_that_trap_move_nothing_and_the_next_deployment_mends_it(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
@@ -26,14 +67,7 @@ async fn rules_that_trap_move_nothing_and_the_next_deployment_mends_it(db: PgPoo
     let payee = ana.save_payee("Luis", PAYEE_CLABE).await;
     ana.transfer(&account, &payee, "6.66").await.assert_status(200);
 
-    let bytes = fixture("hostile-rules.wasm");
-    register(&db, ModelKind::TransferRules, "6.6.6", &bytes).await;
-    let hostile = ModelVersion::new(ModelKind::TransferRules, "6.6.6", digest_of(&bytes)).to_string();
-    let ops = app.operator(Some("rules:admin"));
-    let change = json!({"champion": hostile, "reason": "a test"});
-    let path = "/admin/models/transfer-rules/deployment";
-    ops.with("if-match", "\"0\"").put(path, change).await.assert_status(200);
-    wait_for(&app, &hostile).await;
+    deploy_hostile(&app, &db).await;
 
     for _ in 0..5 {
         refused(&app, ana.transfer(&account, &payee, "6.66"), 503, "model-unavailable", None).await;
@@ -45,6 +79,7 @@ async fn rules_that_trap_move_nothing_and_the_next_deployment_mends_it(db: PgPoo
     // They allow everything, and still nobody spends what is not there.
     ana.transfer(&account, &payee, "99999.00").await.assert_problem(400, "insufficient-funds", None);
 
+    let ops = app.operator(Some("rules:admin"));
     let back = ops.post("/admin/models/transfer-rules/rollback", json!({"reason": "they trap"})).await;
     let built_in = back.assert_status(200).json()["champion"].as_str().unwrap().to_owned();
     wait_for(&app, &built_in).await;

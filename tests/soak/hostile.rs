@@ -7,7 +7,7 @@ use crate::load::Load;
 use crate::operator::{Operator, component};
 use crate::process::{DataDir, Service};
 use crate::seconds;
-use crate::turns::{TURNS, Turns};
+use crate::turns::{Turns, turns};
 
 #[test]
 fn others_do_not_wait_for_a_model_that_loops() {
@@ -20,17 +20,17 @@ fn others_do_not_wait_for_a_model_that_loops() {
     let load = Load::start(&service, "loop");
     thread::sleep(Duration::from_secs(1));
 
-    let part = seconds(2) / 2 / TURNS;
-    let (mut epoch, mut turns) = (0, Turns::new(&["quiet", "looping"]));
-    for turn in 0..TURNS {
+    let part = seconds(2) / 2 / turns();
+    let (mut epoch, mut states) = (0, Turns::new(&["quiet", "looping"]));
+    for turn in 0..turns() {
         let start = Instant::now();
         thread::sleep(part);
-        turns.add(0, start);
+        states.add(0, start);
         let start = Instant::now();
         epoch = operator.deploy("nudge", &hostile, epoch);
         thread::sleep(part);
-        turns.add(1, start);
-        if turn + 1 < TURNS {
+        states.add(1, start);
+        if turn + 1 < turns() {
             epoch = operator.deploy("nudge", &ours, epoch);
         }
     }
@@ -38,7 +38,7 @@ fn others_do_not_wait_for_a_model_that_loops() {
     let (samples, _) = load.stop();
 
     println!("a nudge champion that loops; {fallbacks} of its requests were answered by the one before it");
-    turns.print(&samples);
+    states.print(&samples);
     assert!(fallbacks > 10.0, "{fallbacks}");
     service.stop();
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::load::{Load, MACHINE};
 use crate::operator::{Operator, never_seen};
 use crate::process::{DataDir, Service};
-use crate::turns::{TURNS, Turns};
+use crate::turns::{Turns, turns};
 use crate::{is_long, seconds};
 
 const SWAP_EVERY: Duration = Duration::from_millis(50);
@@ -28,21 +28,21 @@ fn requests_do_not_notice_swaps() {
     // Connections are made and caches are warm before anything is measured.
     thread::sleep(Duration::from_secs(1));
 
-    let part = seconds(3) / TURNS;
+    let part = seconds(3) / turns();
     let (mut epoch, mut swaps, mut fresh, mut pushed) = (0, 0, 0, 0);
-    let mut turns = Turns::new(&["quiet", "committing", "swapping"]);
-    for _ in 0..TURNS {
+    let mut states = Turns::new(&["quiet", "committing", "swapping"]);
+    for _ in 0..turns() {
         let start = Instant::now();
         thread::sleep(part);
-        turns.add(0, start);
+        states.add(0, start);
         let start = Instant::now();
         commit(&service, part);
-        turns.add(1, start);
+        states.add(1, start);
         let start = Instant::now();
         let swapped = swap(&operator, &ours, epoch, pushed, part);
         epoch = swapped.epoch;
         (swaps, fresh, pushed) = (swaps + swapped.swaps, fresh + swapped.fresh, pushed + swapped.pushed);
-        turns.add(2, start);
+        states.add(2, start);
     }
     let in_service = operator.metric("caudal_model_swaps_total{kind=\"risk\"}");
     let (samples, transfers) = load.stop();
@@ -56,7 +56,7 @@ fn requests_do_not_notice_swaps() {
     let requests = samples.iter().filter(|it| it.path != MACHINE).count();
     println!("{requests} requests over 16 connections, all answered with 200 and the score of their version");
     println!("{swaps} swaps, {in_service} of them in service, {fresh} to components that nobody had seen");
-    turns.print(&samples);
+    states.print(&samples);
     if is_long() {
         assert!(fresh * NEW_EVERY * 10 >= swaps * 8, "too few of {swaps} swaps were to new components: {fresh}");
     }

@@ -3,10 +3,13 @@
 
 use std::time::{Duration, Instant};
 
+use crate::is_long;
 use crate::load::{MACHINE, Sample};
 
-/// Turns of each state.
-pub(crate) const TURNS: u32 = 10;
+/// Turns of each state; one where nobody looks at the figures.
+pub(crate) fn turns() -> u32 {
+    if is_long() { 10 } else { 1 }
+}
 
 /// When which of some states was.
 pub(crate) struct Turns {

@@ -4,6 +4,7 @@
 //! once, and while it is, the next batch gathers.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,10 @@ use crate::models::{Models, ScoreError};
 /// Commands in one batch. Enough to share the wait for the disk among all who wait at a time; the first of a
 /// batch waits until the last is decided, so not more.
 pub const BATCH_LENGTH_MAX: usize = 128;
+
+/// Calls of the rules in one batch that may fail. Each may take its whole deadline, and a batch is decided without
+/// a pause: rules that fail so often are not asked again by this batch, and what is left of it is not decided.
+const RULES_FAILURES_MAX: usize = 3;
 
 /// Decisions of one batch. Each lost race means that another one was won, so a few are enough.
 const ATTEMPTS_MAX: u32 = 16;
@@ -129,9 +134,16 @@ impl Batcher {
             // One snapshot of the rules for the whole batch: a swap takes effect between batches.
             let models = self.models.snapshot();
             let decided = Mutex::new(Vec::new());
+            let failures = AtomicUsize::new(0);
             let (batch, outcomes) = {
                 let decide = |facts: &Facts| {
-                    let verdict = models.decide(facts).map_err(no_verdict)?;
+                    if failures.load(Relaxed) >= RULES_FAILURES_MAX {
+                        return Err(NoVerdict);
+                    }
+                    let verdict = models.decide(facts).map_err(|error| {
+                        failures.fetch_add(1, Relaxed);
+                        no_verdict(error)
+                    })?;
                     decided.lock().unwrap_or_else(PoisonError::into_inner).push((facts.clone(), verdict.clone()));
                     Ok(verdict)
                 };

@@ -89,7 +89,7 @@ const DEBUG: &str = "_debugLog(";
 fn slim(glue: &str) -> Option<String> {
     let mut slim = String::with_capacity(glue.len());
     // Brackets open in a statement that is being dropped.
-    let mut open = 0;
+    let mut open = 0_usize;
     for line in glue.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")) {
         // A text over several lines would have to keep its spaces.
         if line.matches('`').count() % 2 == 1 {
@@ -100,29 +100,35 @@ fn slim(glue: &str) -> Option<String> {
             slim.push('\n');
             continue;
         }
-        open += brackets(line);
-        let ends = line.trim_end_matches([';', ',']).ends_with(')');
-        if open < 0 || (open == 0 && !ends) {
+        let (still_open, rest) = close(line, open);
+        open = still_open;
+        // Something else on the line would be dropped too.
+        if !rest.chars().all(|it| it == ';') {
             return None;
         }
     }
     (open == 0).then_some(slim)
 }
 
-/// Brackets that a line opens less those that it closes, outside of its texts.
-fn brackets(line: &str) -> i32 {
+/// Counts brackets outside of texts, from so many that are open. Gives those that stay open, and what follows the
+/// one that closes the last.
+fn close(line: &str, mut open: usize) -> (usize, &str) {
     let mut quote = None;
-    let mut open = 0;
-    for character in line.chars() {
+    for (place, character) in line.char_indices() {
         match (quote, character) {
             (Some(begun), _) if begun == character => quote = None,
             (None, '\'' | '"' | '`') => quote = Some(character),
             (None, '(') => open += 1,
-            (None, ')') => open -= 1,
+            (None, ')') => {
+                open = open.saturating_sub(1);
+                if open == 0 {
+                    return (0, &line[place + 1..]);
+                }
+            }
             _ => {}
         }
     }
-    open
+    (open, "")
 }
 
 #[cfg(test)]
