@@ -9,10 +9,12 @@ use crate::analytics::EventWorker;
 use crate::clock::Clock;
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
+use crate::http::acknowledgment::Acknowledgments;
 use crate::http::token::{Minter, Verifier};
 use crate::ledger::Ledger;
 use crate::models::Models;
 use crate::models::pushes::Pushes;
+use crate::outbox::Outbox;
 use crate::wasm::Runtime;
 
 /// The state of the service.
@@ -22,6 +24,8 @@ pub struct App {
     pub db: PgPool,
     /// The money core.
     pub ledger: Ledger,
+    /// What happens to transfers.
+    pub outbox: Outbox,
     /// What scores.
     pub models: Models,
     /// Examines and registers components.
@@ -32,6 +36,8 @@ pub struct App {
     pub runtime: Runtime,
     /// Checks bearer tokens.
     pub tokens: Arc<Verifier>,
+    /// Makes and reads what says that a risk was seen.
+    pub acknowledgments: Acknowledgments,
     /// Makes tokens for whoever tries the sandbox; none in production.
     pub sandbox: Option<Arc<Minter>>,
     /// The time.
@@ -47,10 +53,23 @@ pub struct App {
 pub struct Settings {
     /// First credit of each new account: 0.00 in production, 10,000.00 in the sandbox.
     pub opening_credit: Money,
+    /// What the risk of a transfer does to it.
+    pub risk_enforcement: RiskEnforcement,
     /// Refuse CLABEs that fail their check digit; otherwise they only get a warning.
     pub enforce_clabe: bool,
     /// `Host` names that the assistance listener answers to, without port, in lower case.
     pub assist_hosts: Vec<String>,
     /// Kinds whose active model anybody may fetch.
     pub published: Vec<ModelKind>,
+}
+
+/// What the risk of a transfer does to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RiskEnforcement {
+    /// Nothing: the client asks and acts.
+    Off,
+    /// Each transfer is scored, and nothing follows but a line in the log.
+    Shadow,
+    /// The rules learn the level and whether it was acknowledged.
+    Enforce,
 }

@@ -85,6 +85,11 @@ pub fn mexico_city_hour(at: OffsetDateTime) -> u8 {
     at.to_offset(MEXICO_CITY).hour()
 }
 
+/// The day in Mexico City.
+pub fn mexico_city_date(at: OffsetDateTime) -> time::Date {
+    at.to_offset(MEXICO_CITY).date()
+}
+
 /// When the present day began in Mexico City.
 pub fn mexico_city_midnight(at: OffsetDateTime) -> OffsetDateTime {
     at.to_offset(MEXICO_CITY).replace_time(time::Time::MIDNIGHT).to_offset(UtcOffset::UTC)

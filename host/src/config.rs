@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
 
+use crate::domain::money::{AmountError, Money};
+use crate::outbox::Cursor;
+
 /// A bank's transfer service with its models beside it.
 #[derive(Debug, Parser)]
 #[command(name = "caudal", version, about, max_term_width = 100)]
@@ -30,6 +33,10 @@ pub struct Common {
     /// Folder with `postgres` and `initdb`, when they are not found by themselves
     #[arg(long, env = "CAUDAL_POSTGRES_BIN", global = true)]
     pub postgres_bin: Option<PathBuf>,
+    /// Key of the hashes over the ledger's history, at least 32 bytes, the same on every host (default: one of the
+    /// data folder's own, made when it is needed)
+    #[arg(long, env = "CAUDAL_LEDGER_KEY", hide_env_values = true, global = true)]
+    pub ledger_key: Option<String>,
     /// What to log, in the syntax of tracing's EnvFilter
     #[arg(long, env = "CAUDAL_LOG", default_value = "info,sqlx=warn", global = true)]
     pub log: String,
@@ -44,8 +51,12 @@ pub enum Command {
     Token(Token),
     /// Credit an account from the bank's own money
     Fund(Fund),
-    /// Prove that the ledger's balances, entries and transfers agree
-    Verify,
+    /// Prove that the ledger's balances, entries and transfers agree, and that nobody changed its history
+    Verify(Verify),
+    /// Show or set a user's own limits
+    Limits(UserLimits),
+    /// Print what happened to transfers, one line for each commit, and go on where an earlier run stopped
+    Events(Events),
     /// Run a command with DATABASE_URL set to a private Postgres
     Postgres(PostgresCommand),
     /// Run the rows of a file through a scorer, for backtests
@@ -255,6 +266,58 @@ pub enum ClabePolicy {
     Enforce,
 }
 
+/// Rails that transfers may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RailKind {
+    /// Settles in the moment in which it is made.
+    Instant,
+    /// A stand-in for SPEI with its delays, refusals and returns.
+    Simulated,
+}
+
+/// How transfers leave the bank.
+#[derive(Debug, Clone, Args)]
+pub struct Rail {
+    /// How transfers leave the bank
+    #[arg(long = "rail", env = "CAUDAL_RAIL", value_enum, default_value = "instant")]
+    pub kind: RailKind,
+    /// Longest time that the simulated rail takes for a payment
+    #[arg(long, env = "CAUDAL_SIMULATED_DELAY", default_value = "2s", value_parser = humantime::parse_duration)]
+    pub simulated_delay: std::time::Duration,
+    /// Of a hundred payments, how many the simulated rail refuses
+    #[arg(long, env = "CAUDAL_SIMULATED_REJECTED", default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub simulated_rejected: u8,
+    /// Of a hundred payments that settle, how many the simulated rail sends back later
+    #[arg(long, env = "CAUDAL_SIMULATED_RETURNED", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub simulated_returned: u8,
+}
+
+/// Limits of transfers, which the rules component applies.
+#[derive(Debug, Clone, Args)]
+pub struct Limits {
+    /// Largest amount of one transfer, for example 12800.00 (default: none); `caudal limits` sets a user's own
+    #[arg(long = "transfer-limit", env = "CAUDAL_TRANSFER_LIMIT", value_parser = amount)]
+    pub per_transfer: Option<Money>,
+    /// Largest total of one user's transfers of one day in Mexico City (default: none)
+    #[arg(long = "day-limit", env = "CAUDAL_DAY_LIMIT", value_parser = amount)]
+    pub per_day: Option<Money>,
+}
+
+fn amount(text: &str) -> Result<Money, AmountError> {
+    Money::parse_amount(text)
+}
+
+/// What the risk of a transfer does to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RiskPolicy {
+    /// Nothing: the bank's app asks for it and acts.
+    Off,
+    /// It is scored and logged.
+    Shadow,
+    /// A high risk has to be acknowledged with the token that the risk context gives.
+    Enforce,
+}
+
 /// `caudal serve`
 #[derive(Debug, Args)]
 pub struct Serve {
@@ -273,6 +336,15 @@ pub struct Serve {
     /// Whether a CLABE with a wrong check digit is refused
     #[arg(long, env = "CAUDAL_CLABE_POLICY", value_enum, default_value = "warn")]
     pub clabe_policy: ClabePolicy,
+    /// How transfers leave the bank
+    #[command(flatten)]
+    pub rail: Rail,
+    /// Limits of transfers
+    #[command(flatten)]
+    pub limits: Limits,
+    /// What the risk of a transfer does to it
+    #[arg(long, env = "CAUDAL_RISK_ENFORCEMENT", value_enum, default_value = "off")]
+    pub risk_enforcement: RiskPolicy,
     /// How long a new beneficiary has to wait for its first transfer, for example 30m
     #[arg(long, env = "CAUDAL_BENEFICIARY_COOLING", default_value = "0s", value_parser = humantime::parse_duration)]
     pub beneficiary_cooling: std::time::Duration,
@@ -335,6 +407,55 @@ pub struct Fund {
     /// Amount in MXN, for example 100.00
     #[arg(long)]
     pub amount: String,
+}
+
+/// `caudal verify`
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// File that says where the chains of hashes ended earlier; it is written anew when the ledger is sound
+    /// (default: the data folder's ledger-heads.json, which a running host keeps)
+    #[arg(long)]
+    pub heads: Option<PathBuf>,
+}
+
+/// `caudal limits`
+#[derive(Debug, Args)]
+pub struct UserLimits {
+    /// User identifier, as tokens name it
+    #[arg(long)]
+    pub user: String,
+    /// Largest amount of one transfer in MXN; `default` for everybody's
+    #[arg(long, value_parser = limit_change)]
+    pub per_transfer: Option<LimitChange>,
+    /// Largest total of a day's transfers in MXN; `default` for everybody's
+    #[arg(long, value_parser = limit_change)]
+    pub per_day: Option<LimitChange>,
+}
+
+/// What a user's limit is set to.
+#[derive(Debug, Clone, Copy)]
+pub enum LimitChange {
+    /// What everybody has.
+    Everybodys,
+    /// The user's own.
+    To(Money),
+}
+
+fn limit_change(text: &str) -> Result<LimitChange, AmountError> {
+    if text == "default" { Ok(LimitChange::Everybodys) } else { amount(text).map(LimitChange::To) }
+}
+
+/// `caudal events`
+#[derive(Debug, Args)]
+#[command(after_help = "Keep the cursor of the last line that was dealt with: reading on from it misses nothing and \
+                  repeats nothing, on whichever host and after any restart.")]
+pub struct Events {
+    /// Cursor of the last line that was read; empty for the beginning
+    #[arg(long, default_value = "")]
+    pub from: Cursor,
+    /// Wait for what happens next
+    #[arg(long)]
+    pub follow: bool,
 }
 
 /// `caudal postgres`

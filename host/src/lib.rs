@@ -5,6 +5,8 @@
 //! - [`domain`]: the bank's nouns, pure.
 //! - [`ledger`]: the money core: decide purely, write with one statement that proves itself.
 //! - [`wasm`]: the fence around wasmtime; [`models`]: which component version serves.
+//! - [`rail`]: the way out of the bank for payments that settle later.
+//! - [`outbox`]: what happened to transfers, for consumers.
 //! - [`db`]: the SQL of everything else; [`analytics`]: events under consent.
 //! - [`http`]: the edge: [`ledger_router`] and [`assist_router`].
 //! - [`app`] is what handlers share; [`config`], [`cli`] and [`postgres`] start it all.
@@ -19,7 +21,9 @@ pub mod domain;
 pub mod http;
 pub mod ledger;
 pub mod models;
+pub mod outbox;
 pub mod postgres;
+pub mod rail;
 pub mod wasm;
 
 pub use http::{assist_router, ledger_router};

@@ -9,19 +9,23 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, header};
 use caudal::analytics::EventWorker;
-use caudal::app::{App, Settings};
+use caudal::app::{App, RiskEnforcement, Settings};
 use caudal::clock::Clock;
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
+use caudal::http::acknowledgment::Acknowledgments;
 use caudal::http::token::{Minter, TokenConfig, Verifier, mint};
-use caudal::ledger::Ledger;
-use caudal::ledger::queue::LedgerConfig;
+use caudal::ledger::batch::Terms;
+use caudal::ledger::chain::ChainKey;
+use caudal::ledger::store::Postgres;
+use caudal::ledger::{Ledger, LedgerConfig};
 use caudal::models::decisions::DecisionLog;
 use caudal::models::gate::Gate;
 use caudal::models::pushes::Pushes;
 use caudal::models::route::Route;
 use caudal::models::swap::Swapper;
 use caudal::models::{Components, Models, Registry};
+use caudal::outbox::Outbox;
 use caudal::wasm::Runtime;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
@@ -58,6 +62,8 @@ pub(crate) struct Options {
     pub(crate) opening_credit: Money,
     pub(crate) enforce_clabe: bool,
     pub(crate) cooling_seconds: u64,
+    pub(crate) terms: Terms,
+    pub(crate) risk_enforcement: RiskEnforcement,
     pub(crate) decision_log: bool,
     pub(crate) published: Vec<ModelKind>,
     pub(crate) sandbox: bool,
@@ -69,6 +75,8 @@ impl Default for Options {
             opening_credit: Money::from_minor(1_000_000),
             enforce_clabe: false,
             cooling_seconds: 0,
+            terms: Terms::OPEN,
+            risk_enforcement: RiskEnforcement::Off,
             decision_log: false,
             published: vec![ModelKind::Nudge, ModelKind::Accessibility],
             sandbox: false,
@@ -131,11 +139,16 @@ impl TestApp {
     }
 
     async fn start(db: PgPool, options: Options, clock: Clock, models: Models) -> Self {
-        let config = LedgerConfig { cooling_seconds: options.cooling_seconds };
-        let (ledger, _) = Ledger::start(db.clone(), models.clone(), clock.clone(), config).await.unwrap();
+        let terms = Terms { cooling_seconds: options.cooling_seconds, ..options.terms };
+        let config = LedgerConfig::new(terms, ChainKey::new(SECRET).unwrap());
+        let store = Postgres::open(db.clone(), &config.key, clock.now()).await.unwrap();
+        let (ledger, _) = Ledger::start(store, models.clone(), clock.clone(), config).await.unwrap();
+        let outbox = Outbox::new(db.clone());
+        tokio::spawn(outbox.clone().run());
         let (events, _) = EventWorker::start(db.clone(), clock.clone());
         let settings = Settings {
             opening_credit: options.opening_credit,
+            risk_enforcement: options.risk_enforcement,
             enforce_clabe: options.enforce_clabe,
             assist_hosts: vec!["localhost".to_owned()],
             published: options.published,
@@ -143,11 +156,13 @@ impl TestApp {
         let app = App {
             db: db.clone(),
             ledger,
+            outbox: outbox.clone(),
             models: models.clone(),
             runtime: Runtime::new().unwrap(),
             pushes: Pushes::new(Gate::new(env!("CARGO_BIN_EXE_caudal").into()), db.clone(), clock.clone()),
             events,
             tokens: Arc::new(Verifier::new(SECRET, token_config())),
+            acknowledgments: Acknowledgments::new(SECRET),
             sandbox: options.sandbox.then(|| Arc::new(Minter::new(SECRET, token_config()))),
             clock: clock.clone(),
             settings: Arc::new(settings),

@@ -1,14 +1,12 @@
 //! `caudal verify` notices tampering with any one row.
 
-use caudal::clock::Clock;
 use caudal::db::audit;
 use caudal::domain::money::Money;
-use caudal::ledger::{Command, Fund, Ledger, OpenAccount, Outcome};
-use caudal::models::{Models, Registry};
+use caudal::ledger::{Command, Fund, OpenAccount, Outcome};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::model::CONTEXT;
+use crate::model::start;
 
 async fn broken_rules(db: &PgPool) -> Vec<&'static str> {
     let findings = audit::prove(&mut db.acquire().await.unwrap()).await.unwrap();
@@ -17,8 +15,7 @@ async fn broken_rules(db: &PgPool) -> Vec<&'static str> {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn each_tampering_breaks_a_rule(db: PgPool) {
-    let models = Models::new(Registry::default());
-    let (ledger, _) = Ledger::start(db.clone(), models, Clock::fixed(CONTEXT.now), Default::default()).await.unwrap();
+    let ledger = start(db.clone()).await;
     let account_id = Uuid::now_v7();
     let open = OpenAccount {
         account_id,

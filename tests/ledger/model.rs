@@ -1,12 +1,20 @@
 //! A small world for the ledger's tests: three accounts of two users, four payees, an empty book.
 
+use caudal::clock::Clock;
 use caudal::domain::money::Money;
 use caudal::domain::rules::{Facts, Verdict};
 use caudal::domain::transfer::{RailEvent, Status};
 use caudal::ledger::batch::{
-    AccountFacts, Answer, Balance, Batch, Context, NoVerdict, Payee, Policy, State, UserFacts,
+    AccountFacts, Answer, Balance, Batch, Context, NoVerdict, Payee, Policy, State, Terms, UserFacts,
 };
-use caudal::ledger::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, Fund, Order, SPEI_ACCOUNT};
+use caudal::ledger::chain::ChainKey;
+use caudal::ledger::store::Postgres;
+use caudal::ledger::{
+    CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, Fund, IN_TRANSIT_ACCOUNT, Ledger, LedgerConfig, Order, Risk,
+    SPEI_ACCOUNT,
+};
+use caudal::models::{Models, Registry};
+use sqlx::PgPool;
 use time::macros::datetime;
 use uuid::Uuid;
 
@@ -15,11 +23,11 @@ pub(crate) const STRIPE: i16 = 3;
 
 /// What holds for every batch here.
 pub(crate) const CONTEXT: Context =
-    Context { now: datetime!(2026-11-21 18:00 UTC), stripe: STRIPE, cooling_seconds: 0 };
+    Context { now: datetime!(2026-11-21 18:00 UTC), stripe: STRIPE, terms: Terms::OPEN };
 
 /// Rules that say yes to everything: what remains is the core's own.
 pub(crate) fn lenient() -> Policy<'static> {
-    fn decide(_: &Facts) -> Result<Verdict, NoVerdict> {
+    fn decide(_: Uuid, _: &Facts) -> Result<Verdict, NoVerdict> {
         Ok(Verdict::Accepted)
     }
     fn transition(_: Status, event: RailEvent) -> Result<Option<Status>, NoVerdict> {
@@ -40,14 +48,26 @@ fn owner(index: u8) -> String {
     if index < 2 { "ana" } else { "luis" }.to_owned()
 }
 
+/// The key of every chain here.
+pub(crate) fn key() -> ChainKey {
+    ChainKey::new(b"a key of thirty-two bytes at least").unwrap()
+}
+
+/// A running ledger without rules, in which time stands still.
+pub(crate) async fn start(db: PgPool) -> Ledger {
+    let models = Models::new(Registry::default());
+    let store = Postgres::open(db, &key(), CONTEXT.now).await.unwrap();
+    let config = LedgerConfig::new(Terms::OPEN, key());
+    Ledger::start(store, models, Clock::fixed(CONTEXT.now), config).await.unwrap().0
+}
+
 /// Accounts 0 and 1 are Ana's, 2 is Luis'; payees 0 and 1 are Ana's, 2 and 3 are Luis'.
 pub(crate) fn world() -> State {
     let mut state = State::default();
     for index in 0..3 {
         let facts = AccountFacts { owner: Some(owner(index)), number: format!("account {index}") };
         state.accounts.insert(account(index), facts);
-        let balance = Balance { posted: Money::ZERO, floor: Money::ZERO, version: 0 };
-        state.balances.insert((account(index), CUSTOMER_STRIPE), balance);
+        state.balances.insert((account(index), CUSTOMER_STRIPE), Balance::empty(Money::ZERO));
     }
     for index in 0..4 {
         let facts = Payee {
@@ -59,9 +79,9 @@ pub(crate) fn world() -> State {
         };
         state.payees.insert(payee(index), facts);
     }
-    let own = |floor| Balance { posted: Money::ZERO, floor: Money::from_minor(floor), version: 0 };
-    state.balances.insert((FUNDING_ACCOUNT, STRIPE), own(i64::MIN + 1));
-    state.balances.insert((SPEI_ACCOUNT, STRIPE), own(0));
+    for account in [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT] {
+        state.balances.insert((account, STRIPE), Balance::empty(Money::from_minor(i64::MIN + 1)));
+    }
     state
 }
 
@@ -86,6 +106,7 @@ pub(crate) fn command(position: usize, small: &Small) -> Command {
             from_account_id: account(*from),
             to_beneficiary_id: payee(*to),
             amount: Money::from_minor(*amount),
+            risk: Risk::NotAsked,
         }),
     }
 }
@@ -95,8 +116,7 @@ pub(crate) fn commit(state: &mut State, batch: &Batch) {
     for (key, change) in &batch.balances {
         let balance = state.balances.get_mut(key).unwrap();
         assert_eq!(balance.version, change.expected, "the version that was loaded");
-        balance.version = change.version;
-        balance.posted = change.posted;
+        *balance = change.after;
     }
     for ((owner, key), answer) in &batch.answers {
         let answer = Answer { fingerprint: answer.fingerprint, outcome: answer.outcome.clone() };

@@ -3,6 +3,7 @@
 use caudal::domain::money::Money;
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Batch, Context};
+use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Fate, Postgres, Store as _};
 use caudal::ledger::writer::{self, LEASE, Writer};
 use caudal::ledger::{Command, FUNDING_ACCOUNT, Fund, OpenAccount, Outcome};
@@ -10,7 +11,7 @@ use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use crate::model::{CONTEXT, lenient};
+use crate::model::{CONTEXT, key, lenient, start};
 
 async fn writer_for(db: &PgPool, holder: u128, now: OffsetDateTime) -> Writer {
     writer::acquire(&mut db.acquire().await.unwrap(), Uuid::from_u128(holder), now).await.unwrap()
@@ -34,6 +35,14 @@ async fn decide(store: &Postgres, writer: &Writer, commands: &[Command]) -> (Bat
     apply(&mut state, commands, &context, &lenient())
 }
 
+fn seal(batch: &Batch, batch_id: Uuid, writer: &Writer) -> Seal {
+    key().seal(batch, batch_id, writer, &Context { stripe: writer.stripe, ..CONTEXT })
+}
+
+fn tombstone(writer: &Writer) -> Seal {
+    key().seal_tombstone(Uuid::new_v4(), writer, CONTEXT.now)
+}
+
 async fn count(db: &PgPool) -> (i64, i64, i64) {
     let query = "select (select count(*) from transfer), (select count(*) from entry), (select count(*) from account)";
     sqlx::query_as(query).fetch_one(db).await.unwrap()
@@ -44,7 +53,7 @@ async fn every_kind_of_wrong_batch_is_refused_whole(db: PgPool) {
     let store = Postgres(db.clone());
     let mut writer = writer_for(&db, 1, CONTEXT.now).await;
     let (batch, outcomes) = decide(&store, &writer, &[open("1")]).await;
-    store.commit(&batch, Uuid::new_v4(), &writer, &CONTEXT).await.unwrap();
+    store.commit(&batch, &seal(&batch, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap();
     writer.next_seq += 1;
     let Outcome::Opened(opened) = &outcomes[0] else { panic!("{outcomes:?}") };
     let fund = Fund { transfer_id: Uuid::now_v7(), account_id: opened.account_id, amount: Money::from_minor(7) };
@@ -56,7 +65,7 @@ async fn every_kind_of_wrong_batch_is_refused_whole(db: PgPool) {
         ("batch_balanced", |batch| batch.entries.truncate(1)),
         ("batch_explained", |batch| {
             let customer = batch.balances.iter_mut().find(|(key, _)| key.0 != FUNDING_ACCOUNT).unwrap();
-            customer.1.posted = Money::from_minor(customer.1.posted.minor() + 1);
+            customer.1.after.posted = Money::from_minor(customer.1.after.posted.minor() + 1);
         }),
         ("batch_debited", |batch| {
             batch.balances.clear();
@@ -65,7 +74,7 @@ async fn every_kind_of_wrong_batch_is_refused_whole(db: PgPool) {
         ("batch_race", |batch| batch.balances.values_mut().for_each(|change| change.expected += 1)),
         ("no_overdraft", |batch| {
             let customer = batch.balances.iter_mut().find(|(key, _)| key.0 != FUNDING_ACCOUNT).unwrap();
-            customer.1.posted = Money::from_minor(-1);
+            customer.1.after.posted = Money::from_minor(-1);
         }),
         ("entry_pkey", |batch| batch.entries[0].version = 1),
         ("entry_delta", |batch| batch.entries.iter_mut().for_each(|entry| entry.delta = Money::ZERO)),
@@ -76,7 +85,7 @@ async fn every_kind_of_wrong_batch_is_refused_whole(db: PgPool) {
     for (constraint, sabotage) in sabotages {
         let mut bad = good.clone();
         sabotage(&mut bad);
-        let refusal = store.commit(&bad, Uuid::new_v4(), &writer, &CONTEXT).await.unwrap_err();
+        let refusal = store.commit(&bad, &seal(&bad, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap_err();
         match (&refusal, constraint) {
             (CommitError::LostRace, "batch_race" | "entry_pkey") => {}
             (CommitError::Refused(error), _) => {
@@ -86,7 +95,7 @@ async fn every_kind_of_wrong_batch_is_refused_whole(db: PgPool) {
         }
         assert_eq!(count(&db).await, before, "{constraint}");
     }
-    store.commit(&good, Uuid::new_v4(), &writer, &CONTEXT).await.unwrap();
+    store.commit(&good, &seal(&good, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap();
     let findings = caudal::db::audit::prove(&mut db.acquire().await.unwrap()).await.unwrap();
     assert!(findings.iter().all(|finding| finding.broken == 0), "{findings:?}");
 }
@@ -96,18 +105,21 @@ async fn a_batch_decided_on_old_balances_loses_the_race(db: PgPool) {
     let store = Postgres(db.clone());
     let (mut one, two) = (writer_for(&db, 1, CONTEXT.now).await, writer_for(&db, 2, CONTEXT.now).await);
     let (batch, outcomes) = decide(&store, &one, &[open("1")]).await;
-    store.commit(&batch, Uuid::new_v4(), &one, &CONTEXT).await.unwrap();
+    store.commit(&batch, &seal(&batch, Uuid::new_v4(), &one), &CONTEXT).await.unwrap();
     one.next_seq += 1;
     let Outcome::Opened(opened) = &outcomes[0] else { panic!("{outcomes:?}") };
     let fund =
         |amount| Fund { transfer_id: Uuid::now_v7(), account_id: opened.account_id, amount: Money::from_minor(amount) };
     let (first, _) = decide(&store, &one, &[Command::Fund(fund(1))]).await;
     let (second, _) = decide(&store, &two, &[Command::Fund(fund(2))]).await;
-    store.commit(&first, Uuid::new_v4(), &one, &CONTEXT).await.unwrap();
-    assert!(matches!(store.commit(&second, Uuid::new_v4(), &two, &CONTEXT).await, Err(CommitError::LostRace)));
+    store.commit(&first, &seal(&first, Uuid::new_v4(), &one), &CONTEXT).await.unwrap();
+    assert!(matches!(
+        store.commit(&second, &seal(&second, Uuid::new_v4(), &two), &CONTEXT).await,
+        Err(CommitError::LostRace)
+    ));
     // Decided again on what is there now, it goes through.
     let (second, _) = decide(&store, &two, &[Command::Fund(fund(2))]).await;
-    store.commit(&second, Uuid::new_v4(), &two, &CONTEXT).await.unwrap();
+    store.commit(&second, &seal(&second, Uuid::new_v4(), &two), &CONTEXT).await.unwrap();
     let (batch, outcomes) = decide(&store, &one, &[open("1")]).await;
     assert_eq!(outcomes, [Outcome::AccountExists]);
     assert!(batch.is_empty());
@@ -119,9 +131,12 @@ async fn two_openings_of_one_number_are_told_apart_by_the_table(db: PgPool) {
     let (one, two) = (writer_for(&db, 1, CONTEXT.now).await, writer_for(&db, 2, CONTEXT.now).await);
     let (first, _) = decide(&store, &one, &[open("1")]).await;
     let (second, _) = decide(&store, &two, &[open("1")]).await;
-    store.commit(&first, Uuid::new_v4(), &one, &CONTEXT).await.unwrap();
+    store.commit(&first, &seal(&first, Uuid::new_v4(), &one), &CONTEXT).await.unwrap();
     let before = count(&db).await;
-    assert!(matches!(store.commit(&second, Uuid::new_v4(), &two, &CONTEXT).await, Err(CommitError::LostRace)));
+    assert!(matches!(
+        store.commit(&second, &seal(&second, Uuid::new_v4(), &two), &CONTEXT).await,
+        Err(CommitError::LostRace)
+    ));
     assert_eq!(count(&db).await, before);
 }
 
@@ -140,9 +155,9 @@ async fn a_chain_is_leased_to_one_writer_and_fenced_by_its_numbers(db: PgPool) {
     assert!(!writer::renew(&mut connection, &two, later).await.unwrap());
     let store = Postgres(db.clone());
     let (batch, _) = decide(&store, &three, &[open("3")]).await;
-    store.commit(&batch, Uuid::new_v4(), &three, &CONTEXT).await.unwrap();
+    store.commit(&batch, &seal(&batch, Uuid::new_v4(), &three), &CONTEXT).await.unwrap();
     let (batch, _) = decide(&store, &two, &[open("2")]).await;
-    let refusal = store.commit(&batch, Uuid::new_v4(), &two, &CONTEXT).await.unwrap_err();
+    let refusal = store.commit(&batch, &seal(&batch, Uuid::new_v4(), &two), &CONTEXT).await.unwrap_err();
     assert!(matches!(refusal, CommitError::LostChain | CommitError::LostRace), "{refusal:?}");
     // A released chain is continued where it ended.
     writer::release(&mut connection, &three).await.unwrap();
@@ -154,12 +169,7 @@ async fn a_chain_is_leased_to_one_writer_and_fenced_by_its_numbers(db: PgPool) {
 async fn two_hosts_that_start_at_once_get_two_chains(db: PgPool) {
     let start = |_| {
         let db = db.clone();
-        tokio::spawn(async move {
-            let models = caudal::models::Models::new(caudal::models::Registry::default());
-            let clock = caudal::clock::Clock::fixed(CONTEXT.now);
-            let (ledger, _) = caudal::ledger::Ledger::start(db, models, clock, Default::default()).await.unwrap();
-            ledger.submit(open(&Uuid::now_v7().to_string())).await.unwrap()
-        })
+        tokio::spawn(async move { start(db).await.submit(open(&Uuid::now_v7().to_string())).await.unwrap() })
     };
     let hosts: Vec<_> = (0..4).map(start).collect();
     for host in hosts {
@@ -176,18 +186,18 @@ async fn an_unknown_outcome_is_settled_for_good(db: PgPool) {
     let mut writer = writer_for(&db, 1, CONTEXT.now).await;
     let (batch, _) = decide(&store, &writer, &[open("1")]).await;
     let (there, not_there) = (Uuid::new_v4(), Uuid::new_v4());
-    store.commit(&batch, there, &writer, &CONTEXT).await.unwrap();
-    assert_eq!(store.settle(there, &writer, CONTEXT.now).await.unwrap(), Fate::Committed);
-    assert_eq!(store.settle(not_there, &writer, CONTEXT.now).await.unwrap(), Fate::LostChain);
+    store.commit(&batch, &seal(&batch, there, &writer), &CONTEXT).await.unwrap();
+    assert_eq!(store.settle(there, &tombstone(&writer)).await.unwrap(), Fate::Committed);
+    assert_eq!(store.settle(not_there, &tombstone(&writer)).await.unwrap(), Fate::LostChain);
 
     // An attempt that was not there when it was asked for can never come through afterwards.
     writer.next_seq += 1;
     let (batch, _) = decide(&store, &writer, &[open("2")]).await;
-    assert_eq!(store.settle(not_there, &writer, CONTEXT.now).await.unwrap(), Fate::Never);
-    let late = store.commit(&batch, not_there, &writer, &CONTEXT).await;
+    assert_eq!(store.settle(not_there, &tombstone(&writer)).await.unwrap(), Fate::Never);
+    let late = store.commit(&batch, &seal(&batch, not_there, &writer), &CONTEXT).await;
     assert!(matches!(late, Err(CommitError::LostChain)), "{late:?}");
     writer.next_seq += 1;
-    store.commit(&batch, Uuid::new_v4(), &writer, &CONTEXT).await.unwrap();
+    store.commit(&batch, &seal(&batch, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap();
     let findings = caudal::db::audit::prove(&mut db.acquire().await.unwrap()).await.unwrap();
     assert!(findings.iter().all(|finding| finding.broken == 0), "{findings:?}");
 }
@@ -203,7 +213,7 @@ async fn settling_waits_for_a_statement_that_still_runs(db: PgPool) {
     let row = "insert into ledger_batch (chain_id, seq, batch_id, created_at) values ($1, $2, $3, now())";
     let row = sqlx::query(row).bind(writer.chain_id).bind(writer.next_seq).bind(batch_id);
     row.execute(&mut *slow).await.unwrap();
-    let asking = tokio::spawn(async move { store.settle(batch_id, &writer, CONTEXT.now).await });
+    let asking = tokio::spawn(async move { store.settle(batch_id, &tombstone(&writer)).await });
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
     assert!(!asking.is_finished(), "it has to wait for the other's end");
     slow.commit().await.unwrap();

@@ -6,18 +6,20 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use uuid::Uuid;
 
 use super::database::{Database, Use};
-use super::print;
+use super::{print, secret};
 use crate::clock::Clock;
 use crate::config::{Common, Fund};
 use crate::domain::money::Money;
-use crate::ledger::queue::LedgerConfig;
-use crate::ledger::{Command, Ledger, LedgerError, Outcome};
+use crate::ledger::chain::ChainKey;
+use crate::ledger::store::Postgres;
+use crate::ledger::{Command, Ledger, LedgerConfig, LedgerError, Outcome};
 use crate::models::{Models, Registry};
 
 pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
     let amount = Money::parse_amount(&fund.amount).map_err(|error| anyhow!("--amount {}: {error}", fund.amount))?;
+    let key = secret::ledger_key(common)?;
     let database = Database::open(common, Use::Shared).await?;
-    let outcome = credit(&database, fund.account, amount).await;
+    let outcome = credit(&database, key, fund.account, amount).await;
     database.close().await?;
     match outcome? {
         Outcome::Funded(balance) => print(&format!("credited {amount} MXN, new balance {balance} MXN"))?,
@@ -30,12 +32,14 @@ pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn credit(database: &Database, account_id: Uuid, amount: Money) -> Result<Outcome> {
+async fn credit(database: &Database, key: ChainKey, account_id: Uuid, amount: Money) -> Result<Outcome> {
     // A credit asks no rules, so no component is loaded.
     let models = Models::new(Registry::default());
-    let (clock, config) = (Clock::system(), LedgerConfig::default());
+    let clock = Clock::system();
+    let store = Postgres::open(database.pool.clone(), &key, clock.now()).await.context("cannot use the ledger")?;
+    let config = LedgerConfig::new(Default::default(), key);
     let (ledger, task) =
-        Ledger::start(database.pool.clone(), models, clock.clone(), config).await.context("cannot start the ledger")?;
+        Ledger::start(store, models, clock.clone(), config).await.context("cannot start the ledger")?;
     let command = crate::ledger::Fund { transfer_id: clock.new_id(), account_id, amount };
     let outcome = ledger.submit(Command::Fund(command)).await;
     drop(ledger);

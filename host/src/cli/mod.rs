@@ -1,8 +1,12 @@
 //! The commands, one file each.
 
+mod couriers;
 mod database;
+mod events;
 mod fund;
 mod gate;
+mod heads;
+mod limits;
 mod models;
 mod postgres;
 mod replay;
@@ -36,7 +40,9 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Serve(serve) => serve::run(&cli.common, serve).await,
             Command::Token(token) => token::run(&cli.common, token),
             Command::Fund(fund) => fund::run(&cli.common, fund).await,
-            Command::Verify => verify::run(&cli.common).await,
+            Command::Verify(verify) => verify::run(&cli.common, verify).await,
+            Command::Limits(limits) => limits::run(&cli.common, limits).await,
+            Command::Events(events) => events::run(&cli.common, events).await,
             Command::Postgres(command) => postgres::run(&cli.common, command).await,
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,

@@ -1,4 +1,4 @@
-//! The secret that signs tokens: given, or the sandbox's own in the data folder.
+//! Secrets: what signs tokens and what the ledger's hashes are made with, given or kept in the data folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -7,10 +7,15 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::config::Jwt;
+use crate::config::{Common, Jwt};
 use crate::http::token::{SECRET_BYTES_MIN, TokenConfig};
+use crate::ledger::chain::ChainKey;
 
-const FILE: &str = "jwt-secret";
+/// What signs the sandbox's tokens.
+const TOKENS: &str = "jwt-secret";
+
+/// What the ledger's hashes are made with.
+const LEDGER: &str = "ledger-key";
 
 /// The configured secret; it has no default.
 pub(super) fn configured(jwt: &Jwt) -> Result<Option<Vec<u8>>> {
@@ -26,7 +31,21 @@ pub(super) fn configured(jwt: &Jwt) -> Result<Option<Vec<u8>>> {
 
 /// The sandbox's secret; made up when it is not there yet.
 pub(super) fn of_sandbox(data_dir: &Path) -> Result<Vec<u8>> {
-    let path = data_dir.join(FILE);
+    kept(data_dir, TOKENS)
+}
+
+/// The key of the ledger's hashes: configured, or the data folder's, made up when it is not there yet.
+pub(super) fn ledger_key(common: &Common) -> Result<ChainKey> {
+    let key = match &common.ledger_key {
+        Some(key) => key.clone().into_bytes(),
+        None => kept(&common.data_dir, LEDGER)?,
+    };
+    ChainKey::new(&key).context("CAUDAL_LEDGER_KEY is too short: use for example what `openssl rand -hex 32` gives")
+}
+
+/// A secret of the data folder.
+fn kept(data_dir: &Path, file: &str) -> Result<Vec<u8>> {
+    let path = data_dir.join(file);
     fs::create_dir_all(data_dir).with_context(|| format!("cannot create the data folder {}", data_dir.display()))?;
     let mut random = [0; SECRET_BYTES_MIN];
     getrandom::fill(&mut random).context("the machine gives no random bytes")?;

@@ -1,6 +1,7 @@
 //! `caudal serve`: starts everything in order, and stops it in the opposite one.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,22 +12,26 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use super::database::{Database, Use};
-use super::{print, secret};
+use super::{couriers, heads, print, secret};
 use crate::analytics::EventWorker;
-use crate::app::{App, Settings};
+use crate::app::{App, RiskEnforcement, Settings};
 use crate::clock::Clock;
-use crate::config::{ClabePolicy, Common, PublishedKind, Serve, program};
+use crate::config::{ClabePolicy, Common, PublishedKind, RiskPolicy, Serve, program};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
+use crate::http::acknowledgment::Acknowledgments;
 use crate::http::token::{Minter, Verifier, mint};
 use crate::http::{sandbox, server};
-use crate::ledger::Ledger;
-use crate::ledger::queue::LedgerConfig;
+use crate::ledger::batch::Terms;
+use crate::ledger::chain::ChainKey;
+use crate::ledger::store::Postgres;
+use crate::ledger::{Ledger, LedgerConfig};
 use crate::models::decisions::{self, DecisionLog};
 use crate::models::gate::Gate;
 use crate::models::pushes::Pushes;
 use crate::models::swap::Swapper;
 use crate::models::{Components, Models, Registry};
+use crate::outbox::Outbox;
 use crate::wasm::{Cache, Runtime};
 use crate::{assist_router, ledger_router};
 
@@ -51,6 +56,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         None if serve.sandbox => secret::of_sandbox(&common.data_dir)?,
         None => bail!("set CAUDAL_JWT_SECRET to the secret that signs your tokens, or try --sandbox"),
     };
+    let ledger_key = secret::ledger_key(common)?;
     // From here on a signal is noticed, also one that comes while things still start.
     let signals = Signals::new()?;
     // Cheap things first: a taken port or a broken component is told before a database starts.
@@ -70,7 +76,16 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
 
     let database = Database::open(common, Use::Owned).await?;
     let listeners = (ledger_listener, assist_listener);
-    let served = serve_until_signal(&serve, &secret, (runtime, registry), &database, listeners, signals).await;
+    let served = serve_until_signal(
+        &serve,
+        &common.data_dir,
+        (&secret, ledger_key),
+        (runtime, registry),
+        &database,
+        listeners,
+        signals,
+    )
+    .await;
     database.close().await?;
     served?;
     Ok(ExitCode::SUCCESS)
@@ -83,7 +98,8 @@ async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
 
 async fn serve_until_signal(
     serve: &Serve,
-    secret: &[u8],
+    data_dir: &Path,
+    (secret, ledger_key): (&[u8], ChainKey),
     (runtime, registry): (Runtime, Registry),
     database: &Database,
     (ledger_listener, assist_listener): (TcpListener, TcpListener),
@@ -95,22 +111,29 @@ async fn serve_until_signal(
     let swapper = Swapper::start(database.pool.clone(), models.clone(), runtime.clone(), clock.clone())
         .await
         .context("cannot see which models are deployed")?;
-    let config = LedgerConfig { cooling_seconds: serve.beneficiary_cooling.as_secs() };
-    let (ledger, ledger_task) = Ledger::start(database.pool.clone(), models.clone(), clock.clone(), config)
-        .await
-        .context("cannot start the ledger")?;
+    let store =
+        Postgres::open(database.pool.clone(), &ledger_key, clock.now()).await.context("cannot use the ledger")?;
+    let config = LedgerConfig::new(terms(serve), ledger_key);
+    let (ledger, ledger_task) =
+        Ledger::start(store, models.clone(), clock.clone(), config).await.context("cannot start the ledger")?;
+    let note_heads = tokio::spawn(heads::keep(database.pool.clone(), heads::path(data_dir)));
+    let courier = couriers::start(&serve.rail, &database.pool, &ledger, &clock);
     let purge = tokio::spawn(decisions::purge(database.pool.clone(), clock.clone()));
+    let outbox = Outbox::new(database.pool.clone());
+    let follower = tokio::spawn(outbox.clone().run());
     let (events, event_task) = EventWorker::start(database.pool.clone(), clock.clone());
     let started_at = clock.now();
     let gate = Gate::new(program().context("cannot find this program's own file")?);
     let app = App {
         db: database.pool.clone(),
         ledger,
+        outbox: outbox.clone(),
         models,
         runtime,
         pushes: Pushes::new(gate, database.pool.clone(), clock.clone()),
         events,
         tokens: Arc::new(Verifier::new(secret, secret::token_config(&serve.jwt))),
+        acknowledgments: Acknowledgments::new(secret),
         sandbox: serve.sandbox.then(|| Arc::new(Minter::new(secret, secret::token_config(&serve.jwt)))),
         clock,
         settings: Arc::new(settings(serve)),
@@ -134,6 +157,12 @@ async fn serve_until_signal(
     // It holds a connection for as long as it lives, also when a request does not end.
     swapper.abort();
     purge.abort();
+    follower.abort();
+    outbox.close().await;
+    note_heads.abort();
+    if let Some(courier) = courier {
+        courier.abort();
+    }
     // The servers hold the last handles to the ledger, so its task ends after them, with every
     // command answered.
     let finish = async {
@@ -167,6 +196,15 @@ impl Signals {
     }
 }
 
+fn terms(serve: &Serve) -> Terms {
+    Terms {
+        rail: couriers::name(&serve.rail),
+        cooling_seconds: serve.beneficiary_cooling.as_secs(),
+        per_transfer_limit: serve.limits.per_transfer,
+        per_day_limit: serve.limits.per_day,
+    }
+}
+
 fn settings(serve: &Serve) -> Settings {
     let mut assist_hosts: Vec<String> = serve.assist_hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
     assist_hosts.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
@@ -176,6 +214,11 @@ fn settings(serve: &Serve) -> Settings {
     });
     Settings {
         opening_credit: if serve.sandbox { SANDBOX_CREDIT } else { Money::ZERO },
+        risk_enforcement: match serve.risk_enforcement {
+            RiskPolicy::Off => RiskEnforcement::Off,
+            RiskPolicy::Shadow => RiskEnforcement::Shadow,
+            RiskPolicy::Enforce => RiskEnforcement::Enforce,
+        },
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,
         assist_hosts,
         published: published(serve),

@@ -1,4 +1,4 @@
-//! `caudal verify`: proves the ledger by SQL alone.
+//! `caudal verify`: proves the ledger by SQL, and its history by the chain of hashes.
 
 use std::process::ExitCode;
 
@@ -6,15 +6,22 @@ use anyhow::{Context as _, Result};
 use sqlx::{Connection as _, PgPool};
 
 use super::database::{Database, Use};
-use super::print;
-use crate::config::Common;
+use super::heads::{self, Heads};
+use super::{print, secret};
+use crate::config::{Common, Verify};
 use crate::db::audit::{self, Census, Finding};
+use crate::ledger::chain::ChainKey;
+use crate::ledger::store::Postgres;
+use crate::ledger::store::proof::{self, Break, Missing, Proof};
 
-pub(super) async fn run(common: &Common) -> Result<ExitCode> {
+pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
+    let path = verify.heads.unwrap_or_else(|| heads::path(&common.data_dir));
+    let noted = heads::read(&path)?;
+    let key = secret::ledger_key(common)?;
     let database = Database::open(common, Use::Shared).await?;
-    let proof = prove(&database.pool).await;
+    let proof = prove(&database.pool, &key, &noted).await;
     database.close().await?;
-    let (census, findings) = proof.context("cannot read the ledger")?;
+    let Proved { census, findings, chain, missing } = proof?;
     print(&format!(
         "looked at {} accounts, {} transfers, {} entries and {} batches",
         census.accounts, census.transfers, census.entries, census.batches
@@ -25,17 +32,57 @@ pub(super) async fn run(common: &Common) -> Result<ExitCode> {
             broken => print(&format!("  BROKEN  {rule} ({broken} times)"))?,
         }
     }
-    let sound = findings.iter().all(|finding| finding.broken == 0);
+    print_chain(&chain, &missing, noted.len())?;
+    let sound = findings.iter().all(|finding| finding.broken == 0) && chain.breaks.is_empty() && missing.is_empty();
+    if sound {
+        heads::write(&path, &chain.heads)?;
+    }
     print(if sound { "the ledger is sound" } else { "the ledger is NOT sound: stop transfers and look at the rows" })?;
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+fn print_chain(chain: &Proof, missing: &[Missing], noted: usize) -> Result<()> {
+    let state = if chain.breaks.is_empty() { "ok    " } else { "BROKEN" };
+    print(&format!("  {state}  the hashes of {} chains fit their batches and rows", chain.heads.len()))?;
+    for Break { chain_id, seq, what } in &chain.breaks {
+        print(&format!("          batch {seq} of chain {chain_id}: {what}"))?;
+    }
+    let state = if missing.is_empty() { "ok    " } else { "BROKEN" };
+    print(&format!("  {state}  each chain goes at least to where it was seen before ({noted} noted)"))?;
+    for Missing { chain_id, seq } in missing {
+        print(&format!(
+            "          batch {seq} of chain {chain_id} is not there, or is another one: history was cut off"
+        ))?;
+    }
+    if chain.unchained > 0 {
+        print(&format!("  note    {} batches are older than the chain of hashes", chain.unchained))?;
+    }
+    Ok(())
+}
+
+struct Proved {
+    census: Census,
+    findings: Vec<Finding>,
+    chain: Proof,
+    missing: Vec<Missing>,
+}
+
 /// All checks see one moment, also while transfers go on.
-async fn prove(pool: &PgPool) -> Result<(Census, Vec<Finding>), sqlx::Error> {
-    let mut db = pool.acquire().await?;
-    let mut transaction = db.begin_with("begin isolation level repeatable read read only").await?;
-    let census = audit::count_rows(&mut transaction).await?;
-    let findings = audit::prove(&mut transaction).await?;
-    transaction.commit().await?;
-    Ok((census, findings))
+async fn prove(pool: &PgPool, key: &ChainKey, noted: &Heads) -> Result<Proved> {
+    Postgres::check(pool, key).await.context("cannot check the hashes")?;
+    let unreadable = "cannot read the ledger";
+    let mut db = pool.acquire().await.context(unreadable)?;
+    let begin = "begin isolation level repeatable read read only";
+    let mut transaction = db.begin_with(begin).await.context(unreadable)?;
+    let proved = async {
+        Ok::<_, sqlx::Error>(Proved {
+            census: audit::count_rows(&mut transaction).await?,
+            findings: audit::prove(&mut transaction).await?,
+            chain: proof::prove(&mut transaction, key).await?,
+            missing: proof::missing(&mut transaction, noted).await?,
+        })
+    };
+    let proved = proved.await.context(unreadable)?;
+    transaction.commit().await.context(unreadable)?;
+    Ok(proved)
 }

@@ -54,8 +54,16 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
             (select (coalesce(sum(posted), 0) <> 0)::int::bigint from account_balance) as "not_conserved!",
             (select count(*) from account_balance where posted < floor) as "overdrawn!",
             (select count(*) from account_balance b left join account a using (account_id)
-                where a.account_id is null or (a.kind <> 'funding' and b.floor <> 0) or (a.kind = 'customer' and b.stripe <> 0)
+                where a.account_id is null or (a.kind = 'customer') <> (b.floor = 0) or (a.kind = 'customer' and b.stripe <> 0)
             ) as "odd_balances!",
+            (select count(*) from (
+                select 1 from account_balance join account a using (account_id) where a.kind in ('spei', 'in-transit')
+                group by account_id having sum(posted) < 0
+            ) as negative) as "overdrawn_banks!",
+            (select count(*) from (
+                select e.created_at < lag(e.created_at) over w as back from entry e
+                window w as (partition by account_id, stripe order by version)
+            ) as steps where back) as "steps_back!",
             (select count(*) from account a where kind = 'customer' and not exists (
                 select from account_balance b where b.account_id = a.account_id and b.stripe = 0
             )) as "accounts_without_balance!",
@@ -77,12 +85,37 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
             ) as steps where gap <> 0) as "broken_steps!",
             (select count(*) from (
                 select t.transfer_id
-                from transfer t left join entry e using (transfer_id)
-                group by t.transfer_id, t.amount, t.debit_account_id, t.credit_account_id, t.status
-                having count(*) filter (where e.delta = -t.amount and e.account_id = t.debit_account_id) <> 1
-                    or count(*) filter (where e.delta = t.amount and e.account_id = t.credit_account_id) <> 1
-                    or count(e.transfer_id) <> 2
+                from transfer t
+                left join (
+                    select transfer_id, kind, account_id, sum(delta) as net, count(*) as entries
+                    from entry join account using (account_id) group by transfer_id, kind, account_id
+                ) as e using (transfer_id)
+                left join (
+                    select transfer_id, count(*) as statuses from transfer_event group by transfer_id
+                ) as v using (transfer_id)
+                group by t.transfer_id, t.amount, t.debit_account_id, t.credit_account_id, t.status, v.statuses
+                having coalesce(sum(e.net) filter (where e.account_id = t.debit_account_id), 0)
+                        <> case t.status when 'failed' then 0 else -t.amount end
+                    or coalesce(sum(e.net) filter (where e.account_id = t.credit_account_id), 0)
+                        <> case t.status when 'completed' then t.amount else 0 end
+                    or coalesce(sum(e.net) filter (where e.kind = 'in-transit'), 0)
+                        <> case t.status when 'pending' then t.amount else 0 end
+                    or coalesce(sum(e.entries), 0) <> 2 * coalesce(v.statuses, 0)
             ) as unbalanced) as "unbalanced_transfers!",
+            (select count(*) from (
+                select transfer_id from transfer_event group by transfer_id
+                having min(ordinal) <> 0 or max(ordinal) <> count(*) - 1
+                    or string_agg(status, ' ' order by ordinal)
+                        not in ('pending', 'completed', 'pending completed', 'pending failed')
+            ) as odd) as "odd_lives!",
+            (select count(*) from transfer t full join rail_payment p using (transfer_id)
+                where (coalesce(t.status, '') = 'pending') <> (p.transfer_id is not null)
+                    or p.rail is not null and p.rail is distinct from t.rail
+            ) as "odd_payments!",
+            (select count(*) from transfer r left join transfer t on t.transfer_id = r.returns
+                where r.kind = 'return' and (t.kind, t.status, t.amount, t.debit_account_id, t.owner)
+                    is distinct from ('spei'::text, 'completed'::text, r.amount, r.credit_account_id, r.owner)
+            ) as "odd_returns!",
             (select count(*) from entry e where not exists (
                 select from transfer t where t.transfer_id = e.transfer_id
             )) as "stray_entries!",
@@ -102,7 +135,7 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
             ) or not exists (
                 select from account a
                 where a.account_id = case t.kind when 'spei' then t.credit_account_id else t.debit_account_id end
-                    and a.kind = case t.kind when 'spei' then 'spei' else 'funding' end
+                    and a.kind = case when t.kind in ('spei', 'return') then 'spei' else 'funding' end
             )) as "transfers_of_others!",
             (select count(*) from ledger_batch b
                 full join (select chain_id, seq, count(*) as n from transfer group by 1, 2) as t using (chain_id, seq)
@@ -111,9 +144,14 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
                     from entry group by 1, 2
                 ) as e using (chain_id, seq)
                 full join (select chain_id, seq, count(*) as n from idempotency group by 1, 2) as k using (chain_id, seq)
+                full join (
+                    select chain_id, seq, count(*) as n, array_agg(transfer_id order by transfer_id) as ids
+                    from transfer_event group by 1, 2
+                ) as v using (chain_id, seq)
                 where b.batch_id is null or b.transfers_written <> coalesce(t.n, 0)
                     or b.entries_written <> coalesce(e.n, 0) or b.keys_written <> coalesce(k.n, 0)
                     or b.credits <> coalesce(e.credits, 0) or b.debits <> b.credits
+                    or b.statuses_written <> coalesce(v.n, 0) or b.transfer_ids <> coalesce(v.ids, '{}')
             ) as "odd_batches!"
         "#
     )
@@ -124,16 +162,21 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
         finding("the balances of all accounts add up to zero", row.not_conserved),
         finding("no balance is below its floor", row.overdrawn),
         finding("each balance belongs to an account and has its floor", row.odd_balances),
+        finding("all stripes of a bank's account together are not below zero", row.overdrawn_banks),
+        finding("no entry is older than the one before it", row.steps_back),
         finding("each customer account has a balance", row.accounts_without_balance),
         finding("each entry has a balance", row.entries_without_balance),
         finding("each balance is the sum of its entries", row.unexplained_balances),
         finding("each entry continues the balance before it", row.broken_steps),
-        finding("each transfer has one debit and one credit of its amount", row.unbalanced_transfers),
+        finding("each transfer's money is where its status says", row.unbalanced_transfers),
+        finding("each transfer's statuses are ones that can follow each other", row.odd_lives),
+        finding("pending transfers, and no others, are with a rail", row.odd_payments),
+        finding("each return brings a settled transfer's money back", row.odd_returns),
         finding("each entry belongs to a transfer", row.stray_entries),
         finding("each status is the last one recorded", row.untold_statuses),
         finding("each idempotency key points at a transfer of its owner", row.stray_keys),
         finding("no chain of batches has a gap", row.gaps),
         finding("each transfer is between its owner's account and the bank's", row.transfers_of_others),
-        finding("each batch has the transfers, entries and keys that it wrote", row.odd_batches),
+        finding("each batch has the transfers, statuses, entries and keys that it wrote", row.odd_batches),
     ])
 }

@@ -16,6 +16,8 @@ pub struct Decision {
     pub kind: ModelKind,
     /// Who decided.
     pub model_version: String,
+    /// About which transfer, when it is about one.
+    pub transfer_id: Option<Uuid>,
     /// What was asked, as JSON text.
     pub request: String,
     /// What was answered, as JSON text.
@@ -24,7 +26,8 @@ pub struct Decision {
     pub decided_at: OffsetDateTime,
 }
 
-/// Keeps decisions, all or none.
+/// Keeps decisions, all or none. A second one on the same transfer replaces the first: the ledger decides again
+/// after a lost race.
 ///
 /// # Errors
 /// When the database fails.
@@ -34,11 +37,15 @@ pub async fn insert(db: &mut PgConnection, decisions: &[Decision]) -> Result<(),
     let versions: Vec<_> = decisions.iter().map(|it| it.model_version.clone()).collect();
     let requests: Vec<_> = decisions.iter().map(|it| it.request.clone()).collect();
     let responses: Vec<_> = decisions.iter().map(|it| it.response.clone()).collect();
+    let transfers: Vec<_> = decisions.iter().map(|it| it.transfer_id).collect();
     let times: Vec<_> = decisions.iter().map(|it| it.decided_at).collect();
     sqlx::query!(
         r#"
-        insert into decision (decision_id, kind, model_version, request, response, decided_at)
-        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+        insert into decision (decision_id, kind, model_version, request, response, decided_at, transfer_id)
+        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::uuid[])
+        on conflict (transfer_id) where transfer_id is not null do update
+            set model_version = excluded.model_version, request = excluded.request, response = excluded.response,
+                decided_at = excluded.decided_at
         "#,
         &ids,
         &kinds,
@@ -46,6 +53,7 @@ pub async fn insert(db: &mut PgConnection, decisions: &[Decision]) -> Result<(),
         &requests,
         &responses,
         &times,
+        &transfers as &[Option<Uuid>],
     )
     .execute(db)
     .await?;
@@ -64,7 +72,7 @@ pub async fn latest(
 ) -> Result<Vec<Decision>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select decision_id, kind, model_version, request, response, decided_at
+        select decision_id, kind, model_version, transfer_id, request, response, decided_at
         from decision where kind = $1 and decided_at >= $2
         order by decided_at desc, decision_id desc limit $3
         "#,
@@ -77,6 +85,7 @@ pub async fn latest(
             decision_id: row.decision_id,
             kind: kind_of(&row.kind)?,
             model_version: row.model_version,
+            transfer_id: row.transfer_id,
             request: row.request,
             response: row.response,
             decided_at: row.decided_at,

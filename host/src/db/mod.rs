@@ -5,7 +5,9 @@
 //!
 //! | table | written by |
 //! |---|---|
-//! | account, account_balance, entry, transfer, transfer_event, idempotency, ledger_batch, app_user | `ledger::store` |
+//! | account, account_balance, entry, transfer, transfer_event, idempotency, ledger_batch, ledger_key, rail_payment | `ledger::store` |
+//! | app_user | `ledger::store`, its limits [`limits`] |
+//! | rail_payment, when it is next due | [`payments`] |
 //! | ledger_writer | `ledger::writer` |
 //! | beneficiary | [`beneficiaries`] |
 //! | consent, consent_history | [`consents`] |
@@ -24,7 +26,11 @@ pub mod components;
 pub mod consents;
 pub mod decisions;
 pub mod deployments;
+pub mod entries;
 pub mod events;
+pub mod limits;
+pub mod outbox;
+pub mod payments;
 pub mod profiles;
 pub mod session;
 pub mod transfers;

@@ -22,6 +22,53 @@ super::text_enum! {
     }
 }
 
+super::text_enum! {
+    /// The rails that a payment may take.
+    RailName {
+        /// Settles in the moment in which it is made: the bank's own books and nothing else.
+        Instant = "instant",
+        /// A stand-in for SPEI with its delays, refusals and returns.
+        Simulated = "simulated",
+        /// SPEI by a participant's API.
+        Stp = "stp",
+    }
+}
+
+impl RailName {
+    /// Whether a payment is settled when it is made.
+    pub fn is_instant(self) -> bool {
+        self == Self::Instant
+    }
+}
+
+/// What became of a payment, as its rail tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Report {
+    /// It settled.
+    Settled,
+    /// It was refused before it settled.
+    Rejected,
+    /// It came back: after it had settled, if it had.
+    Returned,
+}
+
+/// Two digits of SPEI's list of reasons for sending money back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reason([u8; 2]);
+
+impl Reason {
+    /// From its digits; none when they are not two.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits: [u8; 2] = text.as_bytes().try_into().ok()?;
+        digits.iter().all(u8::is_ascii_digit).then_some(Self(digits))
+    }
+
+    /// Its digits.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
 impl Status {
     /// Whether a transfer may ever move from `self` to `next`, whatever the rules component says.
     pub fn may_become(self, next: Self) -> bool {
@@ -38,6 +85,8 @@ pub enum Kind {
     Opening,
     /// A credit by the bank's operator.
     Funding,
+    /// Money that came back after its transfer had settled.
+    Return,
 }
 
 impl Kind {
@@ -47,6 +96,7 @@ impl Kind {
             Self::Spei => "spei",
             Self::Opening => "opening",
             Self::Funding => "funding",
+            Self::Return => "return",
         }
     }
 }

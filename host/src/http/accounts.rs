@@ -25,7 +25,7 @@ pub(super) const ACCOUNT_NUMBER_CHARS_MAX: usize = 50;
 const ACCOUNT_TYPE_CHARS_MAX: usize = 40;
 
 /// The only currency of SPEI.
-const CURRENCY: &str = "MXN";
+pub(super) const CURRENCY: &str = "MXN";
 
 const PATH: &str = "/api/ledger/accounts";
 
@@ -42,7 +42,9 @@ pub(super) struct AccountJson {
 }
 
 impl Item for AccountJson {
-    fn position(&self) -> Position {
+    type Cursor = Position;
+
+    fn cursor(&self) -> Position {
         self.position.unwrap_or(Position { created_at: time::OffsetDateTime::UNIX_EPOCH, id: self.id })
     }
 }

@@ -35,7 +35,7 @@ pub(super) async fn score_risk(app: &App, request: &risk::Request, user_id: Opti
         let text = |text: serde_json::Result<String>| text.map_err(|error| Error::Internal(error.into()));
         let asked = text(serde_json::to_string(&RiskRequestJson::new(request, user_id)))?;
         let response = text(serde_json::to_string(&answer))?;
-        log.keep(vec![Kept { kind: ModelKind::Risk, version, request: asked, response }]).await?;
+        log.keep(vec![Kept { kind: ModelKind::Risk, version, transfer_id: None, request: asked, response }]).await?;
     }
     Ok(answer)
 }

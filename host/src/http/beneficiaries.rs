@@ -48,7 +48,9 @@ struct BeneficiaryJson {
 }
 
 impl Item for BeneficiaryJson {
-    fn position(&self) -> Position {
+    type Cursor = Position;
+
+    fn cursor(&self) -> Position {
         self.position
     }
 }

@@ -94,7 +94,7 @@ pub enum Error {
     Stale,
     /// What is active cannot run in a page.
     NotPublishable(NotPublishable),
-    /// The rules component gave no usable answer; logged where it happened.
+    /// The rules component or the scorer that it needs gave no usable answer; logged where it happened.
     RulesUnavailable,
     /// The database is away.
     DatabaseUnavailable(Arc<sqlx::Error>),

@@ -93,11 +93,24 @@ impl<S: Send + Sync> FromRequestParts<S> for Parameters {
 
 /// Which part of a list is asked for: all of it, unless `limit` says otherwise.
 #[derive(Debug, Clone, Copy)]
-pub struct Page {
+pub struct Page<C = Position> {
     /// Items at most; `None` for the whole rest.
     pub limit: Option<u32>,
     /// Where to go on.
-    pub after: Option<Position>,
+    pub after: Option<C>,
+}
+
+impl<C: Cursor> Page<C> {
+    /// Reads `limit` and `cursor`.
+    pub fn read(fields: &mut Fields) -> Self {
+        let limit = fields.optional_integer("limit", 1, PAGE_LENGTH_MAX);
+        let cursor = fields.optional_text("cursor", CURSOR_LENGTH_MAX);
+        let after = cursor.as_deref().and_then(C::parse);
+        if cursor.is_some() && after.is_none() {
+            fields.refuse("cursor", "unknown-value", "must be one that a Link header gave");
+        }
+        Self { limit, after }
+    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Page {
@@ -105,26 +118,32 @@ impl<S: Send + Sync> FromRequestParts<S> for Page {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let Parameters(mut fields) = Parameters::from_request_parts(parts, state).await?;
-        let limit = fields.optional_integer("limit", 1, PAGE_LENGTH_MAX);
-        let cursor = fields.optional_text("cursor", CURSOR_LENGTH_MAX);
-        let after = cursor.as_deref().and_then(parse_cursor);
-        if cursor.is_some() && after.is_none() {
-            fields.refuse("cursor", "unknown-value", "must be one that a Link header gave");
-        }
+        let page = Self::read(&mut fields);
         fields.finish()?;
-        Ok(Self { limit, after })
+        Ok(page)
     }
 }
 
-/// The cursor of a position: milliseconds and id. Clients treat it as opaque.
-pub fn cursor(position: Position) -> String {
-    format!("{}_{}", millis(position.created_at), position.id)
+/// A place in a list as clients hand it back. They treat its text as opaque.
+pub trait Cursor: Copy + Send + 'static {
+    /// As text.
+    fn to_text(self) -> String;
+
+    /// From its text.
+    fn parse(text: &str) -> Option<Self>;
 }
 
-fn parse_cursor(text: &str) -> Option<Position> {
-    let (created_at, id) = text.split_once('_')?;
-    let created_at = created_at.parse().ok().filter(|millis| CURSOR_MILLIS.contains(millis))?;
-    Some(Position { created_at: at_millis(created_at), id: parse_uuid(id)? })
+/// Milliseconds and id.
+impl Cursor for Position {
+    fn to_text(self) -> String {
+        format!("{}_{}", millis(self.created_at), self.id)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (created_at, id) = text.split_once('_')?;
+        let created_at = created_at.parse().ok().filter(|millis| CURSOR_MILLIS.contains(millis))?;
+        Some(Self { created_at: at_millis(created_at), id: parse_uuid(id)? })
+    }
 }
 
 /// The `Idempotency-Key` header: 1 to 255 visible ASCII characters, raw or as a quoted string.

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use time::format_description::well_known::Rfc3339;
+use time::{OffsetDateTime, UtcOffset};
 use uuid::Uuid;
 
 use super::error::{Error, FieldError};
@@ -225,6 +227,15 @@ impl Fields {
     /// An integer from `min` to `max` that may be missing.
     pub fn optional_integer(&mut self, field: &str, min: u32, max: u32) -> Option<u32> {
         self.optional(field, |value| read_integer(value, min, Some(max)))
+    }
+
+    /// An instant of the years 1970 to 9999, in RFC 3339, that may be missing.
+    pub fn optional_instant(&mut self, field: &str) -> Option<OffsetDateTime> {
+        self.optional(field, |value| {
+            let read = value.string().and_then(|text| OffsetDateTime::parse(&text, &Rfc3339).ok());
+            let known = read.filter(|at| at.unix_timestamp() >= 0 && at.to_offset(UtcOffset::UTC).year() <= 9999);
+            known.ok_or(("unknown-value", "must be an instant like 2026-11-21T18:00:00Z".to_owned()))
+        })
     }
 
     /// An object that may be missing; its faults are noted as `field.name`.

@@ -9,22 +9,24 @@ use futures_util::stream;
 use serde::Serialize;
 
 use super::error::Error;
-use super::extract::{PAGE_LENGTH_MAX, Page, cursor};
-use crate::db::Position;
+use super::extract::{Cursor, PAGE_LENGTH_MAX, Page};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// Something that stands in a list.
 pub(super) trait Item: Serialize + Send + Sync + 'static {
+    /// What names a place in the list.
+    type Cursor: Cursor;
+
     /// Where it stands.
-    fn position(&self) -> Position;
+    fn cursor(&self) -> Self::Cursor;
 }
 
-/// Answers with what `fetch` gives: up to so many items after a position.
-pub(super) async fn answer<T, F, R>(path: &str, page: Page, fetch: F) -> Result<Response, Error>
+/// Answers with what `fetch` gives: up to so many items after a place. `path` may have parameters of its own.
+pub(super) async fn answer<T, F, R>(path: &str, page: Page<T::Cursor>, fetch: F) -> Result<Response, Error>
 where
     T: Item,
-    F: Fn(Option<Position>, i64) -> R + Send + 'static,
+    F: Fn(Option<T::Cursor>, i64) -> R + Send + 'static,
     R: Future<Output = Result<Vec<T>, sqlx::Error>> + Send,
 {
     match page.limit {
@@ -33,10 +35,10 @@ where
     }
 }
 
-async fn one_page<T, F, R>(path: &str, limit: u32, after: Option<Position>, fetch: F) -> Result<Response, Error>
+async fn one_page<T, F, R>(path: &str, limit: u32, after: Option<T::Cursor>, fetch: F) -> Result<Response, Error>
 where
     T: Item,
-    F: Fn(Option<Position>, i64) -> R,
+    F: Fn(Option<T::Cursor>, i64) -> R,
     R: Future<Output = Result<Vec<T>, sqlx::Error>>,
 {
     // One more than asked for tells whether there is a next page.
@@ -45,7 +47,8 @@ where
     items.truncate(limit as usize);
     let mut response = axum::Json(&items).into_response();
     if let Some(last) = items.last().filter(|_| more) {
-        let link = format!("<{path}?limit={limit}&cursor={}>; rel=\"next\"", cursor(last.position()));
+        let joint = if path.contains('?') { '&' } else { '?' };
+        let link = format!("<{path}{joint}limit={limit}&cursor={}>; rel=\"next\"", last.cursor().to_text());
         let link = HeaderValue::from_str(&link).map_err(|error| Error::Internal(error.into()))?;
         response.headers_mut().insert(header::LINK, link);
     }
@@ -60,10 +63,10 @@ struct Progress<T> {
 
 /// Pages of the database become chunks of one array. The first is fetched before the status is
 /// sent; a failure after that breaks the connection off, so that no short list looks whole.
-async fn whole<T, F, R>(after: Option<Position>, fetch: F) -> Result<Response, Error>
+async fn whole<T, F, R>(after: Option<T::Cursor>, fetch: F) -> Result<Response, Error>
 where
     T: Item,
-    F: Fn(Option<Position>, i64) -> R + Send + 'static,
+    F: Fn(Option<T::Cursor>, i64) -> R + Send + 'static,
     R: Future<Output = Result<Vec<T>, sqlx::Error>> + Send,
 {
     let length = i64::from(PAGE_LENGTH_MAX);
@@ -74,7 +77,7 @@ where
         let chunk = chunk(&items, first, (items.len() as i64) < length)?;
         let next = match items.last() {
             Some(last) if items.len() as i64 == length => {
-                Some(Progress { items: fetch(Some(last.position()), length).await?, first: false })
+                Some(Progress { items: fetch(Some(last.cursor()), length).await?, first: false })
             }
             _ => None,
         };

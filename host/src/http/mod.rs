@@ -4,6 +4,7 @@
 //! argument: a handler without [`auth::User`] is visibly public. No SQL and no scoring here.
 
 pub mod accounts;
+pub mod acknowledgment;
 mod admin;
 pub mod analytics;
 pub mod assistance;
@@ -12,7 +13,9 @@ mod bank;
 pub mod beneficiaries;
 mod console;
 mod deployment;
+mod entries;
 pub mod error;
+pub(crate) mod events;
 pub mod extract;
 pub mod fields;
 mod files;
@@ -55,12 +58,15 @@ pub fn ledger_router(app: App) -> Router {
     let routes = Router::new()
         .route("/api/ledger/accounts", get(accounts::list_accounts).post(accounts::create_account))
         .route("/api/ledger/accounts/{id}", get(accounts::get_account))
+        .route("/api/ledger/accounts/{id}/entries", get(entries::list_entries))
+        .route("/api/ledger/accounts/{id}/balance", get(entries::get_balance))
         .route(
             "/api/ledger/beneficiaries",
             get(beneficiaries::list_beneficiaries).post(beneficiaries::create_beneficiary),
         )
         .route("/api/ledger/beneficiaries/{id}", delete(beneficiaries::delete_beneficiary))
         .route("/api/ledger/transactions", get(transactions::list_transactions).post(transactions::create_transaction))
+        .route("/api/ledger/events", get(events::stream_events))
         .route("/api/ledger/risk-context", get(risk_context::get_risk_context))
         .route("/api/analytics/events", post(analytics::create_event))
         .route("/api/analytics/consent", get(analytics::get_consent).put(analytics::put_consent))

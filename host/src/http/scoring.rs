@@ -137,6 +137,8 @@ pub(crate) struct RiskJson {
     user_id: Option<String>,
     model_version: String,
     result: RiskResult,
+    #[serde(skip)]
+    level: risk::Level,
 }
 
 #[derive(Serialize)]
@@ -149,12 +151,18 @@ struct RiskResult {
 impl RiskJson {
     pub(crate) fn new(user_id: Option<String>, scored: Scored<risk::Assessment>) -> Self {
         let Scored { assessment, version } = scored;
+        let level = assessment.level;
         let result = RiskResult {
             risk_level: assessment.level.as_str(),
             risk_score: assessment.score,
             risk_factors: assessment.factors,
         };
-        Self { user_id, model_version: version.to_string(), result }
+        Self { user_id, model_version: version.to_string(), result, level }
+    }
+
+    /// The level of the answer.
+    pub(crate) fn level(&self) -> risk::Level {
+        self.level
     }
 }
 

@@ -7,11 +7,13 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::acknowledgment::{Subject, TOKEN_CHARS_MAX};
 use super::auth::User;
 use super::error::Error;
 use super::extract::{IdempotencyKey, LedgerBody, Page};
 use super::list::{self, Item};
 use super::number::MoneyNumber;
+use super::risk_context::{Circumstances, risk_of};
 use crate::app::App;
 use crate::clock::timestamp;
 use crate::db::Position;
@@ -41,7 +43,9 @@ struct TransactionJson {
 }
 
 impl Item for TransactionJson {
-    fn position(&self) -> Position {
+    type Cursor = Position;
+
+    fn cursor(&self) -> Position {
         self.position
     }
 }
@@ -90,10 +94,19 @@ pub(super) async fn create_transaction(
     let from_account_id = fields.uuid("fromAccountId");
     let to_beneficiary_id = fields.uuid("toBeneficiaryId");
     let amount = fields.amount("amount");
+    let circumstances = Circumstances {
+        hour: None,
+        // What nobody vouches for counts as unusual.
+        is_new_device: fields.optional_boolean("isNewDevice").unwrap_or(true),
+        geolocation_changed: fields.optional_boolean("geolocationChanged").unwrap_or(true),
+    };
+    let token = fields.optional_text("acknowledgmentToken", TOKEN_CHARS_MAX);
     fields.finish()?;
     let IdempotencyKey(key) = key?;
 
-    let order = Order { transfer_id: app.clock.new_id(), owner, key, from_account_id, to_beneficiary_id, amount };
+    let subject = Subject { owner: &owner, from: from_account_id, to: to_beneficiary_id, amount };
+    let risk = risk_of(&app, &subject, circumstances, token.as_deref()).await?;
+    let order = Order { transfer_id: app.clock.new_id(), owner, key, from_account_id, to_beneficiary_id, amount, risk };
     match app.ledger.submit(Command::Transfer(order)).await? {
         Outcome::Sent { transfer, replayed } => {
             let mut response = Json(TransactionJson::from(transfer)).into_response();
@@ -105,6 +118,7 @@ pub(super) async fn create_transaction(
         Outcome::BeneficiaryNotFound => Err(Error::BeneficiaryNotFound),
         Outcome::KeyReused => Err(Error::KeyReused),
         Outcome::RulesUnavailable => Err(Error::RulesUnavailable),
+        Outcome::RiskUnavailable => Err(Error::RulesUnavailable),
         other => Err(Error::Internal(anyhow::anyhow!("a transfer ended as {other:?}"))),
     }
 }

@@ -4,20 +4,23 @@
 //! written. It reads no clock, draws no ids and touches no database, so it can be run, repeated and
 //! tested at will. What one command changes, the next one in the batch sees.
 
+mod posting;
+mod report;
+
 use uuid::Uuid;
 
-use super::batch::{
-    AccountFacts, Answer, Balance, BalanceChange, BalanceKey, Batch, Context, NewEntry, NewTransfer, NoVerdict, Policy,
-    State,
-};
+use super::batch::{AccountFacts, Answer, Balance, Batch, Context, NewTransfer, NoVerdict, Policy, State};
 use super::fingerprint::fingerprint;
-use super::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, Fund, OpenAccount, Opened, Order, Outcome, SPEI_ACCOUNT, rail};
+use super::{
+    CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, Fund, IN_TRANSIT_ACCOUNT, OpenAccount, Opened, Order, Outcome, Risk,
+    SPEI_ACCOUNT, tracking,
+};
 use crate::clock::mexico_city_hour;
 use crate::db::transfers::Transfer;
 use crate::domain::account_number::normalise;
 use crate::domain::money::Money;
 use crate::domain::rules::{Facts, INSUFFICIENT_FUNDS, RISK_ACKNOWLEDGMENT_REQUIRED, Verdict, Violation};
-use crate::domain::transfer::{Kind, Status};
+use crate::domain::transfer::{Kind, RailEvent, Status};
 
 /// Answers the commands in order; the batch is what their answers rest on.
 pub fn apply(state: &mut State, commands: &[Command], context: &Context, policy: &Policy<'_>) -> (Batch, Vec<Outcome>) {
@@ -28,6 +31,7 @@ pub fn apply(state: &mut State, commands: &[Command], context: &Context, policy:
             Command::Open(open) => run.open(open),
             Command::Fund(fund) => run.fund(fund),
             Command::Transfer(order) => run.transfer(order),
+            Command::Report(report) => run.report(report),
         })
         .collect();
     (run.batch, outcomes)
@@ -47,8 +51,7 @@ impl Run<'_> {
             return Outcome::AccountExists;
         }
         let account = (open.account_id, CUSTOMER_STRIPE);
-        let empty = Balance { posted: Money::ZERO, floor: Money::ZERO, version: 0 };
-        self.state.balances.insert(account, empty);
+        self.state.balances.insert(account, Balance::empty(Money::ZERO));
         if open.opening_credit > Money::ZERO {
             let from = (FUNDING_ACCOUNT, self.context.stripe);
             if self.post(open.transfer_id, from, account, open.opening_credit).is_none() {
@@ -93,6 +96,7 @@ impl Run<'_> {
             Err(Refusal::NoAccount) => return Outcome::AccountNotFound,
             Err(Refusal::NoBeneficiary) => return Outcome::BeneficiaryNotFound,
             Err(Refusal::NoRules) => return Outcome::RulesUnavailable,
+            Err(Refusal::NoRisk) => return Outcome::RiskUnavailable,
             Err(Refusal::NoRoom) => return Outcome::BalanceTooLarge,
         };
         if let Some(key) = key.filter(|_| is_kept(&outcome)) {
@@ -108,50 +112,61 @@ impl Run<'_> {
 
     /// Account, payee, rules, funds: in that order.
     fn decide(&mut self, order: &Order) -> Result<Transfer, Refusal> {
-        let owned = |account: &&AccountFacts| account.owner.as_ref() == Some(&order.owner);
-        let account = self.state.accounts.get(&order.from_account_id).filter(owned);
-        let account = account.ok_or(Refusal::NoAccount)?;
-        let payee = self.state.payees.get(&order.to_beneficiary_id).filter(|payee| payee.owner == order.owner);
-        let payee = payee.ok_or(Refusal::NoBeneficiary)?.clone();
-
-        let debit = (order.from_account_id, CUSTOMER_STRIPE);
-        let user = self.state.users.get(&order.owner).copied().unwrap_or_default();
-        let facts = Facts {
-            amount: order.amount,
-            available: self.available(debit),
-            day_total: user.day_total,
-            per_transfer_limit: user.per_transfer_limit,
-            per_day_limit: user.per_day_limit,
-            beneficiary_age_seconds: (self.context.now - payee.created_at).whole_seconds().max(0).unsigned_abs(),
-            cooling_seconds: self.context.cooling_seconds,
-            same_account: normalise(&account.number) == normalise(&payee.number),
-            local_hour: mexico_city_hour(self.context.now),
-            risk_level: None,
-            acknowledged: false,
-        };
+        let facts = self.facts(order)?;
         let unavailable = |NoVerdict| Refusal::NoRules;
-        if let Verdict::Rejected(violations) = (self.policy.decide)(&facts).map_err(unavailable)? {
+        if let Verdict::Rejected(violations) = (self.policy.decide)(order.transfer_id, &facts).map_err(unavailable)? {
             return Err(Refusal::Decided(violations));
         }
-        let status = (self.policy.transition)(Status::Pending, rail::INSTANT).map_err(unavailable)?;
-        let status = status.filter(|next| Status::Pending.may_become(*next));
-        let status = status.ok_or(Refusal::NoRules)?;
-        // A rail that refuses at once would move nothing; the instant rail never does.
-        if status != Status::Completed {
-            return Err(Refusal::NoRules);
-        }
+        let rail = self.context.terms.rail;
+        let status = if rail.is_instant() {
+            let next = (self.policy.transition)(Status::Pending, RailEvent::Settled).map_err(unavailable)?;
+            // Rules that let a settled payment end otherwise, or nowhere, are not followed.
+            next.filter(|next| *next == Status::Completed).ok_or(Refusal::NoRules)?
+        } else {
+            Status::Pending
+        };
 
         // Whatever the rules said, a balance covers its debit.
+        let debit = (order.from_account_id, CUSTOMER_STRIPE);
         if self.available(debit) < order.amount {
             return Err(Refusal::Decided(vec![insufficient_funds()]));
         }
-        let credit = (SPEI_ACCOUNT, self.context.stripe);
-        self.post(order.transfer_id, debit, credit, order.amount).ok_or(Refusal::NoRoom)?;
-        if user.per_day_limit.is_some() {
-            self.batch.users.insert(order.owner.clone(), user.version);
-        }
-        let user = self.state.users.entry(order.owner.clone()).or_default();
-        user.day_total = user.day_total.checked_add(order.amount).unwrap_or(Money::MAX);
+        let towards = if rail.is_instant() { SPEI_ACCOUNT } else { IN_TRANSIT_ACCOUNT };
+        self.post(order.transfer_id, debit, (towards, self.context.stripe), order.amount).ok_or(Refusal::NoRoom)?;
+        self.count_towards_day(order);
+        Ok(self.record(order, status))
+    }
+
+    /// What the rules decide on.
+    fn facts(&self, order: &Order) -> Result<Facts, Refusal> {
+        let owned = |account: &&AccountFacts| account.owner.as_ref() == Some(&order.owner);
+        let account = self.state.accounts.get(&order.from_account_id).filter(owned).ok_or(Refusal::NoAccount)?;
+        let payee = self.state.payees.get(&order.to_beneficiary_id).filter(|payee| payee.owner == order.owner);
+        let payee = payee.ok_or(Refusal::NoBeneficiary)?;
+        let (risk_level, acknowledged) = match order.risk {
+            Risk::NotAsked => (None, false),
+            Risk::Assessed { level, acknowledged } => (Some(level), acknowledged),
+            Risk::Unavailable => return Err(Refusal::NoRisk),
+        };
+        let user = self.state.users.get(&order.owner).copied().unwrap_or_default();
+        let (now, terms) = (self.context.now, self.context.terms);
+        Ok(Facts {
+            amount: order.amount,
+            available: self.available((order.from_account_id, CUSTOMER_STRIPE)),
+            day_total: user.day_total,
+            per_transfer_limit: user.per_transfer_limit.or(terms.per_transfer_limit),
+            per_day_limit: user.per_day_limit.or(terms.per_day_limit),
+            beneficiary_age_seconds: (now - payee.created_at).whole_seconds().max(0).unsigned_abs(),
+            cooling_seconds: terms.cooling_seconds,
+            same_account: normalise(&account.number) == normalise(&payee.number),
+            local_hour: mexico_city_hour(now),
+            risk_level,
+            acknowledged,
+        })
+    }
+
+    fn record(&mut self, order: &Order, status: Status) -> Transfer {
+        let payee = &self.state.payees[&order.to_beneficiary_id];
         let transfer = Transfer {
             transfer_id: order.transfer_id,
             from_account_id: order.from_account_id,
@@ -159,28 +174,35 @@ impl Run<'_> {
             beneficiary_name: Some(payee.name.clone()),
             amount: order.amount,
             status,
-            spei_reference: Some(rail::tracking_key(order.transfer_id, self.context.now)),
+            spei_reference: Some(tracking::tracking_key(order.transfer_id, self.context.now)),
             created_at: self.context.now,
         };
         self.batch.transfers.push(NewTransfer {
             kind: Kind::Spei,
             owner: order.owner.clone(),
             credit_account_id: SPEI_ACCOUNT,
-            payee: Some((payee.number, payee.bank)),
+            payee: Some((payee.number.clone(), payee.bank.clone())),
+            rail: Some(self.context.terms.rail),
+            returns: None,
+            reason: None,
             transfer: transfer.clone(),
         });
-        Ok(transfer)
+        transfer
     }
 
     fn credit(&mut self, kind: Kind, transfer_id: Uuid, owner: String, account_id: Uuid, amount: Money) {
+        let source = if kind == Kind::Return { SPEI_ACCOUNT } else { FUNDING_ACCOUNT };
         self.batch.transfers.push(NewTransfer {
             kind,
             owner,
             credit_account_id: account_id,
             payee: None,
+            rail: None,
+            returns: None,
+            reason: None,
             transfer: Transfer {
                 transfer_id,
-                from_account_id: FUNDING_ACCOUNT,
+                from_account_id: source,
                 to_beneficiary_id: None,
                 beneficiary_name: None,
                 amount,
@@ -189,35 +211,6 @@ impl Run<'_> {
                 created_at: self.context.now,
             },
         });
-    }
-
-    fn available(&self, key: BalanceKey) -> Money {
-        let balance = self.state.balances.get(&key);
-        balance.and_then(|balance| balance.posted.checked_sub(balance.floor)).unwrap_or(Money::ZERO)
-    }
-
-    /// Moves money from one balance to another, or changes nothing when the first does not cover it
-    /// or a row is missing. Gives the credited balance.
-    fn post(&mut self, transfer_id: Uuid, debit: BalanceKey, credit: BalanceKey, amount: Money) -> Option<Money> {
-        let from = *self.state.balances.get(&debit)?;
-        let to = *self.state.balances.get(&credit)?;
-        let left = from.posted.checked_sub(amount).filter(|left| *left >= from.floor)?;
-        let gained = to.posted.checked_add(amount)?;
-        self.enter(transfer_id, debit, from, left, Money::from_minor(-amount.minor()));
-        self.enter(transfer_id, credit, to, gained, amount);
-        Some(gained)
-    }
-
-    fn enter(&mut self, transfer_id: Uuid, key: BalanceKey, old: Balance, posted: Money, delta: Money) {
-        let version = old.version + 1;
-        self.state.balances.insert(key, Balance { posted, version, ..old });
-        let change = BalanceChange { expected: old.version, version, posted };
-        self.batch
-            .balances
-            .entry(key)
-            .and_modify(|earlier| (earlier.version, earlier.posted) = (version, posted))
-            .or_insert(change);
-        self.batch.entries.push(NewEntry { balance: key, version, transfer_id, delta, balance_after: posted });
     }
 }
 
@@ -231,6 +224,8 @@ enum Refusal {
     NoBeneficiary,
     /// The rules gave no usable answer. A retry may get one.
     NoRules,
+    /// The risk scorer gave no usable answer. A retry may get one.
+    NoRisk,
     /// The credited balance would not fit.
     NoRoom,
 }

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use time::OffsetDateTime;
+use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use super::OpenAccount;
 use crate::db::transfers::Transfer;
 use crate::domain::money::Money;
 use crate::domain::rules::{Facts, Verdict, Violation};
-use crate::domain::transfer::{Kind, RailEvent, Status};
+use crate::domain::transfer::{Kind, RailEvent, RailName, Reason, Status};
 
 /// Names one balance row.
 pub type BalanceKey = (Uuid, i16);
@@ -24,7 +24,7 @@ pub struct AccountFacts {
 }
 
 /// A balance row.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Balance {
     /// Present balance.
     pub posted: Money,
@@ -32,6 +32,39 @@ pub struct Balance {
     pub floor: Money,
     /// Entries so far.
     pub version: i64,
+    /// When the last of them was made.
+    pub changed_at: OffsetDateTime,
+    /// The last day on which something was sent.
+    pub sent_day: Date,
+    /// What was sent on it, less what was refused.
+    pub sent: Money,
+}
+
+impl Balance {
+    /// Of an account that was just opened, with the lowest balance that it may have.
+    pub fn empty(floor: Money) -> Self {
+        let (changed_at, sent_day) = (OffsetDateTime::UNIX_EPOCH, OffsetDateTime::UNIX_EPOCH.date());
+        Self { posted: Money::ZERO, floor, version: 0, changed_at, sent_day, sent: Money::ZERO }
+    }
+}
+
+/// A transfer that was made before, as a report on it needs it.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    /// Whose.
+    pub owner: String,
+    /// Debited account.
+    pub account_id: Uuid,
+    /// How much.
+    pub amount: Money,
+    /// Where it stands.
+    pub status: Status,
+    /// Statuses that it had, the present one included.
+    pub statuses: i16,
+    /// Whether its money came back after it had settled.
+    pub returned: bool,
+    /// When it was made.
+    pub created_at: OffsetDateTime,
 }
 
 /// A saved beneficiary as the batch needs it.
@@ -54,9 +87,9 @@ pub struct Payee {
 pub struct UserFacts {
     /// Sent since midnight in Mexico City.
     pub day_total: Money,
-    /// Override for one transfer.
+    /// The user's own limit for one transfer, instead of everybody's.
     pub per_transfer_limit: Option<Money>,
-    /// Override for one day.
+    /// The user's own limit for one day, instead of everybody's.
     pub per_day_limit: Option<Money>,
     /// Version of the user's row, which fences the day's total.
     pub version: i64,
@@ -86,6 +119,8 @@ pub struct State {
     pub users: BTreeMap<String, UserFacts>,
     /// By (owner, key).
     pub answers: BTreeMap<(String, String), Answer>,
+    /// Transfers that the batch reports on, by id.
+    pub transfers: BTreeMap<Uuid, Sent>,
 }
 
 /// What holds for the whole batch.
@@ -95,8 +130,33 @@ pub struct Context {
     pub now: OffsetDateTime,
     /// The writer's stripe of the bank's own accounts.
     pub stripe: i16,
-    /// Seconds that a new beneficiary has to wait.
+    /// Policy that the configuration sets.
+    pub terms: Terms,
+}
+
+/// Policy that the configuration sets, for every user alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terms {
+    /// The rail that transfers take.
+    pub rail: RailName,
+    /// Seconds that a new beneficiary has to wait; 0 for none.
     pub cooling_seconds: u64,
+    /// Limit of one transfer.
+    pub per_transfer_limit: Option<Money>,
+    /// Limit of a user's transfers of one day.
+    pub per_day_limit: Option<Money>,
+}
+
+impl Terms {
+    /// The instant rail, and no limits.
+    pub const OPEN: Self =
+        Self { rail: RailName::Instant, cooling_seconds: 0, per_transfer_limit: None, per_day_limit: None };
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self::OPEN
+    }
 }
 
 /// The rules component gave no usable answer.
@@ -105,8 +165,8 @@ pub struct NoVerdict;
 
 /// The transfer rules as two functions.
 pub struct Policy<'a> {
-    /// Decides on one transfer.
-    pub decide: &'a (dyn Fn(&Facts) -> Result<Verdict, NoVerdict> + Sync),
+    /// Decides on one transfer, of which the id is given beside the facts.
+    pub decide: &'a (dyn Fn(Uuid, &Facts) -> Result<Verdict, NoVerdict> + Sync),
     /// The status after an event; `None` when the event does not apply.
     pub transition: &'a (dyn Fn(Status, RailEvent) -> Result<Option<Status>, NoVerdict> + Sync),
 }
@@ -122,6 +182,12 @@ pub struct NewTransfer {
     pub credit_account_id: Uuid,
     /// For SPEI transfers: the payee's number and bank.
     pub payee: Option<(String, String)>,
+    /// For SPEI transfers: their rail.
+    pub rail: Option<RailName>,
+    /// For returns: the transfer whose money comes back.
+    pub returns: Option<Uuid>,
+    /// For returns: why, when the rail said so.
+    pub reason: Option<Reason>,
     /// As the API shows it; `from_account_id` is the debited account.
     pub transfer: Transfer,
 }
@@ -139,6 +205,8 @@ pub struct NewEntry {
     pub delta: Money,
     /// After it.
     pub balance_after: Money,
+    /// When: never before the entry before it.
+    pub created_at: OffsetDateTime,
 }
 
 /// A balance row to update.
@@ -146,10 +214,19 @@ pub struct NewEntry {
 pub struct BalanceChange {
     /// Version that was loaded and has to be there still.
     pub expected: i64,
-    /// New version.
-    pub version: i64,
-    /// New balance.
-    pub posted: Money,
+    /// What is there afterwards.
+    pub after: Balance,
+}
+
+/// A transfer that reaches its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Move {
+    /// Its new status; the old one is `pending`.
+    pub status: Status,
+    /// Statuses that it had before.
+    pub ordinal: i16,
+    /// Why, when the rail said so.
+    pub reason: Option<Reason>,
 }
 
 /// Everything that one batch writes.
@@ -163,6 +240,8 @@ pub struct Batch {
     pub balances: BTreeMap<BalanceKey, BalanceChange>,
     /// Transfers.
     pub transfers: Vec<NewTransfer>,
+    /// Earlier transfers that reach their end, by id.
+    pub moves: BTreeMap<Uuid, Move>,
     /// Entries.
     pub entries: Vec<NewEntry>,
     /// Keys with their answers, by (owner, key).
@@ -172,6 +251,6 @@ pub struct Batch {
 impl Batch {
     /// Whether there is nothing to write: every command was refused or replayed.
     pub fn is_empty(&self) -> bool {
-        self.accounts.is_empty() && self.transfers.is_empty() && self.answers.is_empty()
+        self.accounts.is_empty() && self.transfers.is_empty() && self.answers.is_empty() && self.moves.is_empty()
     }
 }

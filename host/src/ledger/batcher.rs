@@ -4,31 +4,25 @@
 //! once, and while it is, the next batch gathers.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::batch::{Context, NoVerdict, Policy};
+use super::batch::Context;
+use super::decide::decide;
 use super::queue::{Job, LedgerConfig, LedgerError};
-use super::store::{CommitError, Fate, Postgres, Store as _};
-use super::writer::{self, LEASE, Writer};
-use super::{Command, Outcome, apply::apply};
+use super::store::{CommitError, Fate, Store};
+use super::writer::{LEASE, Writer};
+use super::{Command, Outcome};
 use crate::clock::Clock;
-use crate::domain::rules::Facts;
-use crate::models::decisions::of_rules;
-use crate::models::{Models, ScoreError};
+use crate::models::Models;
 
 /// Commands in one batch. Enough to share the wait for the disk among all who wait at a time; the first of a
 /// batch waits until the last is decided, so not more.
 pub const BATCH_LENGTH_MAX: usize = 128;
-
-/// Calls of the rules in one batch that may fail. Each may take its whole deadline, and a batch is decided without
-/// a pause: rules that fail so often are not asked again by this batch, and what is left of it is not decided.
-const RULES_FAILURES_MAX: usize = 3;
 
 /// Decisions of one batch. Each lost race means that another one was won, so a few are enough.
 const ATTEMPTS_MAX: u32 = 16;
@@ -46,8 +40,8 @@ const RECOVERY_TIME_MAX: Duration = Duration::from_secs(20);
 /// Pause between two looks.
 const RECOVERY_STEP: Duration = Duration::from_millis(500);
 
-pub(super) struct Batcher {
-    store: Postgres,
+pub(super) struct Batcher<S> {
+    store: S,
     models: Models,
     clock: Clock,
     config: LedgerConfig,
@@ -56,27 +50,25 @@ pub(super) struct Batcher {
     writer: Option<Writer>,
 }
 
-impl Batcher {
+impl<S: Store> Batcher<S> {
     /// Leases a chain.
-    pub(super) async fn new(
-        store: Postgres,
-        models: Models,
-        clock: Clock,
-        config: LedgerConfig,
-    ) -> Result<Self, sqlx::Error> {
-        let holder = Uuid::new_v4();
-        let writer = Some(lease(&store, holder, &clock).await?);
-        Ok(Self { store, models, clock, config, holder, writer })
+    pub(super) async fn new(store: S, models: Models, clock: Clock, config: LedgerConfig) -> Result<Self, sqlx::Error> {
+        let mut batcher = Self { store, models, clock, config, holder: Uuid::new_v4(), writer: None };
+        batcher.writer = Some(batcher.lease().await?);
+        Ok(batcher)
     }
 
     /// Runs until every handle is gone and all that waited is answered.
     pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Job>) {
         let mut renewal = tokio::time::interval(Duration::from_secs(LEASE.whole_seconds().unsigned_abs() / 3));
+        renewal.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut jobs = Vec::with_capacity(BATCH_LENGTH_MAX);
         loop {
             tokio::select! {
-                taken = queue.recv_many(&mut jobs, BATCH_LENGTH_MAX) => if taken == 0 { break },
+                // In this order: a lease is renewed also under load.
+                biased;
                 _ = renewal.tick() => { self.renew().await; continue }
+                taken = queue.recv_many(&mut jobs, BATCH_LENGTH_MAX) => if taken == 0 { break },
             }
             let (late, timely) = jobs.drain(..).partition::<Vec<_>, _>(|job| job.taken_at.elapsed() > WAIT_MAX);
             for job in late {
@@ -91,7 +83,7 @@ impl Batcher {
         }
         if let Some(writer) = self.writer {
             // A lease that cannot be given back runs out by itself.
-            let _ = self.store.within(async |db| writer::release(db, &writer).await).await;
+            let _ = self.store.release(&writer).await;
         }
     }
 
@@ -125,62 +117,36 @@ impl Batcher {
     async fn process(&mut self, commands: &[Command]) -> Result<Vec<Outcome>, LedgerError> {
         for attempt in 0..ATTEMPTS_MAX {
             if attempt > 0 {
-                tokio::time::sleep(backoff(attempt)).await;
+                tokio::time::sleep(self.backoff(attempt)).await;
             }
-            let mut writer = self.writer().await?;
-            let now = self.clock.now();
-            let context = Context { now, stripe: writer.stripe, cooling_seconds: self.config.cooling_seconds };
+            let writer = self.writer().await?;
+            let context = Context { now: self.clock.now(), stripe: writer.stripe, terms: self.config.terms };
             let mut state = self.store.lookup(commands, &writer, &context).await?;
-            // One snapshot of the rules for the whole batch: a swap takes effect between batches.
-            let models = self.models.snapshot();
-            let decided = Mutex::new(Vec::new());
-            let failures = AtomicUsize::new(0);
-            let (batch, outcomes) = {
-                let decide = |facts: &Facts| {
-                    if failures.load(Relaxed) >= RULES_FAILURES_MAX {
-                        return Err(NoVerdict);
-                    }
-                    let verdict = models.decide(facts).map_err(|error| {
-                        failures.fetch_add(1, Relaxed);
-                        no_verdict(error)
-                    })?;
-                    decided.lock().unwrap_or_else(PoisonError::into_inner).push((facts.clone(), verdict.clone()));
-                    Ok(verdict)
-                };
-                let transition = |status, event| models.transition(status, event).map_err(no_verdict);
-                apply(&mut state, commands, &context, &Policy { decide: &decide, transition: &transition })
-            };
-            // Before anything is moved: what cannot be kept is not done.
-            if let Some((log, rules)) = self.models.log().zip(models.rules.as_ref()) {
-                let version = &rules.identity().version;
-                let decided = decided.into_inner().unwrap_or_else(PoisonError::into_inner);
-                let kept: Result<Vec<_>, _> =
-                    decided.iter().map(|(facts, verdict)| of_rules(version, facts, verdict)).collect();
-                log.keep(kept?).await?;
-            }
+            let (batch, outcomes) = decide(&self.models, &mut state, commands, &context).await?;
             if batch.is_empty() {
                 return Ok(outcomes);
             }
-            let batch_id = Uuid::new_v4();
-            let fate = match self.store.commit(&batch, batch_id, &writer, &context).await {
-                Ok(()) => Fate::Committed,
-                Err(CommitError::LostRace) => continue,
-                Err(CommitError::LostChain) => Fate::LostChain,
+            let seal = self.config.key.seal(&batch, Uuid::new_v4(), &writer, &context);
+            match self.store.commit(&batch, &seal, &context).await {
+                Ok(()) => {
+                    self.writer = Some(writer.after(&seal));
+                    return Ok(outcomes);
+                }
+                Err(CommitError::LostRace) => {}
+                Err(CommitError::LostChain) => self.lose_chain(&writer),
                 Err(CommitError::Unknown(error)) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "a commit's outcome is unknown");
-                    self.settle(batch_id, &writer).await?
+                    let tombstone = self.config.key.seal_tombstone(Uuid::new_v4(), &writer, self.clock.now());
+                    match self.settle(seal.header.batch_id, &tombstone).await? {
+                        Fate::Committed => {
+                            self.writer = Some(writer.after(&seal));
+                            return Ok(outcomes);
+                        }
+                        Fate::Never => self.writer = Some(writer.after(&tombstone)),
+                        Fate::LostChain => self.lose_chain(&writer),
+                    }
                 }
                 Err(CommitError::Refused(error)) => return Err(LedgerError::Refused(error.into())),
-            };
-            if fate == Fate::LostChain {
-                tracing::warn!(chain_id = %writer.chain_id, "lost the chain, leasing another");
-                self.writer = None;
-                continue;
-            }
-            writer.next_seq += 1;
-            self.writer = Some(writer);
-            if fate == Fate::Committed {
-                return Ok(outcomes);
             }
         }
         Err(LedgerError::Overloaded)
@@ -190,16 +156,21 @@ impl Batcher {
         if let Some(writer) = self.writer {
             return Ok(writer);
         }
-        let writer = lease(&self.store, self.holder, &self.clock).await?;
+        let writer = self.lease().await?;
         self.writer = Some(writer);
         Ok(writer)
     }
 
+    fn lose_chain(&mut self, writer: &Writer) {
+        tracing::warn!(chain_id = %writer.chain_id, "lost the chain, leasing another");
+        self.writer = None;
+    }
+
     /// Asks, until the database answers, what became of an attempt.
-    async fn settle(&mut self, batch_id: Uuid, writer: &Writer) -> Result<Fate, LedgerError> {
+    async fn settle(&mut self, batch_id: Uuid, tombstone: &super::chain::Seal) -> Result<Fate, LedgerError> {
         let deadline = Instant::now() + RECOVERY_TIME_MAX;
         while Instant::now() < deadline {
-            match self.store.settle(batch_id, writer, self.clock.now()).await {
+            match self.store.settle(batch_id, tombstone).await {
                 Ok(fate) => return Ok(fate),
                 Err(_) => tokio::time::sleep(RECOVERY_STEP).await,
             }
@@ -209,39 +180,32 @@ impl Batcher {
         Err(LedgerError::Unknown)
     }
 
+    /// Leases a chain; two hosts that start in the same moment may want the same new stripe.
+    async fn lease(&self) -> Result<Writer, sqlx::Error> {
+        let mut attempt = 0;
+        loop {
+            match self.store.acquire(self.holder, self.clock.now()).await {
+                Err(sqlx::Error::Database(error)) if error.is_unique_violation() && attempt < ATTEMPTS_MAX => {
+                    attempt += 1;
+                    tokio::time::sleep(self.backoff(attempt)).await;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
     async fn renew(&mut self) {
         let Some(writer) = self.writer else { return };
-        let now = self.clock.now();
-        match self.store.within(async |db| writer::renew(db, &writer, now).await).await {
+        match self.store.renew(&writer, self.clock.now()).await {
             Ok(true) => {}
             Ok(false) => self.writer = None,
             Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "cannot renew the lease"),
         }
     }
-}
 
-fn no_verdict(error: ScoreError) -> NoVerdict {
-    tracing::error!(error = &error as &dyn std::error::Error, "the transfer rules gave no usable answer");
-    NoVerdict
-}
-
-/// Leases a chain; two hosts that start in the same moment may want the same new stripe.
-async fn lease(store: &Postgres, holder: Uuid, clock: &Clock) -> Result<Writer, sqlx::Error> {
-    let mut attempt = 0;
-    loop {
-        let now = clock.now();
-        match store.within(async |db| writer::acquire(db, holder, now).await).await {
-            Err(sqlx::Error::Database(error)) if error.is_unique_violation() && attempt < ATTEMPTS_MAX => {
-                attempt += 1;
-                tokio::time::sleep(backoff(attempt)).await;
-            }
-            outcome => return outcome,
-        }
+    /// A random part of a growing pause, so that two writers do not meet again.
+    fn backoff(&self, attempt: u32) -> Duration {
+        let ceiling = Duration::from_millis(1 << attempt.min(10)).min(BACKOFF_MAX);
+        ceiling.mul_f64(self.config.jitter.share())
     }
-}
-
-/// A random part of a growing pause, so that two writers do not meet again.
-fn backoff(attempt: u32) -> Duration {
-    let ceiling = Duration::from_millis(1 << attempt.min(10)).min(BACKOFF_MAX);
-    ceiling.mul_f64(f64::from(getrandom::u32().unwrap_or(0)) / f64::from(u32::MAX))
 }

@@ -1,15 +1,16 @@
 //! Where commands wait: a bounded queue for each batcher, chosen by the debited account.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use sqlx::PgPool;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::Instant;
 
+use super::batch::Terms;
 use super::batcher::Batcher;
-use super::store::Postgres;
-use super::{Command, Outcome};
+use super::chain::ChainKey;
+use super::store::Store;
+use super::{Command, Jitter, Outcome};
 use crate::clock::Clock;
 use crate::models::Models;
 use crate::models::decisions::NotKept;
@@ -74,10 +75,21 @@ pub struct Ledger {
 }
 
 /// Settings of the ledger.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone)]
 pub struct LedgerConfig {
-    /// Seconds that a new beneficiary has to wait; 0 for none.
-    pub cooling_seconds: u64,
+    /// Policy.
+    pub terms: Terms,
+    /// What hashes are made with; every host of a ledger has the same.
+    pub key: ChainKey,
+    /// What pauses are drawn from.
+    pub jitter: Jitter,
+}
+
+impl LedgerConfig {
+    /// With pauses that nobody can foresee.
+    pub fn new(terms: Terms, key: ChainKey) -> Self {
+        Self { terms, key, jitter: Jitter::System }
+    }
 }
 
 impl Ledger {
@@ -87,16 +99,15 @@ impl Ledger {
     /// # Errors
     /// When the database fails.
     pub async fn start(
-        pool: PgPool,
+        store: impl Store,
         models: Models,
         clock: Clock,
         config: LedgerConfig,
     ) -> Result<(Self, JoinHandle<()>), sqlx::Error> {
-        let store = Postgres(pool);
         let mut queues = Vec::with_capacity(BATCHERS);
         let mut batchers = JoinSet::new();
         for _ in 0..BATCHERS {
-            let batcher = Batcher::new(store.clone(), models.clone(), clock.clone(), config).await?;
+            let batcher = Batcher::new(store.clone(), models.clone(), clock.clone(), config.clone()).await?;
             let (jobs, queue) = mpsc::channel(QUEUE_LENGTH_MAX);
             queues.push(jobs);
             batchers.spawn(batcher.run(queue));
@@ -112,11 +123,7 @@ impl Ledger {
 
     /// Commands on one balance meet in one queue: they never race each other.
     fn queue_of(&self, command: &Command) -> &mpsc::Sender<Job> {
-        let debited = match command {
-            Command::Open(open) => open.account_id,
-            Command::Fund(fund) => fund.account_id,
-            Command::Transfer(order) => order.from_account_id,
-        };
+        let debited = command.account_id();
         // The last bytes of an id are random in every version that we make.
         let spread = usize::from(u16::from_be_bytes([debited.as_bytes()[14], debited.as_bytes()[15]]));
         &self.queues[spread % self.queues.len()]

@@ -6,7 +6,9 @@
 mod columns;
 mod commit;
 mod fate;
+mod key;
 mod lookup;
+pub mod proof;
 
 use std::future::Future;
 use std::time::Duration;
@@ -17,7 +19,8 @@ use uuid::Uuid;
 
 use super::Command;
 use super::batch::{Batch, Context, State};
-use super::writer::Writer;
+use super::chain::{ChainKey, Seal};
+use super::writer::{self, Writer};
 use crate::db::session::within;
 
 /// Why a batch was not committed. Nothing of it was written.
@@ -38,7 +41,7 @@ pub enum CommitError {
 }
 
 /// Where the ledger's state lives.
-pub trait Store: Send + Sync + 'static {
+pub trait Store: Clone + Send + Sync + 'static {
     /// Loads everything that the commands touch.
     fn lookup(
         &self,
@@ -47,23 +50,26 @@ pub trait Store: Send + Sync + 'static {
         context: &Context,
     ) -> impl Future<Output = Result<State, sqlx::Error>> + Send;
 
-    /// Writes a batch under the writer's next number, durably and wholly or not at all. `batch_id`
-    /// is new for each attempt.
+    /// Writes a batch under the writer's next number, durably and wholly or not at all. The seal's
+    /// `batch_id` is new for each attempt.
     fn commit(
         &self,
         batch: &Batch,
-        batch_id: Uuid,
-        writer: &Writer,
+        seal: &Seal,
         context: &Context,
     ) -> impl Future<Output = Result<(), CommitError>> + Send;
 
     /// Settles what became of an attempt that ended in [`CommitError::Unknown`].
-    fn settle(
-        &self,
-        batch_id: Uuid,
-        writer: &Writer,
-        now: OffsetDateTime,
-    ) -> impl Future<Output = Result<Fate, sqlx::Error>> + Send;
+    fn settle(&self, batch_id: Uuid, tombstone: &Seal) -> impl Future<Output = Result<Fate, sqlx::Error>> + Send;
+
+    /// Leases a chain to a process; see [`writer::acquire`].
+    fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> impl Future<Output = Result<Writer, sqlx::Error>> + Send;
+
+    /// Extends the lease; false when another process has the chain by now.
+    fn renew(&self, writer: &Writer, now: OffsetDateTime) -> impl Future<Output = Result<bool, sqlx::Error>> + Send;
+
+    /// Gives the chain back.
+    fn release(&self, writer: &Writer) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 }
 
 /// What became of a batch.
@@ -85,9 +91,39 @@ const REPLY_TIME_MAX: Duration = Duration::from_secs(12);
 #[derive(Debug, Clone)]
 pub struct Postgres(pub PgPool);
 
+/// Why a ledger cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The database failed.
+    #[error("the database failed")]
+    Database(#[from] sqlx::Error),
+    /// Its hashes are made with another key.
+    #[error("the hashes of this ledger are made with another key: give this host the one that the others have")]
+    OtherKey,
+}
+
 impl Postgres {
+    /// Binds the ledger to a key when it has none yet, and otherwise makes sure that it is this one.
+    ///
+    /// # Errors
+    /// When it is another one, or the database fails.
+    pub async fn open(pool: PgPool, key: &ChainKey, now: OffsetDateTime) -> Result<Self, OpenError> {
+        let ours = key.fingerprint();
+        let bound = key::bind(&mut *pool.acquire().await?, &ours, now).await?;
+        if bound == ours { Ok(Self(pool)) } else { Err(OpenError::OtherKey) }
+    }
+
+    /// Makes sure that a ledger's hashes, if it has any, are made with this key.
+    ///
+    /// # Errors
+    /// When they are not, or the database fails.
+    pub async fn check(pool: &PgPool, key: &ChainKey) -> Result<(), OpenError> {
+        let bound = key::bound(&mut *pool.acquire().await?).await?;
+        if bound.is_none_or(|bound| bound == key.fingerprint()) { Ok(()) } else { Err(OpenError::OtherKey) }
+    }
+
     /// Runs `work` on a connection of the pool.
-    pub(super) async fn within<T>(
+    async fn within<T>(
         &self,
         work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
     ) -> Result<T, sqlx::Error> {
@@ -100,21 +136,26 @@ impl Store for Postgres {
         self.within(async |db| lookup::load(db, commands, writer, context).await).await
     }
 
-    async fn commit(
-        &self,
-        batch: &Batch,
-        batch_id: Uuid,
-        writer: &Writer,
-        context: &Context,
-    ) -> Result<(), CommitError> {
+    async fn commit(&self, batch: &Batch, seal: &Seal, context: &Context) -> Result<(), CommitError> {
         // Without a connection nothing can have been written.
         let db = self.0.acquire().await.map_err(CommitError::Refused)?;
-        let written =
-            within(db, REPLY_TIME_MAX, async |db| commit::write(db, batch, batch_id, writer, context).await).await;
+        let written = within(db, REPLY_TIME_MAX, async |db| commit::write(db, batch, seal, context).await).await;
         written.map_err(fate::classify)
     }
 
-    async fn settle(&self, batch_id: Uuid, writer: &Writer, now: OffsetDateTime) -> Result<Fate, sqlx::Error> {
-        self.within(async |db| fate::settle(db, batch_id, writer, now).await).await
+    async fn settle(&self, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, sqlx::Error> {
+        self.within(async |db| fate::settle(db, batch_id, tombstone).await).await
+    }
+
+    async fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> Result<Writer, sqlx::Error> {
+        self.within(async |db| writer::acquire(db, holder, now).await).await
+    }
+
+    async fn renew(&self, writer: &Writer, now: OffsetDateTime) -> Result<bool, sqlx::Error> {
+        self.within(async |db| writer::renew(db, writer, now).await).await
+    }
+
+    async fn release(&self, writer: &Writer) -> Result<(), sqlx::Error> {
+        self.within(async |db| writer::release(db, writer).await).await
     }
 }

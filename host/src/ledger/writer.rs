@@ -8,7 +8,8 @@ use sqlx::PgConnection;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use super::{FUNDING_ACCOUNT, SPEI_ACCOUNT};
+use super::chain::{Hash, Seal};
+use super::{FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 
 /// How long a lease lasts. A crashed host's chain is free again after that; a living one renews
 /// well before.
@@ -19,12 +20,23 @@ pub const LEASE: Duration = Duration::seconds(30);
 pub struct Writer {
     /// The chain.
     pub chain_id: Uuid,
-    /// Stripe of the funding and SPEI accounts.
+    /// Stripe of the bank's own accounts.
     pub stripe: i16,
     /// Number of the next batch.
     pub next_seq: i64,
+    /// Hash of the last batch; none when there is none that has one.
+    pub head: Option<Hash>,
     /// This process, as the lease knows it.
     pub holder: Uuid,
+}
+
+impl Writer {
+    /// As it is after a batch of this writer is there.
+    pub(super) fn after(mut self, seal: &Seal) -> Self {
+        self.next_seq = seal.header.seq + 1;
+        self.head = Some(seal.hash);
+        self
+    }
 }
 
 /// Leases a free chain, or starts a new one.
@@ -67,26 +79,29 @@ pub async fn acquire(db: &mut PgConnection, holder: Uuid, now: OffsetDateTime) -
             (row.chain_id, row.stripe)
         }
     };
-    // The funding account owes what it gave; the SPEI account only receives.
+    // The funding account owes what it gave. What one stripe of the others owes, another one has.
     sqlx::query!(
         r#"
         insert into account_balance (account_id, stripe, posted, floor, version)
-        values ($1, $3, 0, -9223372036854775807, 0), ($2, $3, 0, 0, 0)
+        select account_id, $2, 0, -9223372036854775807, 0 from unnest($1::uuid[]) as n (account_id)
         on conflict do nothing
         "#,
-        FUNDING_ACCOUNT,
-        SPEI_ACCOUNT,
+        &[FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT],
         stripe,
     )
     .execute(&mut *db)
     .await?;
-    let next_seq = next_seq(db, chain_id).await?;
-    Ok(Writer { chain_id, stripe, next_seq, holder })
+    let last =
+        sqlx::query!("select seq, hash from ledger_batch where chain_id = $1 order by seq desc limit 1", chain_id);
+    let last = last.fetch_optional(db).await?;
+    let next_seq = last.as_ref().map_or(0, |last| last.seq + 1);
+    let head = last.and_then(|last| last.hash).map(to_hash).transpose()?;
+    Ok(Writer { chain_id, stripe, next_seq, head, holder })
 }
 
-async fn next_seq(db: &mut PgConnection, chain_id: Uuid) -> Result<i64, sqlx::Error> {
-    let last = sqlx::query_scalar!("select max(seq) from ledger_batch where chain_id = $1", chain_id);
-    Ok(last.fetch_one(db).await?.map_or(0, |seq| seq + 1))
+/// A stored hash.
+pub(super) fn to_hash(bytes: Vec<u8>) -> Result<Hash, sqlx::Error> {
+    bytes.try_into().map_err(|_| sqlx::Error::Decode("a hash's length".into()))
 }
 
 /// Extends the lease; false when another host has the chain by now.

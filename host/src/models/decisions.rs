@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 use tokio::sync::{mpsc, oneshot};
+use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::db::decisions::{self, Decision};
@@ -42,6 +43,8 @@ pub struct Kept {
     pub kind: ModelKind,
     /// Who decided.
     pub version: ModelVersion,
+    /// About which transfer, when it is about one.
+    pub transfer_id: Option<Uuid>,
     /// What was asked, as JSON text.
     pub request: String,
     /// What was answered, as JSON text.
@@ -106,9 +109,9 @@ async fn run(mut queue: mpsc::Receiver<Job>, db: PgPool, clock: Clock) {
 }
 
 fn row(kept: Kept, clock: &Clock) -> Decision {
-    let Kept { kind, version, request, response } = kept;
+    let Kept { kind, version, transfer_id, request, response } = kept;
     let (decision_id, decided_at) = (clock.new_id(), clock.now());
-    Decision { decision_id, kind, model_version: version.to_string(), request, response, decided_at }
+    Decision { decision_id, kind, model_version: version.to_string(), transfer_id, request, response, decided_at }
 }
 
 /// Deletes outdated decisions, also on hosts that keep none any longer. It may be aborted at any moment.
@@ -216,8 +219,14 @@ impl RulesResponse {
 ///
 /// # Errors
 /// None in practice: facts and verdicts are plain data.
-pub fn of_rules(version: &ModelVersion, facts: &Facts, verdict: &Verdict) -> Result<Kept, NotKept> {
+pub fn of_rules(version: &ModelVersion, transfer_id: Uuid, facts: &Facts, verdict: &Verdict) -> Result<Kept, NotKept> {
     let request = serde_json::to_string(&RulesRequest::from(facts)).map_err(|_| NotKept)?;
     let response = serde_json::to_string(&RulesResponse::new(version, verdict)).map_err(|_| NotKept)?;
-    Ok(Kept { kind: ModelKind::TransferRules, version: version.clone(), request, response })
+    Ok(Kept {
+        kind: ModelKind::TransferRules,
+        version: version.clone(),
+        transfer_id: Some(transfer_id),
+        request,
+        response,
+    })
 }

@@ -1,10 +1,12 @@
 //! A batch as columns: one array for each parameter of the writing statement.
 
+use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use super::super::batch::{Answer, Batch, NewTransfer};
 use crate::domain::account_number::normalise;
 use crate::domain::rules::Violation;
+use crate::domain::transfer::Status;
 
 macro_rules! columns {
     ($name:ident { $($field:ident: $type:ty),+ $(,)? }) => {
@@ -23,7 +25,16 @@ impl Users {
     }
 }
 
-columns!(Balances { accounts: Uuid, stripes: i16, expected: i64, versions: i64, posted: i64 });
+columns!(Balances {
+    accounts: Uuid,
+    stripes: i16,
+    expected: i64,
+    versions: i64,
+    posted: i64,
+    changed_at: OffsetDateTime,
+    sent_days: Date,
+    sent: i64,
+});
 
 impl Balances {
     pub(super) fn of(batch: &Batch) -> Self {
@@ -32,8 +43,11 @@ impl Balances {
             rows.accounts.push(account);
             rows.stripes.push(stripe);
             rows.expected.push(change.expected);
-            rows.versions.push(change.version);
-            rows.posted.push(change.posted.minor());
+            rows.versions.push(change.after.version);
+            rows.posted.push(change.after.posted.minor());
+            rows.changed_at.push(change.after.changed_at);
+            rows.sent_days.push(change.after.sent_day);
+            rows.sent.push(change.after.sent.minor());
         }
         rows
     }
@@ -53,6 +67,8 @@ columns!(Transfers {
     numbers: Option<String>,
     payee_keys: Option<String>,
     references: Option<String>,
+    rails: Option<String>,
+    returns: Option<Uuid>,
 });
 
 impl Transfers {
@@ -74,12 +90,62 @@ impl Transfers {
             rows.banks.push(bank);
             rows.numbers.push(number);
             rows.references.push(transfer.spei_reference.clone());
+            rows.rails.push(new.rail.map(|rail| rail.as_str().to_owned()));
+            rows.returns.push(new.returns);
         }
         rows
     }
 }
 
-columns!(Entries { accounts: Uuid, stripes: i16, versions: i64, transfers: Uuid, deltas: i64, balances: i64 });
+columns!(Statuses { transfers: Uuid, ordinals: i16, statuses: String, reasons: Option<String> });
+
+impl Statuses {
+    /// First statuses of new transfers, and last ones of earlier transfers.
+    pub(super) fn of(batch: &Batch) -> Self {
+        let first = batch.transfers.iter().map(|new| (new.transfer.transfer_id, 0, new.transfer.status, new.reason));
+        let last = batch.moves.iter().map(|(id, step)| (*id, step.ordinal, step.status, step.reason));
+        let mut rows = Self::default();
+        for (transfer_id, ordinal, status, reason) in first.chain(last) {
+            rows.transfers.push(transfer_id);
+            rows.ordinals.push(ordinal);
+            rows.statuses.push(status.as_str().to_owned());
+            rows.reasons.push(reason.map(|reason| reason.as_str().to_owned()));
+        }
+        rows
+    }
+}
+
+columns!(Moves { transfers: Uuid, statuses: String });
+
+impl Moves {
+    pub(super) fn of(batch: &Batch) -> Self {
+        let moves = batch.moves.iter().map(|(id, step)| (*id, step.status.as_str().to_owned()));
+        let (transfers, statuses) = moves.unzip();
+        Self { transfers, statuses }
+    }
+}
+
+columns!(Payments { transfers: Uuid, rails: String });
+
+impl Payments {
+    /// What a rail has to decide yet.
+    pub(super) fn of(batch: &Batch) -> Self {
+        let pending = batch.transfers.iter().filter(|new| new.transfer.status == Status::Pending);
+        let payment = |new: &NewTransfer| Some((new.transfer.transfer_id, new.rail?.as_str().to_owned()));
+        let (transfers, rails) = pending.filter_map(payment).unzip();
+        Self { transfers, rails }
+    }
+}
+
+columns!(Entries {
+    accounts: Uuid,
+    stripes: i16,
+    versions: i64,
+    transfers: Uuid,
+    deltas: i64,
+    balances: i64,
+    created_at: OffsetDateTime,
+});
 
 impl Entries {
     pub(super) fn of(batch: &Batch) -> Self {
@@ -91,6 +157,7 @@ impl Entries {
             rows.transfers.push(entry.transfer_id);
             rows.deltas.push(entry.delta.minor());
             rows.balances.push(entry.balance_after.minor());
+            rows.created_at.push(entry.created_at);
         }
         rows
     }
@@ -118,7 +185,8 @@ impl Keys {
     }
 }
 
-fn rejection_json(violations: &[Violation]) -> serde_json::Value {
+/// As it is kept.
+pub(super) fn rejection_json(violations: &[Violation]) -> serde_json::Value {
     let violation = |violation: &Violation| serde_json::json!({"code": violation.code, "detail": violation.detail});
     violations.iter().map(violation).collect()
 }

@@ -4,30 +4,29 @@ use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
 
 use super::super::batch::{Batch, Context};
-use super::super::writer::Writer;
+use super::super::chain::{Header, Seal};
 use super::super::{CUSTOMER_STRIPE, OpenAccount};
-use super::columns::{Balances, Entries, Keys, Transfers, Users};
+use super::columns::{Balances, Entries, Keys, Moves, Payments, Statuses, Transfers, Users};
 use crate::domain::account_number::normalise;
 
 /// Writes the batch: all of it, or nothing.
 pub(super) async fn write(
     db: &mut PgConnection,
     batch: &Batch,
-    batch_id: Uuid,
-    writer: &Writer,
+    seal: &Seal,
     context: &Context,
 ) -> Result<(), sqlx::Error> {
     if batch.accounts.is_empty() {
-        return write_money(db, batch, batch_id, writer, context).await;
+        return write_money(db, batch, seal, context).await;
     }
     // New balance rows have to be there before the statement that moves money into them.
     let mut transaction = db.begin().await?;
-    open_accounts(&mut transaction, &batch.accounts, context).await?;
-    write_money(&mut transaction, batch, batch_id, writer, context).await?;
+    open_accounts(&mut transaction, &batch.accounts, &seal.header).await?;
+    write_money(&mut transaction, batch, seal, context).await?;
     transaction.commit().await
 }
 
-async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], context: &Context) -> Result<(), sqlx::Error> {
+async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], header: &Header) -> Result<(), sqlx::Error> {
     let column = |field: fn(&OpenAccount) -> &String| accounts.iter().map(|open| field(open).clone()).collect();
     let ids: Vec<_> = accounts.iter().map(|open| open.account_id).collect();
     let owners: Vec<String> = column(|open| &open.owner);
@@ -42,9 +41,9 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], context:
             on conflict do nothing
         ), accounts as (
             insert into account (
-                account_id, kind, owner, account_number, account_type, number_key, currency, created_at
+                account_id, kind, owner, account_number, account_type, number_key, currency, created_at, chain_id, seq
             )
-            select account_id, 'customer', owner, account_number, account_type, number_key, 'MXN', $5
+            select account_id, 'customer', owner, account_number, account_type, number_key, 'MXN', $5, $8, $9
             from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $7::text[])
                 as n (account_id, owner, account_number, account_type, number_key)
         )
@@ -55,9 +54,11 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], context:
         &owners,
         &numbers,
         &types,
-        context.now,
+        header.created_at,
         CUSTOMER_STRIPE,
         &keys,
+        header.chain_id,
+        header.seq,
     )
     .execute(db)
     .await?;
@@ -66,18 +67,16 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], context:
 
 /// Locks the balances in order, changes them if their versions are still the ones that were loaded,
 /// adds the rest, and lets `ledger_batch` compare what was meant with what was done.
-async fn write_money(
-    db: &mut PgConnection,
-    batch: &Batch,
-    batch_id: Uuid,
-    writer: &Writer,
-    context: &Context,
-) -> Result<(), sqlx::Error> {
+async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context: &Context) -> Result<(), sqlx::Error> {
     let users = Users::of(batch);
     let balances = Balances::of(batch);
     let transfers = Transfers::of(&batch.transfers);
+    let statuses = Statuses::of(batch);
+    let moves = Moves::of(batch);
+    let payments = Payments::of(batch);
     let entries = Entries::of(batch);
     let keys = Keys::of(batch);
+    let Header { chain_id, seq, batch_id, digests, prev_hash, transfer_ids, .. } = &seal.header;
     sqlx::query!(
         r#"
         with locked as (
@@ -87,42 +86,59 @@ async fn write_money(
             order by b.account_id, b.stripe
             for no key update of b
         ), changed as (
-            update account_balance b set posted = n.posted, version = n.version
-            from unnest($4::uuid[], $5::smallint[], $6::bigint[], $7::bigint[], $8::bigint[])
-                as n (account_id, stripe, expected, version, posted)
+            update account_balance b set posted = n.posted, version = n.version, changed_at = n.changed_at,
+                sent_day = n.sent_day, sent = n.sent
+            from unnest(
+                $4::uuid[], $5::smallint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::timestamptz[], $10::date[],
+                $11::bigint[]
+            ) as n (account_id, stripe, expected, version, posted, changed_at, sent_day, sent)
             join locked using (account_id, stripe)
             where b.account_id = n.account_id and b.stripe = n.stripe and b.version = n.expected
             returning b.account_id, b.stripe, b.posted - locked.was as moved
         ), made as (
             insert into transfer (
                 transfer_id, kind, owner, debit_account_id, credit_account_id, amount, status, beneficiary_id,
-                beneficiary_name, beneficiary_bank, beneficiary_account_number, payee_key, spei_reference,
+                beneficiary_name, beneficiary_bank, beneficiary_account_number, payee_key, spei_reference, rail, returns,
                 chain_id, seq, created_at
             )
             select n.*, $1, $2, $3
             from unnest(
-                $9::uuid[], $10::text[], $11::text[], $12::uuid[], $13::uuid[], $14::bigint[], $15::text[],
-                $16::uuid[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[]
+                $12::uuid[], $13::text[], $14::text[], $15::uuid[], $16::uuid[], $17::bigint[], $18::text[],
+                $19::uuid[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::uuid[]
             ) as n
             returning transfer_id, debit_account_id, amount
+        ), moved as (
+            update transfer t set status = n.status
+            from unnest($27::uuid[], $28::text[]) as n (transfer_id, status)
+            where t.transfer_id = n.transfer_id and t.status = 'pending'
+            returning 1
         ), told as (
-            insert into transfer_event (transfer_id, ordinal, status, created_at)
-            select transfer_id, 0, status, $3 from unnest($9::uuid[], $15::text[]) as n (transfer_id, status)
+            insert into transfer_event (transfer_id, ordinal, status, reason, chain_id, seq, created_at)
+            select n.*, $1, $2, $3 from unnest($29::uuid[], $30::smallint[], $31::text[], $32::text[]) as n
+            returning 1
+        ), queued as (
+            insert into rail_payment (transfer_id, rail, due_at)
+            select n.*, $3 from unnest($33::uuid[], $34::text[]) as n
+        ), dequeued as (
+            delete from rail_payment where transfer_id = any($27)
         ), entered as (
             insert into entry (
-                account_id, stripe, version, transfer_id, delta, balance_after, chain_id, seq, created_at
+                account_id, stripe, version, transfer_id, delta, balance_after, created_at, chain_id, seq
             )
-            select n.*, $1, $2, $3
-            from unnest($22::uuid[], $23::smallint[], $24::bigint[], $25::uuid[], $26::bigint[], $27::bigint[]) as n
+            select n.*, $1, $2
+            from unnest(
+                $35::uuid[], $36::smallint[], $37::bigint[], $38::uuid[], $39::bigint[], $40::bigint[],
+                $41::timestamptz[]
+            ) as n
             returning account_id, stripe, transfer_id, delta
         ), kept as (
             insert into idempotency (owner, key, fingerprint, transfer_id, rejection, chain_id, seq, created_at)
             select n.*, $1, $2, $3
-            from unnest($28::text[], $29::text[], $30::bytea[], $31::uuid[], $32::jsonb[]) as n
+            from unnest($42::text[], $43::text[], $44::bytea[], $45::uuid[], $46::jsonb[]) as n
             returning 1
         ), counted as (
             update app_user u set version = u.version + 1
-            from unnest($33::text[], $34::bigint[]) as n (owner, expected)
+            from unnest($47::text[], $48::bigint[]) as n (owner, expected)
             where u.owner = n.owner and u.version = n.expected
             returning 1
         ), explained as (
@@ -135,26 +151,33 @@ async fn write_money(
         )
         insert into ledger_batch (
             chain_id, seq, batch_id, created_at, users_meant, users_written, balances_meant, balances_written,
-            balances_explained, transfers_meant, transfers_written, transfers_debited, entries_meant,
-            entries_written, keys_meant, keys_written, debits, credits
+            balances_explained, transfers_meant, transfers_written, transfers_debited, moves_meant, moves_written,
+            statuses_meant, statuses_written, entries_meant, entries_written, keys_meant, keys_written, debits, credits,
+            transfer_ids, accounts_digest, transfers_digest, entries_digest, statuses_digest, keys_digest, prev_hash, hash
         )
-        select $1, $2, $35, $3,
-            cardinality($33::text[]), (select count(*) from counted),
+        select $1, $2, $49, $3,
+            cardinality($47::text[]), (select count(*) from counted),
             cardinality($4::uuid[]), (select count(*) from changed), (select count(*) from explained),
-            cardinality($9::uuid[]), (select count(*) from made), (select count(*) from debited),
-            cardinality($22::uuid[]), (select count(*) from entered),
-            cardinality($28::text[]), (select count(*) from kept),
+            cardinality($12::uuid[]), (select count(*) from made), (select count(*) from debited),
+            cardinality($27::uuid[]), (select count(*) from moved),
+            cardinality($29::uuid[]), (select count(*) from told),
+            cardinality($35::uuid[]), (select count(*) from entered),
+            cardinality($42::text[]), (select count(*) from kept),
             coalesce((select -sum(delta) from entered where delta < 0), 0),
-            coalesce((select sum(delta) from entered where delta > 0), 0)
+            coalesce((select sum(delta) from entered where delta > 0), 0),
+            $50, $51, $52, $53, $54, $55, $56, $57
         "#,
-        writer.chain_id,
-        writer.next_seq,
+        chain_id,
+        seq,
         context.now,
         &balances.accounts,
         &balances.stripes,
         &balances.expected,
         &balances.versions,
         &balances.posted,
+        &balances.changed_at,
+        &balances.sent_days,
+        &balances.sent,
         &transfers.ids,
         &transfers.kinds,
         &transfers.owners,
@@ -168,12 +191,23 @@ async fn write_money(
         &transfers.numbers as &[Option<String>],
         &transfers.payee_keys as &[Option<String>],
         &transfers.references as &[Option<String>],
+        &transfers.rails as &[Option<String>],
+        &transfers.returns as &[Option<Uuid>],
+        &moves.transfers,
+        &moves.statuses,
+        &statuses.transfers,
+        &statuses.ordinals,
+        &statuses.statuses,
+        &statuses.reasons as &[Option<String>],
+        &payments.transfers,
+        &payments.rails,
         &entries.accounts,
         &entries.stripes,
         &entries.versions,
         &entries.transfers,
         &entries.deltas,
         &entries.balances,
+        &entries.created_at,
         &keys.owners,
         &keys.keys,
         &keys.fingerprints,
@@ -182,6 +216,14 @@ async fn write_money(
         &users.owners,
         &users.expected,
         batch_id,
+        transfer_ids,
+        &digests.accounts[..],
+        &digests.transfers[..],
+        &digests.entries[..],
+        &digests.statuses[..],
+        &digests.keys[..],
+        &prev_hash[..],
+        &seal.hash[..],
     )
     .execute(db)
     .await?;

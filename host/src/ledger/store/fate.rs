@@ -2,11 +2,15 @@
 
 use sqlx::PgConnection;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
-use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::super::writer::Writer;
+use super::super::chain::{Header, Seal};
 use super::{CommitError, Fate};
+
+/// Constraints that fail when somebody else was first: with a version, a key, an account number, an entry, a
+/// report on a transfer, its return.
+const RACES: [&str; 6] =
+    ["batch_race", "idempotency_pkey", "account_owner_number", "entry_pkey", "transfer_event_pkey", "transfer_returns"];
 
 /// Says what a failed write means for the batch.
 pub(super) fn classify(error: sqlx::Error) -> CommitError {
@@ -20,8 +24,7 @@ pub(super) fn classify(error: sqlx::Error) -> CommitError {
     };
     match (database.code(), database.constraint()) {
         (_, Some("ledger_batch_pkey")) => CommitError::LostChain,
-        // Somebody was first with a version, a key, an account number or an entry.
-        (_, Some("batch_race" | "idempotency_pkey" | "account_owner_number" | "entry_pkey")) => CommitError::LostRace,
+        (_, Some(constraint)) if RACES.contains(&constraint) => CommitError::LostRace,
         // Serialization failure, deadlock.
         ("40001" | "40P01", _) => CommitError::LostRace,
         // The session ended, before or after the commit; 40003 and class 08 say so themselves.
@@ -32,40 +35,42 @@ pub(super) fn classify(error: sqlx::Error) -> CommitError {
     }
 }
 
-/// Settles whether the batch `batch_id` was committed under the writer's next number.
+/// Settles whether the batch `batch_id` was committed under the tombstone's number.
 ///
 /// Looking alone would not do: the statement may still be running. So a tombstone is put under that
 /// number. It waits for such a statement; if it goes in, the batch can never commit, and if it does
 /// not, the row that is there says whose it is.
-pub(super) async fn settle(
-    db: &mut PgConnection,
-    batch_id: Uuid,
-    writer: &Writer,
-    now: OffsetDateTime,
-) -> Result<Fate, sqlx::Error> {
-    let tombstone = Uuid::new_v4();
+pub(super) async fn settle(db: &mut PgConnection, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, sqlx::Error> {
+    let Header { chain_id, seq, batch_id: other, created_at, digests, prev_hash, .. } = &tombstone.header;
     sqlx::query!(
         r#"
-        insert into ledger_batch (chain_id, seq, batch_id, created_at) values ($1, $2, $3, $4)
+        insert into ledger_batch (
+            chain_id, seq, batch_id, created_at, accounts_digest, transfers_digest, entries_digest, statuses_digest,
+            keys_digest, prev_hash, hash
+        ) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
         on conflict (chain_id, seq) do nothing
         "#,
-        writer.chain_id,
-        writer.next_seq,
-        tombstone,
-        now,
+        chain_id,
+        seq,
+        other,
+        created_at,
+        &digests.accounts[..],
+        &digests.transfers[..],
+        &digests.entries[..],
+        &digests.statuses[..],
+        &digests.keys[..],
+        &prev_hash[..],
+        &tombstone.hash[..],
     )
     .execute(&mut *db)
     .await?;
-    let found = sqlx::query_scalar!(
-        "select batch_id from ledger_batch where chain_id = $1 and seq = $2",
-        writer.chain_id,
-        writer.next_seq,
-    )
-    .fetch_one(db)
-    .await?;
+    let found =
+        sqlx::query_scalar!("select batch_id from ledger_batch where chain_id = $1 and seq = $2", chain_id, seq,)
+            .fetch_one(db)
+            .await?;
     Ok(match found {
         found if found == batch_id => Fate::Committed,
-        found if found == tombstone => Fate::Never,
+        found if found == *other => Fate::Never,
         _ => Fate::LostChain,
     })
 }

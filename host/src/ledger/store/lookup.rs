@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::super::batch::{AccountFacts, Answer, Balance, Context, Payee, State, UserFacts};
+use super::super::batch::{AccountFacts, Answer, Balance, Context, Payee, Sent, State, UserFacts};
 use super::super::writer::Writer;
-use super::super::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, SPEI_ACCOUNT};
-use crate::clock::mexico_city_midnight;
+use super::super::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
+use crate::clock::mexico_city_date;
 use crate::db::transfers::{Transfer, parse_status};
 use crate::domain::account_number::normalise;
 use crate::domain::money::Money;
@@ -22,6 +22,7 @@ struct Names {
     users: BTreeSet<String>,
     keys: BTreeSet<(String, String)>,
     numbers: BTreeSet<(String, String)>,
+    transfers: BTreeSet<Uuid>,
 }
 
 impl Names {
@@ -40,6 +41,10 @@ impl Names {
                     names.payees.insert(order.to_beneficiary_id);
                     names.users.insert(order.owner.clone());
                     names.keys.extend(order.key.clone().map(|key| (order.owner.clone(), key)));
+                }
+                Command::Report(report) => {
+                    names.accounts.insert(report.account_id);
+                    names.transfers.insert(report.transfer_id);
                 }
             }
         }
@@ -62,6 +67,7 @@ pub(super) async fn load(
     load_balances(db, &names, writer.stripe, &mut state).await?;
     load_payees(db, &names, &mut state).await?;
     load_users(db, &names, context, &mut state).await?;
+    load_transfers(db, &names, &mut state).await?;
     load_answers(db, &names, &mut state).await?;
     Ok(state)
 }
@@ -113,7 +119,7 @@ async fn load_answers(db: &mut PgConnection, names: &Names, state: &mut State) -
     Ok(())
 }
 
-fn parse_rejection(rejection: &serde_json::Value) -> Result<Vec<Violation>, sqlx::Error> {
+pub(super) fn parse_rejection(rejection: &serde_json::Value) -> Result<Vec<Violation>, sqlx::Error> {
     let text = |violation: &serde_json::Value, field: &str| Some(violation.get(field)?.as_str()?.to_owned());
     let violation = |violation| Some(Violation { code: text(violation, "code")?, detail: text(violation, "detail")? });
     let violations: Option<Vec<_>> = rejection.as_array().and_then(|list| list.iter().map(violation).collect());
@@ -147,12 +153,13 @@ async fn load_balances(
     stripe: i16,
     state: &mut State,
 ) -> Result<(), sqlx::Error> {
-    let own = [(FUNDING_ACCOUNT, stripe), (SPEI_ACCOUNT, stripe)];
+    let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].map(|id| (id, stripe));
     let customers = names.accounts.iter().map(|id| (*id, CUSTOMER_STRIPE));
     let (ids, stripes): (Vec<_>, Vec<_>) = customers.chain(own).unzip();
     let rows = sqlx::query!(
         r#"
-        select a.account_id, a.owner, a.account_number, b.stripe, b.posted, b.floor, b.version
+        select a.account_id, a.owner, a.account_number, b.stripe, b.posted, b.floor, b.version, b.changed_at, b.sent_day,
+            b.sent
         from unnest($1::uuid[], $2::smallint[]) as k (account_id, stripe)
         join account_balance b using (account_id, stripe)
         join account a using (account_id)
@@ -167,6 +174,9 @@ async fn load_balances(
             posted: Money::from_minor(row.posted),
             floor: Money::from_minor(row.floor),
             version: row.version,
+            changed_at: row.changed_at,
+            sent_day: row.sent_day,
+            sent: Money::from_minor(row.sent),
         };
         state.balances.insert((row.account_id, row.stripe), balance);
         state.accounts.insert(row.account_id, AccountFacts { owner: row.owner, number: row.account_number });
@@ -210,13 +220,14 @@ async fn load_users(
         select n.owner as "owner!", u.per_transfer_limit as "per_transfer_limit?", u.per_day_limit as "per_day_limit?",
             coalesce(u.version, 0) as "version!",
             (
-                select least(coalesce(sum(t.amount), 0), 9223372036854775807)::bigint from transfer t
-                where t.owner = n.owner and t.kind = 'spei' and t.status <> 'failed' and t.created_at >= $2
+                select least(coalesce(sum(b.sent), 0), 9223372036854775807)::bigint
+                from account a join account_balance b using (account_id)
+                where a.owner = n.owner and b.sent_day >= $2
             ) as "day_total!"
         from unnest($1::text[]) as n (owner) left join app_user u using (owner)
         "#,
         &owners,
-        mexico_city_midnight(context.now),
+        mexico_city_date(context.now),
     )
     .fetch_all(db)
     .await?;
@@ -229,5 +240,36 @@ async fn load_users(
         };
         (row.owner, facts)
     }));
+    Ok(())
+}
+
+async fn load_transfers(db: &mut PgConnection, names: &Names, state: &mut State) -> Result<(), sqlx::Error> {
+    if names.transfers.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<Uuid> = names.transfers.iter().copied().collect();
+    let rows = sqlx::query!(
+        r#"
+        select t.transfer_id, t.owner, t.debit_account_id, t.amount, t.status, t.created_at,
+            (select count(*) from transfer_event v where v.transfer_id = t.transfer_id)::smallint as "statuses!",
+            exists (select from transfer r where r.returns = t.transfer_id) as "returned!"
+        from transfer t where t.transfer_id = any($1) and t.kind = 'spei'
+        "#,
+        &ids,
+    )
+    .fetch_all(db)
+    .await?;
+    for row in rows {
+        let sent = Sent {
+            owner: row.owner,
+            account_id: row.debit_account_id,
+            amount: Money::from_minor(row.amount),
+            status: parse_status(&row.status)?,
+            statuses: row.statuses,
+            returned: row.returned,
+            created_at: row.created_at,
+        };
+        state.transfers.insert(row.transfer_id, sent);
+    }
     Ok(())
 }

@@ -1,11 +1,7 @@
-//! The way out of the bank: which payment rail a transfer takes and what it is called there.
-//!
-//! Today there is the `instant` rail: a payment settles in the moment in which it is made.
+//! What a transfer is called at other banks.
 
 use time::OffsetDateTime;
 use uuid::Uuid;
-
-use crate::domain::transfer::RailEvent;
 
 /// Opens every clave de rastreo of this bank.
 const PREFIX: &str = "CAUD";
@@ -15,9 +11,6 @@ const SUFFIX_LENGTH: u32 = 18;
 
 /// Digits of the suffix. Without I, L, O and U, which people misread.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-
-/// What the instant rail reports when it is handed a payment.
-pub const INSTANT: RailEvent = RailEvent::Settled;
 
 /// The clave de rastreo of a transfer: 30 uppercase alphanumerics, the most that SPEI takes.
 ///

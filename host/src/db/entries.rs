@@ -1,0 +1,127 @@
+//! An account's history, for reading: the statement and the balance at a moment. The ledger writes it.
+//!
+//! Entries of an account are numbered without a gap and never go back in time, so a moment is found by halving
+//! and a page by its number: one index serves both, however long the history is.
+
+use sqlx::PgConnection;
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::domain::money::Money;
+use crate::ledger::CUSTOMER_STRIPE;
+
+/// A line of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its number in the account, from 1.
+    pub number: i64,
+    /// When it was booked.
+    pub created_at: OffsetDateTime,
+    /// Below zero for a debit.
+    pub delta: Money,
+    /// After it.
+    pub balance_after: Money,
+    /// Kind of the transfer that it belongs to.
+    pub kind: String,
+    /// The user's transfer that it is about: for a return the one that came back. A credit by the bank has none.
+    pub transfer_id: Option<Uuid>,
+    /// The payee's name when the transfer was made.
+    pub beneficiary_name: Option<String>,
+    /// Clave de rastreo.
+    pub spei_reference: Option<String>,
+}
+
+/// Which entries.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    /// After the entry of this number.
+    pub after: i64,
+    /// Up to the entry of this number.
+    pub up_to: i64,
+}
+
+impl Span {
+    /// All of them.
+    pub const ALL: Self = Self { after: 0, up_to: i64::MAX };
+}
+
+/// How many entries an account had before a moment: the number of the last of them.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count_before(db: &mut PgConnection, account_id: Uuid, at: OffsetDateTime) -> Result<i64, sqlx::Error> {
+    let count = sqlx::query_scalar!(
+        r#"
+        with recursive half (low, high) as (
+            select 0::bigint, version from account_balance where account_id = $1 and stripe = $2
+            union all
+            select case when e.created_at < $3 then h.middle else h.low end,
+                case when e.created_at < $3 then h.high else h.middle - 1 end
+            from (select low, high, (low + high + 1) / 2 as middle from half where low < high) as h
+            join entry e on e.account_id = $1 and e.stripe = $2 and e.version = h.middle
+        )
+        select low as "low!" from half where low = high
+        "#,
+        account_id,
+        CUSTOMER_STRIPE,
+        at,
+    );
+    Ok(count.fetch_optional(db).await?.unwrap_or(0))
+}
+
+/// An account's balance at a moment, what was booked in that moment included.
+///
+/// # Errors
+/// When the database fails.
+pub async fn balance_at(db: &mut PgConnection, account_id: Uuid, at: OffsetDateTime) -> Result<Money, sqlx::Error> {
+    let number = count_before(db, account_id, at + Duration::MICROSECOND).await?;
+    let balance = sqlx::query_scalar!(
+        "select balance_after from entry where account_id = $1 and stripe = $2 and version = $3",
+        account_id,
+        CUSTOMER_STRIPE,
+        number,
+    );
+    Ok(balance.fetch_optional(db).await?.map_or(Money::ZERO, Money::from_minor))
+}
+
+/// An account's entries, newest first.
+///
+/// # Errors
+/// When the database fails.
+pub async fn list_entries(
+    db: &mut PgConnection,
+    account_id: Uuid,
+    span: Span,
+    limit: i64,
+) -> Result<Vec<Entry>, sqlx::Error> {
+    let rows = sqlx::query!(
+        r#"
+        select e.version, e.created_at, e.delta, e.balance_after, t.kind,
+            case t.kind when 'spei' then t.transfer_id else t.returns end as transfer_id,
+            coalesce(t.beneficiary_name, sent.beneficiary_name) as beneficiary_name,
+            coalesce(t.spei_reference, sent.spei_reference) as spei_reference
+        from entry e
+        join transfer t using (transfer_id)
+        left join transfer sent on sent.transfer_id = t.returns
+        where e.account_id = $1 and e.stripe = $2 and e.version > $3 and e.version <= $4
+        order by e.version desc
+        limit $5
+        "#,
+        account_id,
+        CUSTOMER_STRIPE,
+        span.after,
+        span.up_to,
+        limit,
+    );
+    let entry = rows.fetch_all(db).await?.into_iter().map(|row| Entry {
+        number: row.version,
+        created_at: row.created_at,
+        delta: Money::from_minor(row.delta),
+        balance_after: Money::from_minor(row.balance_after),
+        kind: row.kind,
+        transfer_id: row.transfer_id,
+        beneficiary_name: row.beneficiary_name,
+        spei_reference: row.spei_reference,
+    });
+    Ok(entry.collect())
+}

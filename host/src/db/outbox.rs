@@ -1,0 +1,181 @@
+//! What happened to transfers, in the order in which it was committed: the batches of the ledger as events.
+
+use std::collections::BTreeMap;
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::domain::money::Money;
+
+/// How far each chain was read: by stripe, the number of the next batch. A stripe that is not there was not read.
+pub type Places = BTreeMap<i16, i64>;
+
+/// A transfer reached a status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Stripe of the chain that tells of it.
+    pub stripe: i16,
+    /// The batch in that chain.
+    pub seq: i64,
+    /// The transfer.
+    pub transfer_id: Uuid,
+    /// How many statuses it had before.
+    pub ordinal: i16,
+    /// The status.
+    pub status: String,
+    /// Why, when the rail said so.
+    pub reason: Option<String>,
+    /// When.
+    pub created_at: OffsetDateTime,
+    /// Whose transfer.
+    pub owner: String,
+    /// What kind of transfer.
+    pub kind: String,
+    /// The user's account: debited by a transfer, credited by everything else.
+    pub account_id: Uuid,
+    /// How much.
+    pub amount: Money,
+    /// The payee's name when the transfer was made.
+    pub beneficiary_name: Option<String>,
+    /// Clave de rastreo.
+    pub spei_reference: Option<String>,
+    /// The transfer whose money came back.
+    pub returns: Option<Uuid>,
+}
+
+/// Where each chain ends at the moment.
+///
+/// # Errors
+/// When the database fails.
+pub async fn ends(db: &mut PgConnection) -> Result<Places, sqlx::Error> {
+    let rows = sqlx::query!(
+        r#"
+        select w.stripe, b.seq + 1 as "next!"
+        from ledger_writer w
+        cross join lateral (select seq from ledger_batch b where b.chain_id = w.chain_id order by seq desc limit 1) as b
+        "#
+    );
+    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.stripe, row.next)).collect())
+}
+
+/// The next `batches` batches at most, the earliest first, and where reading goes on. Batches of one chain
+/// keep their order, whatever their hosts' clocks said.
+///
+/// # Errors
+/// When the database fails.
+pub async fn read(db: &mut PgConnection, places: &Places, batches: i64) -> Result<(Vec<Event>, Places), sqlx::Error> {
+    let (stripes, nexts): (Vec<_>, Vec<_>) = places.iter().map(|(stripe, next)| (*stripe, *next)).unzip();
+    let rows = sqlx::query!(
+        r#"
+        with page as (
+            select w.stripe, w.chain_id, b.seq, b.transfer_ids, b.at
+            from ledger_writer w
+            left join unnest($1::smallint[], $2::bigint[]) as c (stripe, next) using (stripe)
+            cross join lateral (
+                select seq, transfer_ids, max(created_at) over (order by seq) as at
+                from (
+                    select seq, transfer_ids, created_at from ledger_batch
+                    where chain_id = w.chain_id and seq >= coalesce(c.next, 0) order by seq limit $3
+                ) as first
+            ) as b
+            order by b.at, w.stripe, b.seq limit $3
+        )
+        select p.stripe, p.seq, v.transfer_id as "transfer_id?", v.ordinal as "ordinal?", v.status as "status?",
+            v.reason, v.created_at as "created_at?", t.owner as "owner?", t.kind as "kind?",
+            t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?", t.amount as "amount?",
+            t.beneficiary_name, t.spei_reference, t.returns
+        from page p
+        left join lateral unnest(p.transfer_ids) as ids (transfer_id) on true
+        left join transfer_event v on v.transfer_id = ids.transfer_id and v.chain_id = p.chain_id and v.seq = p.seq
+        left join transfer t on t.transfer_id = ids.transfer_id
+        order by p.at, p.stripe, p.seq, ids.transfer_id
+        "#,
+        &stripes,
+        &nexts,
+        batches,
+    );
+    let (mut events, mut places) = (Vec::new(), places.clone());
+    for row in rows.fetch_all(db).await? {
+        places.insert(row.stripe, row.seq + 1);
+        let told = row.transfer_id.zip(row.ordinal).zip(row.status).zip(row.created_at);
+        let about = row.owner.zip(row.kind).zip(row.debit_account_id.zip(row.credit_account_id)).zip(row.amount);
+        let Some(((((transfer_id, ordinal), status), created_at), (((owner, kind), accounts), amount))) =
+            told.zip(about)
+        else {
+            continue;
+        };
+        events.push(Event {
+            stripe: row.stripe,
+            seq: row.seq,
+            transfer_id,
+            ordinal,
+            status,
+            reason: row.reason,
+            created_at,
+            owner,
+            account_id: if kind == "spei" { accounts.0 } else { accounts.1 },
+            kind,
+            amount: Money::from_minor(amount),
+            beneficiary_name: row.beneficiary_name,
+            spei_reference: row.spei_reference,
+            returns: row.returns,
+        });
+    }
+    Ok((events, places))
+}
+
+/// A user's events from some places on and before others, earliest first; at most so many.
+///
+/// # Errors
+/// When the database fails.
+pub async fn read_of(
+    db: &mut PgConnection,
+    owner: &str,
+    from: &Places,
+    before: &Places,
+    limit: i64,
+) -> Result<Vec<Event>, sqlx::Error> {
+    let ends = before.iter().map(|(stripe, end)| (*stripe, *end, from.get(stripe).copied().unwrap_or(0)));
+    let (mut stripes, mut nexts, mut limits) = (Vec::new(), Vec::new(), Vec::new());
+    for (stripe, end, next) in ends {
+        stripes.push(stripe);
+        nexts.push(next);
+        limits.push(end);
+    }
+    let rows = sqlx::query!(
+        r#"
+        select c.stripe as "stripe!", v.seq, v.transfer_id, v.ordinal, v.status, v.reason, v.created_at, t.owner, t.kind,
+            t.debit_account_id, t.credit_account_id, t.amount, t.beneficiary_name, t.spei_reference, t.returns
+        from transfer t
+        join transfer_event v using (transfer_id)
+        join ledger_writer w on w.chain_id = v.chain_id
+        join unnest($2::smallint[], $3::bigint[], $4::bigint[]) as c (stripe, next, before) using (stripe)
+        where t.owner = $1 and v.seq >= c.next and v.seq < c.before
+        order by max(v.created_at) over (partition by c.stripe order by v.seq), c.stripe, v.seq, v.transfer_id
+        limit $5
+        "#,
+        owner,
+        &stripes,
+        &nexts,
+        &limits,
+        limit,
+    );
+    let event = rows.fetch_all(db).await?.into_iter().map(|row| Event {
+        stripe: row.stripe,
+        seq: row.seq,
+        transfer_id: row.transfer_id,
+        ordinal: row.ordinal,
+        status: row.status,
+        reason: row.reason,
+        created_at: row.created_at,
+        owner: row.owner,
+        account_id: if row.kind == "spei" { row.debit_account_id } else { row.credit_account_id },
+        kind: row.kind,
+        amount: Money::from_minor(row.amount),
+        beneficiary_name: row.beneficiary_name,
+        spei_reference: row.spei_reference,
+        returns: row.returns,
+    });
+    Ok(event.collect())
+}

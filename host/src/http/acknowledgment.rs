@@ -1,0 +1,122 @@
+//! Tokens that say: this person saw the risk of this very transfer.
+//!
+//! The risk context hands one out with its assessment, and a transfer brings it back. It holds for one owner,
+//! account, beneficiary, amount and level, and for five minutes; nobody else can make one.
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::domain::money::Money;
+use crate::domain::risk::Level;
+
+/// Long enough to read an explanation and decide, and too short to keep for another day.
+pub const LIFETIME: Duration = Duration::minutes(5);
+
+/// Longest token, in characters: a level, a time and 64 digits.
+pub const TOKEN_CHARS_MAX: usize = 100;
+
+/// What a token is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// Who sends.
+    pub owner: &'a str,
+    /// From which account.
+    pub from: Uuid,
+    /// To which beneficiary.
+    pub to: Uuid,
+    /// How much.
+    pub amount: Money,
+}
+
+/// Makes and reads tokens.
+#[derive(Clone)]
+pub struct Acknowledgments(Hmac<Sha256>);
+
+impl Acknowledgments {
+    /// With a key of its own, made from the secret that signs bearer tokens.
+    pub fn new(secret: &[u8]) -> Self {
+        // HMAC takes keys of any length.
+        let keyed = |key: &[u8]| Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(|_| Hmac::new(&Default::default()));
+        let mut own = keyed(secret);
+        own.update(b"caudal acknowledgment 1");
+        Self(keyed(&own.finalize().into_bytes()))
+    }
+
+    /// A token for the level that was shown, and until when it holds.
+    pub fn give(&self, subject: &Subject<'_>, level: Level, now: OffsetDateTime) -> (String, OffsetDateTime) {
+        let until = now + LIFETIME;
+        let seconds = until.unix_timestamp();
+        let mac = self.mac(subject, level, seconds).finalize().into_bytes();
+        let hex: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
+        (format!("{level}.{seconds}.{hex}"), until)
+    }
+
+    /// Whether a token says that this level, or a graver one, was seen for this transfer.
+    pub fn holds(&self, token: &str, subject: &Subject<'_>, level: Level, now: OffsetDateTime) -> bool {
+        let mut parts = token.split('.');
+        let (Some(seen), Some(seconds), Some(hex), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return false;
+        };
+        let (Some(seen), Ok(seconds), Some(mac)) = (Level::parse(seen), seconds.parse::<i64>(), bytes(hex)) else {
+            return false;
+        };
+        seen >= level && now.unix_timestamp() < seconds && self.mac(subject, seen, seconds).verify_slice(&mac).is_ok()
+    }
+
+    fn mac(&self, subject: &Subject<'_>, level: Level, seconds: i64) -> Hmac<Sha256> {
+        let mut mac = self.0.clone();
+        mac.update(&(subject.owner.len() as u64).to_be_bytes());
+        mac.update(subject.owner.as_bytes());
+        mac.update(subject.from.as_bytes());
+        mac.update(subject.to.as_bytes());
+        mac.update(&subject.amount.minor().to_be_bytes());
+        mac.update(&seconds.to_be_bytes());
+        mac.update(level.as_str().as_bytes());
+        mac
+    }
+}
+
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    if !hex.is_ascii() || !hex.len().is_multiple_of(2) {
+        return None;
+    }
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    #[test]
+    fn a_token_holds_for_its_transfer_its_level_and_its_time() {
+        let (now, tokens) = (datetime!(2026-11-21 18:00 UTC), Acknowledgments::new(b"a secret"));
+        let subject = Subject { owner: "ana", from: Uuid::from_u128(1), to: Uuid::from_u128(2), amount: Money::MAX };
+        let (token, until) = tokens.give(&subject, Level::Medium, now);
+        assert_eq!(until, now + LIFETIME);
+        assert!(token.len() <= TOKEN_CHARS_MAX);
+        assert!(tokens.holds(&token, &subject, Level::Medium, now));
+        assert!(tokens.holds(&token, &subject, Level::Low, until - Duration::SECOND));
+        assert!(!tokens.holds(&token, &subject, Level::High, now));
+        assert!(!tokens.holds(&token, &subject, Level::Medium, until));
+        assert!(!Acknowledgments::new(b"another").holds(&token, &subject, Level::Medium, now));
+        for other in [
+            Subject { owner: "luis", ..subject },
+            Subject { from: Uuid::from_u128(3), ..subject },
+            Subject { to: Uuid::from_u128(3), ..subject },
+            Subject { amount: Money::from_minor(1), ..subject },
+        ] {
+            assert!(!tokens.holds(&token, &other, Level::Medium, now));
+        }
+        for forged in [token.replace("medium", "high"), token.to_uppercase(), format!("{token}00"), format!("{token}.")]
+        {
+            assert!(!tokens.holds(&forged, &subject, Level::Low, now), "{forged}");
+        }
+        for text in ["", "high", "high.9.", "high.9.0", "high.9.é", "..", "high.99999999999999999999.00"] {
+            assert!(!tokens.holds(text, &subject, Level::Low, now), "{text}");
+        }
+    }
+}
