@@ -4,6 +4,7 @@
 //!
 //! - [`domain`]: the bank's nouns, pure.
 //! - [`ledger`]: the money core: decide purely, write with one statement that proves itself.
+//! - [`rail`]: the way out of the bank.
 //! - [`wasm`]: the fence around wasmtime; [`models`]: which component version serves.
 //! - [`db`]: the SQL of everything else; [`analytics`]: events under consent.
 //! - [`http`]: the edge: [`ledger_router`] and [`assist_router`].
@@ -20,6 +21,7 @@ pub mod http;
 pub mod ledger;
 pub mod models;
 pub mod postgres;
+pub mod rail;
 pub mod wasm;
 
 pub use http::{assist_router, ledger_router};

@@ -55,11 +55,12 @@ const MAY_BE_UNSAFE: [&str; 2] = ["components/guest/", "host/src/wasm/cache.rs"]
 const TOP_MODULES: [&str; 4] = ["main", "lib", "app", "cli"];
 
 /// What the other modules of the host may name besides themselves.
-const IMPORTS: [(&str, &[&str]); 10] = [
+const IMPORTS: [(&str, &[&str]); 11] = [
     ("http", &["app", "clock", "domain", "db", "ledger", "models", "analytics"]),
     ("ledger", &["clock", "domain", "db", "models"]),
     ("models", &["clock", "domain", "db", "wasm"]),
     ("analytics", &["clock", "domain", "db"]),
+    ("rail", &["clock", "domain"]),
     ("db", &["domain"]),
     ("wasm", &["domain"]),
     ("postgres", &["config"]),
