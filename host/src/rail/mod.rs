@@ -1,6 +1,7 @@
 //! The way out of the bank: payment rails behind one trait.
 
 pub mod calendar;
+pub mod stp;
 
 use std::future::Future;
 use std::pin::Pin;
