@@ -15,6 +15,7 @@ use crate::ledger::Ledger;
 use crate::models::Models;
 use crate::models::pushes::Pushes;
 use crate::outbox::Outbox;
+use crate::rail::courier::Courier;
 use crate::wasm::Runtime;
 
 /// The state of the service.
@@ -24,6 +25,8 @@ pub struct App {
     pub db: PgPool,
     /// The money core.
     pub ledger: Ledger,
+    /// Who brings payments to their rail; none where they settle at once.
+    pub courier: Option<Courier>,
     /// What happens to transfers.
     pub outbox: Outbox,
     /// What scores.

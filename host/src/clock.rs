@@ -80,9 +80,14 @@ pub fn at_millis(millis: i64) -> OffsetDateTime {
     OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000).unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
 
+/// The same instant as clocks in Mexico City show it.
+pub fn mexico_city(at: OffsetDateTime) -> OffsetDateTime {
+    at.to_offset(MEXICO_CITY)
+}
+
 /// The hour in Mexico City, 0 to 23.
 pub fn mexico_city_hour(at: OffsetDateTime) -> u8 {
-    at.to_offset(MEXICO_CITY).hour()
+    mexico_city(at).hour()
 }
 
 /// The day in Mexico City.
@@ -92,7 +97,7 @@ pub fn mexico_city_date(at: OffsetDateTime) -> time::Date {
 
 /// When the present day began in Mexico City.
 pub fn mexico_city_midnight(at: OffsetDateTime) -> OffsetDateTime {
-    at.to_offset(MEXICO_CITY).replace_time(time::Time::MIDNIGHT).to_offset(UtcOffset::UTC)
+    mexico_city(at).replace_time(time::Time::MIDNIGHT).to_offset(UtcOffset::UTC)
 }
 
 #[cfg(test)]

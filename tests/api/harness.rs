@@ -156,6 +156,7 @@ impl TestApp {
         let app = App {
             db: db.clone(),
             ledger,
+            courier: None,
             outbox: outbox.clone(),
             models: models.clone(),
             runtime: Runtime::new().unwrap(),

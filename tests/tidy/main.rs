@@ -55,17 +55,19 @@ const MAY_BE_UNSAFE: [&str; 2] = ["components/guest/", "host/src/wasm/cache.rs"]
 const TOP_MODULES: [&str; 4] = ["main", "lib", "app", "cli"];
 
 /// What the other modules of the host may name besides themselves.
-const IMPORTS: [(&str, &[&str]); 10] = [
-    ("http", &["app", "clock", "domain", "db", "ledger", "models", "analytics"]),
+const IMPORTS: [(&str, &[&str]); 12] = [
+    ("http", &["app", "clock", "domain", "db", "ledger", "models", "analytics", "outbox", "rail"]),
     ("ledger", &["clock", "domain", "db", "models"]),
     ("models", &["clock", "domain", "db", "wasm"]),
     ("analytics", &["clock", "domain", "db"]),
+    ("outbox", &["db"]),
+    ("rail", &["clock", "domain", "db", "ledger"]),
     ("db", &["domain"]),
     ("wasm", &["domain"]),
     ("postgres", &["config"]),
     ("domain", &[]),
     ("clock", &[]),
-    ("config", &[]),
+    ("config", &["domain", "outbox", "rail"]),
 ];
 
 /// One file: its path from the root, its text, and its text without comments and strings.

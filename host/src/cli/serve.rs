@@ -71,6 +71,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
             runtime
         }
     };
+    let way = couriers::open(&serve.rail)?;
     let registry = Registry::load(&runtime, Components::EMBEDDED)
         .context("this program was built with an unusable component: run `make components` and build again")?;
 
@@ -80,7 +81,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         &serve,
         &common.data_dir,
         (&secret, ledger_key),
-        (runtime, registry),
+        (runtime, registry, way),
         &database,
         listeners,
         signals,
@@ -100,7 +101,7 @@ async fn serve_until_signal(
     serve: &Serve,
     data_dir: &Path,
     (secret, ledger_key): (&[u8], ChainKey),
-    (runtime, registry): (Runtime, Registry),
+    (runtime, registry, way): (Runtime, Registry, Option<couriers::Way>),
     database: &Database,
     (ledger_listener, assist_listener): (TcpListener, TcpListener),
     signals: Signals,
@@ -117,7 +118,10 @@ async fn serve_until_signal(
     let (ledger, ledger_task) =
         Ledger::start(store, models.clone(), clock.clone(), config).await.context("cannot start the ledger")?;
     let note_heads = tokio::spawn(heads::keep(database.pool.clone(), heads::path(data_dir)));
-    let courier = couriers::start(&serve.rail, &database.pool, &ledger, &clock);
+    let rail = couriers::name(&serve.rail);
+    let courier = way.map(|way| couriers::employ(way, rail, &database.pool, &ledger, &clock));
+    let (courier, work) = courier.unzip();
+    let work = work.map(tokio::spawn);
     let purge = tokio::spawn(decisions::purge(database.pool.clone(), clock.clone()));
     let outbox = Outbox::new(database.pool.clone());
     let follower = tokio::spawn(outbox.clone().run());
@@ -127,6 +131,7 @@ async fn serve_until_signal(
     let app = App {
         db: database.pool.clone(),
         ledger,
+        courier,
         outbox: outbox.clone(),
         models,
         runtime,
@@ -160,8 +165,8 @@ async fn serve_until_signal(
     follower.abort();
     outbox.close().await;
     note_heads.abort();
-    if let Some(courier) = courier {
-        courier.abort();
+    if let Some(work) = work {
+        work.abort();
     }
     // The servers hold the last handles to the ledger, so its task ends after them, with every
     // command answered.

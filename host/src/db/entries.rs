@@ -8,7 +8,9 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::domain::money::Money;
-use crate::ledger::CUSTOMER_STRIPE;
+
+/// Customers' balances have this stripe only.
+const CUSTOMER_STRIPE: i16 = 0;
 
 /// A line of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,29 @@ use uuid::Uuid;
 
 use crate::domain::money::Money;
 use crate::domain::transfer::RailName;
-use crate::rail::Payment;
+
+/// A payment as a rail needs it.
+#[derive(Debug, Clone)]
+pub struct Payment {
+    /// The transfer.
+    pub transfer_id: Uuid,
+    /// Clave de rastreo: what both sides call the payment.
+    pub tracking_key: String,
+    /// How much.
+    pub amount: Money,
+    /// When the transfer was made.
+    pub created_at: OffsetDateTime,
+    /// Number of the debited account, as its owner gave it.
+    pub sender_number: String,
+    /// Who sends.
+    pub sender: String,
+    /// As the user gave it.
+    pub payee_name: String,
+    /// As the user gave it; may be no CLABE at all.
+    pub payee_number: String,
+    /// As the user gave it.
+    pub payee_bank: String,
+}
 
 /// A payment to look after.
 #[derive(Debug, Clone)]

@@ -8,6 +8,55 @@ pub(super) fn name(code: &str) -> Option<&'static str> {
     BANKS.binary_search_by_key(&code, |(known, _)| known).ok().map(|found| BANKS[found].1)
 }
 
+/// The five digits (Banco de México's own code: four) by which SPEI knows an institution, from the three
+/// that open its CLABEs; none for anything but three digits.
+///
+/// Also for codes that are not in the list: which digits come in front follows from the kind of
+/// institution, and only the rail knows whether it still takes part.
+pub fn institution(code: &str) -> Option<u32> {
+    let digits = code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_digit());
+    let number: u32 = digits.then(|| code.parse().ok()).flatten()?;
+    let kind = match number {
+        CENTRAL_BANK => CENTRAL,
+        number if DEVELOPMENT_BANKS.contains(&number) => DEVELOPMENT,
+        number if number < OTHERS_FROM => COMMERCIAL,
+        _ => OTHER,
+    };
+    Some(kind + number)
+}
+
+/// The code of the one institution whose name is in `label`, as a word of it or as all of it; letters'
+/// case and spaces do not count. None when no known name is there, or more than one.
+pub fn code(label: &str) -> Option<&'static str> {
+    let plain = |text: &str| {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect::<String>()
+    };
+    let whole = plain(label);
+    let words: Vec<_> = label.split_whitespace().map(plain).collect();
+    let mut found = BANKS.iter().filter(|(_, name)| {
+        let name = plain(name);
+        name == whole || words.contains(&name)
+    });
+    let (code, _) = found.next()?;
+    found.next().is_none().then_some(code)
+}
+
+/// Banco de México's three digits, as a number.
+const CENTRAL_BANK: u32 = 1;
+
+/// Development banks among the commercial ones' codes: Bancomext, Banobras, Banjercito, Nafin, Bienestar,
+/// Hipotecaria Federal.
+const DEVELOPMENT_BANKS: [u32; 6] = [6, 9, 19, 135, 166, 168];
+
+/// From here on codes belong to institutions that are no banks.
+const OTHERS_FROM: u32 = 600;
+
+/// What comes in front of the three digits, by kind of institution.
+const CENTRAL: u32 = 2_000;
+const DEVELOPMENT: u32 = 37_000;
+const COMMERCIAL: u32 = 40_000;
+const OTHER: u32 = 90_000;
+
 /// Sorted by code.
 #[rustfmt::skip]
 const BANKS: &[(&str, &str)] = &[
@@ -43,5 +92,44 @@ mod tests {
         assert_eq!(BANKS.len(), 98);
         assert_eq!(name("646"), Some("STP"));
         assert_eq!(name("111"), None);
+    }
+
+    #[test]
+    fn codes_become_those_of_spei() {
+        for (code, want) in [
+            ("001", Some(2_001)),
+            ("002", Some(40_002)),
+            ("006", Some(37_006)),
+            ("012", Some(40_012)),
+            ("032", Some(40_032)),
+            ("135", Some(37_135)),
+            ("166", Some(37_166)),
+            ("167", Some(40_167)),
+            ("168", Some(37_168)),
+            ("600", Some(90_600)),
+            ("646", Some(90_646)),
+            ("903", Some(90_903)),
+            ("12", None),
+            ("+12", None),
+            ("0123", None),
+        ] {
+            assert_eq!(institution(code), want, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_bank_is_known_by_its_name_alone_or_among_other_words() {
+        for (label, want) in [
+            ("BBVA", Some("012")),
+            ("bbva Mexico", Some("012")),
+            ("Banco Azteca, S.A.", Some("127")),
+            ("Mercado Pago", Some("722")),
+            ("Nu", Some("638")),
+            ("Banorte o BBVA", None),
+            ("Banco", None),
+            ("", None),
+        ] {
+            assert_eq!(code(label), want, "{label}");
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 pub mod accessibility;
 pub mod account_number;
-mod banks;
+pub mod banks;
 pub mod model;
 pub mod money;
 pub mod nudge;

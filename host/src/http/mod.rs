@@ -30,6 +30,7 @@ pub mod risk_context;
 pub(crate) mod sandbox;
 pub(crate) mod scoring;
 pub mod server;
+mod stp;
 pub mod token;
 pub mod transactions;
 
@@ -106,6 +107,7 @@ pub fn assist_router(app: App) -> Router {
         .route("/admin/models/{kind}/history", get(deployment::get_history))
         .route("/admin/models/{kind}/report", get(deployment::get_report))
         .route("/admin/replay", post(replay::replay).layer(DefaultBodyLimit::max(replay::BODY_BYTES_MAX)))
+        .route("/rails/stp/state", post(stp::take_state).put(stp::take_state))
         .route("/console", get(console::page))
         .route("/console/{file}", get(console::file))
         .route("/metrics", get(health::metrics))

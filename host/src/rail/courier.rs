@@ -68,7 +68,9 @@ impl Courier {
     pub async fn run(self, mut pushes: mpsc::Receiver<Push>) {
         let take_in = async {
             while let Some(push) = pushes.recv().await {
-                self.take_in(push).await;
+                if !self.take_in(&push).await {
+                    tracing::warn!(tracking_key = push.tracking_key, news = ?push.news, "the rail's news are lost");
+                }
             }
         };
         let look = async {
@@ -147,9 +149,10 @@ impl Courier {
         self.rail.send(payment).await
     }
 
-    async fn take_in(&self, Push { tracking_key, news }: Push) {
-        let Some((report, reason)) = report_of(&news) else { return };
-        let find = async |db: &mut sqlx::PgConnection| payments::find(db, &tracking_key).await;
+    /// Takes in what a rail told by itself. False when it cannot be kept: the rail has to tell it again.
+    pub async fn take_in(&self, Push { tracking_key, news }: &Push) -> bool {
+        let Some((report, reason)) = report_of(news) else { return true };
+        let find = async |db: &mut sqlx::PgConnection| payments::find(db, tracking_key).await;
         let found = match self.db.acquire().await {
             Ok(db) => within(db, REPLY_TIME_MAX, find).await,
             Err(error) => Err(error),
@@ -158,18 +161,15 @@ impl Courier {
             Ok(Some(found)) => found,
             Ok(None) => {
                 tracing::warn!(tracking_key, "the rail tells of a payment that is not ours");
-                return;
+                return true;
             }
             Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, tracking_key, ?news, "what the rail tells is not taken in");
-                return;
+                tracing::warn!(error = &error as &dyn std::error::Error, "cannot look for a payment");
+                return false;
             }
         };
         let return_id = self.clock.new_id();
-        if !self.tell(PaymentReport { transfer_id, account_id, report, reason, return_id }).await {
-            tracing::warn!(tracking_key, ?news, "what the rail tells is not taken in");
-        }
+        self.tell(PaymentReport { transfer_id, account_id, report, reason, return_id }).await
     }
 
     /// Tells the ledger; whether it took it in.

@@ -3,40 +3,17 @@
 //! A rail takes payments and says what became of them; it moves no money. What it says goes to the
 //! [`ledger`](crate::ledger), which does.
 
+pub mod calendar;
 pub mod courier;
 pub mod simulated;
+pub mod stp;
 
 use std::future::Future;
 use std::pin::Pin;
 
-use time::OffsetDateTime;
 use tokio::sync::mpsc;
-use uuid::Uuid;
 
-use crate::domain::money::Money;
-
-/// A payment as a rail needs it.
-#[derive(Debug, Clone)]
-pub struct Payment {
-    /// The transfer.
-    pub transfer_id: Uuid,
-    /// Clave de rastreo: what both sides call the payment.
-    pub tracking_key: String,
-    /// How much.
-    pub amount: Money,
-    /// When the transfer was made.
-    pub created_at: OffsetDateTime,
-    /// Number of the debited account, as its owner gave it.
-    pub sender_number: String,
-    /// Who sends.
-    pub sender: String,
-    /// As the user gave it.
-    pub payee_name: String,
-    /// As the user gave it; may be no CLABE at all.
-    pub payee_number: String,
-    /// As the user gave it.
-    pub payee_bank: String,
-}
+pub use crate::db::payments::Payment;
 
 /// What a rail says about a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,159 @@
+//! SPEI's operating date: which business day a payment counts for.
+//!
+//! Pure, and for every year: nothing here is a list that ends. Not for when users may pay, which is
+//! always; a payment outside business hours just counts for the next business day.
+//!
+//! Bank holidays are those of the CNBV's yearly calendar. A decree may add one; a rail that disagrees
+//! with a date refuses the order.
+
+use time::{Date, Duration, Month, OffsetDateTime, Weekday};
+
+use crate::clock;
+
+/// At this hour in Mexico City a business day's operations end and the next day's begin.
+const ROLL_HOUR: u8 = 18;
+
+/// Further than any run of days without a business day: the longest, Holy Thursday to Sunday, has four.
+const DAYS_AHEAD_MAX: i64 = 10;
+
+/// A year in which the President took office on 1 October; the next is six years on. Before it the day
+/// was 1 December.
+const INAUGURATION_YEAR: i32 = 2024;
+
+/// Years between two inaugurations.
+const TERM_YEARS: i32 = 6;
+
+/// The business day that a payment made at `at` counts for.
+pub fn operating_date(at: OffsetDateTime) -> Date {
+    let local = clock::mexico_city(at);
+    let today = local.date();
+    let has_rolled = is_business_day(today) && local.hour() >= ROLL_HOUR;
+    (i64::from(has_rolled)..=DAYS_AHEAD_MAX)
+        .map(|days| today.saturating_add(Duration::days(days)))
+        .find(|&day| is_business_day(day))
+        .unwrap_or(today)
+}
+
+/// Neither a weekend nor a bank holiday.
+pub fn is_business_day(day: Date) -> bool {
+    !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday) && !is_bank_holiday(day)
+}
+
+/// A day on which banks are closed by the calendar, be it a weekend or not.
+fn is_bank_holiday(day: Date) -> bool {
+    let nth_monday = |nth: u8| day.weekday() == Weekday::Monday && day.day().div_ceil(7) == nth;
+    match (day.month(), day.day()) {
+        (Month::January | Month::May, 1)
+        | (Month::September, 16)
+        | (Month::November, 2)
+        | (Month::December, 12 | 25) => true,
+        // The Constitution, Juárez and the Revolution: moved to a Monday by law.
+        (Month::February, _) if nth_monday(1) => true,
+        (Month::March | Month::November, _) if nth_monday(3) => true,
+        (Month::October, 1) => is_inauguration(day.year()),
+        // Holy Thursday and Good Friday.
+        (Month::March | Month::April, _) => {
+            easter(day.year()).is_some_and(|easter| matches!((easter - day).whole_days(), 2 | 3))
+        }
+        _ => false,
+    }
+}
+
+fn is_inauguration(year: i32) -> bool {
+    year >= INAUGURATION_YEAR && (year - INAUGURATION_YEAR) % TERM_YEARS == 0
+}
+
+/// Easter Sunday of the Gregorian calendar by the method of Meeus, Jones and Butcher; none before the
+/// year 1, for which it is not made.
+fn easter(year: i32) -> Option<Date> {
+    if year < 1 {
+        return None;
+    }
+    let (century, year_of_century) = (year / 100, year % 100);
+    let golden = year % 19;
+    // The moon's drift against the calendar over the centuries.
+    let drift = (century - (century + 8) / 25 + 1) / 3;
+    let epact = (19 * golden + century - century / 4 - drift + 15) % 30;
+    // Days from the full moon to the Sunday after it.
+    let to_sunday = (32 + 2 * (century % 4) + 2 * (year_of_century / 4) - epact - year_of_century % 4) % 7;
+    let late = (golden + 11 * epact + 22 * to_sunday) / 451;
+    let place = epact + to_sunday - 7 * late + 114;
+    let month = Month::try_from(u8::try_from(place / 31).ok()?).ok()?;
+    Date::from_calendar_date(year, month, u8::try_from(place % 31 + 1).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use time::macros::{date, datetime};
+
+    #[test]
+    fn easter_falls_where_it_did_and_will() {
+        for day in [
+            date!(1818 - 03 - 22),
+            date!(1943 - 04 - 25),
+            date!(2000 - 04 - 23),
+            date!(2021 - 04 - 04),
+            date!(2024 - 03 - 31),
+            date!(2025 - 04 - 20),
+            date!(2026 - 04 - 05),
+            date!(2027 - 03 - 28),
+            date!(2038 - 04 - 25),
+        ] {
+            assert_eq!(easter(day.year()), Some(day));
+        }
+        assert_eq!(easter(0), None);
+    }
+
+    /// Every weekday of a year on which banks are closed.
+    fn holidays(year: i32) -> Vec<String> {
+        let first = Date::from_calendar_date(year, Month::January, 1).unwrap();
+        let weekdays = (0..365)
+            .map(|days| first + Duration::days(days))
+            .filter(|day| day.year() == year && !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday));
+        let closed = weekdays.filter(|&day| !is_business_day(day));
+        closed.map(|day| format!("{:02}-{:02}", u8::from(day.month()), day.day())).collect()
+    }
+
+    #[test]
+    fn banks_are_closed_on_the_days_of_the_calendar() {
+        let of_2024 = "01-01 02-05 03-18 03-28 03-29 05-01 09-16 10-01 11-18 12-12 12-25";
+        let of_2026 = "01-01 02-02 03-16 04-02 04-03 05-01 09-16 11-02 11-16 12-25";
+        let of_2027 = "01-01 02-01 03-15 03-25 03-26 09-16 11-02 11-15";
+        for (year, days) in [(2024, of_2024), (2026, of_2026), (2027, of_2027)] {
+            assert_eq!(holidays(year).join(" "), days, "{year}");
+        }
+        assert!(holidays(2030).contains(&"10-01".to_owned()) && !holidays(2029).contains(&"10-01".to_owned()));
+    }
+
+    #[test]
+    fn the_date_rolls_at_six_in_the_evening_and_skips_days_off() {
+        for (at, want) in [
+            (datetime!(2026-11-19 17:59:59.999 -6), date!(2026 - 11 - 19)),
+            (datetime!(2026-11-19 18:00 -6), date!(2026 - 11 - 20)),
+            (datetime!(2026-11-20 00:00 UTC), date!(2026 - 11 - 20)),
+            // A Friday evening, a Saturday, a Sunday night.
+            (datetime!(2026-11-20 18:00 -6), date!(2026 - 11 - 23)),
+            (datetime!(2026-11-21 09:00 -6), date!(2026 - 11 - 23)),
+            (datetime!(2026-11-22 23:59 -6), date!(2026 - 11 - 23)),
+            // Before the long weekend of the Revolution, and after Holy Wednesday.
+            (datetime!(2026-11-13 18:00 -6), date!(2026 - 11 - 17)),
+            (datetime!(2026-04-01 18:00 -6), date!(2026 - 04 - 06)),
+            (datetime!(2026-12-31 20:00 -6), date!(2027 - 01 - 04)),
+        ] {
+            assert_eq!(operating_date(at), want, "{at}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_operating_date_is_a_business_day_close_ahead(seconds in 0_i64..8_000_000_000) {
+            let at = OffsetDateTime::from_unix_timestamp(seconds).unwrap();
+            let day = operating_date(at);
+            let ahead = (day - clock::mexico_city(at).date()).whole_days();
+            prop_assert!(is_business_day(day) && (0..=6).contains(&ahead), "{at}: {day}");
+            prop_assert!(operating_date(at + Duration::HOUR) >= day);
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! An order to pay: the 34 fields in the order in which STP signs them, and the JSON that carries them.
+//!
+//! Not for what STP makes of it. The order of the fields and their names are those of `registra`.
+
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::value::RawValue;
+
+use super::super::calendar::operating_date;
+use super::super::{Payment, RailError};
+use super::payee::{CLABE, Payee, Unsendable};
+use super::signature::Key;
+use super::{Participant, is_clabe, text};
+use crate::domain::account_number;
+
+/// How many fields are signed; most of them stay blank.
+pub(super) const FIELDS: usize = 34;
+
+/// Longest tracking key of SPEI.
+const TRACKING_KEY_LENGTH_MAX: usize = 30;
+
+/// Largest numeric reference; the smallest is 1.
+const REFERENCE_MAX: u128 = 9_999_999;
+
+/// `conceptoPago`: users give none, and STP wants one.
+const CONCEPT: &str = "Transferencia";
+
+/// `tipoPago`: from one customer to another.
+const THIRD_PARTY: &str = "1";
+
+/// `topologia`: the one that STP's clients send.
+const TOPOLOGY: &str = "T";
+
+/// `medioEntrega`: the one that STP's clients send.
+const CHANNEL: &str = "3";
+
+/// `prioridad`: high.
+const PRIORITY: &str = "1";
+
+/// An order. Texts are plain ASCII without bars, or blank.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    counterparty: String,
+    company: String,
+    operating_date: String,
+    folio: String,
+    tracking_key: String,
+    institution: String,
+    amount: String,
+    sender_kind: String,
+    sender: String,
+    sender_account: String,
+    sender_tax_id: String,
+    payee_kind: String,
+    payee: String,
+    payee_account: String,
+    payee_tax_id: String,
+    concept: String,
+    reference: String,
+}
+
+/// Whether a text can be a clave de rastreo: 1 to 30 letters and digits.
+pub(super) fn is_tracking_key(text: &str) -> bool {
+    (1..=TRACKING_KEY_LENGTH_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// One field: its name, its text, and whether JSON has it as a number.
+type Field<'a> = (&'static str, &'a str, bool);
+
+impl Order {
+    /// The order for a payment: always the same for the same one.
+    pub(super) fn new(payment: &Payment, participant: &Participant) -> Result<Self, Unsendable> {
+        let key = &payment.tracking_key;
+        if !is_tracking_key(key) || payment.amount.minor() <= 0 {
+            return Err(Unsendable(None));
+        }
+        let payee = Payee::read(&payment.payee_number, &payment.payee_bank)?;
+        let sender_account = account_number::normalise(&payment.sender_number);
+        let sender_account = if is_clabe(&sender_account) { sender_account } else { participant.account.clone() };
+        Ok(Self {
+            counterparty: payee.institution.to_string(),
+            company: participant.company.clone(),
+            operating_date: text::date(operating_date(payment.created_at)),
+            // Comes back in the notice of a change of state, some of which lack the tracking key.
+            folio: key.clone(),
+            tracking_key: key.clone(),
+            institution: participant.institution.to_string(),
+            amount: payment.amount.to_string(),
+            sender_kind: CLABE.to_owned(),
+            sender: text::plain(&payment.sender),
+            sender_account,
+            sender_tax_id: text::UNKNOWN.to_owned(),
+            payee_kind: payee.kind.to_owned(),
+            payee: text::plain(&payment.payee_name),
+            payee_account: payee.number,
+            payee_tax_id: text::UNKNOWN.to_owned(),
+            concept: CONCEPT.to_owned(),
+            reference: (payment.transfer_id.as_u128() % REFERENCE_MAX + 1).to_string(),
+        })
+    }
+
+    /// All fields, in the order of the signature.
+    fn fields(&self) -> [Field<'_>; FIELDS] {
+        fn text<'a>(name: &'static str, value: &'a str) -> Field<'a> {
+            (name, value, false)
+        }
+        fn number<'a>(name: &'static str, value: &'a str) -> Field<'a> {
+            (name, value, true)
+        }
+        [
+            text("institucionContraparte", &self.counterparty),
+            text("empresa", &self.company),
+            text("fechaOperacion", &self.operating_date),
+            text("folioOrigen", &self.folio),
+            text("claveRastreo", &self.tracking_key),
+            text("institucionOperante", &self.institution),
+            number("monto", &self.amount),
+            number("tipoPago", THIRD_PARTY),
+            number("tipoCuentaOrdenante", &self.sender_kind),
+            text("nombreOrdenante", &self.sender),
+            text("cuentaOrdenante", &self.sender_account),
+            text("rfcCurpOrdenante", &self.sender_tax_id),
+            number("tipoCuentaBeneficiario", &self.payee_kind),
+            text("nombreBeneficiario", &self.payee),
+            text("cuentaBeneficiario", &self.payee_account),
+            text("rfcCurpBeneficiario", &self.payee_tax_id),
+            text("emailBeneficiario", ""),
+            number("tipoCuentaBeneficiario2", ""),
+            text("nombreBeneficiario2", ""),
+            text("cuentaBeneficiario2", ""),
+            text("rfcCurpBeneficiario2", ""),
+            text("conceptoPago", &self.concept),
+            text("conceptoPago2", ""),
+            text("claveCatUsuario1", ""),
+            text("claveCatUsuario2", ""),
+            text("clavePago", ""),
+            text("referenciaCobranza", ""),
+            number("referenciaNumerica", &self.reference),
+            text("tipoOperacion", ""),
+            text("topologia", TOPOLOGY),
+            text("usuario", ""),
+            number("medioEntrega", CHANNEL),
+            number("prioridad", PRIORITY),
+            number("iva", ""),
+        ]
+    }
+
+    /// What is signed.
+    fn canonical(&self) -> String {
+        text::canonical(self.fields().map(|(_, value, _)| value))
+    }
+
+    /// As JSON with its signature; blank fields are left out.
+    pub(super) fn signed(&self, key: &Key) -> Result<String, RailError> {
+        let signature = key.sign(&self.canonical()).map_err(RailError::Unreached)?;
+        self.json(&signature).map_err(|error| RailError::Unreached(error.into()))
+    }
+
+    /// Numbers keep their text, so that JSON says `1.20` where the signature does.
+    fn json(&self, signature: &str) -> serde_json::Result<String> {
+        let mut json = Vec::new();
+        let mut serializer = serde_json::Serializer::new(&mut json);
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value, is_number) in self.fields().into_iter().filter(|(_, value, _)| !value.is_empty()) {
+            if is_number {
+                map.serialize_entry(name, &RawValue::from_string(value.to_owned())?)?;
+            } else {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        map.serialize_entry("firma", signature)?;
+        map.end()?;
+        Ok(String::from_utf8_lossy(&json).into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::money::Money;
+    use proptest::prelude::*;
+    use time::macros::datetime;
+    use uuid::Uuid;
+
+    fn participant() -> Participant {
+        Participant { company: "CAUDAL".into(), account: "646180110400000007".into(), institution: 90_646 }
+    }
+
+    fn payment() -> Payment {
+        Payment {
+            transfer_id: Uuid::from_u128(9_999_998),
+            tracking_key: "CAUD20261121ZZZZZZZZZZZZZZZZZZ".into(),
+            amount: Money::from_minor(849_950),
+            created_at: datetime!(2026-11-21 12:00 UTC),
+            sender_number: "646180157099999993".into(),
+            sender: "Ana María".into(),
+            payee_name: "José | Núñez".into(),
+            payee_number: "0126 6001 5490 7251 98".into(),
+            payee_bank: "Banorte".into(),
+        }
+    }
+
+    #[test]
+    fn the_canonical_string_is_that_of_a_published_order() {
+        // The vector in the tests of the Python client of STP, cuenca-mx/stpmex-python: tests/test_auth.py.
+        let order = Order {
+            counterparty: "40072".into(),
+            company: "TAMIZI".into(),
+            tracking_key: "CR1564969083".into(),
+            institution: "90646".into(),
+            amount: Money::from_minor(120).to_string(),
+            payee_kind: "40".into(),
+            payee: "Ricardo Sanchez".into(),
+            payee_account: "072691004495711499".into(),
+            payee_tax_id: "ND".into(),
+            concept: "Prueba".into(),
+            reference: "5273144".into(),
+            ..Order::default()
+        };
+        let published = "||40072|TAMIZI|||CR1564969083|90646|1.20|1|||||40|Ricardo Sanchez|072691004495711499|ND\
+            ||||||Prueba||||||5273144||T||3|1|||";
+        assert_eq!(order.canonical(), published);
+    }
+
+    #[test]
+    fn a_payment_fills_the_fields() {
+        let order = Order::new(&payment(), &participant()).unwrap();
+        let key = "CAUD20261121ZZZZZZZZZZZZZZZZZZ";
+        let want = format!(
+            "||40012|CAUDAL|20261123|{key}|{key}|90646|8499.50|1|40|Ana Maria|646180157099999993|ND\
+            |40|Jose Nunez|012660015490725198|ND||||||Transferencia||||||9999999||T||3|1|||"
+        );
+        assert_eq!(order.canonical(), want);
+        let json = order.json("c2lnbmVk").unwrap();
+        assert!(json.contains(r#""monto":8499.50,"tipoPago":1,"tipoCuentaOrdenante":40,"#), "{json}");
+        assert!(json.contains(r#""institucionContraparte":"40012""#) && json.ends_with(r#""firma":"c2lnbmVk"}"#));
+        assert!(!json.contains("iva") && !json.contains(r#""""#), "{json}");
+    }
+
+    #[test]
+    fn a_sender_without_a_clabe_sends_from_the_banks_account() {
+        for number in ["", "0001", "646180157099999990", "4111111111111111"] {
+            let order = Order::new(&Payment { sender_number: number.into(), ..payment() }, &participant()).unwrap();
+            assert_eq!((order.sender_account.as_str(), order.sender_kind.as_str()), ("646180110400000007", "40"));
+        }
+    }
+
+    #[test]
+    fn a_payment_without_a_key_or_an_amount_is_no_order() {
+        let key = |key: &str| Payment { tracking_key: key.into(), ..payment() };
+        let amount = |minor| Payment { amount: Money::from_minor(minor), ..payment() };
+        let payments = [key(""), key("A|B"), key("CAÑA"), key(&"A".repeat(31)), amount(0), amount(-1)];
+        for payment in payments {
+            assert_eq!(Order::new(&payment, &participant()).unwrap_err(), Unsendable(None), "{payment:?}");
+        }
+    }
+
+    /// Texts that would do harm between bars.
+    fn hostile() -> impl Strategy<Value = String> {
+        prop_oneof![any::<String>(), "[|a ñ\u{0}-\u{1f}\u{301}😀ß-]{0,300}", "\\PC{300}"]
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_canonical_string_ambiguous_or_more_than_ascii(
+            sender in hostile(),
+            payee_name in hostile(),
+            payee_bank in hostile(),
+            sender_number in hostile(),
+            tracking_key in prop_oneof![hostile(), "[A-Z0-9]{1,30}"],
+            payee_number in prop_oneof![hostile(), Just("012660015490725198".to_owned())],
+            minor in 1..=Money::MAX.minor(),
+        ) {
+            let amount = Money::from_minor(minor);
+            let texts = Payment { sender, payee_name, payee_bank, sender_number, amount, ..payment() };
+            let order = Order::new(&texts, &participant()).unwrap();
+            let canonical = order.canonical();
+            prop_assert!(canonical.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{canonical}");
+            let inside = canonical.strip_prefix("||").and_then(|rest| rest.strip_suffix("||")).unwrap();
+            let values = order.fields().map(|(_, value, _)| value);
+            prop_assert_eq!(inside.split('|').collect::<Vec<_>>(), values);
+            prop_assert!([values[9], values[13]].iter().all(|name| (1..=39).contains(&name.len())));
+            prop_assert!((4..=17).contains(&values[6].len()) && values[10].len() == 18);
+            let json: serde_json::Value = serde_json::from_str(&order.json("x").unwrap()).unwrap();
+            prop_assert_eq!(&json["nombreBeneficiario"], values[13]);
+            // Keys and numbers are not folded: such a payment is refused or sent as it is.
+            let keyed = Payment { tracking_key, payee_number, ..texts };
+            if let Ok(order) = Order::new(&keyed, &participant()) {
+                prop_assert_eq!(order.canonical().matches('|').count(), FIELDS + 3);
+                prop_assert_eq!(order.tracking_key, keyed.tracking_key);
+            }
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Payments through STP against a stand-in over HTTP: what is sent, to the last field, and what is made
+//! of answers that are right, wrong, late or missing.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
+
+use caudal::clock::Clock;
+use caudal::domain::money::Money;
+use caudal::rail::stp::{INSTITUTION, Settings, SettingsError, Stp};
+use caudal::rail::{News, Payment, Rail, RailError};
+use jsonwebtoken::{Algorithm, DecodingKey, crypto::verify};
+use rsa::RsaPrivateKey;
+use rsa::pkcs8::{EncodePrivateKey, LineEnding};
+use rsa::traits::PublicKeyParts;
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+use time::macros::datetime;
+use uuid::Uuid;
+
+use crate::stub::{Act, Request, Stub};
+
+/// Made for this run: a key in a file would look like one that somebody lost.
+static KEY: LazyLock<RsaPrivateKey> = LazyLock::new(|| RsaPrivateKey::new(&mut rsa::rand_core::OsRng, 2048).unwrap());
+
+/// A Saturday, so the operating date is Monday, 23 November.
+const MADE_AT: OffsetDateTime = datetime!(2026-11-21 12:00 UTC);
+
+/// The fields of an order, in the order of the signature as STP documents it.
+const FIELDS: [&str; 34] = [
+    "institucionContraparte",
+    "empresa",
+    "fechaOperacion",
+    "folioOrigen",
+    "claveRastreo",
+    "institucionOperante",
+    "monto",
+    "tipoPago",
+    "tipoCuentaOrdenante",
+    "nombreOrdenante",
+    "cuentaOrdenante",
+    "rfcCurpOrdenante",
+    "tipoCuentaBeneficiario",
+    "nombreBeneficiario",
+    "cuentaBeneficiario",
+    "rfcCurpBeneficiario",
+    "emailBeneficiario",
+    "tipoCuentaBeneficiario2",
+    "nombreBeneficiario2",
+    "cuentaBeneficiario2",
+    "rfcCurpBeneficiario2",
+    "conceptoPago",
+    "conceptoPago2",
+    "claveCatUsuario1",
+    "claveCatUsuario2",
+    "clavePago",
+    "referenciaCobranza",
+    "referenciaNumerica",
+    "tipoOperacion",
+    "topologia",
+    "usuario",
+    "medioEntrega",
+    "prioridad",
+    "iva",
+];
+
+fn settings(url: &str) -> Settings {
+    Settings {
+        url: url.to_owned(),
+        company: "CAUDAL".to_owned(),
+        account: "646180110400000007".to_owned(),
+        institution: INSTITUTION,
+        key_pem: KEY.to_pkcs8_pem(LineEnding::LF).unwrap().as_bytes().to_vec(),
+    }
+}
+
+fn rail(url: &str) -> Stp {
+    Stp::new(settings(url)).unwrap().with_clock(Clock::fixed(MADE_AT))
+}
+
+fn payment() -> Payment {
+    Payment {
+        transfer_id: Uuid::from_u128(41),
+        tracking_key: "CAUD202611210000000000000000ZZ".into(),
+        amount: Money::from_minor(849_950),
+        created_at: MADE_AT,
+        sender_number: "0001".into(),
+        sender: "Ana María".into(),
+        payee_name: "José Ñ|Z".into(),
+        payee_number: "012660015490725198".into(),
+        payee_bank: "BBVA".into(),
+    }
+}
+
+/// A JSON value as it stands between bars; amounts have two decimals.
+fn text(name: &str, value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) if name == "monto" => format!("{:.2}", number.as_f64().unwrap()),
+        other => other.to_string(),
+    }
+}
+
+/// Whether a body's signature is that of its own fields.
+fn is_signed(body: &Value, fields: &[&str]) -> bool {
+    let values: Vec<_> = fields.iter().map(|name| text(name, &body[*name])).collect();
+    let message = format!("||{}||", values.join("|"));
+    let public = DecodingKey::from_rsa_raw_components(&KEY.n().to_bytes_be(), &KEY.e().to_bytes_be());
+    let signature = body["firma"].as_str().unwrap().replace('+', "-").replace('/', "_").replace('=', "");
+    verify(&signature, message.as_bytes(), &public, Algorithm::RS256).unwrap()
+}
+
+/// STP with a memory: takes an order once and finds it afterwards.
+fn stp() -> impl Fn(&Request) -> Act + Send + Sync {
+    let orders = Mutex::new(HashMap::<String, Value>::new());
+    move |request| {
+        let body = &request.body;
+        let key = body["claveRastreo"].as_str().unwrap().to_owned();
+        let mut orders = orders.lock().unwrap();
+        match request.target.as_str() {
+            "PUT /speiws/rest/ordenPago/registra" => {
+                assert!(is_signed(body, &FIELDS));
+                let error = json!({ "resultado": { "id": -1, "descripcionError": "ya fue utilizada" } });
+                let fresh = json!({ "resultado": { "id": 21_787_172 + orders.len() } });
+                let answer = if orders.insert(key, body.clone()).is_some() { error } else { fresh };
+                Act::Answer(200, answer.to_string())
+            }
+            "POST /efws/API/consultaOrden" => {
+                assert!(is_signed(body, &["empresa", "claveRastreo", "tipoOrden", "fechaOperacion"]));
+                let Some(order) = orders.get(&key) else {
+                    return Act::Answer(400, json!({ "estado": 6, "mensaje": "No se encontraron datos" }).to_string());
+                };
+                let found = json!({ "idEF": 21_787_172, "claveRastreo": key, "estado": "LQ", "monto": order["monto"],
+                    "causaDevolucion": null, "tsLiquidacion": 1_795_000_000_000_i64 });
+                Act::Answer(200, json!({ "estado": 0, "mensaje": "bien", "respuesta": found }).to_string())
+            }
+            other => panic!("{other}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_order_has_every_field_and_a_signature_of_them() {
+    let stub = Stub::start(stp()).await;
+    assert_eq!(rail(&stub.url).send(&payment()).await.unwrap(), News::Taken);
+    let [request] = &stub.seen()[..] else { panic!("{:?}", stub.seen()) };
+    assert!(request.headers.contains("content-type: application/json\r\n"), "{}", request.headers);
+    let mut body = request.body.clone();
+    body.as_object_mut().unwrap().remove("firma");
+    let want = json!({
+        "institucionContraparte": "40012",
+        "empresa": "CAUDAL",
+        "fechaOperacion": "20261123",
+        "folioOrigen": "CAUD202611210000000000000000ZZ",
+        "claveRastreo": "CAUD202611210000000000000000ZZ",
+        "institucionOperante": "90646",
+        "monto": 8499.50,
+        "tipoPago": 1,
+        "tipoCuentaOrdenante": 40,
+        "nombreOrdenante": "Ana Maria",
+        "cuentaOrdenante": "646180110400000007",
+        "rfcCurpOrdenante": "ND",
+        "tipoCuentaBeneficiario": 40,
+        "nombreBeneficiario": "Jose N Z",
+        "cuentaBeneficiario": "012660015490725198",
+        "rfcCurpBeneficiario": "ND",
+        "conceptoPago": "Transferencia",
+        "referenciaNumerica": 42,
+        "topologia": "T",
+        "medioEntrega": 3,
+        "prioridad": 1,
+    });
+    assert_eq!(body, want);
+}
+
+#[tokio::test]
+async fn an_order_is_taken_once_and_found_afterwards() {
+    let stub = Stub::start(stp()).await;
+    let rail = rail(&stub.url);
+    assert_eq!(rail.find(&payment()).await.unwrap(), None);
+    assert_eq!(rail.send(&payment()).await.unwrap(), News::Taken);
+    assert_eq!(rail.send(&payment()).await.unwrap(), News::Taken);
+    assert_eq!(rail.find(&payment()).await.unwrap(), Some(News::Settled));
+    let seen = stub.seen();
+    assert_eq!(seen[1].body, seen[2].body, "the same payment is the same order");
+    assert_eq!(seen[3].body.get("fechaOperacion"), None, "of the present day");
+    let later = self::rail(&stub.url).with_clock(Clock::fixed(datetime!(2026-11-24 00:00 UTC)));
+    assert_eq!(later.find(&payment()).await.unwrap(), Some(News::Settled));
+    assert_eq!(stub.seen()[4].body["fechaOperacion"], "20261123");
+}
+
+#[tokio::test]
+async fn what_stp_cannot_pay_is_not_even_sent() {
+    let stub = Stub::start(stp()).await;
+    for (number, reason) in [("ABC-1", "17"), ("012660015490725197", "01")] {
+        let payment = Payment { payee_number: number.into(), ..payment() };
+        assert_eq!(rail(&stub.url).send(&payment).await.unwrap(), News::Rejected(Some(reason.into())), "{number}");
+    }
+    assert!(stub.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_refusal_for_good_is_a_rejection() {
+    for (id, reason) in [(-7, Some("01")), (-9, None), (-11, Some("17")), (-20, None), (-22, Some("06")), (-200, None)]
+    {
+        let answer = json!({ "resultado": { "id": id, "descripcionError": "no" } }).to_string();
+        let stub = Stub::start(move |_| Act::Answer(200, answer.clone())).await;
+        let want = News::Rejected(reason.map(str::to_owned));
+        assert_eq!(rail(&stub.url).send(&payment()).await.unwrap(), want, "{id}");
+    }
+}
+
+/// Sends and asks while the server misbehaves: of either nothing is known, and nothing is tried again.
+async fn assert_unknown(act: Act) {
+    let name = format!("{:.80}", format!("{act:?}"));
+    let stub = Stub::start(move |_| act.clone()).await;
+    let rail = rail(&stub.url).with_patience(Duration::from_millis(300));
+    let sent = rail.send(&payment()).await;
+    assert!(matches!(sent, Err(RailError::Unknown(_))), "{name}: {sent:?}");
+    let found = rail.find(&payment()).await;
+    assert!(matches!(found, Err(RailError::Unknown(_))), "{name}: {found:?}");
+    assert_eq!(stub.seen().len(), 2, "{name}: {:?}", stub.seen());
+}
+
+#[tokio::test]
+async fn an_answer_that_is_missing_or_late_leaves_it_unknown() {
+    for act in [Act::Cut, Act::Hush, Act::Bytes("HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{\"resultado\"".into())] {
+        assert_unknown(act).await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_understood_leaves_it_unknown() {
+    let taken = json!({ "resultado": { "id": 1 }, "estado": 6 }).to_string();
+    let long = format!("{{\"resultado\":{{\"id\":1}},\"estado\":6,\"mensaje\":\"{}\"}}", "a".repeat(65_536));
+    for (status, body) in [
+        (500, taken.clone()),
+        (503, String::new()),
+        (401, taken.clone()),
+        (200, "{\"resultado\":".to_owned()),
+        (200, "<html>mantenimiento</html>".to_owned()),
+        (200, json!({ "resultado": { "id": 0, "descripcionError": "Error validando la firma" } }).to_string()),
+        (200, json!({ "resultado": { "id": 9_999_999, "descripcionError": "?" } }).to_string()),
+        (200, long),
+    ] {
+        assert_unknown(Act::Answer(status, body)).await;
+    }
+    assert_unknown(Act::Bytes("SSH-2.0-OpenSSH\r\n".into())).await;
+    // Chunks do not say how long they get in the end.
+    let chunk = format!("10000\r\n{}\r\n", "a".repeat(65_536));
+    let endless = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{}", chunk.repeat(4));
+    assert_unknown(Act::Bytes(endless)).await;
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let elsewhere = Stub::start(stp()).await;
+    for status in [301, 302, 307, 308] {
+        let answer = format!("HTTP/1.1 {status} X\r\nLocation: {}/\r\nContent-Length: 0\r\n\r\n", elsewhere.url);
+        assert_unknown(Act::Bytes(answer)).await;
+    }
+    assert!(elsewhere.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_rail_that_cannot_be_connected_to_does_not_have_the_payment() {
+    let stub = Stub::start(stp()).await;
+    let url = stub.url.clone();
+    // A server that takes the connection and never says a word of TLS: the five seconds for connecting end it.
+    let secure = rail(&url.replace("http:", "https:"));
+    assert!(matches!(secure.send(&payment()).await, Err(RailError::Unreached(_))));
+    assert!(stub.seen().is_empty());
+    drop(stub);
+    // Nobody listens any more.
+    let refused = rail(&url);
+    assert!(matches!(refused.send(&payment()).await, Err(RailError::Unreached(_))));
+    assert!(matches!(refused.find(&payment()).await, Err(RailError::Unreached(_))));
+}
+
+#[tokio::test]
+async fn a_connection_that_closed_while_idle_is_replaced() {
+    let taken = json!({ "resultado": { "id": 1 } }).to_string();
+    let stub = Stub::start(move |_| {
+        // It promises to stay, and closes.
+        let length = taken.len();
+        Act::Bytes(format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{taken}"))
+    })
+    .await;
+    let rail = rail(&stub.url);
+    for _ in 0..3 {
+        assert_eq!(rail.send(&payment()).await.unwrap(), News::Taken);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(stub.seen().len(), 3);
+}
+
+#[tokio::test]
+async fn an_order_lost_on_a_connection_that_was_used_before_is_not_sent_again() {
+    let orders = Mutex::new(0);
+    let stub = Stub::start(move |_| {
+        let mut orders = orders.lock().unwrap();
+        *orders += 1;
+        if *orders == 1 { Act::Answer(200, json!({ "resultado": { "id": 1 } }).to_string()) } else { Act::Cut }
+    })
+    .await;
+    let rail = rail(&stub.url);
+    assert_eq!(rail.send(&payment()).await.unwrap(), News::Taken);
+    // Time for the connection to be kept.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(matches!(rail.send(&payment()).await, Err(RailError::Unknown(_))));
+    assert_eq!((stub.seen().len(), stub.connections()), (2, 1));
+}
+
+#[test]
+fn settings_are_checked() {
+    type Change = fn(&mut Settings);
+    let cases: [(Change, &str); 5] = [
+        (|it| it.url = "http://prod.stpmex.com".into(), "Url"),
+        (|it| it.company = "CAUDAL|X".into(), "Company"),
+        (|it| it.account = "646180110400000008".into(), "Account"),
+        (|it| it.institution = 646, "Institution"),
+        (|it| it.key_pem = b"-----BEGIN RSA PRIVATE KEY-----".to_vec(), "Key"),
+    ];
+    for (change, want) in cases {
+        let mut settings = settings("http://127.0.0.1:1");
+        change(&mut settings);
+        let error: SettingsError = Stp::new(settings).err().unwrap();
+        assert!(format!("{error:?}").starts_with(want), "{error:?}");
+    }
+}

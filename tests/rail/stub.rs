@@ -1,0 +1,126 @@
+//! A server of a few lines that answers HTTP as it is told, wrong answers included. Only for tests: it
+//! reads what our own client sends and is no HTTP server otherwise.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// A request that was read to its end.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    /// Method and path.
+    pub(crate) target: String,
+    /// Header lines, in lower case.
+    pub(crate) headers: String,
+    pub(crate) body: Value,
+}
+
+/// What the server does with a request.
+#[derive(Debug, Clone)]
+pub(crate) enum Act {
+    /// Status and JSON.
+    Answer(u16, String),
+    /// These bytes, then it closes.
+    Bytes(String),
+    /// Closes without a word.
+    Cut,
+    /// Keeps the connection and says nothing.
+    Hush,
+}
+
+type Behaviour = dyn Fn(&Request) -> Act + Send + Sync;
+
+/// A running server; dropping it ends it.
+pub(crate) struct Stub {
+    pub(crate) url: String,
+    seen: Arc<Mutex<Vec<Request>>>,
+    connections: Arc<AtomicUsize>,
+    task: JoinHandle<()>,
+}
+
+impl Stub {
+    /// Listens on a free port of this machine.
+    pub(crate) async fn start(behaviour: impl Fn(&Request) -> Act + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let behaviour: Arc<Behaviour> = Arc::new(behaviour);
+        let connections = Arc::new(AtomicUsize::new(0));
+        let (requests, count) = (seen.clone(), connections.clone());
+        let task = tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                count.fetch_add(1, Ordering::SeqCst);
+                tokio::spawn(serve(stream, behaviour.clone(), requests.clone()));
+            }
+        });
+        Self { url, seen, connections, task }
+    }
+
+    /// The requests so far.
+    pub(crate) fn seen(&self) -> Vec<Request> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    /// How many connections it took so far.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Stub {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(mut stream: TcpStream, behaviour: Arc<Behaviour>, seen: Arc<Mutex<Vec<Request>>>) {
+    while let Some(request) = read(&mut stream).await {
+        let act = behaviour(&request);
+        seen.lock().unwrap().push(request);
+        let answer = match act {
+            Act::Answer(status, json) => {
+                let length = json.len();
+                format!(
+                    "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{json}"
+                )
+            }
+            Act::Bytes(bytes) => {
+                // The client may have had enough before the end.
+                _ = stream.write_all(bytes.as_bytes()).await;
+                return;
+            }
+            Act::Cut => return,
+            Act::Hush => std::future::pending().await,
+        };
+        stream.write_all(answer.as_bytes()).await.unwrap();
+    }
+}
+
+/// The next request of a connection; none when it ends.
+async fn read(stream: &mut TcpStream) -> Option<Request> {
+    let mut bytes = Vec::new();
+    let head = loop {
+        if let Some(end) = bytes.windows(4).position(|part| part == b"\r\n\r\n") {
+            break bytes.drain(..end + 4).collect::<Vec<u8>>();
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8(head).unwrap();
+    let (line, headers) = head.split_once("\r\n").unwrap();
+    let headers = headers.to_lowercase();
+    let length = headers.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+    while bytes.len() < length.parse().unwrap() {
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    }
+    let target = line.trim_end_matches(" HTTP/1.1").to_owned();
+    Some(Request { target, headers, body: serde_json::from_slice(&bytes).unwrap() })
+}

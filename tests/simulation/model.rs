@@ -1,0 +1,321 @@
+//! The ledger's tables as plain maps: what Postgres does, without Postgres. A test compares the two.
+//!
+//! Constraints have their names here too; [`Model::drop_constraint`] takes one away to see who notices.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use caudal::clock::mexico_city_date;
+use caudal::domain::account_number::normalise;
+use caudal::domain::money::Money;
+use caudal::domain::transfer::{Kind, Reason, Status};
+use caudal::ledger::batch::{
+    AccountFacts, Answer, Balance, BalanceKey, Batch, Context, NewEntry, NewTransfer, Payee, Sent, State, UserFacts,
+};
+use caudal::ledger::chain::Seal;
+use caudal::ledger::store::{CommitError, Fate};
+use caudal::ledger::writer::{LEASE, Writer};
+use caudal::ledger::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// What the bank's own stripes may owe.
+const BANK_FLOOR: Money = Money::from_minor(-i64::MAX);
+
+/// A transfer and every status that it had.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept {
+    pub(crate) new: NewTransfer,
+    pub(crate) statuses: Vec<(Status, Option<Reason>)>,
+}
+
+impl Kept {
+    pub(crate) fn status(&self) -> Status {
+        self.statuses.last().unwrap().0
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Lease {
+    stripe: i16,
+    holder: Uuid,
+    until: OffsetDateTime,
+}
+
+/// Everything that is kept.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Tables {
+    pub(crate) accounts: BTreeMap<Uuid, AccountFacts>,
+    pub(crate) balances: BTreeMap<BalanceKey, Balance>,
+    pub(crate) users: BTreeMap<String, UserFacts>,
+    pub(crate) payees: BTreeMap<Uuid, Payee>,
+    pub(crate) transfers: BTreeMap<Uuid, Kept>,
+    pub(crate) entries: BTreeMap<(BalanceKey, i64), NewEntry>,
+    pub(crate) answers: BTreeMap<(String, String), Answer>,
+    pub(crate) batches: BTreeMap<(Uuid, i64), Seal>,
+    pub(crate) payments: BTreeSet<Uuid>,
+    writers: BTreeMap<Uuid, Lease>,
+    dropped: BTreeSet<&'static str>,
+}
+
+/// Why a batch is not written.
+pub(crate) enum Refusal {
+    /// Somebody was first.
+    Race,
+    /// Another writer has the number.
+    Chain,
+    /// A constraint that no race breaks.
+    Constraint(&'static str),
+}
+
+impl From<Refusal> for CommitError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Race => Self::LostRace,
+            Refusal::Chain => Self::LostChain,
+            Refusal::Constraint(name) => Self::Refused(sqlx::Error::Protocol(name.to_owned())),
+        }
+    }
+}
+
+/// The tables, shared by all hosts.
+#[derive(Clone, Default)]
+pub(crate) struct Model(Arc<Mutex<Tables>>);
+
+/// What one look-up loads, in the order in which Postgres is asked: each sees a later moment.
+pub(crate) const LOADS: [fn(&Tables, &[Command], &Writer, &Context, &mut State); 6] =
+    [load_numbers, load_balances, load_payees, load_users, load_transfers, load_answers];
+
+impl Model {
+    pub(crate) fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.0.lock().unwrap()
+    }
+
+    /// Nobody checks this constraint any more.
+    pub(crate) fn drop_constraint(&self, name: &'static str) {
+        self.tables().dropped.insert(name);
+    }
+
+    pub(crate) fn lookup(&self, commands: &[Command], writer: &Writer, context: &Context) -> State {
+        let (tables, mut state) = (self.tables(), State::default());
+        LOADS.iter().for_each(|load| load(&tables, commands, writer, context, &mut state));
+        state
+    }
+
+    pub(crate) fn commit(&self, batch: &Batch, seal: &Seal) -> Result<(), Refusal> {
+        let mut tables = self.tables();
+        // All or nothing.
+        let mut after = tables.clone();
+        write(&mut after, batch, seal)?;
+        *tables = after;
+        Ok(())
+    }
+
+    pub(crate) fn settle(&self, batch_id: Uuid, tombstone: &Seal) -> Fate {
+        let place = (tombstone.header.chain_id, tombstone.header.seq);
+        let found = self.tables().batches.entry(place).or_insert_with(|| tombstone.clone()).header.batch_id;
+        match found {
+            found if found == batch_id => Fate::Committed,
+            found if found == tombstone.header.batch_id => Fate::Never,
+            _ => Fate::LostChain,
+        }
+    }
+
+    pub(crate) fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> Writer {
+        let mut tables = self.tables();
+        let free = tables.writers.iter().filter(|(_, lease)| lease.until < now).min_by_key(|(_, lease)| lease.stripe);
+        let (chain_id, stripe) = match free {
+            Some((chain_id, lease)) => (*chain_id, lease.stripe),
+            None => {
+                let stripe = i16::try_from(tables.writers.len()).unwrap();
+                (Uuid::from_u128(0xD000 + u128::from(stripe.unsigned_abs())), stripe)
+            }
+        };
+        tables.writers.insert(chain_id, Lease { stripe, holder, until: now + LEASE });
+        for account in [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT] {
+            tables.accounts.entry(account).or_insert(AccountFacts { owner: None, number: String::new() });
+            tables.balances.entry((account, stripe)).or_insert(Balance::empty(BANK_FLOOR));
+        }
+        let last = tables.batches.range((chain_id, 0)..=(chain_id, i64::MAX)).next_back();
+        let (next_seq, head) = last.map_or((0, None), |((_, seq), seal)| (seq + 1, Some(seal.hash)));
+        Writer { chain_id, stripe, next_seq, head, holder }
+    }
+
+    pub(crate) fn renew(&self, writer: &Writer, now: OffsetDateTime) -> bool {
+        let mut tables = self.tables();
+        let lease = tables.writers.get_mut(&writer.chain_id).filter(|lease| lease.holder == writer.holder);
+        lease.map(|lease| lease.until = now + LEASE).is_some()
+    }
+
+    pub(crate) fn release(&self, writer: &Writer) {
+        let mut tables = self.tables();
+        if let Some(lease) = tables.writers.get_mut(&writer.chain_id).filter(|lease| lease.holder == writer.holder) {
+            lease.until = OffsetDateTime::UNIX_EPOCH;
+        }
+    }
+}
+
+fn load_numbers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
+    for command in commands {
+        let Command::Open(open) = command else { continue };
+        let number = (open.owner.clone(), normalise(&open.account_number));
+        let is_there = |facts: &AccountFacts| {
+            facts.owner.as_ref() == Some(&open.owner) && normalise(&facts.number) == number.1
+        };
+        if tables.accounts.values().any(is_there) {
+            state.numbers.insert(number);
+        }
+    }
+}
+
+fn load_balances(tables: &Tables, commands: &[Command], writer: &Writer, _: &Context, state: &mut State) {
+    let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].map(|id| (id, writer.stripe));
+    let named = commands.iter().filter(|command| !matches!(command, Command::Open(_)));
+    for key in named.map(|command| (command.account_id(), CUSTOMER_STRIPE)).chain(own) {
+        if let (Some(balance), Some(facts)) = (tables.balances.get(&key), tables.accounts.get(&key.0)) {
+            state.balances.insert(key, *balance);
+            state.accounts.insert(key.0, facts.clone());
+        }
+    }
+}
+
+fn load_payees(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
+    for command in commands {
+        let Command::Transfer(order) = command else { continue };
+        if let Some(payee) = tables.payees.get(&order.to_beneficiary_id) {
+            state.payees.insert(order.to_beneficiary_id, payee.clone());
+        }
+    }
+}
+
+fn load_users(tables: &Tables, commands: &[Command], _: &Writer, context: &Context, state: &mut State) {
+    let today = mexico_city_date(context.now);
+    for command in commands {
+        let Command::Transfer(order) = command else { continue };
+        let own = tables.accounts.iter().filter(|(_, facts)| facts.owner.as_ref() == Some(&order.owner));
+        let balances = own.filter_map(|(id, _)| tables.balances.get(&(*id, CUSTOMER_STRIPE)));
+        let sent = balances.filter(|balance| balance.sent_day >= today).map(|balance| balance.sent.minor());
+        let facts = tables.users.get(&order.owner).copied().unwrap_or_default();
+        let facts = UserFacts { day_total: Money::from_minor(sent.sum()), ..facts };
+        state.users.insert(order.owner.clone(), facts);
+    }
+}
+
+fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
+    for command in commands {
+        let Command::Report(report) = command else { continue };
+        let id = report.transfer_id;
+        let Some(kept) = tables.transfers.get(&id).filter(|kept| kept.new.kind == Kind::Spei) else { continue };
+        let sent = Sent {
+            owner: kept.new.owner.clone(),
+            account_id: kept.new.transfer.from_account_id,
+            amount: kept.new.transfer.amount,
+            status: kept.status(),
+            statuses: i16::try_from(kept.statuses.len()).unwrap(),
+            returned: tables.transfers.values().any(|other| other.new.returns == Some(id)),
+            created_at: kept.new.transfer.created_at,
+        };
+        state.transfers.insert(id, sent);
+    }
+}
+
+fn load_answers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
+    for command in commands {
+        let Command::Transfer(order) = command else { continue };
+        let Some(key) = order.key.clone().map(|key| (order.owner.clone(), key)) else { continue };
+        if let Some(answer) = tables.answers.get(&key) {
+            let mut answer = answer.clone();
+            // As it stands now, not as it was when it was answered.
+            if let Ok(transfer) = &mut answer.outcome {
+                transfer.status = tables.transfers[&transfer.transfer_id].status();
+            }
+            state.answers.insert(key, answer);
+        }
+    }
+}
+
+fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal> {
+    let dropped = tables.dropped.clone();
+    let holds = |name: &'static str, good: bool, refusal: Refusal| {
+        if good || dropped.contains(name) { Ok(()) } else { Err(refusal) }
+    };
+    for open in &batch.accounts {
+        let taken = tables.accounts.values().any(|facts| {
+            facts.owner.as_ref() == Some(&open.owner) && normalise(&facts.number) == normalise(&open.account_number)
+        });
+        holds("account_owner_number", !taken, Refusal::Race)?;
+        let facts = AccountFacts { owner: Some(open.owner.clone()), number: open.account_number.clone() };
+        tables.accounts.insert(open.account_id, facts);
+        tables.balances.insert((open.account_id, CUSTOMER_STRIPE), Balance::empty(Money::ZERO));
+        tables.users.entry(open.owner.clone()).or_default();
+    }
+
+    let (mut written, mut explained) = (0, 0);
+    for (key, change) in &batch.balances {
+        let Some(balance) = tables.balances.get_mut(key).filter(|balance| balance.version == change.expected) else {
+            continue;
+        };
+        let moved = change.after.posted.minor() - balance.posted.minor();
+        let entries = batch.entries.iter().filter(|entry| entry.balance == *key).map(|entry| entry.delta.minor());
+        let no_overdraft = change.after.posted >= balance.floor;
+        holds("no_overdraft", no_overdraft, Refusal::Constraint("no_overdraft"))?;
+        explained += usize::from(moved == entries.sum::<i64>());
+        written += 1;
+        *balance = Balance { floor: balance.floor, ..change.after };
+    }
+    let mut users = 0;
+    for (owner, expected) in &batch.users {
+        if let Some(user) = tables.users.get_mut(owner).filter(|user| user.version == *expected) {
+            user.version += 1;
+            users += 1;
+        }
+    }
+    let mut debited = 0;
+    for new in &batch.transfers {
+        let id = new.transfer.transfer_id;
+        let is_new = !tables.transfers.contains_key(&id);
+        holds("transfer_pkey", is_new, Refusal::Constraint("transfer_pkey"))?;
+        let once = new.returns.is_none() || !tables.transfers.values().any(|other| other.new.returns == new.returns);
+        holds("transfer_returns", once, Refusal::Race)?;
+        debited += usize::from(batch.entries.iter().any(|entry| {
+            let amount = -new.transfer.amount.minor();
+            (entry.transfer_id, entry.balance.0, entry.delta.minor()) == (id, new.transfer.from_account_id, amount)
+        }));
+        if new.transfer.status == Status::Pending {
+            tables.payments.insert(id);
+        }
+        let statuses = vec![(new.transfer.status, new.reason)];
+        tables.transfers.insert(id, Kept { new: new.clone(), statuses });
+    }
+    let mut moves = 0;
+    for (id, step) in &batch.moves {
+        let Some(kept) = tables.transfers.get_mut(id) else { continue };
+        let is_next = kept.statuses.len() == usize::try_from(step.ordinal).unwrap();
+        holds("transfer_event_pkey", is_next, Refusal::Race)?;
+        if kept.status() == Status::Pending {
+            kept.statuses.push((step.status, step.reason));
+            moves += 1;
+        }
+        tables.payments.remove(id);
+    }
+    for entry in &batch.entries {
+        let earlier = tables.entries.insert((entry.balance, entry.version), entry.clone());
+        holds("entry_pkey", earlier.is_none(), Refusal::Race)?;
+    }
+    for (key, answer) in &batch.answers {
+        let earlier = tables.answers.insert(key.clone(), answer.clone());
+        holds("idempotency_pkey", earlier.is_none(), Refusal::Race)?;
+    }
+
+    let total = |sign: i64| batch.entries.iter().map(|entry| (sign * entry.delta.minor()).max(0)).sum::<i64>();
+    let place = (seal.header.chain_id, seal.header.seq);
+    holds("batch_race_users", users == batch.users.len(), Refusal::Race)?;
+    holds("batch_race_balances", written == batch.balances.len(), Refusal::Race)?;
+    holds("batch_race_moves", moves == batch.moves.len(), Refusal::Race)?;
+    holds("batch_explained", explained == written, Refusal::Constraint("batch_explained"))?;
+    holds("batch_debited", debited == batch.transfers.len(), Refusal::Constraint("batch_debited"))?;
+    holds("batch_balanced", total(1) == total(-1), Refusal::Constraint("batch_balanced"))?;
+    holds("ledger_batch_pkey", !tables.batches.contains_key(&place), Refusal::Chain)?;
+    tables.batches.insert(place, seal.clone());
+    Ok(())
+}
