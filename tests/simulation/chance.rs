@@ -1,9 +1,6 @@
 //! Everything that a seed decides.
 
-use std::time::Duration;
-
 use caudal::ledger::Jitter;
-use tokio::time::sleep;
 
 /// A sequence of decisions; its clones share it.
 #[derive(Clone)]
@@ -14,23 +11,18 @@ impl Chance {
         Self(Jitter::seeded(seed))
     }
 
+    /// From 0 to 1.
+    pub(crate) fn share(&self) -> f64 {
+        self.0.share()
+    }
+
     /// One of `count` numbers.
     pub(crate) fn pick(&self, count: usize) -> usize {
-        ((self.0.share() * count as f64) as usize).min(count - 1)
+        ((self.share() * count as f64) as usize).min(count - 1)
     }
 
     /// So often of a thousand.
     pub(crate) fn happens(&self, permille: usize) -> bool {
         self.pick(1000) < permille
-    }
-
-    /// Up to so long.
-    pub(crate) fn time(&self, most: Duration) -> Duration {
-        most.mul_f64(self.0.share())
-    }
-
-    /// Lets others go first, for up to so long.
-    pub(crate) async fn pause(&self, most: Duration) {
-        sleep(self.time(most)).await;
     }
 }

@@ -8,7 +8,7 @@ use caudal::ledger::chain::ChainKey;
 use caudal::ledger::{FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, LedgerError, Outcome, SPEI_ACCOUNT};
 use uuid::Uuid;
 
-use crate::model::Tables;
+use crate::tables::{Kept, Tables};
 use crate::world::{DAY_LIMIT, KEY, OPENING, OWNERS, Remains, Told, account};
 
 /// Everything that is wrong.
@@ -72,7 +72,8 @@ fn money(tables: &Tables, complaints: &mut Vec<String>) {
         let stripes = tables.balances.iter().filter(|((id, _), _)| *id == bank);
         let posted: i64 = stripes.map(|(_, balance)| balance.posted.minor()).sum();
         let of = |status| {
-            let kept = tables.transfers.values().filter(move |kept| kept.new.kind == Kind::Spei && kept.status() == status);
+            let kept =
+                tables.transfers.values().filter(move |kept| kept.new.kind == Kind::Spei && kept.status() == status);
             kept.map(|kept| kept.new.transfer.amount.minor()).sum::<i64>()
         };
         let returned: i64 = tables
@@ -112,8 +113,6 @@ fn lives(tables: &Tables, complaints: &mut Vec<String>) {
     }
 }
 
-use crate::model::Kept;
-
 fn chains(tables: &Tables, complaints: &mut Vec<String>) {
     let key = ChainKey::new(KEY).unwrap();
     let mut last: Option<(Uuid, i64, [u8; 32])> = None;
@@ -132,9 +131,10 @@ fn chains(tables: &Tables, complaints: &mut Vec<String>) {
 /// at the end is certain.
 fn limits(tables: &Tables, complaints: &mut Vec<String>) {
     for owner in ["ana", "luis"] {
-        let sent = tables.transfers.values().filter(|kept| {
-            kept.new.kind == Kind::Spei && kept.new.owner == owner && kept.status() != Status::Failed
-        });
+        let sent = tables
+            .transfers
+            .values()
+            .filter(|kept| kept.new.kind == Kind::Spei && kept.new.owner == owner && kept.status() != Status::Failed);
         let total: i64 = sent.map(|kept| kept.new.transfer.amount.minor()).sum();
         if total > DAY_LIMIT {
             complaints.push(format!("{owner} sent {total} in a day of {DAY_LIMIT}"));
@@ -180,7 +180,8 @@ fn answers(tables: &Tables, told: &[Told], complaints: &mut Vec<String>) {
         // Without a key there was one attempt: what it was told is what happened.
         if key.is_none() {
             let exists = ids.iter().any(|id| tables.transfers.contains_key(id));
-            let untold = answers.iter().all(|answer| matches!(answer, Err(LedgerError::Unknown | LedgerError::Panicked)));
+            let untold =
+                answers.iter().all(|answer| matches!(answer, Err(LedgerError::Unknown | LedgerError::Panicked)));
             if exists && !is_there && !untold {
                 complaints.push(format!("{order:?} was made, and its sender was told {answers:?}"));
             }

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use uuid::Uuid;
 
 use crate::chance::Chance;
-use crate::model::{LOADS, Model};
+use crate::tables::{LOADS, Model};
 
 /// How long one statement takes at most, when it is not late.
 const STATEMENT: Duration = Duration::from_millis(4);
@@ -25,8 +25,8 @@ const LATE: Duration = Duration::from_millis(900);
 /// A rule of the ledger that is broken on purpose, to see that the simulation notices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mutation {
-    /// A constraint of the database is gone.
-    Constraint(&'static str),
+    /// Constraints of the database are gone.
+    Constraints(&'static [&'static str]),
     /// Keys that were answered are not found.
     NoReplay,
     /// A commit without a reply is taken for one that did not happen.
@@ -35,6 +35,18 @@ pub(crate) enum Mutation {
     NoTombstone,
     /// A lost race is taken for a commit.
     NoRetry,
+}
+
+impl Chance {
+    /// Up to so long.
+    pub(crate) fn time(&self, most: Duration) -> Duration {
+        most.mul_f64(self.share())
+    }
+
+    /// Lets others go first, for up to so long.
+    pub(crate) async fn pause(&self, most: Duration) {
+        sleep(self.time(most)).await;
+    }
 }
 
 /// A host's view of the store.

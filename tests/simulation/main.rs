@@ -9,8 +9,11 @@
 
 mod chance;
 mod checks;
+mod clients;
 mod faulty;
-mod model;
+mod leases;
+mod rail;
+mod tables;
 mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,9 +22,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
-use caudal::models::{Components, Models, Registry, Runtime};
-
 use caudal::domain::transfer::{Kind, Status};
+use caudal::models::{Components, Models, Registry, Runtime};
 use faulty::Mutation;
 use world::{Remains, run};
 
@@ -33,13 +35,14 @@ const SEEDS_TO_NOTICE: u64 = 1_500;
 
 /// Rules that are broken one at a time.
 const MUTATIONS: [Mutation; 8] = [
-    Mutation::Constraint("batch_race_users"),
-    Mutation::Constraint("batch_race_balances"),
-    Mutation::Constraint("idempotency_pkey"),
-    Mutation::Constraint("transfer_event_pkey"),
-    Mutation::Constraint("transfer_returns"),
+    Mutation::Constraints(&["batch_race_users"]),
+    Mutation::Constraints(&["idempotency_pkey"]),
+    // Either of the two notices what the other would.
+    Mutation::Constraints(&["batch_race_balances", "entry_pkey"]),
+    Mutation::Constraints(&["batch_race_moves", "transfer_event_pkey"]),
     Mutation::NoReplay,
     Mutation::NoSettling,
+    Mutation::NoTombstone,
     Mutation::NoRetry,
 ];
 
@@ -103,7 +106,7 @@ struct Tally {
 impl Tally {
     fn add(&self, remains: &Remains) {
         let tables = remains.model.tables();
-        let count = |is: fn(&model::Kept) -> bool| tables.transfers.values().filter(|kept| is(kept)).count();
+        let count = |is: fn(&tables::Kept) -> bool| tables.transfers.values().filter(|kept| is(kept)).count();
         self.batches.fetch_add(tables.batches.len(), Relaxed);
         self.transfers.fetch_add(count(|kept| kept.new.kind == Kind::Spei), Relaxed);
         self.failed.fetch_add(count(|kept| kept.status() == Status::Failed), Relaxed);

@@ -44,7 +44,7 @@ const FENCES: [(&str, &str, &[&str]); 7] = [
             "host/src/postgres/cluster.rs",
         ],
     ),
-    ("the environment", r"(^|[^.\w])env\b([^!\w]|$)", &["host/src/config.rs"]),
+    ("the environment", r"(^|[^.\w])env\b([^!\w]|$)", &["host/src/config.rs", "host/src/config/"]),
     ("the time of day", r"\bnow_(utc|local|v7)\b|\b(SystemTime|UtcDateTime)::now\b", &["host/src/clock.rs"]),
 ];
 

@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_chain_never_goes_back() {
-        let folder = std::env::temp_dir().join(format!("caudal-heads.{}", Uuid::new_v4()));
+        let folder = PathBuf::from(format!("/tmp/caudal-heads.{}", Uuid::new_v4()));
         fs::create_dir(&folder).unwrap();
         let (file, chain) = (path(&folder), Uuid::from_u128(1));
         let heads = |seq, byte| Heads::from([(chain, Head { seq, hash: Some([byte; 32]) })]);

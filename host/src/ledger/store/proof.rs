@@ -2,18 +2,16 @@
 //!
 //! Each table is read once in the order of its batches; nothing is kept but what one batch hashes to.
 
+mod rows;
+
 use std::collections::BTreeMap;
 
 use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::super::chain::{
-    AccountRow, ChainKey, Counts, Digest, Digests, EntryRow, Hash, Header, KeyRow, Row, StatusRow, TransferRow,
-};
+use super::super::chain::{ChainKey, Counts, Digests, Hash, Header};
 use super::super::writer::to_hash;
-use super::columns::rejection_json;
-use super::lookup::parse_rejection;
 
 /// Something that does not fit the chain.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,11 +99,11 @@ const BREAKS_MAX: usize = 100;
 pub async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<Proof, sqlx::Error> {
     let mut proof = Proof::default();
     batches(db, key, &mut proof).await?;
-    accounts(db, &mut proof).await?;
-    transfers(db, &mut proof).await?;
-    entries(db, &mut proof).await?;
-    statuses(db, &mut proof).await?;
-    keys(db, &mut proof).await?;
+    rows::accounts(db, &mut proof).await?;
+    rows::transfers(db, &mut proof).await?;
+    rows::entries(db, &mut proof).await?;
+    rows::statuses(db, &mut proof).await?;
+    rows::keys(db, &mut proof).await?;
     proof.breaks.sort();
     proof.breaks.dedup();
     Ok(proof)
@@ -194,214 +192,5 @@ async fn batches(db: &mut PgConnection, key: &ChainKey, proof: &mut Proof) -> Re
         proof.heads.insert(row.chain_id, head);
         last = Some((row.chain_id, head));
     }
-    Ok(())
-}
-
-/// Rows of one table as they come, batch by batch; compares each batch's digest.
-struct Rows {
-    what: &'static str,
-    table: &'static [u8],
-    open: Option<(Place, Option<Hash>, Digest)>,
-}
-
-impl Rows {
-    fn of<R: Row>(what: &'static str) -> Self {
-        Self { what, table: R::TABLE, open: None }
-    }
-
-    /// A row, or that a batch has none in this table.
-    fn add(
-        &mut self,
-        proof: &mut Proof,
-        place: Place,
-        expected: Option<Vec<u8>>,
-        row: Option<&impl Row>,
-    ) -> Result<(), sqlx::Error> {
-        if self.open.as_ref().is_none_or(|(open, ..)| *open != place) {
-            self.close(proof);
-            self.open = Some((place, expected.map(to_hash).transpose()?, Digest::new(self.table)));
-        }
-        if let (Some((_, _, digest)), Some(row)) = (&mut self.open, row) {
-            row.add_to(digest);
-        }
-        Ok(())
-    }
-
-    fn close(&mut self, proof: &mut Proof) {
-        let Some((place, Some(expected), digest)) = self.open.take() else { return };
-        if digest.finish() != expected {
-            proof.add(place, self.what);
-        }
-    }
-}
-
-async fn accounts(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Rows::of::<AccountRow<'_>>("rows of account are not the ones that it wrote");
-    let mut rows = sqlx::query!(
-        r#"
-        select b.chain_id, b.seq, b.accounts_digest as digest, a.account_id as "account_id?", a.owner,
-            a.account_number as "account_number?", a.number_key as "number_key?", a.account_type as "account_type?",
-            a.created_at as "created_at?"
-        from ledger_batch b left join account a using (chain_id, seq)
-        where b.hash is not null
-        order by b.chain_id, b.seq, a.account_id
-        "#
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        let (owner, number) = (row.owner.unwrap_or_default(), row.account_number.unwrap_or_default());
-        let (number_key, account_type) = (row.number_key.unwrap_or_default(), row.account_type.unwrap_or_default());
-        let account = row.account_id.zip(row.created_at).map(|(account_id, created_at)| AccountRow {
-            account_id,
-            owner: &owner,
-            account_number: &number,
-            number_key: &number_key,
-            account_type: &account_type,
-            created_at,
-        });
-        table.add(proof, (row.chain_id, row.seq), row.digest, account.as_ref())?;
-    }
-    table.close(proof);
-    Ok(())
-}
-
-async fn transfers(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Rows::of::<TransferRow<'_>>("rows of transfer are not the ones that it wrote");
-    let mut rows = sqlx::query!(
-        r#"
-        select b.chain_id, b.seq, b.transfers_digest as digest, t.transfer_id as "transfer_id?", t.kind as "kind?",
-            t.owner as "owner?", t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?",
-            t.amount as "amount?", t.beneficiary_id, t.beneficiary_name, t.beneficiary_bank,
-            t.beneficiary_account_number, t.payee_key, t.spei_reference, t.rail, t.returns,
-            t.created_at as "created_at?"
-        from ledger_batch b left join transfer t using (chain_id, seq)
-        where b.hash is not null
-        order by b.chain_id, b.seq, t.transfer_id
-        "#
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        let transfer = match (row.transfer_id, row.debit_account_id, row.credit_account_id, row.amount, row.created_at)
-        {
-            (Some(transfer_id), Some(debit_account_id), Some(credit_account_id), Some(amount), Some(created_at)) => {
-                Some(TransferRow {
-                    transfer_id,
-                    kind: row.kind.as_deref().unwrap_or_default(),
-                    owner: row.owner.as_deref().unwrap_or_default(),
-                    debit_account_id,
-                    credit_account_id,
-                    amount,
-                    beneficiary_id: row.beneficiary_id,
-                    beneficiary_name: row.beneficiary_name.as_deref(),
-                    beneficiary_bank: row.beneficiary_bank.as_deref(),
-                    beneficiary_account_number: row.beneficiary_account_number.as_deref(),
-                    payee_key: row.payee_key.as_deref(),
-                    spei_reference: row.spei_reference.as_deref(),
-                    rail: row.rail.as_deref(),
-                    returns: row.returns,
-                    created_at,
-                })
-            }
-            _ => None,
-        };
-        table.add(proof, (row.chain_id, row.seq), row.digest, transfer.as_ref())?;
-    }
-    table.close(proof);
-    Ok(())
-}
-
-async fn entries(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Rows::of::<EntryRow>("rows of entry are not the ones that it wrote");
-    let mut rows = sqlx::query!(
-        r#"
-        select b.chain_id, b.seq, b.entries_digest as digest, e.account_id as "account_id?", e.stripe as "stripe?",
-            e.version as "version?", e.transfer_id as "transfer_id?", e.delta as "delta?",
-            e.balance_after as "balance_after?", e.created_at as "created_at?"
-        from ledger_batch b left join entry e using (chain_id, seq)
-        where b.hash is not null
-        order by b.chain_id, b.seq, e.account_id, e.stripe, e.version
-        "#
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        let key = row.account_id.zip(row.stripe).zip(row.version).zip(row.transfer_id);
-        let values = row.delta.zip(row.balance_after).zip(row.created_at);
-        let entry = key.zip(values).map(
-            |((((account_id, stripe), version), transfer_id), ((delta, balance_after), created_at))| EntryRow {
-                account_id,
-                stripe,
-                version,
-                transfer_id,
-                delta,
-                balance_after,
-                created_at,
-            },
-        );
-        table.add(proof, (row.chain_id, row.seq), row.digest, entry.as_ref())?;
-    }
-    table.close(proof);
-    Ok(())
-}
-
-async fn statuses(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Rows::of::<StatusRow<'_>>("rows of transfer_event are not the ones that it wrote");
-    let mut rows = sqlx::query!(
-        r#"
-        select b.chain_id, b.seq, b.statuses_digest as digest, v.transfer_id as "transfer_id?", v.ordinal as "ordinal?",
-            v.status as "status?", v.reason, v.created_at as "created_at?"
-        from ledger_batch b left join transfer_event v using (chain_id, seq)
-        where b.hash is not null
-        order by b.chain_id, b.seq, v.transfer_id, v.ordinal
-        "#
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        let key = row.transfer_id.zip(row.ordinal).zip(row.created_at);
-        let event = key.map(|((transfer_id, ordinal), created_at)| StatusRow {
-            transfer_id,
-            ordinal,
-            status: row.status.as_deref().unwrap_or_default(),
-            reason: row.reason.as_deref(),
-            created_at,
-        });
-        table.add(proof, (row.chain_id, row.seq), row.digest, event.as_ref())?;
-    }
-    table.close(proof);
-    Ok(())
-}
-
-async fn keys(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Rows::of::<KeyRow<'_>>("rows of idempotency are not the ones that it wrote");
-    let mut rows = sqlx::query!(
-        r#"
-        select b.chain_id, b.seq, b.keys_digest as digest, i.owner as "owner?", i.key as "key?",
-            i.fingerprint as "fingerprint?", i.transfer_id, i.rejection, i.created_at as "created_at?"
-        from ledger_batch b left join idempotency i using (chain_id, seq)
-        where b.hash is not null
-        order by b.chain_id, b.seq, i.owner collate "C", i.key collate "C"
-        "#
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        let place = (row.chain_id, row.seq);
-        let rejection = row.rejection.as_ref().map(parse_rejection).transpose();
-        let rejection = rejection.unwrap_or_default();
-        // What else stands in the column would not be in the digest.
-        if row.rejection != rejection.as_deref().map(rejection_json) {
-            proof.add(place, table.what);
-        }
-        let fingerprint = row.fingerprint.unwrap_or_default();
-        let (owner, key) = (row.owner.unwrap_or_default(), row.key.unwrap_or_default());
-        let answer = row.created_at.map(|created_at| KeyRow {
-            owner: &owner,
-            key: &key,
-            fingerprint: &fingerprint,
-            transfer_id: row.transfer_id,
-            rejection: rejection.as_deref(),
-            created_at,
-        });
-        table.add(proof, place, row.digest, answer.as_ref())?;
-    }
-    table.close(proof);
     Ok(())
 }

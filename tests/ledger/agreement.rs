@@ -1,0 +1,285 @@
+//! The model that the simulation runs on and Postgres do the same: what is looked up, what is written, what is
+//! refused and by which constraint.
+
+use std::collections::BTreeMap;
+
+use caudal::domain::money::Money;
+use caudal::domain::transfer::{RailName, Reason, Report};
+use caudal::ledger::apply::apply;
+use caudal::ledger::batch::{Batch, Context, Payee, State, Terms};
+use caudal::ledger::chain::Seal;
+use caudal::ledger::store::{CommitError, Postgres, Store as _};
+use caudal::ledger::writer::{LEASE, Writer};
+use caudal::ledger::{Command, Fund, OpenAccount, Order, PaymentReport, Risk};
+use sqlx::PgPool;
+use time::Duration;
+use uuid::Uuid;
+
+use crate::chance::Chance;
+use crate::model::{CONTEXT, key, lenient};
+use crate::tables::{LOADS, Lease, Model, Refusal};
+
+const SEEDS: u64 = 500;
+const STEPS: usize = 12;
+
+/// Both stores, and the two writers that take turns on them.
+struct Pair {
+    postgres: Postgres,
+    model: Model,
+    writers: [Writer; 2],
+}
+
+#[derive(Debug, PartialEq)]
+enum Written {
+    Yes,
+    Race,
+    Chain,
+    Refused(String),
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn the_model_and_postgres_agree(db: PgPool) {
+    let postgres = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
+    let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
+    let writers =
+        [postgres.acquire(one, CONTEXT.now).await.unwrap(), postgres.acquire(two, CONTEXT.now).await.unwrap()];
+    let model = Model::default();
+    for writer in &writers {
+        let until = CONTEXT.now + LEASE;
+        let lease = Lease { stripe: writer.stripe, holder: writer.holder, until };
+        model.tables().writers.insert(writer.chain_id, lease);
+        model.tables().add_stripe(writer.stripe);
+    }
+    let mut pair = Pair { postgres, model, writers };
+    let mut seen = BTreeMap::<String, usize>::new();
+    let mut at = CONTEXT.now;
+    for seed in 0..SEEDS {
+        let mut run =
+            Run { seed, chance: Chance::new(seed), at, ids: 0, accounts: [Uuid::nil(); 3], transfers: Vec::new() };
+        run.save_payees(&mut pair, &db).await;
+        for _ in 0..STEPS {
+            for told in run.step(&mut pair).await {
+                *seen.entry(told).or_default() += 1;
+            }
+        }
+        at = run.at;
+    }
+    println!("{seen:?}");
+    for kind in ["Yes", "Race", "Chain", "no_overdraft", "batch_balanced", "Committed", "Never", "LostChain", "leased"]
+    {
+        assert!(seen.keys().any(|told| told.contains(kind)), "{kind} never happened: {seen:?}");
+    }
+    let findings = caudal::db::audit::prove(&mut db.acquire().await.unwrap()).await.unwrap();
+    assert!(findings.iter().all(|finding| finding.broken == 0), "{findings:?}");
+    let proof = caudal::ledger::store::proof::prove(&mut db.acquire().await.unwrap(), &key()).await.unwrap();
+    assert!(proof.breaks.is_empty(), "{:?}", proof.breaks);
+}
+
+struct Run {
+    seed: u64,
+    chance: Chance,
+    at: time::OffsetDateTime,
+    ids: u64,
+    /// The last that was to be opened under each number.
+    accounts: [Uuid; 3],
+    transfers: Vec<(Uuid, Uuid)>,
+}
+
+impl Run {
+    fn id(&self, number: u64) -> Uuid {
+        Uuid::from_u128((u128::from(self.seed + 1) << 64) + u128::from(number))
+    }
+
+    fn new_id(&mut self) -> Uuid {
+        self.ids += 1;
+        self.id(1_000 + self.ids)
+    }
+
+    fn owner(&self, index: usize) -> String {
+        format!("{}-{}", self.seed, index % 2)
+    }
+
+    async fn save_payees(&self, pair: &mut Pair, db: &PgPool) {
+        for index in 0..2 {
+            let insert = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, is_favorite, \
+                          created_at) values ($1, $2, 'Eva', 'BBVA', 'payee', false, $3)";
+            let (id, owner) = (self.id(index), self.owner(usize::try_from(index).unwrap()));
+            sqlx::query(insert).bind(id).bind(&owner).bind(self.at).execute(db).await.unwrap();
+            let (bank, number, name) = ("BBVA".to_owned(), "payee".to_owned(), "Eva".to_owned());
+            pair.model.tables().payees.insert(id, Payee { owner, name, bank, number, created_at: self.at });
+        }
+    }
+
+    fn command(&mut self) -> Command {
+        let index = self.chance.pick(3);
+        let account_id = self.accounts[index];
+        let amount = Money::from_minor(1 + self.chance.pick(20) as i64);
+        match self.chance.pick(10) {
+            0 | 1 => {
+                self.accounts[index] = self.new_id();
+                Command::Open(OpenAccount {
+                    account_id: self.accounts[index],
+                    owner: self.owner(index),
+                    account_number: format!("{index}"),
+                    account_type: "checking".to_owned(),
+                    opening_credit: Money::from_minor(self.chance.pick(30) as i64),
+                    transfer_id: self.new_id(),
+                })
+            }
+            2 => Command::Fund(Fund { transfer_id: self.new_id(), account_id, amount }),
+            3 | 4 if !self.transfers.is_empty() => {
+                let (transfer_id, account_id) = self.transfers[self.chance.pick(self.transfers.len())];
+                let report = [Report::Settled, Report::Rejected, Report::Returned][self.chance.pick(3)];
+                let reason = self.chance.happens(500).then(|| Reason::parse("03")).flatten();
+                let return_id = self.new_id();
+                Command::Report(PaymentReport { transfer_id, account_id, report, reason, return_id })
+            }
+            _ => {
+                let transfer_id = self.new_id();
+                self.transfers.push((transfer_id, account_id));
+                Command::Transfer(Order {
+                    transfer_id,
+                    owner: self.owner(index),
+                    key: self.chance.happens(700).then(|| self.chance.pick(6).to_string()),
+                    from_account_id: account_id,
+                    to_beneficiary_id: self.id(self.chance.pick(2) as u64),
+                    amount,
+                    risk: Risk::NotAsked,
+                })
+            }
+        }
+    }
+
+    /// One or two batches that were decided on the same state, written one after the other.
+    async fn step(&mut self, pair: &mut Pair) -> Vec<String> {
+        self.at += Duration::milliseconds(self.chance.pick(100_000) as i64);
+        let count = if self.chance.happens(300) { 2 } else { 1 };
+        let first = self.chance.pick(2);
+        let mut decided = Vec::new();
+        for turn in 0..count {
+            let writer = (first + turn) % 2;
+            let commands: Vec<_> = (0..=self.chance.pick(4)).map(|_| self.command()).collect();
+            let rail = if self.chance.happens(500) { RailName::Instant } else { RailName::Simulated };
+            let per_day_limit = self.chance.happens(300).then_some(Money::from_minor(50));
+            let terms = Terms { rail, per_day_limit, ..Terms::OPEN };
+            let context = Context { now: self.at, stripe: pair.writers[writer].stripe, terms };
+            let mut state = pair.look_up(self.seed, &commands, writer, &context).await;
+            let (batch, _) = apply(&mut state, &commands, &context, &lenient());
+            decided.push((writer, batch, context));
+        }
+        let mut told = Vec::new();
+        for (writer, mut batch, context) in decided {
+            if batch.is_empty() {
+                continue;
+            }
+            self.sabotage(&mut batch);
+            let mut seal = key().seal(&batch, Uuid::new_v4(), &pair.writers[writer], &context);
+            if self.chance.happens(30) && seal.header.seq > 0 {
+                seal.header.seq -= 1;
+            }
+            told.push(pair.commit(self.seed, &batch, &seal, &context, writer).await);
+            if told.last().is_some_and(|told| told == "Chain") || self.chance.happens(50) {
+                told.push(pair.change_lease(writer, self.at, self.chance.pick(3)).await);
+                self.at += LEASE * 20;
+            }
+            if self.chance.happens(80) {
+                let asked = if self.chance.happens(500) { seal.header.batch_id } else { Uuid::new_v4() };
+                told.push(pair.settle(asked, writer, self.chance.happens(500), &context).await);
+            }
+        }
+        told
+    }
+
+    fn sabotage(&self, batch: &mut Batch) {
+        match self.chance.pick(40) {
+            0 => {
+                if let Some(entry) = batch.entries.first_mut() {
+                    entry.delta = Money::from_minor(entry.delta.minor() * 2);
+                }
+            }
+            1 => {
+                let customer = batch.balances.iter_mut().find(|(_, change)| change.after.posted.minor() >= 0);
+                if let Some((_, change)) = customer {
+                    change.after.posted = Money::from_minor(-change.after.posted.minor() - 1);
+                }
+            }
+            2 => batch.balances.values_mut().for_each(|change| change.expected += 1),
+            _ => {}
+        }
+    }
+}
+
+impl Pair {
+    async fn look_up(&self, seed: u64, commands: &[Command], writer: usize, context: &Context) -> State {
+        let writer = &self.writers[writer];
+        let found = self.postgres.lookup(commands, writer, context).await.unwrap();
+        let mut modelled = State::default();
+        LOADS.iter().for_each(|load| load(&self.model.tables(), commands, writer, context, &mut modelled));
+        assert_eq!(format!("{found:#?}"), format!("{modelled:#?}"), "seed {seed}: {commands:?}");
+        found
+    }
+
+    async fn commit(&mut self, seed: u64, batch: &Batch, seal: &Seal, context: &Context, writer: usize) -> String {
+        let written = match self.postgres.commit(batch, seal, context).await {
+            Ok(()) => Written::Yes,
+            Err(CommitError::LostRace) => Written::Race,
+            Err(CommitError::LostChain) => Written::Chain,
+            Err(CommitError::Refused(error)) => {
+                let constraint = error.as_database_error().and_then(|error| error.constraint());
+                Written::Refused(constraint.unwrap_or_else(|| panic!("{error:?}")).to_owned())
+            }
+            Err(CommitError::Unknown(error)) => panic!("seed {seed}: {error:?}"),
+        };
+        let modelled = match self.model.commit(batch, seal) {
+            Ok(()) => Written::Yes,
+            Err(Refusal::Race) => Written::Race,
+            Err(Refusal::Chain) => Written::Chain,
+            Err(Refusal::Constraint(name)) => Written::Refused(name.to_owned()),
+        };
+        assert_eq!(written, modelled, "seed {seed}: {batch:#?}");
+        if written == Written::Yes {
+            self.writers[writer].next_seq = seal.header.seq + 1;
+            self.writers[writer].head = Some(seal.hash);
+        }
+        format!("{written:?}")
+    }
+
+    /// Renews a writer's lease, gives it back, or lets it be; in the end it has one.
+    async fn change_lease(&mut self, writer: usize, now: time::OffsetDateTime, what: usize) -> String {
+        let old = self.writers[writer];
+        match what {
+            0 => {
+                let renewed = self.postgres.renew(&old, now).await.unwrap();
+                assert_eq!(renewed, self.model.renew(&old, now));
+            }
+            1 => {
+                self.postgres.release(&old).await.unwrap();
+                self.model.release(&old);
+            }
+            _ => {}
+        }
+        // So late that every lease has run out: no new chain is begun, of which each side would choose its own id.
+        let later = now + LEASE * 10;
+        let leased = self.postgres.acquire(old.holder, later).await.unwrap();
+        let modelled = self.model.acquire(old.holder, later);
+        assert_eq!(format!("{leased:?}"), format!("{modelled:?}"));
+        self.writers[writer] = leased;
+        "leased".to_owned()
+    }
+
+    /// Asks after a batch at the last number of a writer, or at its next one.
+    async fn settle(&mut self, batch_id: Uuid, writer: usize, at_last: bool, context: &Context) -> String {
+        let mut place = self.writers[writer];
+        if at_last && place.next_seq > 0 {
+            place.next_seq -= 1;
+        }
+        let tombstone = key().seal_tombstone(Uuid::new_v4(), &place, context.now);
+        let fate = self.postgres.settle(batch_id, &tombstone).await.unwrap();
+        assert_eq!(fate, self.model.settle(batch_id, &tombstone));
+        if fate == caudal::ledger::store::Fate::Never {
+            self.writers[writer].next_seq = tombstone.header.seq + 1;
+            self.writers[writer].head = Some(tombstone.hash);
+        }
+        format!("{fate:?}")
+    }
+}
