@@ -44,8 +44,8 @@ const LOG_TAIL: usize = 40;
 /// `lost` counts requests without an answer, `acked` transfers that were acknowledged, `funds` those refused for lack of
 /// them, `key used` orders whose key was another's, `resolved` orders that became clear by a retry, `rows` transfers
 /// in the ledger, of all rounds.
-const HEAD: &str =
-    "round  killed              in flight  lost  acked  replayed  funds  key used  resolved  given up   rows     s";
+const HEAD: &str = "round  killed              in flight  lost  acked  replayed  funds  key used  resolved  given up  \
+                     rows     s";
 
 #[test]
 fn kills_lose_nothing_and_do_nothing_twice() {

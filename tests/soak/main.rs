@@ -1,5 +1,6 @@
-//! Load on a real service while its models are swapped and while it is killed. Short in `make test`; `make soak` takes longer and
-//! prints figures that mean something. No time is asserted: times are compared in one run and printed.
+//! Load on a real service while its models are swapped and while it is killed. Short in `make test`; `make soak`
+//! takes longer and prints figures that mean something. No time is asserted: times are compared in one run and
+//! printed.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::print_stdout, reason = "figures are for whoever runs it")]
 

@@ -38,13 +38,16 @@ const CHECKS: [Check; 16] = [
             on t.transfer_id = said.transfer_id and t.kind = 'spei' and t.owner = s.owner
             and t.debit_account_id = s.account and t.beneficiary_id = s.payee and t.amount = s.amount
             where what = 'made' and t.transfer_id is null",
-        broken_by: "delete from transfer where transfer_id = (select transfer_id from said where what = 'made' limit 1)",
+        broken_by: "delete from transfer
+            where transfer_id = (select transfer_id from said where what = 'made' limit 1)",
     },
     Check {
         rule: "every acknowledged transfer is there exactly once",
-        breaches: "select count(*) from settled left join (select number, count(*) as rows from found group by number) as f
-            using (number) where made and rows is distinct from 1",
-        broken_by: "create temp table copy on commit drop as select t.* from transfer t join said using (transfer_id) limit 1;
+        breaches: "select count(*) from settled
+            left join (select number, count(*) as rows from found group by number) as f using (number)
+            where made and rows is distinct from 1",
+        broken_by: "create temp table copy on commit drop as
+                select t.* from transfer t join said using (transfer_id) limit 1;
             update copy set transfer_id = gen_random_uuid(), spei_reference = 'COPY';
             insert into transfer select * from copy",
     },
@@ -53,7 +56,8 @@ const CHECKS: [Check; 16] = [
         breaches: "select count(*) from (select number from found
             where not exists (select from said where said.number = found.number and what = 'made')
             group by number having count(*) > 1) as twice",
-        broken_by: "create temp table copy on commit drop as select t.* from transfer t join said using (transfer_id) limit 1;
+        broken_by: "create temp table copy on commit drop as
+                select t.* from transfer t join said using (transfer_id) limit 1;
             delete from said where transfer_id = (select transfer_id from copy);
             update copy set transfer_id = gen_random_uuid(), spei_reference = 'COPY';
             insert into transfer select * from copy",
@@ -68,7 +72,8 @@ const CHECKS: [Check; 16] = [
         rule: "a key moves money once, whatever was sent under it",
         breaches: "select count(*) from (select 1 from found join sent using (number) where key is not null
             group by owner, key having count(*) > 1) as several",
-        broken_by: "update sent set owner = 'one', key = 'one' where number in (select number from settled where made limit 2)",
+        broken_by: "update sent set owner = 'one', key = 'one'
+            where number in (select number from settled where made limit 2)",
     },
     Check {
         rule: "a key is bound to the transfer that was acknowledged under it",
@@ -88,11 +93,13 @@ const CHECKS: [Check; 16] = [
         rule: "a key that was said to be used is",
         breaches: "select count(*) from said join sent s using (number)
             left join idempotency i on i.owner = s.owner and i.key = s.key where what = 'bound' and i.key is null",
-        broken_by: "delete from idempotency where key in (select key from said join sent using (number) where what = 'bound')",
+        broken_by: "delete from idempotency
+            where key in (select key from said join sent using (number) where what = 'bound')",
     },
     Check {
         rule: "what was refused moved nothing, then or later",
-        breaches: "select count(distinct number) from said join found using (number) where what in ('refused', 'bound')",
+        breaches: "select count(distinct number) from said join found using (number)
+            where what in ('refused', 'bound')",
         broken_by: "insert into said select number, 'refused' from settled where made limit 1",
     },
     Check {
@@ -100,7 +107,8 @@ const CHECKS: [Check; 16] = [
         breaches: "select count(*) from found join sent using (number)
             left join (select number, count(*) as times from said where what = 'untouched' group by number) as u
             using (number) where sends = coalesce(times, 0)",
-        broken_by: "update sent set sends = (select count(*) from said where said.number = sent.number) where number = (select min(number) from settled where made);
+        broken_by: "update sent set sends = (select count(*) from said where said.number = sent.number)
+                where number = (select min(number) from settled where made);
             update said set what = 'untouched' where number = (select min(number) from settled where made)",
     },
     Check {
@@ -111,7 +119,8 @@ const CHECKS: [Check; 16] = [
     },
     Check {
         rule: "no customer's balance is negative",
-        breaches: "select count(*) from account_balance join account using (account_id) where kind = 'customer' and posted < 0",
+        breaches: "select count(*) from account_balance join account using (account_id)
+            where kind = 'customer' and posted < 0",
         broken_by: "alter table account_balance drop constraint no_overdraft;
             update account_balance set posted = -1 where account_id = (select account from sent limit 1)",
     },
@@ -119,12 +128,14 @@ const CHECKS: [Check; 16] = [
         rule: "debits equal credits, over all entries and of each transfer",
         breaches: "select count(*) from (select sum(delta) from entry group by grouping sets ((), (transfer_id))
             having sum(delta) <> 0) as odd",
-        broken_by: "update entry set delta = delta - 1 where transfer_id = (select min(transfer_id::text)::uuid from found) and delta < 0",
+        broken_by: "update entry set delta = delta - 1
+            where transfer_id = (select min(transfer_id::text)::uuid from found) and delta < 0",
     },
     Check {
         rule: "all balances add up to zero",
         breaches: "select (sum(posted) <> 0)::int::bigint from account_balance",
-        broken_by: "update account_balance set posted = posted + 1 where account_id = (select account from sent limit 1)",
+        broken_by: "update account_balance set posted = posted + 1
+            where account_id = (select account from sent limit 1)",
     },
     Check {
         rule: "each balance is what transfers put into the account less what they took from it",
@@ -134,16 +145,20 @@ const CHECKS: [Check; 16] = [
                     union all select debit_account_id, -amount from transfer
                 ) as changes group by account_id
             ) as s using (account_id) where kind = 'customer' and posted <> coalesce(put, 0)",
-        broken_by: "update account_balance set posted = posted + 1 where account_id = (select account from sent limit 1)",
+        broken_by: "update account_balance set posted = posted + 1
+            where account_id = (select account from sent limit 1)",
     },
     Check {
         rule: "each balance is the opening credit less what was acknowledged, and less at most what has no clear answer",
         breaches: "select count(*) from account_balance b join (
-                select account, sum(amount) filter (where made) as moved, sum(amount) filter (where made is null) as unclear
+                select account, sum(amount) filter (where made) as moved,
+                    sum(amount) filter (where made is null) as unclear
                 from sent left join settled using (number) group by account
             ) as s on b.account_id = s.account cross join opening
-            where b.posted > credit - coalesce(moved, 0) or b.posted < credit - coalesce(moved, 0) - coalesce(unclear, 0)",
-        broken_by: "update account_balance set posted = 1000000 + posted where account_id = (select account from sent limit 1)",
+            where b.posted > credit - coalesce(moved, 0)
+                or b.posted < credit - coalesce(moved, 0) - coalesce(unclear, 0)",
+        broken_by: "update account_balance set posted = posted + 1000000
+            where account_id = (select account from sent limit 1)",
     },
 ];
 
