@@ -18,7 +18,7 @@ test: install ## Everything short: builds, starts a Postgres of its own, runs al
 	$(MAKE) package
 	tests/run.sh $(CAUDAL)
 
-soak: install ## Half a minute of load while models are swapped, and a thousand swaps: prints times and memory
+soak: install ## Load while models are swapped, a thousand swaps, 20 rounds of kill -9: prints times, memory and counts
 	components/build.sh --fixtures
 	cargo build --locked --package caudal
 	CAUDAL_SOAK_SECONDS=30 cargo test --locked --package caudal --test soak -- --nocapture --test-threads 1

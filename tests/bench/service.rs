@@ -81,7 +81,7 @@ impl Service {
         for client in 0..CLIENTS {
             let (address, senders) = (self.address, self.senders.clone());
             clients.spawn(async move {
-                let mut connection = Client::connect(address).await;
+                let mut connection = Client::connect(address).await.unwrap();
                 let (mut took, mut failed) = (Vec::new(), 0);
                 let mut turn = u64::try_from(client).unwrap();
                 while start.elapsed() < time {
@@ -90,7 +90,7 @@ impl Service {
                     let headers = format!("{}idempotency-key: {}\r\n", sender.authorization, Uuid::new_v4());
                     let sent = Instant::now();
                     let path = "/api/ledger/transactions";
-                    let (status, answer) = connection.send("POST", path, &headers, &sender.body).await;
+                    let (status, answer) = connection.send("POST", path, &headers, &sender.body).await.unwrap();
                     if status == 200 && answer.contains("\"status\":\"completed\"") {
                         took.push(sent.elapsed());
                     } else {
@@ -132,7 +132,7 @@ fn pick(spread: Spread, count: usize, random: u64) -> usize {
 }
 
 async fn open(address: SocketAddr) -> Vec<Sender> {
-    let mut client = Client::connect(address).await;
+    let mut client = Client::connect(address).await.unwrap();
     let mut senders = Vec::with_capacity(ACCOUNTS);
     for user in 0..ACCOUNTS / ACCOUNTS_EACH {
         let token = post(&mut client, "/sandbox/token", "", &format!(r#"{{"user":"user-{user}"}}"#)).await;
@@ -152,7 +152,7 @@ async fn open(address: SocketAddr) -> Vec<Sender> {
 }
 
 async fn post(client: &mut Client, path: &str, headers: &str, body: &str) -> Value {
-    let (status, answer) = client.send("POST", path, headers, body).await;
+    let (status, answer) = client.send("POST", path, headers, body).await.unwrap();
     assert!((200..300).contains(&status), "{path}: {status} {answer}");
     serde_json::from_str(&answer).unwrap()
 }

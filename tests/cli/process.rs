@@ -80,8 +80,13 @@ pub(crate) struct Service {
 impl Service {
     /// Starts the sandbox on free ports and waits until it says where it is.
     pub(crate) fn start(data: &DataDir) -> Self {
+        Self::start_with(data, Stdio::inherit())
+    }
+
+    /// The same; what it logs goes there.
+    pub(crate) fn start_with(data: &DataDir, log: Stdio) -> Self {
         let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
-        let mut child = data.command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = data.command(&arguments).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap())
             .lines()
             .map(Result::unwrap)

@@ -1,9 +1,13 @@
-//! Load on a real service while its models are swapped. Short in `make test`; `make soak` takes longer and
-//! prints figures that mean something. No time is asserted: times are compared in one run and printed.
+//! Load on a real service while its models are swapped and while it is killed. Short in `make test`; `make soak`
+//! takes longer and prints figures that mean something. No time is asserted: times are compared in one run and
+//! printed.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::print_stdout, reason = "figures are for whoever runs it")]
 
+#[path = "../bench/client.rs"]
+mod client;
 mod hostile;
+mod kills;
 mod load;
 mod memory;
 mod operator;

@@ -1,0 +1,90 @@
+//! What is killed: the host, its Postgres, both, or one session of Postgres.
+
+use std::fs;
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::random::Random;
+use crate::process::{DataDir, Service};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kill {
+    Host,
+    /// Its first process, with or without the others. Without, a session may still finish what it is at.
+    Postgres,
+    Both,
+    /// Postgres then ends all others and recovers by itself, and the host goes on.
+    Session,
+}
+
+impl Kill {
+    pub(crate) const ALL: [Self; 4] = [Self::Host, Self::Postgres, Self::Both, Self::Session];
+
+    /// Finds the processes.
+    pub(crate) fn aim(self, service: &Service, data: &DataDir, mut random: Random) -> Aim {
+        let host = i32::try_from(service.pid()).unwrap();
+        let postgres = data.postgres().unwrap();
+        let all = random.one_in(2);
+        let server = || {
+            // The first process first: it would end the others itself, and write that down.
+            let others = if all { children(postgres) } else { Vec::new() };
+            [vec![postgres], others.into_iter().map(|(pid, _)| pid).collect()].concat()
+        };
+        let (what, processes) = match self {
+            Self::Host => ("host", vec![host]),
+            Self::Postgres => (if all { "Postgres, all of it" } else { "Postgres" }, server()),
+            Self::Both => {
+                let mut both = vec![vec![host], server()];
+                random.shuffle(&mut both);
+                (if all { "both, all of it" } else { "both" }, both.concat())
+            }
+            Self::Session => {
+                let mut sessions = children(postgres);
+                // The host's: `postgres: caudal caudal [local] ...`.
+                sessions.retain(|(_, title)| title.contains("[local]"));
+                ("a session", vec![random.pick(&sessions).0])
+            }
+        };
+        Aim { what, processes }
+    }
+}
+
+/// What will be killed.
+pub(crate) struct Aim {
+    pub(crate) what: &'static str,
+    processes: Vec<i32>,
+}
+
+impl Aim {
+    /// As `kill -9` does.
+    pub(crate) fn fire(&self) {
+        for pid in &self.processes {
+            match kill(Pid::from_raw(*pid), Signal::SIGKILL) {
+                // A session may have ended meanwhile.
+                Ok(()) | Err(Errno::ESRCH) => {}
+                Err(error) => panic!("cannot kill {pid}: {error}"),
+            }
+        }
+    }
+
+    /// Whether nothing is left of them. What was killed together with its parent stays until init looks after it,
+    /// and so long Postgres takes its own old number for a running server and does not start.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.processes.iter().all(|pid| kill(Pid::from_raw(*pid), None) == Err(Errno::ESRCH))
+    }
+}
+
+/// A process's children, with their titles.
+fn children(parent: i32) -> Vec<(i32, String)> {
+    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let is_child = |pid: &i32| {
+        // `pid (name) state parent ...`, and a name may hold anything.
+        let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let after = status.rsplit(')').next().unwrap_or_default();
+        after.split_whitespace().nth(1) == Some(&parent.to_string())
+    };
+    let title = |pid| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    processes.filter(is_child).map(|pid| (pid, String::from_utf8_lossy(&title(pid)).into_owned())).collect()
+}
