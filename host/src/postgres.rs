@@ -50,16 +50,17 @@ impl Server {
             if exclusive {
                 bail!("another caudal is running in {}: stop it, or choose another --data-dir", data_dir.display());
             }
-            cluster.wait_until_ready().await?;
+            cluster.wait_until_ready(|| false).await?;
             return Ok(Self { cluster, own: None });
         };
         // Nobody owns the folder, so a server that still runs there is left over.
         process::stop_left_over(&cluster).await?;
         let binaries = Binaries::find(bin, cluster.version()?)?;
         cluster.create(&binaries)?;
-        let process = Process::start(&binaries, &cluster)?;
+        let mut process = Process::start(&binaries, &cluster)?;
+        let ready = cluster.wait_until_ready(|| process.has_ended()).await;
         let server = Self { cluster, own: Some((process, lock)) };
-        if let Err(error) = server.cluster.wait_until_ready().await {
+        if let Err(error) = ready {
             server.stop().await?;
             return Err(error);
         }

@@ -13,6 +13,7 @@ use caudal::app::{App, RiskEnforcement, Settings};
 use caudal::clock::Clock;
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
+use caudal::domain::transfer::RailName;
 use caudal::http::acknowledgment::Acknowledgments;
 use caudal::http::token::{Minter, TokenConfig, Verifier, mint};
 use caudal::ledger::batch::Terms;
@@ -26,6 +27,8 @@ use caudal::models::route::Route;
 use caudal::models::swap::Swapper;
 use caudal::models::{Components, Models, Registry};
 use caudal::outbox::Outbox;
+use caudal::rail::courier::{Courier, PUSHES_MAX};
+use caudal::rail::simulated::{Behaviour, Simulated};
 use caudal::wasm::Runtime;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
@@ -53,6 +56,9 @@ pub(crate) struct TestApp {
     pub(crate) db: PgPool,
     pub(crate) clock: Clock,
     pub(crate) models: Models,
+    /// The money core behind the routers.
+    pub(crate) core: Ledger,
+    courier: Option<tokio::task::AbortHandle>,
     pub(crate) ledger: Router,
     pub(crate) assist: Router,
 }
@@ -63,6 +69,8 @@ pub(crate) struct Options {
     pub(crate) enforce_clabe: bool,
     pub(crate) cooling_seconds: u64,
     pub(crate) terms: Terms,
+    /// Payments take the simulated rail, which behaves so.
+    pub(crate) rail: Option<Behaviour>,
     pub(crate) risk_enforcement: RiskEnforcement,
     pub(crate) decision_log: bool,
     pub(crate) published: Vec<ModelKind>,
@@ -76,6 +84,7 @@ impl Default for Options {
             enforce_clabe: false,
             cooling_seconds: 0,
             terms: Terms::OPEN,
+            rail: None,
             risk_enforcement: RiskEnforcement::Off,
             decision_log: false,
             published: vec![ModelKind::Nudge, ModelKind::Accessibility],
@@ -139,10 +148,20 @@ impl TestApp {
     }
 
     async fn start(db: PgPool, options: Options, clock: Clock, models: Models) -> Self {
-        let terms = Terms { cooling_seconds: options.cooling_seconds, ..options.terms };
+        let rail = if options.rail.is_some() { RailName::Simulated } else { RailName::Instant };
+        let terms = Terms { cooling_seconds: options.cooling_seconds, rail, ..options.terms };
         let config = LedgerConfig::new(terms, ChainKey::new(SECRET).unwrap());
         let store = Postgres::open(db.clone(), &config.key, clock.now()).await.unwrap();
         let (ledger, _) = Ledger::start(store, models.clone(), clock.clone(), config).await.unwrap();
+        let courier = options.rail.map(|behaviour| {
+            let (pushes, news) = tokio::sync::mpsc::channel(PUSHES_MAX);
+            let way = Arc::new(Simulated::new(behaviour, pushes));
+            let (db, ledger, clock) = (db.clone(), ledger.clone(), clock.clone());
+            let courier = Courier { db, ledger, rail: way, name: rail, clock };
+            let work = tokio::spawn(courier.clone().run(news));
+            (courier, work.abort_handle())
+        });
+        let (courier, work) = courier.unzip();
         let outbox = Outbox::new(db.clone());
         tokio::spawn(outbox.clone().run());
         let (events, _) = EventWorker::start(db.clone(), clock.clone());
@@ -155,8 +174,8 @@ impl TestApp {
         };
         let app = App {
             db: db.clone(),
-            ledger,
-            courier: None,
+            ledger: ledger.clone(),
+            courier,
             outbox: outbox.clone(),
             models: models.clone(),
             runtime: Runtime::new().unwrap(),
@@ -169,8 +188,9 @@ impl TestApp {
             settings: Arc::new(settings),
             started_at: clock.now(),
         };
+        let core = ledger;
         let (ledger, assist) = (caudal::ledger_router(app.clone()), caudal::assist_router(app));
-        Self { db, clock, models, ledger, assist }
+        Self { db, clock, models, core, courier: work, ledger, assist }
     }
 
     /// Follows what is deployed, as a host does.
@@ -224,6 +244,11 @@ impl TestApp {
         let lifetime = time::Duration::days(365);
         let token = mint(SECRET, &token_config(), "ops", scope, self.clock.now(), lifetime).unwrap();
         self.ai().with("authorization", &format!("Bearer {token}"))
+    }
+
+    /// Nobody brings payments to their rail any more.
+    pub(crate) fn stop_courier(&self) {
+        self.courier.as_ref().unwrap().abort();
     }
 
     /// A digest of every row of every table, the writer's lease aside: it is renewed by the clock.
@@ -298,6 +323,16 @@ impl Client {
 
     pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
         self.send("PUT", path, Some("application/json"), body.to_string().into()).await
+    }
+
+    /// An answer whose body goes on.
+    pub(crate) async fn stream(&self, path: &str) -> (u16, Body) {
+        let mut request = Request::builder().uri(path);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let response = self.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        (response.status().as_u16(), response.into_body())
     }
 
     pub(crate) async fn send(&self, method: &str, path: &str, content_type: Option<&str>, body: Body) -> Answer {

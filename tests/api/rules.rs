@@ -18,7 +18,7 @@ async fn wait_for(app: &TestApp, version: &str) {
 }
 
 /// Puts rules into service that trap on 6.66, and allow everything else.
-async fn deploy_hostile(app: &TestApp, db: &PgPool) {
+pub(crate) async fn deploy_hostile(app: &TestApp, db: &PgPool) {
     let bytes = fixture("hostile-rules.wasm");
     register(db, ModelKind::TransferRules, "6.6.6", &bytes).await;
     let hostile = ModelVersion::new(ModelKind::TransferRules, "6.6.6", digest_of(&bytes)).to_string();

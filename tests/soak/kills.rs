@@ -100,7 +100,7 @@ impl Test {
         self.await_acknowledged(ACKNOWLEDGED_MIN);
         thread::sleep(Duration::from_millis(self.random.below(MOMENT_MAX)));
         let (aim, in_flight) = self.kill(kill);
-        self.restart(kill, &aim);
+        self.restart(kill);
         self.await_acknowledged(ACKNOWLEDGED_AFTER);
         self.end_clients(clients);
 
@@ -157,19 +157,19 @@ impl Test {
     }
 
     /// Kills in a moment when enough is in flight; says of what, and how much was.
-    fn kill(&mut self, kill: Kill) -> (Aim, usize) {
+    fn kill(&mut self, kill: Kill) -> usize {
         let start = Instant::now();
         let choices = self.random.fork();
         loop {
             let aim = kill.aim(&self.service, &self.data, choices.clone());
             if let Some(in_flight) = self.world.with_in_flight(IN_FLIGHT_MIN, || aim.fire()) {
-                return (aim, in_flight);
+                return in_flight;
             }
             assert!(start.elapsed() < PATIENCE, "never {IN_FLIGHT_MIN} requests in flight");
         }
     }
 
-    fn restart(&mut self, kill: Kill, aim: &Aim) {
+    fn restart(&mut self, kill: Kill) {
         match kill {
             // Postgres comes back by itself, and the host stays.
             Kill::Session => return,
@@ -178,7 +178,6 @@ impl Test {
             Kill::Postgres => assert_eq!(self.service.wait(), Some(1)),
         }
         self.world.move_to(None);
-        eventually("init looks after what was killed", || aim.is_gone());
         self.service = start(&self.data, &self.tail);
         self.world.move_to(Some(self.address()));
     }

@@ -41,6 +41,9 @@ const SANDBOX_CREDIT: Money = Money::from_minor(1_000_000);
 /// How long requests under way may take to finish after a signal to stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
 
+/// The same when the database is gone: what waits for it waits in vain.
+const LOST_GRACE: Duration = Duration::from_secs(2);
+
 /// Where compiled components are kept, in the data folder.
 const CACHE_FOLDER: &str = "compiled";
 
@@ -175,7 +178,8 @@ async fn serve_until_signal(
         event_task.abort();
         let _ = ledger_task.await;
     };
-    if tokio::time::timeout(SHUTDOWN_GRACE, finish).await.is_err() {
+    let grace = if ended.is_ok() { SHUTDOWN_GRACE } else { LOST_GRACE };
+    if tokio::time::timeout(grace, finish).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
     ended

@@ -121,12 +121,13 @@ impl Cluster {
         PgConnectOptions::new_without_pgpass().socket(&self.socket).username(NAME).database(database)
     }
 
-    pub(super) async fn wait_until_ready(&self) -> Result<()> {
+    /// Waits until the server takes connections, or `has_ended`, or took too long.
+    pub(super) async fn wait_until_ready(&self, mut has_ended: impl FnMut() -> bool) -> Result<()> {
         let step = Duration::from_millis(50);
         let mut waited = Duration::ZERO;
         loop {
             let Err(error) = self.options("postgres").connect().await else { return Ok(()) };
-            if waited >= START_TIME_MAX {
+            if waited >= START_TIME_MAX || has_ended() {
                 let message = format!("the private Postgres does not start; its log ends: {}", log_tail(&self.log));
                 return Err(error).context(message);
             }

@@ -21,6 +21,9 @@ const STOP_TIME_MAX: Duration = Duration::from_secs(60);
 /// How often it is looked at meanwhile.
 const STOP_STEP: Duration = Duration::from_millis(20);
 
+/// How long a killed server may stand in the table of processes. Some inits look only every second or two.
+const REAP_TIME_MAX: Duration = Duration::from_secs(20);
+
 /// Waits for a line or for the end of its input, which is a pipe from this process. Without a line
 /// this process died: then the server is told to stop (SIGINT is Postgres' fast shutdown).
 const WATCHDOG: &str = r#"read -r _ || kill -INT "$1""#;
@@ -65,6 +68,11 @@ impl Process {
         }
     }
 
+    /// Whether the server ended by itself.
+    pub(super) fn has_ended(&mut self) -> bool {
+        self.server.try_wait().is_ok_and(|status| status.is_some())
+    }
+
     /// Fast shutdown: sessions end, everything is written.
     pub(super) async fn stop(mut self) -> Result<()> {
         let pid = process_id(&self.server)?;
@@ -88,7 +96,7 @@ impl Process {
 
 /// Stops a server that an earlier host left in this cluster.
 pub(super) async fn stop_left_over(cluster: &Cluster) -> Result<()> {
-    let Some(pid) = running_server(&cluster.data) else { return Ok(()) };
+    let Some(pid) = running_server(&cluster.data) else { return wait_until_reaped(cluster).await };
     tracing::warn!(%pid, "stopping a Postgres that an earlier run left over");
     signal_stop(pid)?;
     let mut waited = Duration::ZERO;
@@ -99,16 +107,43 @@ pub(super) async fn stop_left_over(cluster: &Cluster) -> Result<()> {
         tokio::time::sleep(STOP_STEP).await;
         waited += STOP_STEP;
     }
+    wait_until_reaped(cluster).await
+}
+
+/// Waits until a dead server is gone from the system's table of processes: as long as it is there, Postgres takes it
+/// for a running one.
+async fn wait_until_reaped(cluster: &Cluster) -> Result<()> {
+    let mut waited = Duration::ZERO;
+    while let Some(pid) = named_process(&cluster.data).filter(|pid| is_dead(*pid)) {
+        if waited >= REAP_TIME_MAX {
+            bail!(
+                "an earlier run's Postgres (process {pid}) was killed, and nobody has taken note: run this under an init \
+                 that does, like `docker run --init`"
+            );
+        }
+        tokio::time::sleep(STOP_STEP).await;
+        waited += STOP_STEP;
+    }
     Ok(())
+}
+
+/// Whether a process ended and still stands in the table, for its parent to take note.
+fn is_dead(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, after)| after.trim_start().starts_with('Z'))
+}
+
+fn named_process(data: &Path) -> Option<Pid> {
+    let text = fs::read_to_string(data.join("postmaster.pid")).ok()?;
+    text.lines().next()?.trim().parse().ok().map(Pid::from_raw)
 }
 
 /// The process that `postmaster.pid` names, if it is a server of this very folder.
 pub(super) fn running_server(data: &Path) -> Option<Pid> {
-    let text = fs::read_to_string(data.join("postmaster.pid")).ok()?;
-    let pid: i32 = text.lines().next()?.trim().parse().ok()?;
+    let pid = named_process(data)?;
     let command_line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let mut arguments = command_line.split(|byte| *byte == 0);
-    arguments.any(|argument| argument == data.as_os_str().as_encoded_bytes()).then(|| Pid::from_raw(pid))
+    arguments.any(|argument| argument == data.as_os_str().as_encoded_bytes()).then_some(pid)
 }
 
 fn process_id(child: &Child) -> Result<Pid> {

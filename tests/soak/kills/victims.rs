@@ -68,12 +68,6 @@ impl Aim {
             }
         }
     }
-
-    /// Whether nothing is left of them. What was killed together with its parent stays until init looks after it,
-    /// and so long Postgres takes its own old number for a running server and does not start.
-    pub(crate) fn is_gone(&self) -> bool {
-        self.processes.iter().all(|pid| kill(Pid::from_raw(*pid), None) == Err(Errno::ESRCH))
-    }
 }
 
 /// A process's children, with their titles.

@@ -1,0 +1,113 @@
+//! Risk that is enforced: a high one has to be acknowledged with the token that the risk context gave for it.
+
+use caudal::app::RiskEnforcement;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use time::Duration;
+
+use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp, refused};
+
+async fn app(db: PgPool, risk_enforcement: RiskEnforcement) -> TestApp {
+    TestApp::with(db, Options { risk_enforcement, ..Options::default() }).await
+}
+
+/// A transfer of so much by a device and from a place that are new unless `usual`.
+async fn send(client: &Client, (from, to): (&str, &str), amount: f64, usual: bool, token: Option<&Value>) -> Answer {
+    let mut body = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": amount});
+    if usual {
+        body["isNewDevice"] = json!(false);
+        body["geolocationChanged"] = json!(false);
+    }
+    if let Some(token) = token {
+        body["acknowledgmentToken"] = token.clone();
+    }
+    client.post("/api/ledger/transactions", body).await
+}
+
+async fn context(client: &Client, (from, to): (&str, &str), amount: f64) -> Value {
+    let query =
+        format!("fromAccountId={from}&toBeneficiaryId={to}&amount={amount}&isNewDevice=true&geolocationChanged=true");
+    client.get(&format!("/api/ledger/risk-context?{query}")).await.assert_status(200).json()
+}
+
+const REQUIRED: &str = "risk-acknowledgment-required";
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_high_risk_wants_the_token_of_this_very_transfer(db: PgPool) {
+    let app = app(db, RiskEnforcement::Enforce).await;
+    let ana = app.user("ana");
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let way = (from.as_str(), to.as_str());
+    // Nobody vouches for device and place.
+    refused(&app, send(&ana, way, 5_000.0, false, None), 400, REQUIRED, None).await;
+    let shown = context(&ana, way, 5_000.0).await;
+    assert_eq!(shown["assessment"]["result"]["risk_level"], "high");
+    let token = &shown["acknowledgmentToken"];
+    let expires = shown["acknowledgmentExpiresAt"].as_str().unwrap();
+    assert_eq!(expires, "2026-11-21T18:05:00.000Z");
+    // Of another amount, of another's making, and too late.
+    refused(&app, send(&ana, way, 5_000.01, false, Some(token)), 400, REQUIRED, None).await;
+    for forged in
+        [json!("high.1795284300.00"), json!(""), json!("yes"), json!(token.as_str().unwrap().replace("high", "low"))]
+    {
+        refused(&app, send(&ana, way, 5_000.0, false, Some(&forged)), 400, REQUIRED, None).await;
+    }
+    let long = json!("x".repeat(101));
+    refused(&app, send(&ana, way, 5_000.0, false, Some(&long)), 400, "validation-failed", Some("acknowledgmentToken"))
+        .await;
+    app.clock.advance(Duration::minutes(5));
+    refused(&app, send(&ana, way, 5_000.0, false, Some(token)), 400, REQUIRED, None).await;
+    let fresh = context(&ana, way, 5_000.0).await;
+    send(&ana, way, 5_000.0, false, Some(&fresh["acknowledgmentToken"])).await.assert_status(200);
+    // Luis cannot use what Ana acknowledged.
+    let luis = app.user("luis");
+    let (from, to) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
+    let theirs = (from.as_str(), to.as_str());
+    let token = context(&ana, way, 4_000.0).await["acknowledgmentToken"].clone();
+    refused(&app, send(&luis, theirs, 4_000.0, false, Some(&token)), 400, REQUIRED, None).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_is_not_high_goes_through(db: PgPool) {
+    let app = app(db, RiskEnforcement::Enforce).await;
+    let ana = app.user("ana");
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let way = (from.as_str(), to.as_str());
+    app.clock.advance(Duration::hours(1));
+    for _ in 0..5 {
+        send(&ana, way, 10.0, true, None).await.assert_status(200);
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_refusal_for_lack_of_acknowledgment_does_not_use_up_the_key(db: PgPool) {
+    let app = app(db, RiskEnforcement::Enforce).await;
+    let ana = app.user("ana").with("idempotency-key", "k");
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let way = (from.as_str(), to.as_str());
+    refused(&app, send(&ana, way, 5_000.0, false, None), 400, REQUIRED, None).await;
+    let token = context(&ana, way, 5_000.0).await["acknowledgmentToken"].clone();
+    let first = send(&ana, way, 5_000.0, false, Some(&token)).await;
+    first.assert_status(200);
+    // And then it replays without any token, also when the payee is gone.
+    ana.delete(&format!("/api/ledger/beneficiaries/{to}")).await.assert_status(204);
+    let again = send(&ana, way, 5_000.0, false, None).await;
+    assert_eq!((again.status.as_u16(), again.header("idempotency-replayed")), (200, Some("true")));
+    assert_eq!(again.json()["id"], first.json()["id"]);
+    // What is not there is told as ever.
+    let unknown = app.user("ana");
+    refused(&app, send(&unknown, way, 1.0, false, None), 400, "beneficiary-not-found", None).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn off_and_shadow_refuse_nothing(db: PgPool) {
+    for (mode, tokens) in [(RiskEnforcement::Off, false), (RiskEnforcement::Shadow, true)] {
+        let app = app(db.clone(), mode).await;
+        let ana = app.user("ana");
+        let (from, to) = (ana.open_account(&format!("{mode:?} 1")).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+        let way = (from.as_str(), to.as_str());
+        let shown = context(&ana, way, 5_000.0).await;
+        assert_eq!(shown.get("acknowledgmentToken").is_some(), tokens);
+        send(&ana, way, 5_000.0, false, None).await.assert_status(200);
+    }
+}

@@ -1,0 +1,166 @@
+//! The user's stream of events: all of them, once, in order, and nobody else's.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use caudal::outbox::{LISTENERS_EACH_MAX, LISTENERS_MAX};
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::harness::{CLABE, Client, PAYEE_CLABE, TestApp};
+
+/// Messages of a stream, one after the other.
+struct Listener {
+    body: Body,
+    text: String,
+}
+
+impl Listener {
+    async fn new(client: &Client, query: &str) -> Self {
+        let (status, body) = client.stream(&format!("/api/ledger/events{query}")).await;
+        assert_eq!(status, 200);
+        Self { body, text: String::new() }
+    }
+
+    /// The next message's id and events; none when nothing comes for a while.
+    async fn next(&mut self) -> Option<(String, Vec<Value>)> {
+        loop {
+            if let Some((message, rest)) = self.text.split_once("\n\n").map(|(a, b)| (a.to_owned(), b.to_owned())) {
+                self.text = rest;
+                let field = |name: &str| message.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
+                let Some(data) = field("data: ") else { continue };
+                assert_eq!(field("event: ").as_deref(), Some("transfers"));
+                return Some((field("id: ").unwrap(), serde_json::from_str(&data).unwrap()));
+            }
+            let frame = tokio::time::timeout(Duration::from_secs(2), self.body.frame()).await.ok()??;
+            self.text += std::str::from_utf8(&frame.unwrap().into_data().unwrap()).unwrap();
+        }
+    }
+
+    async fn collect(&mut self, count: usize) -> (String, Vec<Value>) {
+        let (mut id, mut all) = (String::new(), Vec::new());
+        while all.len() < count {
+            let (next, events) = self.next().await.expect("more events");
+            id = next;
+            all.extend(events);
+        }
+        (id, all)
+    }
+}
+
+fn amounts(events: &[Value]) -> Vec<f64> {
+    events.iter().map(|event| event["amount"].as_f64().unwrap()).collect()
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_listener_sees_what_happens_to_its_user_and_goes_on_later(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let (ana, luis) = (app.user("ana"), app.user("luis"));
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (theirs, payee) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
+
+    // From the beginning: the opening credit, then what happens while it listens.
+    let mut listener = Listener::new(&ana, "?from=").await;
+    let (_, events) = listener.next().await.unwrap();
+    assert_eq!(
+        (&events[0]["type"], &events[0]["status"], &events[0]["accountId"]),
+        (&"opening".into(), &"completed".into(), &from.as_str().into())
+    );
+    for amount in 1..=5 {
+        ana.transfer(&from, &to, &amount.to_string()).await.assert_status(200);
+        luis.transfer(&theirs, &payee, "77").await.assert_status(200);
+    }
+    let (_, events) = listener.collect(3).await;
+    assert_eq!(amounts(&events), [1.0, 2.0, 3.0]);
+    assert_eq!((&events[0]["type"], &events[0]["beneficiaryName"]), (&"transfer".into(), &"Luis".into()));
+    let (id, events) = listener.next().await.unwrap();
+    assert_eq!(amounts(&events), [4.0]);
+    drop(listener);
+
+    // It goes on after the last message it dealt with, on another host.
+    ana.transfer(&from, &to, "6").await.assert_status(200);
+    let other = TestApp::new(db).await;
+    let mut again = Listener::new(&other.user("ana").with("last-event-id", &id), "").await;
+    let (_, events) = again.collect(2).await;
+    assert_eq!(amounts(&events), [5.0, 6.0]);
+    other.user("ana").transfer(&from, &to, "7").await.assert_status(200);
+    ana.transfer(&from, &to, "8").await.assert_status(200);
+    let (_, events) = again.collect(2).await;
+    assert_eq!(amounts(&events), [7.0, 8.0]);
+    // Nothing twice, and nothing of Luis'.
+    assert!(again.next().await.is_none());
+
+    // Without a cursor it begins now.
+    let mut now = Listener::new(&ana, "").await;
+    assert!(now.next().await.is_none());
+    ana.transfer(&from, &to, "9").await.assert_status(200);
+    assert_eq!(amounts(&now.next().await.unwrap().1), [9.0]);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn nothing_is_lost_or_doubled_between_history_and_presence(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (one, two) = (ana.open_account("11").await, ana.open_account("22").await);
+    let sender = tokio::spawn({
+        let (ana, accounts, to) = (ana.clone(), [one, two], to.clone());
+        async move {
+            for number in 0..150_u32 {
+                let amount = format!("0.{:02}", 1 + number % 99);
+                ana.transfer(&accounts[number as usize % 2], &to, &amount).await.assert_status(200);
+            }
+        }
+    });
+    // It comes and goes all the time, and keeps the id of the last message.
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    while seen.len() < 152 {
+        let mut listener = Listener::new(&ana, &format!("?from={cursor}")).await;
+        for _ in 0..7 {
+            let Some((id, events)) = listener.next().await else { break };
+            cursor = id;
+            seen.extend(events.into_iter().map(|event| event["transactionId"].as_str().unwrap().to_owned()));
+        }
+    }
+    sender.await.unwrap();
+    let count = seen.len();
+    seen.sort();
+    seen.dedup();
+    assert_eq!((count, seen.len()), (152, 152));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_user_cannot_listen_too_often(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let mut listeners = Vec::new();
+    for _ in 0..LISTENERS_EACH_MAX {
+        listeners.push(Listener::new(&ana, "").await);
+    }
+    ana.get("/api/ledger/events").await.assert_problem(503, "overloaded", None);
+    assert_eq!(ana.get("/api/ledger/events").await.header("retry-after"), Some("1"));
+    // Others still can, until the host has enough; and a place is free again when a listener leaves.
+    for user in 0..LISTENERS_MAX - LISTENERS_EACH_MAX {
+        listeners.push(Listener::new(&app.user(&format!("user {user}")), "").await);
+    }
+    app.user("luis").get("/api/ledger/events").await.assert_problem(503, "overloaded", None);
+    listeners.remove(0);
+    Listener::new(&ana, "").await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn odd_cursors_and_strangers_are_refused(db: PgPool) {
+    let app = TestApp::new(db).await;
+    app.anon().get("/api/ledger/events").await.assert_problem(401, "unauthorized", None);
+    let ana = app.user("ana");
+    for cursor in ["x", "0", "0.1-0.2", "-1.1", "0.99999999999999999999"] {
+        ana.get(&format!("/api/ledger/events?from={cursor}")).await.assert_problem(
+            400,
+            "validation-failed",
+            Some("from"),
+        );
+        let last = ana.with("last-event-id", cursor);
+        last.get("/api/ledger/events").await.assert_problem(400, "validation-failed", Some("from"));
+    }
+}

@@ -1,0 +1,134 @@
+//! Limits of transfers: everybody's and a user's own, by the rules that serve, and never behind an earlier answer.
+
+use caudal::domain::money::Money;
+use caudal::ledger::batch::Terms;
+use serde_json::json;
+use sqlx::PgPool;
+use time::Duration;
+
+use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, refused};
+use crate::rules::deploy_hostile;
+
+async fn app(db: PgPool, per_transfer: Option<i64>, per_day: Option<i64>) -> TestApp {
+    let terms = Terms {
+        per_transfer_limit: per_transfer.map(Money::from_minor),
+        per_day_limit: per_day.map(Money::from_minor),
+        ..Terms::OPEN
+    };
+    TestApp::with(db, Options { terms, ..Options::default() }).await
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn there_are_none_unless_somebody_says_so(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    ana.transfer(&from, &to, "10000").await.assert_status(200);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn everybodys_limits_hold_unless_a_user_has_others(db: PgPool) {
+    let app = app(db, Some(10_000), Some(25_000)).await;
+    let (ana, luis) = (app.user("ana"), app.user("luis"));
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    refused(&app, ana.transfer(&from, &to, "100.01"), 400, "limit-exceeded", None).await;
+    for _ in 0..2 {
+        ana.transfer(&from, &to, "100").await.assert_status(200);
+    }
+    refused(&app, ana.transfer(&from, &to, "50.01"), 400, "limit-exceeded", None).await;
+    // Another account of hers does not make room.
+    let other = ana.open_account("2").await;
+    refused(&app, ana.transfer(&other, &to, "50.01"), 400, "limit-exceeded", None).await;
+    ana.transfer(&other, &to, "50").await.assert_status(200);
+    let (theirs, payee) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
+    sqlx::query("update app_user set per_transfer_limit = 5000, per_day_limit = 900000 where owner = 'luis'")
+        .execute(&app.db)
+        .await
+        .unwrap();
+    refused(&app, luis.transfer(&theirs, &payee, "50.01"), 400, "limit-exceeded", None).await;
+    for _ in 0..8 {
+        luis.transfer(&theirs, &payee, "50").await.assert_status(200);
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn the_day_begins_anew_at_midnight_in_mexico_city(db: PgPool) {
+    let app = app(db, None, Some(10_000)).await;
+    let ana = app.user("ana");
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    ana.transfer(&from, &to, "100").await.assert_status(200);
+    // Noon there; midnight is 06:00 UTC.
+    app.clock.advance(Duration::hours(12) - Duration::MILLISECOND);
+    refused(&app, ana.transfer(&from, &to, "0.01"), 400, "limit-exceeded", None).await;
+    app.clock.advance(Duration::MILLISECOND);
+    ana.transfer(&from, &to, "100").await.assert_status(200);
+    refused(&app, ana.transfer(&from, &to, "0.01"), 400, "limit-exceeded", None).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_days_limit_holds_however_many_accounts_and_hosts_send_at_once(db: PgPool) {
+    let (one, two) = (app(db.clone(), None, Some(5_000)).await, app(db.clone(), None, Some(5_000)).await);
+    let ana = one.user("ana");
+    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let mut accounts = Vec::new();
+    for number in 0..4 {
+        accounts.push(ana.open_account(&format!("{number}1")).await);
+    }
+    let mut sent = tokio::task::JoinSet::new();
+    for turn in 0..40 {
+        let client = if turn % 2 == 0 { one.user("ana") } else { two.user("ana") };
+        let (from, to) = (accounts[turn % 4].clone(), to.clone());
+        sent.spawn(async move { client.transfer(&from, &to, "3").await.status.as_u16() });
+    }
+    let mut accepted = 0;
+    while let Some(status) = sent.join_next().await {
+        let status = status.unwrap();
+        assert!(status == 200 || status == 400, "{status}");
+        accepted += i32::from(status == 200);
+    }
+    assert_eq!(accepted, 16);
+    assert_eq!(one.count("select sum(sent)::bigint from account_balance").await, 4_800);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn other_rules_make_other_limits(db: PgPool) {
+    let app = app(db.clone(), Some(10_000), None).await;
+    let _follower = app.follow().await;
+    let ana = app.user("ana");
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    refused(&app, ana.transfer(&from, &to, "100.01"), 400, "limit-exceeded", None).await;
+    // These allow everything but 6.66.
+    deploy_hostile(&app, &db).await;
+    ana.transfer(&from, &to, "100.01").await.assert_status(200);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_retry_gets_its_first_answer_after_limits_balance_and_payee_changed(db: PgPool) {
+    let app = app(db, None, None).await;
+    let ana = app.user("ana");
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let itself = |key: &str| ana.with("idempotency-key", key);
+    let first = itself("sent").transfer(&from, &to, "6000").await;
+    let no = itself("refused").transfer(&from, &to, "6000").await;
+    first.assert_status(200);
+    no.assert_problem(400, "insufficient-funds", None);
+    let before = app.rows().await;
+    let assert_same = async |key: &str, first: &crate::harness::Answer| {
+        let again = itself(key).transfer(&from, &to, "6000").await;
+        assert_eq!(again.header("idempotency-replayed"), Some("true"), "{again:?}");
+        assert_eq!(again.status, first.status);
+        let (mut now, mut then) = (again.json(), first.json());
+        (now["requestId"], then["requestId"]) = (json!(null), json!(null));
+        assert_eq!(now, then);
+    };
+    // The balance is spent by the first one; then a limit, then the payee.
+    assert_same("sent", &first).await;
+    assert_same("refused", &no).await;
+    assert_eq!(app.rows().await, before);
+    sqlx::query("update app_user set per_transfer_limit = 1, per_day_limit = 1").execute(&app.db).await.unwrap();
+    assert_same("sent", &first).await;
+    assert_same("refused", &no).await;
+    ana.delete(&format!("/api/ledger/beneficiaries/{to}")).await.assert_status(204);
+    assert_same("sent", &first).await;
+    assert_same("refused", &no).await;
+}

@@ -1,0 +1,210 @@
+//! Transfers that settle later: where their money is, how they end, and that their end is final.
+
+use std::time::{Duration, Instant};
+
+use caudal::domain::transfer::{Reason, Report};
+use caudal::ledger::{Command, Outcome, PaymentReport};
+use caudal::rail::simulated::Behaviour;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp};
+
+/// Decides at once and tells once.
+const PROMPT: Behaviour =
+    Behaviour { delay: Duration::ZERO, rejected: 0, returned: 0, twice: 0, late: 0, silent: 0, disordered: 0 };
+
+/// Tells nothing by itself, and hardly anything when asked: payments stay pending.
+const SLOW: Behaviour = Behaviour { delay: Duration::from_secs(3_600), ..PROMPT };
+
+async fn app(db: PgPool, behaviour: Behaviour) -> TestApp {
+    TestApp::with(db, Options { rail: Some(behaviour), ..Options::default() }).await
+}
+
+async fn account_and_payee(ana: &Client) -> (String, String) {
+    (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await)
+}
+
+/// Waits until the newest transaction has a status.
+async fn wait_for(ana: &Client, status: &str) {
+    let start = Instant::now();
+    loop {
+        let list = ana.get("/api/ledger/transactions?limit=1").await.json();
+        if list[0]["status"] == status {
+            return;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "it stays {list}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Balances of SPEI and of what is in transit, all stripes together.
+async fn bank(app: &TestApp) -> (i64, i64) {
+    let of = |kind| async move {
+        let sum = "select coalesce(sum(posted), 0)::bigint from account_balance join account using (account_id) where kind = $1";
+        sqlx::query_scalar::<_, i64>(sum).bind(kind).fetch_one(&app.db).await.unwrap()
+    };
+    (of("spei").await, of("in-transit").await)
+}
+
+async fn assert_sound(app: &TestApp) {
+    let findings = caudal::db::audit::prove(&mut app.db.acquire().await.unwrap()).await.unwrap();
+    assert!(findings.iter().all(|finding| finding.broken == 0), "{findings:?}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn money_waits_in_transit_until_it_settles(db: PgPool) {
+    let app = app(db, Behaviour { delay: Duration::from_millis(800), ..PROMPT }).await;
+    let ana = app.user("ana").with("idempotency-key", "k");
+    let (from, to) = account_and_payee(&ana).await;
+    let sent = ana.transfer(&from, &to, "100").await;
+    assert_eq!(sent.assert_status(200).json()["status"], "pending");
+    assert_eq!((ana.balance().await.as_str(), bank(&app).await), ("9900.00", (0, 10_000)));
+    assert_sound(&app).await;
+    wait_for(&ana, "completed").await;
+    assert_eq!((ana.balance().await.as_str(), bank(&app).await), ("9900.00", (10_000, 0)));
+    assert_eq!(app.count("select count(*) from rail_payment").await, 0);
+    assert_sound(&app).await;
+    // A replay is the same transfer, as it stands now.
+    let again = ana.transfer(&from, &to, "100").await;
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+    assert_eq!((&again.json()["id"], again.json()["status"].as_str()), (&sent.json()["id"], Some("completed")));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_refused_payment_goes_back_and_does_not_count_for_the_day(db: PgPool) {
+    let app = app(db, Behaviour { rejected: 100, ..PROMPT }).await;
+    let ana = app.user("ana");
+    let (from, to) = account_and_payee(&ana).await;
+    sqlx::query("update app_user set per_day_limit = 10000").execute(&app.db).await.unwrap();
+    for _ in 0..3 {
+        ana.transfer(&from, &to, "100").await.assert_status(200);
+        wait_for(&ana, "failed").await;
+    }
+    assert_eq!((ana.balance().await.as_str(), bank(&app).await), ("10000.00", (0, 0)));
+    let statement = ana.get(&format!("/api/ledger/accounts/{from}/entries?limit=2")).await.json();
+    assert_eq!((statement[0]["type"].as_str(), statement[1]["type"].as_str()), (Some("refund"), Some("transfer")));
+    assert_eq!(statement[0]["transactionId"], statement[1]["transactionId"]);
+    let reasons = "select count(*) from transfer_event where status = 'failed' and reason ~ '^[0-9]{2}$'";
+    assert_eq!(app.count(reasons).await, 3);
+    assert_sound(&app).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn money_that_comes_back_later_is_a_credit_of_its_own(db: PgPool) {
+    let app = app(db, Behaviour { returned: 100, twice: 100, ..PROMPT }).await;
+    let ana = app.user("ana");
+    let (from, to) = account_and_payee(&ana).await;
+    let sent = ana.transfer(&from, &to, "100").await.assert_status(200).json();
+    let start = Instant::now();
+    while ana.balance().await != "10000.00" {
+        assert!(start.elapsed() < Duration::from_secs(20), "it does not come back");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    // The transfer was settled and stays so; the list shows transfers only.
+    let list = ana.get("/api/ledger/transactions").await.json();
+    assert_eq!((list.as_array().unwrap().len(), list[0]["status"].as_str()), (1, Some("completed")));
+    let statement = ana.get(&format!("/api/ledger/accounts/{from}/entries?limit=1")).await.json();
+    assert_eq!((statement[0]["type"].as_str(), &statement[0]["transactionId"]), (Some("return"), &sent["id"]));
+    // Told twice, it came back once.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(app.count("select count(*) from transfer where kind = 'return'").await, 1);
+    assert_eq!(bank(&app).await, (0, 0));
+    assert_sound(&app).await;
+}
+
+async fn report(app: &TestApp, id: &str, account: &str, report: Report) -> Outcome {
+    let (transfer_id, account_id) = (Uuid::parse_str(id).unwrap(), Uuid::parse_str(account).unwrap());
+    let reason = Reason::parse("26");
+    let command = PaymentReport { transfer_id, account_id, report, reason, return_id: Uuid::now_v7() };
+    app.core.submit(Command::Report(command)).await.unwrap()
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn an_end_is_final_whatever_is_told_afterwards(db: PgPool) {
+    use caudal::domain::transfer::Status::{Completed, Failed};
+    let app = app(db, SLOW).await;
+    let ana = app.user("ana");
+    let (from, to) = account_and_payee(&ana).await;
+    let rows = [
+        // What is told, and what it does.
+        (Report::Settled, Outcome::Moved(Completed)),
+        (Report::Settled, Outcome::Unmoved(Completed)),
+        (Report::Rejected, Outcome::Unmoved(Completed)),
+        (Report::Returned, Outcome::Returned),
+        (Report::Returned, Outcome::Unmoved(Completed)),
+        (Report::Settled, Outcome::Unmoved(Completed)),
+    ];
+    let id = ana.transfer(&from, &to, "10").await.id();
+    for (told, outcome) in rows {
+        assert_eq!(report(&app, &id, &from, told).await, outcome);
+        assert_sound(&app).await;
+    }
+    for first in [Report::Rejected, Report::Returned] {
+        let id = ana.transfer(&from, &to, "10").await.id();
+        assert_eq!(report(&app, &id, &from, first).await, Outcome::Moved(Failed));
+        for later in [Report::Settled, Report::Rejected, Report::Returned] {
+            assert_eq!(report(&app, &id, &from, later).await, Outcome::Unmoved(Failed));
+        }
+    }
+    // Another account's, and none at all.
+    let other = app.user("luis").open_account(CLABE).await;
+    let id = ana.transfer(&from, &to, "10").await.id();
+    assert_eq!(report(&app, &id, &other, Report::Settled).await, Outcome::TransferNotFound);
+    assert_eq!(report(&app, &other, &from, Report::Settled).await, Outcome::TransferNotFound);
+    assert_eq!(ana.balance().await, "9990.00");
+    assert_sound(&app).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_restart_goes_on_with_what_was_pending(db: PgPool) {
+    let slow = app(db.clone(), SLOW).await;
+    let ana = slow.user("ana");
+    let (from, to) = account_and_payee(&ana).await;
+    for _ in 0..3 {
+        ana.transfer(&from, &to, "10").await.assert_status(200);
+    }
+    // The first host took them on and goes away; the next one, whose rail has never heard of them, is later.
+    let start = Instant::now();
+    while slow.count("select count(*) from rail_payment where attempts = 0").await > 0 {
+        assert!(start.elapsed() < Duration::from_secs(20), "nobody takes them on");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    slow.stop_courier();
+    let next = app(db, PROMPT).await;
+    next.clock.advance(time::Duration::hours(1));
+    let start = Instant::now();
+    while next.count("select count(*) from rail_payment").await > 0 {
+        assert!(start.elapsed() < Duration::from_secs(20), "they stay pending");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let list = next.user("ana").get("/api/ledger/transactions").await.json();
+    assert!(list.as_array().unwrap().iter().all(|it| it["status"] == "completed"), "{list}");
+    assert_sound(&next).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_is_silent_is_asked_after(db: PgPool) {
+    let app = app(db, Behaviour { silent: 100, ..PROMPT }).await;
+    let ana = app.user("ana");
+    let (from, to) = account_and_payee(&ana).await;
+    ana.transfer(&from, &to, "10").await.assert_status(200);
+    let start = Instant::now();
+    while app.count("select count(*) from rail_payment where due_at > '2026-11-21T18:00:01Z' and attempts = 1").await
+        == 0
+    {
+        assert!(start.elapsed() < Duration::from_secs(20), "it is not handed over");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    app.clock.advance(time::Duration::hours(1));
+    wait_for(&ana, "completed").await;
+    assert_sound(&app).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn notices_of_stp_are_for_hosts_that_use_it(db: PgPool) {
+    let app = app(db, SLOW).await;
+    let notice = serde_json::json!({"claveRastreo": "CAUD1", "estado": "LIQUIDACION"});
+    app.ai().post("/rails/stp/state", notice).await.assert_problem(404, "not-found", None);
+}
