@@ -84,7 +84,9 @@ async fn a_listener_sees_what_happens_to_its_user_and_goes_on_later(db: PgPool) 
     let mut again = Listener::new(&other.user("ana").with("last-event-id", &id), "").await;
     let (_, events) = again.collect(2).await;
     assert_eq!(amounts(&events), [5.0, 6.0]);
+    other.clock.advance(time::Duration::SECOND);
     other.user("ana").transfer(&from, &to, "7").await.assert_status(200);
+    app.clock.advance(time::Duration::SECOND * 2);
     ana.transfer(&from, &to, "8").await.assert_status(200);
     let (_, events) = again.collect(2).await;
     assert_eq!(amounts(&events), [7.0, 8.0]);

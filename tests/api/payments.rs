@@ -78,6 +78,8 @@ async fn a_refused_payment_goes_back_and_does_not_count_for_the_day(db: PgPool) 
     let (from, to) = account_and_payee(&ana).await;
     sqlx::query("update app_user set per_day_limit = 10000").execute(&app.db).await.unwrap();
     for _ in 0..3 {
+        // The newest is the one that was sent last.
+        app.clock.advance(time::Duration::SECOND);
         ana.transfer(&from, &to, "100").await.assert_status(200);
         wait_for(&ana, "failed").await;
     }
