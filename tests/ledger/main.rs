@@ -13,3 +13,4 @@ mod model;
 mod store;
 #[path = "../simulation/tables.rs"]
 mod tables;
+mod tamper;

@@ -152,6 +152,10 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
                     or b.entries_written <> coalesce(e.n, 0) or b.keys_written <> coalesce(k.n, 0)
                     or b.credits <> coalesce(e.credits, 0) or b.debits <> b.credits
                     or b.statuses_written <> coalesce(v.n, 0) or b.transfer_ids <> coalesce(v.ids, '{}')
+                    or (b.users_written, b.balances_written, b.balances_explained, b.transfers_written,
+                        b.transfers_debited, b.moves_written, b.statuses_written, b.entries_written, b.keys_written)
+                        <> (b.users_meant, b.balances_meant, b.balances_meant, b.transfers_meant,
+                        b.transfers_meant, b.moves_meant, b.statuses_meant, b.entries_meant, b.keys_meant)
             ) as "odd_batches!"
         "#
     )

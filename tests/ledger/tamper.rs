@@ -1,0 +1,252 @@
+//! Whoever changes history is found out: any column of any row, whole rows, the tail, and the whole chain made anew
+//! without the key.
+
+use std::collections::BTreeMap;
+
+use caudal::db::audit;
+use caudal::domain::money::Money;
+use caudal::domain::rules::{Facts, Verdict, Violation};
+use caudal::domain::transfer::{RailName, Reason, Report};
+use caudal::ledger::apply::apply;
+use caudal::ledger::batch::{Context, Policy, Terms};
+use caudal::ledger::chain::ChainKey;
+use caudal::ledger::store::proof::{self, Head};
+use caudal::ledger::store::{Postgres, Store as _};
+use caudal::ledger::writer::Writer;
+use caudal::ledger::{Command, Fund, OpenAccount, Order, PaymentReport, Risk};
+use sqlx::{PgConnection, PgPool};
+use time::Duration;
+use uuid::Uuid;
+
+use crate::model::{CONTEXT, key, lenient};
+
+const ACCOUNT: Uuid = Uuid::from_u128(0xA000);
+const PAYEE: Uuid = Uuid::from_u128(0xB000);
+
+fn order(number: u128, amount: i64) -> Command {
+    Command::Transfer(Order {
+        transfer_id: Uuid::from_u128(0xC000 + number),
+        owner: "ana".to_owned(),
+        key: Some(number.to_string()),
+        from_account_id: ACCOUNT,
+        to_beneficiary_id: PAYEE,
+        amount: Money::from_minor(amount),
+        risk: Risk::NotAsked,
+    })
+}
+
+fn report(number: u128, report: Report) -> Command {
+    Command::Report(PaymentReport {
+        transfer_id: Uuid::from_u128(0xC000 + number),
+        account_id: ACCOUNT,
+        report,
+        reason: Reason::parse("02"),
+        return_id: Uuid::from_u128(0xD000 + number),
+    })
+}
+
+/// A ledger with everything in it that a ledger may have: one batch for each command.
+async fn fill(db: &PgPool) {
+    let payee = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at) \
+                 values ($1, 'ana', 'Luis', 'BBVA', '012', $2)";
+    sqlx::query(payee).bind(PAYEE).bind(CONTEXT.now).execute(db).await.unwrap();
+    let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
+    let mut writer = store.acquire(Uuid::from_u128(1), CONTEXT.now).await.unwrap();
+    let open = OpenAccount {
+        account_id: ACCOUNT,
+        owner: "ana".to_owned(),
+        account_number: "1".to_owned(),
+        account_type: "checking".to_owned(),
+        opening_credit: Money::from_minor(1_000),
+        transfer_id: Uuid::from_u128(0xE000),
+    };
+    let fund = Fund { transfer_id: Uuid::from_u128(0xE001), account_id: ACCOUNT, amount: Money::from_minor(5) };
+    let (instant, simulated) = (RailName::Instant, RailName::Simulated);
+    for (rail, command) in [
+        (instant, Command::Open(open)),
+        (instant, Command::Fund(fund)),
+        (instant, order(1, 10)),
+        (simulated, order(2, 20)),
+        (simulated, order(3, 30)),
+        (simulated, order(4, 40)),
+        (simulated, report(2, Report::Settled)),
+        (simulated, report(3, Report::Rejected)),
+        (simulated, report(2, Report::Returned)),
+        (instant, order(5, 999_999)),
+        (instant, order(6, 7)),
+    ] {
+        let context = Context {
+            now: CONTEXT.now + Duration::seconds(writer.next_seq),
+            stripe: writer.stripe,
+            terms: Terms { rail, ..Terms::OPEN },
+        };
+        write(&store, &mut writer, &[command], &context).await;
+    }
+}
+
+async fn write(store: &Postgres, writer: &mut Writer, commands: &[Command], context: &Context) {
+    let refuse_much = |_: Uuid, facts: &Facts| {
+        let detail = "No.".to_owned();
+        let violation = Violation { code: "insufficient-funds".to_owned(), detail };
+        let enough = facts.available >= facts.amount;
+        Ok(if enough { Verdict::Accepted } else { Verdict::Rejected(vec![violation]) })
+    };
+    let mut state = store.lookup(commands, writer, context).await.unwrap();
+    let (batch, outcomes) = apply(&mut state, commands, context, &Policy { decide: &refuse_much, ..lenient() });
+    assert!(!batch.is_empty(), "{outcomes:?}");
+    let seal = key().seal(&batch, Uuid::new_v4(), writer, context);
+    store.commit(&batch, &seal, context).await.unwrap();
+    writer.next_seq += 1;
+    writer.head = Some(seal.hash);
+}
+
+/// Everything that `caudal verify` complains about.
+async fn complaints(db: &mut PgConnection, key: &ChainKey, noted: &BTreeMap<Uuid, Head>) -> Vec<String> {
+    let broken = audit::prove(db).await.unwrap().into_iter().filter(|finding| finding.broken > 0);
+    let mut complaints: Vec<_> = broken.map(|finding| finding.rule.to_owned()).collect();
+    let proof = proof::prove(db, key).await.unwrap();
+    complaints.extend(proof.breaks.iter().map(|it| format!("batch {}: {}", it.seq, it.what)));
+    let missing = proof::missing(db, noted).await.unwrap();
+    complaints.extend(missing.iter().map(|it| format!("batch {} is missing", it.seq)));
+    complaints
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn every_column_of_every_row_is_covered(db: PgPool) {
+    fill(&db).await;
+    let none = BTreeMap::new();
+    assert_eq!(complaints(&mut db.acquire().await.unwrap(), &key(), &none).await, Vec::<String>::new());
+    let tables = ["transfer", "entry", "ledger_batch", "transfer_event", "idempotency", "account"];
+    let mut tried = 0;
+    for table in tables {
+        let columns: Vec<(String, String)> = sqlx::query_as(
+            "select column_name::text, data_type::text from information_schema.columns where table_name = $1",
+        )
+        .bind(table)
+        .fetch_all(&db)
+        .await
+        .unwrap();
+        let of_batches = if table == "account" { "where owner is not null" } else { "" };
+        let rows: Vec<String> =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(format!("select ctid::text from {table} {of_batches}")))
+                .fetch_all(&db)
+                .await
+                .unwrap();
+        for row in &rows {
+            for (column, kind) in &columns {
+                // A currency is MXN and nothing else: a CHECK says so, and there is nothing to change it to.
+                if column == "currency" {
+                    continue;
+                }
+                let value = match kind.as_str() {
+                    "text" => format!("coalesce({column}, '') || '7'"),
+                    "bigint" | "integer" | "smallint" => format!("{column} + 1"),
+                    "uuid" => "gen_random_uuid()".to_owned(),
+                    "timestamp with time zone" => format!("{column} + interval '1 millisecond'"),
+                    "bytea" => format!("sha256({column})"),
+                    "jsonb" => r#"'[{"code": "insufficient-funds", "detail": "No.", "more": 1}]'"#.to_owned(),
+                    "ARRAY" => format!("array_append({column}, gen_random_uuid())"),
+                    other => panic!("{table}.{column} is of type {other}"),
+                };
+                let change = format!("update {table} set {column} = {value} where ctid = '{row}'");
+                tried += usize::from(assert_noticed(&db, table, &change).await);
+            }
+            assert_noticed(&db, table, &format!("delete from {table} where ctid = '{row}'")).await;
+        }
+    }
+    assert!(tried > 500, "{tried} changes were tried");
+}
+
+/// Makes a change as somebody can who may do anything but know the key. False when it changes nothing.
+async fn assert_noticed(db: &PgPool, table: &str, change: &str) -> bool {
+    let mut transaction = db.begin().await.unwrap();
+    let constraints: Vec<String> = sqlx::query_scalar(
+        "select conname::text from pg_constraint where conrelid = $1::regclass and contype in ('c', 'u', 'p')",
+    )
+    .bind(table)
+    .fetch_all(&mut *transaction)
+    .await
+    .unwrap();
+    for constraint in constraints {
+        let drop = format!("alter table {table} drop constraint {constraint}");
+        sqlx::query(sqlx::AssertSqlSafe(drop)).execute(&mut *transaction).await.unwrap();
+    }
+    let copy = format!("create temp table before on commit drop as select * from {table}");
+    sqlx::query(sqlx::AssertSqlSafe(copy)).execute(&mut *transaction).await.unwrap();
+    sqlx::query(sqlx::AssertSqlSafe(change.to_owned())).execute(&mut *transaction).await.unwrap();
+    let differs = format!("select exists (select * from before except select * from {table})");
+    let differs: bool = sqlx::query_scalar(sqlx::AssertSqlSafe(differs)).fetch_one(&mut *transaction).await.unwrap();
+    let complaints = complaints(&mut transaction, &key(), &BTreeMap::new()).await;
+    transaction.rollback().await.unwrap();
+    assert!(!differs || !complaints.is_empty(), "{change} goes unnoticed");
+    differs
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_tail_that_is_cut_off_cleanly_is_missed(db: PgPool) {
+    fill(&db).await;
+    let mut db = db.acquire().await.unwrap();
+    let noted = proof::heads(&mut db).await.unwrap();
+    // As if the last batch had never been: all that it wrote, and what its balances were.
+    for statement in [
+        "create temp table tail as select chain_id, seq from ledger_batch order by seq desc limit 1",
+        "create temp table gone as select e.* from entry e join tail using (chain_id, seq)",
+        "update account_balance b set posted = posted - g.delta, version = b.version - 1
+            from gone g where g.account_id = b.account_id and g.stripe = b.stripe",
+        "delete from entry e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",
+        "delete from transfer_event e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",
+        "delete from idempotency e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",
+        "delete from transfer e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",
+        "delete from ledger_batch e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",
+    ] {
+        assert!(sqlx::query(statement).execute(&mut *db).await.unwrap().rows_affected() > 0, "{statement}");
+    }
+    assert_eq!(complaints(&mut db, &key(), &BTreeMap::new()).await, Vec::<String>::new());
+    assert_eq!(complaints(&mut db, &key(), &noted).await, ["batch 10 is missing"]);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_chain_that_is_made_anew_without_the_key_is_not_ours(db: PgPool) {
+    fill(&db).await;
+    let mut db = db.acquire().await.unwrap();
+    let noted = proof::heads(&mut db).await.unwrap();
+    // To every check but the key's, the whole of it is sound.
+    let other = ChainKey::new(b"what somebody else takes for the key").unwrap();
+    let complaints = complaints(&mut db, &other, &noted).await;
+    assert_eq!(complaints.len(), 12, "{complaints:?}");
+    assert_eq!(complaints[0], "batch 0: it does not continue the batch before it");
+    for seq in 0..11 {
+        let expected = format!("batch {seq}: its row of ledger_batch is not the one that was written");
+        assert!(complaints.contains(&expected), "{complaints:?}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_host_with_another_key_does_not_go_on(db: PgPool) {
+    fill(&db).await;
+    let other = ChainKey::new(b"what somebody else takes for the key").unwrap();
+    let error = Postgres::open(db.clone(), &other, CONTEXT.now).await.unwrap_err();
+    assert!(error.to_string().contains("another key"), "{error}");
+    assert!(Postgres::check(&db, &other).await.is_err());
+    assert!(Postgres::open(db, &key(), CONTEXT.now).await.is_ok());
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn batches_without_a_hash_are_only_believed_at_the_beginning(db: PgPool) {
+    fill(&db).await;
+    let mut db = db.acquire().await.unwrap();
+    let forget =
+        "update ledger_batch set prev_hash = null, hash = null, accounts_digest = null, transfers_digest = null,
+        entries_digest = null, statuses_digest = null, keys_digest = null where seq";
+    for (which, expected) in [
+        ("= 5", "batch 5: it has no hash"),
+        ("<= 5", "batch 6: it does not continue the batch before it"),
+        (">= 9", "batch 9: it has no hash"),
+    ] {
+        sqlx::query("begin").execute(&mut *db).await.unwrap();
+        sqlx::query(sqlx::AssertSqlSafe(format!("{forget} {which}"))).execute(&mut *db).await.unwrap();
+        let complaints = complaints(&mut db, &key(), &BTreeMap::new()).await;
+        assert!(complaints.contains(&expected.to_owned()), "{which}: {complaints:?}");
+        sqlx::query("rollback").execute(&mut *db).await.unwrap();
+    }
+}
