@@ -3,6 +3,7 @@
 
 mod commands;
 mod faults;
+mod ledger;
 mod lifecycle;
 mod models;
 mod process;

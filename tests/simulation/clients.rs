@@ -66,7 +66,7 @@ impl World {
             // A client that goes away changes nothing.
             if self.chance.happens(50) {
                 sleep(self.chance.time(Duration::from_millis(10))).await;
-                sent.detach_all();
+                sent.shutdown().await;
                 if order.key.is_none() {
                     answers.push(Err(LedgerError::Unknown));
                     break;

@@ -1,0 +1,138 @@
+//! `verify` with its chain of hashes, `limits`, `events`, and the key that hosts share.
+
+use serde_json::{Value, json};
+
+use crate::process::{DataDir, Service, eventually, text};
+
+/// An account with a few transfers; the service is stopped.
+fn with_transfers(data: &DataDir, count: usize) -> (String, String) {
+    let service = Service::start(data);
+    let account = json!({"accountNumber": "1", "accountType": "checking"});
+    let account = service.must("POST", "/api/ledger/accounts", Some(account))["id"].as_str().unwrap().to_owned();
+    let payee = json!({"name": "Luis", "accountNumber": "012180004643051249", "bankName": "BBVA"});
+    let payee = service.must("POST", "/api/ledger/beneficiaries", Some(payee))["id"].as_str().unwrap().to_owned();
+    for _ in 0..count {
+        send(&service, &account, &payee, "1.00");
+    }
+    let heads = data.0.join("ledger-heads.json");
+    eventually("the host notes where the chains end", || {
+        let noted: Value =
+            std::fs::read_to_string(&heads).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        noted.as_object().is_some_and(|chains| chains.values().any(|head| head[0].as_u64() >= Some(count as u64)))
+    });
+    service.stop();
+    (account, payee)
+}
+
+fn send(service: &Service, account: &str, payee: &str, amount: &str) -> u16 {
+    let body = format!(r#"{{"fromAccountId":"{account}","toBeneficiaryId":"{payee}","amount":{amount}}}"#);
+    service.call("POST", "/api/ledger/transactions", Some(serde_json::from_str(&body).unwrap())).0
+}
+
+fn sql(data: &DataDir, statements: &str) {
+    let command = format!("psql -q -v ON_ERROR_STOP=1 \"$DATABASE_URL\" -c \"{statements}\"");
+    let output = data.run(&["postgres", "--", "sh", "-c", &command]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn verify_names_the_batch_whose_rows_were_changed() {
+    let data = DataDir::new();
+    with_transfers(&data, 3);
+    let verify = data.run(&["verify"]);
+    assert!(verify.status.success(), "{}", text(&verify.stdout));
+    sql(&data, "update transfer set beneficiary_name = 'Eva' where kind = 'spei' and amount = 100");
+    let verify = data.run(&["verify"]);
+    let said = text(&verify.stdout);
+    assert_eq!(verify.status.code(), Some(1));
+    assert_eq!(said.matches("rows of transfer are not the ones that it wrote").count(), 3, "{said}");
+    assert!(said.ends_with("the ledger is NOT sound: stop transfers and look at the rows"), "{said}");
+}
+
+#[test]
+fn verify_misses_a_tail_that_was_cut_off() {
+    let data = DataDir::new();
+    with_transfers(&data, 3);
+    // The last batch, as if it had never been.
+    sql(
+        &data,
+        "create temp table tail as select chain_id, seq from ledger_batch order by created_at desc, seq desc limit 1;
+         update account_balance b set posted = posted - e.delta, version = b.version - 1
+             from entry e join tail using (chain_id, seq) where e.account_id = b.account_id and e.stripe = b.stripe;
+         delete from entry e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
+         delete from transfer_event e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
+         delete from transfer e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
+         delete from ledger_batch e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;",
+    );
+    let verify = data.run(&["verify"]);
+    let said = text(&verify.stdout);
+    assert_eq!(verify.status.code(), Some(1), "{said}");
+    assert_eq!(said.matches("BROKEN").count(), 1, "{said}");
+    assert!(said.contains("history was cut off"), "{said}");
+}
+
+#[test]
+fn a_host_with_another_key_is_told_so() {
+    let data = DataDir::new();
+    with_transfers(&data, 1);
+    let other = "a key of thirty-two bytes at least";
+    for command in
+        [&["verify"][..], &["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"]]
+    {
+        let output = data.command(command).env("CAUDAL_LEDGER_KEY", other).output().unwrap();
+        assert!(!output.status.success());
+        assert!(text(&output.stderr).contains("made with another key"), "{}", text(&output.stderr));
+        let output = data.command(command).env("CAUDAL_LEDGER_KEY", "short").output().unwrap();
+        assert!(text(&output.stderr).contains("CAUDAL_LEDGER_KEY is too short"), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn limits_are_shown_set_and_held() {
+    let data = DataDir::new();
+    let (account, payee) = with_transfers(&data, 1);
+    let limits = |arguments: &[&str]| data.run(&[&["limits", "--user", "ana"], arguments].concat());
+    assert_eq!(text(&limits(&[]).stdout), "ana: one transfer as everybody's, one day as everybody's");
+    assert_eq!(text(&limits(&["--per-transfer", "5"]).stdout), "ana: one transfer 5.00 MXN, one day as everybody's");
+    assert_eq!(text(&limits(&["--per-day", "8.00"]).stdout), "ana: one transfer 5.00 MXN, one day 8.00 MXN");
+    assert!(text(&limits(&["--per-day", "0"]).stderr).contains("must be at least 0.01"));
+    let nobody = data.run(&["limits", "--user", "nobody", "--per-day", "1"]);
+    assert!(!nobody.status.success() && text(&nobody.stderr).contains("nobody knows the user nobody"));
+
+    let service = Service::start(&data);
+    assert_eq!(send(&service, &account, &payee, "5.01"), 400);
+    assert_eq!(send(&service, &account, &payee, "5.00"), 200);
+    assert_eq!(send(&service, &account, &payee, "2.01"), 400, "1.00 and 5.00 were sent today");
+    // While the service runs, from the next transfer on.
+    assert!(limits(&["--per-day", "default", "--per-transfer", "default"]).status.success());
+    assert_eq!(send(&service, &account, &payee, "5.01"), 200);
+    service.stop();
+}
+
+#[test]
+fn events_go_on_where_an_earlier_run_stopped() {
+    let data = DataDir::new();
+    let (account, payee) = with_transfers(&data, 3);
+    let lines = |from: &str| -> Vec<Value> {
+        let output = data.run(&["events", "--from", from]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let first = lines("");
+    let kinds: Vec<_> = first.iter().map(|line| line["events"][0]["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["opening", "transfer", "transfer", "transfer"]);
+    assert_eq!(
+        (&first[1]["events"][0]["owner"], &first[1]["events"][0]["status"]),
+        (&json!("ana"), &json!("completed"))
+    );
+    // From any line on the rest comes, once.
+    for (at, line) in first.iter().enumerate() {
+        assert_eq!(lines(line["cursor"].as_str().unwrap()), first[at + 1..]);
+    }
+    let service = Service::start(&data);
+    assert_eq!(send(&service, &account, &payee, "2.00"), 200);
+    let rest = lines(first[3]["cursor"].as_str().unwrap());
+    assert_eq!((rest.len(), &rest[0]["events"][0]["amount"]), (1, &json!(2.0)));
+    service.stop();
+    assert!(text(&data.run(&["events", "--from", "x"]).stderr).contains("not a cursor"));
+}
