@@ -49,7 +49,7 @@ pub struct Common {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve the ledger API and the assistance API
-    Serve(Serve),
+    Serve(Box<Serve>),
     /// Print a bearer token for a user
     Token(Token),
     /// Credit an account from the bank's own money

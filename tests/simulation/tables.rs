@@ -94,8 +94,11 @@ impl From<Refusal> for CommitError {
 #[derive(Clone, Default)]
 pub(crate) struct Model(Arc<Mutex<Tables>>);
 
+/// Loads one kind of fact.
+type Load = fn(&Tables, &[Command], &Writer, &Context, &mut State);
+
 /// What one look-up loads, in the order in which Postgres is asked: each sees a later moment.
-pub(crate) const LOADS: [fn(&Tables, &[Command], &Writer, &Context, &mut State); 6] =
+pub(crate) const LOADS: [Load; 6] =
     [load_numbers, load_balances, load_payees, load_users, load_transfers, load_answers];
 
 impl Model {

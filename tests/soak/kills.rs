@@ -25,7 +25,7 @@ use tokio::time::timeout;
 use self::clients::World;
 use self::orders::Counts;
 use self::random::Random;
-use self::victims::{Aim, Kill};
+use self::victims::Kill;
 use crate::is_long;
 use crate::process::{DataDir, PATIENCE, Service, eventually, text};
 
@@ -99,7 +99,7 @@ impl Test {
         let clients = self.start_clients(round);
         self.await_acknowledged(ACKNOWLEDGED_MIN);
         thread::sleep(Duration::from_millis(self.random.below(MOMENT_MAX)));
-        let (aim, in_flight) = self.kill(kill);
+        let (what, in_flight) = self.kill(kill);
         self.restart(kill);
         self.await_acknowledged(ACKNOWLEDGED_AFTER);
         self.end_clients(clients);
@@ -114,7 +114,7 @@ impl Test {
         println!(
             "{round:5}  {:18}  {in_flight:9}  {lost:4}  {acknowledged:5}  {replayed:8}  {refused:5}  {bound:8}  \
              {resolved:8}  {given_up:8}  {rows:5}  {:4.1}",
-            aim.what,
+            what,
             start.elapsed().as_secs_f64()
         );
         assert!(acknowledged >= ACKNOWLEDGED_MIN && in_flight >= IN_FLIGHT_MIN, "{acknowledged}, {in_flight}");
@@ -157,13 +157,13 @@ impl Test {
     }
 
     /// Kills in a moment when enough is in flight; says of what, and how much was.
-    fn kill(&mut self, kill: Kill) -> usize {
+    fn kill(&mut self, kill: Kill) -> (&'static str, usize) {
         let start = Instant::now();
         let choices = self.random.fork();
         loop {
             let aim = kill.aim(&self.service, &self.data, choices.clone());
             if let Some(in_flight) = self.world.with_in_flight(IN_FLIGHT_MIN, || aim.fire()) {
-                return in_flight;
+                return (aim.what, in_flight);
             }
             assert!(start.elapsed() < PATIENCE, "never {IN_FLIGHT_MIN} requests in flight");
         }

@@ -37,7 +37,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
     runtime.block_on(async {
         match cli.command {
-            Command::Serve(serve) => serve::run(&cli.common, serve).await,
+            Command::Serve(serve) => serve::run(&cli.common, *serve).await,
             Command::Token(token) => token::run(&cli.common, token),
             Command::Fund(fund) => fund::run(&cli.common, fund).await,
             Command::Verify(verify) => verify::run(&cli.common, verify).await,

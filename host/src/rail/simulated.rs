@@ -48,13 +48,16 @@ impl Behaviour {
         Self { delay: Duration::from_secs(2), rejected: 5, returned: 1, twice: 2, late: 1, silent: 1, disordered: 1 };
 }
 
+/// When what will be told of a payment.
+type Plan = Vec<(Instant, News)>;
+
 /// The rail.
 #[derive(Clone)]
 pub struct Simulated {
     behaviour: Behaviour,
     pushes: Pushes,
     /// By tracking key: when each of its news is due.
-    taken: Arc<Mutex<BTreeMap<String, Vec<(Instant, News)>>>>,
+    taken: Arc<Mutex<BTreeMap<String, Plan>>>,
 }
 
 impl Simulated {
@@ -73,7 +76,7 @@ impl Simulated {
         }
         let (plan, silent) = plan(&self.behaviour, tracking_key);
         let now = Instant::now();
-        let due: Vec<_> = plan.into_iter().map(|(after, news)| (now + after, news)).collect();
+        let due: Plan = plan.into_iter().map(|(after, news)| (now + after, news)).collect();
         taken.insert(tracking_key.to_owned(), due.clone());
         if !silent {
             let (pushes, tracking_key) = (self.pushes.clone(), tracking_key.to_owned());
