@@ -58,7 +58,7 @@ pub struct Rail {
     /// Of a hundred payments that settle, how many the simulated rail sends back later
     #[arg(long, env = "CAUDAL_SIMULATED_RETURNED", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=100))]
     pub simulated_returned: u8,
-    /// Where STP's API is, for example https://prod.stpmex.com
+    /// Where STP's API is, for example `https://prod.stpmex.com`
     #[arg(long, env = "CAUDAL_STP_URL", required_if_eq("kind", "stp"))]
     pub stp_url: Option<String>,
     /// The bank's name at STP (empresa)
