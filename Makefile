@@ -23,7 +23,7 @@ soak: install ## Load while models are swapped, a thousand swaps, 20 rounds of k
 	cargo build --locked --package caudal
 	CAUDAL_SOAK_SECONDS=30 cargo test --locked --package caudal --test soak -- --nocapture --test-threads 1
 
-bench: install ## Transfers a second beside pgbench on the same Postgres; the first build takes long
+bench: install ## Figures: beside pgbench, with three hosts, over millions, of memory; the first build takes long
 	components/build.sh
 	cargo build --locked --release --package caudal
 	tests/bench/run.sh $(CARGO_TARGET_DIR)/release/caudal

@@ -22,21 +22,35 @@ impl Figures {
     }
 
     pub(crate) fn line(&self, title: &str, used: &Used) -> String {
-        let mut took = self.took.clone();
-        took.sort();
-        let at = |share: f64| took.get((took.len() as f64 * share) as usize).map_or(0.0, |it| it.as_secs_f64() * 1e3);
+        let took = Sorted::new(self.took.clone());
         let seconds = self.time.as_secs_f64();
         format!(
             "{title:20} {:9.0} {:8.2} {:8.2} {:8.2} {:8} {:17.2} {:7.2} {:9.2}",
             self.per_second(),
-            at(0.5),
-            at(0.99),
-            at(0.999),
+            took.at(0.5),
+            took.at(0.99),
+            took.at(0.999),
             self.failed,
             used.load / seconds,
-            used.host / seconds,
+            used.hosts / seconds,
             used.postgres / seconds,
         )
+    }
+}
+
+/// Times from the shortest to the longest.
+pub(crate) struct Sorted(Vec<Duration>);
+
+impl Sorted {
+    pub(crate) fn new(mut times: Vec<Duration>) -> Self {
+        times.sort();
+        Self(times)
+    }
+
+    /// Milliseconds within which this share of them stayed.
+    pub(crate) fn at(&self, share: f64) -> f64 {
+        let time = self.0.get((self.0.len() as f64 * share) as usize);
+        time.map_or(0.0, |it| it.as_secs_f64() * 1e3)
     }
 }
 

@@ -1,74 +1,97 @@
-//! How many transfers a second, beside what the same Postgres does with one transaction for each.
+//! How fast, how many, how much: figures of the service beside the same Postgres used by hand.
 //!
-//! `make bench` runs it: 64 clients send single transfers over HTTP, each with a key of its own; then 64
-//! clients of pgbench make the same transfers by hand-written SQL ([`transfer.sql`]), one transaction each, on
-//! the same server. They take turns. Every commit of both is on disk before it is answered; the settings that
-//! say so are printed. No speed is asserted; answers and the sum of all balances are.
+//! `make bench` runs all sections, `CAUDAL_BENCH=pages,memory` some of them. No speed is asserted; answers, rows and
+//! the sums of balances are. Every commit of either side is on disk before it is answered; the settings that say so
+//! are printed.
+//!
+//! | section | |
+//! |---|---|
+//! | [`transfers`] | transfers a second, beside pgbench |
+//! | [`hosts`] | three hosts that debit one account |
+//! | [`pages`] | lists and statements, short and long |
+//! | [`memory`] | of a host over a million transfers |
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot go on fails")]
 #![expect(clippy::print_stdout, reason = "figures are for whoever runs it")]
 
 mod client;
+mod database;
 mod figures;
+mod fill;
+mod host;
+mod hosts;
+mod memory;
+mod pages;
 mod peer;
 mod processor;
-mod service;
+mod senders;
+mod transfers;
 
+use std::fmt::Debug;
+use std::str::FromStr;
 use std::time::Duration;
 
-use figures::{Figures, median};
-use processor::Used;
-use service::Spread;
+use database::Server;
 
 /// Clients of either side.
 pub(crate) const CLIENTS: usize = 64;
 /// Accounts that send; each has one payee.
 pub(crate) const ACCOUNTS: usize = 1_000;
-/// Turns of each side; the median counts.
-const TURNS: usize = 3;
+
+/// All of them, in their order.
+const SECTIONS: [&str; 4] = ["transfers", "hosts", "pages", "memory"];
+
+/// How long and how large: less makes a try, not a figure.
+pub(crate) struct Settings {
+    sections: Vec<String>,
+    /// Of one turn.
+    pub(crate) time: Duration,
+    /// In the large database of the pages.
+    pub(crate) page_transfers: i64,
+    /// While memory is looked at.
+    pub(crate) memory_transfers: usize,
+}
+
+impl Settings {
+    fn read() -> Self {
+        let sections: String = variable("CAUDAL_BENCH", SECTIONS.join(","));
+        let sections: Vec<String> = sections.split(',').map(|it| it.trim().to_owned()).collect();
+        let unknown = sections.iter().find(|it| !SECTIONS.contains(&it.as_str()));
+        assert_eq!(unknown, None, "CAUDAL_BENCH names sections: {}", SECTIONS.join(","));
+        Self {
+            sections,
+            time: Duration::from_secs(variable("CAUDAL_BENCH_SECONDS", 10)),
+            page_transfers: variable("CAUDAL_BENCH_PAGE_TRANSFERS", 3_000_000),
+            memory_transfers: variable("CAUDAL_BENCH_MEMORY_TRANSFERS", 1_000_000),
+        }
+    }
+}
+
+fn variable<T: FromStr<Err: Debug>>(name: &str, otherwise: T) -> T {
+    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())
+}
 
 fn main() {
     // `cargo test` builds benchmarks and runs them with other arguments: then there is nothing to do.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let seconds = std::env::var("CAUDAL_BENCH_SECONDS").ok().and_then(|it| it.parse().ok()).unwrap_or(10);
+    let settings = Settings::read();
     let url = std::env::var("DATABASE_URL").expect("run `make bench`: it starts a Postgres");
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(run(&url, seconds));
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(run(&url, &settings));
 }
 
-async fn run(url: &str, seconds: u64) {
-    let time = Duration::from_secs(seconds);
-    let peer = peer::Peer::prepare(url).await;
-    let service = service::Service::start(url).await;
-    println!("{CLIENTS} clients, {ACCOUNTS} accounts, {TURNS} turns of {seconds} s each; {}", peer.settings().await);
-    println!();
-    println!("{}", Figures::HEAD);
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for spread in [Spread::Uniform, Spread::Zipf, Spread::Hot] {
-        let mut rates = Vec::new();
-        for _ in 0..TURNS {
-            if spread == Spread::Uniform {
-                let before = Used::now(service.pid(), peer.server());
-                let figures = peer.run(time).await;
-                theirs.push(figures.per_second());
-                println!(
-                    "{}",
-                    figures.line("pgbench uniform", &Used::now(service.pid(), peer.server()).since(&before))
-                );
-            }
-            let before = Used::now(service.pid(), peer.server());
-            let figures = service.run(spread, time).await;
-            rates.push(figures.per_second());
-            let title = format!("caudal {spread}");
-            println!("{}", figures.line(&title, &Used::now(service.pid(), peer.server()).since(&before)));
+async fn run(url: &str, settings: &Settings) {
+    let server = Server::new(url).await;
+    let build = if cfg!(debug_assertions) { "debug: figures of this build mean nothing" } else { "release" };
+    println!("{} processors; build {build}", std::thread::available_parallelism().unwrap());
+    println!("Postgres: {}", server.settings().await);
+    for section in &settings.sections {
+        println!("\n== {section}");
+        match section.as_str() {
+            "transfers" => transfers::run(&server, settings).await,
+            "hosts" => hosts::run(&server, settings).await,
+            "pages" => pages::run(&server, settings).await,
+            _ => memory::run(&server, settings).await,
         }
-        ours.push((spread, median(rates)));
     }
-    println!();
-    let (_, uniform) = ours[0];
-    println!("caudal / pgbench, uniform: {:.2}", uniform / median(theirs));
-    for (spread, rate) in &ours[1..] {
-        println!("{spread} / uniform: {:.2}", rate / uniform);
-    }
-    peer.check(url).await;
 }

@@ -1,4 +1,4 @@
-//! Processor time by process, as the kernel counts it.
+//! Processor time and memory by process, as the kernel counts them.
 
 use std::fs;
 
@@ -9,26 +9,36 @@ const TICKS: f64 = 100.0;
 pub(crate) struct Used {
     /// This process and those that it waited for.
     pub(crate) load: f64,
-    pub(crate) host: f64,
+    pub(crate) hosts: f64,
     /// The server with all its sessions.
     pub(crate) postgres: f64,
 }
 
 impl Used {
-    pub(crate) fn now(host: u32, server: u32) -> Self {
-        let postgres = children(server).into_iter().chain([server]).map(|pid| time(pid, false)).sum();
-        Self { load: time(std::process::id(), true), host: time(host, false), postgres }
+    pub(crate) fn now(hosts: &[u32], server: u32) -> Self {
+        // Of a session that ended the server keeps the time.
+        let sessions: f64 = children(server).into_iter().map(|pid| time(pid, false)).sum();
+        Self {
+            load: time(std::process::id(), true),
+            hosts: hosts.iter().map(|pid| time(*pid, false)).sum(),
+            postgres: time(server, true) + sessions,
+        }
     }
 
     pub(crate) fn since(&self, before: &Self) -> Self {
-        // A session that ended takes its time with it.
-        let since = |now: f64, before: f64| (now - before).max(0.0);
         Self {
-            load: since(self.load, before.load),
-            host: since(self.host, before.host),
-            postgres: since(self.postgres, before.postgres),
+            load: self.load - before.load,
+            hosts: self.hosts - before.hosts,
+            postgres: self.postgres - before.postgres,
         }
     }
+}
+
+/// Kilobytes of resident memory of a process.
+pub(crate) fn resident(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 /// The fields of `/proc/PID/stat` after the name, which may hold spaces.

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Runs the benchmark with a Postgres of its own, under the system's folder for temporary files.
 #
-# $1: the caudal binary, built for release. CAUDAL_BENCH_SECONDS says how long a turn takes (default 10).
+# $1: the caudal binary, built for release. Shorter tries: CAUDAL_BENCH names sections (transfers,hosts,pages,memory),
+# CAUDAL_BENCH_SECONDS says how long a turn takes (10), CAUDAL_BENCH_PAGE_TRANSFERS how many transfers are in the large
+# database of the pages (3000000), CAUDAL_BENCH_MEMORY_TRANSFERS how many are sent while memory is looked at (1000000).
 set -euo pipefail
 
 caudal=$1

@@ -1,0 +1,186 @@
+//! Three hosts, one Postgres, one account that all of them are asked to debit at once.
+//!
+//! Every client talks to one host, and sends each tenth transfer to the next host too, in the same moment and under
+//! the same key. What was not answered with a transfer is sent again in the end, when nobody hammers any more: then
+//! every key has exactly one transfer, and the account has lost exactly their sum.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use crate::client::Client;
+use crate::database::{Database, Server};
+use crate::figures::Figures;
+use crate::host::Host;
+use crate::processor::Used;
+use crate::senders::{self, PATH, Sender};
+use crate::{CLIENTS, Settings};
+
+/// How many there are.
+const HOSTS: usize = 3;
+
+/// Of so many transfers of a client, one is sent to two hosts at once.
+const DOUBLE_EVERY: u64 = 10;
+
+/// What the account opens with, in centavos; each transfer takes one.
+const OPENING: i64 = 1_000_000;
+
+/// How often a transfer without an answer is sent again. Nobody races it by then.
+const ATTEMPTS_MAX: usize = 20;
+
+/// What clients were told.
+#[derive(Default)]
+struct Told {
+    took: Vec<Duration>,
+    /// Answers by status.
+    statuses: BTreeMap<u16, usize>,
+    /// Keys with their transfers.
+    made: Vec<(String, Uuid)>,
+    /// Keys that no host gave a transfer for.
+    open: Vec<String>,
+}
+
+impl Told {
+    fn add(&mut self, other: Self) {
+        self.took.extend(other.took);
+        for (status, count) in other.statuses {
+            *self.statuses.entry(status).or_default() += count;
+        }
+        self.made.extend(other.made);
+        self.open.extend(other.open);
+    }
+
+    /// Notes what one key was answered with, by one host or by two.
+    fn note(&mut self, key: String, answers: &[(u16, String)]) {
+        let mut ids: Vec<Uuid> = Vec::new();
+        for (status, body) in answers {
+            *self.statuses.entry(*status).or_default() += 1;
+            if *status == 200 {
+                let body: Value = serde_json::from_str(body).unwrap();
+                ids.push(body["id"].as_str().unwrap().parse().unwrap());
+            }
+        }
+        assert!(ids.iter().all(|id| *id == ids[0]), "one key has two transfers: {ids:?}");
+        match ids.first() {
+            Some(id) => self.made.push((key, *id)),
+            None => self.open.push(key),
+        }
+    }
+}
+
+pub(crate) async fn run(server: &Server, settings: &Settings) {
+    let database = server.database("hosts").await;
+    let deadlocks = database.deadlocks().await;
+    let hosts: Vec<Host> = (0..HOSTS).map(|_| Host::start(&database)).collect();
+    let sender = Arc::new(senders::open(&hosts[0], 1).await.remove(0));
+    let pids: Vec<u32> = hosts.iter().map(Host::pid).collect();
+    println!("{HOSTS} hosts, {CLIENTS} clients, one account, {} s", settings.time.as_secs());
+    println!("{}", Figures::HEAD);
+    let before = Used::now(&pids, server.pid());
+    let (mut told, time) = hammer(&hosts, &sender, settings.time).await;
+    let used = Used::now(&pids, server.pid()).since(&before);
+    let failed = told.open.len();
+    println!("{}", Figures { took: std::mem::take(&mut told.took), failed, time }.line("caudal, 3 hosts", &used));
+    println!("answers by status: {:?}", told.statuses);
+
+    let written = transfers(&database, sender.account_id).await;
+    println!("{} transfers were answered, {} are there", told.made.len(), written);
+    send_again(&hosts, &sender, &mut told).await;
+    hosts.into_iter().for_each(Host::stop);
+    check(&database, &sender, &told).await;
+    let deadlocks = database.deadlocks().await - deadlocks;
+    println!(
+        "{failed} were sent again; {} keys have one transfer each; deadlocks: {deadlocks}; {}",
+        told.made.len(),
+        Host::verify(&database)
+    );
+    assert_eq!(deadlocks, 0);
+    server.drop(database).await;
+}
+
+async fn hammer(hosts: &[Host], sender: &Arc<Sender>, time: Duration) -> (Told, Duration) {
+    let mut clients = JoinSet::new();
+    let start = Instant::now();
+    for client in 0..CLIENTS {
+        let (own, next) = (hosts[client % HOSTS].address(), hosts[(client + 1) % HOSTS].address());
+        clients.spawn(one_client(own, next, Arc::clone(sender), start, time));
+    }
+    let mut told = Told::default();
+    while let Some(done) = clients.join_next().await {
+        told.add(done.unwrap());
+    }
+    (told, start.elapsed())
+}
+
+async fn one_client(own: SocketAddr, next: SocketAddr, sender: Arc<Sender>, start: Instant, time: Duration) -> Told {
+    let (mut own, mut next) = (Client::connect(own).await.unwrap(), Client::connect(next).await.unwrap());
+    let mut told = Told::default();
+    for turn in 1.. {
+        if start.elapsed() >= time {
+            break;
+        }
+        let key = Uuid::new_v4().to_string();
+        let headers = sender.headers(&key);
+        let sent = Instant::now();
+        let mut answers = Vec::new();
+        if turn % DOUBLE_EVERY == 0 {
+            let send =
+                (own.send("POST", PATH, &headers, &sender.body), next.send("POST", PATH, &headers, &sender.body));
+            let (one, other) = tokio::join!(send.0, send.1);
+            answers.extend([one.unwrap(), other.unwrap()]);
+        } else {
+            answers.push(own.send("POST", PATH, &headers, &sender.body).await.unwrap());
+        }
+        let before = told.made.len();
+        told.note(key, &answers);
+        told.took.extend((told.made.len() > before).then(|| sent.elapsed()));
+    }
+    told
+}
+
+/// Sends what has no transfer until it has one.
+async fn send_again(hosts: &[Host], sender: &Sender, told: &mut Told) {
+    let mut client = Client::connect(hosts[0].address()).await.unwrap();
+    for _ in 0..ATTEMPTS_MAX {
+        for key in std::mem::take(&mut told.open) {
+            let answer = client.send("POST", PATH, &sender.headers(&key), &sender.body).await.unwrap();
+            told.note(key, &[answer]);
+        }
+    }
+    assert!(told.open.is_empty(), "{} transfers cannot be made", told.open.len());
+}
+
+async fn transfers(database: &Database, account_id: Uuid) -> i64 {
+    let count = "select count(*) from transfer where debit_account_id = $1";
+    sqlx::query_scalar(count).bind(account_id).fetch_one(&mut database.connect().await).await.unwrap()
+}
+
+/// Each key has the transfer that was answered, each transfer one debit, and there are no others.
+async fn check(database: &Database, sender: &Sender, told: &Told) {
+    let (keys, ids): (Vec<_>, Vec<_>) = told.made.iter().cloned().unzip();
+    let (kept, debits, sent, posted): (i64, i64, i64, i64) = sqlx::query_as(
+        "select
+            (select count(*) from unnest($2::text[], $3::uuid[]) as k (key, transfer_id)
+                join idempotency using (key, transfer_id) join transfer t using (transfer_id)
+                where t.debit_account_id = $1 and t.amount = 1 and t.status = 'completed'),
+            (select count(distinct transfer_id) from entry where account_id = $1 and delta < 0),
+            (select coalesce(-sum(delta), 0)::bigint from entry where account_id = $1 and delta < 0),
+            (select posted from account_balance where account_id = $1)",
+    )
+    .bind(sender.account_id)
+    .bind(&keys)
+    .bind(&ids)
+    .fetch_one(&mut database.connect().await)
+    .await
+    .unwrap();
+    let made = i64::try_from(told.made.len()).unwrap();
+    let distinct = ids.iter().collect::<std::collections::BTreeSet<_>>().len();
+    assert_eq!(distinct, ids.len(), "two keys have one transfer");
+    assert_eq!(transfers(database, sender.account_id).await, made);
+    assert_eq!((kept, debits, sent, posted), (made, made, made, OPENING - made));
+}

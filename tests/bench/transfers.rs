@@ -1,0 +1,69 @@
+//! Single transfers over HTTP, beside what the same Postgres does with one transaction for each.
+//!
+//! 64 clients send single transfers over HTTP, each with a key of its own; 64 clients of pgbench make the same
+//! transfers by hand-written SQL ([`transfer.sql`]), one transaction each, on the same server. They take turns.
+
+use crate::Settings;
+use crate::database::{Database, Server};
+use crate::figures::{Figures, median};
+use crate::host::Host;
+use crate::peer::Peer;
+use crate::processor::Used;
+use crate::senders::{Service, Spread, Until};
+use crate::{ACCOUNTS, CLIENTS};
+
+/// Turns of each side; the median counts.
+const TURNS: usize = 3;
+
+pub(crate) async fn run(server: &Server, settings: &Settings) {
+    let time = settings.time;
+    let mut peer = Peer::prepare(server).await;
+    let database = server.database("transfers").await;
+    let service = Service::new(Host::start(&database)).await;
+    let now = || Used::now(&[service.host.pid()], server.pid());
+    println!("{CLIENTS} clients, {ACCOUNTS} accounts, {TURNS} turns of {} s each", time.as_secs());
+    println!("  {}", Host::command_line());
+    println!("  {}", peer.command_line(time));
+    println!("{}", Figures::HEAD);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for spread in [Spread::Uniform, Spread::Zipf, Spread::Hot] {
+        let mut rates = Vec::new();
+        for _ in 0..TURNS {
+            if spread == Spread::Uniform {
+                let before = now();
+                let figures = peer.run(time).await;
+                theirs.push(figures.per_second());
+                println!("{}", figures.line("pgbench uniform", &now().since(&before)));
+            }
+            let before = now();
+            let figures = service.run(spread, Until::Time(time)).await;
+            rates.push(figures.per_second());
+            println!("{}", figures.line(&format!("caudal {spread}"), &now().since(&before)));
+        }
+        ours.push((spread, median(rates)));
+    }
+    let (_, uniform) = ours[0];
+    println!("caudal / pgbench, uniform: {:.2}", uniform / median(theirs));
+    for (spread, rate) in &ours[1..] {
+        println!("{spread} / uniform: {:.2}", rate / uniform);
+    }
+    service.host.stop();
+    peer.check().await;
+    check(&database).await;
+    server.drop(peer.database).await;
+    server.drop(database).await;
+}
+
+/// Nothing was made from nothing, on our side.
+async fn check(database: &Database) {
+    let (sum, transfers, debits): (i64, i64, i64) = sqlx::query_as(
+        "select (select coalesce(sum(posted), 0)::bigint from account_balance),
+            (select count(*) from transfer where kind = 'spei'),
+            (select count(*) from entry join account using (account_id) where kind = 'customer' and delta < 0)",
+    )
+    .fetch_one(&mut database.connect().await)
+    .await
+    .unwrap();
+    println!("{transfers} transfers, {debits} debits, sum of all balances {sum}");
+    assert_eq!((sum, transfers), (0, debits));
+}
