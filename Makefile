@@ -25,8 +25,8 @@ soak: install ## Load while models are swapped, a thousand swaps, 20 rounds of k
 
 bench: install ## Figures: beside pgbench, with three hosts, over millions, of memory; the first build takes long
 	components/build.sh
-	cargo build --locked --release --package caudal
-	tests/bench/run.sh $(CARGO_TARGET_DIR)/release/caudal
+	cargo build --locked --release --package caudal --package caudal-bench
+	tests/bench/run.sh $(CARGO_TARGET_DIR)/release
 
 check: install ## Formatting, lints, documentation, licences
 	components/build.sh --fixtures

@@ -85,7 +85,7 @@ impl Drop for Host {
 }
 
 fn command(data: &str, database: &Database) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_caudal"));
+    let mut command = Command::new(std::env::args_os().nth(1).unwrap());
     command.args(["--data-dir", data, "--database-url", &database.url()]);
     command.env("CAUDAL_JWT_SECRET", TOKEN_SECRET).env("CAUDAL_LEDGER_KEY", LEDGER_KEY).env("CAUDAL_LOG", "warn");
     command

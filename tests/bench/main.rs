@@ -71,10 +71,7 @@ fn variable<T: FromStr<Err: Debug>>(name: &str, otherwise: T) -> T {
 }
 
 fn main() {
-    // `cargo test` builds benchmarks and runs them with other arguments: then there is nothing to do.
-    if !std::env::args().any(|argument| argument == "--bench") {
-        return;
-    }
+    assert_eq!(std::env::args().len(), 2, "run `make bench`: it names the service's binary");
     let settings = Settings::read();
     let url = std::env::var("DATABASE_URL").expect("run `make bench`: it starts a Postgres");
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(run(&url, &settings));

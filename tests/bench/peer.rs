@@ -13,7 +13,7 @@ use crate::{ACCOUNTS, CLIENTS};
 const THREADS: usize = 2;
 
 /// What it runs: beside this file.
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/bench/transfer.sql");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/transfer.sql");
 
 pub(crate) struct Peer {
     pub(crate) database: Database,

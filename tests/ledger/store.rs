@@ -50,7 +50,7 @@ async fn count(db: &PgPool) -> (i64, i64, i64) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn every_kind_of_wrong_batch_is_refused_whole(db: PgPool) {
-    let store = Postgres(db.clone());
+    let store = Postgres::new(db.clone());
     let mut writer = writer_for(&db, 1, CONTEXT.now).await;
     let (batch, outcomes) = decide(&store, &writer, &[open("1")]).await;
     store.commit(&batch, &seal(&batch, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap();
@@ -102,7 +102,7 @@ async fn every_kind_of_wrong_batch_is_refused_whole(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_batch_decided_on_old_balances_loses_the_race(db: PgPool) {
-    let store = Postgres(db.clone());
+    let store = Postgres::new(db.clone());
     let (mut one, two) = (writer_for(&db, 1, CONTEXT.now).await, writer_for(&db, 2, CONTEXT.now).await);
     let (batch, outcomes) = decide(&store, &one, &[open("1")]).await;
     store.commit(&batch, &seal(&batch, Uuid::new_v4(), &one), &CONTEXT).await.unwrap();
@@ -127,7 +127,7 @@ async fn a_batch_decided_on_old_balances_loses_the_race(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn two_openings_of_one_number_are_told_apart_by_the_table(db: PgPool) {
-    let store = Postgres(db.clone());
+    let store = Postgres::new(db.clone());
     let (one, two) = (writer_for(&db, 1, CONTEXT.now).await, writer_for(&db, 2, CONTEXT.now).await);
     let (first, _) = decide(&store, &one, &[open("1")]).await;
     let (second, _) = decide(&store, &two, &[open("1")]).await;
@@ -153,7 +153,7 @@ async fn a_chain_is_leased_to_one_writer_and_fenced_by_its_numbers(db: PgPool) {
     let three = writer_for(&db, 3, later).await;
     assert_eq!(three.chain_id, two.chain_id);
     assert!(!writer::renew(&mut connection, &two, later).await.unwrap());
-    let store = Postgres(db.clone());
+    let store = Postgres::new(db.clone());
     let (batch, _) = decide(&store, &three, &[open("3")]).await;
     store.commit(&batch, &seal(&batch, Uuid::new_v4(), &three), &CONTEXT).await.unwrap();
     let (batch, _) = decide(&store, &two, &[open("2")]).await;
@@ -182,7 +182,7 @@ async fn two_hosts_that_start_at_once_get_two_chains(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn an_unknown_outcome_is_settled_for_good(db: PgPool) {
-    let store = Postgres(db.clone());
+    let store = Postgres::new(db.clone());
     let mut writer = writer_for(&db, 1, CONTEXT.now).await;
     let (batch, _) = decide(&store, &writer, &[open("1")]).await;
     let (there, not_there) = (Uuid::new_v4(), Uuid::new_v4());
@@ -204,7 +204,7 @@ async fn an_unknown_outcome_is_settled_for_good(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn settling_waits_for_a_statement_that_still_runs(db: PgPool) {
-    let store = Postgres(db.clone());
+    let store = Postgres::new(db.clone());
     let writer = writer_for(&db, 1, CONTEXT.now).await;
     let (batch, _) = decide(&store, &writer, &[open("1")]).await;
     // The batch is written but not committed when its connection is given up for lost.

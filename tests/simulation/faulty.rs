@@ -166,4 +166,6 @@ impl Store for Faulty {
         self.model.release(writer);
         Ok(())
     }
+
+    fn rest(&self) {}
 }

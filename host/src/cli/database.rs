@@ -87,7 +87,7 @@ async fn connect(options: PgConnectOptions) -> Result<PgPool> {
     PgPoolOptions::new()
         .max_connections(CONNECTIONS_MAX)
         .acquire_timeout(CONNECTION_WAIT)
-        .after_connect(|db, _| Box::pin(session::limit(db)))
+        .after_connect(|db, _| Box::pin(session::prepare(db)))
         .connect_with(options)
         .await
         .context(unreachable)

@@ -10,6 +10,7 @@ use super::heads::{self, Heads};
 use super::{print, secret};
 use crate::config::{Common, Verify};
 use crate::db::audit::{self, Census, Finding};
+use crate::db::session;
 use crate::ledger::chain::ChainKey;
 use crate::ledger::store::Postgres;
 use crate::ledger::store::proof::{self, Break, Missing, Proof};
@@ -74,6 +75,7 @@ async fn prove(pool: &PgPool, key: &ChainKey, noted: &Heads) -> Result<Proved> {
     let mut db = pool.acquire().await.context(unreadable)?;
     let begin = "begin isolation level repeatable read read only";
     let mut transaction = db.begin_with(begin).await.context(unreadable)?;
+    session::read_whole_tables(&mut transaction).await.context(unreadable)?;
     let proved = async {
         Ok::<_, sqlx::Error>(Proved {
             census: audit::count_rows(&mut transaction).await?,

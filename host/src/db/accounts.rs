@@ -39,7 +39,10 @@ pub async fn list_accounts(
         r#"
         select account_id, account_number, account_type, posted, currency, created_at
         from account join account_balance using (account_id)
-        where owner = $1 and ($2::timestamptz is null or (created_at, account_id) > ($2, $3::uuid))
+        where owner = $1
+            and (created_at, account_id) > (
+                coalesce($2::timestamptz, '-infinity'), coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+            )
         order by created_at, account_id
         limit $4
         "#,

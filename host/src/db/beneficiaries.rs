@@ -68,7 +68,10 @@ pub async fn list_beneficiaries(
         r#"
         select beneficiary_id, name, alias, account_number, bank_name, is_favorite, created_at
         from beneficiary
-        where owner = $1 and ($2::timestamptz is null or (created_at, beneficiary_id) > ($2, $3::uuid))
+        where owner = $1
+            and (created_at, beneficiary_id) > (
+                coalesce($2::timestamptz, '-infinity'), coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+            )
         order by created_at, beneficiary_id
         limit $4
         "#,

@@ -11,12 +11,31 @@ use tokio::time::timeout;
 const LIMITS: &str =
     "set statement_timeout = '10s'; set lock_timeout = '2s'; set idle_in_transaction_session_timeout = '10s'";
 
-/// Sets the limits, by a statement rather than start-up parameters, which connection poolers refuse.
+/// How statements are planned. Each reads a few rows by a key, however long the tables are, so each has one plan: by
+/// the key, made once. Left to its estimates, Postgres makes plans for tables that were short when it looked, keeps
+/// them while the tables grow, and reads them whole for every batch: slower with every transfer, until it looks again.
+const PLANS: &str = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_mergejoin = off";
+
+/// The opposite, for the rest of a transaction.
+const WHOLE_TABLES: &str = "set local statement_timeout = 0; set local plan_cache_mode = auto; \
+    set local enable_seqscan = on; set local enable_mergejoin = on";
+
+/// Prepares a session for reading and writing by keys, with limits. By statements rather than start-up parameters,
+/// which connection poolers refuse.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn limit(db: &mut PgConnection) -> Result<(), sqlx::Error> {
-    db.execute(LIMITS).await.map(drop)
+pub async fn prepare(db: &mut PgConnection) -> Result<(), sqlx::Error> {
+    db.execute(LIMITS).await?;
+    db.execute(PLANS).await.map(drop)
+}
+
+/// Lets the rest of a transaction read whole tables, for as long as it takes.
+///
+/// # Errors
+/// When the database fails.
+pub async fn read_whole_tables(transaction: &mut PgConnection) -> Result<(), sqlx::Error> {
+    transaction.execute(WHOLE_TABLES).await.map(drop)
 }
 
 /// Whether a commit is on disk before it is answered.
@@ -38,7 +57,19 @@ pub async fn within<T>(
     time: Duration,
     work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
 ) -> Result<T, sqlx::Error> {
-    let done = timeout(time, work(&mut db)).await;
+    reply_within(&mut db, time, work).await
+}
+
+/// As [`within`]. A connection that did not reply is closed when it is dropped.
+///
+/// # Errors
+/// Those of the work, and one when it takes longer than `time`.
+pub async fn reply_within<T>(
+    db: &mut PoolConnection<Postgres>,
+    time: Duration,
+    work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
+) -> Result<T, sqlx::Error> {
+    let done = timeout(time, work(db)).await;
     done.unwrap_or_else(|_| {
         db.close_on_drop();
         let silence = std::io::Error::new(std::io::ErrorKind::TimedOut, "the database does not reply");

@@ -45,7 +45,9 @@ pub async fn list_transfers(
             created_at
         from transfer
         where owner = $1 and kind = 'spei'
-            and ($2::timestamptz is null or (created_at, transfer_id) < ($2, $3::uuid))
+            and (created_at, transfer_id) < (
+                coalesce($2::timestamptz, 'infinity'), coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+            )
         order by created_at desc, transfer_id desc
         limit $4
         "#,

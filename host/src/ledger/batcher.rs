@@ -64,6 +64,9 @@ impl<S: Store> Batcher<S> {
         renewal.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut jobs = Vec::with_capacity(BATCH_LENGTH_MAX);
         loop {
+            if queue.is_empty() {
+                self.store.rest();
+            }
             tokio::select! {
                 // In this order: a lease is renewed also under load.
                 biased;

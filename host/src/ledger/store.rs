@@ -5,13 +5,13 @@
 
 mod columns;
 mod commit;
+mod connection;
 mod fate;
 mod key;
 mod lookup;
 pub mod proof;
 
 use std::future::Future;
-use std::time::Duration;
 
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
@@ -21,7 +21,7 @@ use super::Command;
 use super::batch::{Batch, Context, State};
 use super::chain::{ChainKey, Seal};
 use super::writer::{self, Writer};
-use crate::db::session::within;
+use connection::Connection;
 
 /// Why a batch was not committed. Nothing of it was written.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +70,9 @@ pub trait Store: Clone + Send + Sync + 'static {
 
     /// Gives the chain back.
     fn release(&self, writer: &Writer) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+
+    /// Nothing waits to be looked up: what is held for the next batch may be given back.
+    fn rest(&self);
 }
 
 /// What became of a batch.
@@ -83,13 +86,9 @@ pub enum Fate {
     LostChain,
 }
 
-/// How long a reply of the database may take: longer than it lets a statement run, so that only a
-/// connection that is dead without knowing it takes this long.
-const REPLY_TIME_MAX: Duration = Duration::from_secs(12);
-
-/// The real store.
+/// The real store. Each batcher has a clone, and a clone has a connection of its own.
 #[derive(Debug, Clone)]
-pub struct Postgres(pub PgPool);
+pub struct Postgres(Connection);
 
 /// Why a ledger cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -103,6 +102,11 @@ pub enum OpenError {
 }
 
 impl Postgres {
+    /// On a ledger whose key is known to be the right one.
+    pub fn new(pool: PgPool) -> Self {
+        Self(Connection::new(pool))
+    }
+
     /// Binds the ledger to a key when it has none yet, and otherwise makes sure that it is this one.
     ///
     /// # Errors
@@ -110,7 +114,7 @@ impl Postgres {
     pub async fn open(pool: PgPool, key: &ChainKey, now: OffsetDateTime) -> Result<Self, OpenError> {
         let ours = key.fingerprint();
         let bound = key::bind(&mut *pool.acquire().await?, &ours, now).await?;
-        if bound == ours { Ok(Self(pool)) } else { Err(OpenError::OtherKey) }
+        if bound == ours { Ok(Self::new(pool)) } else { Err(OpenError::OtherKey) }
     }
 
     /// Makes sure that a ledger's hashes, if it has any, are made with this key.
@@ -122,12 +126,11 @@ impl Postgres {
         if bound.is_none_or(|bound| bound == key.fingerprint()) { Ok(()) } else { Err(OpenError::OtherKey) }
     }
 
-    /// Runs `work` on a connection of the pool.
     async fn within<T>(
         &self,
         work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
     ) -> Result<T, sqlx::Error> {
-        within(self.0.acquire().await?, REPLY_TIME_MAX, work).await
+        self.0.run(self.0.get().await?, work).await
     }
 }
 
@@ -138,9 +141,8 @@ impl Store for Postgres {
 
     async fn commit(&self, batch: &Batch, seal: &Seal, context: &Context) -> Result<(), CommitError> {
         // Without a connection nothing can have been written.
-        let db = self.0.acquire().await.map_err(CommitError::Refused)?;
-        let written = within(db, REPLY_TIME_MAX, async |db| commit::write(db, batch, seal, context).await).await;
-        written.map_err(fate::classify)
+        let db = self.0.get().await.map_err(CommitError::Refused)?;
+        self.0.run(db, async |db| commit::write(db, batch, seal, context).await).await.map_err(fate::classify)
     }
 
     async fn settle(&self, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, sqlx::Error> {
@@ -157,5 +159,9 @@ impl Store for Postgres {
 
     async fn release(&self, writer: &Writer) -> Result<(), sqlx::Error> {
         self.within(async |db| writer::release(db, writer).await).await
+    }
+
+    fn rest(&self) {
+        self.0.give_back();
     }
 }
