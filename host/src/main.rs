@@ -5,6 +5,9 @@ use std::process::ExitCode;
 use caudal::{cli, config::Cli};
 use clap::Parser as _;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[expect(clippy::print_stderr, reason = "the last word of a failed command goes to the terminal")]
 fn main() -> ExitCode {
     match cli::run(Cli::parse()) {

@@ -46,6 +46,7 @@ impl Peer {
             .args(["--client", &CLIENTS.to_string(), "--jobs", &THREADS.to_string()])
             .args(["--time", &time.as_secs().to_string(), "--file", SCRIPT])
             .args(["--host", self.database.options.get_socket().unwrap().to_str().unwrap()])
+            .args(["--port", &self.database.options.get_port().to_string()])
             .args(["--username", self.database.options.get_username(), &self.database.name]);
         command
     }

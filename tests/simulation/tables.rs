@@ -98,8 +98,7 @@ pub(crate) struct Model(Arc<Mutex<Tables>>);
 type Load = fn(&Tables, &[Command], &Writer, &Context, &mut State);
 
 /// What one look-up loads, in the order in which Postgres is asked: each sees a later moment.
-pub(crate) const LOADS: [Load; 6] =
-    [load_numbers, load_balances, load_payees, load_users, load_transfers, load_answers];
+pub(crate) const LOADS: [Load; 3] = [load_numbers, load_facts, load_transfers];
 
 impl Model {
     pub(crate) fn tables(&self) -> MutexGuard<'_, Tables> {
@@ -138,7 +137,14 @@ fn load_numbers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, 
     }
 }
 
-fn load_balances(tables: &Tables, commands: &[Command], writer: &Writer, _: &Context, state: &mut State) {
+fn load_facts(tables: &Tables, commands: &[Command], writer: &Writer, context: &Context, state: &mut State) {
+    load_balances(tables, commands, writer, state);
+    load_payees(tables, commands, state);
+    load_users(tables, commands, context, state);
+    load_answers(tables, commands, state);
+}
+
+fn load_balances(tables: &Tables, commands: &[Command], writer: &Writer, state: &mut State) {
     let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].map(|id| (id, writer.stripe));
     let named = commands.iter().filter(|command| !matches!(command, Command::Open(_)));
     for key in named.map(|command| (command.account_id(), CUSTOMER_STRIPE)).chain(own) {
@@ -149,7 +155,7 @@ fn load_balances(tables: &Tables, commands: &[Command], writer: &Writer, _: &Con
     }
 }
 
-fn load_payees(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
+fn load_payees(tables: &Tables, commands: &[Command], state: &mut State) {
     for command in commands {
         let Command::Transfer(order) = command else { continue };
         if let Some(payee) = tables.payees.get(&order.to_beneficiary_id) {
@@ -158,7 +164,7 @@ fn load_payees(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, s
     }
 }
 
-fn load_users(tables: &Tables, commands: &[Command], _: &Writer, context: &Context, state: &mut State) {
+fn load_users(tables: &Tables, commands: &[Command], context: &Context, state: &mut State) {
     let today = mexico_city_date(context.now);
     for command in commands {
         let Command::Transfer(order) = command else { continue };
@@ -189,7 +195,7 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
     }
 }
 
-fn load_answers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
+fn load_answers(tables: &Tables, commands: &[Command], state: &mut State) {
     for command in commands {
         let Command::Transfer(order) = command else { continue };
         let Some(key) = order.key.clone().map(|key| (order.owner.clone(), key)) else { continue };

@@ -110,7 +110,8 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
         ), moved as (
             update transfer t set status = n.status
             from unnest($27::uuid[], $28::text[]) as n (transfer_id, status)
-            where t.transfer_id = n.transfer_id and t.status = 'pending'
+            -- Named twice, so that no plan begins with whatever is pending.
+            where t.transfer_id = any($27) and t.transfer_id = n.transfer_id and t.status = 'pending'
             returning 1
         ), told as (
             insert into transfer_event (transfer_id, ordinal, status, reason, chain_id, seq, created_at)

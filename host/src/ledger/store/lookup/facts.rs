@@ -1,0 +1,224 @@
+//! Balances with what an order that debits them rests on, in one statement: its payee, its user's limits and day, and
+//! the answer that its key is bound to already.
+
+use std::collections::BTreeSet;
+
+use sqlx::PgConnection;
+use time::{Date, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::clock::mexico_city_date;
+use crate::db::transfers::{Transfer, parse_status};
+use crate::domain::money::Money;
+use crate::ledger::batch::{AccountFacts, Answer, Balance, Context, Payee, State, UserFacts};
+use crate::ledger::writer::Writer;
+use crate::ledger::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
+
+/// A balance, and the order that debits it if there is one.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Wanted<'a> {
+    account_id: Uuid,
+    stripe: i16,
+    owner: Option<&'a str>,
+    beneficiary_id: Option<Uuid>,
+    key: Option<&'a str>,
+}
+
+impl<'a> Wanted<'a> {
+    fn balance(account_id: Uuid, stripe: i16) -> Self {
+        Self { account_id, stripe, owner: None, beneficiary_id: None, key: None }
+    }
+
+    /// What a command needs; an account that is to be opened has nothing to look up.
+    fn of(command: &'a Command) -> Option<Self> {
+        let balance = Self::balance(command.account_id(), CUSTOMER_STRIPE);
+        match command {
+            Command::Open(_) => None,
+            Command::Fund(_) | Command::Report(_) => Some(balance),
+            Command::Transfer(order) => Some(Self {
+                owner: Some(&order.owner),
+                beneficiary_id: Some(order.to_beneficiary_id),
+                key: order.key.as_deref(),
+                ..balance
+            }),
+        }
+    }
+}
+
+/// Loads what the commands need, and the writer's stripe of the bank's own accounts.
+pub(super) async fn load(
+    db: &mut PgConnection,
+    commands: &[Command],
+    writer: &Writer,
+    context: &Context,
+    state: &mut State,
+) -> Result<(), sqlx::Error> {
+    let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].map(|id| Wanted::balance(id, writer.stripe));
+    let wanted: BTreeSet<Wanted<'_>> = commands.iter().filter_map(Wanted::of).chain(own).collect();
+    let users: BTreeSet<&str> = wanted.iter().filter_map(|it| it.owner).collect();
+    let accounts: Vec<Uuid> = wanted.iter().map(|it| it.account_id).collect();
+    let stripes: Vec<i16> = wanted.iter().map(|it| it.stripe).collect();
+    let owners: Vec<Option<&str>> = wanted.iter().map(|it| it.owner).collect();
+    let payees: Vec<Option<Uuid>> = wanted.iter().map(|it| it.beneficiary_id).collect();
+    let keys: Vec<Option<&str>> = wanted.iter().map(|it| it.key).collect();
+    let users: Vec<&str> = users.into_iter().collect();
+    let today: Date = mexico_city_date(context.now);
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        with users as materialized (
+            select n.owner, u.per_transfer_limit, u.per_day_limit, coalesce(u.version, 0) as version,
+                (
+                    select least(coalesce(sum(b.sent), 0), 9223372036854775807)::bigint
+                    from account a join account_balance b using (account_id)
+                    where a.owner = n.owner and b.stripe = $8 and b.sent_day >= $7
+                ) as day_total
+            from unnest($6::text[]) as n (owner) left join app_user u using (owner)
+        )
+        select k.account_id as "account_id!", k.stripe as "stripe!", k.owner as "user?",
+            k.beneficiary_id as "beneficiary_id?", k.key as "key?",
+            a.owner as "account_owner?", a.account_number as "account_number?",
+            b.posted as "posted?", b.floor as "floor?", b.version as "version?", b.changed_at as "changed_at?",
+            b.sent_day as "sent_day?", b.sent as "sent?",
+            p.owner as "payee_owner?", p.name as "payee_name?", p.bank_name as "payee_bank?",
+            p.account_number as "payee_number?", p.created_at as "payee_created_at?",
+            u.per_transfer_limit as "per_transfer_limit?", u.per_day_limit as "per_day_limit?",
+            u.version as "user_version?", u.day_total as "day_total?",
+            i.fingerprint as "fingerprint?", i.rejection as "rejection?",
+            t.transfer_id as "transfer_id?", t.debit_account_id as "sent_from?", t.beneficiary_id as "sent_to?",
+            t.beneficiary_name as "sent_to_name?", t.amount as "amount?", t.status as "status?",
+            t.spei_reference as "spei_reference?", t.created_at as "made_at?"
+        from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[])
+            as k (account_id, stripe, owner, beneficiary_id, key)
+        left join account_balance b using (account_id, stripe)
+        left join account a using (account_id)
+        left join beneficiary p using (beneficiary_id)
+        left join users u on u.owner = k.owner
+        left join idempotency i on i.owner = k.owner and i.key = k.key
+        left join transfer t on t.transfer_id = i.transfer_id
+        "#,
+        &accounts,
+        &stripes,
+        &owners as &[Option<&str>],
+        &payees as &[Option<Uuid>],
+        &keys as &[Option<&str>],
+        &users as &[&str],
+        today,
+        CUSTOMER_STRIPE,
+    )
+    .fetch_all(db)
+    .await?;
+    rows.into_iter().try_for_each(|row| row.add_to(state))
+}
+
+/// One of the wanted, with what was found; nothing that is not there.
+struct Row {
+    account_id: Uuid,
+    stripe: i16,
+    user: Option<String>,
+    beneficiary_id: Option<Uuid>,
+    key: Option<String>,
+    account_owner: Option<String>,
+    account_number: Option<String>,
+    posted: Option<i64>,
+    floor: Option<i64>,
+    version: Option<i64>,
+    changed_at: Option<OffsetDateTime>,
+    sent_day: Option<Date>,
+    sent: Option<i64>,
+    payee_owner: Option<String>,
+    payee_name: Option<String>,
+    payee_bank: Option<String>,
+    payee_number: Option<String>,
+    payee_created_at: Option<OffsetDateTime>,
+    per_transfer_limit: Option<i64>,
+    per_day_limit: Option<i64>,
+    user_version: Option<i64>,
+    day_total: Option<i64>,
+    fingerprint: Option<Vec<u8>>,
+    rejection: Option<serde_json::Value>,
+    transfer_id: Option<Uuid>,
+    sent_from: Option<Uuid>,
+    sent_to: Option<Uuid>,
+    sent_to_name: Option<String>,
+    amount: Option<i64>,
+    status: Option<String>,
+    spei_reference: Option<String>,
+    made_at: Option<OffsetDateTime>,
+}
+
+impl Row {
+    fn add_to(mut self, state: &mut State) -> Result<(), sqlx::Error> {
+        let answer = self.answer()?;
+        if let (Some(user), Some(key), Some(answer)) = (self.user.clone(), self.key.take(), answer) {
+            state.answers.insert((user, key), answer);
+        }
+        if let (Some(beneficiary_id), Some(payee)) = (self.beneficiary_id, self.payee()) {
+            state.payees.insert(beneficiary_id, payee);
+        }
+        if let (Some(user), Some(day_total), Some(version)) = (self.user.take(), self.day_total, self.user_version) {
+            let facts = UserFacts {
+                day_total: Money::from_minor(day_total),
+                per_transfer_limit: self.per_transfer_limit.map(Money::from_minor),
+                per_day_limit: self.per_day_limit.map(Money::from_minor),
+                version,
+            };
+            state.users.insert(user, facts);
+        }
+        if let (Some(balance), Some(number)) = (self.balance(), self.account_number) {
+            state.balances.insert((self.account_id, self.stripe), balance);
+            state.accounts.insert(self.account_id, AccountFacts { owner: self.account_owner, number });
+        }
+        Ok(())
+    }
+
+    fn balance(&self) -> Option<Balance> {
+        Some(Balance {
+            posted: Money::from_minor(self.posted?),
+            floor: Money::from_minor(self.floor?),
+            version: self.version?,
+            changed_at: self.changed_at?,
+            sent_day: self.sent_day?,
+            sent: Money::from_minor(self.sent?),
+        })
+    }
+
+    fn payee(&mut self) -> Option<Payee> {
+        Some(Payee {
+            owner: self.payee_owner.take()?,
+            name: self.payee_name.take()?,
+            bank: self.payee_bank.take()?,
+            number: self.payee_number.take()?,
+            created_at: self.payee_created_at?,
+        })
+    }
+
+    fn answer(&mut self) -> Result<Option<Answer>, sqlx::Error> {
+        let Some(fingerprint) = self.fingerprint.take() else { return Ok(None) };
+        let fingerprint = fingerprint.try_into().map_err(|_| sqlx::Error::Decode("a fingerprint's length".into()))?;
+        let outcome = match (self.transfer()?, self.rejection.take()) {
+            (Some(transfer), _) => Ok(transfer),
+            (None, Some(rejection)) => Err(super::parse_rejection(&rejection)?),
+            (None, None) => return Err(sqlx::Error::Decode("a key without an outcome".into())),
+        };
+        Ok(Some(Answer { fingerprint, outcome }))
+    }
+
+    /// The transfer of an answer, as it stands now.
+    fn transfer(&mut self) -> Result<Option<Transfer>, sqlx::Error> {
+        let found = (self.transfer_id, self.sent_from, self.amount, self.status.take(), self.made_at);
+        let (Some(transfer_id), Some(from_account_id), Some(amount), Some(status), Some(created_at)) = found else {
+            return Ok(None);
+        };
+        Ok(Some(Transfer {
+            transfer_id,
+            from_account_id,
+            to_beneficiary_id: self.sent_to,
+            beneficiary_name: self.sent_to_name.take(),
+            amount: Money::from_minor(amount),
+            status: parse_status(&status)?,
+            spei_reference: self.spei_reference.take(),
+            created_at,
+        }))
+    }
+}
