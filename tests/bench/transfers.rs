@@ -13,7 +13,7 @@ use crate::senders::{Service, Spread, Until};
 use crate::{ACCOUNTS, CLIENTS};
 
 /// Turns of each side; the median counts.
-const TURNS: usize = 3;
+const TURNS: usize = 5;
 
 pub(crate) async fn run(server: &Server, settings: &Settings) {
     let time = settings.time;
