@@ -83,6 +83,8 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             select b.account_id, b.stripe, b.posted as was
             from account_balance b
             join unnest($4::uuid[], $5::smallint[]) as k (account_id, stripe) using (account_id, stripe)
+            -- What the join says already: so that every plan goes by the key. The same below.
+            where b.account_id = any($4)
             order by b.account_id, b.stripe
             for no key update of b
         ), changed as (
@@ -93,7 +95,8 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
                 $11::bigint[]
             ) as n (account_id, stripe, expected, version, posted, changed_at, sent_day, sent)
             join locked using (account_id, stripe)
-            where b.account_id = n.account_id and b.stripe = n.stripe and b.version = n.expected
+            where b.account_id = any($4) and b.account_id = n.account_id and b.stripe = n.stripe
+                and b.version = n.expected
             returning b.account_id, b.stripe, b.posted - locked.was as moved
         ), made as (
             insert into transfer (
@@ -110,7 +113,6 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
         ), moved as (
             update transfer t set status = n.status
             from unnest($27::uuid[], $28::text[]) as n (transfer_id, status)
-            -- Named twice, so that no plan begins with whatever is pending.
             where t.transfer_id = any($27) and t.transfer_id = n.transfer_id and t.status = 'pending'
             returning 1
         ), told as (

@@ -63,6 +63,8 @@ pub(super) async fn load(
     let keys: Vec<Option<&str>> = wanted.iter().map(|it| it.key).collect();
     let users: Vec<&str> = users.into_iter().collect();
     let today: Date = mexico_city_date(context.now);
+    // Each table is asked for one row by its key. `limit 1` keeps that so: a plan that was made while a table was
+    // nearly empty could otherwise read it whole once for the batch.
     let rows = sqlx::query_as!(
         Row,
         r#"
@@ -73,7 +75,8 @@ pub(super) async fn load(
                     from account a join account_balance b using (account_id)
                     where a.owner = n.owner and b.stripe = $8 and b.sent_day >= $7
                 ) as day_total
-            from unnest($6::text[]) as n (owner) left join app_user u using (owner)
+            from unnest($6::text[]) as n (owner)
+            left join lateral (select * from app_user where owner = n.owner limit 1) as u on true
         )
         select k.account_id as "account_id!", k.stripe as "stripe!", k.owner as "user?",
             k.beneficiary_id as "beneficiary_id?", k.key as "key?",
@@ -90,12 +93,14 @@ pub(super) async fn load(
             t.spei_reference as "spei_reference?", t.created_at as "made_at?"
         from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[])
             as k (account_id, stripe, owner, beneficiary_id, key)
-        left join account_balance b using (account_id, stripe)
-        left join account a using (account_id)
-        left join beneficiary p using (beneficiary_id)
+        left join lateral (
+            select * from account_balance b where b.account_id = k.account_id and b.stripe = k.stripe limit 1
+        ) as b on true
+        left join lateral (select * from account a where a.account_id = k.account_id limit 1) as a on true
+        left join lateral (select * from beneficiary p where p.beneficiary_id = k.beneficiary_id limit 1) as p on true
         left join users u on u.owner = k.owner
-        left join idempotency i on i.owner = k.owner and i.key = k.key
-        left join transfer t on t.transfer_id = i.transfer_id
+        left join lateral (select * from idempotency i where i.owner = k.owner and i.key = k.key limit 1) as i on true
+        left join lateral (select * from transfer t where t.transfer_id = i.transfer_id limit 1) as t on true
         "#,
         &accounts,
         &stripes,
