@@ -1,7 +1,7 @@
 //! Single transfers over HTTP, beside what the same Postgres does with one transaction for each.
 //!
 //! 64 clients send single transfers over HTTP, each with a key of its own; 64 clients of pgbench make the same
-//! transfers by hand-written SQL ([`transfer.sql`]), one transaction each, on the same server. They take turns.
+//! transfers by hand-written SQL (`transfer.sql`), one transaction each, on the same server. They take turns.
 
 use crate::Settings;
 use crate::database::{Database, Server};
