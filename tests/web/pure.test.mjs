@@ -1,7 +1,7 @@
 // The parts of the page that are pure: money, account numbers, facts, words, when help is offered, what was observed.
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { bankNames, bankOf } from "../../host/web/bank/banks.js";

@@ -111,7 +111,7 @@ export async function transfers({ limit, next = null }) {
   const { answer, headers } = await call("GET", next ?? `/api/ledger/transactions?limit=${limit}`);
   const link = /<([^>]+)>;\s*rel="next"/.exec(headers.get("Link") ?? "")?.[1] ?? null;
   // Only the ledger's own list is followed, wherever a header may point.
-  const isOwn = link !== null && link.startsWith("/api/ledger/transactions?");
+  const isOwn = link?.startsWith("/api/ledger/transactions?");
   return { transfers: answer.map(asTransfer), next: isOwn ? link : null };
 }
 

@@ -1,8 +1,8 @@
 // The bank page: which screen is shown, and what happens on the way from one to the next. What a screen does stands
 // in its own file; who is signed in, in session.js.
 
-import { aloud, announce, hush } from "./announce.js";
 import { record } from "./analytics.js";
+import { aloud, announce, hush } from "./announce.js";
 import { behaviour } from "./behaviour.js";
 import { closeDialogs } from "./dialog.js";
 import { at, focusOn, h, show } from "./dom.js";

@@ -2,7 +2,7 @@
 // something is loading or after it failed.
 
 import { groupsOf, lastFour, readNumber, sayNumber } from "./clabe.js";
-import { button, h, heard, s, saidAs } from "./dom.js";
+import { button, h, s, saidAs } from "./dom.js";
 import { sayMoney, writeMoney } from "./money.js";
 import { explain } from "./problems.js";
 import { clock, day } from "./times.js";

@@ -1,8 +1,8 @@
 // Offering help unasked: asks the scorer in this page how hard a screen seems to be for the person, and says so
 // politely at the side. It never takes the focus, can be waved away, and keeps quiet as the rules say.
 
-import { aloud } from "./announce.js";
 import { record } from "./analytics.js";
+import { aloud } from "./announce.js";
 import { behaviour } from "./behaviour.js";
 import { at, button, focusOn, h, show } from "./dom.js";
 import { hasGuide, openGuide } from "./guide.js";

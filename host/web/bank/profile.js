@@ -2,8 +2,8 @@
 // nothing here turns anything on by itself. Theme and text size are remembered in this browser too, so that the
 // sign-in screen can be read before there is a person.
 
-import * as api from "./api.js";
 import { setVoice } from "./announce.js";
+import * as api from "./api.js";
 
 export const THEMES = ["standard-accessible", "large-text-high-contrast", "voice-assisted"];
 export const NUDGING_LEVELS = ["low", "medium", "high"];

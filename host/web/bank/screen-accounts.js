@@ -1,7 +1,7 @@
 // The accounts with their balances, and where to begin.
 
-import { isUnsettled, startWith } from "./draft.js";
 import { h } from "./dom.js";
+import { isUnsettled, startWith } from "./draft.js";
 import { money, notice, number, streams, typeName } from "./drawing.js";
 import { askAccounts, known } from "./known.js";
 import { load } from "./loading.js";

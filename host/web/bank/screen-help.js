@@ -1,11 +1,11 @@
 // Help and accessibility: a few questions, a recommendation that the person may take or leave, and every setting by
 // hand. Answers are scored in this page and go nowhere; only the settings that somebody chose are stored.
 
+import { behaviour } from "./behaviour.js";
 import { h, show } from "./dom.js";
 import { notice } from "./drawing.js";
 import { choiceField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { behaviour } from "./behaviour.js";
 import { drawRecommendation } from "./recommendation.js";
 import { assess } from "./scorers.js";
 import { drawSettings } from "./settings.js";

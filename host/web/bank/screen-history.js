@@ -1,7 +1,7 @@
 // The transfers that were made, newest first, by day in Mexico City.
 
-import * as api from "./api.js";
 import { announce } from "./announce.js";
+import * as api from "./api.js";
 import { button, focusOn, h, show } from "./dom.js";
 import { money, problemNotice } from "./drawing.js";
 import { load } from "./loading.js";

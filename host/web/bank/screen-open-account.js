@@ -5,8 +5,8 @@ import { h, show } from "./dom.js";
 import { choiceField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { numberField } from "./number-field.js";
-import { t } from "./words.js";
 import { leaveWord } from "./word.js";
+import { t } from "./words.js";
 
 const TYPES = ["checking", "savings", "payroll"];
 

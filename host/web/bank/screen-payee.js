@@ -1,19 +1,19 @@
 // Saving a payee. The bank is derived from a CLABE and proposed; the person has the last word.
 
-import * as api from "./api.js";
 import { announce } from "./announce.js";
+import * as api from "./api.js";
 import { bankNames } from "./banks.js";
 import { isSameBank, readNumber } from "./clabe.js";
-import { choose } from "./draft.js";
 import { h, show } from "./dom.js";
+import { choose } from "./draft.js";
 import { payeeName } from "./drawing.js";
 import { textField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { sawSaving } from "./known.js";
 import { numberField } from "./number-field.js";
 import { pathNow } from "./router.js";
-import { t } from "./words.js";
 import { leaveWord } from "./word.js";
+import { t } from "./words.js";
 
 /** Longest texts that the service takes. */
 const NAME_CHARS_MAX = 200;

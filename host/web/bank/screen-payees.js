@@ -2,13 +2,13 @@
 
 import * as api from "./api.js";
 import { ask } from "./dialog.js";
-import { startWith } from "./draft.js";
 import { button, h, show } from "./dom.js";
+import { startWith } from "./draft.js";
 import { listedNumber, number, payeeName, problemNotice } from "./drawing.js";
 import { askPayees, known } from "./known.js";
 import { load } from "./loading.js";
-import { counted, hasText, t } from "./words.js";
 import { leaveWord } from "./word.js";
+import { counted, hasText, t } from "./words.js";
 
 function warningsOf(payee) {
   return (payee.warnings ?? [])

@@ -1,7 +1,7 @@
 // Transfer, step 2: how much.
 
-import { choose, draftNow, takeBlame } from "./draft.js";
 import { h, show } from "./dom.js";
+import { choose, draftNow, takeBlame } from "./draft.js";
 import { money, payeeName } from "./drawing.js";
 import { textField } from "./fields.js";
 import { drawForm } from "./form.js";

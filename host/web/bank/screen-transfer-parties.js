@@ -1,8 +1,8 @@
 // Transfer, step 1: from which account, and to whom.
 
 import { announce } from "./announce.js";
-import { choose, draftNow, isUnsettled, resume, takeBlame } from "./draft.js";
 import { h } from "./dom.js";
+import { choose, draftNow, isUnsettled, resume, takeBlame } from "./draft.js";
 import { listedNumber, money, number, payeeName, typeName } from "./drawing.js";
 import { choiceField } from "./fields.js";
 import { drawForm } from "./form.js";

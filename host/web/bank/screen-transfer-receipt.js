@@ -1,7 +1,7 @@
 // Transfer, step 4: what became of it, and the number to follow it by.
 
-import { receiptNow, start } from "./draft.js";
 import { button, h, show } from "./dom.js";
+import { receiptNow, start } from "./draft.js";
 import { moment, money, notice, number, pair, payeeName, status, typeName } from "./drawing.js";
 import { accountOf, askAccounts } from "./known.js";
 import { t } from "./words.js";

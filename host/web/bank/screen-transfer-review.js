@@ -1,11 +1,13 @@
 // Transfer, step 3: everything once more before it is sent, with its risk in words. Nothing leaves without this step.
 // A key made here, once for each reviewed transfer, lets it be tried again without ever being sent twice.
 
-import * as api from "./api.js";
 import { record } from "./analytics.js";
 import { announce } from "./announce.js";
+import * as api from "./api.js";
+import { groupsOf } from "./clabe.js";
 import { remember } from "./device.js";
 import { ask } from "./dialog.js";
+import { button, focusOn, h, show } from "./dom.js";
 import {
   blame,
   draftNow,
@@ -20,16 +22,14 @@ import {
   start,
   unsettle,
 } from "./draft.js";
-import { button, focusOn, h, show } from "./dom.js";
 import { money, notice, number, pair, payeeName, problemNotice, skeleton, typeName } from "./drawing.js";
 import { tickField } from "./fields.js";
 import { drawForm, titles } from "./form.js";
 import { accountOf, askAccounts, sawTransfer } from "./known.js";
 import { writeMoney } from "./money.js";
 import { fieldFault, isOutcomeOpen } from "./problems.js";
-import { groupsOf } from "./clabe.js";
-import { judge } from "./risk.js";
 import { reasons } from "./reasons.js";
+import { judge } from "./risk.js";
 import { userNow } from "./session.js";
 import { t } from "./words.js";
 

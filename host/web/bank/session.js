@@ -1,8 +1,8 @@
 // Who is signed in, and until when. A session that ends by itself keeps what the person was doing, for the same
 // person; one that they end leaves nothing behind.
 
-import * as api from "./api.js";
 import { forgetConsent, loadConsent } from "./analytics.js";
+import * as api from "./api.js";
 import { behaviour } from "./behaviour.js";
 import { forgetTransfer } from "./draft.js";
 import { forgetDrafts } from "./form.js";

@@ -4,21 +4,21 @@
 // sentences that the operator confirms, so each must be true of what `send` sends. A PUT replaces all of
 // a deployment: whatever is to stay has to be sent again.
 
-import * as api from './api.js';
-import { kindOf } from './kinds.js';
-import { list, percent } from './words.js';
+import * as api from "./api.js";
+import { kindOf } from "./kinds.js";
+import { list, percent } from "./words.js";
 
 const PERCENT = {
-  name: 'percent',
-  label: 'Share of users',
-  hint: 'Percent, 1 to 99. The same user always gets the same version.',
+  name: "percent",
+  label: "Share of users",
+  hint: "Percent, 1 to 99. The same user always gets the same version.",
   min: 1,
   max: 99,
 };
 const MAX_FLIP_PERCENT = {
-  name: 'max_flip_percent',
-  label: 'Withdraw it by itself above',
-  hint: 'Percent of its answers, 1 to 100, that fall into another class than the champion’s.',
+  name: "max_flip_percent",
+  label: "Withdraw it by itself above",
+  hint: "Percent of its answers, 1 to 100, that fall into another class than the champion’s.",
   min: 1,
   max: 100,
 };
@@ -26,7 +26,7 @@ const MAX_FLIP_PERCENT = {
 const FIRST_PERCENT = 5;
 const FIRST_MAX_FLIP_PERCENT = 10;
 
-const everyHost = 'on every host within about a second';
+const everyHost = "on every host within about a second";
 
 function others(now, version) {
   return {
@@ -40,7 +40,7 @@ function put(now, wanted, reason) {
   return api.deploy(now.kind, now.etag, { champion, canary, shadows, reason });
 }
 
-const plural = (shadows) => (shadows.length > 1 ? 's' : '');
+const plural = (shadows) => (shadows.length > 1 ? "s" : "");
 
 /** A version becomes champion. */
 function promote(now, version) {
@@ -54,7 +54,7 @@ function promote(now, version) {
       lines.push(`${version} will answer every ${request} ${everyHost}.`);
     } else {
       lines.push(`${version} will decide every ${request} ${everyHost}, for everybody at once.`);
-      lines.push('If it fails, transfers are refused until it is mended: no older rules step in by themselves.');
+      lines.push("If it fails, transfers are refused until it is mended: no older rules step in by themselves.");
     }
     if (now.champion && hasChallengers) {
       lines.push(`${now.champion} stays warm: it answers where ${version} fails, and a rollback returns to it.`);
@@ -66,13 +66,14 @@ function promote(now, version) {
     if (rest.canary) {
       lines.push(`${rest.canary.version} goes on as the canary for ${percent(rest.canary.percent)} of users.`);
     }
-    if (rest.shadows.length > 0) lines.push(`${list(rest.shadows)} will be compared with it, as shadow${plural(rest.shadows)}.`);
-    lines.push('Requests under way finish with the version that they began with.');
+    if (rest.shadows.length > 0)
+      lines.push(`${list(rest.shadows)} will be compared with it, as shadow${plural(rest.shadows)}.`);
+    lines.push("Requests under way finish with the version that they began with.");
     return lines;
   };
   return {
-    title: 'Promote to champion',
-    verb: 'Promote',
+    title: "Promote to champion",
+    verb: "Promote",
     fields: [],
     says,
     send: (_, reason) => put(now, { champion: version, ...rest }, reason),
@@ -85,16 +86,17 @@ function rollBack(now) {
   const { request, hasChallengers } = kindOf(now.kind);
   const ending = [];
   if (now.canary) ending.push(`The canary ${now.canary.version} ends.`);
-  if (now.shadows.length > 0) ending.push(`The shadow${plural(now.shadows)} ${list(now.shadows)} end${now.shadows.length > 1 ? '' : 's'}.`);
+  if (now.shadows.length > 0)
+    ending.push(`The shadow${plural(now.shadows)} ${list(now.shadows)} end${now.shadows.length > 1 ? "" : "s"}.`);
   return {
-    title: 'Roll back',
-    verb: 'Roll back',
+    title: "Roll back",
+    verb: "Roll back",
     fields: [],
     says: () => [
-      `${now.previous} will ${hasChallengers ? 'answer' : 'decide'} every ${request} ${everyHost}.`,
+      `${now.previous} will ${hasChallengers ? "answer" : "decide"} every ${request} ${everyHost}.`,
       `${now.champion} stays warm, and another rollback returns to it.`,
       ...ending,
-      'Requests under way finish with the version that they began with.',
+      "Requests under way finish with the version that they began with.",
     ],
     send: (_, reason) => api.rollBack(now.kind, now.etag, reason),
     done: () => `Rolled back: ${now.previous} is the champion again.`,
@@ -108,19 +110,21 @@ function canary(now, version) {
   const rest = others(now, version);
   const says = ({ percent: some, max_flip_percent: limit }) => {
     const lines = [
-      `${version} will answer the ${request}s of ${some ? percent(some) : 'some'} of users ${everyHost}${
-        present ? `, instead of ${percent(present.percent)} as now` : ''}.`,
+      `${version} will answer the ${request}s of ${some ? percent(some) : "some"} of users ${everyHost}${
+        present ? `, instead of ${percent(present.percent)} as now` : ""
+      }.`,
       `${now.champion} goes on answering everybody else.`,
-      `${version} is withdrawn by itself, and ${now.champion} answers everybody, when it fails three times, or when ${limit
-        ? `more than ${percent(limit)}` : 'too many'} of at least 200 answers fall into another class than the champion’s.`,
+      `${version} is withdrawn by itself, and ${now.champion} answers everybody, when it fails three times, or when ${
+        limit ? `more than ${percent(limit)}` : "too many"
+      } of at least 200 answers fall into another class than the champion’s.`,
     ];
     if (rest.canary) lines.push(`${rest.canary.version} is the canary no longer, and answers nobody.`);
     if (now.shadows.includes(version)) lines.push(`${version} is a shadow no longer.`);
     return lines;
   };
   return {
-    title: present ? 'Change the canary' : 'Start a canary',
-    verb: present ? 'Change canary' : 'Start canary',
+    title: present ? "Change the canary" : "Start a canary",
+    verb: present ? "Change canary" : "Start canary",
     fields: [
       { ...PERCENT, value: present?.percent ?? FIRST_PERCENT },
       { ...MAX_FLIP_PERCENT, value: present?.max_flip_percent ?? FIRST_MAX_FLIP_PERCENT },
@@ -135,8 +139,8 @@ function canary(now, version) {
 function stopCanary(now) {
   const { request } = kindOf(now.kind);
   return {
-    title: 'Stop the canary',
-    verb: 'Stop canary',
+    title: "Stop the canary",
+    verb: "Stop canary",
     fields: [],
     says: () => [
       `${now.canary.version} will answer nobody any more; it stays registered.`,
@@ -154,14 +158,15 @@ function addShadow(now, version) {
   const says = () => {
     const lines = [
       `${version} will be asked every ${request} too, after the answer has been given. Nobody gets its answers: they are only compared.`,
-      'If there is more to compare than there is time for, comparisons are dropped and counted; answers never wait.',
+      "If there is more to compare than there is time for, comparisons are dropped and counted; answers never wait.",
     ];
-    if (now.canary?.version === version) lines.push(`${version} is the canary no longer: ${now.champion} answers everybody.`);
+    if (now.canary?.version === version)
+      lines.push(`${version} is the canary no longer: ${now.champion} answers everybody.`);
     return lines;
   };
   return {
-    title: 'Add a shadow',
-    verb: 'Add shadow',
+    title: "Add a shadow",
+    verb: "Add shadow",
     fields: [],
     says,
     send: (_, reason) => put(now, { canary: rest.canary, shadows: [...rest.shadows, version] }, reason),
@@ -172,10 +177,13 @@ function addShadow(now, version) {
 /** A shadow is asked no more. */
 function removeShadow(now, version) {
   return {
-    title: 'Remove a shadow',
-    verb: 'Remove shadow',
+    title: "Remove a shadow",
+    verb: "Remove shadow",
     fields: [],
-    says: () => [`${version} will not be asked and compared any more; it stays registered.`, 'What users get does not change.'],
+    says: () => [
+      `${version} will not be asked and compared any more; it stays registered.`,
+      "What users get does not change.",
+    ],
     send: (_, reason) => put(now, { shadows: others(now, version).shadows }, reason),
     done: () => `${version} is a shadow no longer.`,
   };
@@ -184,9 +192,9 @@ function removeShadow(now, version) {
 /** By the name that a button carries. */
 export const CHANGES = {
   promote,
-  'roll-back': rollBack,
+  "roll-back": rollBack,
   canary,
-  'stop-canary': stopCanary,
-  'add-shadow': addShadow,
-  'remove-shadow': removeShadow,
+  "stop-canary": stopCanary,
+  "add-shadow": addShadow,
+  "remove-shadow": removeShadow,
 };

@@ -4,11 +4,11 @@
 // an open <details> and a screen reader's place, so patch() changes only what differs. Text comes in
 // as text nodes alone: nothing here reads markup.
 
-const SVG = 'http://www.w3.org/2000/svg';
+const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (value === true) element.setAttribute(name, '');
+    if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
   // Empty parts may be written as null or false, lists as arrays.
@@ -29,10 +29,10 @@ export function s(name, attributes, ...children) {
 
 /** Text that only those hear who do not see what it stands beside. */
 export function heard(text) {
-  return h('span', { class: 'heard' }, text);
+  return h("span", { class: "heard" }, text);
 }
 
-const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.getAttribute('data-key') : null);
+const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.getAttribute("data-key") : null);
 
 /** Makes the children of `shown` those of `fresh`, which is used up. */
 function patchChildren(shown, fresh) {
@@ -77,7 +77,7 @@ function patch(shown, fresh) {
 
 function patchAttributes(shown, fresh) {
   // data-keeps names what the page or the person decides, such as whether a <details> is open.
-  const kept = (fresh.getAttribute('data-keeps') ?? '').split(' ');
+  const kept = (fresh.getAttribute("data-keeps") ?? "").split(" ");
   for (const { name } of [...shown.attributes]) {
     if (!fresh.hasAttribute(name) && !kept.includes(name)) shown.removeAttribute(name);
   }
@@ -99,23 +99,31 @@ export function show(place, ...parts) {
  */
 export function table({ label, caption, heads, rows, keys, className }) {
   const pair = (cell) => (Array.isArray(cell) ? cell : [cell, null]);
-  const head = heads.map(pair).map(([text, kind]) => h('th', { scope: 'col', class: kind }, text));
+  const head = heads.map(pair).map(([text, kind]) => h("th", { scope: "col", class: kind }, text));
   const body = rows.map((row, at) => {
     const [first, ...others] = row.map(pair);
-    const cells = others.map(([content, kind]) => h('td', { class: kind }, content));
-    return h('tr', { 'data-key': keys?.[at] }, h('th', { scope: 'row', class: first[1] }, first[0]), cells);
+    const cells = others.map(([content, kind]) => h("td", { class: kind }, content));
+    return h("tr", { "data-key": keys?.[at] }, h("th", { scope: "row", class: first[1] }, first[0]), cells);
   });
-  return h('div', { class: 'scroll', 'data-keeps': 'tabindex role aria-label', 'data-label': label },
-    h('table', { class: className }, caption && h('caption', null, caption),
-      h('thead', null, h('tr', null, head)), h('tbody', null, body)));
+  return h(
+    "div",
+    { class: "scroll", "data-keeps": "tabindex role aria-label", "data-label": label },
+    h(
+      "table",
+      { class: className },
+      caption && h("caption", null, caption),
+      h("thead", null, h("tr", null, head)),
+      h("tbody", null, body),
+    ),
+  );
 }
 
 /** Lets the keyboard scroll what does not fit, and only that: more stops would slow everybody else. */
 export function markScrollable(within = document) {
-  for (const place of within.querySelectorAll('.scroll')) {
+  for (const place of within.querySelectorAll(".scroll")) {
     const scrolls = place.scrollWidth > place.clientWidth + 1;
-    if (scrolls === place.hasAttribute('tabindex')) continue;
-    if (scrolls) fill(place, { tabindex: 0, role: 'group', 'aria-label': place.dataset.label }, []);
-    else ['tabindex', 'role', 'aria-label'].forEach((name) => place.removeAttribute(name));
+    if (scrolls === place.hasAttribute("tabindex")) continue;
+    if (scrolls) fill(place, { tabindex: 0, role: "group", "aria-label": place.dataset.label }, []);
+    else ["tabindex", "role", "aria-label"].forEach((name) => place.removeAttribute(name));
   }
 }

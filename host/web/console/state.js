@@ -1,8 +1,8 @@
 // What the service said of each kind, and asking it again. No drawing.
 
-import * as api from './api.js';
-import { kindOf } from './kinds.js';
-import { asProblem } from './problems.js';
+import * as api from "./api.js";
+import { kindOf } from "./kinds.js";
+import { asProblem } from "./problems.js";
 
 /** What is known; all of it is forgotten when the operator signs out. */
 export const known = { versions: new Map(), deployments: new Map(), histories: new Map(), reports: new Map() };

@@ -1,14 +1,14 @@
 // How numbers, times, versions and verdicts are written. What is not known is a dash, never a zero.
 
-import { h } from './dom.js';
+import { h } from "./dom.js";
 
-const NOT_KNOWN = '–';
+const NOT_KNOWN = "–";
 
-const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-const counts = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const counts = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 // Narrow space before the sign, as in print.
-const NARROW = '\u202f';
+const NARROW = "\u202f";
 
 /** 12,345 */
 export function count(value) {
@@ -52,8 +52,8 @@ export function bytes(value) {
   return `${(value / 1024 / 1024).toFixed(1)}${NARROW}MiB`;
 }
 
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 /** 14:02:31 */
 export function timeOfDay(date) {
@@ -64,34 +64,37 @@ export function timeOfDay(date) {
 export function when(text) {
   const date = new Date(text ?? NaN);
   if (Number.isNaN(date.getTime())) return NOT_KNOWN;
-  return h('time', { datetime: date.toISOString(), title: date.toISOString() },
-    `${day.format(date)}, ${clock.format(date)}`);
+  return h(
+    "time",
+    { datetime: date.toISOString(), title: date.toISOString() },
+    `${day.format(date)}, ${clock.format(date)}`,
+  );
 }
 
 /** The time zone of all of these. */
 export function zone() {
   const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const parts = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'shortOffset' }).formatToParts(new Date());
-  const offset = parts.find((part) => part.type === 'timeZoneName')?.value;
+  const parts = new Intl.DateTimeFormat("en-GB", { timeZoneName: "shortOffset" }).formatToParts(new Date());
+  const offset = parts.find((part) => part.type === "timeZoneName")?.value;
   return offset && offset !== name ? `${name}, ${offset}` : name;
 }
 
 /** A model_version: the part that people choose, and quieter the part that proves the bytes. */
 export function version(text) {
-  const [name, digest] = String(text).split('+');
-  return h('code', { class: 'version' }, name, digest && h('span', { class: 'digest' }, `+${digest}`));
+  const [name, digest] = String(text).split("+");
+  return h("code", { class: "version" }, name, digest && h("span", { class: "digest" }, `+${digest}`));
 }
 
 /** What a population stability index means, by the usual thresholds. */
 export function drift(psi) {
-  if (!isNumber(psi)) return 'not known yet';
-  if (psi < 0.1) return 'none';
-  return psi <= 0.25 ? 'moderate' : 'major';
+  if (!isNumber(psi)) return "not known yet";
+  if (psi < 0.1) return "none";
+  return psi <= 0.25 ? "moderate" : "major";
 }
 
 /** a, b and c */
 export function list(items) {
-  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
+  return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
 }
 
 /** A sentence in which versions look like versions. */
