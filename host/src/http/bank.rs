@@ -9,7 +9,7 @@ use axum::response::Response;
 use tokio::task::spawn_blocking;
 
 use super::error::Error;
-use super::files::{BANK, NAMED, SCORERS, answer, embedded};
+use super::files::{BANK, NAMED, SCORERS, SHARED, answer, embedded};
 use crate::app::App;
 use crate::models::package::{self, PackageFile};
 
@@ -27,6 +27,11 @@ pub(super) async fn page(asked: HeaderMap) -> Result<Response, Error> {
 /// One of its files.
 pub(super) async fn file(Path(name): Path<String>, asked: HeaderMap) -> Result<Response, Error> {
     embedded(BANK, &name, &asked, POLICY)
+}
+
+/// A module that this page and the console share.
+pub(super) async fn shared(Path(name): Path<String>, asked: HeaderMap) -> Result<Response, Error> {
+    embedded(SHARED, &name, &asked, POLICY)
 }
 
 /// A module of the package.
