@@ -6,11 +6,11 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
-use super::database::{Database, Use};
-use super::print;
+use crate::cli::database::{Database, Use};
+use crate::cli::print;
 use crate::config::{Common, Events};
 use crate::db::outbox::{self, Event};
-use crate::http::events::EventJson;
+use crate::http::ledger::events::EventJson;
 use crate::outbox::Cursor;
 
 /// Batches that are read at a time.

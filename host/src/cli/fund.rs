@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, anyhow, bail};
 use uuid::Uuid;
 
-use super::database::{Database, Use};
-use super::{print, secret};
+use crate::cli::database::{Database, Use};
+use crate::cli::{print, secret};
 use crate::clock::Clock;
 use crate::config::{Common, Fund};
 use crate::domain::money::Money;

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::database::{Database, Use};
-use super::print;
+use crate::cli::database::{Database, Use};
+use crate::cli::print;
 use crate::config::{Common, LimitChange, UserLimits};
 use crate::db::limits::{self, Limits};
 use crate::domain::money::Money;

@@ -4,14 +4,13 @@ mod couriers;
 mod database;
 mod events;
 mod fund;
-mod gate;
 mod heads;
 mod limits;
 mod models;
 mod postgres;
 mod replay;
 mod score;
-mod scorers;
+pub(crate) mod scorers;
 mod secret;
 mod serve;
 mod token;
@@ -47,13 +46,13 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,
             Command::Models(models) => models::run(&cli.common, &models).await,
-            Command::Gate => gate::run(),
+            Command::Gate => crate::gate::examination::run(),
         }
     })
 }
 
 /// Writes lines for a person or a pipe; a closed pipe is no fault.
-fn print(text: &str) -> Result<()> {
+pub(crate) fn print(text: &str) -> Result<()> {
     match writeln!(std::io::stdout(), "{text}") {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),
         _ => Ok(()),

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
-use super::scorers::Scorer;
+use crate::cli::scorers::Scorer;
 use crate::config::{ExplanationLanguage, Score, ScorerKind};
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;

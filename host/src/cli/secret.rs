@@ -7,8 +7,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::auth::token::{SECRET_BYTES_MIN, TokenConfig};
 use crate::config::{Common, Jwt};
-use crate::http::token::{SECRET_BYTES_MIN, TokenConfig};
 use crate::ledger::chain::ChainKey;
 
 /// What signs the sandbox's tokens.

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{print, secret};
+use crate::auth::token::{Verifier, mint};
+use crate::cli::{print, secret};
 use crate::clock::Clock;
 use crate::config::{Common, Token};
-use crate::http::token::{Verifier, mint};
 
 pub(super) fn run(common: &Common, token: Token) -> Result<ExitCode> {
     let secret = match secret::configured(&token.jwt)? {

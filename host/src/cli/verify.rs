@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use sqlx::{Connection as _, PgPool};
 
-use super::database::{Database, Use};
-use super::heads::{self, Heads};
-use super::{print, secret};
+use crate::cli::database::{Database, Use};
+use crate::cli::heads::{self, Heads};
+use crate::cli::{print, secret};
 use crate::config::{Common, Verify};
 use crate::db::audit::{self, Census, Finding};
 use crate::db::session;

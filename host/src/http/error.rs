@@ -12,11 +12,11 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use crate::domain::rules::Violation;
+use crate::gate::report::COMPONENT_BYTES_MAX;
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
 use crate::models::decisions::NotKept;
-use crate::models::gate::COMPONENT_BYTES_MAX;
-use crate::models::published::NotPublishable;
+use crate::models::publishing::published::NotPublishable;
 
 /// Seconds after which a client may try again when the server is busy or a part of it is down.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
@@ -131,7 +131,7 @@ struct Body<'a> {
 
 impl Problem {
     /// The body for the request that it answers.
-    pub(super) fn to_json(&self, status: StatusCode, instance: &str, request_id: &str) -> Vec<u8> {
+    pub(crate) fn to_json(&self, status: StatusCode, instance: &str, request_id: &str) -> Vec<u8> {
         let body = Body {
             kind: format!("urn:caudal:problem:{}", self.code),
             title: self.title,
@@ -229,7 +229,7 @@ impl Error {
             Self::NotFound => "Nothing is found under this path.".into(),
             Self::MethodNotAllowed => "The Allow header lists the methods of this path.".into(),
             Self::UnsupportedMediaType => "Send the header Content-Type: application/json.".into(),
-            Self::PayloadTooLarge => format!("The limit is {} bytes.", super::BODY_BYTES_MAX).into(),
+            Self::PayloadTooLarge => format!("The limit is {} bytes.", crate::http::BODY_BYTES_MAX).into(),
             Self::HostNotAllowed => "This internal listener answers only to the host names it was configured with.".into(),
             Self::MalformedJson(detail) => detail.clone().into(),
             Self::Invalid(_, errors) => match errors.as_slice() {
@@ -325,7 +325,7 @@ fn one_error(field: &str, code: &'static str, detail: &str) -> Vec<FieldError> {
 }
 
 fn is_about_amount(errors: &[FieldError]) -> bool {
-    !errors.is_empty() && errors.iter().all(|error| error.code == super::fields::INVALID_AMOUNT)
+    !errors.is_empty() && errors.iter().all(|error| error.code == crate::http::fields::INVALID_AMOUNT)
 }
 
 impl IntoResponse for Error {

@@ -9,10 +9,10 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use serde::de::IgnoredAny;
 
-use super::error::Error;
-use super::fields::{FIELD_TWICE, Fields, Object, parse_uuid};
 use crate::clock::{at_millis, millis};
 use crate::db::Position;
+use crate::http::error::Error;
+use crate::http::fields::{FIELD_TWICE, Fields, Object, parse_uuid};
 
 /// Most items of one page.
 pub const PAGE_LENGTH_MAX: u32 = 1_000;
@@ -186,7 +186,7 @@ fn unquote(quoted: &str) -> Option<String> {
 }
 
 /// Turns a panic into the same answer as any other fault of ours.
-pub(super) fn answer_panic(_: Box<dyn std::any::Any + Send>) -> Response {
+pub(crate) fn answer_panic(_: Box<dyn std::any::Any + Send>) -> Response {
     axum::response::IntoResponse::into_response(Error::Internal(anyhow::anyhow!("a handler panicked")))
 }
 

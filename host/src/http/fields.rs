@@ -13,11 +13,11 @@ use time::format_description::well_known::Rfc3339;
 use time::{OffsetDateTime, UtcOffset};
 use uuid::Uuid;
 
-use super::error::{Error, FieldError};
 use crate::domain::money::Money;
+use crate::http::error::{Error, FieldError};
 
 /// Complaint about two values for one name.
-pub(super) const FIELD_TWICE: &str = "a field is there twice";
+pub(crate) const FIELD_TWICE: &str = "a field is there twice";
 
 /// Code of every fault of an amount of money to send.
 pub const INVALID_AMOUNT: &str = "invalid-amount";

@@ -3,36 +3,18 @@
 //! Handlers read a request into domain types, call one inner layer and shape the answer. Auth is an
 //! argument: a handler without [`auth::User`] is visibly public. No SQL and no scoring here.
 
-pub mod accounts;
-pub mod acknowledgment;
-mod admin;
-pub mod analytics;
-pub mod assistance;
+pub(crate) mod admin;
+mod assistance;
 pub mod auth;
-mod bank;
-pub mod beneficiaries;
-mod console;
-mod deployment;
-mod entries;
 pub mod error;
-pub(crate) mod events;
 pub mod extract;
 pub mod fields;
-mod files;
 mod finish;
 pub mod health;
-mod list;
-mod number;
-pub mod profile;
-mod published;
-pub(crate) mod replay;
-pub mod risk_context;
-pub(crate) mod sandbox;
-pub(crate) mod scoring;
+pub mod ledger;
+pub(crate) mod pages;
 pub mod server;
 mod stp;
-pub mod token;
-pub mod transactions;
 
 use std::time::Duration;
 
@@ -44,8 +26,12 @@ use axum::routing::{delete, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::app::App;
-use crate::models::gate::COMPONENT_BYTES_MAX;
+use crate::gate::report::COMPONENT_BYTES_MAX;
+use admin::{deployment, replay, versions};
+use assistance::scores;
 use error::Error;
+use ledger::{accounts, analytics, beneficiaries, entries, events, profile, risk_context, transactions};
+use pages::{bank, console, published, sandbox};
 
 /// Largest request body. The largest valid one is an event of about 2 KiB.
 pub const BODY_BYTES_MAX: usize = 64 << 10;
@@ -92,17 +78,17 @@ pub fn ledger_router(app: App) -> Router {
 /// The assistance API: internal, without a token, for known host names only.
 pub fn assist_router(app: App) -> Router {
     let routes = Router::new()
-        .route("/ai/risk", post(assistance::assess_risk))
-        .route("/ai/nudge", post(assistance::assess_nudge))
-        .route("/ai/accessibility", post(assistance::assess_accessibility))
+        .route("/ai/risk", post(scores::assess_risk))
+        .route("/ai/nudge", post(scores::assess_nudge))
+        .route("/ai/accessibility", post(scores::assess_accessibility))
         .route("/ai/health", get(health::health))
-        .route("/admin/models", get(admin::list_models))
+        .route("/admin/models", get(versions::list_models))
         .route(
             "/admin/models/{kind}/versions",
-            post(admin::push_version).layer(DefaultBodyLimit::max(COMPONENT_BYTES_MAX)),
+            post(versions::push_version).layer(DefaultBodyLimit::max(COMPONENT_BYTES_MAX)),
         )
-        .route("/admin/models/{kind}/versions/{version}", get(admin::get_version))
-        .route("/admin/models/{kind}/pushes/{sha256}", get(admin::get_push))
+        .route("/admin/models/{kind}/versions/{version}", get(versions::get_version))
+        .route("/admin/models/{kind}/pushes/{sha256}", get(versions::get_push))
         .route("/admin/models/{kind}/deployment", get(deployment::get_deployment).put(deployment::put_deployment))
         .route("/admin/models/{kind}/rollback", post(deployment::roll_back))
         .route("/admin/models/{kind}/history", get(deployment::get_history))

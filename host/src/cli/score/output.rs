@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
-use super::input::format_of;
+use crate::cli::score::input::format_of;
 use crate::cli::scorers::Answer;
 use crate::config::RowFormat;
 use crate::http::error::FieldError;

@@ -1,0 +1,3 @@
+//! The kinds of scorers.
+
+pub(crate) mod bodies;
