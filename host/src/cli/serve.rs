@@ -10,6 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::{App, Config, RiskEnforcement, Settings};
 use crate::cli::database::{Database, Use};
+use crate::cli::secret::Missing;
 use crate::cli::{couriers, heads, print, secret};
 use crate::config::{ClabePolicy, Common, PublishedKind, RiskPolicy, Serve, program};
 use crate::domain::model::ModelKind;
@@ -36,10 +37,10 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     }
     let secret = match secret::configured(&serve.jwt)? {
         Some(secret) => secret,
-        None if serve.sandbox => secret::of_sandbox(&common.data_dir)?,
+        None if serve.sandbox => secret::of_sandbox(common, Missing::Generate)?,
         None => bail!("set CAUDAL_JWT_SECRET to the secret that signs your tokens, or try --sandbox"),
     };
-    let ledger_key = secret::ledger_key(common)?;
+    let ledger_key = secret::ledger_key(common, Missing::Generate)?;
     // From here on signals are handled, even while things still start.
     let signals = Signals::new()?;
     // Cheap things first: a taken port or a broken component is reported before a database starts.

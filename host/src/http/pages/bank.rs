@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use crate::app::App;
 use crate::http::error::Error;
-use crate::http::pages::files::{BANK, NAMED, SCORERS, answer, embedded};
+use crate::http::pages::files::{BANK, NAMED, SCORERS, SHARED, answer, embedded};
 use crate::models::publishing::package::{self, PackageFile};
 
 /// Nothing inline, nothing from other hosts, no framing, and no text becomes markup. The package compiles
@@ -29,6 +29,11 @@ pub(crate) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result
 
 pub(crate) async fn module(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Error> {
     embedded(SCORERS, &name, &headers, POLICY)
+}
+
+/// A module that this page and the console share.
+pub(crate) async fn shared(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Error> {
+    embedded(SHARED, &name, &headers, POLICY)
 }
 
 /// A generated file of the package. All of them are generated on the first request for one.

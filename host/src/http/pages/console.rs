@@ -22,16 +22,16 @@ pub(crate) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::Embedded;
+    use super::super::files::{BANK, Embedded, SHARED};
     use super::*;
 
-    /// Asserts that the files below `path` which a folder's files refer to are in the folder.
-    fn assert_references_exist(folder: &[Embedded], path: &str) {
+    /// Asserts that the files below `path` which `folder` refers to are served.
+    fn assert_references_exist(folder: &[Embedded], path: &str, served: &[Embedded]) {
         for (name, bytes) in folder {
             for part in String::from_utf8_lossy(bytes).split(path).skip(1) {
                 let reference: String =
                     part.chars().take_while(|it| it.is_ascii_alphanumeric() || ".-".contains(*it)).collect();
-                let is_there = folder.iter().any(|(it, _)| *it == reference);
+                let is_there = served.iter().any(|(it, _)| *it == reference);
                 assert!(is_there || !reference.contains('.'), "{name} refers to {reference}");
             }
         }
@@ -39,7 +39,10 @@ mod tests {
 
     #[test]
     fn pages_refer_only_to_files_that_exist() {
-        assert_references_exist(CONSOLE, "/console/");
-        assert_references_exist(super::super::files::BANK, "/bank/");
+        assert_references_exist(CONSOLE, "/console/", CONSOLE);
+        assert_references_exist(BANK, "/bank/", BANK);
+        for page in [CONSOLE, BANK, SHARED] {
+            assert_references_exist(page, "/shared/", SHARED);
+        }
     }
 }
