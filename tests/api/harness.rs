@@ -27,7 +27,7 @@ use caudal::models::route::Route;
 use caudal::models::swap::Swapper;
 use caudal::models::{Components, Models, Registry};
 use caudal::outbox::Outbox;
-use caudal::rail::courier::{Courier, PUSHES_MAX};
+use caudal::rail::courier::{Courier, NOTIFICATIONS_MAX};
 use caudal::rail::simulated::{Behaviour, Simulated};
 use caudal::wasm::Runtime;
 use http_body_util::BodyExt as _;
@@ -154,11 +154,11 @@ impl TestApp {
         let store = Postgres::open(db.clone(), &config.key, clock.now()).await.unwrap();
         let (ledger, _) = Ledger::start(store, models.clone(), clock.clone(), config).await.unwrap();
         let courier = options.rail.map(|behaviour| {
-            let (pushes, news) = tokio::sync::mpsc::channel(PUSHES_MAX);
-            let way = Arc::new(Simulated::new(behaviour, pushes));
+            let (sender, notifications) = tokio::sync::mpsc::channel(NOTIFICATIONS_MAX);
+            let simulated = Arc::new(Simulated::new(behaviour, sender));
             let (db, ledger, clock) = (db.clone(), ledger.clone(), clock.clone());
-            let courier = Courier { db, ledger, rail: way, name: rail, clock };
-            let work = tokio::spawn(courier.clone().run(news));
+            let courier = Courier { db, ledger, rail: simulated, name: rail, clock };
+            let work = tokio::spawn(courier.clone().run(notifications));
             (courier, work.abort_handle())
         });
         let (courier, work) = courier.unzip();

@@ -1,4 +1,4 @@
-//! Sets up the rail that is configured, and its courier.
+//! Sets up the configured rail and its courier.
 
 use std::fs;
 use std::sync::Arc;
@@ -8,51 +8,42 @@ use sqlx::PgPool;
 use tokio::sync::mpsc;
 
 use crate::clock::Clock;
-use crate::config::{self, RailKind};
+use crate::config;
 use crate::domain::transfer::RailName;
 use crate::ledger::Ledger;
-use crate::rail::courier::{Courier, PUSHES_MAX};
+use crate::rail::courier::{Courier, NOTIFICATIONS_MAX};
 use crate::rail::simulated::{Behaviour, Simulated};
 use crate::rail::stp::{Settings, Stp};
-use crate::rail::{Push, Rail};
+use crate::rail::{Notification, Rail};
 
-/// A rail that takes payments, and where its news come out.
-pub(super) struct Way {
+/// A rail and its notifications.
+pub(super) struct RailHandle {
     rail: Arc<dyn Rail>,
-    news: mpsc::Receiver<Push>,
+    notifications: mpsc::Receiver<Notification>,
 }
 
-/// What new transfers' rail is called.
-pub(super) fn name(rail: &config::Rail) -> RailName {
-    match rail.kind {
-        RailKind::Instant => RailName::Instant,
-        RailKind::Simulated => RailName::Simulated,
-        RailKind::Stp => RailName::Stp,
-    }
-}
-
-/// The rail, unless payments settle without one. Nothing is sent yet.
-pub(super) fn open(rail: &config::Rail) -> Result<Option<Way>> {
-    let (pushes, news) = mpsc::channel(PUSHES_MAX);
+/// `None` for the instant rail, which needs no courier. Sends nothing yet.
+pub(super) fn open(rail: &config::Rail) -> Result<Option<RailHandle>> {
+    let (sender, notifications) = mpsc::channel(NOTIFICATIONS_MAX);
     let rail: Arc<dyn Rail> = match rail.kind {
-        RailKind::Instant => return Ok(None),
-        RailKind::Simulated => Arc::new(Simulated::new(behaviour(rail), pushes)),
-        // What STP tells by itself comes over HTTP.
-        RailKind::Stp => Arc::new(stp(rail).context("--rail stp cannot be used")?),
+        RailName::Instant => return Ok(None),
+        RailName::Simulated => Arc::new(Simulated::new(behaviour(rail), sender)),
+        // STP's notifications arrive over HTTP.
+        RailName::Stp => Arc::new(stp(rail).context("--rail stp cannot be used")?),
     };
-    Ok(Some(Way { rail, news }))
+    Ok(Some(RailHandle { rail, notifications }))
 }
 
-/// A courier for the rail, and what to run for as long as it works.
+/// A courier for the rail, and the future that runs it.
 pub(super) fn employ(
-    Way { rail, news }: Way,
+    RailHandle { rail, notifications }: RailHandle,
     name: RailName,
     db: &PgPool,
     ledger: &Ledger,
     clock: &Clock,
 ) -> (Courier, impl Future<Output = ()> + Send + use<>) {
     let courier = Courier { db: db.clone(), ledger: ledger.clone(), rail, name, clock: clock.clone() };
-    (courier.clone(), courier.run(news))
+    (courier.clone(), courier.run(notifications))
 }
 
 fn behaviour(rail: &config::Rail) -> Behaviour {

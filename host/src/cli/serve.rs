@@ -74,7 +74,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
             runtime
         }
     };
-    let way = couriers::open(&serve.rail)?;
+    let rail_handle = couriers::open(&serve.rail)?;
     let registry = Registry::load(&runtime, Components::EMBEDDED)
         .context("this program was built with an unusable component: run `make components` and build again")?;
 
@@ -84,7 +84,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         &serve,
         &common.data_dir,
         (&secret, ledger_key),
-        (runtime, registry, way),
+        (runtime, registry, rail_handle),
         &database,
         listeners,
         signals,
@@ -104,7 +104,7 @@ async fn serve_until_signal(
     serve: &Serve,
     data_dir: &Path,
     (secret, ledger_key): (&[u8], ChainKey),
-    (runtime, registry, way): (Runtime, Registry, Option<couriers::Way>),
+    (runtime, registry, rail_handle): (Runtime, Registry, Option<couriers::RailHandle>),
     database: &Database,
     (ledger_listener, assist_listener): (TcpListener, TcpListener),
     signals: Signals,
@@ -121,8 +121,8 @@ async fn serve_until_signal(
     let (ledger, ledger_task) =
         Ledger::start(store, models.clone(), clock.clone(), config).await.context("cannot start the ledger")?;
     let note_heads = tokio::spawn(heads::keep(database.pool.clone(), heads::path(data_dir)));
-    let rail = couriers::name(&serve.rail);
-    let courier = way.map(|way| couriers::employ(way, rail, &database.pool, &ledger, &clock));
+    let rail = serve.rail.kind;
+    let courier = rail_handle.map(|handle| couriers::employ(handle, rail, &database.pool, &ledger, &clock));
     let (courier, work) = courier.unzip();
     let work = work.map(tokio::spawn);
     let purge = tokio::spawn(decisions::purge(database.pool.clone(), clock.clone()));
@@ -207,7 +207,7 @@ impl Signals {
 
 fn terms(serve: &Serve) -> Terms {
     Terms {
-        rail: couriers::name(&serve.rail),
+        rail: serve.rail.kind,
         cooling_seconds: serve.beneficiary_cooling.as_secs(),
         per_transfer_limit: serve.limits.per_transfer,
         per_day_limit: serve.limits.per_day,

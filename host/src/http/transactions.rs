@@ -17,7 +17,8 @@ use super::risk_context::{Circumstances, risk_of};
 use crate::app::App;
 use crate::clock::timestamp;
 use crate::db::Position;
-use crate::db::transfers::{self as table, Transfer};
+use crate::db::transfers as table;
+use crate::domain::transfer::Transfer;
 use crate::ledger::{Command, Order, Outcome};
 
 /// Says that the answer is the first one's, found under its idempotency key.
