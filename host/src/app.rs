@@ -6,14 +6,14 @@ use sqlx::PgPool;
 use time::OffsetDateTime;
 
 use crate::analytics::EventWorker;
+use crate::auth::token::{Minter, Verifier};
 use crate::clock::Clock;
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
-use crate::http::acknowledgment::Acknowledgments;
-use crate::http::token::{Minter, Verifier};
+use crate::enforcement::acknowledgment::Acknowledgments;
+use crate::gate::pushes::Pushes;
 use crate::ledger::Ledger;
 use crate::models::Models;
-use crate::models::pushes::Pushes;
 use crate::outbox::Outbox;
 use crate::rail::courier::Courier;
 use crate::wasm::Runtime;

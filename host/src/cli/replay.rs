@@ -7,14 +7,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 
-use super::database::{Database, Use};
-use super::models::kind_of;
-use super::print;
+use crate::cli::database::{Database, Use};
+use crate::cli::models::kind_of;
+use crate::cli::print;
 use crate::clock::Clock;
 use crate::config::{Common, Replay};
 use crate::db::decisions;
-use crate::http::replay::{Findings, Recorded, Replayer};
-use crate::models::swap::register_built_in;
+use crate::http::admin::replay::{Findings, Recorded, Replayer};
+use crate::models::deploying::swap::register_built_in;
 use crate::wasm::Runtime;
 
 /// Decisions that are read before they are run.

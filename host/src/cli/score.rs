@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
-use super::scorers::Scorer;
+use crate::cli::scorers::Scorer;
 use crate::config::{ExplanationLanguage, Score, ScorerKind};
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;
-use crate::http::error::FieldError;
+use crate::http::problem::FieldError;
 use crate::models::{Embedded, ScoreError};
 use crate::wasm::{AccessibilityScorer, Identity, NudgeScorer, RiskScorer, Runtime};
 use input::{Input, Row};

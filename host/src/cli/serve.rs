@@ -11,25 +11,27 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use super::database::{Database, Use};
-use super::{couriers, heads, print, secret};
 use crate::analytics::EventWorker;
 use crate::app::{App, RiskEnforcement, Settings};
+use crate::auth::token::{Minter, Verifier, mint};
+use crate::cli::database::{Database, Use};
+use crate::cli::secret::Missing;
+use crate::cli::{couriers, heads, print, secret};
 use crate::clock::Clock;
 use crate::config::{ClabePolicy, Common, PublishedKind, RiskPolicy, Serve, program};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
-use crate::http::acknowledgment::Acknowledgments;
-use crate::http::token::{Minter, Verifier, mint};
-use crate::http::{sandbox, server};
+use crate::enforcement::acknowledgment::Acknowledgments;
+use crate::gate::pushes::Pushes;
+use crate::gate::report::Gate;
+use crate::http::pages::sandbox;
+use crate::http::server;
 use crate::ledger::batch::Terms;
 use crate::ledger::chain::ChainKey;
 use crate::ledger::store::Postgres;
 use crate::ledger::{Ledger, LedgerConfig};
 use crate::models::decisions::{self, DecisionLog};
-use crate::models::gate::Gate;
-use crate::models::pushes::Pushes;
-use crate::models::swap::Swapper;
+use crate::models::deploying::swap::Swapper;
 use crate::models::{Components, Models, Registry};
 use crate::outbox::Outbox;
 use crate::wasm::{Cache, Runtime};
@@ -56,10 +58,10 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     }
     let secret = match secret::configured(&serve.jwt)? {
         Some(secret) => secret,
-        None if serve.sandbox => secret::of_sandbox(&common.data_dir)?,
+        None if serve.sandbox => secret::of_sandbox(common, Missing::Generate)?,
         None => bail!("set CAUDAL_JWT_SECRET to the secret that signs your tokens, or try --sandbox"),
     };
-    let ledger_key = secret::ledger_key(common)?;
+    let ledger_key = secret::ledger_key(common, Missing::Generate)?;
     // From here on a signal is noticed, also one that comes while things still start.
     let signals = Signals::new()?;
     // Cheap things first: a taken port or a broken component is told before a database starts.

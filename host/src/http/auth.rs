@@ -5,10 +5,10 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
-use super::error::Error;
-use super::token::Claims;
 use crate::app::App;
+use crate::auth::token::Claims;
 use crate::domain::model::ModelKind;
+use crate::http::error::Error;
 
 /// The authenticated user. All data is scoped to this identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl FromRequestParts<App> for Operator {
 }
 
 /// The user that the `Authorization` header proves.
-pub(super) fn authenticate(headers: &HeaderMap, app: &App) -> Result<User, Error> {
+pub(crate) fn authenticate(headers: &HeaderMap, app: &App) -> Result<User, Error> {
     claims(headers, app).map(|claims| User(claims.user))
 }
 

@@ -9,10 +9,11 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use serde::de::IgnoredAny;
 
-use super::error::Error;
-use super::fields::{FIELD_TWICE, Fields, Object, parse_uuid};
 use crate::clock::{at_millis, millis};
 use crate::db::Position;
+use crate::http::error::Error;
+use crate::http::fields::{FIELD_TWICE, Fields, Object, parse_uuid};
+use crate::http::limits::BODY_BYTES_MAX;
 
 /// Most items of one page.
 pub const PAGE_LENGTH_MAX: u32 = 1_000;
@@ -51,11 +52,11 @@ impl<S: Send + Sync> FromRequest<S> for AssistBody {
 
 async fn read_object(request: Request, status: StatusCode) -> Result<Fields, Error> {
     if !is_json(request.headers()) {
-        return Err(Error::UnsupportedMediaType);
+        return Err(Error::NotJson);
     }
     let bytes = request.with_limited_body().extract::<axum::body::Bytes, _>().await;
     let bytes = bytes.map_err(|rejection| match axum::response::IntoResponse::into_response(rejection).status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge,
+        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(BODY_BYTES_MAX),
         _ => Error::MalformedJson("The body broke off before its end.".to_owned()),
     })?;
     let malformed = |error: serde_json::Error| Error::MalformedJson(format!("The JSON is not valid: {error}."));
@@ -186,7 +187,7 @@ fn unquote(quoted: &str) -> Option<String> {
 }
 
 /// Turns a panic into the same answer as any other fault of ours.
-pub(super) fn answer_panic(_: Box<dyn std::any::Any + Send>) -> Response {
+pub(crate) fn answer_panic(_: Box<dyn std::any::Any + Send>) -> Response {
     axum::response::IntoResponse::into_response(Error::Internal(anyhow::anyhow!("a handler panicked")))
 }
 

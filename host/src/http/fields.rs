@@ -13,14 +13,12 @@ use time::format_description::well_known::Rfc3339;
 use time::{OffsetDateTime, UtcOffset};
 use uuid::Uuid;
 
-use super::error::{Error, FieldError};
 use crate::domain::money::Money;
+use crate::http::error::{Error, INVALID_AMOUNT};
+use crate::http::problem::FieldError;
 
 /// Complaint about two values for one name.
-pub(super) const FIELD_TWICE: &str = "a field is there twice";
-
-/// Code of every fault of an amount of money to send.
-pub const INVALID_AMOUNT: &str = "invalid-amount";
+pub(crate) const FIELD_TWICE: &str = "a field is there twice";
 
 /// A JSON object with the text of each value as it came: numbers are not rounded on the way.
 pub struct Object(BTreeMap<String, Box<RawValue>>);
@@ -109,7 +107,7 @@ impl Fields {
     /// # Errors
     /// All that was noted.
     pub fn finish(self) -> Result<(), Error> {
-        if self.errors.is_empty() { Ok(()) } else { Err(Error::Invalid(self.status, self.errors)) }
+        if self.errors.is_empty() { Ok(()) } else { Err(Error::validation(self.status, self.errors)) }
     }
 
     /// All that was noted, for a caller that answers in another way.

@@ -7,14 +7,15 @@ use axum::response::{IntoResponse, Response};
 use tracing::Instrument as _;
 use uuid::Uuid;
 
-use super::REQUEST_TIME_MAX;
-use super::error::{Error, Problem};
 use crate::app::App;
+use crate::http::error::Error;
+use crate::http::limits::{BODY_BYTES_MAX, REQUEST_TIME_MAX};
+use crate::http::problem::Problem;
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
 /// Wraps every request of both listeners.
-pub(super) async fn finish(request: Request, next: Next) -> Response {
+pub(crate) async fn finish(request: Request, next: Next) -> Response {
     let request_id = Uuid::new_v4().to_string();
     let path = request.uri().path().to_owned();
     // At every level of logging a line tells which request it is about.
@@ -59,8 +60,8 @@ fn framework_error(status: StatusCode) -> Error {
     match status {
         StatusCode::NOT_FOUND => Error::NotFound,
         StatusCode::METHOD_NOT_ALLOWED => Error::MethodNotAllowed,
-        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge,
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => Error::UnsupportedMediaType,
+        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(BODY_BYTES_MAX),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Error::NotJson,
         status if status.is_client_error() => Error::MalformedJson("The request is not readable.".to_owned()),
         status => Error::Internal(anyhow::anyhow!("a response with status {status} has no problem")),
     }
@@ -68,7 +69,7 @@ fn framework_error(status: StatusCode) -> Error {
 
 /// An internal service without tokens answers only under its own names: a page in a browser that
 /// rebinds a name of its own to this address gets nothing.
-pub(super) async fn check_host(State(app): State<App>, headers: HeaderMap, request: Request, next: Next) -> Response {
+pub(crate) async fn check_host(State(app): State<App>, headers: HeaderMap, request: Request, next: Next) -> Response {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().and_then(|value| value.to_str().ok()).or(request.uri().host());
     let known = host.is_some_and(|host| {
@@ -81,7 +82,7 @@ pub(super) async fn check_host(State(app): State<App>, headers: HeaderMap, reque
 }
 
 /// Whether the request came to this machine under a name of its own loopback address.
-pub(super) fn is_local_name(headers: &HeaderMap) -> bool {
+pub(crate) fn is_local_name(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter().filter_map(|value| value.to_str().ok());
     let is_local = |host: &str| ["localhost", "127.0.0.1", "[::1]"].contains(&without_port(host));
     hosts.next().is_some_and(is_local) && hosts.next().is_none()

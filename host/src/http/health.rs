@@ -35,7 +35,7 @@ struct ModelJson {
 }
 
 /// `/ai/health`: which models are loaded. Fails when the nudging model is missing.
-pub(super) async fn health(State(app): State<App>) -> Response {
+pub(crate) async fn health(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().map(|kind| {
         let identity = registry.identity(*kind);
@@ -60,12 +60,12 @@ pub(super) async fn health(State(app): State<App>) -> Response {
 }
 
 /// `/livez`: the process answers.
-pub(super) async fn livez() -> Response {
+pub(crate) async fn livez() -> Response {
     Json(json!({"status": "ok"})).into_response()
 }
 
 /// `/readyz`: the database answers, the ledger takes commands and every kind has a component.
-pub(super) async fn readyz(State(app): State<App>) -> Response {
+pub(crate) async fn readyz(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().all(|kind| registry.identity(*kind).is_some());
     let database = match app.db.acquire().await {
@@ -81,7 +81,7 @@ pub(super) async fn readyz(State(app): State<App>) -> Response {
 }
 
 /// `/metrics`: counts for whoever watches, as OpenMetrics.
-pub(super) async fn metrics(State(app): State<App>) -> Response {
+pub(crate) async fn metrics(State(app): State<App>) -> Response {
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, content_type)], app.models.metrics().text()).into_response()
 }

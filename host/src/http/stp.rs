@@ -6,13 +6,13 @@ use axum::body::Bytes;
 use axum::extract::State;
 use serde_json::{Value, json};
 
-use super::error::Error;
 use crate::app::App;
 use crate::domain::transfer::RailName;
+use crate::http::error::Error;
 use crate::rail::stp::read_webhook;
 
 /// Takes a notice in. It is acknowledged once the ledger has it: STP sends others again.
-pub(super) async fn take_state(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Error> {
+pub(crate) async fn take_state(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Error> {
     let courier = app.courier.as_ref().filter(|courier| courier.name == RailName::Stp).ok_or(Error::NotFound)?;
     let notification =
         read_webhook(&body).map_err(|error| Error::invalid_field("", "unknown-value", &error.to_string()))?;
