@@ -22,11 +22,11 @@ pub mod audit;
 pub(crate) mod beneficiaries;
 pub(crate) mod comparisons;
 pub mod components;
-pub(crate) mod consents;
+pub mod consents;
 pub(crate) mod decisions;
 pub mod deployments;
 pub(crate) mod entries;
-pub(crate) mod events;
+pub mod events;
 pub(crate) mod limits;
 pub(crate) mod outbox;
 pub(crate) mod payments;
@@ -39,11 +39,11 @@ use uuid::Uuid;
 
 /// A position in a list that is ordered by creation time and id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Position {
+pub struct Position {
     /// Of the last item seen.
-    pub(crate) created_at: OffsetDateTime,
+    pub created_at: OffsetDateTime,
     /// Of the last item seen.
-    pub(crate) id: Uuid,
+    pub id: Uuid,
 }
 
 /// For a stored name that is not a variant of its enum: this program did not write the row.

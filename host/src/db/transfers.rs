@@ -1,8 +1,6 @@
 //! A user's transfers, and their history as the risk scorer sees it.
 
 use sqlx::PgConnection;
-use time::OffsetDateTime;
-use uuid::Uuid;
 
 use super::{Position, unknown_text};
 use crate::domain::money::Money;

@@ -18,7 +18,7 @@ pub enum Command {
 
 impl Command {
     /// The customer's account. Commands on one account share a queue.
-    pub(super) fn account_id(&self) -> Uuid {
+    pub fn account_id(&self) -> Uuid {
         match self {
             Self::Open(open) => open.account_id,
             Self::Fund(fund) => fund.account_id,

@@ -1,7 +1,8 @@
 //! Takes pending payments to their rail and the rail's reports to the ledger, until each payment has a final status.
 //!
-//! The queue is the table `rail_payment`, written in the commit that moves the money, so it survives restarts. A payment
-//! is sent once; every later attempt asks the rail first and sends again only a payment that the rail never received.
+//! The queue is the table `rail_payment`, written in the commit that moves the money, so it survives restarts. A
+//! payment is sent once; every later attempt asks the rail first and sends again only a payment that the rail never
+//! received.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -178,8 +179,10 @@ impl Courier {
                 Err(LedgerError::Closed) => return false,
                 // Reports are idempotent, so offering one again is safe even if the outcome is unknown.
                 Err(error) => {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, "the ledger did not accept the rail's report; will retry");
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "cannot book the rail's report; will retry"
+                    );
                     tokio::time::sleep(OFFER_EVERY).await;
                 }
             }

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-pub type Hash = [u8; 32];
+pub(crate) type Hash = [u8; 32];
 
 pub(crate) struct Digest(Sha256);
 
