@@ -1,28 +1,20 @@
-//! Sets up the configured rail and its courier.
+//! Opens the configured rail.
 
 use std::fs;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use sqlx::PgPool;
 use tokio::sync::mpsc;
 
-use crate::clock::Clock;
+use crate::app::RailHandle;
 use crate::config;
 use crate::domain::transfer::RailName;
-use crate::ledger::Ledger;
-use crate::rail::courier::{Courier, NOTIFICATIONS_MAX};
+use crate::rail::Rail;
+use crate::rail::courier::NOTIFICATIONS_MAX;
 use crate::rail::simulated::{Behaviour, Simulated};
 use crate::rail::stp::{Settings, Stp};
-use crate::rail::{Notification, Rail};
 
-/// A rail and its notifications.
-pub(super) struct RailHandle {
-    rail: Arc<dyn Rail>,
-    notifications: mpsc::Receiver<Notification>,
-}
-
-/// `None` for the instant rail, which needs no courier. Sends nothing yet.
+/// `None` for the instant rail, where payments settle at once. Sends nothing yet.
 pub(super) fn open(rail: &config::Rail) -> Result<Option<RailHandle>> {
     let (sender, notifications) = mpsc::channel(NOTIFICATIONS_MAX);
     let rail: Arc<dyn Rail> = match rail.kind {
@@ -32,18 +24,6 @@ pub(super) fn open(rail: &config::Rail) -> Result<Option<RailHandle>> {
         RailName::Stp => Arc::new(stp(rail).context("--rail stp cannot be used")?),
     };
     Ok(Some(RailHandle { rail, notifications }))
-}
-
-/// A courier for the rail, and the future that runs it.
-pub(super) fn employ(
-    RailHandle { rail, notifications }: RailHandle,
-    name: RailName,
-    db: &PgPool,
-    ledger: &Ledger,
-    clock: &Clock,
-) -> (Courier, impl Future<Output = ()> + Send + use<>) {
-    let courier = Courier { db: db.clone(), ledger: ledger.clone(), rail, name, clock: clock.clone() };
-    (courier.clone(), courier.run(notifications))
 }
 
 fn behaviour(rail: &config::Rail) -> Behaviour {

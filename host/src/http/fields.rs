@@ -17,9 +17,6 @@ use crate::domain::money::Money;
 use crate::http::error::{Error, INVALID_AMOUNT};
 use crate::http::problem::FieldError;
 
-/// Complaint about two values for one name.
-pub(crate) const FIELD_TWICE: &str = "a field is there twice";
-
 /// A JSON object with the text of each value as it came: numbers are not rounded on the way.
 pub struct Object(BTreeMap<String, Box<RawValue>>);
 
@@ -38,7 +35,7 @@ impl<'de> Deserialize<'de> for Object {
                 while let Some((name, value)) = map.next_entry::<String, Box<RawValue>>()? {
                     // Two values for one name mean different things to different readers.
                     if members.insert(name, value).is_some() {
-                        return Err(A::Error::custom(FIELD_TWICE));
+                        return Err(A::Error::custom("a field appears twice"));
                     }
                 }
                 Ok(Object(members))

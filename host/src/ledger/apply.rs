@@ -54,7 +54,14 @@ impl Run<'_> {
             if self.post(open.transfer_id, from, account, open.opening_credit).is_none() {
                 return Outcome::BalanceTooLarge;
             }
-            self.credit(Kind::Opening, open.transfer_id, open.owner.clone(), open.account_id, open.opening_credit, None);
+            self.credit(
+                Kind::Opening,
+                open.transfer_id,
+                open.owner.clone(),
+                open.account_id,
+                open.opening_credit,
+                None,
+            );
         }
         self.state.numbers.insert(number);
         let facts = AccountFacts { owner: Some(open.owner.clone()), number: open.account_number.clone() };

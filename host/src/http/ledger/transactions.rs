@@ -8,12 +8,12 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::auth::User;
 use crate::clock::timestamp;
 use crate::db::Position;
 use crate::db::transfers as table;
 use crate::domain::transfer::Transfer;
 use crate::enforcement::acknowledgment::{Subject, TOKEN_CHARS_MAX};
-use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page};
 use crate::http::ledger::list::{self, Item};
@@ -84,8 +84,8 @@ pub(crate) async fn list_transactions(
     .await
 }
 
-/// Sends a transfer. The order of checks is: token, size, syntax, idempotency key, account, payee,
-/// rules, funds; all from the key on are made by the ledger.
+/// Sends a transfer. Checks run in this order: token, size, syntax, idempotency key, account, payee, rules, funds.
+/// The ledger makes all from the key on.
 pub(crate) async fn create_transaction(
     State(app): State<App>,
     User(owner): User,
@@ -97,7 +97,7 @@ pub(crate) async fn create_transaction(
     let amount = fields.amount("amount");
     let circumstances = Circumstances {
         hour: None,
-        // What nobody vouches for counts as unusual.
+        // Unusual unless the client says otherwise.
         is_new_device: fields.optional_boolean("isNewDevice").unwrap_or(true),
         geolocation_changed: fields.optional_boolean("geolocationChanged").unwrap_or(true),
     };
