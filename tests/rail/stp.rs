@@ -1,5 +1,5 @@
-//! The STP rail against a stub over HTTP: what it sends, field by field, and how it treats replies that are right, wrong,
-//! late or missing.
+//! The STP rail against a stub over HTTP: what it sends, field by field, and how it treats replies that are right,
+//! wrong, late or missing.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
@@ -195,7 +195,11 @@ async fn unsendable_payments_are_not_sent() {
     let stub = Stub::start(stp()).await;
     for (number, reason) in [("ABC-1", "17"), ("012660015490725197", "01")] {
         let payment = Payment { payee_number: number.into(), ..payment() };
-        assert_eq!(rail(&stub.url).send(&payment).await.unwrap(), PaymentStatus::Rejected(Some(reason.into())), "{number}");
+        assert_eq!(
+            rail(&stub.url).send(&payment).await.unwrap(),
+            PaymentStatus::Rejected(Some(reason.into())),
+            "{number}"
+        );
     }
     assert!(stub.seen().is_empty());
 }
@@ -225,7 +229,8 @@ async fn assert_unknown(act: Act) {
 
 #[tokio::test]
 async fn a_missing_or_late_reply_leaves_the_status_unknown() {
-    for act in [Act::Close, Act::Hang, Act::Bytes("HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{\"resultado\"".into())] {
+    for act in [Act::Close, Act::Hang, Act::Bytes("HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{\"resultado\"".into())]
+    {
         assert_unknown(act).await;
     }
 }

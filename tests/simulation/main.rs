@@ -1,5 +1,5 @@
-//! Deterministic simulation of the real ledger: its batchers, the rules component and the simulated rail, with a model of
-//! Postgres behind an unreliable connection. A seed decides everything. Time is simulated too, so a run takes
+//! Deterministic simulation of the real ledger: its batchers, the rules component and the simulated rail, with a model
+//! of Postgres behind an unreliable connection. A seed decides everything. Time is simulated too, so a run takes
 //! milliseconds.
 //!
 //! `cargo test --test simulation` runs ten thousand seeds, then plants bugs and checks that they are detected.

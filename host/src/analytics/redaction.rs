@@ -1,7 +1,7 @@
 //! Removes personal and financial data from free text.
 //!
-//! Events describe behaviour only. Anything that looks like an account, card or phone number, an email address, a CURP or
-//! RFC, or an amount of money is replaced by a placeholder that names its kind. In doubt it is removed.
+//! Events describe behaviour only. Anything that looks like an account, card or phone number, an email address, a CURP
+//! or RFC, or an amount of money is replaced by a placeholder that names its kind. In doubt it is removed.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -24,8 +24,7 @@ struct Rule {
 }
 
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let rule =
-        |pattern: &str, placeholder| Rule { pattern: compile(pattern), underscore_separates: true, placeholder };
+    let rule = |pattern: &str, placeholder| Rule { pattern: compile(pattern), underscore_separates: true, placeholder };
     vec![
         Rule { underscore_separates: false, ..rule(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)*", |_| Some("[email]")) },
         rule(r"(?i)\b[A-ZÑ&]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d?\b", |_| Some("[curp]")),

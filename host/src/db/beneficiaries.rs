@@ -90,7 +90,11 @@ pub(crate) async fn find_beneficiary(
 }
 
 /// False if the user has no such beneficiary.
-pub(crate) async fn delete_beneficiary(db: &mut PgConnection, owner: &str, beneficiary_id: Uuid) -> Result<bool, sqlx::Error> {
+pub(crate) async fn delete_beneficiary(
+    db: &mut PgConnection,
+    owner: &str,
+    beneficiary_id: Uuid,
+) -> Result<bool, sqlx::Error> {
     let deleted =
         sqlx::query!("delete from beneficiary where owner = $1 and beneficiary_id = $2", owner, beneficiary_id)
             .execute(db)

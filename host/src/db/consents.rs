@@ -5,11 +5,11 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Consent {
-    pub(crate) granted: bool,
+pub struct Consent {
+    pub granted: bool,
     /// Of the privacy notice that the user saw.
-    pub(crate) notice_version: Option<String>,
-    pub(crate) updated_at: OffsetDateTime,
+    pub notice_version: Option<String>,
+    pub updated_at: OffsetDateTime,
 }
 
 /// `None` means no consent.
@@ -20,7 +20,7 @@ pub(crate) async fn find_consent(db: &mut PgConnection, owner: &str) -> Result<O
 }
 
 /// Records an answer, also in the history under `consent_history_id`. Run it in a transaction.
-pub(crate) async fn record_consent(
+pub async fn record_consent(
     db: &mut PgConnection,
     owner: &str,
     consent: &Consent,

@@ -21,8 +21,8 @@ pub(crate) struct Decision {
     pub(crate) decided_at: OffsetDateTime,
 }
 
-/// Records all decisions or none. A later decision on the same transfer replaces the earlier one, since the ledger decides
-/// again after a lost race.
+/// Records all decisions or none. A later decision on the same transfer replaces the earlier one, since the ledger
+/// decides again after a lost race.
 pub(crate) async fn insert(db: &mut PgConnection, decisions: &[Decision]) -> Result<(), sqlx::Error> {
     let ids: Vec<_> = decisions.iter().map(|it| it.decision_id).collect();
     let kinds: Vec<_> = decisions.iter().map(|it| it.kind.as_str().to_owned()).collect();
@@ -84,7 +84,11 @@ pub(crate) async fn latest(
 }
 
 /// Deletes at most `limit` decisions and returns how many.
-pub(crate) async fn delete_before(db: &mut PgConnection, before: OffsetDateTime, limit: i64) -> Result<u64, sqlx::Error> {
+pub(crate) async fn delete_before(
+    db: &mut PgConnection,
+    before: OffsetDateTime,
+    limit: i64,
+) -> Result<u64, sqlx::Error> {
     let deleted = sqlx::query!(
         r#"
         delete from decision where decision_id in

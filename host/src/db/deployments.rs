@@ -158,8 +158,8 @@ pub struct Change<'a> {
     pub by: &'a str,
 }
 
-/// Replaces the deployment, records the change and notifies every host. Returns the new epoch, or `None` if the deployment
-/// changed since `seen_epoch`. `previous` changes only with the champion.
+/// Replaces the deployment, records the change and notifies every host. Returns the new epoch, or `None` if the
+/// deployment changed since `seen_epoch`. `previous` changes only with the champion.
 ///
 /// # Errors
 /// When the database fails, or a component is not registered.

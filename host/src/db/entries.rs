@@ -1,7 +1,7 @@
 //! An account's statement and its balance at a point in time, read-only: the ledger writes the entries.
 //!
-//! An account's entries are numbered without gaps, in the order of time. A point in time is found by binary search and a
-//! page by its number, so one index serves both, however long the history is.
+//! An account's entries are numbered without gaps, in the order of time. A point in time is found by binary search and
+//! a page by its number, so one index serves both, however long the history is.
 
 use sqlx::PgConnection;
 use time::{Duration, OffsetDateTime};
@@ -42,7 +42,11 @@ impl Span {
 }
 
 /// How many entries an account had before `at`, which is also the number of the last of them.
-pub(crate) async fn count_before(db: &mut PgConnection, account_id: Uuid, at: OffsetDateTime) -> Result<i64, sqlx::Error> {
+pub(crate) async fn count_before(
+    db: &mut PgConnection,
+    account_id: Uuid,
+    at: OffsetDateTime,
+) -> Result<i64, sqlx::Error> {
     let count = sqlx::query_scalar!(
         r#"
         with recursive half (low, high) as (
@@ -63,7 +67,11 @@ pub(crate) async fn count_before(db: &mut PgConnection, account_id: Uuid, at: Of
 }
 
 /// An account's balance at `at`, entries of that very moment included.
-pub(crate) async fn balance_at(db: &mut PgConnection, account_id: Uuid, at: OffsetDateTime) -> Result<Money, sqlx::Error> {
+pub(crate) async fn balance_at(
+    db: &mut PgConnection,
+    account_id: Uuid,
+    at: OffsetDateTime,
+) -> Result<Money, sqlx::Error> {
     let number = count_before(db, account_id, at + Duration::MICROSECOND).await?;
     let balance = sqlx::query_scalar!(
         "select balance_after from entry where account_id = $1 and stripe = $2 and version = $3",

@@ -5,16 +5,16 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Event {
-    pub(crate) event_id: Uuid,
-    pub(crate) screen: String,
-    pub(crate) event_type: String,
-    pub(crate) details: Option<String>,
-    pub(crate) received_at: OffsetDateTime,
+pub struct Event {
+    pub event_id: Uuid,
+    pub screen: String,
+    pub event_type: String,
+    pub details: Option<String>,
+    pub received_at: OffsetDateTime,
 }
 
 /// Queues an event if its user consents.
-pub(crate) async fn enqueue_event(db: &mut PgConnection, owner: &str, event: &Event) -> Result<(), sqlx::Error> {
+pub async fn enqueue_event(db: &mut PgConnection, owner: &str, event: &Event) -> Result<(), sqlx::Error> {
     sqlx::query!(
         r#"
         insert into event_queue (event_id, owner, screen, event_type, details, received_at)
@@ -41,8 +41,8 @@ pub(crate) async fn purge_queue(db: &mut PgConnection, owner: &str) -> Result<()
 /// Moves up to `limit` events, oldest first, from the queue to the store in one statement, and drops those whose user
 /// revoked consent. Returns how many left the queue.
 ///
-/// Skips rows that another worker has locked. Consent rows stay locked until the end, so a revocation is either seen here
-/// or waits and then finds the queue empty.
+/// Skips rows that another worker has locked. Consent rows stay locked until the end, so a revocation is either seen
+/// here or waits and then finds the queue empty.
 pub(crate) async fn store_queued(db: &mut PgConnection, limit: i64, now: OffsetDateTime) -> Result<u64, sqlx::Error> {
     let taken = sqlx::query_scalar!(
         r#"

@@ -41,9 +41,9 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     /// Of the last item seen.
-    pub(crate) created_at: OffsetDateTime,
+    pub created_at: OffsetDateTime,
     /// Of the last item seen.
-    pub(crate) id: Uuid,
+    pub id: Uuid,
 }
 
 /// For a stored name that is not a variant of its enum: this program did not write the row.

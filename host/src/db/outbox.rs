@@ -52,9 +52,13 @@ pub(crate) async fn ends(db: &mut PgConnection) -> Result<Places, sqlx::Error> {
     Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.stripe, row.next)).collect())
 }
 
-/// The events of at most `batches` batches, earliest first, and where to continue. Batches of one chain keep their order,
-/// whatever their hosts' clocks say.
-pub(crate) async fn read(db: &mut PgConnection, places: &Places, batches: i64) -> Result<(Vec<Event>, Places), sqlx::Error> {
+/// The events of at most `batches` batches, earliest first, and where to continue. Batches of one chain keep their
+/// order, whatever their hosts' clocks say.
+pub(crate) async fn read(
+    db: &mut PgConnection,
+    places: &Places,
+    batches: i64,
+) -> Result<(Vec<Event>, Places), sqlx::Error> {
     let (stripes, nexts): (Vec<_>, Vec<_>) = places.iter().map(|(stripe, next)| (*stripe, *next)).unzip();
     let rows = sqlx::query!(
         r#"

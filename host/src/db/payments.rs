@@ -64,7 +64,11 @@ pub(crate) async fn claim(
     Ok(due.collect())
 }
 
-pub(crate) async fn postpone(db: &mut PgConnection, transfer_id: Uuid, due_at: OffsetDateTime) -> Result<(), sqlx::Error> {
+pub(crate) async fn postpone(
+    db: &mut PgConnection,
+    transfer_id: Uuid,
+    due_at: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
     sqlx::query!("update rail_payment set due_at = $2 where transfer_id = $1", transfer_id, due_at).execute(db).await?;
     Ok(())
 }

@@ -74,8 +74,7 @@ impl Verdict {
         if violations.len() > VIOLATIONS_MAX {
             return Err(BadAnswer("a rejection names too many violations"));
         }
-        let is_presentable =
-            |text: &str| text.chars().count() <= DETAIL_CHARS_MAX && !text.contains(char::is_control);
+        let is_presentable = |text: &str| text.chars().count() <= DETAIL_CHARS_MAX && !text.contains(char::is_control);
         if !violations.iter().all(|violation| is_presentable(&violation.detail)) {
             return Err(BadAnswer("a violation's detail is not a short sentence"));
         }

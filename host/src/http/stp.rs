@@ -15,9 +15,5 @@ pub(crate) async fn take_state(State(app): State<App>, body: Bytes) -> Result<Js
     let courier = app.courier.as_ref().filter(|courier| courier.name == RailName::Stp).ok_or(Error::NotFound)?;
     let notification =
         read_webhook(&body).map_err(|error| Error::invalid_field("", "unknown-value", &error.to_string()))?;
-    if courier.accept(&notification).await {
-        Ok(Json(json!({"mensaje": "recibido"})))
-    } else {
-        Err(Error::Overloaded)
-    }
+    if courier.accept(&notification).await { Ok(Json(json!({"mensaje": "recibido"}))) } else { Err(Error::Overloaded) }
 }

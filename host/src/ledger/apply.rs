@@ -9,7 +9,7 @@ mod report;
 use uuid::Uuid;
 
 use super::batch::{AccountFacts, Answer, Balance, Batch, Context, NewTransfer, NoVerdict, Policy, State};
-use super::command::{Command, Fund, OpenAccount, OpenedAccount, Order, Outcome, Risk};
+use super::command::{Command, Fund, OpenAccount, OpenedAccount, Order, Outcome, PaymentReport, Risk};
 use super::fingerprint::fingerprint;
 use super::tracking::tracking_key;
 use crate::clock::mexico_city_hour;
@@ -54,7 +54,14 @@ impl Run<'_> {
             if self.post(open.transfer_id, from, account, open.opening_credit).is_none() {
                 return Outcome::BalanceTooLarge;
             }
-            self.credit(Kind::Opening, open.transfer_id, open.owner.clone(), open.account_id, open.opening_credit);
+            self.credit(
+                Kind::Opening,
+                open.transfer_id,
+                open.owner.clone(),
+                open.account_id,
+                open.opening_credit,
+                None,
+            );
         }
         self.state.numbers.insert(number);
         let facts = AccountFacts { owner: Some(open.owner.clone()), number: open.account_number.clone() };
@@ -77,7 +84,7 @@ impl Run<'_> {
         let Some(balance) = self.post(fund.transfer_id, from, to, fund.amount) else {
             return Outcome::BalanceTooLarge;
         };
-        self.credit(Kind::Funding, fund.transfer_id, owner, fund.account_id, fund.amount);
+        self.credit(Kind::Funding, fund.transfer_id, owner, fund.account_id, fund.amount, None);
         Outcome::Funded(balance)
     }
 
@@ -188,7 +195,16 @@ impl Run<'_> {
         transfer
     }
 
-    fn credit(&mut self, kind: Kind, transfer_id: Uuid, owner: String, account_id: Uuid, amount: Money) {
+    /// `report` is the rail's, for a return.
+    fn credit(
+        &mut self,
+        kind: Kind,
+        transfer_id: Uuid,
+        owner: String,
+        account_id: Uuid,
+        amount: Money,
+        report: Option<&PaymentReport>,
+    ) {
         let source = if kind == Kind::Return { SPEI_ACCOUNT } else { FUNDING_ACCOUNT };
         self.batch.transfers.push(NewTransfer {
             kind,
@@ -196,8 +212,8 @@ impl Run<'_> {
             credit_account_id: account_id,
             payee: None,
             rail: None,
-            returns: None,
-            reason: None,
+            returns: report.map(|report| report.transfer_id),
+            reason: report.and_then(|report| report.reason),
             transfer: Transfer {
                 transfer_id,
                 from_account_id: source,

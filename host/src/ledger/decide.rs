@@ -1,5 +1,5 @@
-//! Runs [`apply`](mod@super::apply) with the active rules component, and records its decisions if the host is configured
-//! to.
+//! Runs [`apply`](mod@super::apply) with the active rules component, and records its decisions if the host is
+//! configured to.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

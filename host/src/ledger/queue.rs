@@ -69,12 +69,12 @@ impl Ledger {
     /// See [`LedgerError`].
     pub async fn submit(&self, command: Command) -> Result<Outcome, LedgerError> {
         let (reply, outcome) = oneshot::channel();
-        self.queue_for(&command).try_send(Job { command, queued_at: Instant::now(), reply }).map_err(
-            |error| match error {
+        self.queue_for(&command).try_send(Job { command, queued_at: Instant::now(), reply }).map_err(|error| {
+            match error {
                 mpsc::error::TrySendError::Full(_) => LedgerError::Overloaded,
                 mpsc::error::TrySendError::Closed(_) => LedgerError::Closed,
-            },
-        )?;
+            }
+        })?;
         // A reply that was dropped belonged to a batch that may have been committed.
         outcome.await.unwrap_or(Err(LedgerError::Unknown))
     }

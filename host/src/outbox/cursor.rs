@@ -8,7 +8,8 @@ use crate::db::outbox::{Event, Places};
 /// Enough for some hundred chains.
 pub(crate) const CURSOR_CHARS_MAX: usize = 4096;
 
-/// A position in every chain: `0.15-1.7` follows batch 14 of the chain with stripe 0 and batch 6 of the one with stripe 1.
+/// A position in every chain: `0.15-1.7` follows batch 14 of the chain with stripe 0 and batch 6 of the one with stripe
+/// 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cursor(pub(crate) Places);
 

@@ -29,8 +29,8 @@ impl Listener {
         Self { owner, cursor, backlog: backlog.into_iter().peekable(), live, _slot: slot }
     }
 
-    /// The user's next events, all from one batch, and the cursor after them. `None` if the listener was too slow or the
-    /// host is shutting down; the client then reconnects with its last cursor.
+    /// The user's next events, all from one batch, and the cursor after them. `None` if the listener was too slow or
+    /// the host is shutting down; the client then reconnects with its last cursor.
     pub(crate) async fn next(&mut self) -> Option<(Vec<Event>, Cursor)> {
         let mut events = Vec::new();
         while let Some(event) = self.backlog.next_if(|next| events.last().is_none_or(|last| is_same_batch(last, next)))

@@ -39,8 +39,8 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Chooses folders that the server's user can reach and where the socket's path is short enough, within the data folder
-    /// if possible.
+    /// Chooses folders that the server's user can reach and where the socket's path is short enough, within the data
+    /// folder if possible.
     pub(super) fn locate(data_dir: &Path) -> Result<Self> {
         let user = server_user()?;
         let preferred = data_dir.join("postgres");
@@ -86,7 +86,8 @@ impl Cluster {
                     .with_context(|| format!("cannot change the owner of {}", folder.display()))?;
             }
             let only_owner = Permissions::from_mode(0o700);
-            fs::set_permissions(folder, only_owner).with_context(|| format!("cannot restrict access to {}", folder.display()))?;
+            fs::set_permissions(folder, only_owner)
+                .with_context(|| format!("cannot restrict access to {}", folder.display()))?;
         }
         if self.version()?.is_some() {
             return Ok(());

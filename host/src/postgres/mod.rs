@@ -30,8 +30,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts the server of a data folder, or uses the running one. With `exclusive` it must be ours, so that it lives as
-    /// long as this process.
+    /// Starts the server of a data folder, or uses the running one. With `exclusive` it must be ours, so that it lives
+    /// as long as this process.
     pub(crate) async fn start(data_dir: &Path, bin: Option<&Path>, exclusive: bool) -> Result<Self> {
         fs::create_dir_all(data_dir)
             .with_context(|| format!("cannot create the data folder {}", data_dir.display()))?;

@@ -115,8 +115,8 @@ async fn wait_until_reaped(cluster: &Cluster) -> Result<()> {
     while let Some(pid) = named_process(&cluster.data).filter(|pid| is_zombie(*pid)) {
         if waited >= REAP_TIME_MAX {
             bail!(
-                "an earlier run's Postgres (process {pid}) is a zombie that nobody reaps: run this under an init that does, \
-                 as `docker run --init` provides"
+                "an earlier run's Postgres (process {pid}) is a zombie that nobody reaps: run this under an init, as with \
+                 `docker run --init`"
             );
         }
         tokio::time::sleep(POLL_EVERY).await;

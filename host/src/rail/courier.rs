@@ -1,7 +1,8 @@
 //! Takes pending payments to their rail and the rail's reports to the ledger, until each payment has a final status.
 //!
-//! The queue is the table `rail_payment`, written in the commit that moves the money, so it survives restarts. A payment
-//! is sent once; every later attempt asks the rail first and sends again only a payment that the rail never received.
+//! The queue is the table `rail_payment`, written in the commit that moves the money, so it survives restarts. A
+//! payment is sent once; every later attempt asks the rail first and sends again only a payment that the rail never
+//! received.
 
 use std::sync::Arc;
 use std::time::Duration;

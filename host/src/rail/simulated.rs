@@ -1,5 +1,5 @@
-//! A stand-in for SPEI: slow, rejecting some payments with SPEI's own reasons and returning some after they settled, with
-//! notifications that are duplicated, late, out of order or missing.
+//! A stand-in for SPEI: slow, rejecting some payments with SPEI's own reasons and returning some after they settled,
+//! with notifications that are duplicated, late, out of order or missing.
 //!
 //! A payment's fate is a function of its tracking key alone, so it is the same after a restart.
 
@@ -12,8 +12,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{Notification, Notifications, Payment, PaymentStatus, Rail, RailFuture};
 
-/// SPEI's return reasons that concern the payee's account: nonexistent, blocked, closed, other currency, other bank, over
-/// its limit, refused by its owner.
+/// SPEI's return reasons that concern the payee's account: nonexistent, blocked, closed, other currency, other bank,
+/// over its limit, refused by its owner.
 const REASONS: [&str; 7] = ["01", "02", "03", "05", "06", "20", "26"];
 
 /// Factor on the delay of a late payment.

@@ -67,7 +67,8 @@ impl Stp {
 }
 
 impl Rail for Stp {
-    /// Tracking key and operating date are functions of the payment, so STP rejects duplicates, which count as accepted.
+    /// Tracking key and operating date are functions of the payment, so STP rejects duplicates, which count as
+    /// accepted.
     fn send<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, PaymentStatus> {
         Box::pin(async move {
             let order = match Order::new(payment, &self.participant) {

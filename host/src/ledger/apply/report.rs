@@ -59,11 +59,8 @@ impl Run<'_> {
         if self.post(report.return_id, debit, (transfer.account_id, CUSTOMER_STRIPE), transfer.amount).is_none() {
             return Outcome::BalanceTooLarge;
         }
-        self.credit(Kind::Return, report.return_id, transfer.owner.clone(), transfer.account_id, transfer.amount);
-        if let Some(credit) = self.batch.transfers.last_mut() {
-            credit.returns = Some(report.transfer_id);
-            credit.reason = report.reason;
-        }
+        let owner = transfer.owner.clone();
+        self.credit(Kind::Return, report.return_id, owner, transfer.account_id, transfer.amount, Some(report));
         self.state.transfers.insert(report.transfer_id, ReportedTransfer { returned: true, ..transfer });
         Outcome::Returned
     }

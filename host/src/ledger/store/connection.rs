@@ -1,7 +1,7 @@
 //! A batcher's own connection, held between statements while there is work.
 //!
-//! The pool pings a connection whenever it hands it out or takes it back. A batch's statements take a millisecond or two,
-//! so pings would double the round trips.
+//! The pool pings a connection whenever it hands it out or takes it back. A batch's statements take a millisecond or
+//! two, so pings would double the round trips.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

@@ -136,7 +136,11 @@ mod tests {
         let error = |id: i64| json!({ "resultado": { "id": id, "descripcionError": "algo" } }).to_string();
         for (status, body, want) in [
             (200, json!({ "resultado": { "id": 21_787_172 } }).to_string(), Some(PaymentStatus::Accepted)),
-            (200, json!({ "resultado": { "id": 3, "descripcionError": null } }).to_string(), Some(PaymentStatus::Accepted)),
+            (
+                200,
+                json!({ "resultado": { "id": 3, "descripcionError": null } }).to_string(),
+                Some(PaymentStatus::Accepted),
+            ),
             (200, error(-1), Some(PaymentStatus::Accepted)),
             (200, error(-7), refused("01")),
             (200, error(-11), refused("17")),

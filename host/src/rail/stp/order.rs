@@ -1,4 +1,5 @@
-//! A payment order for `registra`: 34 fields, in the order of the signature, and their JSON. See `answers` for the reply.
+//! A payment order for `registra`: 34 fields, in the order of the signature, and their JSON. See `answers` for the
+//! reply.
 
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::value::RawValue;

@@ -10,8 +10,8 @@ pub const INSTITUTION: u32 = 90_646;
 const COMPANY_LENGTH_MAX: usize = 40;
 
 pub struct Settings {
-    /// The API's base URL: `https://prod.stpmex.com`. Plain HTTP is accepted for loopback addresses only, because orders
-    /// contain personal data.
+    /// The API's base URL: `https://prod.stpmex.com`. Plain HTTP is accepted for loopback addresses only, because
+    /// orders contain personal data.
     pub url: String,
     /// The bank's name at STP (`empresa`): at most 40 letters, digits, `_`, `-` and `.`.
     pub company: String,

@@ -1,7 +1,7 @@
 //! Signs orders: RSA with PKCS#1 v1.5 padding and SHA-256, in base64.
 //!
-//! Uses ring, whose RSA signatures take constant time; the `rsa` crate, which is here for tokens, does not guarantee that.
-//! STP's replies are not signed, so nothing is verified.
+//! Uses ring, whose RSA signatures take constant time; the `rsa` crate, which is here for tokens, does not guarantee
+//! that. STP's replies are not signed, so nothing is verified.
 
 use anyhow::{Context, anyhow};
 use base64::Engine as _;

@@ -77,9 +77,18 @@ mod tests {
         assert_eq!(names.len(), STATES.len());
         let status = |state| status(state, &Value::Null);
         assert_eq!(status("XD"), Some(PaymentStatus::Accepted));
-        assert_eq!((status("TLQ"), status("LIQUIDACION")), (Some(PaymentStatus::Settled), Some(PaymentStatus::Settled)));
-        assert_eq!((status("TCL"), status("CANCELACION")), (Some(PaymentStatus::Rejected(None)), Some(PaymentStatus::Rejected(None))));
-        assert_eq!((status("D"), status("DEVOLUCION")), (Some(PaymentStatus::Returned(None)), Some(PaymentStatus::Returned(None))));
+        assert_eq!(
+            (status("TLQ"), status("LIQUIDACION")),
+            (Some(PaymentStatus::Settled), Some(PaymentStatus::Settled))
+        );
+        assert_eq!(
+            (status("TCL"), status("CANCELACION")),
+            (Some(PaymentStatus::Rejected(None)), Some(PaymentStatus::Rejected(None)))
+        );
+        assert_eq!(
+            (status("D"), status("DEVOLUCION")),
+            (Some(PaymentStatus::Returned(None)), Some(PaymentStatus::Returned(None)))
+        );
         assert_eq!([status("lq"), status(""), status("CCO"), status("RB")], [None, None, None, None]);
     }
 

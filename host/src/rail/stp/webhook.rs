@@ -1,5 +1,5 @@
-//! STP's notice of a change of state (`cambioEstado`), which it sends to a URL of the bank. Parsing only: nothing in a notice
-//! proves its sender, so the edge must authenticate STP.
+//! STP's notice of a change of state (`cambioEstado`), which it sends to a URL of the bank. Parsing only: nothing in a
+//! notice proves its sender, so the edge must authenticate STP.
 
 use serde::Deserialize;
 use serde_json::Value;

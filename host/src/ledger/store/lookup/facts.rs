@@ -1,5 +1,5 @@
-//! Loads, in one statement, balances and what orders debiting them rely on: the payee, the user's limits and day's total,
-//! and the recorded answer of the idempotency key.
+//! Loads, in one statement, balances and what orders debiting them rely on: the payee, the user's limits and day's
+//! total, and the recorded answer of the idempotency key.
 
 use std::collections::BTreeSet;
 
@@ -66,8 +66,8 @@ pub(super) async fn load(
     let keys: Vec<Option<&str>> = wanted.iter().map(|it| it.key).collect();
     let users: Vec<&str> = users.into_iter().collect();
     let today: Date = mexico_city_date(context.now);
-    // `limit 1` keeps every join an index look-up of one row: a plan made while a table was nearly empty could otherwise
-    // scan the whole table.
+    // `limit 1` keeps every join an index look-up of one row: a plan made while a table was nearly empty could
+    // otherwise scan the whole table.
     let rows = sqlx::query_as!(
         Row,
         r#"
@@ -203,7 +203,9 @@ impl Row {
 
     fn answer(&mut self) -> Result<Option<Answer>, sqlx::Error> {
         let Some(fingerprint) = self.fingerprint.take() else { return Ok(None) };
-        let fingerprint = fingerprint.try_into().map_err(|_| sqlx::Error::Decode("a stored fingerprint has the wrong length".into()))?;
+        let fingerprint = fingerprint
+            .try_into()
+            .map_err(|_| sqlx::Error::Decode("a stored fingerprint has the wrong length".into()))?;
         let outcome = match (self.transfer()?, self.rejection.take()) {
             (Some(transfer), _) => Ok(transfer),
             (None, Some(rejection)) => Err(rejection_from_json(&rejection)?),
