@@ -23,7 +23,9 @@ export function modules() {
     const bytes = readFileSync(new URL(path, PACKAGE));
     found.set(path, bytes);
     if (!path.endsWith(".js")) return;
-    for (const [, target] of bytes.toString().matchAll(/\b(?:from|import)\s*"(\.[^"]+)"/g)) {
+    // Comments have imports of types.
+    const code = bytes.toString().replaceAll(/\/\*.*?\*\//gs, "");
+    for (const [, target] of code.matchAll(/\b(?:from|import)\s*"(\.[^"]+)"/g)) {
       visit(posix.join(posix.dirname(path), target));
     }
   };
