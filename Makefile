@@ -4,11 +4,15 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve test soak bench check components package train prepare install
+.PHONY: serve release test soak bench check components package train prepare install
 
 serve: components ## Run the service in the sandbox: addresses, a token and a curl line are printed
 	cargo build --locked --package caudal
 	exec $(CAUDAL) serve --sandbox
+
+release: components ## The optimised binary, target/release/caudal, with its symbols in caudal.debug beside it
+	cargo build --locked --release --package caudal
+	host/split-symbols.sh $(CARGO_TARGET_DIR)/release/caudal
 
 test: install ## Everything short: builds, starts a Postgres of its own, runs all tests
 	components/build.sh --fixtures
@@ -16,6 +20,7 @@ test: install ## Everything short: builds, starts a Postgres of its own, runs al
 	cargo build --locked --package caudal
 	tests/tools.sh browser
 	$(MAKE) package
+	npm --prefix tests run --silent check
 	tests/run.sh $(CAUDAL)
 
 soak: install ## Load while models are swapped, a thousand swaps, 20 rounds of kill -9: prints times, memory and counts
@@ -33,6 +38,8 @@ check: install ## Formatting, lints, documentation, licences
 	cargo fmt --check
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps
+	tests/tools.sh packages
+	npm --prefix tests run --silent check
 	tests/licences.sh
 
 train: ## Every model again: weights, cards, plots, golden cases; changes nothing unless training did

@@ -13,17 +13,22 @@
 
 pub mod analytics;
 pub mod app;
+pub mod auth;
 pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod db;
 pub mod domain;
+pub mod enforcement;
+pub mod gate;
 pub mod http;
 pub mod ledger;
 pub mod models;
 pub mod outbox;
 pub mod postgres;
 pub mod rail;
+pub mod scoring;
+mod serve;
 pub mod wasm;
 
 pub use http::{assist_router, ledger_router};

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use caudal::models::gate::{Gate, Outcome, Report};
+use caudal::gate::report::{Gate, Outcome, Report};
 
 use crate::built::{WORLDS, component, hostile, hostile_risk};
 use crate::forged;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use caudal::domain::model::PolicyClass;
 use caudal::domain::risk;
-use caudal::models::gate::Outcome;
+use caudal::gate::report::Outcome;
 use caudal::wasm::{Cache, RiskScorer, Runtime};
 
 use crate::built::javascript;

@@ -4,14 +4,13 @@ mod couriers;
 mod database;
 mod events;
 mod fund;
-mod gate;
 mod heads;
 mod limits;
 mod models;
 mod postgres;
 mod replay;
 mod score;
-mod scorers;
+pub(crate) mod scorers;
 mod secret;
 mod serve;
 mod token;
@@ -28,9 +27,9 @@ use crate::config::{Cli, Command};
 /// Runs one command.
 ///
 /// # Errors
-/// A sentence that says what to do.
+/// With a sentence that says what to do.
 pub fn run(cli: Cli) -> Result<ExitCode> {
-    let filter = EnvFilter::try_new(&cli.common.log).context("--log is not a log filter like \"info,caudal=debug\"")?;
+    let filter = EnvFilter::try_new(&cli.common.log).context("--log is not a filter such as \"info,caudal=debug\"")?;
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(color).init();
 
@@ -47,13 +46,13 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,
             Command::Models(models) => models::run(&cli.common, &models).await,
-            Command::Gate => gate::run(),
+            Command::Gate => crate::gate::examination::run(),
         }
     })
 }
 
-/// Writes lines for a person or a pipe; a closed pipe is no fault.
-fn print(text: &str) -> Result<()> {
+/// Prints to standard output. A closed pipe is not an error.
+pub(crate) fn print(text: &str) -> Result<()> {
     match writeln!(std::io::stdout(), "{text}") {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),
         _ => Ok(()),

@@ -9,12 +9,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::database::{Database, Use};
-use super::print;
+use crate::cli::database::{Database, Use};
+use crate::cli::print;
 use crate::config::{Common, Models, program};
 use crate::domain::model::ModelKind;
-use crate::models::gate::{Gate, Outcome, Report};
-use crate::models::{Embedded, package};
+use crate::gate::report::{Gate, Outcome, Report};
+use crate::models::Embedded;
+use crate::models::publishing::package;
 use crate::wasm::Runtime;
 
 pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {

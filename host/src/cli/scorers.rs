@@ -5,20 +5,21 @@ use serde::Serialize;
 use crate::domain::accessibility::Language;
 use crate::domain::{accessibility, nudge, risk};
 use crate::http::fields::Fields;
-use crate::http::scoring::{
-    AccessibilityJson, NudgeJson, RiskJson, read_accessibility, read_id, read_nudge, read_risk,
-};
 use crate::models::{ScoreError, Scored};
+use crate::scoring::accessibility::{AccessibilityJson, read_accessibility};
+use crate::scoring::kind::read_id;
+use crate::scoring::nudge::{NudgeJson, read_nudge};
+use crate::scoring::risk::{RiskJson, read_risk};
 use crate::wasm::{AccessibilityScorer, Identity, NudgeScorer, RiskScorer};
 
 /// A scored row: the body of the HTTP API's answer, and the same in columns.
-pub(super) struct Answer<J> {
-    pub(super) json: J,
-    pub(super) columns: Vec<String>,
+pub(crate) struct Answer<J> {
+    pub(crate) json: J,
+    pub(crate) columns: Vec<String>,
 }
 
 /// A scorer, by rows.
-pub(super) trait Scorer {
+pub(crate) trait Scorer {
     /// A request with what is echoed.
     type Row;
     /// An answer of the component.
@@ -45,7 +46,7 @@ pub(super) trait Scorer {
 }
 
 /// A request, and the identifiers that are echoed.
-pub(super) struct Asked<R> {
+pub(crate) struct Asked<R> {
     request: R,
     user_id: Option<String>,
     session_id: Option<String>,

@@ -1,23 +1,19 @@
-//! Users' own limits, instead of everybody's.
+//! Users' own limits, which replace the general ones.
 
 use sqlx::PgConnection;
+use time::OffsetDateTime;
 
 use crate::domain::money::Money;
 
-/// A user's own limits; none where everybody's holds.
+/// `None` where the general limit applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Of one transfer.
-    pub per_transfer: Option<Money>,
-    /// Of a day's transfers.
-    pub per_day: Option<Money>,
+pub(crate) struct Limits {
+    pub(crate) per_transfer: Option<Money>,
+    pub(crate) per_day: Option<Money>,
 }
 
-/// A user's own limits; none when nobody knows the user.
-///
-/// # Errors
-/// When the database fails.
-pub async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<Limits>, sqlx::Error> {
+/// `None` for a user without an account or limits.
+pub(crate) async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<Limits>, sqlx::Error> {
     let row = sqlx::query!("select per_transfer_limit, per_day_limit from app_user where owner = $1", owner);
     Ok(row.fetch_optional(db).await?.map(|row| Limits {
         per_transfer: row.per_transfer_limit.map(Money::from_minor),
@@ -25,17 +21,25 @@ pub async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<Limits>, 
     }))
 }
 
-/// Sets a user's own limits; false when nobody knows the user. What is decided at the same moment and rests on the
-/// old ones is decided again.
-///
-/// # Errors
-/// When the database fails.
-pub async fn set(db: &mut PgConnection, owner: &str, limits: Limits) -> Result<bool, sqlx::Error> {
+/// Also before the user's first account. A batch decided concurrently on the old limits loses the race for `version`
+/// and is decided again.
+pub(crate) async fn set(
+    db: &mut PgConnection,
+    owner: &str,
+    limits: Limits,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
     let set = sqlx::query!(
-        "update app_user set per_transfer_limit = $2, per_day_limit = $3, version = version + 1 where owner = $1",
+        r#"
+        insert into app_user (owner, per_transfer_limit, per_day_limit, created_at) values ($1, $2, $3, $4)
+        on conflict (owner) do update
+        set per_transfer_limit = excluded.per_transfer_limit, per_day_limit = excluded.per_day_limit,
+            version = app_user.version + 1
+        "#,
         owner,
         limits.per_transfer.map(Money::minor),
         limits.per_day.map(Money::minor),
+        now,
     );
-    Ok(set.execute(db).await?.rows_affected() == 1)
+    set.execute(db).await.map(drop)
 }

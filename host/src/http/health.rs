@@ -1,4 +1,4 @@
-//! Whether the service lives, can serve, and with which models.
+//! Health, readiness and metrics.
 
 use std::collections::BTreeMap;
 
@@ -29,13 +29,13 @@ struct ModelJson {
     version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
-    /// Why what is deployed does not serve here; another version does.
+    /// Why the deployed version is not active here; another version is.
     #[serde(skip_serializing_if = "Option::is_none")]
     deployment_error: Option<String>,
 }
 
-/// `/ai/health`: which models are loaded. Fails when the nudging model is missing.
-pub(super) async fn health(State(app): State<App>) -> Response {
+/// `/ai/health`: the active models. Fails when there is no nudge model.
+pub(crate) async fn health(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().map(|kind| {
         let identity = registry.identity(*kind);
@@ -59,13 +59,13 @@ pub(super) async fn health(State(app): State<App>) -> Response {
     (status, Json(body)).into_response()
 }
 
-/// `/livez`: the process answers.
-pub(super) async fn livez() -> Response {
+/// `/livez`: the process responds.
+pub(crate) async fn livez() -> Response {
     Json(json!({"status": "ok"})).into_response()
 }
 
-/// `/readyz`: the database answers, the ledger takes commands and every kind has a component.
-pub(super) async fn readyz(State(app): State<App>) -> Response {
+/// `/readyz`: the database responds, the ledger accepts commands and every kind has a component.
+pub(crate) async fn readyz(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().all(|kind| registry.identity(*kind).is_some());
     let database = match app.db.acquire().await {
@@ -80,8 +80,8 @@ pub(super) async fn readyz(State(app): State<App>) -> Response {
     (status, Json(checks)).into_response()
 }
 
-/// `/metrics`: counts for whoever watches, as OpenMetrics.
-pub(super) async fn metrics(State(app): State<App>) -> Response {
+/// `/metrics`, in the OpenMetrics text format.
+pub(crate) async fn metrics(State(app): State<App>) -> Response {
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, content_type)], app.models.metrics().text()).into_response()
 }

@@ -1,25 +1,19 @@
-//! `/rails/stp/state`: where STP tells of payments by itself. Internal: whoever stands in front of it knows
-//! that it is STP who asks.
+//! `/rails/stp/state`: STP's webhook for payment states. Internal: the proxy in front of it authenticates STP.
 
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
 use serde_json::{Value, json};
 
-use super::error::Error;
 use crate::app::App;
 use crate::domain::transfer::RailName;
-use crate::rail::Push;
+use crate::http::error::Error;
 use crate::rail::stp::read_webhook;
 
-/// Takes a notice in. It is acknowledged once the ledger has it: STP sends others again.
-pub(super) async fn take_state(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Error> {
+/// Acknowledges a notification only after the ledger has committed it; STP repeats the others.
+pub(crate) async fn take_state(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Error> {
     let courier = app.courier.as_ref().filter(|courier| courier.name == RailName::Stp).ok_or(Error::NotFound)?;
-    let (tracking_key, news) =
+    let notification =
         read_webhook(&body).map_err(|error| Error::invalid_field("", "unknown-value", &error.to_string()))?;
-    if courier.take_in(&Push { tracking_key, news }).await {
-        Ok(Json(json!({"mensaje": "recibido"})))
-    } else {
-        Err(Error::Overloaded)
-    }
+    if courier.accept(&notification).await { Ok(Json(json!({"mensaje": "recibido"}))) } else { Err(Error::Overloaded) }
 }

@@ -10,9 +10,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::ScoreError;
-use super::measure::Failure;
 use crate::domain::model::ModelKind;
+use crate::models::ScoreError;
+use crate::models::observing::measure::Failure;
 
 /// Upper ends of the buckets of an answer's time, in seconds: those of scorers lie around ten
 /// microseconds, those of interpreters around milliseconds, and the longest deadline is a quarter second.
@@ -43,7 +43,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("caudal"),
             decisions: Family::default(),
@@ -72,7 +72,7 @@ impl Metrics {
         metrics
     }
 
-    pub(super) fn decided(&self, kind: ModelKind, error: Option<&ScoreError>, took: Duration) {
+    pub(crate) fn decided(&self, kind: ModelKind, error: Option<&ScoreError>, took: Duration) {
         let kind = kind.as_str();
         let failure = |failure| Failure::ALL.into_iter().find(|(it, _)| *it == failure).map(|(_, name)| name);
         let outcome = match error {
@@ -83,24 +83,24 @@ impl Metrics {
         self.seconds.get_or_create(&OfKind { kind }).observe(took.as_secs_f64());
     }
 
-    pub(super) fn fell_back(&self, kind: ModelKind) {
+    pub(crate) fn fell_back(&self, kind: ModelKind) {
         self.fallbacks.get_or_create(&OfKind { kind: kind.as_str() }).inc();
     }
 
-    pub(super) fn swapped(&self, kind: ModelKind) {
+    pub(crate) fn swapped(&self, kind: ModelKind) {
         self.swaps.get_or_create(&OfKind { kind: kind.as_str() }).inc();
         self.failed_deployments.get_or_create(&OfKind { kind: kind.as_str() }).set(0);
     }
 
-    pub(super) fn failed_to_deploy(&self, kind: ModelKind) {
+    pub(crate) fn failed_to_deploy(&self, kind: ModelKind) {
         self.failed_deployments.get_or_create(&OfKind { kind: kind.as_str() }).set(1);
     }
 
-    pub(super) fn withdrew(&self, kind: ModelKind) {
+    pub(crate) fn withdrew(&self, kind: ModelKind) {
         self.withdrawn.get_or_create(&OfKind { kind: kind.as_str() }).inc();
     }
 
-    pub(super) fn components(&self, (compiled, cached): (u64, u64)) {
+    pub(crate) fn components(&self, (compiled, cached): (u64, u64)) {
         self.compiled.inner().store(compiled, std::sync::atomic::Ordering::Relaxed);
         self.cached.inner().store(cached, std::sync::atomic::Ordering::Relaxed);
     }

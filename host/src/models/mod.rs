@@ -7,26 +7,12 @@
 //! [`swap`] follows what is deployed, [`catalog`] is what operators do, [`gate`] is what a component has to
 //! show first; [`published`] is what pages get of it, and [`package`] what they ship with.
 
-mod breaker;
-pub mod catalog;
 pub mod decisions;
-mod drift;
-mod embedded;
-pub mod gate;
-mod loaded;
-mod measure;
+pub mod deploying;
 mod metrics;
-pub mod observer;
-pub mod package;
-pub mod published;
-pub mod pushes;
-pub mod report;
-pub mod route;
-pub mod scorer;
-mod served;
-pub mod split;
-pub mod swap;
-mod watch;
+pub mod observing;
+pub mod publishing;
+pub mod serving;
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -35,21 +21,22 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 
-use crate::domain::model::{ModelKind, ModelVersion};
+use crate::domain::model::ModelKind;
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::domain::{accessibility, nudge, risk};
+pub use crate::scoring::Scored;
 use crate::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, TransferRules};
 pub use crate::wasm::{Runtime, ScoreError};
 use decisions::DecisionLog;
-pub use embedded::{Card, Embedded};
-pub use loaded::Loaded;
 pub use metrics::Metrics;
-use observer::Observer;
-use published::{Shelf, Source};
-use route::Route;
-use scorer::Scorer;
-pub use served::Served;
+use observing::observer::Observer;
+use publishing::published::{Shelf, Source};
+pub use serving::embedded::{Card, Embedded};
+pub use serving::loaded::Loaded;
+use serving::route::Route;
+use serving::scorer::Scorer;
+pub use serving::served::Served;
 
 /// What is active of every kind at one moment. A kind without a component answers
 /// [`ScoreError::Missing`].
@@ -63,15 +50,6 @@ pub struct Registry {
     pub accessibility: Option<Arc<Route<AccessibilityScorer>>>,
     /// Transfer rules. Nobody takes their place: what they cannot decide is not decided.
     pub rules: Option<Arc<TransferRules>>,
-}
-
-/// An answer and the one version that gave it.
-#[derive(Debug, Clone)]
-pub struct Scored<T> {
-    /// The answer.
-    pub assessment: T,
-    /// Who gave it.
-    pub version: ModelVersion,
 }
 
 /// One component does not load.
@@ -97,7 +75,7 @@ pub struct Components<'a> {
 
 impl Components<'static> {
     /// The four that this program was built with.
-    pub const EMBEDDED: Self = embedded::COMPONENTS;
+    pub const EMBEDDED: Self = serving::embedded::COMPONENTS;
 }
 
 impl Registry {

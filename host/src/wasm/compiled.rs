@@ -4,10 +4,10 @@ use sha2::{Digest as _, Sha256};
 use wasmparser::{Encoding, Parser, Payload};
 use wasmtime::component::{Component, InstancePre, Linker};
 
-use super::engine::limits;
-use super::tenant::Tenant;
-use super::{LoadError, Runtime, wasi};
 use crate::domain::model::{Digest, PolicyClass};
+use crate::wasm::engine::limits;
+use crate::wasm::tenant::Tenant;
+use crate::wasm::{LoadError, Runtime, wasi};
 
 /// Largest component that is called inline. Ours have a hundredth of it; one that is larger brings a
 /// language's runtime, and is slow to instantiate even if it imports nothing.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use wasmtime::{Engine, UpdateDeadline};
 
-use super::LoadError;
-use super::tenant::Store;
+use crate::wasm::LoadError;
+use crate::wasm::tenant::Store;
 
 /// How often the clock ticks.
 const TICK: Duration = Duration::from_millis(1);

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use super::cache::Cache;
-use super::{LoadError, deadline};
 use crate::domain::model::PolicyClass;
+use crate::wasm::cache::Cache;
+use crate::wasm::{LoadError, deadline};
 
 /// What components of a class get.
 #[derive(Debug)]
@@ -182,17 +182,15 @@ fn config(limits: &Limits) -> Config {
         .concurrency_support(false)
         // The same bits in every runtime: V8 canonicalises too.
         .cranelift_nan_canonicalization(true)
-        // Off: what no scorer needs and where advisories have been.
+        // Proposals that no scorer needs and that have had advisories. Threads are not compiled in.
         .wasm_gc(false)
+        .gc_support(false)
         .wasm_exceptions(false)
-        .wasm_threads(false)
         .wasm_memory64(false)
         .wasm_relaxed_simd(false)
         .epoch_interruption(true)
         .max_wasm_stack(limits.stack_bytes)
         .memory_reservation(limits.memory_bytes as u64)
-        // A model that is compiled while requests run should not take every core.
-        .parallel_compilation(false)
         .allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     config
 }

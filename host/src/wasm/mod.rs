@@ -10,16 +10,14 @@
 //! of which they get an empty one; a call takes milliseconds on a thread of its own, for which the caller
 //! waits, so it is not to be made on a worker thread.
 
-mod bindings;
 mod cache;
 mod compiled;
-mod convert;
 mod deadline;
 mod engine;
 mod inspect;
 mod portable;
-mod scorers;
 mod tenant;
+mod v1;
 mod wasi;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,7 +36,7 @@ pub use compiled::{Compiled, PURE_BYTES_MAX};
 pub use engine::Runtime;
 pub use inspect::Format;
 pub use portable::{NotPortable, Portable};
-pub use scorers::{AccessibilityScorer, NudgeScorer, RiskScorer, TransferRules};
+pub use v1::scorers::{AccessibilityScorer, NudgeScorer, RiskScorer, TransferRules};
 
 /// Why a component was not loaded.
 #[derive(Debug, thiserror::Error)]

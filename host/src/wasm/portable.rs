@@ -3,13 +3,13 @@
 //!
 //! Engines outside this host know core modules only. The glue depends on the types of a component's
 //! world and on how its compiler lays out the calls, not on what its functions do: another model of the
-//! same make gets the same text. Not for deciding who may have it: that is [`crate::models::published`].
+//! same make gets the same text. Not for deciding who may have it: that is [`crate::models::publishing::published`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use js_component_bindgen::{InstantiationMode, TranspileOpts, Transpiled, transpile};
 
-use super::compiled::PURE_BYTES_MAX;
+use crate::wasm::compiled::PURE_BYTES_MAX;
 
 /// A component for JavaScript.
 #[derive(Debug, Clone, PartialEq, Eq)]

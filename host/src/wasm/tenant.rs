@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use wasmtime::{StoreLimits, StoreLimitsBuilder};
 
-use super::deadline;
-use super::engine::{ANSWER_FUEL, limits};
-use super::wasi::Nothing;
 use crate::domain::model::PolicyClass;
+use crate::wasm::deadline;
+use crate::wasm::engine::{ANSWER_FUEL, limits};
+use crate::wasm::wasi::Nothing;
 
 /// A store for one decision; everything in it is gone afterwards.
 pub(super) type Store = wasmtime::Store<Tenant>;

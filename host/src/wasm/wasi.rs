@@ -10,7 +10,7 @@ use wasmtime::component::{Component, Linker, Resource, ResourceTable, ResourceTy
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, IoError, add_to_linker_sync};
 use wasmtime_wasi::{Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView};
 
-use super::tenant::Tenant;
+use crate::wasm::tenant::Tenant;
 
 /// What imports of this class start with.
 pub(super) const IMPORTS: &str = "wasi:";

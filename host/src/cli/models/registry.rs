@@ -7,14 +7,14 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use sqlx::{PgConnection, PgPool};
 
-use super::{examine, report, told};
+use crate::cli::models::{examine, report, told};
 use crate::cli::print;
 use crate::clock::Clock;
 use crate::config::{Deploy, Models};
 use crate::db::components::{self, Component, Registered};
 use crate::db::deployments::{self, Canary, Deployment};
-use crate::models::catalog::{self, MAX_FLIP_PERCENT, Wanted};
-use crate::models::swap::register_built_in;
+use crate::models::deploying::catalog::{self, MAX_FLIP_PERCENT, Wanted};
+use crate::models::deploying::swap::register_built_in;
 use crate::wasm::Runtime;
 
 pub(super) async fn run(models: &Models, pool: &PgPool) -> Result<ExitCode> {
@@ -25,7 +25,9 @@ pub(super) async fn run(models: &Models, pool: &PgPool) -> Result<ExitCode> {
     match models {
         Models::Push { file, by } => push(&mut db, file, by).await,
         Models::Deploy(wanted) => deploy(&mut db, wanted).await,
-        Models::Report { kind, epoch, json } => report::run(&mut db, super::kind_of(kind)?, *epoch, *json).await,
+        Models::Report { kind, epoch, json } => {
+            report::run(&mut db, crate::cli::models::kind_of(kind)?, *epoch, *json).await
+        }
         Models::Rollback { kind, reason, by } => rollback(&mut db, kind, reason, by).await,
         Models::List | Models::Card { .. } | Models::Check { .. } | Models::Package { .. } => list(&mut db).await,
     }
@@ -110,7 +112,7 @@ async fn deploy(db: &mut PgConnection, wanted: &Deploy) -> Result<ExitCode> {
 }
 
 async fn rollback(db: &mut PgConnection, kind: &str, reason: &str, by: &str) -> Result<ExitCode> {
-    let kind = super::kind_of(kind)?;
+    let kind = crate::cli::models::kind_of(kind)?;
     let Some(deployed) = deployments::deployment_of(db, kind).await.context("cannot read what is deployed")? else {
         bail!("nothing was deployed for {kind}, so there is nothing to roll back");
     };

@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 
 use crate::cli::print;
 use crate::domain::model::ModelKind;
-use crate::models::report::{Challenger, Report};
+use crate::models::observing::report::{Challenger, Report};
 
 /// Characters of the longest bar of a histogram.
 const BAR_CHARS: usize = 24;
@@ -31,7 +31,7 @@ pub(super) async fn run(db: &mut PgConnection, kind: ModelKind, epoch: Option<i6
     report.challengers.iter().for_each(|challenger| tell(challenger, &mut lines));
     if !report.features.is_empty() {
         lines.extend([String::new(), "what is asked, against the data of training (PSI)".to_owned()]);
-        let feature = |it: &crate::models::report::Feature| format!("  {:34}{}", it.feature, index(it.psi));
+        let feature = |it: &crate::models::observing::report::Feature| format!("  {:34}{}", it.feature, index(it.psi));
         lines.extend(report.features.iter().map(feature));
     }
     print(&lines.join("\n"))?;

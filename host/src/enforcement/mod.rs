@@ -1,0 +1,3 @@
+//! What the risk of a transfer does to it.
+
+pub mod acknowledgment;

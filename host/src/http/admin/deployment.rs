@@ -1,0 +1,216 @@
+//! `/admin/models/{kind}/deployment`, `rollback`, `history` and `report`: what serves of a kind, and what was
+//! seen of its challengers.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use sqlx::PgConnection;
+
+use crate::app::App;
+use crate::clock::timestamp;
+use crate::db::components::{self, Component};
+use crate::db::deployments::{self, Canary, Deployment};
+use crate::domain::model::{Digest, ModelKind};
+use crate::http::admin::versions::kind_of;
+use crate::http::auth::Operator;
+use crate::http::error::Error;
+use crate::http::extract::{AssistBody, Parameters};
+use crate::http::fields::Fields;
+use crate::models::deploying::catalog::{self, MAX_FLIP_PERCENT, REASON_CHARS_MAX, SHADOWS_MAX, Wanted};
+use crate::models::observing::report::Report;
+
+/// Longest `model_version`.
+const VERSION_CHARS_MAX: usize = 100;
+
+/// Changes that a history shows.
+const HISTORY_MAX: i64 = 100;
+
+/// What serves of a kind; its `ETag` is the epoch.
+pub(crate) async fn get_deployment(
+    State(app): State<App>,
+    _: Operator,
+    Path(kind): Path<String>,
+) -> Result<Response, Error> {
+    let kind = kind_of(&kind)?;
+    let mut db = app.db.acquire().await?;
+    answer(&mut db, kind).await
+}
+
+async fn answer(db: &mut PgConnection, kind: ModelKind) -> Result<Response, Error> {
+    let deployed = deployments::deployment_of(db, kind).await?;
+    let registered = components::list(db).await?;
+    let body = match &deployed {
+        Some(deployment) => shown(deployment, &registered),
+        None => json!({
+            "kind": kind.as_str(),
+            "epoch": 0,
+            "champion": catalog::built_in(kind).and_then(|digest| name_of(digest, &registered)),
+            "previous": null,
+            "canary": null,
+            "shadows": [],
+            "reason": null,
+            "changed_by": null,
+            "changed_at": null,
+        }),
+    };
+    let epoch = deployed.map_or(0, |it| it.epoch);
+    let etag = HeaderValue::from_str(&format!("\"{epoch}\"")).map_err(|error| Error::Internal(error.into()))?;
+    Ok(([(header::ETAG, etag)], Json(body)).into_response())
+}
+
+fn name_of(digest: Digest, registered: &[Component]) -> Option<&str> {
+    registered.iter().find(|it| it.digest == digest).map(|it| it.model_version.as_str())
+}
+
+fn shown(deployment: &Deployment, registered: &[Component]) -> Value {
+    let name = |digest: Digest| name_of(digest, registered);
+    let canary = deployment.canary.map(|canary| {
+        json!({
+            "version": name(canary.digest),
+            "percent": canary.percent,
+            "max_flip_percent": canary.max_flip_percent,
+        })
+    });
+    json!({
+        "kind": deployment.kind.as_str(),
+        "epoch": deployment.epoch,
+        "champion": name(deployment.champion),
+        "previous": name(deployment.previous),
+        "canary": canary,
+        "shadows": deployment.shadows.iter().map(|digest| name(*digest)).collect::<Vec<_>>(),
+        "reason": deployment.reason,
+        "changed_by": deployment.changed_by,
+        "changed_at": timestamp(deployment.changed_at),
+    })
+}
+
+/// Every change of a kind, newest first.
+pub(crate) async fn get_history(
+    State(app): State<App>,
+    _: Operator,
+    Path(kind): Path<String>,
+) -> Result<Json<Value>, Error> {
+    let kind = kind_of(&kind)?;
+    let mut db = app.db.acquire().await?;
+    let registered = components::list(&mut db).await?;
+    let history = deployments::history_of(&mut db, kind, HISTORY_MAX).await?;
+    let changes: Vec<_> = history.iter().map(|it| shown(it, &registered)).collect();
+    Ok(Json(json!({ "history": changes })))
+}
+
+/// What was seen of the challengers of `epoch`, or of the latest deployment that had some.
+pub(crate) async fn get_report(
+    State(app): State<App>,
+    _: Operator,
+    Path(kind): Path<String>,
+    Parameters(mut fields): Parameters,
+) -> Result<Json<Report>, Error> {
+    let kind = kind_of(&kind)?;
+    let epoch = fields.optional_integer("epoch", 1, u32::MAX);
+    fields.finish()?;
+    let mut db = app.db.acquire().await?;
+    let report = Report::read(&mut db, kind, epoch.map(i64::from)).await?;
+    report.map(Json).ok_or(Error::NotFound)
+}
+
+/// Lets registered versions serve, if what serves is still what `If-Match` says. What is left out ends.
+pub(crate) async fn put_deployment(
+    State(app): State<App>,
+    operator: Operator,
+    Path(kind): Path<String>,
+    headers: HeaderMap,
+    AssistBody(mut fields): AssistBody,
+) -> Result<Response, Error> {
+    let kind = kind_of(&kind)?;
+    operator.may_change(kind)?;
+    let seen = seen_epoch(&headers)?;
+    let champion = fields.text("champion", VERSION_CHARS_MAX);
+    let canary = fields.optional_object("canary", read_canary);
+    let shadows = fields.texts("shadows", SHADOWS_MAX, VERSION_CHARS_MAX);
+    let reason = fields.text("reason", REASON_CHARS_MAX);
+    fields.finish()?;
+
+    let mut db = app.db.acquire().await?;
+    let registered = components::list(&mut db).await?;
+    let find = |field: &'static str, version: &str| {
+        let found = registered.iter().find(|it| it.kind == kind && it.model_version == version);
+        let detail = format!("names no registered {kind} component");
+        found.map(|it| it.digest).ok_or_else(|| unprocessable(field, "unknown-value", &detail))
+    };
+    let canary = canary.map(|canary| {
+        let digest = find("canary.version", &canary.version)?;
+        Ok::<_, Error>(Canary { digest, percent: canary.percent, max_flip_percent: canary.max_flip_percent })
+    });
+    let wanted = Wanted {
+        kind,
+        champion: find("champion", &champion)?,
+        canary: canary.transpose()?,
+        shadows: shadows.iter().map(|version| find("shadows", version)).collect::<Result<_, _>>()?,
+        stands_in: true,
+    };
+    wanted.check().map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
+    change(&app, &mut db, &wanted, seen, (&reason, &operator.name)).await
+}
+
+struct CanaryBody {
+    version: String,
+    percent: u8,
+    max_flip_percent: u8,
+}
+
+fn read_canary(fields: &mut Fields) -> CanaryBody {
+    let mut percent = |name, default| {
+        let read = fields.optional_integer(name, 1, 100);
+        read.map_or(default, |it| u8::try_from(it).unwrap_or(default))
+    };
+    let max_flip_percent = percent("max_flip_percent", MAX_FLIP_PERCENT);
+    // Nobody's when it is missing, which is refused below.
+    let percent = percent("percent", 0);
+    CanaryBody { version: fields.text("version", VERSION_CHARS_MAX), percent, max_flip_percent }
+}
+
+fn unprocessable(field: &str, code: &'static str, detail: &str) -> Error {
+    Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, field, code, detail)
+}
+
+/// Lets what served before serve again, alone. In a hurry nobody has to say what they saw; who does with
+/// `If-Match` cannot undo a rollback by asking for it twice.
+pub(crate) async fn roll_back(
+    State(app): State<App>,
+    operator: Operator,
+    Path(kind): Path<String>,
+    headers: HeaderMap,
+    AssistBody(mut fields): AssistBody,
+) -> Result<Response, Error> {
+    let kind = kind_of(&kind)?;
+    operator.may_change(kind)?;
+    let seen = headers.contains_key(header::IF_MATCH).then(|| seen_epoch(&headers)).transpose()?;
+    let reason = fields.text("reason", REASON_CHARS_MAX);
+    fields.finish()?;
+    let mut db = app.db.acquire().await?;
+    let deployed = deployments::deployment_of(&mut db, kind).await?.ok_or(Error::NothingDeployed)?;
+    let wanted = Wanted::rollback(kind, deployed.previous);
+    change(&app, &mut db, &wanted, seen.unwrap_or(deployed.epoch), (&reason, &operator.name)).await
+}
+
+async fn change(
+    app: &App,
+    db: &mut PgConnection,
+    wanted: &Wanted,
+    seen: i64,
+    why: (&str, &str),
+) -> Result<Response, Error> {
+    let epoch = catalog::deploy(db, wanted, seen, why, app.clock.now()).await?;
+    epoch.ok_or(Error::Stale)?;
+    answer(db, wanted.kind).await
+}
+
+/// The epoch in `If-Match`.
+fn seen_epoch(headers: &HeaderMap) -> Result<i64, Error> {
+    let value = headers.get(header::IF_MATCH).ok_or(Error::IfMatchMissing)?;
+    // Anything that this service never gave matches nothing.
+    let epoch = value.to_str().ok().and_then(|it| it.trim().strip_prefix('"')?.strip_suffix('"')?.parse().ok());
+    epoch.filter(|epoch| (0..i64::MAX).contains(epoch)).ok_or(Error::Stale)
+}

@@ -1,0 +1,3 @@
+//! The assistance API.
+
+pub(crate) mod scores;

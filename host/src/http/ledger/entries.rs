@@ -1,0 +1,150 @@
+//! `/api/ledger/accounts/{id}/entries` and `/balance`: an account's statement and its balance at any time.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use serde::Serialize;
+use sqlx::PgPool;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::auth::User;
+use crate::clock::timestamp;
+use crate::db::accounts::find_account;
+use crate::db::entries::{self as table, Entry, Span};
+use crate::http::error::Error;
+use crate::http::extract::{Cursor, Page, Parameters, PathId};
+use crate::http::ledger::accounts::CURRENCY;
+use crate::http::ledger::list::{self, Item};
+use crate::http::ledger::number::MoneyNumber;
+
+/// The number of a page's last entry.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Number(i64);
+
+impl Cursor for Number {
+    fn to_text(self) -> String {
+        self.0.to_string()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|number| digits && *number > 0).map(Self)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct EntryJson {
+    number: i64,
+    created_at: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    amount: MoneyNumber,
+    balance: MoneyNumber,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transaction_id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beneficiary_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spei_reference: Option<String>,
+}
+
+impl Item for EntryJson {
+    type Cursor = Number;
+
+    fn cursor(&self) -> Number {
+        Number(self.number)
+    }
+}
+
+impl From<Entry> for EntryJson {
+    fn from(entry: Entry) -> Self {
+        let kind = match entry.kind.as_str() {
+            "opening" => "opening",
+            "funding" => "funding",
+            "return" => "return",
+            _ if entry.delta.minor() < 0 => "transfer",
+            // The transfer was rejected after its amount had been debited.
+            _ => "refund",
+        };
+        Self {
+            number: entry.number,
+            created_at: timestamp(entry.created_at),
+            kind,
+            amount: MoneyNumber(entry.delta),
+            balance: MoneyNumber(entry.balance_after),
+            transaction_id: entry.transfer_id,
+            beneficiary_name: entry.beneficiary_name,
+            spei_reference: entry.spei_reference,
+        }
+    }
+}
+
+/// The account's entries, newest first, booked from `from` (inclusive) to `to` (exclusive).
+pub(crate) async fn list_entries(
+    State(app): State<App>,
+    User(owner): User,
+    id: Result<PathId, Error>,
+    Parameters(mut fields): Parameters,
+) -> Result<Response, Error> {
+    let (from, to) = (fields.optional_instant("from"), fields.optional_instant("to"));
+    let page = Page::<Number>::read(&mut fields);
+    fields.finish()?;
+    let account_id = own_account(&app.db, &owner, id?).await?;
+
+    let mut db = app.db.acquire().await?;
+    let mut span = Span::ALL;
+    if let Some(from) = from {
+        span.after = table::count_before(&mut db, account_id, from).await?;
+    }
+    if let Some(to) = to {
+        span.up_to = table::count_before(&mut db, account_id, to).await?;
+    }
+    drop(db);
+    let bounds = [("from", from), ("to", to)];
+    let bounds: Vec<_> = bounds.iter().filter_map(|(name, at)| Some(format!("{name}={}", timestamp((*at)?)))).collect();
+    let path = format!("/api/ledger/accounts/{account_id}/entries?{}", bounds.join("&"));
+    list::answer(path.trim_end_matches('?'), page, move |seen, limit| {
+        let pool = app.db.clone();
+        let up_to = seen.map_or(span.up_to, |Number(seen)| span.up_to.min(seen - 1));
+        async move {
+            let mut db = pool.acquire().await?;
+            let entries = table::list_entries(&mut db, account_id, Span { up_to, ..span }, limit).await?;
+            Ok(entries.into_iter().map(EntryJson::from).collect())
+        }
+    })
+    .await
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BalanceJson {
+    account_id: Uuid,
+    at: String,
+    balance: MoneyNumber,
+    currency: &'static str,
+}
+
+/// The account's balance at a time, by default now.
+pub(crate) async fn get_balance(
+    State(app): State<App>,
+    User(owner): User,
+    id: Result<PathId, Error>,
+    Parameters(mut fields): Parameters,
+) -> Result<Json<BalanceJson>, Error> {
+    let at: Option<OffsetDateTime> = fields.optional_instant("at");
+    fields.finish()?;
+    let account_id = own_account(&app.db, &owner, id?).await?;
+    let at = at.unwrap_or_else(|| app.clock.now());
+    let mut db = app.db.acquire().await?;
+    let balance = table::balance_at(&mut db, account_id, at).await?;
+    Ok(Json(BalanceJson { account_id, at: timestamp(at), balance: MoneyNumber(balance), currency: CURRENCY }))
+}
+
+async fn own_account(db: &PgPool, owner: &str, PathId(id): PathId) -> Result<Uuid, Error> {
+    let mut db = db.acquire().await?;
+    find_account(&mut db, owner, id).await?.ok_or(Error::NotFound)?;
+    Ok(id)
+}

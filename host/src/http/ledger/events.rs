@@ -1,0 +1,103 @@
+//! `/api/ledger/events`: changes of the user's transfers, as server-sent events.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event as Message, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::auth::User;
+use crate::clock::timestamp;
+use crate::db::outbox::Event;
+use crate::http::error::Error;
+use crate::http::extract::Parameters;
+use crate::http::ledger::number::MoneyNumber;
+use crate::outbox::{CURSOR_CHARS_MAX, Cursor, ListenError, Listener};
+
+/// Longest stream. The client then reconnects, and its token is checked again.
+const STREAM_TIME_MAX: Duration = Duration::from_secs(15 * 60);
+
+/// Interval of comment lines, which keep proxies from closing the connection as idle.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+
+/// A transfer reached a status.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EventJson {
+    transaction_id: Uuid,
+    #[serde(rename = "type")]
+    kind: String,
+    /// Number of earlier statuses.
+    ordinal: i16,
+    status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    account_id: Uuid,
+    amount: MoneyNumber,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beneficiary_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spei_reference: Option<String>,
+    /// The transaction whose money came back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    returns: Option<Uuid>,
+    created_at: String,
+}
+
+impl From<Event> for EventJson {
+    fn from(event: Event) -> Self {
+        Self {
+            transaction_id: event.transfer_id,
+            kind: if event.kind == "spei" { "transfer".to_owned() } else { event.kind },
+            ordinal: event.ordinal,
+            status: event.status,
+            reason: event.reason,
+            account_id: event.account_id,
+            amount: MoneyNumber(event.amount),
+            beneficiary_name: event.beneficiary_name,
+            spei_reference: event.spei_reference,
+            returns: event.returns,
+            created_at: timestamp(event.created_at),
+        }
+    }
+}
+
+/// The user's events from `Last-Event-ID` or `from` on, or from now on. Each message has the events of one commit and,
+/// as its id, the cursor to go on with.
+pub(crate) async fn stream_events(
+    State(app): State<App>,
+    User(owner): User,
+    headers: HeaderMap,
+    Parameters(mut fields): Parameters,
+) -> Result<Response, Error> {
+    // A browser's EventSource sends the id of the last message when it reconnects.
+    let last = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("-").to_owned());
+    let from = last.or_else(|| fields.optional_text("from", CURSOR_CHARS_MAX));
+    let cursor = from.as_deref().and_then(|text| text.parse::<Cursor>().ok());
+    if from.is_some() && cursor.is_none() {
+        fields.refuse("from", "unknown-value", "must be the id of a message, or empty to start at the beginning");
+    }
+    fields.finish()?;
+    let listener = app.outbox.listen(owner, cursor).await.map_err(|error| match error {
+        ListenError::Overloaded => Error::Overloaded,
+        ListenError::TooFarBack => {
+            let detail = "is too far back: read the lists, and listen from now on";
+            Error::invalid_field("from", "out-of-range", detail)
+        }
+        ListenError::Database(error) => error.into(),
+    })?;
+    let end = tokio::time::Instant::now() + STREAM_TIME_MAX;
+    let messages = stream::unfold(listener, move |mut listener: Listener| async move {
+        let (events, cursor) = tokio::time::timeout_at(end, listener.next()).await.ok()??;
+        let events: Vec<_> = events.into_iter().map(EventJson::from).collect();
+        let message = Message::default().event("transfers").id(cursor.to_string()).json_data(events).ok()?;
+        Some((Ok::<_, Infallible>(message), listener))
+    });
+    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)).into_response())
+}

@@ -1,0 +1,12 @@
+//! Handlers of the ledger API.
+
+pub mod accounts;
+pub mod analytics;
+pub mod beneficiaries;
+pub mod entries;
+pub(crate) mod events;
+mod list;
+mod number;
+pub mod profile;
+pub mod risk_context;
+pub mod transactions;

@@ -1,0 +1,103 @@
+//! Static files for browsers: pages, their modules and models, with headers for security and caching. Not for
+//! responses that depend on the user.
+
+use std::borrow::Cow;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::domain::model::Digest;
+use crate::http::error::Error;
+use crate::models::deploying::catalog::digest_of;
+
+/// For names whose bytes change with the build: revalidate every time.
+pub(crate) const NAMED: &str = "no-cache";
+
+/// For names that contain the digest of the bytes: cache for a year.
+pub(crate) const BY_DIGEST: &str = "public, max-age=31536000, immutable";
+
+/// A file compiled into this program: name and bytes.
+pub(crate) type Embedded = (&'static str, &'static [u8]);
+
+// One constant for each folder the build script lists.
+include!(concat!(env!("OUT_DIR"), "/served.rs"));
+
+pub(crate) fn embedded(
+    folder: &[Embedded],
+    name: &str,
+    headers: &HeaderMap,
+    policy: &'static str,
+) -> Result<Response, Error> {
+    let (_, bytes) = folder.iter().find(|(it, _)| *it == name).ok_or(Error::NotFound)?;
+    Ok(answer(headers, name, *bytes, (policy, NAMED)))
+}
+
+pub(crate) fn content_type(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("wasm") => "application/wasm",
+        _ => "application/octet-stream",
+    }
+}
+
+/// Responds with a file, or with 304 when the client has it.
+pub(crate) fn answer(
+    request: &HeaderMap,
+    name: &str,
+    bytes: impl Into<Cow<'static, [u8]>>,
+    (policy, caching): (&'static str, &'static str),
+) -> Response {
+    let bytes = bytes.into();
+    let etag = etag(digest_of(&bytes));
+    let headers: [(HeaderName, HeaderValue); 6] = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(content_type(name))),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy)),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (header::CACHE_CONTROL, HeaderValue::from_static(caching)),
+        (header::ETAG, etag.clone()),
+    ];
+    if is_known(request, &etag) {
+        return (StatusCode::NOT_MODIFIED, headers).into_response();
+    }
+    (headers, bytes.into_owned()).into_response()
+}
+
+pub(crate) fn etag(digest: Digest) -> HeaderValue {
+    // Quoted hex digits are always a valid header value.
+    HeaderValue::from_str(&format!("\"{digest}\"")).unwrap_or(HeaderValue::from_static("\"\""))
+}
+
+/// Whether `If-None-Match` lists this ETag, by the weak comparison of RFC 9110.
+pub(crate) fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
+    let Ok(etag) = etag.to_str() else { return false };
+    let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    lists.flat_map(|list| list.split(',')).map(str::trim).any(|it| it == "*" || it.trim_start_matches("W/") == etag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn if_none_match_is_a_list_and_may_be_weak() {
+        let etag = HeaderValue::from_static("\"abc\"");
+        for (sent, known) in [
+            ("\"abc\"", true),
+            ("W/\"abc\"", true),
+            ("\"x\", \"abc\"", true),
+            ("*", true),
+            ("\"x\"", false),
+            ("abc", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::IF_NONE_MATCH, sent.parse().unwrap());
+            assert_eq!(is_known(&headers, &etag), known, "{sent}");
+        }
+        assert!(!is_known(&HeaderMap::new(), &etag));
+    }
+}

@@ -1,0 +1,7 @@
+//! Pages, and the models that they fetch.
+
+pub(crate) mod bank;
+pub(crate) mod console;
+mod files;
+pub(crate) mod published;
+pub(crate) mod sandbox;

@@ -1,0 +1,114 @@
+//! `/models`: what is active of the kinds that this host publishes, for pages and workers that score by
+//! themselves. Public, for any origin, and the same for everybody: canaries are not among it.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::domain::model::ModelKind;
+use crate::http::error::Error;
+use crate::http::pages::files::{BY_DIGEST, NAMED, answer, etag, is_known};
+use crate::models::publishing::package::WIT;
+use crate::models::publishing::published::File;
+
+/// Nothing in it is a page.
+const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
+
+/// Without a token there is nothing that another origin could misuse.
+const ANY_ORIGIN: [(HeaderName, HeaderValue); 2] = [
+    (header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin")),
+];
+
+#[derive(Serialize)]
+struct ActiveJson {
+    kind: &'static str,
+    model_version: String,
+    sha256: String,
+    wit: &'static str,
+    core: FileJson,
+    glue: FileJson,
+}
+
+#[derive(Serialize)]
+struct FileJson {
+    sha256: String,
+    bytes: usize,
+    url: String,
+}
+
+impl FileJson {
+    fn new(file: &File, folder: &str, ending: &str) -> Self {
+        let sha256 = file.digest.to_string();
+        let url = format!("/models/{folder}/{sha256}.{ending}");
+        Self { sha256, bytes: file.bytes.len(), url }
+    }
+}
+
+/// What is active of a kind.
+pub(crate) async fn active(
+    State(app): State<App>,
+    Path(kind): Path<String>,
+    asked: HeaderMap,
+) -> Result<Response, Error> {
+    let kind = ModelKind::parse(&kind).filter(|kind| app.settings.published.contains(kind)).ok_or(Error::NotFound)?;
+    let registry = app.models.snapshot();
+    let (identity, published) = app.models.shelf().active(&registry, kind).await.ok_or(Error::NotFound)?;
+    let published = published.map_err(Error::NotPublishable)?;
+    let etag = etag(identity.digest);
+    let is_known = is_known(&asked, &etag);
+    let headers = [(header::CACHE_CONTROL, HeaderValue::from_static(NAMED)), (header::ETAG, etag)];
+    if is_known {
+        return Ok((StatusCode::NOT_MODIFIED, ANY_ORIGIN, headers).into_response());
+    }
+    let body = ActiveJson {
+        kind: kind.as_str(),
+        model_version: identity.version.to_string(),
+        sha256: identity.digest.to_string(),
+        wit: WIT,
+        core: FileJson::new(&published.core, "core", "wasm"),
+        glue: FileJson::new(&published.glue, "glue", "js"),
+    };
+    Ok((ANY_ORIGIN, headers, Json(body)).into_response())
+}
+
+/// A core module by its digest.
+pub(crate) async fn core(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    asked: HeaderMap,
+) -> Result<Response, Error> {
+    by_digest(&app, &name, ".wasm", &asked).await
+}
+
+/// Glue by its digest.
+pub(crate) async fn glue(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    asked: HeaderMap,
+) -> Result<Response, Error> {
+    by_digest(&app, &name, ".js", &asked).await
+}
+
+async fn by_digest(app: &App, name: &str, ending: &str, asked: &HeaderMap) -> Result<Response, Error> {
+    let digest = name.strip_suffix(ending).ok_or(Error::NotFound)?;
+    let file = match app.models.shelf().find(digest) {
+        Some(file) => file,
+        // Another host may have named it: what is active there is active here.
+        None => {
+            let registry = app.models.snapshot();
+            for kind in &app.settings.published {
+                let _ = app.models.shelf().active(&registry, *kind).await;
+            }
+            app.models.shelf().find(digest).ok_or(Error::NotFound)?
+        }
+    };
+    // The digest of both kinds of files stands in one list; the ending says which is meant.
+    if file.is_wasm() != (ending == ".wasm") {
+        return Err(Error::NotFound);
+    }
+    Ok((ANY_ORIGIN, answer(asked, name, file.bytes.to_vec(), (POLICY, BY_DIGEST))).into_response())
+}

@@ -1,0 +1,50 @@
+//! `/sandbox`: tokens for any user, in place of the bank's login. Only in the sandbox, which listens on loopback
+//! addresses only, and only under local names, which stops DNS rebinding.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::app::App;
+use crate::auth::token::{Minter, USER_CHARS_MAX};
+use crate::clock::timestamp;
+use crate::http::error::Error;
+use crate::http::extract::LedgerBody;
+use crate::http::finish::is_local_name;
+
+pub(crate) const TOKEN_LIFETIME: time::Duration = time::Duration::days(1);
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TokenJson {
+    token: String,
+    user: String,
+    expires_at: String,
+}
+
+/// Responds with 404 outside the sandbox.
+pub(crate) async fn is_sandbox(State(app): State<App>, headers: HeaderMap) -> Result<Response, Error> {
+    minter(&app, &headers)?;
+    Ok(Json(json!({"sandbox": true})).into_response())
+}
+
+pub(crate) async fn create_token(
+    State(app): State<App>,
+    headers: HeaderMap,
+    LedgerBody(mut fields): LedgerBody,
+) -> Result<Response, Error> {
+    let minter = minter(&app, &headers)?;
+    let user = fields.text("user", USER_CHARS_MAX);
+    fields.finish()?;
+    let now = app.clock.now();
+    let token = minter.mint(&user, None, now, TOKEN_LIFETIME).map_err(|error| Error::Internal(error.into()))?;
+    let answer = TokenJson { token, user, expires_at: timestamp(now + TOKEN_LIFETIME) };
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
+}
+
+fn minter<'a>(app: &'a App, headers: &HeaderMap) -> Result<&'a Minter, Error> {
+    app.sandbox.as_deref().filter(|_| is_local_name(headers)).ok_or(Error::NotFound)
+}

@@ -1,0 +1,4 @@
+//! Puts versions into service.
+
+pub mod catalog;
+pub mod swap;

@@ -1,0 +1,120 @@
+//! Whether what is asked is still what the models were trained on: the population stability index.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use crate::domain::model::ModelKind;
+use crate::models::Embedded;
+
+/// Added to the share of each bin, so that an empty one counts and does not divide by zero.
+const LEAST_SHARE: f64 = 1e-4;
+
+/// How one fact lay in the data of training. Bins lie between the deciles, and each decile's own value has
+/// one more: a flag that is rarely on must not hide in the bin of the others.
+#[derive(Debug, Clone, Deserialize)]
+struct Fact {
+    fact: String,
+    ends: Vec<f64>,
+    shares: Vec<f64>,
+}
+
+/// How the facts of each kind lay in the data of training, from the card of the model that is built in.
+#[derive(Debug, Default)]
+pub(crate) struct Reference(HashMap<(ModelKind, String), Fact>);
+
+impl Reference {
+    /// From the cards.
+    pub(crate) fn embedded() -> Self {
+        #[derive(Deserialize)]
+        struct Card {
+            reference: Vec<Fact>,
+        }
+        let built_in = Embedded::ALL.into_iter().filter(|it| it.by_default);
+        let facts = built_in.filter_map(|it| {
+            // A unit test holds the cards to this.
+            let card: Card = serde_json::from_str(it.card?.json).ok()?;
+            Some(card.reference.into_iter().map(move |fact| ((it.kind, fact.fact.clone()), fact)))
+        });
+        Self(facts.flatten().collect())
+    }
+
+    /// Where a value falls; none when the fact is not in the card.
+    pub(crate) fn bucket_of(&self, kind: ModelKind, fact: &str, value: f64) -> Option<i32> {
+        let ends = &self.0.get(&(kind, fact.to_owned()))?.ends;
+        let bucket = ends.partition_point(|end| *end < value) + ends.partition_point(|end| *end <= value);
+        i32::try_from(bucket).ok()
+    }
+
+    /// The index of a fact, of which so many fell into each bucket.
+    pub(crate) fn psi(&self, kind: ModelKind, fact: &str, counts: &HashMap<i32, i64>) -> Option<f64> {
+        let shares = &self.0.get(&(kind, fact.to_owned()))?.shares;
+        let count = |bucket: usize| i32::try_from(bucket).ok().and_then(|it| counts.get(&it)).copied().unwrap_or(0);
+        let counts: Vec<f64> = (0..shares.len()).map(|bucket| count(bucket) as f64).collect();
+        Some(psi(shares, &counts))
+    }
+}
+
+/// The index between two histograms with the same bins; 0 when they lie alike, and when one is empty.
+/// Below 0.1 nothing has moved that matters, above 0.25 the model should be looked at.
+pub(crate) fn psi(reference: &[f64], observed: &[f64]) -> f64 {
+    let shares = |counts: &[f64]| -> Option<Vec<f64>> {
+        let sum: f64 = counts.iter().sum();
+        let share = |count: &f64| (count / sum + LEAST_SHARE) / (1.0 + LEAST_SHARE * counts.len() as f64);
+        (sum > 0.0).then(|| counts.iter().map(share).collect())
+    };
+    let (Some(was), Some(is)) = (shares(reference), shares(observed)) else { return 0.0 };
+    was.iter().zip(&is).map(|(was, is)| (is - was) * (is / was).ln()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::serving::scorer::Scorer;
+
+    #[test]
+    fn the_cards_know_every_fact_that_is_watched() {
+        let reference = Reference::embedded();
+        let risk = crate::domain::risk::Request {
+            amount: 100.0,
+            is_new_beneficiary: false,
+            hour_of_day: 12,
+            num_past_transactions: 5,
+            avg_transaction_amount: 100.0,
+            max_transaction_amount: 200.0,
+            num_transactions_to_beneficiary: 2,
+            is_new_device: false,
+            geolocation_changed: false,
+            beneficiary_saved_minutes: None,
+        };
+        let nudge = crate::domain::nudge::Request {
+            screen: "login".to_owned(),
+            num_validation_errors: 0,
+            time_on_screen_seconds: 20,
+            num_back_navigations: 0,
+            steps_total: 3,
+            current_step: 1,
+        };
+        let facts =
+            crate::wasm::RiskScorer::facts(&risk).into_iter().map(|(name, value)| (ModelKind::Risk, name, value));
+        let others = crate::wasm::NudgeScorer::facts(&nudge).into_iter();
+        for (kind, name, value) in facts.chain(others.map(|(name, value)| (ModelKind::Nudge, name, value))) {
+            let bucket = reference.bucket_of(kind, name, value);
+            let fact = &reference.0[&(kind, name.to_owned())];
+            assert_eq!(fact.shares.len(), 2 * fact.ends.len() + 1, "{kind} {name}");
+            assert!((fact.shares.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{kind} {name}");
+            assert!(bucket.is_some_and(|it| (it as usize) < fact.shares.len()), "{kind} {name}");
+        }
+    }
+
+    #[test]
+    fn the_index_is_zero_for_the_same_and_grows_with_the_difference() {
+        assert_eq!(psi(&[1.0, 1.0, 2.0], &[10.0, 10.0, 20.0]), 0.0);
+        assert_eq!(psi(&[1.0, 1.0], &[0.0, 0.0]), 0.0);
+        let (near, far) = (psi(&[0.5, 0.5], &[45.0, 55.0]), psi(&[0.5, 0.5], &[5.0, 95.0]));
+        // (.45 - .5) ln(.45 / .5) + (.55 - .5) ln(.55 / .5), but for the least shares.
+        assert!((near - 0.010_034).abs() < 1e-4, "{near}");
+        assert!(far > 1.0, "{far}");
+        assert!(psi(&[0.999, 0.001], &[0.9, 0.1]) > 0.25);
+    }
+}

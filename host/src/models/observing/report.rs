@@ -1,0 +1,365 @@
+//! What was seen of a deployment's challengers, as figures. From counts by bucket, so percentiles are
+//! known as finely as the buckets are: differences to a thousandth, times to a fifth.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use crate::clock::timestamp;
+use crate::db::comparisons::{self, Count};
+use crate::db::components::{self, Component};
+use crate::db::deployments::{self, Deployment};
+use crate::domain::model::{Digest, ModelKind};
+use crate::models::deploying::catalog::{self, AUTOMATIC};
+use crate::models::observing::drift::{Reference, psi};
+use crate::models::observing::measure::{
+    DIFFERENCE_UNIT, FACT, Failure, Measure, SCORE_BUCKETS, classes_of_flip, time_of_bucket,
+};
+use crate::models::serving::scorer::Scorer;
+use crate::wasm::{AccessibilityScorer, NudgeScorer, RiskScorer};
+
+/// Changes that are looked through for the latest one with challengers.
+const HISTORY_MAX: i64 = 100;
+
+/// Requests before an index is told: with fewer, samples of the very same population differ.
+const PSI_REQUESTS_MIN: i64 = 500;
+
+/// What was seen of a deployment.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// Which kind.
+    pub kind: &'static str,
+    /// Which deployment.
+    pub epoch: i64,
+    /// Whether it is the present one.
+    pub current: bool,
+    /// `model_version` of the champion.
+    pub champion: String,
+    /// When it was made; none where nothing was ever deployed.
+    pub since: Option<String>,
+    /// Requests that were compared.
+    pub observed: i64,
+    /// Requests that were not, because too many waited.
+    pub dropped: i64,
+    /// Whether what is asked is what the built-in model was trained on.
+    pub features: Vec<Feature>,
+    /// The canary first.
+    pub challengers: Vec<Challenger>,
+}
+
+/// One fact of the requests.
+#[derive(Debug, Clone, Serialize)]
+pub struct Feature {
+    /// Its name in the HTTP API.
+    pub feature: String,
+    /// Population stability index against the data of training, when it is known.
+    pub psi: Option<f64>,
+    /// Requests.
+    pub observed: i64,
+}
+
+/// One challenger beside the champion.
+#[derive(Debug, Clone, Serialize)]
+pub struct Challenger {
+    /// Its `model_version`.
+    pub version: String,
+    /// `canary` or `shadow`.
+    pub role: &'static str,
+    /// Of a hundred users, for a canary.
+    pub percent: Option<u8>,
+    /// Requests that both answered.
+    pub compared: i64,
+    /// Requests on which it failed, by how.
+    pub failed: BTreeMap<&'static str, i64>,
+    /// The verdicts, in the order of [`Self::flips`].
+    pub classes: &'static [&'static str],
+    /// How often the champion said the row's and this one the column's.
+    pub flips: Vec<Vec<i64>>,
+    /// Share of the compared that are of different classes.
+    pub flip_share: f64,
+    /// The challenger's score less the champion's.
+    pub difference: Difference,
+    /// Population stability index of the score, once something was compared.
+    pub score_psi: Option<f64>,
+    /// Times in microseconds.
+    pub latency_us: Latencies,
+    /// Why the canary was withdrawn.
+    pub withdrawn: Option<String>,
+    /// How the scores lie.
+    pub scores: Scores,
+}
+
+/// Figures of a difference; percentiles and the largest are of its absolute value.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Difference {
+    pub mean: f64,
+    pub p50: f64,
+    pub p99: f64,
+    pub largest: f64,
+}
+
+/// Times of both.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Latencies {
+    pub champion: Latency,
+    pub challenger: Latency,
+}
+
+/// Times of one, in microseconds.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Latency {
+    pub p50: f64,
+    pub p99: f64,
+}
+
+/// Histograms of both scores.
+#[derive(Debug, Clone, Serialize)]
+pub struct Scores {
+    /// Ends of the bins.
+    pub edges: Vec<f64>,
+    /// Answers in each bin.
+    pub champion: Vec<i64>,
+    /// Answers in each bin.
+    pub challenger: Vec<i64>,
+}
+
+impl Report {
+    /// Of a deployment; by default the latest that had challengers, else the present one, which is empty when
+    /// nothing was ever deployed. None when there is no such deployment.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn read(db: &mut PgConnection, kind: ModelKind, epoch: Option<i64>) -> Result<Option<Self>, sqlx::Error> {
+        // Whoever names a deployment may mean an old one.
+        let limit = if epoch.is_some() { i64::MAX } else { HISTORY_MAX };
+        let history = deployments::history_of(db, kind, limit).await?;
+        let has_challengers = |it: &Deployment| it.canary.is_some() || !it.shadows.is_empty();
+        let at = match epoch {
+            Some(epoch) => history.iter().position(|it| it.epoch == epoch),
+            None => history.iter().position(has_challengers).or((!history.is_empty()).then_some(0)),
+        };
+        let Some(at) = at else {
+            let registered = if epoch.is_none() { components::list(db).await? } else { Vec::new() };
+            return Ok(catalog::built_in(kind).filter(|_| epoch.is_none()).map(|champion| {
+                let nothing = Deployment::nothing(kind, champion);
+                Self::of(&nothing, None, &[], &registered)
+            }));
+        };
+        let counts = comparisons::of_epoch(db, kind, history[at].epoch).await?;
+        let registered = components::list(db).await?;
+        // The change after it says whether its canary was withdrawn.
+        let after = at.checked_sub(1).map(|newer| &history[newer]);
+        Ok(Some(Self::of(&history[at], after, &counts, &registered)))
+    }
+
+    fn of(deployment: &Deployment, after: Option<&Deployment>, counts: &[Count], registered: &[Component]) -> Self {
+        let Deployment { kind, epoch, champion, .. } = *deployment;
+        let seen = Seen::new(counts);
+        let version = |digest: Digest| {
+            let found = registered.iter().find(|it| it.digest == digest);
+            found.map_or_else(|| digest.to_string(), |it| it.model_version.clone())
+        };
+        let reference = Reference::embedded();
+        let features = seen.facts(champion).map(|(fact, buckets)| Feature {
+            feature: fact.to_owned(),
+            psi: enough(buckets.values().sum()).and_then(|()| reference.psi(kind, fact, buckets)),
+            observed: buckets.values().sum(),
+        });
+        let withdrawn = after.filter(|after| after.changed_by == AUTOMATIC && after.canary.is_none());
+        let withdrawn = withdrawn.map(|after| after.reason.clone());
+        let canary = deployment.canary.map(|canary| Challenger {
+            version: version(canary.digest),
+            role: "canary",
+            percent: Some(canary.percent),
+            withdrawn,
+            ..seen.challenger(kind, canary.digest)
+        });
+        let shadows = deployment
+            .shadows
+            .iter()
+            .map(|digest| Challenger { version: version(*digest), ..seen.challenger(kind, *digest) });
+        Self {
+            kind: kind.as_str(),
+            epoch,
+            current: after.is_none(),
+            champion: version(champion),
+            since: (epoch > 0).then(|| timestamp(deployment.changed_at)),
+            observed: seen.sum(champion, Measure::Observed),
+            dropped: seen.sum(champion, Measure::Dropped),
+            features: features.collect(),
+            challengers: canary.into_iter().chain(shadows).collect(),
+        }
+    }
+}
+
+type Buckets = HashMap<i32, i64>;
+
+/// Counts by component and measure.
+struct Seen<'a>(BTreeMap<([u8; 32], &'a str), Buckets>);
+
+impl<'a> Seen<'a> {
+    fn new(counts: &'a [Count]) -> Self {
+        let mut seen: BTreeMap<_, Buckets> = BTreeMap::new();
+        for it in counts {
+            seen.entry((it.digest.0, it.measure.as_str())).or_default().insert(it.bucket, it.count);
+        }
+        Self(seen)
+    }
+
+    fn buckets(&self, digest: Digest, measure: Measure) -> Buckets {
+        let name = measure.to_string();
+        self.0.get(&(digest.0, name.as_str())).cloned().unwrap_or_default()
+    }
+
+    fn sum(&self, digest: Digest, measure: Measure) -> i64 {
+        self.buckets(digest, measure).values().sum()
+    }
+
+    fn facts(&self, digest: Digest) -> impl Iterator<Item = (&str, &Buckets)> {
+        let of = self.0.iter().filter(move |((it, _), _)| *it == digest.0);
+        of.filter_map(|((_, measure), buckets)| Some((measure.strip_prefix(FACT)?, buckets)))
+    }
+
+    fn challenger(&self, kind: ModelKind, digest: Digest) -> Challenger {
+        let classes = classes_of(kind);
+        let mut flips = vec![vec![0; classes.len()]; classes.len()];
+        for (bucket, count) in self.buckets(digest, Measure::Flip) {
+            let (was, is) = classes_of_flip(bucket);
+            if let Some(cell) = flips.get_mut(was).and_then(|row| row.get_mut(is)) {
+                *cell += count;
+            }
+        }
+        let compared: i64 = flips.iter().flatten().sum();
+        let same: i64 = flips.iter().enumerate().map(|(at, row)| row[at]).sum();
+        let failed = self.buckets(digest, Measure::Failed);
+        let failed = Failure::ALL.map(|(failure, name)| (name, failed.get(&(failure as i32)).copied().unwrap_or(0)));
+        let histogram = |measure| {
+            let buckets = self.buckets(digest, measure);
+            let count = |bucket: usize| buckets.get(&(bucket as i32)).copied().unwrap_or(0);
+            (0..SCORE_BUCKETS).map(count).collect::<Vec<i64>>()
+        };
+        let (was, is) = (histogram(Measure::ChampionScore), histogram(Measure::ChallengerScore));
+        let numbers = |counts: &[i64]| counts.iter().map(|count| *count as f64).collect::<Vec<_>>();
+        let latency = |measure| {
+            let times: Vec<_> = self.buckets(digest, measure).into_iter().collect();
+            let times = sorted(times.into_iter().map(|(bucket, count)| (time_of_bucket(bucket), count)));
+            Latency { p50: rounded(percentile(&times, 0.5)), p99: rounded(percentile(&times, 0.99)) }
+        };
+        Challenger {
+            version: String::new(),
+            role: "shadow",
+            percent: None,
+            compared,
+            failed: failed.into(),
+            classes,
+            flips,
+            flip_share: if compared == 0 { 0.0 } else { (compared - same) as f64 / compared as f64 },
+            difference: difference(&self.buckets(digest, Measure::Difference)),
+            score_psi: enough(was.iter().sum()).map(|()| psi(&numbers(&was), &numbers(&is))),
+            latency_us: Latencies {
+                champion: latency(Measure::ChampionTime),
+                challenger: latency(Measure::ChallengerTime),
+            },
+            withdrawn: None,
+            scores: Scores {
+                edges: (0..=SCORE_BUCKETS).map(|edge| edge as f64 / SCORE_BUCKETS as f64).collect(),
+                champion: was,
+                challenger: is,
+            },
+        }
+    }
+}
+
+/// Few requests lie unlike anything by chance alone.
+fn enough(requests: i64) -> Option<()> {
+    (requests >= PSI_REQUESTS_MIN).then_some(())
+}
+
+fn classes_of(kind: ModelKind) -> &'static [&'static str] {
+    match kind {
+        ModelKind::Risk => RiskScorer::CLASSES,
+        ModelKind::Nudge => NudgeScorer::CLASSES,
+        ModelKind::Accessibility => AccessibilityScorer::CLASSES,
+        ModelKind::TransferRules => &[],
+    }
+}
+
+fn difference(buckets: &Buckets) -> Difference {
+    let value = |bucket: &i32| f64::from(*bucket) * DIFFERENCE_UNIT;
+    let count: i64 = buckets.values().sum();
+    let sum: f64 = buckets.iter().map(|(bucket, count)| value(bucket) * *count as f64).sum();
+    let sizes = sorted(buckets.iter().map(|(bucket, count)| (value(bucket).abs(), *count)));
+    Difference {
+        mean: if count == 0 { 0.0 } else { sum / count as f64 },
+        p50: percentile(&sizes, 0.5),
+        p99: percentile(&sizes, 0.99),
+        largest: sizes.last().map_or(0.0, |(size, _)| *size),
+    }
+}
+
+fn sorted(values: impl Iterator<Item = (f64, i64)>) -> Vec<(f64, i64)> {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    values
+}
+
+/// The smallest value with at least this share of the counts at or below it; 0 without any.
+fn percentile(values: &[(f64, i64)], share: f64) -> f64 {
+    let all: i64 = values.iter().map(|(_, count)| count).sum();
+    let mut below = 0;
+    for (value, count) in values {
+        below += count;
+        if below as f64 >= share * all as f64 {
+            return *value;
+        }
+    }
+    0.0
+}
+
+/// To a tenth of a microsecond.
+fn rounded(micros: f64) -> f64 {
+    (micros * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::observing::measure::{bucket_of_difference, bucket_of_flip};
+
+    fn count(measure: Measure, bucket: i32, count: i64) -> Count {
+        Count { kind: ModelKind::Risk, epoch: 1, digest: Digest([1; 32]), measure: measure.to_string(), bucket, count }
+    }
+
+    #[test]
+    fn counts_become_figures() {
+        let counts = [
+            count(Measure::Flip, bucket_of_flip(0, 0), 90),
+            count(Measure::Flip, bucket_of_flip(0, 2), 4),
+            count(Measure::Flip, bucket_of_flip(2, 1), 6),
+            count(Measure::Difference, bucket_of_difference(0.0), 90),
+            count(Measure::Difference, bucket_of_difference(0.5), 4),
+            count(Measure::Difference, bucket_of_difference(-0.25), 6),
+            count(Measure::Failed, Failure::TimedOut as i32, 2),
+        ];
+        let challenger = Seen::new(&counts).challenger(ModelKind::Risk, Digest([1; 32]));
+        assert_eq!(challenger.compared, 100);
+        assert_eq!(challenger.flips, [[90, 0, 4], [0, 0, 0], [0, 6, 0]]);
+        assert_eq!(challenger.flip_share, 0.1);
+        assert_eq!(challenger.failed["timed_out"], 2);
+        assert!((challenger.difference.mean - 0.005).abs() < 1e-12);
+        assert_eq!(challenger.difference.p50, 0.0);
+        assert_eq!((challenger.difference.p99, challenger.difference.largest), (0.5, 0.5));
+    }
+
+    #[test]
+    fn nothing_seen_is_no_division_by_zero() {
+        let challenger = Seen::new(&[]).challenger(ModelKind::Nudge, Digest([1; 32]));
+        assert_eq!((challenger.compared, challenger.flip_share, challenger.score_psi), (0, 0.0, None));
+        assert_eq!(challenger.latency_us.champion.p99, 0.0);
+        assert_eq!(challenger.classes, ["assist", "info", "warning"]);
+    }
+}

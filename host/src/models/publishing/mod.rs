@@ -1,0 +1,4 @@
+//! What pages and the npm package get of the active models.
+
+pub mod package;
+pub mod published;
