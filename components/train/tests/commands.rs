@@ -183,3 +183,19 @@ fn invalid_files_are_reported_with_line_and_reason() {
     assert!(output.contains("only risk models have cut-offs"), "{output}");
     assert!(complaint(&["evaluate", "--model", "risk-9"]).contains("invalid value 'risk-9'"));
 }
+
+#[test]
+fn a_build_rejects_weights_of_another_kind_before_it_compiles() {
+    let build = |kind: &str, weights: &str| {
+        let arguments = ["--model", kind, weights, "/dev/null"];
+        let output = Command::new(root().join("components/build.sh")).args(arguments).output().expect("bash runs");
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let nudge = root().join("components/nudge/models/nudge-1/weights.bin");
+    let nudge = nudge.to_str().expect("text");
+    assert_eq!(build("risk", nudge), format!("components: '{nudge}' has weights for nudge, not for risk.\n"));
+    let folder = Folder::new("weights");
+    let text = folder.file("weights.bin", "text");
+    assert_eq!(build("risk", &text), format!("components: '{text}' is not a weights file.\n"));
+}
