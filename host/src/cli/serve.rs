@@ -12,7 +12,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::analytics::EventWorker;
-use crate::app::{App, RiskEnforcement, Settings};
+use crate::app::{App, Settings};
 use crate::auth::token::{Minter, Verifier, mint};
 use crate::cli::database::{Database, Use};
 use crate::cli::{couriers, heads, print, secret};
@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::config::{ClabePolicy, Common, PublishedKind, RiskPolicy, Serve, program};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
+use crate::domain::risk::Enforcement;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::gate::pushes::Pushes;
 use crate::gate::report::Gate;
@@ -31,7 +32,7 @@ use crate::ledger::store::Postgres;
 use crate::ledger::{Ledger, LedgerConfig};
 use crate::models::decisions::{self, DecisionLog};
 use crate::models::deploying::swap::Swapper;
-use crate::models::{Components, Models, Registry};
+use crate::models::{Models, Registry};
 use crate::outbox::Outbox;
 use crate::wasm::{Cache, Runtime};
 use crate::{assist_router, ledger_router};
@@ -76,7 +77,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         }
     };
     let way = couriers::open(&serve.rail)?;
-    let registry = Registry::load(&runtime, Components::EMBEDDED)
+    let registry = Registry::embedded(&runtime)
         .context("this program was built with an unusable component: run `make components` and build again")?;
 
     let database = Database::open(common, Use::Owned).await?;
@@ -225,9 +226,9 @@ fn settings(serve: &Serve) -> Settings {
     Settings {
         opening_credit: if serve.sandbox { SANDBOX_CREDIT } else { Money::ZERO },
         risk_enforcement: match serve.risk_enforcement {
-            RiskPolicy::Off => RiskEnforcement::Off,
-            RiskPolicy::Shadow => RiskEnforcement::Shadow,
-            RiskPolicy::Enforce => RiskEnforcement::Enforce,
+            RiskPolicy::Off => Enforcement::Off,
+            RiskPolicy::Shadow => Enforcement::Shadow,
+            RiskPolicy::Enforce => Enforcement::Enforce,
         },
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,
         assist_hosts,

@@ -11,22 +11,18 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::cli::scorers::Scorer;
 use crate::domain::accessibility::Language;
 use crate::domain::model::PolicyClass;
 use crate::domain::money::Money;
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::gate::examination::{Ended, refuse, told};
-use crate::gate::promises::{self, Promised};
+use crate::gate::promises;
 use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::Report;
 use crate::http::fields::Fields;
+use crate::scoring::{Envelope, Kind, Scored, Scorer as _};
 use crate::wasm::TransferRules;
-
-pub(crate) const RISK: &str = include_str!("../../../tests/golden/hand/risk.ndjson");
-pub(crate) const NUDGE: &str = include_str!("../../../tests/golden/hand/nudge.ndjson");
-pub(crate) const ACCESSIBILITY: &str = include_str!("../../../tests/golden/hand/accessibility.ndjson");
 
 /// Expectations that follow from the specification alone, whatever the model.
 const REQUIRED: [&str; 8] = [
@@ -83,14 +79,14 @@ impl Faults {
 }
 
 /// Asks a scorer every case.
-pub(crate) fn of_scorer<S: Promised>(scorer: &S, text: &str, report: &mut Report) -> Result<(), Ended> {
+pub(crate) fn of_scorer<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<(), Ended> {
     let broken = |report: &mut Report, detail: String| refuse(report, "cases", detail);
-    let cases: Result<Vec<Case<'_>>, _> = text.lines().map(serde_json::from_str).collect();
+    let cases: Result<Vec<Case<'_>>, _> = K::CASES.lines().map(serde_json::from_str).collect();
     let cases = cases.map_err(|error| broken(report, format!("this program's own cases do not read: {error}")))?;
     let row = |case: &Case<'_>| {
         let object = serde_json::from_str(case.request.get()).ok()?;
         let mut fields = Fields::from_row(object);
-        let row = S::read(&mut fields, Language::Spanish);
+        let row = Envelope::read::<K>(&mut fields, Language::Spanish);
         fields.into_faults().is_empty().then_some(row)
     };
     let rows: Vec<_> = cases.iter().filter_map(row).collect();
@@ -98,15 +94,16 @@ pub(crate) fn of_scorer<S: Promised>(scorer: &S, text: &str, report: &mut Report
     let mut scores = HashMap::new();
     let (mut unusable, mut wrong, mut order, mut notes, mut repeats) =
         (Faults::default(), Faults::default(), Faults::default(), Faults::default(), Faults::default());
-    let together = scorer.score(&rows).map_err(|error| refuse(report, "batch", told(error)))?;
+    let requests: Vec<_> = rows.iter().map(|row| row.request.clone()).collect();
+    let together = scorer.assess_batch(&requests).map_err(|error| refuse(report, "batch", told(error)))?;
     for ((case, asked), batched) in cases.iter().zip(rows).zip(together) {
-        let answers = [scorer.score_one(&asked), scorer.score_one(&asked), batched];
+        let answers = [scorer.assess(&asked.request), scorer.assess(&asked.request), batched];
         let mut told_answers = Vec::new();
         for answer in answers {
             match answer {
                 Ok(answer) => {
-                    let Some(row) = row(case) else { continue };
-                    told_answers.push(serde_json::to_value(scorer.answer(row, answer).json).unwrap_or_default());
+                    let scored = Scored { assessment: answer, version: scorer.identity().version.clone() };
+                    told_answers.push(serde_json::to_value(K::response(asked.clone(), scored)).unwrap_or_default());
                 }
                 Err(error) => unusable.add(format!("{}: {}", case.case, told(error))),
             }
@@ -141,8 +138,8 @@ pub(crate) fn of_scorer<S: Promised>(scorer: &S, text: &str, report: &mut Report
     if notes.count > 0 {
         report.add("differs", Noted, format!("from the models in force in {}", notes.sentence(count)));
     }
-    promises::check(scorer, report)?;
-    time(scorer, &cases.iter().filter_map(row).collect::<Vec<_>>(), report)
+    promises::check::<K>(scorer, report)?;
+    time::<K>(scorer, &requests, report)
 }
 
 /// Compares what has to hold, and notes what only the models in force do.
@@ -171,12 +168,12 @@ fn compare(case: &Case<'_>, answer: &Value, wrong: &mut Faults, notes: &mut Faul
 }
 
 /// Times single calls.
-fn time<S: Scorer>(scorer: &S, rows: &[S::Row], report: &mut Report) -> Result<(), Ended> {
+fn time<K: Kind>(scorer: &K::Scorer, requests: &[K::Request], report: &mut Report) -> Result<(), Ended> {
     let mut times = Vec::with_capacity(TIMED);
-    for row in rows.iter().cycle().take(TIMED) {
+    for request in requests.iter().cycle().take(TIMED) {
         let start = Instant::now();
         // Its answer was checked above.
-        let _ = scorer.score_one(row);
+        let _ = scorer.assess(request);
         times.push(start.elapsed());
     }
     tell_times(&mut times, slow(scorer.identity().class), report)

@@ -12,11 +12,9 @@ use rustix::process::nice;
 use crate::cli::print;
 use crate::domain::model::{ModelKind, PolicyClass};
 use crate::gate::cases;
-use crate::gate::promises::Promised;
 use crate::gate::report::{COMPONENT_BYTES_MAX, Outcome, Report};
-use crate::wasm::{
-    AccessibilityScorer, Compiled, Format, Identity, NudgeScorer, PURE_BYTES_MAX, RiskScorer, Runtime, TransferRules,
-};
+use crate::scoring::{Kind, Scorer as _, Visitor, with_kind};
+use crate::wasm::{Compiled, Format, Identity, PURE_BYTES_MAX, Runtime, TransferRules};
 use Outcome::{Noted, Passed, Refused};
 
 /// Seconds of processor time for components that could be pure: ours take half of one.
@@ -98,18 +96,28 @@ fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Ended> {
         return Err(refuse(report, "world", format!("offers {offered}, which is no world of caudal:scoring@1.0.0")));
     };
     report.kind = Some(kind.as_str().to_owned());
-    let linked = match kind {
-        ModelKind::Risk => RiskScorer::link(&compiled).map(|it| of_scorer(&it, cases::RISK, report)),
-        ModelKind::Nudge => NudgeScorer::link(&compiled).map(|it| of_scorer(&it, cases::NUDGE, report)),
-        ModelKind::Accessibility => {
-            AccessibilityScorer::link(&compiled).map(|it| of_scorer(&it, cases::ACCESSIBILITY, report))
-        }
-        ModelKind::TransferRules => TransferRules::link(&compiled).map(|rules| {
-            identified(rules.identity(), report);
-            cases::of_rules(&rules, report)
-        }),
-    };
-    linked.unwrap_or_else(|error| Err(refuse(report, "world", told(error))))
+    if let Some(examined) = with_kind(kind, Examination { compiled: &compiled, report: &mut *report }) {
+        return examined;
+    }
+    let rules = TransferRules::link(&compiled).map_err(|error| refuse(report, "world", told(error)))?;
+    identified(rules.identity(), report);
+    cases::of_rules(&rules, report)
+}
+
+struct Examination<'a> {
+    compiled: &'a Compiled,
+    report: &'a mut Report,
+}
+
+impl Visitor for Examination<'_> {
+    type Output = Result<(), Ended>;
+
+    fn visit<K: Kind>(self) -> Self::Output {
+        let Self { compiled, report } = self;
+        let scorer = K::Scorer::link(compiled).map_err(|error| refuse(report, "world", told(error)))?;
+        identified(scorer.identity(), report);
+        cases::of_scorer::<K>(&scorer, report)
+    }
 }
 
 /// Pure components ask for nothing; others may ask for WASI, and get an empty one.
@@ -154,11 +162,6 @@ fn identified(identity: &Identity, report: &mut Report) {
     report.summary = Some(identity.summary.clone());
     report.add("world", Passed, format!("{}: every function is there, with its types", identity.kind));
     report.add("identity", Passed, format!("{}, sha256 {}", identity.version, identity.digest));
-}
-
-fn of_scorer<S: Promised>(scorer: &S, text: &str, report: &mut Report) -> Result<(), Ended> {
-    identified(scorer.identity(), report);
-    cases::of_scorer(scorer, text, report)
 }
 
 /// An error and its causes, on one line.

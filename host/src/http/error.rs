@@ -15,7 +15,7 @@ use crate::domain::rules::Violation;
 use crate::gate::report::COMPONENT_BYTES_MAX;
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
-use crate::models::decisions::NotKept;
+use crate::models::decisions::DecisionLogError;
 use crate::models::publishing::published::NotPublishable;
 
 /// Seconds after which a client may try again when the server is busy or a part of it is down.
@@ -376,8 +376,8 @@ impl From<ScoreError> for Error {
     }
 }
 
-impl From<NotKept> for Error {
-    fn from(_: NotKept) -> Self {
+impl From<DecisionLogError> for Error {
+    fn from(_: DecisionLogError) -> Self {
         Self::DecisionNotKept
     }
 }

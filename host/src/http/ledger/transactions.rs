@@ -12,12 +12,13 @@ use crate::clock::timestamp;
 use crate::db::Position;
 use crate::db::transfers::{self as table, Transfer};
 use crate::enforcement::acknowledgment::{Subject, TOKEN_CHARS_MAX};
+use crate::enforcement::assessment::Circumstances;
 use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page};
 use crate::http::ledger::list::{self, Item};
 use crate::http::ledger::number::MoneyNumber;
-use crate::http::ledger::risk_context::{Circumstances, risk_of};
+use crate::http::ledger::risk_context::risk_of;
 use crate::ledger::{Command, Order, Outcome};
 
 /// Says that the answer is the first one's, found under its idempotency key.

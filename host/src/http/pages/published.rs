@@ -56,7 +56,7 @@ pub(crate) async fn active(
 ) -> Result<Response, Error> {
     let kind = ModelKind::parse(&kind).filter(|kind| app.settings.published.contains(kind)).ok_or(Error::NotFound)?;
     let registry = app.models.snapshot();
-    let (identity, published) = app.models.shelf().active(&registry, kind).await.ok_or(Error::NotFound)?;
+    let (identity, published) = registry.published(kind).await.ok_or(Error::NotFound)?;
     let published = published.map_err(Error::NotPublishable)?;
     let etag = etag(identity.digest);
     let is_known = is_known(&asked, &etag);
@@ -101,7 +101,7 @@ async fn by_digest(app: &App, name: &str, ending: &str, asked: &HeaderMap) -> Re
         None => {
             let registry = app.models.snapshot();
             for kind in &app.settings.published {
-                let _ = app.models.shelf().active(&registry, *kind).await;
+                let _ = registry.published(*kind).await;
             }
             app.models.shelf().find(digest).ok_or(Error::NotFound)?
         }

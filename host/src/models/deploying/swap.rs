@@ -26,8 +26,7 @@ use crate::db::session::within;
 use crate::domain::model::{Digest, ModelKind};
 use crate::models::deploying::catalog::{self, digest_of};
 use crate::models::observing::observer::stored;
-use crate::models::serving::route::Route;
-use crate::models::{Embedded, Loaded, Models, Registry};
+use crate::models::{Embedded, LoadedComponent, Models, Registry};
 use crate::wasm::{LoadError, Runtime};
 
 /// How often a host looks for itself, should a notice be lost.
@@ -55,7 +54,7 @@ enum Failure {
 }
 
 /// A component that was to be loaded.
-type Ended = (Digest, Result<Loaded, Failure>);
+type Ended = (Digest, Result<LoadedComponent, Failure>);
 
 /// Follows what is deployed.
 pub struct Swapper {
@@ -68,7 +67,7 @@ pub struct Swapper {
     /// Deployments that serve, and what of them: some of it may still be loading.
     serving: HashMap<ModelKind, (i64, Vec<Digest>)>,
     /// Whatever is deployed, loaded.
-    warm: HashMap<Digest, Loaded>,
+    warm: HashMap<Digest, LoadedComponent>,
     /// What is being loaded.
     loading: HashSet<Digest>,
     /// What did not load, and when to try again: it may have been chance.
@@ -89,7 +88,7 @@ impl Swapper {
         runtime: Runtime,
         clock: Clock,
     ) -> Result<JoinHandle<()>, sqlx::Error> {
-        let warm = models.snapshot().loaded().map(|loaded| (loaded.identity().digest, loaded)).collect();
+        let warm = models.snapshot().champions().map(|loaded| (loaded.identity().digest, loaded)).collect();
         register_built_in(&mut *db.acquire().await?, &runtime, clock.now()).await?;
         let (tell, mut ended) = mpsc::unbounded_channel();
         let (settled, serving, loading, failed) = Default::default();
@@ -147,7 +146,7 @@ impl Swapper {
         self.models.metrics().components(self.runtime.counts());
         // Whatever is deployed, and what serves in its place, stays loaded; the rest goes when its last
         // request ends.
-        let champions: Vec<_> = self.models.snapshot().loaded().map(|it| it.identity().digest).collect();
+        let champions: Vec<_> = self.models.snapshot().champions().map(|it| it.identity().digest).collect();
         self.warm.retain(|digest, _| {
             champions.contains(digest) || deployed.iter().any(|it| it.components().any(|other| other == *digest))
         });
@@ -220,12 +219,7 @@ impl Swapper {
             stored.inspect_err(|_| self.models.observer().give_back(counts))?;
         }
         let snapshot = self.models.snapshot();
-        let over = [
-            over(ModelKind::Risk, snapshot.risk.as_deref()),
-            over(ModelKind::Nudge, snapshot.nudge.as_deref()),
-            over(ModelKind::Accessibility, snapshot.accessibility.as_deref()),
-        ];
-        for (kind, epoch, reason) in over.into_iter().flatten() {
+        for (kind, epoch, reason) in snapshot.failed_canaries() {
             if let Err(error) = self.withdraw(kind, epoch, &reason).await {
                 tracing::warn!(%kind, epoch, %error, "cannot withdraw a canary; here it answers nobody any longer");
             }
@@ -274,21 +268,14 @@ async fn load_from(db: PgPool, runtime: Runtime, kind: ModelKind, digest: Digest
     let _ = tell.send((digest, loaded));
 }
 
-/// Which canary is over, and why.
-fn over<S>(kind: ModelKind, route: Option<&Route<S>>) -> Option<(ModelKind, i64, String)> {
-    let route = route?;
-    let reason = route.canary.as_ref()?.watch.reason()?;
-    Some((kind, route.epoch, reason.to_owned()))
-}
-
 /// Compiles off the request path, on a thread that gives way to those that answer.
-async fn load(runtime: &Runtime, kind: ModelKind, bytes: Vec<u8>) -> Result<Loaded, Failure> {
+async fn load(runtime: &Runtime, kind: ModelKind, bytes: Vec<u8>) -> Result<LoadedComponent, Failure> {
     let (reply, loaded) = oneshot::channel();
     let runtime = runtime.clone();
     let work = move || {
         // Slower, should it be refused, and otherwise the same.
         let _ = nice(NICENESS);
-        let _ = reply.send(Loaded::new(&runtime, kind, &bytes));
+        let _ = reply.send(LoadedComponent::load(&runtime, kind, &bytes));
     };
     // Without a thread nobody replies.
     let _ = std::thread::Builder::new().name("compile".to_owned()).spawn(work);

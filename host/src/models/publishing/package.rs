@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::model::ModelKind;
 use crate::models::publishing::published::{File, Published};
-use crate::models::{Embedded, Loaded};
+use crate::models::{Embedded, LoadedComponent};
 use crate::wasm::{Identity, LoadError, NotPortable, Runtime};
 
 /// Version of the contract between a host and its components.
@@ -38,7 +38,8 @@ pub fn files(runtime: &Runtime) -> Result<Vec<PackageFile>, PackageError> {
     let mut models = Map::new();
     for embedded in Embedded::ALL.into_iter().filter(|it| it.kind != ModelKind::TransferRules) {
         let Embedded { name, kind, .. } = embedded;
-        let loaded = Loaded::new(runtime, kind, embedded.bytes).map_err(|error| PackageError::Load(name, error))?;
+        let loaded =
+            LoadedComponent::load(runtime, kind, embedded.bytes).map_err(|error| PackageError::Load(name, error))?;
         let published = Published::new(kind, embedded.bytes).map_err(|error| PackageError::NotPortable(name, error))?;
         let (core, glue) = (format!("core/{name}.core.wasm"), format!("glue/{kind}.js"));
         match files.iter().find(|(path, _)| *path == glue) {

@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 
 use crate::domain::model::{Digest, ModelKind};
 use crate::models::deploying::catalog::digest_of;
-use crate::models::{Embedded, Identity, Registry};
+use crate::models::serving::embedded::Embedded;
 use crate::wasm::{NotPortable, Portable};
 
 /// Files that were named to somebody and stay available: a page fetches what it was told a moment ago,
@@ -118,21 +118,16 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// Who is active of a kind, and its files; none when nothing is.
-    pub async fn active(
-        &self,
-        registry: &Registry,
-        kind: ModelKind,
-    ) -> Option<(Identity, Result<Published, NotPublishable>)> {
-        let identity = registry.identity(kind)?.clone();
-        let Some(source) = registry.source(kind) else { return Some((identity, Err(NotPublishable::OnlyHere))) };
+    /// The files of an active model.
+    pub(crate) async fn active(&self, source: Option<Arc<Source>>) -> Result<Published, NotPublishable> {
+        let source = source.ok_or(NotPublishable::OnlyHere)?;
         // The first to ask waits for milliseconds of work.
         let published = spawn_blocking(move || source.published().clone()).await;
         let published = published.unwrap_or(Err(NotPublishable::Panicked));
         if let Ok(published) = &published {
             self.keep([&published.core, &published.glue]);
         }
-        Some((identity, published))
+        published
     }
 
     /// What was handed out under this digest, as hex.
