@@ -18,7 +18,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use crate::config::{ExplanationLanguage, Score, ScorerKind};
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;
-use crate::http::error::FieldError;
+use crate::http::problem::FieldError;
 use crate::models::Embedded;
 use crate::scoring::{Envelope, Kind, Scored, Scorer as _, Visitor, with_kind};
 use crate::wasm::{Runtime, ScoreError};
