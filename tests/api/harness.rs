@@ -16,14 +16,14 @@ use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::transfer::RailName;
 use caudal::enforcement::acknowledgment::Acknowledgments;
+use caudal::gate::launcher::Launcher;
 use caudal::gate::pushes::Pushes;
-use caudal::gate::report::Gate;
 use caudal::ledger::batch::Terms;
 use caudal::ledger::chain::ChainKey;
 use caudal::ledger::store::Postgres;
 use caudal::ledger::{Ledger, LedgerConfig};
 use caudal::models::decisions::DecisionLog;
-use caudal::models::deploying::swap::Swapper;
+use caudal::models::deploying::swap::{Swapper, SwapperHandle};
 use caudal::models::serving::route::Route;
 use caudal::models::{Components, Models, Registry};
 use caudal::outbox::Outbox;
@@ -179,7 +179,7 @@ impl TestApp {
             outbox: outbox.clone(),
             models: models.clone(),
             runtime: Runtime::new().unwrap(),
-            pushes: Pushes::new(Gate::new(env!("CARGO_BIN_EXE_caudal").into()), db.clone(), clock.clone()),
+            pushes: Pushes::new(Launcher::new(env!("CARGO_BIN_EXE_caudal").into()), db.clone(), clock.clone()),
             events,
             tokens: Arc::new(Verifier::new(SECRET, token_config())),
             acknowledgments: Acknowledgments::new(SECRET),
@@ -251,10 +251,10 @@ impl TestApp {
         self.courier.as_ref().unwrap().abort();
     }
 
-    /// A digest of every row of every table, the writer's lease aside: it is renewed by the clock.
+    /// A digest of every row of every table, except the writer's lease and the hosts' status, which a clock renews.
     pub(crate) async fn rows(&self) -> String {
         let tables = "select table_name::text from information_schema.tables where table_schema = 'public' \
-            and table_type = 'BASE TABLE' and table_name not in ('ledger_writer', '_sqlx_migrations') order by 1";
+            and table_type = 'BASE TABLE' and table_name not in ('host_status', 'ledger_writer', '_sqlx_migrations') order by 1";
         let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&self.db).await.unwrap();
         let mut digest = String::new();
         for table in tables {
@@ -282,13 +282,7 @@ impl TestApp {
 }
 
 /// Follows what is deployed until it is dropped: its ear is a connection of the pool.
-pub(crate) struct Follower(tokio::task::JoinHandle<()>);
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
+pub(crate) struct Follower(pub(crate) SwapperHandle);
 
 /// Sends requests to one router.
 #[derive(Clone)]

@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::config::{Common, Replay};
 use crate::db::decisions;
 use crate::http::admin::replay::{Findings, Recorded, Replayer};
-use crate::models::deploying::swap::register_built_in;
+use crate::models::deploying::built_in::register_built_in;
 use crate::wasm::Runtime;
 
 /// Decisions that are read before they are run.

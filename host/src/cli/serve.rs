@@ -21,8 +21,8 @@ use crate::config::{ClabePolicy, Common, PublishedKind, RiskPolicy, Serve, progr
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
 use crate::enforcement::acknowledgment::Acknowledgments;
+use crate::gate::launcher::Launcher;
 use crate::gate::pushes::Pushes;
-use crate::gate::report::Gate;
 use crate::http::pages::sandbox;
 use crate::http::server;
 use crate::ledger::batch::Terms;
@@ -131,7 +131,7 @@ async fn serve_until_signal(
     let follower = tokio::spawn(outbox.clone().run());
     let (events, event_task) = EventWorker::start(database.pool.clone(), clock.clone());
     let started_at = clock.now();
-    let gate = Gate::new(program().context("cannot find this program's own file")?);
+    let gate = Launcher::new(program().context("cannot find this program's own file")?);
     let app = App {
         db: database.pool.clone(),
         ledger,
@@ -164,7 +164,7 @@ async fn serve_until_signal(
     tracing::info!("stopping: requests under way finish, queued events are kept");
     stop.send_replace(true);
     // It holds a connection for as long as it lives, also when a request does not end.
-    swapper.abort();
+    swapper.stop().await;
     purge.abort();
     follower.abort();
     outbox.close().await;

@@ -77,13 +77,13 @@ pub enum Models {
         #[arg(long)]
         json: bool,
     },
-    /// List what is registered and what serves
+    /// List what is registered, what is deployed, and what each running host serves
     List,
     /// Examine a component and register it
     Push {
         /// The component
         file: PathBuf,
-        /// Who registers it
+        /// Operator for the registry
         #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
         by: String,
     },
@@ -92,9 +92,9 @@ pub enum Models {
         /// Its folder dist
         folder: PathBuf,
     },
-    /// Let a registered version serve, on every host and without a pause
+    /// Deploy a registered version to every host, without a pause
     Deploy(Deploy),
-    /// Say what was seen of challengers beside the champion
+    /// Compare challengers with the champion
     Report {
         /// risk, nudge or accessibility
         kind: String,
@@ -105,19 +105,22 @@ pub enum Models {
         #[arg(long)]
         json: bool,
     },
-    /// Let the version before serve again
+    /// Deploy the version that served last before the present one
     Rollback {
         /// risk, nudge, accessibility or transfer-rules
         kind: String,
-        /// Why; kept for good
+        /// Reason for the history
         #[arg(long)]
         reason: String,
-        /// Who
+        /// Operator for the history
         #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
         by: String,
+        /// Wait until every running host serves it, at most so many seconds
+        #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
+        wait: Option<u32>,
     },
-    /// Examine a component file as a registry does before it takes one: what it is, what it asks for,
-    /// whether its answers hold. Exits with 1 when it is refused
+    /// Examine a component file as `push` does: its format, its imports, its answers. Exits with 1 if it is
+    /// refused
     Check {
         /// The component
         file: PathBuf,
@@ -129,27 +132,36 @@ pub enum Models {
 
 /// `caudal models deploy`
 #[derive(Debug, Args)]
+#[command(
+    after_help = "A canary answers the same users every time. Users are told apart by `user_id` in the body of the \
+                        request, or by the account's owner for a transfer. A request without `user_id` is assigned by \
+                        its content, so repeating one request always reaches the same version.\n\n\
+                        With --wait, exits with 1 if a host cannot load the version or time runs out."
+)]
 pub struct Deploy {
     /// As `list` and `push` show it, for example risk-2.0.0+9f2c41aa
     pub version: String,
-    /// Another version that answers some users; it is withdrawn by itself when it fails
+    /// Another version that answers some users; it is withdrawn automatically if it fails
     #[arg(long, requires = "percent")]
     pub canary: Option<String>,
-    /// Of a hundred users, how many the canary answers: always the same ones
+    /// Share of the users that the canary answers, in percent
     #[arg(long, requires = "canary", value_parser = clap::value_parser!(u8).range(1..=99))]
     pub percent: Option<u8>,
-    /// Of a hundred compared answers, how many of the canary may be of another class (default: 10)
+    /// Share of the canary's answers that may fall into another class than the champion's, in percent (default: 10)
     #[arg(long, requires = "canary", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub max_flip_percent: Option<u8>,
-    /// Another version that answers nobody and is only compared; repeatable
+    /// Another version that is only compared with the champion; repeatable
     #[arg(long = "shadow")]
     pub shadows: Vec<String>,
-    /// Why; kept for good
+    /// Reason for the history
     #[arg(long)]
     pub reason: String,
-    /// Who
+    /// Operator for the history
     #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
     pub by: String,
+    /// Wait until every running host serves it, at most so many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
+    pub wait: Option<u32>,
 }
 
 /// `caudal replay`

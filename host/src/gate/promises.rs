@@ -5,10 +5,9 @@ use std::fmt::Display;
 
 use crate::cli::scorers::Scorer;
 use crate::domain::{nudge, risk};
-use crate::gate::cases::Faults;
-use crate::gate::examination::{Ended, refuse, told};
+use crate::gate::faults::{Faults, error_chain};
 use crate::gate::report::Outcome::Passed;
-use crate::gate::report::Report;
+use crate::gate::report::{Refusal, Report};
 use crate::wasm::{AccessibilityScorer, NudgeScorer, RiskScorer};
 
 /// Requests at random. With what is made worse of each there are some ten thousand, so that what happens
@@ -37,9 +36,9 @@ pub(crate) trait Promised: Scorer {
 }
 
 /// Asks.
-pub(crate) fn check<S: Promised>(scorer: &S, report: &mut Report) -> Result<(), Ended> {
+pub(crate) fn check<S: Promised>(scorer: &S, report: &mut Report) -> Result<(), Refusal> {
     // Others at every examination: a component must not know what it will be asked.
-    let seed = getrandom::u64().map_err(|error| refuse(report, "random", told(error)))?;
+    let seed = getrandom::u64().map_err(|error| report.refuse("random", error_chain(error)))?;
     let mut random = Random(seed);
     let mut labels = Vec::new();
     let mut rows = Vec::new();
@@ -57,12 +56,12 @@ pub(crate) fn check<S: Promised>(scorer: &S, report: &mut Report) -> Result<(), 
     let mut before = None;
     let count = rows.len();
     for (labels, rows) in labels.chunks(BATCH).zip(rows.chunks(BATCH)) {
-        let answers = scorer.score(rows).map_err(|error| refuse(report, "random", told(error)))?;
+        let answers = scorer.score(rows).map_err(|error| report.refuse("random", error_chain(error)))?;
         for ((at, worse), answer) in labels.iter().zip(answers) {
             let score = match answer {
                 Ok(answer) => Some(S::figure(&answer)),
                 Err(error) => {
-                    unusable.add(format!("request {at}: {}", told(error)));
+                    unusable.add(format!("request {at}: {}", error_chain(error)));
                     None
                 }
             };
@@ -72,16 +71,16 @@ pub(crate) fn check<S: Promised>(scorer: &S, report: &mut Report) -> Result<(), 
             }
         }
     }
-    if unusable.count > 0 {
-        return Err(refuse(report, "random", unusable.sentence(count)));
+    if !unusable.is_empty() {
+        return Err(report.refuse("random", unusable.summary(count)));
     }
     report.add(
         "random",
         Passed,
         format!("{count} requests at random (seed {seed:016x}) answered: in range, fitting, explained"),
     );
-    if falls.count > 0 {
-        return Err(refuse(report, "monotone", falls.sentence(count - REQUESTS)));
+    if !falls.is_empty() {
+        return Err(report.refuse("monotone", falls.summary(count - REQUESTS)));
     }
     report.add("monotone", Passed, format!("in {} pairs no score falls when something gets worse", count - REQUESTS));
     Ok(())

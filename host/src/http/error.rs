@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use crate::domain::rules::Violation;
-use crate::gate::report::COMPONENT_BYTES_MAX;
+use crate::gate::limits::COMPONENT_BYTES_MAX;
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
 use crate::models::decisions::NotKept;

@@ -21,6 +21,7 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 
+use crate::db::hosts::HostStatus;
 use crate::domain::model::{ModelKind, ModelVersion};
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
@@ -30,7 +31,8 @@ pub use crate::wasm::{Runtime, ScoreError};
 use decisions::DecisionLog;
 pub use metrics::Metrics;
 use observing::observer::Observer;
-use publishing::published::{Shelf, Source};
+use publishing::published::{NotPublishable, Published, Source};
+use publishing::shelf::Shelf;
 pub use serving::embedded::{Card, Embedded};
 pub use serving::loaded::Loaded;
 use serving::route::Route;
@@ -159,8 +161,8 @@ pub struct Models(Arc<Inner>);
 
 struct Inner {
     active: ArcSwap<Registry>,
-    /// Why what is deployed of a kind does not serve here.
-    notes: ArcSwap<BTreeMap<&'static str, String>>,
+    /// How far this host is with what is deployed; a kind that was never deployed has none.
+    statuses: ArcSwap<BTreeMap<&'static str, HostStatus>>,
     observer: Observer,
     metrics: Metrics,
     log: Option<DecisionLog>,
@@ -178,7 +180,7 @@ impl Models {
         Self(Arc::new(Inner {
             log,
             active: ArcSwap::from_pointee(registry),
-            notes: ArcSwap::default(),
+            statuses: ArcSwap::default(),
             observer: Observer::start(),
             metrics: Metrics::new(),
             shelf: Shelf::default(),
@@ -195,22 +197,24 @@ impl Models {
         self.0.active.store(Arc::new(registry));
     }
 
-    /// Notes why what is deployed of a kind does not serve here, or that it does.
-    pub fn note(&self, kind: ModelKind, failure: Option<String>) {
-        let mut notes = BTreeMap::clone(&self.0.notes.load());
-        match failure {
-            Some(failure) => {
-                self.0.metrics.failed_to_deploy(kind);
-                notes.insert(kind.as_str(), failure)
-            }
-            None => notes.remove(kind.as_str()),
-        };
-        self.0.notes.store(Arc::new(notes));
+    /// Sets how far this host is with a deployment. `since` only counts if the state is new.
+    pub(crate) fn set_status(&self, status: HostStatus) {
+        let last = self.status(status.kind);
+        let same = last.filter(|it| (it.epoch, &it.state) == (status.epoch, &status.state));
+        if same.is_some() {
+            return;
+        }
+        if status.state.detail().is_some() {
+            self.0.metrics.failed_to_deploy(status.kind);
+        }
+        let mut statuses = BTreeMap::clone(&self.0.statuses.load());
+        statuses.insert(status.kind.as_str(), status);
+        self.0.statuses.store(Arc::new(statuses));
     }
 
-    /// Why what is deployed of a kind does not serve here; none when it does.
-    pub fn failure(&self, kind: ModelKind) -> Option<String> {
-        self.0.notes.load().get(kind.as_str()).cloned()
+    /// How far this host is with what is deployed of a kind; `None` if nothing was ever deployed.
+    pub(crate) fn status(&self, kind: ModelKind) -> Option<HostStatus> {
+        self.0.statuses.load().get(kind.as_str()).cloned()
     }
 
     /// What is counted for whoever watches.
@@ -218,8 +222,20 @@ impl Models {
         &self.0.metrics
     }
 
-    /// What is handed out to pages.
-    pub fn shelf(&self) -> &Shelf {
+    /// The active model of a kind in the form for pages; `None` if there is none.
+    pub(crate) async fn published(&self, kind: ModelKind) -> Option<(Identity, Result<Published, NotPublishable>)> {
+        let snapshot = self.snapshot();
+        let identity = snapshot.identity(kind)?.clone();
+        let Some(source) = snapshot.source(kind) else { return Some((identity, Err(NotPublishable::HostOnly))) };
+        let published = source.published().await;
+        if let Ok(published) = &published {
+            self.0.shelf.put(published);
+        }
+        Some((identity, published))
+    }
+
+    /// Published files that a page may still fetch.
+    pub(crate) fn shelf(&self) -> &Shelf {
         &self.0.shelf
     }
 

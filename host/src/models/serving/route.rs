@@ -102,7 +102,7 @@ impl<S: Scorer> Route<S> {
         error: ScoreError,
         metrics: &Metrics,
     ) -> Result<Scored<S::Assessment>, ScoreError> {
-        let Some(previous) = self.previous.as_ref().filter(|_| error.is_the_models()) else { return Err(error) };
+        let Some(previous) = self.previous.as_ref().filter(|_| error.is_model_fault()) else { return Err(error) };
         // That it is left alone for a while was told when that began.
         if !matches!(error, ScoreError::Failing) {
             tracing::warn!(kind = %S::KIND, %error, "the champion failed; the one before it answers");

@@ -62,7 +62,7 @@ impl<S: Scorer> Served<S> {
             PolicyClass::DenyAll => self.answer_elsewhere(request.clone()).await,
         };
         metrics.decided(S::KIND, answer.as_ref().err(), start.elapsed());
-        if answer.as_ref().is_err_and(ScoreError::is_the_models) && self.note_failure() {
+        if answer.as_ref().is_err_and(ScoreError::is_model_fault) && self.note_failure() {
             tracing::error!(version = %self.scorer.identity().version, "a model fails again and again");
         }
         answer.map(|answer| (answer, took))

@@ -1,0 +1,80 @@
+//! Stores what was observed of challengers, and withdraws canaries that failed.
+
+use sqlx::{PgConnection, PgPool};
+
+use crate::clock::Clock;
+use crate::db::session::within;
+use crate::db::{comparisons, deployments};
+use crate::domain::model::ModelKind;
+use crate::models::Models;
+use crate::models::deploying::catalog::{self, AUTOMATIC, Plan};
+use crate::models::deploying::loading::DATABASE_TIME_MAX;
+use crate::models::observing::observer::stored;
+use crate::models::serving::route::Route;
+
+/// A canary that must not go on.
+struct Withdrawal {
+    kind: ModelKind,
+    epoch: i64,
+    reason: String,
+}
+
+impl Withdrawal {
+    fn of<S>(kind: ModelKind, route: Option<&Route<S>>) -> Option<Self> {
+        let route = route?;
+        let reason = route.canary.as_ref()?.watch.reason()?.to_owned();
+        Some(Self { kind, epoch: route.epoch, reason })
+    }
+}
+
+/// Stores comparisons and withdraws canaries. Comparisons that cannot be stored are kept for next time.
+pub(super) async fn settle(db: &PgPool, models: &Models, clock: &Clock) -> Result<(), sqlx::Error> {
+    store_comparisons(db, models).await?;
+    let snapshot = models.snapshot();
+    let withdrawals = [
+        Withdrawal::of(ModelKind::Risk, snapshot.risk.as_deref()),
+        Withdrawal::of(ModelKind::Nudge, snapshot.nudge.as_deref()),
+        Withdrawal::of(ModelKind::Accessibility, snapshot.accessibility.as_deref()),
+    ];
+    for withdrawal in withdrawals.into_iter().flatten() {
+        let db = db.acquire().await?;
+        let done = within(db, DATABASE_TIME_MAX, async |db| withdraw(db, &withdrawal, models, clock).await).await;
+        if let Err(error) = done {
+            let Withdrawal { kind, epoch, .. } = withdrawal;
+            tracing::warn!(%kind, epoch, %error, "cannot withdraw a canary; this host no longer uses it");
+        }
+    }
+    Ok(())
+}
+
+async fn store_comparisons(db: &PgPool, models: &Models) -> Result<(), sqlx::Error> {
+    let counts = models.observer().take();
+    if counts.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<_> = counts.iter().map(stored).collect();
+    let stored = match db.acquire().await {
+        Ok(db) => within(db, DATABASE_TIME_MAX, async |db| comparisons::add(db, &rows).await).await,
+        Err(error) => Err(error),
+    };
+    stored.inspect_err(|_| models.observer().give_back(counts))
+}
+
+async fn withdraw(
+    db: &mut PgConnection,
+    withdrawal: &Withdrawal,
+    models: &Models,
+    clock: &Clock,
+) -> Result<(), sqlx::Error> {
+    let Withdrawal { kind, epoch, ref reason } = *withdrawal;
+    let deployed = deployments::deployment_of(db, kind).await?;
+    // Another host or an operator may have been faster.
+    let Some(deployment) = deployed.filter(|it| it.epoch == epoch) else { return Ok(()) };
+    let plan = Plan { canary: None, ..Plan::from(&deployment) };
+    let reason = format!("canary withdrawn: {reason}");
+    if catalog::deploy(db, &plan, epoch, (&reason, AUTOMATIC), clock.now()).await?.is_some() {
+        tracing::warn!(%kind, epoch, reason, "back to the champion");
+        models.metrics().withdrew(kind);
+    }
+    Ok(())
+}
