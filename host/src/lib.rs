@@ -28,6 +28,7 @@ pub mod outbox;
 pub mod postgres;
 pub mod rail;
 pub mod scoring;
+mod serve;
 pub mod wasm;
 
 pub use http::{assist_router, ledger_router};

@@ -80,6 +80,12 @@ fn components_that_ask_trap_loop_or_lie_are_refused_with_the_reason() {
             "describes itself as nudge \"1.0.x\"",
         ),
         ("other types", forged::with_other_types(), "world", "does not fit its world: "),
+        (
+            "another major version",
+            forged::of_wit_version("2.0.0"),
+            "world",
+            "built for caudal:scoring@2.0.0; this host supports caudal:scoring@1.0.0",
+        ),
         ("two memories", forged::with_a_memory(1), "world", "memory count too high"),
         (
             "images of much",

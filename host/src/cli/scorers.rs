@@ -6,9 +6,10 @@ use crate::domain::accessibility::Language;
 use crate::domain::{accessibility, nudge, risk};
 use crate::http::fields::Fields;
 use crate::models::{ScoreError, Scored};
-use crate::scoring::bodies::{
-    AccessibilityJson, NudgeJson, RiskJson, read_accessibility, read_id, read_nudge, read_risk,
-};
+use crate::scoring::accessibility::{AccessibilityJson, read_accessibility};
+use crate::scoring::kind::read_id;
+use crate::scoring::nudge::{NudgeJson, read_nudge};
+use crate::scoring::risk::{RiskJson, read_risk};
 use crate::wasm::{AccessibilityScorer, Identity, NudgeScorer, RiskScorer};
 
 /// A scored row: the body of the HTTP API's answer, and the same in columns.

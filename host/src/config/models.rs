@@ -1,64 +1,61 @@
-//! Commands about models and their answers.
+//! Commands about models and their decisions.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// Kinds of scorers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ScorerKind {
-    /// Transfers.
+    /// Of a transfer
     Risk,
-    /// Visits to a screen.
+    /// For a person on a screen
     Nudge,
-    /// People and their answers.
+    /// Profile that suits a person
     Accessibility,
 }
 
-/// How rows are written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
-    /// One JSON object per line.
+    /// One JSON object per line
     Ndjson,
-    /// A line of names, then one row per line.
+    /// A header, then one row per line
     Csv,
 }
 
-/// Languages of explanations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExplanationLanguage {
-    /// Mexican Spanish.
+    /// Mexican Spanish
     Es,
-    /// English.
+    /// English
     En,
 }
 
 /// `caudal score`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Rows have the fields of the assistance API's requests; more fields are ignored. Rows that are \
-                        refused are told by line, and the others go on. Exits with 3 when rows were refused."
+    after_help = "Rows have the fields of the assistance API's requests; other fields are ignored. Rejected rows are \
+                        reported by line and do not stop the rest. Exits with 3 if rows were rejected."
 )]
 pub struct Score {
-    /// Which scorer
+    /// The scorer
     #[arg(long)]
     pub kind: ScorerKind,
-    /// File of rows, `.ndjson` or `.csv`; `-` reads standard input
+    /// File of rows, `.ndjson` or `.csv`; `-` is standard input
     #[arg(long)]
     pub input: PathBuf,
-    /// File to write, whole or not at all; standard output when left out
+    /// File to write, atomically [default: standard output]
     #[arg(long)]
     pub output: Option<PathBuf>,
-    /// Format of the input, when its name does not tell
+    /// Format of the input [default: by the file's name]
     #[arg(long)]
     pub format: Option<RowFormat>,
-    /// File for every refused row, as NDJSON
+    /// File for all rejected rows, as NDJSON
     #[arg(long)]
     pub rejects: Option<PathBuf>,
-    /// Model of this program, for example risk-1; by default the one that serves
+    /// A built-in model, for example risk-1 [default: the built-in champion]
     #[arg(long, conflicts_with = "component")]
     pub model: Option<String>,
-    /// A component file instead of a model of this program
+    /// A component file instead of a built-in model
     #[arg(long)]
     pub component: Option<PathBuf>,
     /// Language of accessibility explanations
@@ -69,62 +66,61 @@ pub struct Score {
 /// `caudal models`
 #[derive(Debug, Subcommand)]
 pub enum Models {
-    /// Print a model's card: what it is, how it was measured, what it is not for
+    /// Print a built-in model's card: its purpose, evaluation and limits
     Card {
         /// A kind (risk, nudge, accessibility), or a model such as risk-1
         model: String,
-        /// The card for programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// List what is registered, what is deployed, and what each running host serves
+    /// List registered versions, their roles, and what each running host serves
     List,
     /// Examine a component and register it
     Push {
-        /// The component
+        /// The component file
         file: PathBuf,
-        /// Operator for the registry
+        /// Who registers it, for the record
         #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
         by: String,
     },
-    /// Write the generated part of the package for browsers and edge workers, which is in components/js
+    /// Write the generated files of the npm package in components/js
     Package {
-        /// Its folder dist
+        /// The package's `dist` folder
         folder: PathBuf,
     },
-    /// Deploy a registered version to every host, without a pause
+    /// Deploy a registered version to every host, without downtime
     Deploy(Deploy),
-    /// Compare challengers with the champion
+    /// Compare challengers (canary and shadows) with the champion
     Report {
-        /// risk, nudge or accessibility
+        /// Kind: risk, nudge or accessibility
         kind: String,
-        /// Of which deployment; by default the latest that had challengers
+        /// Number of the deployment [default: the latest with challengers]
         #[arg(long)]
         epoch: Option<i64>,
-        /// The report for programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Deploy the version that served last before the present one
+    /// Return to the version that served before
     Rollback {
-        /// risk, nudge, accessibility or transfer-rules
+        /// Kind: risk, nudge, accessibility or transfer-rules
         kind: String,
-        /// Reason for the history
+        /// Reason, kept in the deployment history
         #[arg(long)]
         reason: String,
-        /// Operator for the history
+        /// Who rolls back, for the record
         #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
         by: String,
-        /// Wait until every running host serves it, at most so many seconds
+        /// Wait until every running host serves it, at most this many seconds
         #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
         wait: Option<u32>,
     },
-    /// Examine a component file as `push` does: its format, its imports, its answers. Exits with 1 if it is
-    /// refused
+    /// Run the gate on a component file without registering it. Exits with 1 if it is rejected
     Check {
-        /// The component
+        /// The component file
         file: PathBuf,
-        /// The report for programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -133,33 +129,32 @@ pub enum Models {
 /// `caudal models deploy`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A canary answers the same users every time. Users are told apart by `user_id` in the body of the \
-                        request, or by the account's owner for a transfer. A request without `user_id` is assigned by \
-                        its content, so repeating one request always reaches the same version.\n\n\
+    after_help = "A canary always answers the same users, identified by `user_id` in the body of a request. A request \
+                        without `user_id` is assigned by its content: repeating it always reaches the same version.\n\n\
                         With --wait, exits with 1 if a host cannot load the version or time runs out."
 )]
 pub struct Deploy {
-    /// As `list` and `push` show it, for example risk-2.0.0+9f2c41aa
+    /// The champion, as `list` and `push` print it, for example risk-2.0.0+9f2c41aa
     pub version: String,
-    /// Another version that answers some users; it is withdrawn automatically if it fails
+    /// A version that answers a share of the users; withdrawn automatically if it fails
     #[arg(long, requires = "percent")]
     pub canary: Option<String>,
-    /// Share of the users that the canary answers, in percent
+    /// Percentage of users whom the canary answers; a user always meets the same version
     #[arg(long, requires = "canary", value_parser = clap::value_parser!(u8).range(1..=99))]
     pub percent: Option<u8>,
-    /// Share of the canary's answers that may fall into another class than the champion's, in percent (default: 10)
+    /// Percentage of compared answers that may differ in class before the canary is withdrawn [default: 10]
     #[arg(long, requires = "canary", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub max_flip_percent: Option<u8>,
-    /// Another version that is only compared with the champion; repeatable
+    /// A version that is compared but answers nobody; repeatable
     #[arg(long = "shadow")]
     pub shadows: Vec<String>,
-    /// Reason for the history
+    /// Reason, kept in the deployment history
     #[arg(long)]
     pub reason: String,
-    /// Operator for the history
+    /// Who deploys, for the record
     #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
     pub by: String,
-    /// Wait until every running host serves it, at most so many seconds
+    /// Wait until every running host serves it, at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
     pub wait: Option<u32>,
 }
@@ -167,19 +162,19 @@ pub struct Deploy {
 /// `caudal replay`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A file has a JSON object per line: kind (risk, nudge, accessibility, transfer-rules), request and \
-                  response as they were. Exits with 1 when an answer is not the same, bit for bit."
+    after_help = "A file has one JSON object per line: kind (risk, nudge, accessibility, transfer-rules), request and \
+                  response as they were. Exits with 1 if an answer differs in any bit."
 )]
 pub struct Replay {
-    /// File of decisions as NDJSON; `-` reads standard input. Without it, those that were kept
+    /// File of decisions as NDJSON, `-` for standard input [default: the decision log]
     pub file: Option<PathBuf>,
-    /// Of those that were kept, which kind: risk or transfer-rules
+    /// Kind of the logged decisions: risk or transfer-rules
     #[arg(long, default_value = "risk", conflicts_with = "file")]
     pub kind: String,
-    /// Of those that were kept, how far back
+    /// How far back in the decision log
     #[arg(long, default_value = "24h", value_parser = humantime::parse_duration, conflicts_with = "file")]
     pub since: std::time::Duration,
-    /// Of those that were kept, how many at most
+    /// Most logged decisions to replay, latest first
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "file")]
     pub limit: u32,
 }

@@ -14,13 +14,8 @@ use time::{OffsetDateTime, UtcOffset};
 use uuid::Uuid;
 
 use crate::domain::money::Money;
-use crate::http::error::{Error, FieldError};
-
-/// Complaint about two values for one name.
-pub(crate) const FIELD_TWICE: &str = "a field is there twice";
-
-/// Code of every fault of an amount of money to send.
-pub const INVALID_AMOUNT: &str = "invalid-amount";
+use crate::http::error::{Error, INVALID_AMOUNT};
+use crate::http::problem::FieldError;
 
 /// A JSON object with the text of each value as it came: numbers are not rounded on the way.
 pub struct Object(BTreeMap<String, Box<RawValue>>);
@@ -40,7 +35,7 @@ impl<'de> Deserialize<'de> for Object {
                 while let Some((name, value)) = map.next_entry::<String, Box<RawValue>>()? {
                     // Two values for one name mean different things to different readers.
                     if members.insert(name, value).is_some() {
-                        return Err(A::Error::custom(FIELD_TWICE));
+                        return Err(A::Error::custom("a field appears twice"));
                     }
                 }
                 Ok(Object(members))
@@ -109,7 +104,7 @@ impl Fields {
     /// # Errors
     /// All that was noted.
     pub fn finish(self) -> Result<(), Error> {
-        if self.errors.is_empty() { Ok(()) } else { Err(Error::Invalid(self.status, self.errors)) }
+        if self.errors.is_empty() { Ok(()) } else { Err(Error::validation(self.status, self.errors)) }
     }
 
     /// All that was noted, for a caller that answers in another way.

@@ -1,4 +1,4 @@
-//! Whether the service lives, can serve, and with which models.
+//! Health, readiness and metrics.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ struct ModelJson {
     version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
-    /// Why what is deployed does not serve here; another version does.
+    /// Why the deployed version is not active here; another version is.
     #[serde(skip_serializing_if = "Option::is_none")]
     deployment_error: Option<String>,
     /// The deployment that is being loaded; another version answers meanwhile.
@@ -45,7 +45,7 @@ struct PendingJson {
     since: String,
 }
 
-/// `/ai/health`: which models are loaded. Fails when the nudging model is missing.
+/// `/ai/health`: the active models. Fails when there is no nudge model.
 pub(crate) async fn health(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().map(|kind| {
@@ -74,12 +74,12 @@ pub(crate) async fn health(State(app): State<App>) -> Response {
     (status, Json(body)).into_response()
 }
 
-/// `/livez`: the process answers.
+/// `/livez`: the process responds.
 pub(crate) async fn livez() -> Response {
     Json(json!({"status": "ok"})).into_response()
 }
 
-/// `/readyz`: the database answers, the ledger takes commands and every kind has a component.
+/// `/readyz`: the database responds, the ledger accepts commands and every kind has a component.
 pub(crate) async fn readyz(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().all(|kind| registry.identity(*kind).is_some());
@@ -95,7 +95,7 @@ pub(crate) async fn readyz(State(app): State<App>) -> Response {
     (status, Json(checks)).into_response()
 }
 
-/// `/metrics`: counts for whoever watches, as OpenMetrics.
+/// `/metrics`, in the OpenMetrics text format.
 pub(crate) async fn metrics(State(app): State<App>) -> Response {
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, content_type)], app.models.metrics().text()).into_response()

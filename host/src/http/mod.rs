@@ -1,7 +1,7 @@
-//! The HTTP edge: routes, extractors, one file per resource.
+//! The HTTP APIs: routes, extractors, one file per resource.
 //!
-//! Handlers read a request into domain types, call one inner layer and shape the answer. Auth is an
-//! argument: a handler without [`auth::User`] is visibly public. No SQL and no scoring here.
+//! Handlers read a request into domain types, call one inner layer and shape the response. Authentication is
+//! an argument: a handler without [`User`](crate::auth::User) is visibly public. No SQL and no scoring here.
 
 pub(crate) mod admin;
 mod assistance;
@@ -12,15 +12,15 @@ pub mod fields;
 mod finish;
 pub mod health;
 pub mod ledger;
+pub mod limits;
 pub(crate) mod pages;
+pub mod problem;
 pub mod server;
 mod stp;
 
-use std::time::Duration;
-
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::Uri;
+use axum::http::{HeaderMap, Uri};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{delete, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -31,16 +31,10 @@ use admin::{deployment, replay, versions};
 use assistance::scores;
 use error::Error;
 use ledger::{accounts, analytics, beneficiaries, entries, events, profile, risk_context, transactions};
+use limits::BODY_BYTES_MAX;
 use pages::{bank, console, published, sandbox};
 
-/// Largest request body. The largest valid one is an event of about 2 KiB.
-pub const BODY_BYTES_MAX: usize = 64 << 10;
-
-/// Longest time from a request's head to its answer, the body included: a slow sender does not hold a
-/// connection for ever. Longer than the ledger lets a command wait and looks for its outcome.
-pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(60);
-
-/// The ledger API: for the bank's app, with a bearer token.
+/// The ledger API: for the bank's app, with bearer tokens.
 pub fn ledger_router(app: App) -> Router {
     let routes = Router::new()
         .route("/api/ledger/accounts", get(accounts::list_accounts).post(accounts::create_account))
@@ -63,6 +57,7 @@ pub fn ledger_router(app: App) -> Router {
         .route("/models/glue/{name}", get(published::glue))
         .route("/", get(bank::page))
         .route("/bank/{file}", get(bank::file))
+        .route("/shared/{file}", get(bank::shared))
         .route("/scorers/src/{file}", get(bank::module))
         .route("/scorers/dist/{*path}", get(bank::generated))
         .route("/sandbox", get(sandbox::is_sandbox))
@@ -74,7 +69,7 @@ pub fn ledger_router(app: App) -> Router {
     finished(routes, app)
 }
 
-/// The assistance API: internal, without a token, for known host names only.
+/// The assistance API: internal, under configured host names only. Operators need a token.
 pub fn assist_router(app: App) -> Router {
     let routes = Router::new()
         .route("/ai/risk", post(scores::assess_risk))
@@ -96,6 +91,7 @@ pub fn assist_router(app: App) -> Router {
         .route("/rails/stp/state", post(stp::take_state).put(stp::take_state))
         .route("/console", get(console::page))
         .route("/console/{file}", get(console::file))
+        .route("/shared/{file}", get(bank::shared))
         .route("/metrics", get(health::metrics))
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))
@@ -105,29 +101,29 @@ pub fn assist_router(app: App) -> Router {
     finished(routes, app)
 }
 
-/// What holds for every route: a limit on size and time, no panic reaches the connection, and every
-/// failure is problem+json.
+/// Applies to every route: limits on size and time, no panic reaches the connection, and every failure is
+/// problem+json.
 fn finished(routes: Router<App>, app: App) -> Router {
     let routes = routes
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(CatchPanicLayer::custom(extract::answer_panic))
         .with_state(app);
-    // Around the whole router, which still adds headers after its own layers.
+    // Wraps the whole router, because that adds headers after its own layers ran.
     Router::new().fallback_service(routes).layer(from_fn(finish::finish))
 }
 
-/// Nobody learns without a token which paths of the API exist.
-async fn ledger_not_found(app: State<App>, uri: Uri, headers: axum::http::HeaderMap) -> Error {
+/// Without a token, existing and unknown paths of the API are indistinguishable.
+async fn ledger_not_found(app: State<App>, uri: Uri, headers: HeaderMap) -> Error {
     after_auth(app, &uri, headers, Error::NotFound).await
 }
 
-async fn ledger_method_not_allowed(app: State<App>, uri: Uri, headers: axum::http::HeaderMap) -> Error {
+async fn ledger_method_not_allowed(app: State<App>, uri: Uri, headers: HeaderMap) -> Error {
     after_auth(app, &uri, headers, Error::MethodNotAllowed).await
 }
 
-async fn after_auth(State(app): State<App>, uri: &Uri, headers: axum::http::HeaderMap, error: Error) -> Error {
+async fn after_auth(State(app): State<App>, uri: &Uri, headers: HeaderMap, error: Error) -> Error {
     if uri.path() != "/api" && !uri.path().starts_with("/api/") {
         return error;
     }
-    auth::authenticate(&headers, &app).err().unwrap_or(error)
+    auth::authenticate(&headers, &app).map_or_else(Error::from, |_| error)
 }

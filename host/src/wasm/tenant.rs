@@ -10,10 +10,10 @@ use crate::wasm::deadline;
 use crate::wasm::limits::{ANSWER_FUEL, limits};
 use crate::wasm::wasi::EmptyWasi;
 
-pub(super) type Store = wasmtime::Store<Tenant>;
+pub type Store = wasmtime::Store<Tenant>;
 
 /// What a store holds besides the instance.
-pub(super) struct Tenant {
+pub struct Tenant {
     limits: StoreLimits,
     /// Created on first use; pure components cannot use it.
     wasi: Option<EmptyWasi>,

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Context as _, Result, bail};
 
 use crate::config::RowFormat;
-use crate::http::BODY_BYTES_MAX;
-use crate::http::error::FieldError;
 use crate::http::fields::{Fields, Object};
+use crate::http::limits::BODY_BYTES_MAX;
+use crate::http::problem::FieldError;
 
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 << 10;

@@ -23,9 +23,10 @@ use crate::http::error::Error;
 use crate::http::fields::{Fields, Object};
 use crate::models::decisions::{RulesRequest, RulesResponse};
 use crate::models::{Loaded, Runtime, Scored};
-use crate::scoring::bodies::{
-    AccessibilityJson, NudgeJson, RiskJson, read_accessibility, read_id, read_nudge, read_risk,
-};
+use crate::scoring::accessibility::{AccessibilityJson, read_accessibility};
+use crate::scoring::kind::read_id;
+use crate::scoring::nudge::{NudgeJson, read_nudge};
+use crate::scoring::risk::{RiskJson, read_risk};
 
 /// Largest body: room for [`SUPPLIED_MAX`] decisions.
 pub(crate) const BODY_BYTES_MAX: usize = 4 << 20;
@@ -99,8 +100,8 @@ pub(crate) async fn replay(
     body: Result<Json<Body>, JsonRejection>,
 ) -> Result<Json<Findings>, Error> {
     let Json(Body { decisions, stored }) = body.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge,
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => Error::UnsupportedMediaType,
+        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(BODY_BYTES_MAX),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Error::NotJson,
         StatusCode::UNPROCESSABLE_ENTITY => refused("", "wrong-type", &rejection.body_text()),
         _ => Error::MalformedJson(rejection.body_text()),
     })?;

@@ -18,10 +18,12 @@ use crate::db::components::{self, Component, Registered};
 use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, HostStatus};
 use crate::domain::model::{Digest, ModelKind};
+use crate::gate::limits::COMPONENT_BYTES_MAX;
 use crate::gate::pushes::PushOutcome;
 use crate::gate::report::{Check, Outcome};
 use crate::http::auth::Operator;
-use crate::http::error::{Error, FieldError};
+use crate::http::error::Error;
+use crate::http::problem::FieldError;
 use crate::models::Embedded;
 use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::progress::short;
@@ -104,7 +106,7 @@ pub(crate) async fn push_version(
         return Err(Error::NotWasm);
     }
     let bytes = body.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Error::ComponentTooLarge,
+        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(COMPONENT_BYTES_MAX),
         _ => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body ended early"),
     })?;
     let pushed = app.pushes.push(kind, bytes.to_vec(), operator.name).await;

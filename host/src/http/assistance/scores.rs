@@ -11,9 +11,10 @@ use crate::domain::risk;
 use crate::http::error::Error;
 use crate::http::extract::AssistBody;
 use crate::models::decisions::Kept;
-use crate::scoring::bodies::{
-    AccessibilityJson, NudgeJson, RiskJson, RiskRequestJson, read_accessibility, read_id, read_nudge, read_risk,
-};
+use crate::scoring::accessibility::{AccessibilityJson, read_accessibility};
+use crate::scoring::kind::read_id;
+use crate::scoring::nudge::{NudgeJson, read_nudge};
+use crate::scoring::risk::{RiskJson, RiskRequestJson, read_risk};
 
 /// Scores a transfer.
 pub(crate) async fn assess_risk(

@@ -1,25 +1,25 @@
-//! `/api/ledger/accounts/{id}/entries` and `/balance`: an account's statement, and what was in it at a moment.
+//! `/api/ledger/accounts/{id}/entries` and `/balance`: an account's statement and its balance at any time.
 
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
+use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::auth::User;
 use crate::clock::timestamp;
 use crate::db::accounts::find_account;
 use crate::db::entries::{self as table, Entry, Span};
-use crate::http::auth::User;
 use crate::http::error::Error;
-use crate::http::extract::{Cursor, Page, Parameters};
-use crate::http::fields::parse_uuid;
+use crate::http::extract::{Cursor, Page, Parameters, PathId};
+use crate::http::ledger::accounts::CURRENCY;
 use crate::http::ledger::list::{self, Item};
 use crate::http::ledger::number::MoneyNumber;
 
-/// The number of the last entry seen.
+/// The number of a page's last entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Number(i64);
 
@@ -66,7 +66,7 @@ impl From<Entry> for EntryJson {
             "funding" => "funding",
             "return" => "return",
             _ if entry.delta.minor() < 0 => "transfer",
-            // A transfer that was refused after its money had left the account.
+            // The transfer was rejected after its amount had been debited.
             _ => "refund",
         };
         Self {
@@ -82,17 +82,17 @@ impl From<Entry> for EntryJson {
     }
 }
 
-/// The account's entries, newest first: those booked at `from` or later and before `to`.
+/// The account's entries, newest first, booked from `from` (inclusive) to `to` (exclusive).
 pub(crate) async fn list_entries(
     State(app): State<App>,
     User(owner): User,
-    path: Result<Path<String>, PathRejection>,
+    id: Result<PathId, Error>,
     Parameters(mut fields): Parameters,
 ) -> Result<Response, Error> {
     let (from, to) = (fields.optional_instant("from"), fields.optional_instant("to"));
     let page = Page::<Number>::read(&mut fields);
     fields.finish()?;
-    let account_id = own_account(&app, &owner, path).await?;
+    let account_id = own_account(&app.db, &owner, id?).await?;
 
     let mut db = app.db.acquire().await?;
     let mut span = Span::ALL;
@@ -118,7 +118,6 @@ pub(crate) async fn list_entries(
     .await
 }
 
-/// What was in an account.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BalanceJson {
@@ -128,26 +127,24 @@ pub(crate) struct BalanceJson {
     currency: &'static str,
 }
 
-/// The account's balance at a moment, now when none is given.
+/// The account's balance at a time, by default now.
 pub(crate) async fn get_balance(
     State(app): State<App>,
     User(owner): User,
-    path: Result<Path<String>, PathRejection>,
+    id: Result<PathId, Error>,
     Parameters(mut fields): Parameters,
 ) -> Result<Json<BalanceJson>, Error> {
     let at: Option<OffsetDateTime> = fields.optional_instant("at");
     fields.finish()?;
-    let account_id = own_account(&app, &owner, path).await?;
+    let account_id = own_account(&app.db, &owner, id?).await?;
     let at = at.unwrap_or_else(|| app.clock.now());
     let mut db = app.db.acquire().await?;
     let balance = table::balance_at(&mut db, account_id, at).await?;
-    let currency = crate::http::ledger::accounts::CURRENCY;
-    Ok(Json(BalanceJson { account_id, at: timestamp(at), balance: MoneyNumber(balance), currency }))
+    Ok(Json(BalanceJson { account_id, at: timestamp(at), balance: MoneyNumber(balance), currency: CURRENCY }))
 }
 
-async fn own_account(app: &App, owner: &str, path: Result<Path<String>, PathRejection>) -> Result<Uuid, Error> {
-    let id = path.ok().and_then(|Path(id)| parse_uuid(&id)).ok_or(Error::NotFound)?;
-    let mut db = app.db.acquire().await?;
+async fn own_account(db: &PgPool, owner: &str, PathId(id): PathId) -> Result<Uuid, Error> {
+    let mut db = db.acquire().await?;
     find_account(&mut db, owner, id).await?.ok_or(Error::NotFound)?;
     Ok(id)
 }

@@ -1,4 +1,4 @@
-//! `/api/ledger/events`: what happens to the user's own transfers, as server-sent events.
+//! `/api/ledger/events`: changes of the user's transfers, as server-sent events.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::auth::User;
 use crate::clock::timestamp;
 use crate::db::outbox::Event;
-use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
 use crate::http::ledger::number::MoneyNumber;
 use crate::outbox::{CURSOR_CHARS_MAX, Cursor, ListenError, Listener};
 
-/// How long one answer goes on. After that the client asks again, with a token that is valid then.
+/// Longest stream. The client then reconnects, and its token is checked again.
 const STREAM_TIME_MAX: Duration = Duration::from_secs(15 * 60);
 
-/// A line without meaning is sent so often, so that nothing between here and there takes the connection for idle.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+/// Interval of comment lines, which keep proxies from closing the connection as idle.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// A transfer reached a status.
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ pub(crate) struct EventJson {
     transaction_id: Uuid,
     #[serde(rename = "type")]
     kind: String,
-    /// How many statuses it had before.
+    /// Number of earlier statuses.
     ordinal: i16,
     status: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,12 +76,12 @@ pub(crate) async fn stream_events(
     headers: HeaderMap,
     Parameters(mut fields): Parameters,
 ) -> Result<Response, Error> {
-    // A browser's client sends the id of the last message by itself when it comes back.
+    // A browser's EventSource sends the id of the last message when it reconnects.
     let last = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("-").to_owned());
     let from = last.or_else(|| fields.optional_text("from", CURSOR_CHARS_MAX));
     let cursor = from.as_deref().and_then(|text| text.parse::<Cursor>().ok());
     if from.is_some() && cursor.is_none() {
-        fields.refuse("from", "unknown-value", "must be the id of a message, or empty for the beginning");
+        fields.refuse("from", "unknown-value", "must be the id of a message, or empty to start at the beginning");
     }
     fields.finish()?;
     let listener = app.outbox.listen(owner, cursor).await.map_err(|error| match error {
@@ -99,5 +99,5 @@ pub(crate) async fn stream_events(
         let message = Message::default().event("transfers").id(cursor.to_string()).json_data(events).ok()?;
         Some((Ok::<_, Infallible>(message), listener))
     });
-    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(SIGN_OF_LIFE)).into_response())
+    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)).into_response())
 }

@@ -1,11 +1,11 @@
-//! Money in JSON: a number with two decimals, written from centavos and never through a float.
+//! Money in JSON: a number with two decimals, never converted to a float.
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::domain::money::Money;
 
-/// Writes `8499.50`.
+/// Serializes as `8499.50`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MoneyNumber(pub(super) Money);
 

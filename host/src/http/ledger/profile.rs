@@ -6,10 +6,10 @@ use serde::Serialize;
 use time::OffsetDateTime;
 
 use crate::app::App;
+use crate::auth::User;
 use crate::clock::timestamp;
 use crate::db::profiles;
 use crate::domain::profile::{FONT_SCALE, NudgingLevel, Profile, Theme};
-use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::LedgerBody;
 use crate::http::fields::Fields;
@@ -47,7 +47,7 @@ pub(crate) async fn get_profile(State(app): State<App>, User(owner): User) -> Re
     }))
 }
 
-/// Stores the whole profile.
+/// Replaces the whole profile.
 pub(crate) async fn put_profile(
     State(app): State<App>,
     User(owner): User,
@@ -72,8 +72,8 @@ pub(crate) async fn put_profile(
     Ok(Json(ProfileJson::new(profile, Some(now))))
 }
 
-/// A recommendation is written in snake_case and may be sent as it came; two spellings at once that
-/// could differ are refused.
+/// The name under which the field was sent. Recommendations use snake_case and may be sent back unchanged; both
+/// spellings at once are refused, since they could differ.
 fn spelling(fields: &mut Fields, camel: &'static str, snake: &'static str) -> &'static str {
     match (fields.has(camel), fields.has(snake)) {
         (true, true) => {

@@ -16,7 +16,7 @@ use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
 use crate::ledger::Risk;
-use crate::scoring::bodies::{RiskJson, RiskRequestJson};
+use crate::scoring::risk::{RiskJson, RiskRequestJson};
 
 /// What the history says and how it scores.
 #[derive(Serialize)]

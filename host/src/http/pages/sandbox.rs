@@ -1,22 +1,20 @@
-//! `/sandbox`: who tries the bank's page gets a token here, because login is another system's work. Only in
-//! the sandbox, which serves on loopback addresses alone, and only under their names: a page elsewhere that
-//! rebinds a name of its own to this address gets nothing.
+//! `/sandbox`: tokens for any user, in place of the bank's login. Only in the sandbox, which listens on loopback
+//! addresses only, and only under local names, which stops DNS rebinding.
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::app::App;
-use crate::auth::token::{Minter, USER_LENGTH_MAX};
+use crate::auth::token::{Minter, USER_CHARS_MAX};
 use crate::clock::timestamp;
 use crate::http::error::Error;
 use crate::http::extract::LedgerBody;
 use crate::http::finish::is_local_name;
 
-/// How long such a token is valid.
 pub(crate) const TOKEN_LIFETIME: time::Duration = time::Duration::days(1);
 
 #[derive(Serialize)]
@@ -27,25 +25,24 @@ struct TokenJson {
     expires_at: String,
 }
 
-/// Whether this is the sandbox.
+/// Responds with 404 outside the sandbox.
 pub(crate) async fn is_sandbox(State(app): State<App>, headers: HeaderMap) -> Result<Response, Error> {
     minter(&app, &headers)?;
     Ok(Json(json!({"sandbox": true})).into_response())
 }
 
-/// A token for any user.
 pub(crate) async fn create_token(
     State(app): State<App>,
     headers: HeaderMap,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
     let minter = minter(&app, &headers)?;
-    let user = fields.text("user", USER_LENGTH_MAX);
+    let user = fields.text("user", USER_CHARS_MAX);
     fields.finish()?;
     let now = app.clock.now();
-    let token = minter.mint(&user, now, TOKEN_LIFETIME).map_err(|error| Error::Internal(error.into()))?;
+    let token = minter.mint(&user, None, now, TOKEN_LIFETIME).map_err(|error| Error::Internal(error.into()))?;
     let answer = TokenJson { token, user, expires_at: timestamp(now + TOKEN_LIFETIME) };
-    Ok((StatusCode::OK, [(axum::http::header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
 }
 
 fn minter<'a>(app: &'a App, headers: &HeaderMap) -> Result<&'a Minter, Error> {
