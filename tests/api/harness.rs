@@ -19,7 +19,7 @@ use caudal::ledger::batch::Terms;
 use caudal::ledger::chain::ChainKey;
 use caudal::ledger::{Ledger, LedgerConfig};
 use caudal::models::decisions::DecisionLog;
-use caudal::models::deploying::swap::Swapper;
+use caudal::models::deploying::swap::{Swapper, SwapperHandle};
 use caudal::models::serving::route::Route;
 use caudal::models::{Models, Registry};
 use caudal::rail::courier::PUSHES_MAX;
@@ -232,10 +232,10 @@ impl TestApp {
         self.tasks.stop_courier();
     }
 
-    /// A digest of every table but the writer's lease, which is renewed by the clock.
+    /// A digest of every row of every table, except the writer's lease and the hosts' status, which a clock renews.
     pub(crate) async fn rows(&self) -> String {
         let tables = "select table_name::text from information_schema.tables where table_schema = 'public' \
-            and table_type = 'BASE TABLE' and table_name not in ('ledger_writer', '_sqlx_migrations') order by 1";
+            and table_type = 'BASE TABLE' and table_name not in ('host_status', 'ledger_writer', '_sqlx_migrations') order by 1";
         let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&self.db).await.unwrap();
         let mut digest = String::new();
         for table in tables {
@@ -261,14 +261,8 @@ impl TestApp {
     }
 }
 
-/// Follows deployments until it is dropped. It holds a connection of the pool.
-pub(crate) struct Follower(tokio::task::JoinHandle<()>);
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
+/// Follows what is deployed until it is dropped: its ear is a connection of the pool.
+pub(crate) struct Follower(pub(crate) SwapperHandle);
 
 /// Sends requests to one router.
 #[derive(Clone)]

@@ -4,6 +4,7 @@ mod couriers;
 mod database;
 mod events;
 mod fund;
+mod gate;
 mod heads;
 mod limits;
 mod models;
@@ -45,7 +46,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,
             Command::Models(models) => models::run(&cli.common, &models).await,
-            Command::Gate => crate::gate::examination::run(),
+            Command::Gate => gate::run(),
         }
     })
 }

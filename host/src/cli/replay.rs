@@ -12,7 +12,7 @@ use crate::cli::print;
 use crate::clock::Clock;
 use crate::config::{Common, Replay};
 use crate::db::decisions;
-use crate::models::deploying::swap::register_built_in;
+use crate::models::deploying::built_in::register_built_in;
 use crate::replay::{Outcome, Recording, Replayer};
 use crate::wasm::Runtime;
 

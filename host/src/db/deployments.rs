@@ -164,7 +164,7 @@ pub struct Change<'a> {
     pub seen_epoch: i64,
     /// What will serve.
     pub champion: Digest,
-    /// What serves now where nothing was deployed.
+    /// What serves where no champion that was deployed ever did.
     pub default_previous: Digest,
     /// What will be tried on some users.
     pub canary: Option<Canary>,
@@ -179,7 +179,8 @@ pub struct Change<'a> {
 }
 
 /// Changes what serves, keeps the change, and tells every host. Gives the new epoch, or none when
-/// somebody else changed it meanwhile. What a rollback returns to changes only with the champion.
+/// somebody else changed it meanwhile. What a rollback returns to changes only with the champion, and is
+/// the latest other champion that served on some host.
 ///
 /// # Errors
 /// When the database fails, or a component is not registered.
@@ -198,7 +199,12 @@ pub async fn deploy(
             where $2::bigint = 0 or exists (select from deployment where kind = $1)
             on conflict (kind) do update
                 set epoch = excluded.epoch, champion = excluded.champion,
-                    previous = case when d.champion = excluded.champion then d.previous else d.champion end,
+                    -- A rollback returns to a champion that served, not to one that was only deployed.
+                    previous = case when d.champion = excluded.champion then d.previous else coalesce(
+                        (select served.champion from deployment_history served
+                            where served.kind = $1 and served.served_at is not null and served.champion <> $3
+                            order by served.epoch desc limit 1),
+                        excluded.previous) end,
                     reason = excluded.reason, changed_by = excluded.changed_by, changed_at = excluded.changed_at,
                     canary = excluded.canary, canary_percent = excluded.canary_percent,
                     canary_max_flip_percent = excluded.canary_max_flip_percent, shadows = excluded.shadows,

@@ -16,6 +16,7 @@
 //! | component | [`components`] |
 //! | deployment, deployment_history | [`deployments`] |
 //! | comparison | [`comparisons`] |
+//! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | [`decisions`] |
 
 pub mod accounts;
@@ -28,6 +29,7 @@ pub mod decisions;
 pub mod deployments;
 pub mod entries;
 pub mod events;
+pub mod hosts;
 pub mod limits;
 pub mod outbox;
 pub mod payments;

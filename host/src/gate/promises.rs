@@ -3,10 +3,9 @@
 
 use std::fmt::Display;
 
-use crate::gate::cases::Faults;
-use crate::gate::examination::{Ended, refuse, told};
+use crate::gate::faults::{Faults, error_chain};
 use crate::gate::report::Outcome::Passed;
-use crate::gate::report::Report;
+use crate::gate::report::{Refusal, Report};
 use crate::scoring::{Kind, Random, Scorer as _};
 
 /// Random requests. With their worsened variants there are about ten thousand, so that a fault on one input
@@ -16,9 +15,9 @@ const REQUESTS: usize = 1500;
 /// Requests in one instance: their answers stay well below what one call may return.
 const BATCH: usize = 250;
 
-pub(crate) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<(), Ended> {
+pub(crate) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<(), Refusal> {
     // Different in every examination, so that a component cannot be written to pass.
-    let seed = getrandom::u64().map_err(|error| refuse(report, "random", told(error)))?;
+    let seed = getrandom::u64().map_err(|error| report.refuse("random", error_chain(error)))?;
     let mut random = Random::new(seed);
     let mut labels = Vec::new();
     let mut requests = Vec::new();
@@ -36,12 +35,12 @@ pub(crate) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<
     let mut before = None;
     let count = requests.len();
     for (labels, requests) in labels.chunks(BATCH).zip(requests.chunks(BATCH)) {
-        let answers = scorer.assess_batch(requests).map_err(|error| refuse(report, "random", told(error)))?;
+        let answers = scorer.assess_batch(requests).map_err(|error| report.refuse("random", error_chain(error)))?;
         for ((at, worse), answer) in labels.iter().zip(answers) {
             let score = match answer {
                 Ok(answer) => Some(K::score(&answer)),
                 Err(error) => {
-                    unusable.add(format!("request {at}: {}", told(error)));
+                    unusable.add(format!("request {at}: {}", error_chain(error)));
                     None
                 }
             };
@@ -51,16 +50,16 @@ pub(crate) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<
             }
         }
     }
-    if unusable.count > 0 {
-        return Err(refuse(report, "random", unusable.sentence(count)));
+    if !unusable.is_empty() {
+        return Err(report.refuse("random", unusable.summary(count)));
     }
     report.add(
         "random",
         Passed,
         format!("{count} random requests (seed {seed:016x}) answered: in range, consistent, explained"),
     );
-    if falls.count > 0 {
-        return Err(refuse(report, "monotone", falls.sentence(count - REQUESTS)));
+    if !falls.is_empty() {
+        return Err(report.refuse("monotone", falls.summary(count - REQUESTS)));
     }
     report.add("monotone", Passed, format!("in {} pairs no score falls when something gets worse", count - REQUESTS));
     Ok(())

@@ -26,7 +26,7 @@ use axum::routing::{delete, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::app::App;
-use crate::gate::report::COMPONENT_BYTES_MAX;
+use crate::gate::limits::COMPONENT_BYTES_MAX;
 use crate::scoring::{Accessibility, Nudge, Risk};
 use admin::{deployment, replay, versions};
 use assistance::scores;

@@ -11,7 +11,8 @@ use crate::db::comparisons::{self, Count};
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Deployment};
 use crate::domain::model::{Digest, ModelKind};
-use crate::models::deploying::catalog::{self, AUTOMATIC};
+use crate::models::deploying::built_in::built_in;
+use crate::models::deploying::catalog::AUTOMATIC;
 use crate::models::observing::drift::{Reference, psi};
 use crate::models::observing::measure::{
     DIFFERENCE_UNIT, FACT, Failure, Measure, SCORE_BUCKETS, classes_of_flip, time_of_bucket,
@@ -143,7 +144,7 @@ impl Report {
         };
         let Some(at) = at else {
             let registered = if epoch.is_none() { components::list(db).await? } else { Vec::new() };
-            return Ok(catalog::built_in(kind).filter(|_| epoch.is_none()).map(|champion| {
+            return Ok(built_in(kind).filter(|_| epoch.is_none()).map(|champion| {
                 let nothing = Deployment::nothing(kind, champion);
                 Self::of(&nothing, None, &[], &registered)
             }));

@@ -34,7 +34,7 @@ impl Watch {
 
     /// Notes a failure.
     pub(crate) fn fail(&self, error: &ScoreError) {
-        if error.is_the_models() && self.failures.fetch_add(1, Relaxed) + 1 >= FAILURES_MAX {
+        if error.is_model_fault() && self.failures.fetch_add(1, Relaxed) + 1 >= FAILURES_MAX {
             self.end(|| format!("it failed {FAILURES_MAX} times, at last because {error}"));
         }
     }

@@ -7,12 +7,14 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 
+use crate::db::hosts::HostStatus;
 use crate::domain::model::ModelKind;
 use crate::domain::rules::{Facts, Verdict};
 use crate::models::decisions::{Decision, DecisionLog, DecisionLogError};
 use crate::models::metrics::Metrics;
 use crate::models::observing::observer::Observer;
-use crate::models::publishing::published::{NotPublishable, Published, Shelf};
+use crate::models::publishing::published::{NotPublishable, Published};
+use crate::models::publishing::shelf::Shelf;
 use crate::models::serving::registry::Registry;
 use crate::scoring::{Envelope, Kind, Scored};
 use crate::wasm::{Identity, ScoreError};
@@ -23,8 +25,8 @@ pub struct Models(Arc<Shared>);
 
 struct Shared {
     active: ArcSwap<Registry>,
-    /// Why the deployment of a kind is not in service on this host.
-    failures: ArcSwap<BTreeMap<ModelKind, String>>,
+    /// This host's progress with each deployment.
+    statuses: ArcSwap<BTreeMap<ModelKind, HostStatus>>,
     observer: Observer,
     metrics: Metrics,
     log: Option<DecisionLog>,
@@ -50,7 +52,7 @@ impl Models {
         Self(Arc::new(Shared {
             log,
             active: ArcSwap::from_pointee(registry),
-            failures: ArcSwap::default(),
+            statuses: ArcSwap::default(),
             observer: Observer::start(),
             metrics: Metrics::new(),
             shelf: Shelf::default(),
@@ -67,30 +69,43 @@ impl Models {
         self.0.active.store(Arc::new(registry));
     }
 
-    /// Records why the deployment of a kind is not in service on this host, or that it is.
-    pub fn note(&self, kind: ModelKind, failure: Option<String>) {
-        let mut failures = BTreeMap::clone(&self.0.failures.load());
-        match failure {
-            Some(failure) => {
-                self.0.metrics.failed_to_deploy(kind);
-                failures.insert(kind, failure)
-            }
-            None => failures.remove(&kind),
-        };
-        self.0.failures.store(Arc::new(failures));
+    /// Sets this host's progress with a deployment. `since` only counts if the state is new.
+    pub(crate) fn set_status(&self, status: HostStatus) {
+        let last = self.status(status.kind);
+        if last.is_some_and(|it| (it.epoch, &it.state) == (status.epoch, &status.state)) {
+            return;
+        }
+        if status.state.detail().is_some() {
+            self.0.metrics.failed_to_deploy(status.kind);
+        }
+        let mut statuses = BTreeMap::clone(&self.0.statuses.load());
+        statuses.insert(status.kind, status);
+        self.0.statuses.store(Arc::new(statuses));
     }
 
-    /// Why the deployment of a kind is not in service on this host, if it is not.
-    pub fn failure(&self, kind: ModelKind) -> Option<String> {
-        self.0.failures.load().get(&kind).cloned()
+    /// This host's progress with the deployment of a kind; `None` if nothing was ever deployed.
+    pub(crate) fn status(&self, kind: ModelKind) -> Option<HostStatus> {
+        self.0.statuses.load().get(&kind).cloned()
     }
 
     pub fn metrics(&self) -> &Metrics {
         &self.0.metrics
     }
 
-    /// Models for pages.
-    pub fn shelf(&self) -> &Shelf {
+    /// The champion of a kind in its form for pages; `None` if there is none.
+    pub(crate) async fn published(&self, kind: ModelKind) -> Option<(Identity, Result<Published, NotPublishable>)> {
+        let snapshot = self.snapshot();
+        let identity = snapshot.identity(kind)?.clone();
+        let Some(source) = snapshot.source(kind) else { return Some((identity, Err(NotPublishable::HostOnly))) };
+        let published = source.published().await;
+        if let Ok(published) = &published {
+            self.0.shelf.put(published);
+        }
+        Some((identity, published))
+    }
+
+    /// Published files that a page may still fetch.
+    pub(crate) fn shelf(&self) -> &Shelf {
         &self.0.shelf
     }
 
@@ -147,12 +162,6 @@ impl Snapshot {
         let text = serde_json::to_string(&response).map_err(DecisionLogError::from)?;
         log.append(vec![Decision { kind: K::KIND, version, transfer_id: None, request, response: text }]).await?;
         Ok(response)
-    }
-
-    /// The champion of a kind and its files for pages, which stay available for a while.
-    pub async fn published(&self, kind: ModelKind) -> Option<(Identity, Result<Published, NotPublishable>)> {
-        let identity = self.registry.identity(kind)?.clone();
-        Some((identity, self.shared.shelf.active(self.registry.source(kind)).await))
     }
 
     /// Decides on a transfer. No other rules take over if these fail.

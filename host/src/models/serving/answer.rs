@@ -66,7 +66,7 @@ impl<K: Kind> Route<K> {
         error: ScoreError,
         metrics: &Metrics,
     ) -> Result<Scored<K::Assessment>, ScoreError> {
-        let Some(previous) = self.previous.as_ref().filter(|_| error.is_the_models()) else { return Err(error) };
+        let Some(previous) = self.previous.as_ref().filter(|_| error.is_model_fault()) else { return Err(error) };
         // An open breaker was logged when it opened.
         if !matches!(error, ScoreError::Failing) {
             tracing::warn!(kind = %K::KIND, %error, "the champion failed; falling back to the previous version");

@@ -59,7 +59,7 @@ impl<K: Kind> Model<K> {
             PolicyClass::DenyAll => self.assess_on_other_thread(request.clone()).await,
         };
         metrics.decided(K::KIND, answer.as_ref().err(), start.elapsed());
-        if answer.as_ref().is_err_and(ScoreError::is_the_models) && self.record_failure() {
+        if answer.as_ref().is_err_and(ScoreError::is_model_fault) && self.record_failure() {
             tracing::error!(version = %self.scorer.identity().version, "a model keeps failing; its breaker is open");
         }
         answer.map(|answer| (answer, time))
