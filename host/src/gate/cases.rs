@@ -43,6 +43,9 @@ struct Case<'a> {
     score_at_most: Option<String>,
 }
 
+/// A case and its request.
+type ReadCase<'a, K> = (Case<'a>, Envelope<<K as Kind>::Request>);
+
 /// What the answers got wrong.
 #[derive(Default)]
 struct Findings {
@@ -87,7 +90,7 @@ pub(super) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<
     timing::check(&requests, scorer.identity().class, call, report)
 }
 
-fn read<K: Kind>(text: &str) -> Result<Vec<(Case<'_>, Envelope<K::Request>)>, String> {
+fn read<K: Kind>(text: &str) -> Result<Vec<ReadCase<'_, K>>, String> {
     let mut cases = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let case: Case<'_> = serde_json::from_str(line).map_err(|error| unreadable(&format!("{}", at + 1), error))?;
