@@ -91,7 +91,10 @@ fn waiting_ends_with_the_reason_when_a_host_cannot_serve_a_version() {
     let deployed = data.run(&["models", "deploy", version, "--reason", "a test", "--wait"]);
     let stderr = text(&deployed.stderr);
     assert_eq!(deployed.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains(&format!("cannot serve {version}: it does not load: the bytes do not compile")), "{stderr}");
+    assert!(
+        stderr.contains(&format!("cannot serve {version}: it does not load: the bytes do not compile")),
+        "{stderr}"
+    );
     assert_eq!(serving(&service, "nudge"), before, "the version in service goes on");
     let list = data.models(&["list"]);
     assert!(list.contains("deployment 1 failed: it does not load"), "{list}");
@@ -121,7 +124,10 @@ fn a_report_says_why_nothing_was_compared() {
     }
     // Which version one request meets depends on the digests of the components.
     let report = report();
-    assert!(report.contains("none of the 20 requests belongs to its 1 %") || report.contains("20 compared"), "{report}");
+    assert!(
+        report.contains("none of the 20 requests belongs to its 1 %") || report.contains("20 compared"),
+        "{report}"
+    );
     service.stop();
 }
 
