@@ -1,7 +1,7 @@
 //! What loads and what does not, and whether a person can tell why.
 
 use caudal::domain::model::ModelKind;
-use caudal::models::{Components, Registry};
+use caudal::models::Registry;
 use caudal::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, ScoreError, TransferRules};
 use sha2::{Digest as _, Sha256};
 
@@ -171,7 +171,7 @@ fn a_loaded_component_is_known_by_kind_version_and_digest() {
 
 #[test]
 fn the_embedded_components_are_the_built_ones() {
-    let registry = Registry::load(runtime(), Components::EMBEDDED).unwrap();
+    let registry = Registry::embedded(runtime()).unwrap();
     for &kind in ModelKind::ALL {
         let embedded = registry.identity(kind).unwrap();
         let built = load(kind, &component(kind.as_str())).unwrap();

@@ -11,7 +11,6 @@ mod models;
 mod postgres;
 mod replay;
 mod score;
-pub(crate) mod scorers;
 mod secret;
 mod serve;
 mod token;

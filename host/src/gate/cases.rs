@@ -10,18 +10,14 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::cli::scorers::Scorer;
 use crate::domain::accessibility::Language;
 use crate::gate::faults::{Faults, error_chain};
-use crate::gate::promises::{self, Promised};
+use crate::gate::promises;
 use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::timing;
 use crate::http::fields::Fields;
-
-pub(super) const RISK: &str = include_str!("../../../tests/golden/hand/risk.ndjson");
-pub(super) const NUDGE: &str = include_str!("../../../tests/golden/hand/nudge.ndjson");
-pub(super) const ACCESSIBILITY: &str = include_str!("../../../tests/golden/hand/accessibility.ndjson");
+use crate::scoring::{Envelope, Kind, Scored, Scorer as _};
 
 /// Expectations that follow from the specification alone, whatever the model.
 const REQUIRED: [&str; 8] = [
@@ -59,17 +55,20 @@ struct Findings {
     scores: HashMap<String, f64>,
 }
 
-pub(super) fn check<S: Promised>(scorer: &S, text: &str, report: &mut Report) -> Result<(), Refusal> {
-    let (cases, rows) = read::<S>(text).map_err(|fault| report.refuse("cases", fault))?;
-    let batch = scorer.score(&rows).map_err(|error| report.refuse("batch", error_chain(error)))?;
+pub(super) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<(), Refusal> {
+    let cases = read::<K>(K::CASES).map_err(|fault| report.refuse("cases", fault))?;
+    let requests: Vec<_> = cases.iter().map(|(_, envelope)| envelope.request.clone()).collect();
+    let batch = scorer.assess_batch(&requests).map_err(|error| report.refuse("batch", error_chain(error)))?;
+    let version = &scorer.identity().version;
     let mut found = Findings::default();
-    for ((case, row), batched) in cases.iter().zip(&rows).zip(batch) {
+    for ((case, envelope), batched) in cases.iter().zip(batch) {
         let mut answers = Vec::new();
-        for answer in [scorer.score_one(row), scorer.score_one(row), batched] {
+        for answer in [scorer.assess(&envelope.request), scorer.assess(&envelope.request), batched] {
             match answer {
-                Ok(answer) => {
-                    let row = row_of::<S>(case).map_err(|fault| report.refuse("cases", fault))?;
-                    answers.push(serde_json::to_value(scorer.answer(row, answer).json).unwrap_or_default());
+                Ok(assessment) => {
+                    let scored = Scored { assessment, version: version.clone() };
+                    let response = K::response(envelope.clone(), scored);
+                    answers.push(serde_json::to_value(response).unwrap_or_default());
                 }
                 Err(error) => found.unusable.add(format!("{}: {}", case.name, error_chain(error))),
             }
@@ -82,32 +81,31 @@ pub(super) fn check<S: Promised>(scorer: &S, text: &str, report: &mut Report) ->
         }
     }
     found.report(cases.len(), report)?;
-    promises::check(scorer, report)?;
-    let call = |row: &S::Row| {
+    promises::check::<K>(scorer, report)?;
+    let call = |request: &K::Request| {
         // The answer was checked above.
-        let _ = scorer.score_one(row);
+        let _ = scorer.assess(request);
     };
-    timing::check(&rows, scorer.identity().class, call, report)
+    timing::check(&requests, scorer.identity().class, call, report)
 }
 
-/// The cases, each with its request in the same place.
-fn read<S: Scorer>(text: &str) -> Result<(Vec<Case<'_>>, Vec<S::Row>), String> {
-    let (mut cases, mut rows) = (Vec::new(), Vec::new());
-    for (at, line) in text.lines().enumerate() {
+/// The cases, each with its request.
+fn read<K: Kind>(text: &str) -> Result<Vec<(Case<'_>, Envelope<K::Request>)>, String> {
+    let read = |(at, line)| {
         let case: Case<'_> = serde_json::from_str(line).map_err(|error| unreadable(&format!("{}", at + 1), error))?;
-        rows.push(row_of::<S>(&case)?);
-        cases.push(case);
-    }
-    Ok((cases, rows))
+        let envelope = request_of::<K>(&case)?;
+        Ok((case, envelope))
+    };
+    text.lines().enumerate().map(read).collect()
 }
 
-fn row_of<S: Scorer>(case: &Case<'_>) -> Result<S::Row, String> {
+fn request_of<K: Kind>(case: &Case<'_>) -> Result<Envelope<K::Request>, String> {
     let object = serde_json::from_str(case.request.get()).map_err(|error| unreadable(&case.name, error))?;
     let mut fields = Fields::from_row(object);
-    let row = S::read(&mut fields, Language::Spanish);
+    let envelope = Envelope::read::<K>(&mut fields, Language::Spanish);
     match fields.into_faults().first() {
         Some(fault) => Err(unreadable(&case.name, format!("{} {}", fault.field, fault.detail))),
-        None => Ok(row),
+        None => Ok(envelope),
     }
 }
 
@@ -181,7 +179,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::wasm::{AccessibilityScorer, NudgeScorer, RiskScorer};
+    use crate::scoring::{Accessibility, Nudge, Risk};
 
     const REQUEST: &str = r#"{"screen": "home", "num_validation_errors": 0, "time_on_screen_seconds": 0,
         "num_back_navigations": 0, "steps_total": 1, "current_step": 1}"#;
@@ -192,19 +190,19 @@ mod tests {
 
     #[test]
     fn every_case_of_this_program_reads() {
-        assert_eq!(read::<RiskScorer>(RISK).unwrap().0.len(), RISK.lines().count());
-        assert_eq!(read::<NudgeScorer>(NUDGE).unwrap().0.len(), NUDGE.lines().count());
-        assert_eq!(read::<AccessibilityScorer>(ACCESSIBILITY).unwrap().0.len(), ACCESSIBILITY.lines().count());
+        fn count<K: Kind>() -> usize {
+            read::<K>(K::CASES).unwrap().len()
+        }
+        assert!(count::<Risk>() > 100 && count::<Nudge>() > 50 && count::<Accessibility>() > 50);
     }
 
     #[test]
     fn an_unreadable_case_is_an_error_and_does_not_shift_the_others() {
         let broken = line("broken", "{\"screen\": 7}", &json!({}));
         let good = line("good", REQUEST, &json!({}));
-        let (cases, rows) = read::<NudgeScorer>(&good).unwrap();
-        assert_eq!((cases.len(), rows.len()), (1, 1));
+        assert_eq!(read::<Nudge>(&good).unwrap().len(), 1);
         let text = format!("{broken}\n{good}");
-        let Err(fault) = read::<NudgeScorer>(&text) else { panic!("the unreadable case was skipped") };
+        let Err(fault) = read::<Nudge>(&text) else { panic!("the unreadable case was skipped") };
         assert!(fault.starts_with("this program's own case broken cannot be read: "), "{fault}");
     }
 

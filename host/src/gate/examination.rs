@@ -9,13 +9,11 @@ use anyhow::{Context as _, Result};
 use crate::domain::model::{ModelKind, PolicyClass};
 use crate::gate::faults::error_chain;
 use crate::gate::limits::{self, COMPONENT_BYTES_MAX};
-use crate::gate::promises::Promised;
 use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::{cases, rules};
-use crate::wasm::{
-    AccessibilityScorer, Compiled, Format, Identity, NudgeScorer, RiskScorer, Runtime, TransferRules, WIT,
-};
+use crate::scoring::{Kind, Scorer as _, Visitor, with_kind};
+use crate::wasm::{Compiled, Format, Identity, Runtime, TransferRules, WIT};
 
 /// Imports that a refusal names.
 const IMPORTS_NAMED_MAX: usize = 5;
@@ -57,18 +55,28 @@ fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Refusal> {
     check_imports(&compiled, report)?;
     let kind = check_world(&compiled, report)?;
     report.kind = Some(kind.as_str().to_owned());
-    let linked = match kind {
-        ModelKind::Risk => RiskScorer::link(&compiled).map(|it| check_scorer(&it, cases::RISK, report)),
-        ModelKind::Nudge => NudgeScorer::link(&compiled).map(|it| check_scorer(&it, cases::NUDGE, report)),
-        ModelKind::Accessibility => {
-            AccessibilityScorer::link(&compiled).map(|it| check_scorer(&it, cases::ACCESSIBILITY, report))
-        }
-        ModelKind::TransferRules => TransferRules::link(&compiled).map(|rules| {
-            identify(rules.identity(), report);
-            rules::check(&rules, report)
-        }),
-    };
-    linked.unwrap_or_else(|error| Err(report.refuse("world", error_chain(error))))
+    if let Some(examined) = with_kind(kind, ScorerExamination { compiled: &compiled, report: &mut *report }) {
+        return examined;
+    }
+    let rules = TransferRules::link(&compiled).map_err(|error| report.refuse("world", error_chain(error)))?;
+    identify(rules.identity(), report);
+    rules::check(&rules, report)
+}
+
+struct ScorerExamination<'a> {
+    compiled: &'a Compiled,
+    report: &'a mut Report,
+}
+
+impl Visitor for ScorerExamination<'_> {
+    type Output = Result<(), Refusal>;
+
+    fn visit<K: Kind>(self) -> Self::Output {
+        let Self { compiled, report } = self;
+        let scorer = K::Scorer::link(compiled).map_err(|error| report.refuse("world", error_chain(error)))?;
+        identify(scorer.identity(), report);
+        cases::check::<K>(&scorer, report)
+    }
 }
 
 /// Pure components import nothing; others may import WASI, and get an empty one.
@@ -116,9 +124,4 @@ fn identify(identity: &Identity, report: &mut Report) {
     report.summary = Some(identity.summary.clone());
     report.add("world", Passed, format!("{}: exports every function with its types", identity.kind));
     report.add("identity", Passed, format!("{}, sha256 {}", identity.version, identity.digest));
-}
-
-fn check_scorer<S: Promised>(scorer: &S, cases: &str, report: &mut Report) -> Result<(), Refusal> {
-    identify(scorer.identity(), report);
-    cases::check(scorer, cases, report)
 }

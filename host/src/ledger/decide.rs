@@ -11,8 +11,9 @@ use super::apply::apply;
 use super::batch::{Batch, Context, NoVerdict, Policy, State};
 use super::queue::LedgerError;
 use super::{Command, Outcome};
+use crate::domain::model::ModelKind;
 use crate::domain::rules::Facts;
-use crate::models::decisions::of_rules;
+use crate::models::decisions::Decision;
 use crate::models::{Models, ScoreError};
 
 /// Calls of the rules in one batch that may fail. Each may take its whole deadline, and a batch is decided without
@@ -61,12 +62,12 @@ pub(super) async fn decide(
         apply(state, commands, context, &Policy { decide: &decide, transition: &transition })
     };
     // Before anything is moved: what cannot be kept is not done.
-    if let Some((log, rules)) = models.log().zip(snapshot.rules.as_ref()) {
-        let version = &rules.identity().version;
+    if let Some((log, rules)) = models.log().zip(snapshot.identity(ModelKind::TransferRules)) {
+        let version = &rules.version;
         let decided = decided.into_inner().unwrap_or_else(PoisonError::into_inner);
         let kept: Result<Vec<_>, _> =
-            decided.iter().map(|(id, facts, verdict)| of_rules(version, *id, facts, verdict)).collect();
-        log.keep(kept?).await?;
+            decided.iter().map(|(id, facts, verdict)| Decision::by_rules(version, *id, facts, verdict)).collect();
+        log.append(kept?).await?;
     }
     Ok(outcome)
 }

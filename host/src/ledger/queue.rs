@@ -13,7 +13,7 @@ use super::store::Store;
 use super::{Command, Jitter, Outcome};
 use crate::clock::Clock;
 use crate::models::Models;
-use crate::models::decisions::NotKept;
+use crate::models::decisions::DecisionLogError;
 
 /// Batchers of one host, each with a chain of its own: while one waits for the disk, the other decides. A third one
 /// makes batches smaller and gains nothing on two processors.
@@ -37,7 +37,7 @@ pub enum LedgerError {
     Unknown,
     /// The rules' decisions could not be kept, and this host has to keep them. Nothing was written.
     #[error(transparent)]
-    NotKept(#[from] NotKept),
+    NotKept(#[from] DecisionLogError),
     /// The database refused what was to be written. Nothing was written.
     #[error("the database refused the batch")]
     Refused(#[source] Arc<sqlx::Error>),

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use crate::db::components;
 use crate::db::session::within;
 use crate::domain::model::{Digest, ModelKind};
-use crate::models::serving::loaded::Loaded;
+use crate::models::serving::component::LoadedComponent;
 use crate::wasm::{LoadError, Runtime};
 
 /// Longest that the database may take for one operation.
@@ -36,20 +36,20 @@ pub(super) async fn load_registered(
     runtime: &Runtime,
     kind: ModelKind,
     digest: Digest,
-) -> Result<Loaded, Failure> {
+) -> Result<LoadedComponent, Failure> {
     let db = db.acquire().await?;
     let bytes = within(db, DATABASE_TIME_MAX, async |db| components::bytes_of(db, digest).await).await?;
     load(runtime, kind, bytes.ok_or(Failure::Unknown)?).await
 }
 
 /// Compiles a component on a thread of low priority.
-pub(super) async fn load(runtime: &Runtime, kind: ModelKind, bytes: Vec<u8>) -> Result<Loaded, Failure> {
+pub(super) async fn load(runtime: &Runtime, kind: ModelKind, bytes: Vec<u8>) -> Result<LoadedComponent, Failure> {
     let (reply, loaded) = oneshot::channel();
     let runtime = runtime.clone();
     let work = move || {
         // Best effort: lower our priority.
         let _ = nice(NICENESS);
-        let _ = reply.send(Loaded::new(&runtime, kind, &bytes));
+        let _ = reply.send(LoadedComponent::load(&runtime, kind, &bytes));
     };
     // If the thread does not start, the reply is dropped.
     let _ = std::thread::Builder::new().name("compile".to_owned()).spawn(work);

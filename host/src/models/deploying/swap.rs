@@ -25,8 +25,9 @@ use crate::models::deploying::built_in::register_built_in;
 use crate::models::deploying::loading::{DATABASE_TIME_MAX, Failure, load_registered};
 use crate::models::deploying::reporter::{Reporter, leave};
 use crate::models::deploying::withdrawal::settle;
-use crate::models::serving::loaded::Loaded;
-use crate::models::{Models, Registry};
+use crate::models::serving::active::Models;
+use crate::models::serving::component::LoadedComponent;
+use crate::models::serving::registry::Registry;
 use crate::wasm::Runtime;
 
 /// How often a host polls, in case a notification is lost.
@@ -35,7 +36,7 @@ const POLL_EVERY: Duration = Duration::from_secs(1);
 /// When a component that did not load is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
-type LoadResult = (Digest, Result<Loaded, Failure>);
+type LoadResult = (Digest, Result<LoadedComponent, Failure>);
 
 /// Follows what is deployed.
 pub struct Swapper {
@@ -49,7 +50,7 @@ pub struct Swapper {
     /// Epochs in service, and the components that take part so far.
     in_service: HashMap<ModelKind, (i64, Vec<Digest>)>,
     /// Deployed components that are loaded.
-    warm: HashMap<Digest, Loaded>,
+    warm: HashMap<Digest, LoadedComponent>,
     loading: HashSet<Digest>,
     /// Why a component did not load, and when to try again: the failure may have been transient.
     failed: HashMap<Digest, (String, Instant)>,
@@ -90,7 +91,7 @@ impl Swapper {
         runtime: Runtime,
         clock: Clock,
     ) -> Result<SwapperHandle, sqlx::Error> {
-        let warm = models.snapshot().loaded().map(|loaded| (loaded.identity().digest, loaded)).collect();
+        let warm = models.snapshot().champions().map(|loaded| (loaded.identity().digest, loaded)).collect();
         let mut connection = db.acquire().await?;
         register_built_in(&mut connection, &runtime, clock.now()).await?;
         hosts::purge(&mut connection).await?;
@@ -164,7 +165,7 @@ impl Swapper {
         }
         self.models.metrics().components(self.runtime.counts());
         // Keeps what is deployed and what serves in its place; the rest goes with its last request.
-        let champions: Vec<_> = self.models.snapshot().loaded().map(|it| it.identity().digest).collect();
+        let champions: Vec<_> = self.models.snapshot().champions().map(|it| it.identity().digest).collect();
         self.warm.retain(|digest, _| {
             champions.contains(digest) || deployed.iter().any(|it| it.components().any(|other| other == *digest))
         });

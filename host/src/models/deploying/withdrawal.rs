@@ -6,41 +6,18 @@ use crate::clock::Clock;
 use crate::db::session::within;
 use crate::db::{comparisons, deployments};
 use crate::domain::model::ModelKind;
-use crate::models::Models;
 use crate::models::deploying::catalog::{self, AUTOMATIC, Plan};
 use crate::models::deploying::loading::DATABASE_TIME_MAX;
 use crate::models::observing::observer::stored;
-use crate::models::serving::route::Route;
-
-/// A canary that must not go on.
-struct Withdrawal {
-    kind: ModelKind,
-    epoch: i64,
-    reason: String,
-}
-
-impl Withdrawal {
-    fn of<S>(kind: ModelKind, route: Option<&Route<S>>) -> Option<Self> {
-        let route = route?;
-        let reason = route.canary.as_ref()?.watch.reason()?.to_owned();
-        Some(Self { kind, epoch: route.epoch, reason })
-    }
-}
+use crate::models::serving::active::Models;
 
 /// Stores comparisons and withdraws canaries. Comparisons that cannot be stored are kept for next time.
 pub(super) async fn settle(db: &PgPool, models: &Models, clock: &Clock) -> Result<(), sqlx::Error> {
     store_comparisons(db, models).await?;
-    let snapshot = models.snapshot();
-    let withdrawals = [
-        Withdrawal::of(ModelKind::Risk, snapshot.risk.as_deref()),
-        Withdrawal::of(ModelKind::Nudge, snapshot.nudge.as_deref()),
-        Withdrawal::of(ModelKind::Accessibility, snapshot.accessibility.as_deref()),
-    ];
-    for withdrawal in withdrawals.into_iter().flatten() {
+    for (kind, epoch, reason) in models.snapshot().failed_canaries() {
         let db = db.acquire().await?;
-        let done = within(db, DATABASE_TIME_MAX, async |db| withdraw(db, &withdrawal, models, clock).await).await;
-        if let Err(error) = done {
-            let Withdrawal { kind, epoch, .. } = withdrawal;
+        let done = within(db, DATABASE_TIME_MAX, async |db| withdraw(db, (kind, epoch, &reason), models, clock).await);
+        if let Err(error) = done.await {
             tracing::warn!(%kind, epoch, %error, "cannot withdraw a canary; this host no longer uses it");
         }
     }
@@ -62,11 +39,10 @@ async fn store_comparisons(db: &PgPool, models: &Models) -> Result<(), sqlx::Err
 
 async fn withdraw(
     db: &mut PgConnection,
-    withdrawal: &Withdrawal,
+    (kind, epoch, reason): (ModelKind, i64, &str),
     models: &Models,
     clock: &Clock,
 ) -> Result<(), sqlx::Error> {
-    let Withdrawal { kind, epoch, ref reason } = *withdrawal;
     let deployed = deployments::deployment_of(db, kind).await?;
     // Another host or an operator may have been faster.
     let Some(deployment) = deployed.filter(|it| it.epoch == epoch) else { return Ok(()) };

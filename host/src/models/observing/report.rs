@@ -17,8 +17,7 @@ use crate::models::observing::drift::{Reference, psi};
 use crate::models::observing::measure::{
     DIFFERENCE_UNIT, FACT, Failure, Measure, SCORE_BUCKETS, classes_of_flip, time_of_bucket,
 };
-use crate::models::serving::scorer::Scorer;
-use crate::wasm::{AccessibilityScorer, NudgeScorer, RiskScorer};
+use crate::scoring::{Kind, Visitor, with_kind};
 
 /// Changes that are looked through for the latest one with challengers.
 const HISTORY_MAX: i64 = 100;
@@ -281,12 +280,15 @@ fn enough(requests: i64) -> Option<()> {
 }
 
 fn classes_of(kind: ModelKind) -> &'static [&'static str] {
-    match kind {
-        ModelKind::Risk => RiskScorer::CLASSES,
-        ModelKind::Nudge => NudgeScorer::CLASSES,
-        ModelKind::Accessibility => AccessibilityScorer::CLASSES,
-        ModelKind::TransferRules => &[],
+    struct Classes;
+    impl Visitor for Classes {
+        type Output = &'static [&'static str];
+
+        fn visit<K: Kind>(self) -> Self::Output {
+            K::CLASSES
+        }
     }
+    with_kind(kind, Classes).unwrap_or_default()
 }
 
 fn difference(buckets: &Buckets) -> Difference {

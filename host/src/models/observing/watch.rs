@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use crate::models::ScoreError;
+use crate::wasm::ScoreError;
 
 /// Failures after which a challenger is over, whenever they come: it was examined at the gate, so one may
 /// be chance and three are not.

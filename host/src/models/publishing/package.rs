@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::model::ModelKind;
 use crate::models::publishing::published::{File, Published};
+use crate::models::serving::component::LoadedComponent;
 use crate::models::serving::embedded::Embedded;
-use crate::models::serving::loaded::Loaded;
 use crate::wasm::{Identity, LoadError, NotPortable, Runtime, WIT};
 
 /// Why the package cannot be generated.
@@ -33,7 +33,8 @@ pub fn files(runtime: &Runtime) -> Result<Vec<PackageFile>, PackageError> {
     let mut models = Map::new();
     for embedded in Embedded::ALL.into_iter().filter(|it| it.kind != ModelKind::TransferRules) {
         let Embedded { name, kind, .. } = embedded;
-        let loaded = Loaded::new(runtime, kind, embedded.bytes).map_err(|error| PackageError::Load(name, error))?;
+        let loaded =
+            LoadedComponent::load(runtime, kind, embedded.bytes).map_err(|error| PackageError::Load(name, error))?;
         let published = Published::new(kind, embedded.bytes).map_err(|error| PackageError::NotPortable(name, error))?;
         let (core, glue) = (format!("core/{name}.core.wasm"), format!("glue/{kind}.js"));
         match files.iter().find(|(path, _)| *path == glue) {
