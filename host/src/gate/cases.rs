@@ -43,9 +43,6 @@ struct Case<'a> {
     score_at_most: Option<String>,
 }
 
-/// A case and its request.
-type ReadCase<'a, K> = (Case<'a>, Envelope<<K as Kind>::Request>);
-
 /// What the answers got wrong.
 #[derive(Default)]
 struct Findings {
@@ -62,14 +59,16 @@ pub(super) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<
     let cases = read::<K>(K::CASES).map_err(|fault| report.refuse("cases", fault))?;
     let requests: Vec<_> = cases.iter().map(|(_, envelope)| envelope.request.clone()).collect();
     let batch = scorer.assess_batch(&requests).map_err(|error| report.refuse("batch", error_chain(error)))?;
+    let version = &scorer.identity().version;
     let mut found = Findings::default();
     for ((case, envelope), batched) in cases.iter().zip(batch) {
         let mut answers = Vec::new();
         for answer in [scorer.assess(&envelope.request), scorer.assess(&envelope.request), batched] {
             match answer {
                 Ok(assessment) => {
-                    let scored = Scored { assessment, version: scorer.identity().version.clone() };
-                    answers.push(serde_json::to_value(K::response(envelope.clone(), scored)).unwrap_or_default());
+                    let scored = Scored { assessment, version: version.clone() };
+                    let response = K::response(envelope.clone(), scored);
+                    answers.push(serde_json::to_value(response).unwrap_or_default());
                 }
                 Err(error) => found.unusable.add(format!("{}: {}", case.name, error_chain(error))),
             }
@@ -90,17 +89,19 @@ pub(super) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<
     timing::check(&requests, scorer.identity().class, call, report)
 }
 
+/// A case and its request.
+type ReadCase<'a, K> = (Case<'a>, Envelope<<K as Kind>::Request>);
+
 fn read<K: Kind>(text: &str) -> Result<Vec<ReadCase<'_, K>>, String> {
-    let mut cases = Vec::new();
-    for (at, line) in text.lines().enumerate() {
+    let read = |(at, line)| {
         let case: Case<'_> = serde_json::from_str(line).map_err(|error| unreadable(&format!("{}", at + 1), error))?;
-        let envelope = envelope::<K>(&case)?;
-        cases.push((case, envelope));
-    }
-    Ok(cases)
+        let envelope = request_of::<K>(&case)?;
+        Ok((case, envelope))
+    };
+    text.lines().enumerate().map(read).collect()
 }
 
-fn envelope<K: Kind>(case: &Case<'_>) -> Result<Envelope<K::Request>, String> {
+fn request_of<K: Kind>(case: &Case<'_>) -> Result<Envelope<K::Request>, String> {
     let object = serde_json::from_str(case.request.get()).map_err(|error| unreadable(&case.name, error))?;
     let mut fields = Fields::from_row(object);
     let envelope = Envelope::read::<K>(&mut fields, Language::Spanish);
@@ -180,7 +181,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::scoring::{KINDS, Nudge, Visitor, with_kind};
+    use crate::scoring::{Accessibility, Nudge, Risk};
 
     const REQUEST: &str = r#"{"screen": "home", "num_validation_errors": 0, "time_on_screen_seconds": 0,
         "num_back_navigations": 0, "steps_total": 1, "current_step": 1}"#;
@@ -191,18 +192,10 @@ mod tests {
 
     #[test]
     fn every_case_of_this_program_reads() {
-        struct Counts;
-        impl Visitor for Counts {
-            type Output = (usize, usize);
-
-            fn visit<K: Kind>(self) -> Self::Output {
-                (read::<K>(K::CASES).unwrap().len(), K::CASES.lines().count())
-            }
+        fn count<K: Kind>() -> usize {
+            read::<K>(K::CASES).unwrap().len()
         }
-        for kind in KINDS {
-            let (read, lines) = with_kind(*kind, Counts).unwrap();
-            assert_eq!(read, lines, "{kind}");
-        }
+        assert!(count::<Risk>() > 100 && count::<Nudge>() > 50 && count::<Accessibility>() > 50);
     }
 
     #[test]

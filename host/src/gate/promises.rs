@@ -15,7 +15,7 @@ const REQUESTS: usize = 1500;
 /// Requests in one instance: their answers stay well below what one call may return.
 const BATCH: usize = 250;
 
-pub(crate) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<(), Refusal> {
+pub(super) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<(), Refusal> {
     // Different in every examination, so that a component cannot be written to pass.
     let seed = getrandom::u64().map_err(|error| report.refuse("random", error_chain(error)))?;
     let mut random = Random::new(seed);

@@ -10,7 +10,7 @@ use crate::wasm::deadline;
 use crate::wasm::limits::{ANSWER_FUEL, limits};
 use crate::wasm::wasi::EmptyWasi;
 
-pub type Store = wasmtime::Store<Tenant>;
+pub(super) type Store = wasmtime::Store<Tenant>;
 
 /// What a store holds besides the instance.
 pub struct Tenant {

@@ -47,7 +47,7 @@ pub trait Scorer: World {
     fn check(assessment: &Self::Assessment) -> std::result::Result<(), BadAnswer>;
 }
 
-pub type Answer<S> = std::result::Result<<S as Scorer>::Assessment, Invalid>;
+pub(super) type Answer<S> = std::result::Result<<S as Scorer>::Assessment, Invalid>;
 
 /// A world that decides on transfers.
 pub trait Rules: World {

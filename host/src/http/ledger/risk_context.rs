@@ -65,7 +65,7 @@ pub(crate) async fn risk_of(
     let enforcement = app.settings.risk_enforcement;
     let acknowledgment = (&app.acknowledgments, token);
     Ok(match enforce(enforcement, &assessor(app), subject, circumstances, acknowledgment).await? {
-        Outcome::NotEnforced => Risk::NotAsked,
+        Outcome::NotEnforced => Risk::NotEnforced,
         Outcome::Assessed { level, acknowledged } => Risk::Assessed { level, acknowledged },
         Outcome::Unavailable => Risk::Unavailable,
     })

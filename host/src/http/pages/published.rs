@@ -53,7 +53,7 @@ pub(crate) async fn active(
     asked: HeaderMap,
 ) -> Result<Response, Error> {
     let kind = ModelKind::parse(&kind).filter(|kind| app.settings.published.contains(kind)).ok_or(Error::NotFound)?;
-    let (identity, published) = app.models.published(kind).await.ok_or(Error::NotFound)?;
+    let (identity, published) = app.models.snapshot().published(kind).await.ok_or(Error::NotFound)?;
     let published = published.map_err(Error::NotPublishable)?;
     let etag = etag(identity.digest);
     let is_known = is_known(&asked, &etag);
@@ -94,8 +94,9 @@ async fn by_digest(app: &App, name: &str, ending: &str, asked: &HeaderMap) -> Re
         Some(file) => file,
         // Another host may have promised it: hosts have the same active models.
         None => {
+            let snapshot = app.models.snapshot();
             for kind in &app.settings.published {
-                let _ = app.models.published(*kind).await;
+                let _ = snapshot.published(*kind).await;
             }
             app.models.shelf().find(digest).ok_or(Error::NotFound)?
         }

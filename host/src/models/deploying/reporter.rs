@@ -9,8 +9,8 @@ use uuid::Uuid;
 use crate::db::hosts::{self, HostState, HostStatus};
 use crate::db::session::within;
 use crate::domain::model::ModelKind;
-use crate::models::Models;
 use crate::models::deploying::loading::DATABASE_TIME_MAX;
+use crate::models::serving::active::Models;
 
 /// How often an unchanged status is repeated: a few times before the host counts as gone.
 const REPORT_EVERY: Duration = Duration::from_secs(2);

@@ -25,8 +25,9 @@ use crate::models::deploying::built_in::register_built_in;
 use crate::models::deploying::loading::{DATABASE_TIME_MAX, Failure, load_registered};
 use crate::models::deploying::reporter::{Reporter, leave};
 use crate::models::deploying::withdrawal::settle;
+use crate::models::serving::active::Models;
 use crate::models::serving::component::LoadedComponent;
-use crate::models::{Models, Registry};
+use crate::models::serving::registry::Registry;
 use crate::wasm::Runtime;
 
 /// How often a host polls, in case a notification is lost.

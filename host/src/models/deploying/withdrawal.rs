@@ -5,10 +5,11 @@ use sqlx::{PgConnection, PgPool};
 use crate::clock::Clock;
 use crate::db::session::within;
 use crate::db::{comparisons, deployments};
-use crate::models::Models;
+
 use crate::models::deploying::catalog::{self, AUTOMATIC, Plan};
 use crate::models::deploying::loading::DATABASE_TIME_MAX;
 use crate::models::observing::observer::stored;
+use crate::models::serving::active::Models;
 use crate::models::serving::registry::FailedCanary;
 
 /// Stores comparisons and withdraws canaries. Comparisons that cannot be stored are kept for next time.

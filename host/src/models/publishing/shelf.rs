@@ -11,7 +11,7 @@ const FILES_MAX: usize = 32;
 
 /// The files that were promised last.
 #[derive(Default)]
-pub struct Shelf {
+pub(crate) struct Shelf {
     files: Mutex<VecDeque<File>>,
 }
 

@@ -25,7 +25,7 @@ pub struct Models(Arc<Shared>);
 
 struct Shared {
     active: ArcSwap<Registry>,
-    /// This host's progress with each deployment.
+    /// How far this host is with each deployment.
     statuses: ArcSwap<BTreeMap<ModelKind, HostStatus>>,
     observer: Observer,
     metrics: Metrics,
@@ -69,7 +69,7 @@ impl Models {
         self.0.active.store(Arc::new(registry));
     }
 
-    /// Sets this host's progress with a deployment. `since` only counts if the state is new.
+    /// Sets how far this host is with a deployment. Repeating a state keeps its start.
     pub(crate) fn set_status(&self, status: HostStatus) {
         let last = self.status(status.kind);
         if last.is_some_and(|it| (it.epoch, &it.state) == (status.epoch, &status.state)) {
@@ -83,25 +83,13 @@ impl Models {
         self.0.statuses.store(Arc::new(statuses));
     }
 
-    /// This host's progress with the deployment of a kind; `None` if nothing was ever deployed.
+    /// How far this host is with the deployment of a kind; `None` if nothing was ever deployed.
     pub(crate) fn status(&self, kind: ModelKind) -> Option<HostStatus> {
         self.0.statuses.load().get(&kind).cloned()
     }
 
     pub fn metrics(&self) -> &Metrics {
         &self.0.metrics
-    }
-
-    /// The champion of a kind in its form for pages; `None` if there is none.
-    pub(crate) async fn published(&self, kind: ModelKind) -> Option<(Identity, Result<Published, NotPublishable>)> {
-        let snapshot = self.snapshot();
-        let identity = snapshot.identity(kind)?.clone();
-        let Some(source) = snapshot.source(kind) else { return Some((identity, Err(NotPublishable::HostOnly))) };
-        let published = source.published().await;
-        if let Ok(published) = &published {
-            self.0.shelf.put(published);
-        }
-        Some((identity, published))
     }
 
     /// Published files that a page may still fetch.
@@ -162,6 +150,17 @@ impl Snapshot {
         let text = serde_json::to_string(&response).map_err(DecisionLogError::from)?;
         log.append(vec![Decision { kind: K::KIND, version, transfer_id: None, request, response: text }]).await?;
         Ok(response)
+    }
+
+    /// The champion of a kind and its files for pages, which stay available for a while.
+    pub(crate) async fn published(&self, kind: ModelKind) -> Option<(Identity, Result<Published, NotPublishable>)> {
+        let identity = self.registry.identity(kind)?.clone();
+        let Some(source) = self.registry.source(kind) else { return Some((identity, Err(NotPublishable::HostOnly))) };
+        let published = source.published().await;
+        if let Ok(published) = &published {
+            self.shared.shelf.put(published);
+        }
+        Some((identity, published))
     }
 
     /// Decides on a transfer. No other rules take over if these fail.

@@ -8,10 +8,10 @@ mod nudge;
 mod risk;
 mod rules;
 
-pub use accessibility::Accessibility;
-pub use nudge::Nudge;
-pub use risk::Risk;
-pub use rules::TransferRules;
+pub(super) use accessibility::Accessibility;
+pub(super) use nudge::Nudge;
+pub(super) use risk::Risk;
+pub(super) use rules::TransferRules;
 
 /// The WIT package.
 pub(super) const PACKAGE: &str = "caudal:scoring@1.0.0";
