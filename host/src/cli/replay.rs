@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::cli::database::{Database, Use};
 use crate::cli::models::kind_of;
@@ -27,6 +27,16 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     let outcome = run_on(&database, replay).await;
     database.close().await?;
     let Outcome { replayed, equal, different } = outcome?;
+    if replayed == 0 {
+        match &replay.file {
+            Some(file) => bail!("{} contains no decisions", file.display()),
+            None => bail!(
+                "no {} decision was logged in the last {}: hosts log them with --decision-log",
+                replay.kind,
+                humantime::format_duration(replay.since)
+            ),
+        }
+    }
     for mismatch in different.iter().take(SHOWN_MAX) {
         let name = mismatch.id.clone().unwrap_or_else(|| format!("decision {}", mismatch.index + 1));
         print(&format!("{name}: {}", mismatch.differences.join("; ")))?;

@@ -9,6 +9,7 @@ mod output;
 
 use std::fs;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use crate::config::{ExplanationLanguage, Score, ScorerKind};
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;
+use crate::http::fields::Fields;
 use crate::http::problem::FieldError;
 use crate::models::Embedded;
 use crate::scoring::{Envelope, Kind, Scored, Scorer as _, Visitor, with_kind};
@@ -72,8 +74,50 @@ impl Visitor for Backtest<'_> {
     }
 }
 
+/// Refuses to write a file over another one of the same command.
+fn require_separate_files(score: &Score) -> Result<()> {
+    let files = [
+        ("--output", score.output.as_deref()),
+        ("--rejects", score.rejects.as_deref()),
+        ("--input", Some(score.input.as_path())),
+        ("--component", score.component.as_deref()),
+    ];
+    let files: Vec<_> = files.into_iter().filter_map(|(flag, path)| Some((flag, path?))).collect();
+    for (at, (flag, path)) in files.iter().enumerate() {
+        let same = files[at + 1..].iter().find(|(_, other)| is_same_file(path, other));
+        if let Some((other, _)) = same {
+            bail!("{flag} and {other} are the same file, {}: choose another", path.display());
+        }
+    }
+    Ok(())
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let resolve = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path)).ok();
+    resolve(one).is_some_and(|one| Some(one) == resolve(other))
+}
+
+/// Refuses a header without a column that every row needs.
+fn require_columns<K: Kind>(columns: &[String], language: Language) -> Result<()> {
+    // The values do not matter: only a column that is missing is reported as required.
+    let mut fields = Fields::from_query(columns.iter().map(|name| (name.clone(), "0".to_owned())).collect());
+    Envelope::read::<K>(&mut fields, language);
+    let missing = fields.into_faults().into_iter().filter(|fault| fault.code == "required");
+    let missing: Vec<_> = missing.map(|fault| fault.field).collect();
+    ensure!(missing.is_empty(), "the header lacks {}", missing.join(", "));
+    Ok(())
+}
+
 fn run_kind<K: Kind>(score: &Score, scorer: &K::Scorer) -> Result<ExitCode> {
+    require_separate_files(score)?;
+    let language = match score.language {
+        ExplanationLanguage::Es => Language::Spanish,
+        ExplanationLanguage::En => Language::English,
+    };
     let mut input = Input::open(&score.input, score.format)?;
+    if let Some(columns) = input.columns() {
+        require_columns::<K>(columns, language)?;
+    }
     let mut run = Run::<K> {
         scorer,
         output: Output::open(score.output.as_deref(), input.format, K::COLUMNS)?,
@@ -85,11 +129,9 @@ fn run_kind<K: Kind>(score: &Score, scorer: &K::Scorer) -> Result<ExitCode> {
         started: Instant::now(),
         progress: progress(input.bytes),
     };
-    let language = match score.language {
-        ExplanationLanguage::Es => Language::Spanish,
-        ExplanationLanguage::En => Language::English,
-    };
+    let mut is_empty = true;
     while let Some(Row { line, fields }) = input.next_row()? {
+        is_empty = false;
         let read = fields.and_then(|mut fields| {
             let row = Envelope::read::<K>(&mut fields, language);
             let faults = fields.into_faults();
@@ -107,6 +149,7 @@ fn run_kind<K: Kind>(score: &Score, scorer: &K::Scorer) -> Result<ExitCode> {
             run.show(input.read());
         }
     }
+    ensure!(!is_empty, "{} has no rows", score.input.display());
     run.flush()?;
     run.finish()
 }
