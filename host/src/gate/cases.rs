@@ -89,8 +89,10 @@ pub(super) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<
     timing::check(&requests, scorer.identity().class, call, report)
 }
 
-/// The cases, each with its request.
-fn read<K: Kind>(text: &str) -> Result<Vec<(Case<'_>, Envelope<K::Request>)>, String> {
+/// A case and its request.
+type ReadCase<'a, K> = (Case<'a>, Envelope<<K as Kind>::Request>);
+
+fn read<K: Kind>(text: &str) -> Result<Vec<ReadCase<'_, K>>, String> {
     let read = |(at, line)| {
         let case: Case<'_> = serde_json::from_str(line).map_err(|error| unreadable(&format!("{}", at + 1), error))?;
         let envelope = request_of::<K>(&case)?;

@@ -5,19 +5,21 @@ use sqlx::{PgConnection, PgPool};
 use crate::clock::Clock;
 use crate::db::session::within;
 use crate::db::{comparisons, deployments};
-use crate::domain::model::ModelKind;
+
 use crate::models::deploying::catalog::{self, AUTOMATIC, Plan};
 use crate::models::deploying::loading::DATABASE_TIME_MAX;
 use crate::models::observing::observer::stored;
 use crate::models::serving::active::Models;
+use crate::models::serving::registry::FailedCanary;
 
 /// Stores comparisons and withdraws canaries. Comparisons that cannot be stored are kept for next time.
 pub(super) async fn settle(db: &PgPool, models: &Models, clock: &Clock) -> Result<(), sqlx::Error> {
     store_comparisons(db, models).await?;
-    for (kind, epoch, reason) in models.snapshot().failed_canaries() {
+    for canary in models.snapshot().failed_canaries() {
         let db = db.acquire().await?;
-        let done = within(db, DATABASE_TIME_MAX, async |db| withdraw(db, (kind, epoch, &reason), models, clock).await);
-        if let Err(error) = done.await {
+        let done = within(db, DATABASE_TIME_MAX, async |db| withdraw(db, &canary, models, clock).await).await;
+        if let Err(error) = done {
+            let FailedCanary { kind, epoch, .. } = canary;
             tracing::warn!(%kind, epoch, %error, "cannot withdraw a canary; this host no longer uses it");
         }
     }
@@ -39,10 +41,11 @@ async fn store_comparisons(db: &PgPool, models: &Models) -> Result<(), sqlx::Err
 
 async fn withdraw(
     db: &mut PgConnection,
-    (kind, epoch, reason): (ModelKind, i64, &str),
+    canary: &FailedCanary,
     models: &Models,
     clock: &Clock,
 ) -> Result<(), sqlx::Error> {
+    let FailedCanary { kind, epoch, ref reason } = *canary;
     let deployed = deployments::deployment_of(db, kind).await?;
     // Another host or an operator may have been faster.
     let Some(deployment) = deployed.filter(|it| it.epoch == epoch) else { return Ok(()) };

@@ -24,6 +24,13 @@ pub struct Registry {
     rules: Option<Arc<TransferRules>>,
 }
 
+/// A canary to withdraw.
+pub(crate) struct FailedCanary {
+    pub(crate) kind: ModelKind,
+    pub(crate) epoch: i64,
+    pub(crate) reason: String,
+}
+
 /// A component that does not load.
 #[derive(Debug, thiserror::Error)]
 #[error("the {kind} component does not load")]
@@ -37,7 +44,7 @@ trait AnyRoute: Any + Send + Sync {
     fn identity(&self) -> &Identity;
     fn champion(&self) -> LoadedComponent;
     fn source(&self) -> Option<Arc<Source>>;
-    fn failed_canary(&self) -> Option<(ModelKind, i64, String)>;
+    fn failed_canary(&self) -> Option<FailedCanary>;
 }
 
 impl<K: Kind> AnyRoute for Arc<Route<K>> {
@@ -53,9 +60,9 @@ impl<K: Kind> AnyRoute for Arc<Route<K>> {
         self.champion.source.clone()
     }
 
-    fn failed_canary(&self) -> Option<(ModelKind, i64, String)> {
-        let reason = self.canary.as_ref()?.watch.reason()?;
-        Some((K::KIND, self.epoch, reason.to_owned()))
+    fn failed_canary(&self) -> Option<FailedCanary> {
+        let reason = self.canary.as_ref()?.watch.reason()?.to_owned();
+        Some(FailedCanary { kind: K::KIND, epoch: self.epoch, reason })
     }
 }
 
@@ -138,8 +145,7 @@ impl Registry {
         self.routes.get(&kind)?.source()
     }
 
-    /// Canaries to withdraw: their kind, the epoch of their deployment and the reason.
-    pub(crate) fn failed_canaries(&self) -> impl Iterator<Item = (ModelKind, i64, String)> {
+    pub(crate) fn failed_canaries(&self) -> impl Iterator<Item = FailedCanary> {
         self.routes.values().filter_map(|route| route.failed_canary())
     }
 
