@@ -7,8 +7,8 @@
 //!
 //! Every second it also stores comparisons with challengers and withdraws canaries that failed.
 
-use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::collections::HashMap;
+use std::time::Duration;
 
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
@@ -22,21 +22,15 @@ use crate::db::hosts::{self, HostState, HostStatus};
 use crate::db::session::within;
 use crate::domain::model::{Digest, ModelKind};
 use crate::models::deploying::built_in::register_built_in;
-use crate::models::deploying::loading::{DATABASE_TIME_MAX, Failure, load_registered};
+use crate::models::deploying::loading::{Components, DATABASE_TIME_MAX, LoadResult};
 use crate::models::deploying::reporter::{Reporter, leave};
 use crate::models::deploying::withdrawal::settle;
 use crate::models::serving::active::Models;
-use crate::models::serving::component::LoadedComponent;
 use crate::models::serving::registry::Registry;
 use crate::wasm::Runtime;
 
 /// How often a host polls, in case a notification is lost.
 const POLL_EVERY: Duration = Duration::from_secs(1);
-
-/// When a component that did not load is tried again.
-const RETRY_AFTER: Duration = Duration::from_secs(30);
-
-type LoadResult = (Digest, Result<LoadedComponent, Failure>);
 
 /// Follows what is deployed.
 pub struct Swapper {
@@ -49,12 +43,7 @@ pub struct Swapper {
     settled: HashMap<ModelKind, i64>,
     /// Epochs in service, and the components that take part so far.
     in_service: HashMap<ModelKind, (i64, Vec<Digest>)>,
-    /// Deployed components that are loaded.
-    warm: HashMap<Digest, LoadedComponent>,
-    loading: HashSet<Digest>,
-    /// Why a component did not load, and when to try again: the failure may have been transient.
-    failed: HashMap<Digest, (String, Instant)>,
-    load_results: mpsc::UnboundedSender<LoadResult>,
+    components: Components,
     /// Whether the last poll failed; logged once.
     is_disconnected: bool,
 }
@@ -91,34 +80,23 @@ impl Swapper {
         runtime: Runtime,
         clock: Clock,
     ) -> Result<SwapperHandle, sqlx::Error> {
-        let warm = models.snapshot().champions().map(|loaded| (loaded.identity().digest, loaded)).collect();
+        let champions = models.snapshot().champions().map(|loaded| (loaded.identity().digest, loaded)).collect();
         let mut connection = db.acquire().await?;
         register_built_in(&mut connection, &runtime, clock.now()).await?;
         hosts::purge(&mut connection).await?;
         drop(connection);
-        let (load_results, mut loaded) = mpsc::unbounded_channel();
+        let (results, mut loaded) = mpsc::unbounded_channel();
+        let components = Components::new(db.clone(), runtime.clone(), champions, results);
         let reporter = Reporter::new(clock.now());
-        let (settled, in_service, loading, failed) = Default::default();
-        let mut swapper = Self {
-            db,
-            models,
-            runtime,
-            clock,
-            reporter,
-            settled,
-            in_service,
-            warm,
-            loading,
-            failed,
-            load_results,
-            is_disconnected: false,
-        };
+        let (settled, in_service) = Default::default();
+        let mut swapper =
+            Self { db, models, runtime, clock, reporter, settled, in_service, components, is_disconnected: false };
         // Listens before it polls, so that no change is missed in between.
         let listener = deployments::listen(&swapper.db).await?;
         swapper.poll().await?;
-        while !swapper.loading.is_empty() {
+        while swapper.components.are_loading() {
             let Some(result) = loaded.recv().await else { break };
-            swapper.keep(result);
+            swapper.components.keep(result);
             swapper.poll().await?;
         }
         let (db, host) = (swapper.db.clone(), swapper.reporter.host);
@@ -136,7 +114,7 @@ impl Swapper {
                     Err(_) => { every.tick().await; }
                     Ok(_) => {}
                 },
-                result = loaded.recv() => if let Some(result) = result { self.keep(result); },
+                result = loaded.recv() => if let Some(result) = result { self.components.keep(result); },
                 _ = every.tick() => {
                     if let Err(error) = settle(&self.db, &self.models, &self.clock).await {
                         tracing::debug!(?error, "cannot store comparisons with challengers");
@@ -157,7 +135,7 @@ impl Swapper {
     async fn poll(&mut self) -> Result<(), sqlx::Error> {
         let db = self.db.acquire().await?;
         let deployed = within(db, DATABASE_TIME_MAX, async |db| deployments::deployments(db).await).await?;
-        self.failed.retain(|_, (_, until)| Instant::now() < *until);
+        self.components.forget_old_failures();
         for deployment in &deployed {
             if self.settled.get(&deployment.kind) != Some(&deployment.epoch) {
                 self.follow_one(deployment);
@@ -166,26 +144,21 @@ impl Swapper {
         self.models.metrics().components(self.runtime.counts());
         // Keeps what is deployed and what serves in its place; the rest goes with its last request.
         let champions: Vec<_> = self.models.snapshot().champions().map(|it| it.identity().digest).collect();
-        self.warm.retain(|digest, _| {
-            champions.contains(digest) || deployed.iter().any(|it| it.components().any(|other| other == *digest))
+        self.components.retain(|digest| {
+            champions.contains(&digest) || deployed.iter().any(|it| it.components().any(|other| other == digest))
         });
         self.reporter.report(&self.db, &self.models).await
     }
 
     fn follow_one(&mut self, deployment: &Deployment) {
         let Deployment { kind, epoch, champion, .. } = *deployment;
-        for digest in deployment.components() {
-            let is_known = self.warm.contains_key(&digest) || self.failed.contains_key(&digest);
-            if !is_known && self.loading.insert(digest) {
-                self.load(kind, digest);
-            }
-        }
+        deployment.components().for_each(|digest| self.components.require(kind, digest));
         // A champion does not wait for its challengers, nor a rollback for anything.
-        if self.warm.contains_key(&champion) || self.failed.contains_key(&champion) {
+        if !self.components.is_loading(champion) {
             self.put_into_service(deployment);
         }
         let state = self.state(deployment);
-        let is_loading = deployment.components().any(|digest| self.loading.contains(&digest));
+        let is_loading = deployment.components().any(|digest| self.components.is_loading(digest));
         // What failed is tried again after a pause, until it serves or something else is deployed.
         if state == HostState::Serving && !is_loading {
             self.settled.insert(kind, epoch);
@@ -196,7 +169,7 @@ impl Swapper {
 
     fn put_into_service(&mut self, deployment: &Deployment) {
         let Deployment { kind, epoch, champion, .. } = *deployment;
-        let present: Vec<_> = deployment.components().filter(|digest| self.warm.contains_key(digest)).collect();
+        let present: Vec<_> = deployment.components().filter(|digest| self.components.is_loaded(*digest)).collect();
         let before = self.in_service.get(&kind);
         // A new route forgets how its challengers did so far, so there is one only if something changed.
         if before.is_some_and(|(of, digests)| *of == epoch && *digests == present) {
@@ -204,7 +177,7 @@ impl Swapper {
         }
         let is_new = before.is_none_or(|(of, _)| *of != epoch);
         let mut registry = Registry::clone(&self.models.snapshot());
-        let serves = registry.deploy(deployment, &self.warm);
+        let serves = registry.deploy(deployment, self.components.loaded());
         self.models.activate(registry);
         self.in_service.insert(kind, (epoch, present));
         if serves && is_new {
@@ -217,40 +190,16 @@ impl Swapper {
         let Deployment { kind, epoch, champion, previous, .. } = *deployment;
         // The fallback is optional: if it cannot be loaded, a rollback to it says so.
         let required = || deployment.components().filter(|digest| *digest != previous || *digest == champion);
-        let mut failures: Vec<_> = required().filter_map(|digest| Some(self.failed.get(&digest)?.0.clone())).collect();
+        let mut failures: Vec<_> = required().filter_map(|digest| self.components.failure(digest)).collect();
         failures.dedup();
         if !failures.is_empty() {
             return HostState::Failed(failures.join("; "));
         }
-        if required().all(|digest| self.warm.contains_key(&digest)) {
+        if required().all(|digest| self.components.is_loaded(digest)) {
             return HostState::Serving;
         }
         // A retry is no news.
         let last = self.models.status(kind).filter(|it| it.epoch == epoch).map(|it| it.state);
         last.filter(|state| matches!(state, HostState::Failed(_))).unwrap_or(HostState::Loading)
-    }
-
-    /// Loads a component in the background.
-    fn load(&self, kind: ModelKind, digest: Digest) {
-        let (db, runtime, results) = (self.db.clone(), self.runtime.clone(), self.load_results.clone());
-        tokio::spawn(async move {
-            let loaded = load_registered(&db, &runtime, kind, digest).await;
-            // Nobody receives it when the host stops.
-            let _ = results.send((digest, loaded));
-        });
-    }
-
-    /// Keeps a loaded component, or why it did not load.
-    fn keep(&mut self, (digest, loaded): LoadResult) {
-        self.loading.remove(&digest);
-        match loaded {
-            Ok(loaded) => {
-                self.warm.insert(digest, loaded);
-            }
-            Err(failure) => {
-                tracing::error!(%digest, %failure, "a deployed component does not load");
-                self.failed.insert(digest, (failure.to_string(), Instant::now() + RETRY_AFTER));
-            }
-        }
     }
 }
