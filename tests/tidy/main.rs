@@ -17,8 +17,20 @@ const LINES_MAX: usize = 400;
 const GLUE_LINES_MAX: usize = 100;
 
 /// What may stand at the top level besides dotfiles.
-const TOP_LEVEL: [&str; 10] =
-    ["Cargo.lock", "Cargo.toml", "Makefile", "README.md", "components", "host", "migrations", "target", "tests", "wit"];
+const TOP_LEVEL: [&str; 12] = [
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "Makefile",
+    "README.md",
+    "components",
+    "host",
+    "migrations",
+    "target",
+    "tests",
+    "wit",
+];
 
 /// What may come before a file's first comment.
 const INTERPRETER: &str = "#!/usr/bin/env node\n";
