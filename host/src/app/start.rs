@@ -13,14 +13,14 @@ use crate::app::{App, Settings};
 use crate::auth::token::{Minter, TokenConfig, Verifier};
 use crate::clock::Clock;
 use crate::enforcement::acknowledgment::Acknowledgments;
+use crate::gate::launcher::Launcher;
 use crate::gate::pushes::Pushes;
-use crate::gate::report::Gate;
 use crate::ledger::store::Postgres;
 use crate::ledger::{Ledger, LedgerConfig};
 use crate::models::Models;
 use crate::outbox::Outbox;
 use crate::rail::courier::Courier;
-use crate::rail::{Push, Rail};
+use crate::rail::{Notification, Rail};
 use crate::wasm::Runtime;
 
 /// The configuration of an [`App`].
@@ -41,7 +41,7 @@ pub struct Config {
 /// A rail and its notifications.
 pub struct RailHandle {
     pub rail: Arc<dyn Rail>,
-    pub notifications: mpsc::Receiver<Push>,
+    pub notifications: mpsc::Receiver<Notification>,
 }
 
 /// The tasks behind an [`App`]. When dropped, they keep running.
@@ -91,7 +91,7 @@ impl App {
             courier,
             outbox,
             models,
-            pushes: Pushes::new(Gate::new(program), db.clone(), clock.clone()),
+            pushes: Pushes::new(Launcher::new(program), db.clone(), clock.clone()),
             events,
             runtime,
             tokens: Arc::new(Verifier::new(&secret, tokens.clone())),
