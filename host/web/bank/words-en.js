@@ -224,7 +224,7 @@ export default {
   "ask.title": "Find what suits you",
   "ask.about": "Four questions. Your answers stay in this page and are not stored; only the settings you accept are.",
   "ask.can_read_small_text": "Is small text easy for you to read?",
-  "ask.can_read_small_text.yes": "Yes",
+  "ask.can_read_small_text.yes": "Yes, I read it well",
   "ask.can_read_small_text.no": "No, I find it hard",
   "ask.can_read_small_text.empty": "Say whether small text is easy for you.",
   "ask.uses_screen_reader": "Do you use a screen reader?",
