@@ -76,7 +76,7 @@ pub enum Models {
     },
     /// List registered versions, their roles, and what each running host serves
     List,
-    /// Examine a component and register it
+    /// Run the gate on a component and register it if it is accepted
     Push {
         /// The component file
         file: PathBuf,
