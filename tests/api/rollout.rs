@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use caudal::domain::model::{ModelKind, ModelVersion};
 use caudal::models::Embedded;
+use caudal::scoring::Nudge;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -183,7 +184,7 @@ async fn a_canary_that_traps_is_withdrawn_and_nobody_notices(db: PgPool) {
         (&Value::Null, &json!(champion), &json!("automatic"))
     );
     let reason = now["reason"].as_str().unwrap();
-    assert!(reason.starts_with("canary withdrawn: it failed 3 times, at last because the model"), "{reason}");
+    assert!(reason.starts_with("canary withdrawn: it failed 3 times, most recently because the model"), "{reason}");
     let report = report(&ops, "nudge", epoch, |it| it["challengers"][0]["withdrawn"] == reason).await;
     let failures = report["challengers"][0]["failed"].as_object().unwrap().values().filter_map(Value::as_i64);
     assert_eq!(failures.sum::<i64>(), 3, "after the third nobody asks it: {report:#}");
@@ -237,7 +238,7 @@ async fn the_version_before_stands_in_for_a_champion_that_fails(db: PgPool) {
     // After a rollback nobody hears the one again that was left.
     ops.post("/admin/models/nudge/rollback", json!({"reason": "it loops"})).await.assert_status(200);
     until(async || json!(app.epoch(ModelKind::Nudge)), |it| *it == 2).await;
-    assert!(app.models.snapshot().nudge.as_ref().unwrap().previous.is_none());
+    assert!(app.models.snapshot().route::<Nudge>().unwrap().previous.is_none());
     assert!(metrics.ends_with("# EOF\n"), "{metrics}");
 }
 

@@ -4,13 +4,13 @@ mod couriers;
 mod database;
 mod events;
 mod fund;
+mod gate;
 mod heads;
 mod limits;
 mod models;
 mod postgres;
 mod replay;
 mod score;
-pub(crate) mod scorers;
 mod secret;
 mod serve;
 mod token;
@@ -46,7 +46,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,
             Command::Models(models) => models::run(&cli.common, &models).await,
-            Command::Gate => crate::gate::examination::run(),
+            Command::Gate => gate::run(),
         }
     })
 }

@@ -1,62 +1,61 @@
-//! Whether what is asked is still what the models were trained on: the population stability index.
+//! Drift of the requests from the training data, as the population stability index.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
 use crate::domain::model::ModelKind;
-use crate::models::Embedded;
+use crate::models::serving::embedded::Embedded;
 
-/// Added to the share of each bin, so that an empty one counts and does not divide by zero.
+/// Added to the share of each bin, so that an empty bin does not divide by zero.
 const LEAST_SHARE: f64 = 1e-4;
 
-/// How one fact lay in the data of training. Bins lie between the deciles, and each decile's own value has
-/// one more: a flag that is rarely on must not hide in the bin of the others.
+/// Distribution of one feature in the training data. There is a bin between deciles and one for each decile's
+/// own value, so that a flag that is rarely set does not share a bin with the rest.
 #[derive(Debug, Clone, Deserialize)]
-struct Fact {
+struct Distribution {
     fact: String,
     ends: Vec<f64>,
     shares: Vec<f64>,
 }
 
-/// How the facts of each kind lay in the data of training, from the card of the model that is built in.
+/// Distributions of each kind's features in the training data, from the cards of the default models.
 #[derive(Debug, Default)]
-pub(crate) struct Reference(HashMap<(ModelKind, String), Fact>);
+pub(crate) struct Reference(HashMap<(ModelKind, String), Distribution>);
 
 impl Reference {
-    /// From the cards.
     pub(crate) fn embedded() -> Self {
         #[derive(Deserialize)]
         struct Card {
-            reference: Vec<Fact>,
+            reference: Vec<Distribution>,
         }
-        let built_in = Embedded::ALL.into_iter().filter(|it| it.by_default);
-        let facts = built_in.filter_map(|it| {
-            // A unit test holds the cards to this.
+        let defaults = Embedded::ALL.into_iter().filter(|it| it.by_default);
+        let distributions = defaults.filter_map(|it| {
+            // A unit test ensures that the cards parse.
             let card: Card = serde_json::from_str(it.card?.json).ok()?;
-            Some(card.reference.into_iter().map(move |fact| ((it.kind, fact.fact.clone()), fact)))
+            Some(card.reference.into_iter().map(move |reference| ((it.kind, reference.fact.clone()), reference)))
         });
-        Self(facts.flatten().collect())
+        Self(distributions.flatten().collect())
     }
 
-    /// Where a value falls; none when the fact is not in the card.
-    pub(crate) fn bucket_of(&self, kind: ModelKind, fact: &str, value: f64) -> Option<i32> {
-        let ends = &self.0.get(&(kind, fact.to_owned()))?.ends;
+    /// The bucket of a value; `None` if the card lacks the feature.
+    pub(crate) fn bucket_of(&self, kind: ModelKind, feature: &str, value: f64) -> Option<i32> {
+        let ends = &self.0.get(&(kind, feature.to_owned()))?.ends;
         let bucket = ends.partition_point(|end| *end < value) + ends.partition_point(|end| *end <= value);
         i32::try_from(bucket).ok()
     }
 
-    /// The index of a fact, of which so many fell into each bucket.
-    pub(crate) fn psi(&self, kind: ModelKind, fact: &str, counts: &HashMap<i32, i64>) -> Option<f64> {
-        let shares = &self.0.get(&(kind, fact.to_owned()))?.shares;
+    /// The index of a feature with these counts by bucket.
+    pub(crate) fn psi(&self, kind: ModelKind, feature: &str, counts: &HashMap<i32, i64>) -> Option<f64> {
+        let shares = &self.0.get(&(kind, feature.to_owned()))?.shares;
         let count = |bucket: usize| i32::try_from(bucket).ok().and_then(|it| counts.get(&it)).copied().unwrap_or(0);
         let counts: Vec<f64> = (0..shares.len()).map(|bucket| count(bucket) as f64).collect();
         Some(psi(shares, &counts))
     }
 }
 
-/// The index between two histograms with the same bins; 0 when they lie alike, and when one is empty.
-/// Below 0.1 nothing has moved that matters, above 0.25 the model should be looked at.
+/// The index between two histograms with the same bins; 0 if one is empty. A value below 0.1 is
+/// negligible, and one above 0.25 calls for a review of the model.
 pub(crate) fn psi(reference: &[f64], observed: &[f64]) -> f64 {
     let shares = |counts: &[f64]| -> Option<Vec<f64>> {
         let sum: f64 = counts.iter().sum();
@@ -70,35 +69,24 @@ pub(crate) fn psi(reference: &[f64], observed: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::serving::scorer::Scorer;
+    use crate::scoring::{KINDS, Kind, Random, Visitor, with_kind};
+
+    /// The features of a random request.
+    struct Features;
+
+    impl Visitor for Features {
+        type Output = Vec<(ModelKind, &'static str, f64)>;
+
+        fn visit<K: Kind>(self) -> Self::Output {
+            let features = K::random_request(&mut Random::new(1)).map(|request| K::features(&request));
+            features.into_iter().flatten().map(|(name, value)| (K::KIND, name, value)).collect()
+        }
+    }
 
     #[test]
-    fn the_cards_know_every_fact_that_is_watched() {
+    fn the_cards_cover_every_monitored_feature() {
         let reference = Reference::embedded();
-        let risk = crate::domain::risk::Request {
-            amount: 100.0,
-            is_new_beneficiary: false,
-            hour_of_day: 12,
-            num_past_transactions: 5,
-            avg_transaction_amount: 100.0,
-            max_transaction_amount: 200.0,
-            num_transactions_to_beneficiary: 2,
-            is_new_device: false,
-            geolocation_changed: false,
-            beneficiary_saved_minutes: None,
-        };
-        let nudge = crate::domain::nudge::Request {
-            screen: "login".to_owned(),
-            num_validation_errors: 0,
-            time_on_screen_seconds: 20,
-            num_back_navigations: 0,
-            steps_total: 3,
-            current_step: 1,
-        };
-        let facts =
-            crate::wasm::RiskScorer::facts(&risk).into_iter().map(|(name, value)| (ModelKind::Risk, name, value));
-        let others = crate::wasm::NudgeScorer::facts(&nudge).into_iter();
-        for (kind, name, value) in facts.chain(others.map(|(name, value)| (ModelKind::Nudge, name, value))) {
+        for (kind, name, value) in KINDS.iter().flat_map(|kind| with_kind(*kind, Features).unwrap()) {
             let bucket = reference.bucket_of(kind, name, value);
             let fact = &reference.0[&(kind, name.to_owned())];
             assert_eq!(fact.shares.len(), 2 * fact.ends.len() + 1, "{kind} {name}");
