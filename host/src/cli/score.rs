@@ -19,7 +19,7 @@ use crate::cli::scorers::Scorer;
 use crate::config::{ExplanationLanguage, Score, ScorerKind};
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;
-use crate::http::error::FieldError;
+use crate::schema::FieldError;
 use crate::models::{Embedded, ScoreError};
 use crate::wasm::{AccessibilityScorer, Identity, NudgeScorer, RiskScorer, Runtime};
 use input::{Input, Row};

@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use crate::domain::accessibility::Language;
 use crate::domain::{accessibility, nudge, risk};
-use crate::http::fields::Fields;
+use crate::schema::Fields;
 use crate::models::{ScoreError, Scored};
-use crate::scoring::bodies::{
-    AccessibilityJson, NudgeJson, RiskJson, read_accessibility, read_id, read_nudge, read_risk,
-};
+use crate::scoring::accessibility::{AccessibilityAnswer, read_accessibility};
+use crate::scoring::kind::read_id;
+use crate::scoring::nudge::{NudgeAnswer, read_nudge};
+use crate::scoring::risk::{RiskAnswer, read_risk};
 use crate::wasm::{AccessibilityScorer, Identity, NudgeScorer, RiskScorer};
 
 /// A scored row: the body of the HTTP API's answer, and the same in columns.
@@ -82,7 +83,7 @@ macro_rules! calls {
 }
 
 impl Scorer for RiskScorer {
-    calls!(risk, RiskJson);
+    calls!(risk, RiskAnswer);
 
     const COLUMNS: &'static [&'static str] = &["user_id", "model_version", "risk_level", "risk_score", "risk_factors"];
 
@@ -99,12 +100,12 @@ impl Scorer for RiskScorer {
             assessment.score.to_string(),
             assessment.factors.join(" "),
         ];
-        Answer { json: RiskJson::new(row.user_id, Scored { assessment, version }), columns }
+        Answer { json: RiskAnswer::new(row.user_id, Scored { assessment, version }), columns }
     }
 }
 
 impl Scorer for NudgeScorer {
-    calls!(nudge, NudgeJson);
+    calls!(nudge, NudgeAnswer);
 
     const COLUMNS: &'static [&'static str] = &[
         "user_id",
@@ -135,12 +136,12 @@ impl Scorer for NudgeScorer {
             assessment.reason.clone(),
         ];
         let ids = [row.user_id, row.session_id];
-        Answer { json: NudgeJson::new(ids, row.request.screen, Scored { assessment, version }), columns }
+        Answer { json: NudgeAnswer::new(ids, row.request.screen, Scored { assessment, version }), columns }
     }
 }
 
 impl Scorer for AccessibilityScorer {
-    calls!(accessibility, AccessibilityJson);
+    calls!(accessibility, AccessibilityAnswer);
 
     const COLUMNS: &'static [&'static str] = &[
         "user_id",
@@ -173,6 +174,6 @@ impl Scorer for AccessibilityScorer {
             assessment.confidence.to_string(),
             assessment.explanation.join(" "),
         ];
-        Answer { json: AccessibilityJson::new(row.user_id, Scored { assessment, version }), columns }
+        Answer { json: AccessibilityAnswer::new(row.user_id, Scored { assessment, version }), columns }
     }
 }

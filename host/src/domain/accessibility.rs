@@ -2,6 +2,7 @@
 
 use super::profile::{FONT_SCALE, Profile};
 use super::{BadAnswer, check_unit_interval};
+use crate::schema::{Fields, request};
 
 super::text_enum! {
     /// How sure a person feels with apps.
@@ -39,27 +40,42 @@ super::text_enum! {
     }
 }
 
-/// A person's answers and behaviour.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
-    /// Small text is fine.
-    pub can_read_small_text: bool,
-    /// Uses a screen reader.
-    pub uses_screen_reader: bool,
-    /// How sure the person feels.
-    pub feels_confident_with_apps: AppConfidence,
-    /// Age range.
-    pub age_range: AgeRange,
-    /// Average seconds per screen.
-    pub avg_time_per_screen_seconds: u32,
-    /// Validation errors in all.
-    pub total_validation_errors: u32,
-    /// Times help was asked for.
-    pub requested_help_count: u32,
-    /// False when the three counts above were not sent.
-    pub behaviour_observed: bool,
-    /// Language of the explanation.
-    pub language: Language,
+/// A questionnaire that uses the short name may leave behaviour out; the full name may not.
+const APP_CONFIDENCE: (&str, &str) = ("app_confidence", "feels_confident_with_apps");
+
+request! {
+    /// A person's answers and how the app went.
+    pub struct Request as "AccessibilityFacts" {
+        /// How sure the person feels with apps.
+        pub feels_confident_with_apps: AppConfidence { synonym: APP_CONFIDENCE.0, example: "\"low\"" },
+        /// Average seconds per screen.
+        pub avg_time_per_screen_seconds: u32 { optional_with: APP_CONFIDENCE, unit: "s", example: "40" },
+        /// Validation errors in all.
+        pub total_validation_errors: u32 { optional_with: APP_CONFIDENCE, example: "2" },
+        /// Times the person asked for help.
+        pub requested_help_count: u32 { optional_with: APP_CONFIDENCE, example: "1" },
+        /// The person says that small text is fine.
+        pub can_read_small_text: bool { example: "false" },
+        /// The person uses a screen reader.
+        pub uses_screen_reader: bool { example: "false" },
+        /// Age range.
+        pub age_range: AgeRange { example: "\"60_plus\"" },
+        /// False when the three counts above were left out.
+        pub behaviour_observed: bool = true,
+        /// Language of the explanation.
+        pub language: Language = Language::Spanish,
+    }
+}
+
+impl Request {
+    /// Reads a request, the explanation to which is in `language`.
+    pub(crate) fn read(fields: &mut Fields, language: Language) -> Self {
+        let (alias, name) = APP_CONFIDENCE;
+        let behaviour = ["avg_time_per_screen_seconds", "total_validation_errors", "requested_help_count"];
+        let may_be_partial = fields.has(alias) && !fields.has(name);
+        let behaviour_observed = !may_be_partial || behaviour.iter().all(|field| fields.has(field));
+        Self { behaviour_observed, language, ..fields.read() }
+    }
 }
 
 /// A recommendation with its reasons.

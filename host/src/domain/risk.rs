@@ -1,6 +1,7 @@
 //! What goes into a risk score and what comes out.
 
 use super::{BadAnswer, check_unit_interval};
+use crate::schema::record;
 
 /// From this score on a transfer is `medium`.
 pub const MEDIUM_FROM: f64 = 0.25;
@@ -18,29 +19,33 @@ pub const FACTOR_CODES: [&str; 6] = [
     "LOW_HISTORY",
 ];
 
-/// Facts about a transfer and its sender. Money in MXN.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Request {
-    /// Amount, >= 0.
-    pub amount: f64,
-    /// The recipient never received a transfer from this user.
-    pub is_new_beneficiary: bool,
-    /// Local hour, 0 to 23.
-    pub hour_of_day: u8,
-    /// Completed transfers of the user.
-    pub num_past_transactions: u32,
-    /// Their average, 0 when there are none.
-    pub avg_transaction_amount: f64,
-    /// Their maximum, 0 when there are none.
-    pub max_transaction_amount: f64,
-    /// Completed transfers to this recipient.
-    pub num_transactions_to_beneficiary: u32,
-    /// New or unrecognised device.
-    pub is_new_device: bool,
-    /// Not the usual location.
-    pub geolocation_changed: bool,
-    /// Minutes since the beneficiary was saved, when known.
-    pub beneficiary_saved_minutes: Option<u32>,
+/// Last hour of a day.
+pub const HOUR_MAX: f64 = 23.0;
+
+record! {
+    /// Facts about a transfer and its sender.
+    pub struct Request as "RiskFacts" {
+        /// Amount of the transfer.
+        pub amount: f64 { at_least: 0.0, unit: "MXN", example: "1500.5" },
+        /// The recipient never received a transfer from this user.
+        pub is_new_beneficiary: bool { example: "true" },
+        /// The sender's local hour.
+        pub hour_of_day: u8 { at_most: HOUR_MAX, example: "14" },
+        /// Transfers that the user completed before.
+        pub num_past_transactions: u32 { example: "42" },
+        /// Average amount of those; 0 when there are none.
+        pub avg_transaction_amount: f64 { at_least: 0.0, unit: "MXN", example: "800.0" },
+        /// Largest amount of those; 0 when there are none.
+        pub max_transaction_amount: f64 { at_least: 0.0, unit: "MXN", example: "2500.0" },
+        /// Transfers that the user completed to this recipient.
+        pub num_transactions_to_beneficiary: u32 { example: "0" },
+        /// The device is new or not recognised.
+        pub is_new_device: bool { example: "false" },
+        /// The location differs from the usual one.
+        pub geolocation_changed: bool { example: "false" },
+        /// Minutes since the recipient was saved, when known. Can only lower the score.
+        pub beneficiary_saved_minutes: Option<u32> { example: "3" },
+    }
 }
 
 super::text_enum! {

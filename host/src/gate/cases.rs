@@ -21,7 +21,7 @@ use crate::gate::examination::{Ended, refuse, told};
 use crate::gate::promises::{self, Promised};
 use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::Report;
-use crate::http::fields::Fields;
+use crate::schema::Fields;
 use crate::wasm::TransferRules;
 
 pub(crate) const RISK: &str = include_str!("../../../tests/golden/hand/risk.ndjson");
@@ -88,8 +88,7 @@ pub(crate) fn of_scorer<S: Promised>(scorer: &S, text: &str, report: &mut Report
     let cases: Result<Vec<Case<'_>>, _> = text.lines().map(serde_json::from_str).collect();
     let cases = cases.map_err(|error| broken(report, format!("this program's own cases do not read: {error}")))?;
     let row = |case: &Case<'_>| {
-        let object = serde_json::from_str(case.request.get()).ok()?;
-        let mut fields = Fields::from_row(object);
+        let mut fields = Fields::from_row(case.request.get()).ok()?;
         let row = S::read(&mut fields, Language::Spanish);
         fields.into_faults().is_empty().then_some(row)
     };

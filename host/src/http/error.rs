@@ -11,26 +11,17 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
+use crate::domain::money::INVALID_AMOUNT;
 use crate::domain::rules::Violation;
 use crate::gate::report::COMPONENT_BYTES_MAX;
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
 use crate::models::decisions::NotKept;
 use crate::models::publishing::published::NotPublishable;
+use crate::schema::{FieldError, Invalid};
 
 /// Seconds after which a client may try again when the server is busy or a part of it is down.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
-
-/// What is wrong with one field.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FieldError {
-    /// The field, parameter or header.
-    pub field: String,
-    /// Machine-readable.
-    pub code: Cow<'static, str>,
-    /// One sentence for people.
-    pub detail: String,
-}
 
 /// Why a request has no successful answer.
 #[derive(Debug)]
@@ -325,7 +316,7 @@ fn one_error(field: &str, code: &'static str, detail: &str) -> Vec<FieldError> {
 }
 
 fn is_about_amount(errors: &[FieldError]) -> bool {
-    !errors.is_empty() && errors.iter().all(|error| error.code == crate::http::fields::INVALID_AMOUNT)
+    !errors.is_empty() && errors.iter().all(|error| error.code == INVALID_AMOUNT)
 }
 
 impl IntoResponse for Error {
@@ -339,6 +330,12 @@ impl IntoResponse for Error {
         response.headers_mut().extend(header);
         response.extensions_mut().insert(problem);
         response
+    }
+}
+
+impl From<Invalid> for Error {
+    fn from(Invalid { status, errors }: Invalid) -> Self {
+        Self::Invalid(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST), errors)
     }
 }
 

@@ -7,12 +7,11 @@ use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
-use serde::de::IgnoredAny;
 
 use crate::clock::{at_millis, millis};
 use crate::db::Position;
 use crate::http::error::Error;
-use crate::http::fields::{FIELD_TWICE, Fields, Object, parse_uuid};
+use crate::schema::{Fields, ObjectError, parse_uuid, request};
 
 /// Most items of one page.
 pub const PAGE_LENGTH_MAX: u32 = 1_000;
@@ -58,16 +57,10 @@ async fn read_object(request: Request, status: StatusCode) -> Result<Fields, Err
         StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge,
         _ => Error::MalformedJson("The body broke off before its end.".to_owned()),
     })?;
-    let malformed = |error: serde_json::Error| Error::MalformedJson(format!("The JSON is not valid: {error}."));
-    match serde_json::from_slice::<Object>(&bytes) {
-        Ok(object) => Ok(Fields::from_object(object, status)),
-        Err(error) if error.is_data() && !error.to_string().starts_with(FIELD_TWICE) => {
-            // Something else than an object; whether it is JSON at all is not known yet.
-            serde_json::from_slice::<IgnoredAny>(&bytes).map_err(malformed)?;
-            Err(Error::invalid(status, "", "wrong-type", "The body must be a JSON object"))
-        }
-        Err(error) => Err(malformed(error)),
-    }
+    Fields::from_json(bytes, status.as_u16()).map_err(|error| match error {
+        ObjectError::NotAnObject(_) => Error::invalid(status, "", "wrong-type", "The body must be a JSON object"),
+        ObjectError::Malformed(error) => Error::MalformedJson(format!("The JSON is not valid: {error}.")),
+    })
 }
 
 /// `application/json` or any type with the suffix `+json`; parameters do not matter.
@@ -91,6 +84,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Parameters {
     }
 }
 
+request! {
+    /// Which part of a list.
+    pub(crate) struct PageQuery {
+        /// Most items of one page; all when it is left out.
+        limit: Option<u32> { at_least: 1.0, at_most: PAGE_LENGTH_MAX as f64, example: "50" },
+        /// From the `Link` header of the page before.
+        cursor: Option<String> { chars_max: CURSOR_LENGTH_MAX },
+    }
+}
+
 /// Which part of a list is asked for: all of it, unless `limit` says otherwise.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<C = Position> {
@@ -103,8 +106,7 @@ pub struct Page<C = Position> {
 impl<C: Cursor> Page<C> {
     /// Reads `limit` and `cursor`.
     pub fn read(fields: &mut Fields) -> Self {
-        let limit = fields.optional_integer("limit", 1, PAGE_LENGTH_MAX);
-        let cursor = fields.optional_text("cursor", CURSOR_LENGTH_MAX);
+        let PageQuery { limit, cursor } = fields.read();
         let after = cursor.as_deref().and_then(C::parse);
         if cursor.is_some() && after.is_none() {
             fields.refuse("cursor", "unknown-value", "must be one that a Link header gave");

@@ -8,7 +8,6 @@ mod assistance;
 pub mod auth;
 pub mod error;
 pub mod extract;
-pub mod fields;
 mod finish;
 pub mod health;
 pub mod ledger;

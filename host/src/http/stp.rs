@@ -4,21 +4,28 @@
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
-use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::domain::transfer::RailName;
 use crate::http::error::Error;
 use crate::rail::Push;
 use crate::rail::stp::read_webhook;
+use crate::schema::answer;
+
+answer! {
+    /// What STP expects.
+    pub(crate) struct ReceiptJson as "StpReceipt" {
+        mensaje: &'static str { one_of: &["recibido"], example: "\"recibido\"" },
+    }
+}
 
 /// Takes a notice in. It is acknowledged once the ledger has it: STP sends others again.
-pub(crate) async fn take_state(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Error> {
+pub(crate) async fn take_state(State(app): State<App>, body: Bytes) -> Result<Json<ReceiptJson>, Error> {
     let courier = app.courier.as_ref().filter(|courier| courier.name == RailName::Stp).ok_or(Error::NotFound)?;
     let (tracking_key, news) =
         read_webhook(&body).map_err(|error| Error::invalid_field("", "unknown-value", &error.to_string()))?;
     if courier.take_in(&Push { tracking_key, news }).await {
-        Ok(Json(json!({"mensaje": "recibido"})))
+        Ok(Json(ReceiptJson { mensaje: "recibido" }))
     } else {
         Err(Error::Overloaded)
     }

@@ -21,11 +21,12 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 
-use crate::domain::model::{ModelKind, ModelVersion};
+use crate::domain::model::ModelKind;
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::domain::{accessibility, nudge, risk};
 use crate::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, TransferRules};
+pub use crate::scoring::Scored;
 pub use crate::wasm::{Runtime, ScoreError};
 use decisions::DecisionLog;
 pub use metrics::Metrics;
@@ -49,15 +50,6 @@ pub struct Registry {
     pub accessibility: Option<Arc<Route<AccessibilityScorer>>>,
     /// Transfer rules. Nobody takes their place: what they cannot decide is not decided.
     pub rules: Option<Arc<TransferRules>>,
-}
-
-/// An answer and the one version that gave it.
-#[derive(Debug, Clone)]
-pub struct Scored<T> {
-    /// The answer.
-    pub assessment: T,
-    /// Who gave it.
-    pub version: ModelVersion,
 }
 
 /// One component does not load.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::cli::score::input::format_of;
 use crate::cli::scorers::Answer;
 use crate::config::RowFormat;
-use crate::http::error::FieldError;
+use crate::schema::FieldError;
 
 /// Refused rows that are told on the terminal; a file takes them all.
 const TOLD_MAX: u64 = 20;

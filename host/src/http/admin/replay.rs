@@ -20,12 +20,13 @@ use crate::domain::model::ModelKind;
 use crate::domain::rules::Facts;
 use crate::http::auth::Operator;
 use crate::http::error::Error;
-use crate::http::fields::{Fields, Object};
+use crate::schema::Fields;
 use crate::models::decisions::{RulesRequest, RulesResponse};
 use crate::models::{Loaded, Runtime, Scored};
-use crate::scoring::bodies::{
-    AccessibilityJson, NudgeJson, RiskJson, read_accessibility, read_id, read_nudge, read_risk,
-};
+use crate::scoring::accessibility::{AccessibilityAnswer, read_accessibility};
+use crate::scoring::kind::read_id;
+use crate::scoring::nudge::{NudgeAnswer, read_nudge};
+use crate::scoring::risk::{RiskAnswer, read_risk};
 
 /// Largest body: room for [`SUPPLIED_MAX`] decisions.
 pub(crate) const BODY_BYTES_MAX: usize = 4 << 20;
@@ -209,8 +210,8 @@ fn again(loaded: &Loaded, recorded: &Recorded) -> Vec<String> {
 fn answer(loaded: &Loaded, recorded: &Recorded) -> Result<Value, String> {
     let version = loaded.identity().version.clone();
     let text = recorded.request.to_string();
-    let object: Object = serde_json::from_str(&text).map_err(|error| format!("the request does not read: {error}"))?;
-    let mut fields = Fields::from_row(object);
+    let fields = Fields::from_row(text.as_str());
+    let mut fields = fields.map_err(|error| format!("the request does not read: {error}"))?;
     let user_id = read_id(&mut fields, "user_id");
     let failed = |error: &dyn std::error::Error| format!("no answer: {error}");
     let json = match loaded {
@@ -218,14 +219,14 @@ fn answer(loaded: &Loaded, recorded: &Recorded) -> Result<Value, String> {
             let request = read_risk(&mut fields);
             check(fields)?;
             let assessment = served.scorer.assess(&request).map_err(|error| failed(&error))?;
-            serde_json::to_value(RiskJson::new(user_id, Scored { assessment, version }))
+            serde_json::to_value(RiskAnswer::new(user_id, Scored { assessment, version }))
         }
         Loaded::Nudge(served) => {
             let session_id = read_id(&mut fields, "session_id");
             let request = read_nudge(&mut fields);
             check(fields)?;
             let assessment = served.scorer.assess(&request).map_err(|error| failed(&error))?;
-            serde_json::to_value(NudgeJson::new([user_id, session_id], request.screen, Scored { assessment, version }))
+            serde_json::to_value(NudgeAnswer::new([user_id, session_id], request.screen, Scored { assessment, version }))
         }
         Loaded::Accessibility(served) => {
             let english = recorded.request["language"] == "en";
@@ -233,7 +234,7 @@ fn answer(loaded: &Loaded, recorded: &Recorded) -> Result<Value, String> {
             let request = read_accessibility(&mut fields, language);
             check(fields)?;
             let assessment = served.scorer.assess(&request).map_err(|error| failed(&error))?;
-            serde_json::to_value(AccessibilityJson::new(user_id, Scored { assessment, version }))
+            serde_json::to_value(AccessibilityAnswer::new(user_id, Scored { assessment, version }))
         }
         Loaded::Rules(rules) => {
             let request: RulesRequest =

@@ -11,15 +11,16 @@ use crate::domain::risk;
 use crate::http::error::Error;
 use crate::http::extract::AssistBody;
 use crate::models::decisions::Kept;
-use crate::scoring::bodies::{
-    AccessibilityJson, NudgeJson, RiskJson, RiskRequestJson, read_accessibility, read_id, read_nudge, read_risk,
-};
+use crate::scoring::accessibility::{AccessibilityAnswer, read_accessibility};
+use crate::scoring::kind::read_id;
+use crate::scoring::nudge::{NudgeAnswer, read_nudge};
+use crate::scoring::risk::{RiskAnswer, RiskRequest, read_risk};
 
 /// Scores a transfer.
 pub(crate) async fn assess_risk(
     State(app): State<App>,
     AssistBody(mut fields): AssistBody,
-) -> Result<Json<RiskJson>, Error> {
+) -> Result<Json<RiskAnswer>, Error> {
     let user_id = read_id(&mut fields, "user_id");
     let request = read_risk(&mut fields);
     fields.finish()?;
@@ -27,13 +28,13 @@ pub(crate) async fn assess_risk(
 }
 
 /// Scores a transfer, and keeps the decision where this host does.
-pub(crate) async fn score_risk(app: &App, request: &risk::Request, user_id: Option<String>) -> Result<RiskJson, Error> {
+pub(crate) async fn score_risk(app: &App, request: &risk::Request, user_id: Option<String>) -> Result<RiskAnswer, Error> {
     let scored = app.models.snapshot().assess_risk(request, user_id.as_deref()).await?;
     let version = scored.version.clone();
-    let answer = RiskJson::new(user_id.clone(), scored);
+    let answer = RiskAnswer::new(user_id.clone(), scored);
     if let Some(log) = app.models.log() {
         let text = |text: serde_json::Result<String>| text.map_err(|error| Error::Internal(error.into()));
-        let asked = text(serde_json::to_string(&RiskRequestJson::new(request, user_id)))?;
+        let asked = text(serde_json::to_string(&RiskRequest::new(request, user_id)))?;
         let response = text(serde_json::to_string(&answer))?;
         log.keep(vec![Kept { kind: ModelKind::Risk, version, transfer_id: None, request: asked, response }]).await?;
     }
@@ -44,12 +45,12 @@ pub(crate) async fn score_risk(app: &App, request: &risk::Request, user_id: Opti
 pub(crate) async fn assess_nudge(
     State(app): State<App>,
     AssistBody(mut fields): AssistBody,
-) -> Result<Json<NudgeJson>, Error> {
+) -> Result<Json<NudgeAnswer>, Error> {
     let ids = ["user_id", "session_id"].map(|field| read_id(&mut fields, field));
     let request = read_nudge(&mut fields);
     fields.finish()?;
     let scored = app.models.snapshot().assess_nudge(&request, ids[0].as_deref()).await?;
-    Ok(Json(NudgeJson::new(ids, request.screen, scored)))
+    Ok(Json(NudgeAnswer::new(ids, request.screen, scored)))
 }
 
 /// Recommends an accessibility profile. Neither the request nor the answer is logged or kept: they
@@ -58,12 +59,12 @@ pub(crate) async fn assess_accessibility(
     State(app): State<App>,
     headers: HeaderMap,
     AssistBody(mut fields): AssistBody,
-) -> Result<Json<AccessibilityJson>, Error> {
+) -> Result<Json<AccessibilityAnswer>, Error> {
     let user_id = read_id(&mut fields, "user_id");
     let request = read_accessibility(&mut fields, preferred_language(&headers));
     fields.finish()?;
     let scored = app.models.snapshot().assess_accessibility(&request, user_id.as_deref()).await?;
-    Ok(Json(AccessibilityJson::new(user_id, scored)))
+    Ok(Json(AccessibilityAnswer::new(user_id, scored)))
 }
 
 /// The better-liked of Spanish and English in `Accept-Language`; Spanish when in doubt.

@@ -3,32 +3,47 @@
 
 use axum::Json;
 use axum::extract::State;
-use serde::Serialize;
+use time::OffsetDateTime;
+use uuid::Uuid;
 
 use crate::app::{App, RiskEnforcement};
-use crate::clock::{mexico_city_hour, timestamp};
+use crate::clock::mexico_city_hour;
 use crate::db::{accounts, beneficiaries, transfers};
 use crate::domain::account_number::normalise;
+use crate::domain::money::Money;
 use crate::domain::risk;
 use crate::enforcement::acknowledgment::Subject;
 use crate::http::assistance::scores::score_risk;
 use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
+use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::ledger::Risk;
-use crate::scoring::bodies::{RiskJson, RiskRequestJson};
+use crate::schema::{answer, request};
+use crate::scoring::risk::{RiskAnswer, RiskRequest};
 
-/// What the history says and how it scores.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RiskContextJson {
-    request: RiskRequestJson,
-    assessment: RiskJson,
-    /// Says that this risk was seen; where risk plays a part.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    acknowledgment_token: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    acknowledgment_expires_at: Option<String>,
+request! {
+    /// A transfer that is about to be made.
+    pub(crate) struct RiskContextQuery in camelCase {
+        from_account_id: Uuid { example: ID_EXAMPLE },
+        to_beneficiary_id: Uuid { example: ID_EXAMPLE },
+        amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
+        /// The present hour in Mexico City when it is left out.
+        hour_of_day: Option<u8> { at_most: risk::HOUR_MAX, example: "14" },
+        is_new_device: Option<bool> { example: "false" },
+        geolocation_changed: Option<bool> { example: "false" },
+    }
+}
+
+answer! {
+    /// What the history says and how it scores.
+    pub(crate) struct RiskContextJson as "RiskContext" in camelCase {
+        request: RiskRequest,
+        assessment: RiskAnswer,
+        /// Sent with the transfer, it says that this risk was seen. Where risk plays a part.
+        acknowledgment_token: Option<String> { example: "\"1793000000.medium.Zm9v\"" },
+        acknowledgment_expires_at: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
+    }
 }
 
 /// What only the client can tell.
@@ -47,23 +62,25 @@ pub(crate) async fn get_risk_context(
     User(owner): User,
     Parameters(mut fields): Parameters,
 ) -> Result<Json<RiskContextJson>, Error> {
-    let (from, to, amount) = (fields.uuid("fromAccountId"), fields.uuid("toBeneficiaryId"), fields.amount("amount"));
-    let hour = fields.optional_integer("hourOfDay", 0, 23).and_then(|hour| u8::try_from(hour).ok());
-    let is_new_device = fields.optional_boolean("isNewDevice").unwrap_or(false);
-    let geolocation_changed = fields.optional_boolean("geolocationChanged").unwrap_or(false);
+    let query: RiskContextQuery = fields.read();
     fields.finish()?;
 
-    let subject = Subject { owner: &owner, from, to, amount };
-    let (request, assessment) =
-        assess(&app, &subject, Circumstances { hour, is_new_device, geolocation_changed }).await?;
+    let subject =
+        Subject { owner: &owner, from: query.from_account_id, to: query.to_beneficiary_id, amount: query.amount };
+    let circumstances = Circumstances {
+        hour: query.hour_of_day,
+        is_new_device: query.is_new_device.unwrap_or(false),
+        geolocation_changed: query.geolocation_changed.unwrap_or(false),
+    };
+    let (request, assessment) = assess(&app, &subject, circumstances).await?;
     let enforced = app.settings.risk_enforcement != RiskEnforcement::Off;
     let token = enforced.then(|| app.acknowledgments.give(&subject, assessment.level(), app.clock.now()));
-    let (acknowledgment_token, until) = token.unzip();
+    let (acknowledgment_token, acknowledgment_expires_at) = token.unzip();
     Ok(Json(RiskContextJson {
-        request: RiskRequestJson::new(&request, Some(owner)),
+        request: RiskRequest::new(&request, Some(owner)),
         assessment,
         acknowledgment_token,
-        acknowledgment_expires_at: until.map(timestamp),
+        acknowledgment_expires_at,
     }))
 }
 
@@ -98,7 +115,7 @@ async fn assess(
     app: &App,
     Subject { owner, from, to, amount }: &Subject<'_>,
     circumstances: Circumstances,
-) -> Result<(risk::Request, RiskJson), Error> {
+) -> Result<(risk::Request, RiskAnswer), Error> {
     let mut db = app.db.acquire().await?;
     accounts::find_account(&mut db, owner, *from).await?.ok_or(Error::AccountNotFound)?;
     let payee = beneficiaries::find_beneficiary(&mut db, owner, *to).await?.ok_or(Error::BeneficiaryNotFound)?;
