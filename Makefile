@@ -4,11 +4,15 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve test soak bench check components package train prepare install
+.PHONY: serve release test soak bench check components package train prepare install
 
 serve: components ## Run the service in the sandbox: addresses, a token and a curl line are printed
 	cargo build --locked --package caudal
 	exec $(CAUDAL) serve --sandbox
+
+release: components ## The optimised binary, target/release/caudal, with its symbols in caudal.debug beside it
+	cargo build --locked --release --package caudal
+	host/split-symbols.sh $(CARGO_TARGET_DIR)/release/caudal
 
 test: install ## Everything short: builds, starts a Postgres of its own, runs all tests
 	components/build.sh --fixtures

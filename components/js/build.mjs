@@ -4,7 +4,7 @@
 // of a glue in the manifest remains that of the text that was generated: it says which glue is meant, and hosts know
 // no other.
 
-import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -68,6 +68,18 @@ impl Server {
         Ok(server)
     }
 
+    /// Whether a data folder holds a private cluster.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn exists(data_dir: &Path) -> Result<bool> {
+        match fs::canonicalize(data_dir) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error).with_context(|| format!("cannot read the data folder {}", data_dir.display())),
+            Ok(data_dir) => Ok(Cluster::locate(&data_dir)?.version()?.is_some()),
+        }
+    }
+
     /// How to connect.
     pub fn options(&self) -> PgConnectOptions {
         self.cluster.options(NAME)

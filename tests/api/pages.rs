@@ -16,6 +16,7 @@ async fn the_page_and_what_it_loads_come_with_a_strict_policy(db: PgPool) {
     for (path, media) in [
         ("/", "text/html; charset=utf-8"),
         ("/bank/index.html", "text/html; charset=utf-8"),
+        ("/shared/dom.js", "text/javascript; charset=utf-8"),
         ("/scorers/src/browser.js", "text/javascript; charset=utf-8"),
         ("/scorers/dist/manifest.js", "text/javascript; charset=utf-8"),
         ("/scorers/dist/glue/risk.js", "text/javascript; charset=utf-8"),
@@ -31,7 +32,9 @@ async fn the_page_and_what_it_loads_come_with_a_strict_policy(db: PgPool) {
         let etag = answer.header("etag").unwrap();
         app.anon().with("if-none-match", etag).get(path).await.assert_status(304);
     }
-    app.ai().get("/console").await.assert_status(200);
+    for path in ["/console", "/shared/dom.js"] {
+        app.ai().get(path).await.assert_status(200);
+    }
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -7,8 +7,8 @@ use crate::process::{DataDir, Service, text};
 #[test]
 fn a_printed_token_is_usable() {
     let data = DataDir::new();
-    // Before the service ever ran: both find the same secret.
-    let token = text(&data.run(&["token", "--user", "luis", "--ttl", "5m"]).stdout);
+    // Before the service first runs: it adopts the secret.
+    let token = text(&data.run(&["--create", "token", "--user", "luis", "--ttl", "5m"]).stdout);
     let mut service = Service::start(&data);
     service.token = token;
     service.must("GET", "/api/ledger/accounts", None);
@@ -51,7 +51,7 @@ fn fund_credits_an_account_while_the_service_runs_and_verify_proves_it() {
 }
 
 #[test]
-fn fund_refuses_what_cannot_be() {
+fn fund_rejects_invalid_accounts_and_amounts() {
     let data = DataDir::new();
     let nobody = "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b";
     let funding = "00000000-0000-7000-8000-000000000001";
@@ -64,7 +64,7 @@ fn fund_refuses_what_cannot_be() {
         (nobody, "all", "must be a JSON number"),
         ("nobody", "1", "invalid value 'nobody'"),
     ] {
-        let fund = data.run(&["fund", "--account", account, &format!("--amount={amount}")]);
+        let fund = data.run(&["--create", "fund", "--account", account, &format!("--amount={amount}")]);
         assert!(!fund.status.success(), "{account} {amount}");
         let said = text(&fund.stderr);
         assert!(said.contains(complaint), "{account} {amount}: {said}");

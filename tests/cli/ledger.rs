@@ -7,10 +7,7 @@ use crate::process::{DataDir, Service, eventually, text};
 /// An account with a few transfers; the service is stopped.
 fn with_transfers(data: &DataDir, count: usize) -> (String, String) {
     let service = Service::start(data);
-    let account = json!({"accountNumber": "1", "accountType": "checking"});
-    let account = service.must("POST", "/api/ledger/accounts", Some(account))["id"].as_str().unwrap().to_owned();
-    let payee = json!({"name": "Luis", "accountNumber": "012180004643051249", "bankName": "BBVA"});
-    let payee = service.must("POST", "/api/ledger/beneficiaries", Some(payee))["id"].as_str().unwrap().to_owned();
+    let (account, payee) = account_and_payee(&service);
     for _ in 0..count {
         send(&service, &account, &payee, "1.00");
     }
@@ -22,6 +19,13 @@ fn with_transfers(data: &DataDir, count: usize) -> (String, String) {
     });
     service.stop();
     (account, payee)
+}
+
+fn account_and_payee(service: &Service) -> (String, String) {
+    let account = json!({"accountNumber": "1", "accountType": "checking"});
+    let payee = json!({"name": "Luis", "accountNumber": "012180004643051249", "bankName": "BBVA"});
+    let create = |path, body| service.must("POST", path, Some(body))["id"].as_str().unwrap().to_owned();
+    (create("/api/ledger/accounts", account), create("/api/ledger/beneficiaries", payee))
 }
 
 fn send(service: &Service, account: &str, payee: &str, amount: &str) -> u16 {
@@ -46,11 +50,11 @@ fn verify_names_the_batch_whose_rows_were_changed() {
     let said = text(&verify.stdout);
     assert_eq!(verify.status.code(), Some(1));
     assert_eq!(said.matches("rows of transfer are not the ones that it wrote").count(), 3, "{said}");
-    assert!(said.ends_with("the ledger is NOT sound: stop transfers and look at the rows"), "{said}");
+    assert!(said.ends_with("the ledger is NOT sound: stop transfers and inspect the rows"), "{said}");
 }
 
 #[test]
-fn verify_misses_a_tail_that_was_cut_off() {
+fn verify_detects_truncation() {
     let data = DataDir::new();
     with_transfers(&data, 3);
     // The last batch, as if it had never been.
@@ -68,7 +72,7 @@ fn verify_misses_a_tail_that_was_cut_off() {
     let said = text(&verify.stdout);
     assert_eq!(verify.status.code(), Some(1), "{said}");
     assert_eq!(said.matches("BROKEN").count(), 1, "{said}");
-    assert!(said.contains("history was cut off"), "{said}");
+    assert!(said.contains("history was truncated"), "{said}");
 }
 
 #[test]
@@ -92,12 +96,11 @@ fn limits_are_shown_set_and_held() {
     let data = DataDir::new();
     let (account, payee) = with_transfers(&data, 1);
     let limits = |arguments: &[&str]| data.run(&[&["limits", "--user", "ana"], arguments].concat());
-    assert_eq!(text(&limits(&[]).stdout), "ana: one transfer as everybody's, one day as everybody's");
-    assert_eq!(text(&limits(&["--per-transfer", "5"]).stdout), "ana: one transfer 5.00 MXN, one day as everybody's");
-    assert_eq!(text(&limits(&["--per-day", "8.00"]).stdout), "ana: one transfer 5.00 MXN, one day 8.00 MXN");
+    assert_eq!(text(&limits(&[]).stdout), "ana: per transfer default, per day default");
+    assert_eq!(text(&limits(&["--per-transfer", "5"]).stdout), "ana: per transfer 5.00 MXN, per day default");
+    assert_eq!(text(&limits(&["--per-day", "8.00"]).stdout), "ana: per transfer 5.00 MXN, per day 8.00 MXN");
     assert!(text(&limits(&["--per-day", "0"]).stderr).contains("must be at least 0.01"));
-    let nobody = data.run(&["limits", "--user", "nobody", "--per-day", "1"]);
-    assert!(!nobody.status.success() && text(&nobody.stderr).contains("nobody knows the user nobody"));
+    assert!(text(&limits(&["--user", " "]).stderr).contains("not be blank"));
 
     let service = Service::start(&data);
     assert_eq!(send(&service, &account, &payee, "5.01"), 400);
@@ -110,6 +113,20 @@ fn limits_are_shown_set_and_held() {
 }
 
 #[test]
+fn limits_hold_from_a_users_first_account_on() {
+    let data = DataDir::new();
+    let limits =
+        |arguments: &[&str]| text(&data.run(&[&["--create", "limits", "--user", "ana"], arguments].concat()).stdout);
+    assert_eq!(limits(&[]), "ana: no account and no limits yet, so the defaults apply");
+    assert_eq!(limits(&["--per-transfer", "0.99"]), "ana: per transfer 0.99 MXN, per day default");
+    let service = Service::start(&data);
+    let (account, payee) = account_and_payee(&service);
+    assert_eq!(send(&service, &account, &payee, "1.00"), 400);
+    assert_eq!(send(&service, &account, &payee, "0.99"), 200);
+    service.stop();
+}
+
+#[test]
 fn events_go_on_where_an_earlier_run_stopped() {
     let data = DataDir::new();
     let (account, payee) = with_transfers(&data, 3);
@@ -118,7 +135,8 @@ fn events_go_on_where_an_earlier_run_stopped() {
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
-    let first = lines("");
+    let first = lines("0");
+    assert_eq!(lines(""), first);
     let kinds: Vec<_> = first.iter().map(|line| line["events"][0]["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["opening", "transfer", "transfer", "transfer"]);
     assert_eq!(

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod commands;
+mod elsewhere;
 mod faults;
 mod ledger;
 mod lifecycle;

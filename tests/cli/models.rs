@@ -30,7 +30,7 @@ fn wait_for(service: &Service, kind: &str, version: &str) {
 impl DataDir {
     /// Runs `caudal models` with success and gives what it printed.
     fn models(&self, arguments: &[&str]) -> String {
-        let output = self.run(&[&["models"], arguments].concat());
+        let output = self.run(&[&["--create", "models"], arguments].concat());
         assert!(output.status.success(), "{arguments:?}: {}{}", text(&output.stdout), text(&output.stderr));
         text(&output.stdout)
     }

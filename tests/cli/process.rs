@@ -36,11 +36,10 @@ impl DataDir {
         is_running(pid).then_some(pid)
     }
 
-    /// The program with this folder and nothing from the environment of the test run.
+    /// The program with this data folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_caudal"));
-        command.arg("--data-dir").arg(&self.0).args(arguments);
-        command.env_remove("DATABASE_URL").env_remove("CAUDAL_JWT_SECRET").env("CAUDAL_LOG", "warn");
+        let mut command = program(arguments);
+        command.env("CAUDAL_DATA_DIR", &self.0);
         command
     }
 
@@ -48,6 +47,16 @@ impl DataDir {
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
+}
+
+/// The program without settings from the environment of the test run.
+pub(crate) fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_caudal"));
+    for setting in ["CAUDAL_DATA_DIR", "CAUDAL_JWT_SECRET", "CAUDAL_LEDGER_KEY", "DATABASE_URL"] {
+        command.env_remove(setting);
+    }
+    command.args(arguments).env("CAUDAL_LOG", "warn");
+    command
 }
 
 impl Drop for DataDir {

@@ -79,7 +79,7 @@ const REQUESTS = {
   "POST for health": { path: "/ai/health", body: "{}" },
   "DELETE for health": { method: "DELETE", path: "/ai/health" },
   "no content type": { ...kinds(null), body: RISK },
-  "text": { ...kinds("text/plain"), body: RISK },
+  text: { ...kinds("text/plain"), body: RISK },
   "a form": { ...kinds("application/x-www-form-urlencoded"), body: "a=1" },
   "JSON with a charset": { ...kinds("application/json; charset=utf-8"), body: RISK },
   "JSON in capitals": { ...kinds("APPLICATION/JSON"), body: RISK },
@@ -115,11 +115,39 @@ for (const [name, asked] of Object.entries(REQUESTS)) {
 test("the language that a client likes better, as the host chooses it", async () => {
   const body = textOf(SOUND.accessibility);
   const languages = [
-    "", "en", "en-US,en;q=0.9", "es-MX, en;q=0.8", "en;q=0.9, es;q=0.5", "en, es", "fr, de;q=0.5", "en;q=0",
-    "en;q=abc", "EN", "en_US", "*", "en;q=inf, es", "en;q=-inf", "en;q=nan", "en;q=+1, es;q=.5", "en;q=, es;q=0",
-    "en;q=1e-1, es;q=1.e-2", "en;level=1;q=0.2, es;q=0.1", " en ; q=1", "en;Q=0.1, es;q=0.2", "english", "ñ, en",
-    "es;q=0.1, es;q=0.9, en;q=0.5", "en;q=0x1", "en;q=1_0", "en;q=--1", "en;q=1.2.3", "en;q=infinity, es;q=9",
-    "q=1;en", ";q=1", ",,en,,", "en;q=1.8e308, es;q=9e307",
+    "",
+    "en",
+    "en-US,en;q=0.9",
+    "es-MX, en;q=0.8",
+    "en;q=0.9, es;q=0.5",
+    "en, es",
+    "fr, de;q=0.5",
+    "en;q=0",
+    "en;q=abc",
+    "EN",
+    "en_US",
+    "*",
+    "en;q=inf, es",
+    "en;q=-inf",
+    "en;q=nan",
+    "en;q=+1, es;q=.5",
+    "en;q=, es;q=0",
+    "en;q=1e-1, es;q=1.e-2",
+    "en;level=1;q=0.2, es;q=0.1",
+    " en ; q=1",
+    "en;Q=0.1, es;q=0.2",
+    "english",
+    "ñ, en",
+    "es;q=0.1, es;q=0.9, en;q=0.5",
+    "en;q=0x1",
+    "en;q=1_0",
+    "en;q=--1",
+    "en;q=1.2.3",
+    "en;q=infinity, es;q=9",
+    "q=1;en",
+    ";q=1",
+    ",,en,,",
+    "en;q=1.8e308, es;q=9e307",
   ];
   let english = 0;
   for (const language of languages) {
@@ -168,7 +196,11 @@ test("configuration chooses the model, one beside the other", async () => {
 });
 
 test("a model that is not here is refused clearly, and the others answer", async () => {
-  const wrong = [["RISK_MODEL", "risk", "risk-9"], ["NUDGE_MODEL", "nudge", "risk-1"], ["RISK_MODEL", "risk", ""]];
+  const wrong = [
+    ["RISK_MODEL", "risk", "risk-9"],
+    ["NUDGE_MODEL", "nudge", "risk-1"],
+    ["RISK_MODEL", "risk", ""],
+  ];
   for (const [binding, kind, name] of wrong) {
     const own = await Edge.start({ [binding]: name });
     const asked = { path: `/ai/${kind}`, body: textOf(SOUND[kind]) };
@@ -189,7 +221,9 @@ test("a model that is not here is refused clearly, and the others answer", async
     assert.equal(report.status, "fail");
     assert.equal(report.model_loaded, kind !== "nudge");
     assert.equal(report.models[kind].loaded, false);
-    const has = Object.keys(manifest.models).filter((it) => manifest.models[it].kind === kind).join(", ");
+    const has = Object.keys(manifest.models)
+      .filter((it) => manifest.models[it].kind === kind)
+      .join(", ");
     assert.equal(report.models[kind].deployment_error, `${binding} names "${name}"; this worker has ${has}`);
     assert.equal((await own.post("/ai/accessibility", textOf(SOUND.accessibility))).status, 200);
     await own.end();

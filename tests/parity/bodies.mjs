@@ -5,27 +5,103 @@ import { SOUND } from "./hostile.mjs";
 
 /** Literals that stand well or badly in a field. */
 const LITERALS = [
-  "0", "1", "2", "23", "24", "300", "-1", "1.5", "3.0", "-0", "0.1", "1e3", "1e400", "-1e400", "1e-400", "1500.5",
-  "99999999999", "4294967295", "4294967296", "9007199254740993", "123456789012345678901234567890", "2.5e-1",
-  "0.30000000000000004", "true", "false", "null", '"5"', '""', '" "', '"a"', '"low"', '"high"', '"18_30"', '"60_plus"',
-  '"login"', '"\\ud800"', '"\\u0000"', '"\\u0085"', '"\u0085"', '"\ufeff"', '"\ud83d\ude00"', '"\\ud83d\\ude00"',
-  '"\ud83d"', '"x\\"y"', '"\\\\"', "[]", "{}", "[1,2]", '{"a":1}',
+  "0",
+  "1",
+  "2",
+  "23",
+  "24",
+  "300",
+  "-1",
+  "1.5",
+  "3.0",
+  "-0",
+  "0.1",
+  "1e3",
+  "1e400",
+  "-1e400",
+  "1e-400",
+  "1500.5",
+  "99999999999",
+  "4294967295",
+  "4294967296",
+  "9007199254740993",
+  "123456789012345678901234567890",
+  "2.5e-1",
+  "0.30000000000000004",
+  "true",
+  "false",
+  "null",
+  '"5"',
+  '""',
+  '" "',
+  '"a"',
+  '"low"',
+  '"high"',
+  '"18_30"',
+  '"60_plus"',
+  '"login"',
+  '"\\ud800"',
+  '"\\u0000"',
+  '"\\u0085"',
+  '"\u0085"',
+  '"\ufeff"',
+  '"\ud83d\ude00"',
+  '"\\ud83d\\ude00"',
+  '"\ud83d"',
+  '"x\\"y"',
+  '"\\\\"',
+  "[]",
+  "{}",
+  "[1,2]",
+  '{"a":1}',
 ];
 
 /** Literals that are no JSON. */
 const BROKEN = [
-  "nul", "True", "NaN", "Infinity", "01", "1.", "+1", "- 1", "1e", "[", "]", '"', "'a'", "undefined", '"\t"', '"\\x"',
+  "nul",
+  "True",
+  "NaN",
+  "Infinity",
+  "01",
+  "1.",
+  "+1",
+  "- 1",
+  "1e",
+  "[",
+  "]",
+  '"',
+  "'a'",
+  "undefined",
+  '"\t"',
+  '"\\x"',
 ];
 
 const NAMES = [
-  "user_id", "session_id", "beneficiary_saved_minutes", "app_confidence", "x", "", "__proto__", "amount", "screen",
+  "user_id",
+  "session_id",
+  "beneficiary_saved_minutes",
+  "app_confidence",
+  "x",
+  "",
+  "__proto__",
+  "amount",
+  "screen",
 ];
 
 const BLANKS = ["", "", "", "", " ", "\n", "\t ", "\r\n"];
 
 /** What random text is made of: everything that matters to a reader of JSON, and some that should not. */
 const CHARACTERS = [
-  ..."{}[]:,\"\\/-+.eEu0159tfn ", "\u0000", "\u001f", "\u0085", "\u00a0", "\u2028", "\ufeff", "\ud800", "\udc00", "ñ",
+  ...'{}[]:,"\\/-+.eEu0159tfn ',
+  "\u0000",
+  "\u001f",
+  "\u0085",
+  "\u00a0",
+  "\u2028",
+  "\ufeff",
+  "\ud800",
+  "\udc00",
+  "ñ",
   "\u{1f600}",
 ];
 
@@ -56,8 +132,8 @@ export function* bodies(seed, count) {
     return pick([integer, integer, money, String(random() * 10 ** below(300)), `${below(1e6)}e${below(9)}`]);
   };
 
-  const escape = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  const name = (text) => `"${random() < 0.05 ? [...text].map(escape).join("") : text}"`;
+  const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const name = (text) => `"${random() < 0.05 ? [...text].map(escaped).join("") : text}"`;
   const member = ([field, literal]) => `${pick(BLANKS)}${name(field)}${pick(BLANKS)}:${literal}`;
 
   for (let made = 0; made < count; made += 1) {

@@ -74,7 +74,10 @@ test("every case of the table is answered as the host answers it", async () => {
 
 test("what is no text is refused by the worker as by the host", async () => {
   const all = [...cases()].filter((it) => it.bytes !== undefined);
-  const outcomes = await compare(all, others.filter((it) => it.name === "workerd"));
+  const outcomes = await compare(
+    all,
+    others.filter((it) => it.name === "workerd"),
+  );
   console.log(`${all.length} cases, the same in the host and workerd: ${summary(outcomes)}`);
 });
 

@@ -1,8 +1,8 @@
 // Chromium with a page that scores by itself: our own server hands out the package as the host does, with the
 // host's content security policy.
 
-import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 

@@ -22,7 +22,10 @@ const LIB_DIST = new URL("../../components/js/lib/dist/", import.meta.url);
 /** Cases, each with its request as it stands in the file: numbers are not to be rounded on the way. */
 async function casesOf(file, least) {
   const text = await readFile(new URL(`../golden/${file}.ndjson`, import.meta.url), "utf8");
-  const cases = text.trim().split("\n").map((line) => ({ ...JSON.parse(line), text: requestOf(line) }));
+  const cases = text
+    .trim()
+    .split("\n")
+    .map((line) => ({ ...JSON.parse(line), text: requestOf(line) }));
   assert.ok(cases.length >= least, `${file} has ${cases.length} cases`);
   return cases;
 }
@@ -31,8 +34,6 @@ async function casesOf(file, least) {
 function requestOf(line) {
   return /"request":(\{[^{}]*\})/.exec(line)[1];
 }
-
-const hex = (number) => spell(number).slice("f64:".length);
 
 /** The parts of an answer that a case of training speaks of, spelled as it does. */
 const TOLD = {
@@ -61,14 +62,14 @@ function number(spelled) {
 const SCORE = { risk: "risk_score", nudge: "difficulty_score", accessibility: "confidence" };
 
 /** Checks what the specification says, as far as one case can be looked at alone. */
-function checkByHand(kind, { expect }, told) {
+function checkByHand(_, { expect }, told) {
   for (const [field, wanted] of Object.entries(expect)) {
     if (RULES[field]) RULES[field](wanted, told);
     else assert.deepEqual(told[field], spell(wanted), field);
   }
 }
 
-function checkTrained(kind, { expect }, told) {
+function checkTrained(_, { expect }, told) {
   const { predictor, ...answered } = expect;
   assert.deepEqual(asWritten(told), answered);
 }
@@ -163,7 +164,9 @@ const WIDTHS = [20, 30, 13, 6, 8, 6, 19, 11, 7];
 test("the table", async () => {
   const kib = (bytes) => (bytes / 1024).toFixed(1);
   const line = (cells) => console.log(cells.map((cell, index) => String(cell).padEnd(WIDTHS[index])).join(""));
-  console.log("\nGolden cases, as JSON text through each public entry. Sizes in KiB, the glue gzipped. Times in µs are");
+  console.log(
+    "\nGolden cases, as JSON text through each public entry. Sizes in KiB, the glue gzipped. Times in µs are",
+  );
   console.log("medians: of wasmtime and workerd those of HTTP requests, of the others those of assessText().\n");
   line(["cases of", "model", "sha256", "core", "glue.gz", "cases", "runtime", "mismatches", "µs"]);
   for (const it of rows) {

@@ -177,7 +177,11 @@ function* matrix() {
       yield { name: `${field}: ${literal}`, kind: "nudge", text: body("nudge", { [field]: literal }) };
     }
   }
-  for (const [kind, field] of [["nudge", "screen"], ["nudge", "user_id"], ["accessibility", "age_range"]]) {
+  for (const [kind, field] of [
+    ["nudge", "screen"],
+    ["nudge", "user_id"],
+    ["accessibility", "age_range"],
+  ]) {
     for (const [odd, literal] of Object.entries(STRINGS)) {
       yield { name: `${field}: ${odd}`, kind, text: body(kind, { [field]: literal }) };
     }

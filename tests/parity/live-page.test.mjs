@@ -114,7 +114,10 @@ test("what was swapped in stays when the host goes, and after a reload too", asy
   await service.stop();
   await eventually("the page misses the host", async () => (await problem(first.page))?.code === "unreachable");
   assert.deepEqual(await score(first.page), wanted);
-  assert.deepEqual(first.faults.filter((it) => !it.includes("net::ERR")), []);
+  assert.deepEqual(
+    first.faults.filter((it) => !it.includes("net::ERR")),
+    [],
+  );
   await first.page.close();
 
   const second = await open(browser, server.url);
@@ -145,7 +148,10 @@ test("nothing is fetched at import, and then only what one kind needs", async ()
   const more = (request) => void asked.push(request.url);
   const own = await servePage({ folder: "lib/", more });
   const { page, faults } = await open(browser, own.url);
-  assert.deepEqual(asked.filter((path) => path.includes("/dist/")), []);
+  assert.deepEqual(
+    asked.filter((path) => path.includes("/dist/")),
+    [],
+  );
   await page.evaluate(async () => void (await globalThis.scorers.load("nudge")));
   const fetched = asked.filter((path) => /\/(dist|src\/(risk|nudge|accessibility|live|offer))/.test(path)).sort();
   assert.deepEqual(fetched, [
@@ -174,7 +180,10 @@ test("a core of another release is not taken for this one, and a missing one can
   const load = () =>
     page.evaluate(() => {
       const { load } = globalThis.scorers;
-      return load("nudge").then((it) => it.modelVersion, (error) => error.message);
+      return load("nudge").then(
+        (it) => it.modelVersion,
+        (error) => error.message,
+      );
     });
   assert.match(await load(), /not the one of this release/);
   answer = (response) => response.writeHead(503).end();

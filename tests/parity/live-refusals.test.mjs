@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, test } from "node:test";
 import manifest from "../../components/js/lib/dist/manifest.js";
 import { live } from "../../components/js/lib/src/node.js";
 import { SOUND, textOf } from "./hostile.mjs";
-import { Stub, another, coreOf, until } from "./stub.mjs";
+import { another, coreOf, Stub, until } from "./stub.mjs";
 
 const PACKAGED = manifest.models["nudge-1"].model_version;
 const NUDGE = textOf(SOUND.nudge);
@@ -97,7 +97,7 @@ describe("what is not taken", () => {
 
   const CORES = {
     "no WebAssembly": Buffer.from("not at all"),
-    "nothing": Buffer.alloc(0),
+    nothing: Buffer.alloc(0),
     "an empty module": wasm(),
     "a module that traps as it starts": wasm(TYPE, FUNCTION, START, TRAP),
     "a module with imports": wasm(TYPE, IMPORT),
@@ -122,14 +122,14 @@ describe("what is not taken", () => {
     "a busy host": { status: 503, code: "unreachable" },
     "a redirection": { status: 302, code: "unreachable", headers: { Location: "/models/risk/active" } },
     "a page in between": { status: 200, code: "bad-answer", body: "<!doctype html>" },
-    "null": { status: 200, code: "bad-answer", body: "null" },
+    null: { status: 200, code: "bad-answer", body: "null" },
     "a list": { status: 200, code: "bad-answer", body: "[]" },
     "an answer of a megabyte": { status: 200, code: "too-large", body: `"${"x".repeat(1 << 20)}"` },
   };
 
   for (const [name, { status, code, headers = {}, body = "" }] of Object.entries(ANSWERS)) {
     test(name, async () => {
-      stub.instead = (request, response) => response.writeHead(status, headers).end(body);
+      stub.instead = (_, response) => response.writeHead(status, headers).end(body);
       await start();
       assert.equal(scorer.problem.code, code);
       assert.equal(version(), PACKAGED);
@@ -144,7 +144,7 @@ describe("what is not taken", () => {
     const offer = stub.offer("nudge", good);
     let sent = 0;
     let isCut = false;
-    stub.instead = (request, response, path) => {
+    stub.instead = (_, response, path) => {
       if (!path.startsWith("/models/core")) return false;
       response.on("close", () => (isCut = true));
       const send = () => {

@@ -11,7 +11,7 @@ import manifest from "../../components/js/lib/dist/manifest.js";
 import { follow } from "../../components/js/lib/src/live.js";
 import { live, load } from "../../components/js/lib/src/node.js";
 import { SOUND, textOf } from "./hostile.mjs";
-import { Stub, another, coreOf, gate, offerOfPackaged, until } from "./stub.mjs";
+import { another, coreOf, gate, offerOfPackaged, Stub, until } from "./stub.mjs";
 
 const NODE_ENTRY = new URL("../../components/js/lib/src/node.js", import.meta.url);
 
@@ -48,7 +48,10 @@ describe("what is in service", () => {
     assert.deepEqual(changes, [], "where it begins is no change");
     assert.equal(await scorer.check(), false);
     const asked = stub.requests("/models/nudge").map(({ status, isConditional }) => [status, isConditional]);
-    assert.deepEqual(asked, [[200, false], [304, true]]);
+    assert.deepEqual(asked, [
+      [200, false],
+      [304, true],
+    ]);
     assert.equal(stub.requests("/models/core").length, 1);
 
     const { model_version: second } = stub.offer("nudge", another(coreOf("nudge-1"), "second"));

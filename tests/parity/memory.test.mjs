@@ -74,11 +74,14 @@ test("Chromium", async () => {
   const devtools = await page.createCDPSession();
   const { processInfo } = await (await browser.target().createCDPSession()).send("SystemInfo.getProcessInfo");
   const renderers = processInfo.filter((it) => it.type === "renderer").map((it) => it.id);
-  await page.evaluate(async (texts) => {
-    globalThis.texts = texts;
-    const { load } = globalThis.scorers;
-    globalThis.loaded = [await load("risk"), await load("nudge"), await load("accessibility")];
-  }, [textOf(SOUND.risk), textOf(SOUND.nudge), textOf(SOUND.accessibility)]);
+  await page.evaluate(
+    async (texts) => {
+      globalThis.texts = texts;
+      const { load } = globalThis.scorers;
+      globalThis.loaded = [await load("risk"), await load("nudge"), await load("accessibility")];
+    },
+    [textOf(SOUND.risk), textOf(SOUND.nudge), textOf(SOUND.accessibility)],
+  );
   const heap = [];
   const rss = [];
   let seconds = 0;

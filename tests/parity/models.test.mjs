@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import * as accessibility from "../../components/js/lib/src/accessibility.js";
-import { InvalidRequest, ModelFailed, load } from "../../components/js/lib/src/node.js";
+import { InvalidRequest, load, ModelFailed } from "../../components/js/lib/src/node.js";
 import * as nudge from "../../components/js/lib/src/nudge.js";
 import * as risk from "../../components/js/lib/src/risk.js";
 import { Scorer } from "../../components/js/lib/src/scorer.js";
@@ -13,21 +13,16 @@ import { SOUND, textOf } from "./hostile.mjs";
 /** A core that counts in a global: (func (export "next") (result i32) ...) and a memory of one page. */
 const COUNTER = new WebAssembly.Module(
   new Uint8Array([
-    0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
-    1, 5, 1, 0x60, 0, 1, 0x7f,
-    3, 2, 1, 0,
-    5, 3, 1, 0, 1,
-    6, 6, 1, 0x7f, 1, 0x41, 0, 0x0b,
-    7, 17, 2, 4, 0x6e, 0x65, 0x78, 0x74, 0, 0, 6, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79, 2, 0,
-    10, 13, 1, 11, 0, 0x23, 0, 0x41, 1, 0x6a, 0x24, 0, 0x23, 0, 0x0b,
+    0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 5, 1, 0x60, 0, 1, 0x7f, 3, 2, 1, 0, 5, 3, 1, 0, 1, 6, 6, 1, 0x7f, 1, 0x41, 0,
+    0x0b, 7, 17, 2, 4, 0x6e, 0x65, 0x78, 0x74, 0, 0, 6, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79, 2, 0, 10, 13, 1, 11, 0,
+    0x23, 0, 0x41, 1, 0x6a, 0x24, 0, 0x23, 0, 0x0b,
   ]),
 );
 
 const IDENTITY = { modelVersion: "risk-1.0.0+00000000", sha256: "0".repeat(64) };
 
 /** A scorer whose component is this function. */
-const scorerOf = (part, assess) =>
-  new Scorer(part, COUNTER, () => ({ [part.kind]: { assess }, model: {} }), IDENTITY);
+const scorerOf = (part, assess) => new Scorer(part, COUNTER, () => ({ [part.kind]: { assess }, model: {} }), IDENTITY);
 
 const SOUND_ANSWERS = {
   risk: {
@@ -163,7 +158,11 @@ describe("a component", () => {
     };
     const scorer = new Scorer(risk, COUNTER, instantiate, IDENTITY);
     for (let call = 0; call < 3; call += 1) scorer.assessText(RISK);
-    assert.deepEqual(seen, [[1, 2, 0], [1, 2, 0], [1, 2, 0]]);
+    assert.deepEqual(seen, [
+      [1, 2, 0],
+      [1, 2, 0],
+      [1, 2, 0],
+    ]);
   });
 });
 

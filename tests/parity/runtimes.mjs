@@ -55,7 +55,7 @@ export function inNode() {
 /** JSON text without anything that is not ASCII. */
 function inAscii(value) {
   const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value).replace(/[^\x00-\x7f]/g, escaped);
+  return JSON.stringify(value).replace(/[\u0080-\uffff]/g, escaped);
 }
 
 /** A page under the host's policy, with the package as it is in this folder of it. */

@@ -74,8 +74,11 @@ export class Stub {
 
   async handle(request, response) {
     const { pathname } = new URL(request.url, "http://localhost");
-    this.most = Math.max(this.most, (this.#underWay += 1));
-    response.once("close", () => (this.#underWay -= 1));
+    this.#underWay += 1;
+    this.most = Math.max(this.most, this.#underWay);
+    response.once("close", () => {
+      this.#underWay -= 1;
+    });
     const entry = { path: pathname, isConditional: "if-none-match" in request.headers };
     this.log.push(entry);
     response.once("finish", () => (entry.status = response.statusCode));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { CLABE, OTHER, PAYEE, newUser, settled } from "./bank.mjs";
+import { CLABE, newUser, OTHER, PAYEE, settled } from "./bank.mjs";
 import { noonZone, Person } from "./person.mjs";
 
 export function flow(stage) {

@@ -2,8 +2,8 @@
 // on the request, or answer as a broken part in between would. With CAUDAL_WEB_TREE set it hands out the page's files
 // as they stand in the repository instead of those in the binary, so that the page can be worked on without building.
 
-import { createServer, request as ask } from "node:http";
 import { readFile } from "node:fs/promises";
+import { request as ask, createServer } from "node:http";
 import { basename, extname } from "node:path";
 
 import { POLICY } from "../parity/chromium.mjs";

@@ -1,7 +1,7 @@
 // The parts of the page that are pure: money, account numbers, facts, words, when help is offered, what was observed.
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { bankNames, bankOf } from "../../host/web/bank/banks.js";
@@ -9,11 +9,12 @@ import { observe } from "../../host/web/bank/behaviour.js";
 import { groupsOf, groupWhileTyping, isSameBank, readNumber, sayNumber } from "../../host/web/bank/clabe.js";
 import { riskFacts } from "../../host/web/bank/facts.js";
 import { CENTAVOS_MAX, fromPesos, readAmount, sayMoney, toJson, writeMoney } from "../../host/web/bank/money.js";
-import { dismissed, LEVELS, mayOffer, noOffers, offered } from "../../host/web/bank/nudge-rules.js";
-import { claimsOf, tokenIn } from "../../host/web/bank/token.js";
+import { LEVELS, mayOffer, noOffers } from "../../host/web/bank/nudge-rules.js";
 import { TEXTS } from "../../host/web/bank/words.js";
+import { claimsOf, tokenIn } from "../../host/web/shared/token.js";
 
-const FOLDER = new URL("../../host/web/bank/", import.meta.url);
+const WEB = new URL("../../host/web/", import.meta.url);
+const FOLDER = new URL("bank/", WEB);
 
 test("amounts are read as they are written in Mexico", () => {
   for (const [text, centavos] of [
@@ -211,9 +212,12 @@ test("every text that the page asks for is there, and says nothing of age", () =
   }
 });
 
-test("no file of the page reads markup, has inline styles or asks elsewhere", () => {
-  for (const name of readdirSync(FOLDER)) {
-    const source = readFileSync(new URL(name, FOLDER), "utf8");
+test("no file of a page parses markup, has inline styles or loads anything from elsewhere", () => {
+  const files = ["bank", "console", "shared"].flatMap((it) =>
+    readdirSync(new URL(it, WEB)).map((name) => `${it}/${name}`),
+  );
+  for (const name of files) {
+    const source = readFileSync(new URL(name, WEB), "utf8");
     assert.doesNotMatch(source, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/, name);
     assert.doesNotMatch(source, /\sstyle="|\son\w+="/, name);
     assert.doesNotMatch(source, /https?:\/\/(?!www\.w3\.org\/2000\/svg)/, name);
@@ -235,9 +239,9 @@ test("help is offered once a screen, quietly after a dismissal, and as the level
   assert.ok(ask("amount", "assist", "low", 0));
   assert.ok(ask("amount", "info", "a level that is not known", 0));
   assert.ok(!mayOffer(memory, { screen: "amount", result: undefined, level: "high", now: 0 }));
-  offered(memory, "amount");
+  memory.offered.add("amount");
   assert.ok(!ask("amount", "assist", "high", 0));
-  dismissed(memory, 0);
+  memory.dismissedAt = 0;
   assert.ok(!ask("payee", "assist", "medium", LEVELS.medium.quietMs - 1));
   assert.ok(ask("payee", "assist", "medium", LEVELS.medium.quietMs));
   assert.ok(ask("payee", "assist", "high", MINUTE_MS));
@@ -249,9 +253,9 @@ test("time counts while the page is in sight, going back by screen, errors by vi
   assert.equal(seen.screenFacts(), null);
   seen.enter({ name: "amount", step: 2, steps: 4 });
   now = 30_000;
-  seen.away();
+  seen.hidden();
   now = 100_000;
-  seen.returned();
+  seen.visible();
   now = 105_500;
   seen.failed(2);
   assert.deepEqual(seen.screenFacts(), {
@@ -287,6 +291,6 @@ test("a token is found in what was pasted, and read without being trusted", () =
   assert.equal(tokenIn("export TOKEN=aa.bb.cc"), "aa.bb.cc");
   assert.equal(tokenIn("  Bearer aa-_.bb.cc\n"), "aa-_.bb.cc");
   const payload = Buffer.from(JSON.stringify({ sub: "José", exp: 1_800_000_000 })).toString("base64url");
-  assert.deepEqual(claimsOf(`x.${payload}.y`), { user: "José", expires: new Date(1_800_000_000_000) });
-  assert.deepEqual(claimsOf("nonsense"), { user: null, expires: null });
+  assert.deepEqual(claimsOf(`x.${payload}.y`), { user: "José", expires: new Date(1_800_000_000_000), scopes: null });
+  assert.deepEqual(claimsOf("nonsense"), { user: null, expires: null, scopes: null });
 });

@@ -22,7 +22,7 @@ export function read(fields, options) {
   // A questionnaire that uses the short name may leave behaviour out; the full name may not.
   const behaviourObserved = !confident.isByAlias || BEHAVIOUR.every((field) => fields.has(field));
   const [time, errors, help] = BEHAVIOUR.map((field) =>
-    confident.isByAlias ? fields.optionalCount(field) ?? 0 : fields.count(field),
+    confident.isByAlias ? (fields.optionalCount(field) ?? 0) : fields.count(field),
   );
   const request = {
     canReadSmallText: fields.boolean("can_read_small_text"),

@@ -5,7 +5,7 @@
 // so a model that needs other glue is not taken. Not for models that nobody examined: an engine here cannot
 // interrupt one that never returns, so it is the host's gate that has to keep those out.
 
-import { NotTaken, examine, prove, readCore, readOffer } from "./offer.js";
+import { examine, NotTaken, prove, readCore, readOffer } from "./offer.js";
 
 /** Longest time for one look at the host, in milliseconds, the core included. */
 const LOOK_MS_MAX = 10_000;
@@ -81,8 +81,12 @@ class Live {
 
   async start() {
     let failure;
-    const packaged = () => this.#platform.load(this.#kind).catch((error) => void (failure = error));
-    this.#scorer = (await this.#recall()) ?? (await packaged()) ?? null;
+    this.#scorer = await this.#recall();
+    try {
+      this.#scorer ??= await this.#platform.load(this.#kind);
+    } catch (error) {
+      failure = error;
+    }
     const look = this.check();
     if (this.#scorer) await Promise.race([look, new Promise((done) => later(START_MS_MAX, done))]);
     else await look;
@@ -103,7 +107,9 @@ class Live {
       this.#next = null;
       return this.check();
     });
-    return this.#next ?? (this.#present = this.#look());
+    if (this.#next) return this.#next;
+    this.#present = this.#look();
+    return this.#present;
   }
 
   /** Ends all looking. What is there goes on scoring. */
@@ -115,7 +121,8 @@ class Live {
 
   async #look() {
     clearTimeout(this.#timer);
-    const abort = (this.#abort = new AbortController());
+    const abort = new AbortController();
+    this.#abort = abort;
     const patience = later(LOOK_MS_MAX, () => abort.abort());
     let hasChanged = false;
     let problem = null;

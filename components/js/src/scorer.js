@@ -44,7 +44,11 @@ class Component {
           ? Object.defineProperty({}, "buffer", { get: () => present().buffer })
           : (...values) => present()(...values);
     }
-    return this.#instantiate(() => this.#module, {}, () => ({ exports: standIn }));
+    return this.#instantiate(
+      () => this.#module,
+      {},
+      () => ({ exports: standIn }),
+    );
   }
 }
 

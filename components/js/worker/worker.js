@@ -6,14 +6,14 @@ import { InvalidRequest, ModelFailed } from "../src/errors.js";
 import { readText } from "./body.js";
 import { preferredLanguage } from "./language.js";
 import { BadConfiguration, health, scorerOf } from "./models.js";
-import { Problem, answerProblem, internalError, methodNotAllowed, notFound } from "./problem.js";
+import { answerProblem, internalError, methodNotAllowed, notFound, Problem } from "./problem.js";
 
 /** What a path does, by method. */
 const ROUTES = new Map([
   ["/ai/risk", { POST: (request, env) => assess("risk", request, env) }],
   ["/ai/nudge", { POST: (request, env) => assess("nudge", request, env) }],
   ["/ai/accessibility", { POST: (request, env) => assess("accessibility", request, env) }],
-  ["/ai/health", { GET: (request, env) => health(env), HEAD: (request, env) => health(env) }],
+  ["/ai/health", { GET: (_, env) => health(env), HEAD: (_, env) => health(env) }],
 ]);
 
 async function assess(kind, request, env) {

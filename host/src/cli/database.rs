@@ -1,51 +1,65 @@
-//! The database of a command: the given one, or the private one of the data folder.
+//! The database of a command: the configured one, or the private one in the data folder.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use sqlx::migrate::{Migrate as _, MigrateError};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _, PgPool};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
 
+use crate::MIGRATOR;
 use crate::config::Common;
 use crate::db::session;
 use crate::postgres::Server;
 
-/// Connections of one host: more than a small machine can work on only wait for each other.
+/// Connections per host: on a small machine, more would only contend with each other.
 const CONNECTIONS_MAX: u32 = 16;
 
-/// How long a request waits for a connection before it is told that the service is busy.
+/// How long a request waits for a connection before it is answered with `overloaded`.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 
-/// A pool and, if it is ours, the server behind it.
+/// Postgres' code for a table that does not exist.
+const UNDEFINED_TABLE: &str = "42P01";
+
+/// A pool and, if this process started it, the server behind it.
 pub(super) struct Database {
     pub(super) pool: PgPool,
     server: Option<Server>,
 }
 
-/// Whether a command needs the private server for itself.
+/// What a command expects of the database.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// It may be another process's.
+    /// A ledger that exists. A private server may belong to another process.
     Shared,
-    /// It has to live as long as this process.
+    /// A ledger that is created if need be. A private server has to live as long as this process.
     Owned,
 }
 
 impl Database {
-    /// Connects, and brings the tables up to date.
-    pub(super) async fn open(common: &Common, wanted: Use) -> Result<Self> {
+    /// Connects and migrates the tables.
+    ///
+    /// A mistyped folder must not look like a bank without customers, so only `serve` and `--create` create a ledger.
+    pub(super) async fn open(common: &Common, usage: Use) -> Result<Self> {
+        let may_create = usage == Use::Owned || common.create;
         let (options, server) = match &common.database_url {
             Some(url) => {
                 let options = url.parse::<PgConnectOptions>();
                 (options.context("DATABASE_URL is not like postgres://user@host/database")?, None)
             }
+            None if !may_create && !Server::exists(&common.data_dir)? => bail!(
+                "there is no ledger in {}: set --data-dir (CAUDAL_DATA_DIR) to the data folder of the service, or \
+                 DATABASE_URL to its Postgres; `caudal serve` creates a new one",
+                absolute(common).display()
+            ),
             None => {
-                let server =
-                    Server::start(&common.data_dir, common.postgres_bin.as_deref(), wanted == Use::Owned).await?;
+                let is_owned = usage == Use::Owned;
+                let server = Server::start(&common.data_dir, common.postgres_bin.as_deref(), is_owned).await?;
                 (server.options(), Some(server))
             }
         };
-        let pool = match connect(options).await {
+        let pool = match connect(common, options, may_create).await {
             Ok(pool) => pool,
             Err(error) => {
                 if let Some(server) = server {
@@ -57,7 +71,7 @@ impl Database {
         Ok(Self { pool, server })
     }
 
-    /// Waits until a server of ours is gone without having been told to, and says so.
+    /// Resolves, with the reason, when a private server ends although nobody stopped it.
     pub(super) async fn lost(&self) -> anyhow::Error {
         match &self.server {
             Some(server) => server.lost().await,
@@ -65,7 +79,7 @@ impl Database {
         }
     }
 
-    /// Closes the pool and stops the server if it is ours.
+    /// Closes the pool, and stops the server if this process started it.
     pub(super) async fn close(self) -> Result<()> {
         self.pool.close().await;
         match self.server {
@@ -75,13 +89,28 @@ impl Database {
     }
 }
 
-async fn connect(options: PgConnectOptions) -> Result<PgPool> {
+/// The data folder as an absolute path: a relative one does not show where a command looked.
+pub(super) fn absolute(common: &Common) -> PathBuf {
+    std::path::absolute(&common.data_dir).unwrap_or_else(|_| common.data_dir.clone())
+}
+
+async fn connect(common: &Common, options: PgConnectOptions, may_create: bool) -> Result<PgPool> {
     let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
-    // A migration may take its time, so it has a connection of its own without a limit.
+    // Migrations may take long, so they get a connection without a statement timeout.
     let mut db = options.connect().await.context(unreachable)?;
-    crate::MIGRATOR.run(&mut db).await.context("cannot migrate the database")?;
+    if !may_create && is_empty(&mut db).await.context("cannot read the database")? {
+        let place = match common.database_url {
+            Some(_) => "of DATABASE_URL".to_owned(),
+            None => format!("in {}", absolute(common).display()),
+        };
+        bail!(
+            "the database {place} has no ledger: set --data-dir (CAUDAL_DATA_DIR) or DATABASE_URL to that of the \
+             service; `caudal serve` creates a new one"
+        );
+    }
+    MIGRATOR.run(&mut db).await.context("cannot migrate the database")?;
     if !session::is_durable(&mut db).await.context(unreachable)? {
-        bail!("Postgres is set to synchronous_commit = off, which may lose answered transfers: turn it on");
+        bail!("Postgres runs with synchronous_commit = off, which may lose acknowledged transfers: turn it on");
     }
     db.close().await.context(unreachable)?;
     PgPoolOptions::new()
@@ -91,4 +120,16 @@ async fn connect(options: PgConnectOptions) -> Result<PgPool> {
         .connect_with(options)
         .await
         .context(unreachable)
+}
+
+/// Whether no migration ever ran here.
+async fn is_empty(db: &mut PgConnection) -> Result<bool, MigrateError> {
+    match db.list_applied_migrations(&MIGRATOR.table_name).await {
+        Err(MigrateError::Execute(sqlx::Error::Database(error)))
+            if error.code().as_deref() == Some(UNDEFINED_TABLE) =>
+        {
+            Ok(true)
+        }
+        applied => Ok(applied?.is_empty()),
+    }
 }

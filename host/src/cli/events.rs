@@ -1,4 +1,4 @@
-//! `caudal events`: what happened to transfers, for programs that read on where they stopped.
+//! `caudal events`: the ledger's events, for programs that resume where they stopped.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,21 +13,21 @@ use crate::db::outbox::{self, Event};
 use crate::http::ledger::events::EventJson;
 use crate::outbox::Cursor;
 
-/// Batches that are read at a time.
-const BATCHES_TOGETHER: i64 = 500;
+/// Batches per read.
+const BATCHES_PER_READ: i64 = 500;
 
-/// Pause between two looks for new batches.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How often `--follow` polls for new batches.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// One line: the events of a batch, and the cursor to go on with after them.
+/// The events of one batch, and the cursor after them.
 #[derive(Serialize)]
 struct Line<'a> {
     cursor: String,
-    events: Vec<Owned<'a>>,
+    events: Vec<OwnedEvent<'a>>,
 }
 
 #[derive(Serialize)]
-struct Owned<'a> {
+struct OwnedEvent<'a> {
     owner: &'a str,
     #[serde(flatten)]
     event: EventJson,
@@ -35,20 +35,20 @@ struct Owned<'a> {
 
 pub(super) async fn run(common: &Common, events: Events) -> Result<ExitCode> {
     let database = Database::open(common, Use::Shared).await?;
-    let told = tokio::select! {
-        told = tell(&database, events) => told,
+    let outcome = tokio::select! {
+        outcome = print_events(&database, events) => outcome,
         _ = tokio::signal::ctrl_c() => Ok(()),
     };
     database.close().await?;
-    told?;
+    outcome?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn tell(database: &Database, Events { from, follow }: Events) -> Result<()> {
+async fn print_events(database: &Database, Events { from, follow }: Events) -> Result<()> {
     let mut cursor = from;
     loop {
         let mut db = database.pool.acquire().await.context("cannot read the ledger")?;
-        let read = outbox::read(&mut db, &cursor.0, BATCHES_TOGETHER).await;
+        let read = outbox::read(&mut db, &cursor.0, BATCHES_PER_READ).await;
         drop(db);
         let (events, next) = read.context("cannot read the ledger")?;
         for batch in events.chunk_by(|one, other| (one.stripe, one.seq) == (other.stripe, other.seq)) {
@@ -56,18 +56,18 @@ async fn tell(database: &Database, Events { from, follow }: Events) -> Result<()
             print(&line(batch, &cursor)?)?;
         }
         let is_end = next == cursor.0;
-        // Batches without events are passed too.
+        // Skips batches without events, too.
         cursor = Cursor(next);
         if is_end {
             if !follow {
                 return Ok(());
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 }
 
 fn line(batch: &[Event], cursor: &Cursor) -> Result<String> {
-    let events = batch.iter().map(|event| Owned { owner: &event.owner, event: event.clone().into() }).collect();
+    let events = batch.iter().map(|event| OwnedEvent { owner: &event.owner, event: event.clone().into() }).collect();
     Ok(serde_json::to_string(&Line { cursor: cursor.to_string(), events })?)
 }

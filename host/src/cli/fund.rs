@@ -1,4 +1,4 @@
-//! `caudal fund`: through the same core as every other movement of money.
+//! `caudal fund`: a credit through the same core as every other movement of money.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,8 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use uuid::Uuid;
 
 use crate::cli::database::{Database, Use};
-use crate::cli::{print, secret};
+use crate::cli::print;
+use crate::cli::secret::{self, Missing};
 use crate::clock::Clock;
 use crate::config::{Common, Fund};
 use crate::domain::money::Money;
@@ -17,7 +18,7 @@ use crate::models::{Models, Registry};
 
 pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
     let amount = Money::parse_amount(&fund.amount).map_err(|error| anyhow!("--amount {}: {error}", fund.amount))?;
-    let key = secret::ledger_key(common)?;
+    let key = secret::ledger_key(common, Missing::of_command(common))?;
     let database = Database::open(common, Use::Shared).await?;
     let outcome = credit(&database, key, fund.account, amount).await;
     database.close().await?;
@@ -26,17 +27,17 @@ pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
         Outcome::AccountNotFound => {
             bail!("there is no customer account {}: `GET /api/ledger/accounts` lists them", fund.account)
         }
-        Outcome::BalanceTooLarge => bail!("the balance would not fit: use a smaller --amount"),
-        other => bail!("the ledger answered {other:?}"),
+        Outcome::BalanceTooLarge => bail!("the balance would exceed the largest amount: use a smaller --amount"),
+        other => bail!("unexpected outcome {other:?}"),
     }
     Ok(ExitCode::SUCCESS)
 }
 
 async fn credit(database: &Database, key: ChainKey, account_id: Uuid, amount: Money) -> Result<Outcome> {
-    // A credit asks no rules, so no component is loaded.
+    // Credits are not subject to the rules component, so none is loaded.
     let models = Models::new(Registry::default());
     let clock = Clock::system();
-    let store = Postgres::open(database.pool.clone(), &key, clock.now()).await.context("cannot use the ledger")?;
+    let store = Postgres::open(database.pool.clone(), &key, clock.now()).await.context("cannot open the ledger")?;
     let config = LedgerConfig::new(Default::default(), key);
     let (ledger, task) =
         Ledger::start(store, models, clock.clone(), config).await.context("cannot start the ledger")?;
@@ -46,8 +47,8 @@ async fn credit(database: &Database, key: ChainKey, account_id: Uuid, amount: Mo
     task.await.context("the ledger stopped")?;
     match outcome {
         Err(error @ (LedgerError::Unknown | LedgerError::Panicked)) => {
-            // Unlike a user's transfer a credit has no key that would make repeating it harmless.
-            Err(error).context("the credit may have been made: look at the account's balance before you repeat it")
+            // A credit has no idempotency key, so repeating it is not safe.
+            Err(error).context("the credit may have been made: check the account's balance before repeating it")
         }
         outcome => outcome.map_err(anyhow::Error::from),
     }

@@ -1,4 +1,4 @@
-//! Where each chain of hashes ended, written down outside of the database: what is cut off later is missed.
+//! The head of each hash chain, recorded outside the database so that truncation is detected.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -15,55 +15,58 @@ use crate::ledger::store::proof::{self, Head};
 
 const FILE: &str = "ledger-heads.json";
 
-/// How often a running host writes them down: what is cut off of younger batches is not missed.
-const WRITE_EVERY: Duration = Duration::from_secs(10);
+/// How often a running host records the heads. Truncation of batches younger than this goes undetected.
+const WRITE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// By chain: number and hash of the last batch.
+/// Number and hash of each chain's last batch.
 pub(super) type Heads = BTreeMap<Uuid, Head>;
 
-/// Where a data folder keeps them.
 pub(super) fn path(data_dir: &Path) -> PathBuf {
     data_dir.join(FILE)
 }
 
-/// What was written down; nothing when there is no file.
+/// The recorded heads; empty if there is no file.
 pub(super) fn read(path: &Path) -> Result<Heads> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Heads::new()),
         text => text.with_context(|| format!("cannot read {}", path.display()))?,
     };
-    let unreadable = || format!("{} is not what a host or `caudal verify` wrote", path.display());
-    let noted: BTreeMap<Uuid, (i64, String)> = serde_json::from_str(&text).with_context(unreadable)?;
+    let unreadable = || format!("{} is not a file written by a host or `caudal verify`", path.display());
+    let recorded: BTreeMap<Uuid, (i64, String)> = serde_json::from_str(&text).with_context(unreadable)?;
     let head =
         |(chain_id, (seq, hash)): (Uuid, (i64, String))| Some((chain_id, Head { seq, hash: Some(parse(&hash)?) }));
-    noted.into_iter().map(|noted| head(noted).with_context(unreadable)).collect()
+    recorded.into_iter().map(|recorded| head(recorded).with_context(unreadable)).collect()
 }
 
-/// Adds to what is written down; a chain never goes back. Whole or not at all.
+/// Advances the recorded heads, atomically; a head never moves back.
 pub(super) fn write(path: &Path, heads: &Heads) -> Result<()> {
-    let mut noted = read(path)?;
+    let mut recorded = read(path)?;
     for (chain_id, head) in heads.iter().filter(|(_, head)| head.hash.is_some()) {
-        if noted.get(chain_id).is_none_or(|earlier| earlier.seq < head.seq) {
-            noted.insert(*chain_id, *head);
+        if recorded.get(chain_id).is_none_or(|earlier| earlier.seq < head.seq) {
+            recorded.insert(*chain_id, *head);
         }
     }
     let text: BTreeMap<_, _> =
-        noted.iter().map(|(chain_id, head)| (chain_id, (head.seq, hex(&head.hash.unwrap_or_default())))).collect();
+        recorded.iter().map(|(chain_id, head)| (chain_id, (head.seq, hex(&head.hash.unwrap_or_default())))).collect();
     let text = serde_json::to_string_pretty(&text)?;
-    let other = path.with_extension(format!("json.{}", std::process::id()));
+    let temporary = path.with_extension(format!("json.{}", std::process::id()));
     let write = || -> std::io::Result<()> {
-        path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&other)?;
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
-        fs::rename(&other, path)
+        fs::rename(&temporary, path)
     };
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Writes them down again and again; it may be aborted at any moment.
+/// Records the heads periodically. May be aborted at any moment.
 pub(super) async fn keep(db: PgPool, path: PathBuf) {
-    let mut every = tokio::time::interval(WRITE_EVERY);
+    if let Some(folder) = path.parent()
+        && let Err(error) = fs::create_dir_all(folder)
+    {
+        tracing::warn!(%error, folder = %folder.display(), "cannot create the data folder");
+    }
+    let mut every = tokio::time::interval(WRITE_INTERVAL);
     loop {
         every.tick().await;
         let written = async {
@@ -71,7 +74,7 @@ pub(super) async fn keep(db: PgPool, path: PathBuf) {
             write(&path, &heads)
         };
         if let Err(error) = written.await {
-            tracing::warn!(error = format!("{error:#}"), "the ends of the ledger's chains are not written down");
+            tracing::warn!(error = format!("{error:#}"), "cannot record the heads of the hash chains");
         }
     }
 }

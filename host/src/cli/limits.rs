@@ -2,40 +2,47 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use crate::cli::database::{Database, Use};
 use crate::cli::print;
+use crate::clock::Clock;
 use crate::config::{Common, LimitChange, UserLimits};
 use crate::db::limits::{self, Limits};
 use crate::domain::money::Money;
 
-pub(super) async fn run(common: &Common, wanted: UserLimits) -> Result<ExitCode> {
+pub(super) async fn run(common: &Common, change: UserLimits) -> Result<ExitCode> {
     let database = Database::open(common, Use::Shared).await?;
-    let limits = change(&database, &wanted).await;
+    let limits = apply(&database, &change).await;
     database.close().await?;
-    let Some(Limits { per_transfer, per_day }) = limits.context("cannot read or set the limits")? else {
-        bail!("nobody knows the user {}: one is known from the first account on", wanted.user)
+    let describe = |limit: Option<Money>| limit.map_or("default".to_owned(), |limit| format!("{limit} MXN"));
+    let note = match limits.context("cannot read or set the limits")? {
+        Some(Limits { per_transfer, per_day }) => {
+            format!("per transfer {}, per day {}", describe(per_transfer), describe(per_day))
+        }
+        None => "no account and no limits yet, so the defaults apply".to_owned(),
     };
-    let tell = |limit: Option<Money>| limit.map_or("as everybody's".to_owned(), |limit| format!("{limit} MXN"));
-    print(&format!("{}: one transfer {}, one day {}", wanted.user, tell(per_transfer), tell(per_day)))?;
+    print(&format!("{}: {note}", change.user))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn change(database: &Database, wanted: &UserLimits) -> Result<Option<Limits>, sqlx::Error> {
+/// The limits after the change; `None` for a user without an account or limits.
+async fn apply(database: &Database, change: &UserLimits) -> Result<Option<Limits>, sqlx::Error> {
     let mut db = database.pool.acquire().await?;
-    let Some(before) = limits::find(&mut db, &wanted.user).await? else { return Ok(None) };
-    let pick = |change: Option<LimitChange>, before| match change {
+    let before = limits::find(&mut db, &change.user).await?;
+    let updated = |change: Option<LimitChange>, before| match change {
         None => before,
-        Some(LimitChange::Everybodys) => None,
+        Some(LimitChange::Default) => None,
         Some(LimitChange::To(limit)) => Some(limit),
     };
+    let current = before.unwrap_or(Limits { per_transfer: None, per_day: None });
     let after = Limits {
-        per_transfer: pick(wanted.per_transfer, before.per_transfer),
-        per_day: pick(wanted.per_day, before.per_day),
+        per_transfer: updated(change.per_transfer, current.per_transfer),
+        per_day: updated(change.per_day, current.per_day),
     };
-    if after != before {
-        limits::set(&mut db, &wanted.user, after).await?;
+    if after == current {
+        return Ok(before);
     }
+    limits::set(&mut db, &change.user, after, Clock::system().now()).await?;
     Ok(Some(after))
 }

@@ -27,9 +27,9 @@ use crate::config::{Cli, Command};
 /// Runs one command.
 ///
 /// # Errors
-/// A sentence that says what to do.
+/// With a sentence that says what to do.
 pub fn run(cli: Cli) -> Result<ExitCode> {
-    let filter = EnvFilter::try_new(&cli.common.log).context("--log is not a log filter like \"info,caudal=debug\"")?;
+    let filter = EnvFilter::try_new(&cli.common.log).context("--log is not a filter such as \"info,caudal=debug\"")?;
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(color).init();
 
@@ -51,7 +51,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     })
 }
 
-/// Writes lines for a person or a pipe; a closed pipe is no fault.
+/// Prints to standard output. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Result<()> {
     match writeln!(std::io::stdout(), "{text}") {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),

@@ -1,4 +1,5 @@
-//! `caudal postgres -- CMD`: for tests and for preparing queries.
+//! `caudal postgres -- CMD`: a private Postgres for as long as a command runs. Unlike other commands it creates the
+//! data folder, since its use is a throw-away server for tests.
 
 use std::process::ExitCode;
 
@@ -18,7 +19,7 @@ pub(super) async fn run(common: &Common, command: PostgresCommand) -> Result<Exi
 
 async fn run_with(server: &Server, command: &[String]) -> Result<ExitCode> {
     let (program, arguments) = command.split_first().context("name a command after --")?;
-    // The terminal's Ctrl-C reaches the command too; wait for it to end, then stop the server.
+    // Ctrl-C reaches the command as well: wait until it has ended before stopping the server.
     let mut interrupts = signal(SignalKind::interrupt()).context("cannot handle signals")?;
     let mut child = Command::new(program)
         .args(arguments)

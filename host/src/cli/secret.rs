@@ -1,4 +1,4 @@
-//! Secrets: what signs tokens and what the ledger's hashes are made with, given or kept in the data folder.
+//! The secret that signs tokens and the key of the ledger's hashes: configured, or kept in the data folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 
 use crate::auth::token::{SECRET_BYTES_MIN, TokenConfig};
+use crate::cli::database::absolute;
 use crate::config::{Common, Jwt};
 use crate::ledger::chain::ChainKey;
 
@@ -29,21 +30,56 @@ pub(super) fn configured(jwt: &Jwt) -> Result<Option<Vec<u8>>> {
     Ok(Some(secret.clone().into_bytes()))
 }
 
-/// The sandbox's secret; made up when it is not there yet.
-pub(super) fn of_sandbox(data_dir: &Path) -> Result<Vec<u8>> {
-    kept(data_dir, TOKENS)
+/// Whether a secret that the data folder lacks is generated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    Generate,
+    Refuse,
 }
 
-/// The key of the ledger's hashes: configured, or the data folder's, made up when it is not there yet.
-pub(super) fn ledger_key(common: &Common) -> Result<ChainKey> {
+impl Missing {
+    /// For every command but `serve`: a new secret would fit no service.
+    pub(super) fn of_command(common: &Common) -> Self {
+        if common.create { Self::Generate } else { Self::Refuse }
+    }
+}
+
+/// The sandbox's secret.
+pub(super) fn of_sandbox(common: &Common, missing: Missing) -> Result<Vec<u8>> {
+    if missing == Missing::Refuse {
+        require(common, TOKENS, "CAUDAL_JWT_SECRET")?;
+    }
+    kept(&common.data_dir, TOKENS)
+}
+
+/// The key of the ledger's hashes: the configured one, or the data folder's.
+pub(super) fn ledger_key(common: &Common, missing: Missing) -> Result<ChainKey> {
     let key = match &common.ledger_key {
         Some(key) => key.clone().into_bytes(),
-        None => kept(&common.data_dir, LEDGER)?,
+        None => {
+            if missing == Missing::Refuse {
+                require(common, LEDGER, "CAUDAL_LEDGER_KEY")?;
+            }
+            kept(&common.data_dir, LEDGER)?
+        }
     };
     ChainKey::new(&key).context("CAUDAL_LEDGER_KEY is too short: use for example what `openssl rand -hex 32` gives")
 }
 
-/// A secret of the data folder.
+/// Refuses a data folder without this secret.
+fn require(common: &Common, file: &str, variable: &str) -> Result<()> {
+    let folder = absolute(common);
+    if !folder.join(file).exists() {
+        bail!(
+            "there is no {file} in {}: set --data-dir (CAUDAL_DATA_DIR) to the data folder of the service, or \
+             {variable} to its value there",
+            folder.display()
+        );
+    }
+    Ok(())
+}
+
+/// A secret of the data folder, generated if it does not exist.
 fn kept(data_dir: &Path, file: &str) -> Result<Vec<u8>> {
     let path = data_dir.join(file);
     fs::create_dir_all(data_dir).with_context(|| format!("cannot create the data folder {}", data_dir.display()))?;

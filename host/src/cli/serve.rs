@@ -15,6 +15,7 @@ use crate::analytics::EventWorker;
 use crate::app::{App, RiskEnforcement, Settings};
 use crate::auth::token::{Minter, Verifier, mint};
 use crate::cli::database::{Database, Use};
+use crate::cli::secret::Missing;
 use crate::cli::{couriers, heads, print, secret};
 use crate::clock::Clock;
 use crate::config::{ClabePolicy, Common, PublishedKind, RiskPolicy, Serve, program};
@@ -57,10 +58,10 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     }
     let secret = match secret::configured(&serve.jwt)? {
         Some(secret) => secret,
-        None if serve.sandbox => secret::of_sandbox(&common.data_dir)?,
+        None if serve.sandbox => secret::of_sandbox(common, Missing::Generate)?,
         None => bail!("set CAUDAL_JWT_SECRET to the secret that signs your tokens, or try --sandbox"),
     };
-    let ledger_key = secret::ledger_key(common)?;
+    let ledger_key = secret::ledger_key(common, Missing::Generate)?;
     // From here on a signal is noticed, also one that comes while things still start.
     let signals = Signals::new()?;
     // Cheap things first: a taken port or a broken component is told before a database starts.

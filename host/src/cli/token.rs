@@ -1,24 +1,26 @@
-//! `caudal token`
+//! `caudal token`: signs a bearer token.
 
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::auth::token::{Verifier, mint};
-use crate::cli::{print, secret};
+use crate::cli::print;
+use crate::cli::secret::{self, Missing};
 use crate::clock::Clock;
 use crate::config::{Common, Token};
 
 pub(super) fn run(common: &Common, token: Token) -> Result<ExitCode> {
     let secret = match secret::configured(&token.jwt)? {
         Some(secret) => secret,
-        None => secret::of_sandbox(&common.data_dir)?,
+        None => secret::of_sandbox(common, Missing::of_command(common))?,
     };
     let config = secret::token_config(&token.jwt);
     let lifetime = token.ttl.try_into().context("--ttl is too long: use days or years")?;
     let now = Clock::system().now();
-    let minted = mint(&secret, &config, &token.user, token.scope.as_deref(), now, lifetime).context("cannot sign")?;
-    // What is printed is what the service takes.
+    let minted =
+        mint(&secret, &config, &token.user, token.scope.as_deref(), now, lifetime).context("cannot sign the token")?;
+    // Print only what the service accepts.
     if Verifier::new(&secret, config).user(&minted, now).is_none() {
         bail!("--user must have 1 to 255 characters and not be blank, and --ttl must be above zero");
     }

@@ -1,12 +1,16 @@
 //! Commands about the ledger, for operators and auditors.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
 use uuid::Uuid;
 
 use crate::domain::money::{AmountError, Money};
 use crate::outbox::Cursor;
+
+/// As in `app_user`.
+const USER_CHARS_MAX: usize = 255;
 
 pub(super) fn amount(text: &str) -> Result<Money, AmountError> {
     Money::parse_amount(text)
@@ -15,7 +19,7 @@ pub(super) fn amount(text: &str) -> Result<Money, AmountError> {
 /// `caudal fund`
 #[derive(Debug, Args)]
 pub struct Fund {
-    /// Id of the account
+    /// Account id
     #[arg(long)]
     pub account: Uuid,
     /// Amount in MXN, for example 100.00
@@ -26,48 +30,63 @@ pub struct Fund {
 /// `caudal verify`
 #[derive(Debug, Args)]
 pub struct Verify {
-    /// File that says where the chains of hashes ended earlier; it is written anew when the ledger is sound
-    /// (default: the data folder's ledger-heads.json, which a running host keeps)
+    /// File of recorded chain heads, which reveal truncation; updated when the ledger is sound [default:
+    /// ledger-heads.json in the data folder, which a running host maintains]
     #[arg(long)]
     pub heads: Option<PathBuf>,
 }
 
 /// `caudal limits`
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Limits may be set before the user's first account. A running service applies them from the next \
+                  transfer on."
+)]
 pub struct UserLimits {
-    /// User identifier, as tokens name it
-    #[arg(long)]
+    /// User id, as in tokens
+    #[arg(long, value_parser = user)]
     pub user: String,
-    /// Largest amount of one transfer in MXN; `default` for everybody's
+    /// Largest amount of one transfer in MXN, or `default` for the host's limit
     #[arg(long, value_parser = limit_change)]
     pub per_transfer: Option<LimitChange>,
-    /// Largest total of a day's transfers in MXN; `default` for everybody's
+    /// Largest total of one day's transfers in MXN, or `default` for the host's limit
     #[arg(long, value_parser = limit_change)]
     pub per_day: Option<LimitChange>,
 }
 
-/// What a user's limit is set to.
+fn user(text: &str) -> Result<String, &'static str> {
+    let is_valid = !text.trim().is_empty() && text.chars().count() <= USER_CHARS_MAX;
+    is_valid.then(|| text.to_owned()).ok_or("must have 1 to 255 characters and not be blank")
+}
+
+/// A new value of a user's limit.
 #[derive(Debug, Clone, Copy)]
 pub enum LimitChange {
-    /// What everybody has.
-    Everybodys,
+    /// The host's default.
+    Default,
     /// The user's own.
     To(Money),
 }
 
 fn limit_change(text: &str) -> Result<LimitChange, AmountError> {
-    if text == "default" { Ok(LimitChange::Everybodys) } else { amount(text).map(LimitChange::To) }
+    if text == "default" { Ok(LimitChange::Default) } else { amount(text).map(LimitChange::To) }
 }
 
 /// `caudal events`
 #[derive(Debug, Args)]
-#[command(after_help = "Keep the cursor of the last line that was dealt with: reading on from it misses nothing and \
-                  repeats nothing, on whichever host and after any restart.")]
+#[command(
+    after_help = "Store the cursor of the last line you processed. Resuming from it neither skips nor repeats an \
+                  event, on any host and after any restart."
+)]
 pub struct Events {
-    /// Cursor of the last line that was read; empty for the beginning
-    #[arg(long, default_value = "")]
+    /// Cursor of the last line processed; 0 is the start of the stream
+    #[arg(long, default_value = "0", value_parser = cursor)]
     pub from: Cursor,
-    /// Wait for what happens next
+    /// Wait for further events
     #[arg(long)]
     pub follow: bool,
+}
+
+fn cursor(text: &str) -> Result<Cursor, <Cursor as FromStr>::Err> {
+    if text == "0" { Ok(Cursor::default()) } else { text.parse() }
 }

@@ -1,64 +1,61 @@
-//! Commands about models and their answers.
+//! Commands about models and their decisions.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// Kinds of scorers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ScorerKind {
-    /// Transfers.
+    /// Of a transfer
     Risk,
-    /// Visits to a screen.
+    /// For a person on a screen
     Nudge,
-    /// People and their answers.
+    /// Profile that suits a person
     Accessibility,
 }
 
-/// How rows are written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
-    /// One JSON object per line.
+    /// One JSON object per line
     Ndjson,
-    /// A line of names, then one row per line.
+    /// A header, then one row per line
     Csv,
 }
 
-/// Languages of explanations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExplanationLanguage {
-    /// Mexican Spanish.
+    /// Mexican Spanish
     Es,
-    /// English.
+    /// English
     En,
 }
 
 /// `caudal score`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Rows have the fields of the assistance API's requests; more fields are ignored. Rows that are \
-                        refused are told by line, and the others go on. Exits with 3 when rows were refused."
+    after_help = "Rows have the fields of the assistance API's requests; other fields are ignored. Rejected rows are \
+                        reported by line and do not stop the rest. Exits with 3 if rows were rejected."
 )]
 pub struct Score {
-    /// Which scorer
+    /// The scorer
     #[arg(long)]
     pub kind: ScorerKind,
-    /// File of rows, `.ndjson` or `.csv`; `-` reads standard input
+    /// File of rows, `.ndjson` or `.csv`; `-` is standard input
     #[arg(long)]
     pub input: PathBuf,
-    /// File to write, whole or not at all; standard output when left out
+    /// File to write, atomically [default: standard output]
     #[arg(long)]
     pub output: Option<PathBuf>,
-    /// Format of the input, when its name does not tell
+    /// Format of the input [default: by the file's name]
     #[arg(long)]
     pub format: Option<RowFormat>,
-    /// File for every refused row, as NDJSON
+    /// File for all rejected rows, as NDJSON
     #[arg(long)]
     pub rejects: Option<PathBuf>,
-    /// Model of this program, for example risk-1; by default the one that serves
+    /// A built-in model, for example risk-1 [default: the built-in champion]
     #[arg(long, conflicts_with = "component")]
     pub model: Option<String>,
-    /// A component file instead of a model of this program
+    /// A component file instead of a built-in model
     #[arg(long)]
     pub component: Option<PathBuf>,
     /// Language of accessibility explanations
@@ -69,59 +66,58 @@ pub struct Score {
 /// `caudal models`
 #[derive(Debug, Subcommand)]
 pub enum Models {
-    /// Print a model's card: what it is, how it was measured, what it is not for
+    /// Print a built-in model's card: its purpose, evaluation and limits
     Card {
         /// A kind (risk, nudge, accessibility), or a model such as risk-1
         model: String,
-        /// The card for programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// List what is registered and what serves
+    /// List registered versions and their roles
     List,
     /// Examine a component and register it
     Push {
-        /// The component
+        /// The component file
         file: PathBuf,
-        /// Who registers it
+        /// Who registers it, for the record
         #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
         by: String,
     },
-    /// Write the generated part of the package for browsers and edge workers, which is in components/js
+    /// Write the generated files of the npm package in components/js
     Package {
-        /// Its folder dist
+        /// The package's `dist` folder
         folder: PathBuf,
     },
-    /// Let a registered version serve, on every host and without a pause
+    /// Deploy a registered version to every host, without downtime
     Deploy(Deploy),
-    /// Say what was seen of challengers beside the champion
+    /// Compare challengers (canary and shadows) with the champion
     Report {
-        /// risk, nudge or accessibility
+        /// Kind: risk, nudge or accessibility
         kind: String,
-        /// Of which deployment; by default the latest that had challengers
+        /// Number of the deployment [default: the latest with challengers]
         #[arg(long)]
         epoch: Option<i64>,
-        /// The report for programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Let the version before serve again
+    /// Return to the previous version
     Rollback {
-        /// risk, nudge, accessibility or transfer-rules
+        /// Kind: risk, nudge, accessibility or transfer-rules
         kind: String,
-        /// Why; kept for good
+        /// Reason, kept in the deployment history
         #[arg(long)]
         reason: String,
-        /// Who
+        /// Who rolls back, for the record
         #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
         by: String,
     },
-    /// Examine a component file as a registry does before it takes one: what it is, what it asks for,
-    /// whether its answers hold. Exits with 1 when it is refused
+    /// Run the gate on a component file without registering it. Exits with 1 if it is rejected
     Check {
-        /// The component
+        /// The component file
         file: PathBuf,
-        /// The report for programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -130,24 +126,24 @@ pub enum Models {
 /// `caudal models deploy`
 #[derive(Debug, Args)]
 pub struct Deploy {
-    /// As `list` and `push` show it, for example risk-2.0.0+9f2c41aa
+    /// The champion, as `list` and `push` print it, for example risk-2.0.0+9f2c41aa
     pub version: String,
-    /// Another version that answers some users; it is withdrawn by itself when it fails
+    /// A version that answers a share of the users; withdrawn automatically if it fails
     #[arg(long, requires = "percent")]
     pub canary: Option<String>,
-    /// Of a hundred users, how many the canary answers: always the same ones
+    /// Percentage of users whom the canary answers; a user always meets the same version
     #[arg(long, requires = "canary", value_parser = clap::value_parser!(u8).range(1..=99))]
     pub percent: Option<u8>,
-    /// Of a hundred compared answers, how many of the canary may be of another class (default: 10)
+    /// Percentage of compared answers that may differ in class before the canary is withdrawn [default: 10]
     #[arg(long, requires = "canary", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub max_flip_percent: Option<u8>,
-    /// Another version that answers nobody and is only compared; repeatable
+    /// A version that is compared but answers nobody; repeatable
     #[arg(long = "shadow")]
     pub shadows: Vec<String>,
-    /// Why; kept for good
+    /// Reason, kept in the deployment history
     #[arg(long)]
     pub reason: String,
-    /// Who
+    /// Who deploys, for the record
     #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
     pub by: String,
 }
@@ -155,19 +151,19 @@ pub struct Deploy {
 /// `caudal replay`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A file has a JSON object per line: kind (risk, nudge, accessibility, transfer-rules), request and \
-                  response as they were. Exits with 1 when an answer is not the same, bit for bit."
+    after_help = "A file has one JSON object per line: kind (risk, nudge, accessibility, transfer-rules), request and \
+                  response as they were. Exits with 1 if an answer differs in any bit."
 )]
 pub struct Replay {
-    /// File of decisions as NDJSON; `-` reads standard input. Without it, those that were kept
+    /// File of decisions as NDJSON, `-` for standard input [default: the decision log]
     pub file: Option<PathBuf>,
-    /// Of those that were kept, which kind: risk or transfer-rules
+    /// Kind of the logged decisions: risk or transfer-rules
     #[arg(long, default_value = "risk", conflicts_with = "file")]
     pub kind: String,
-    /// Of those that were kept, how far back
+    /// How far back in the decision log
     #[arg(long, default_value = "24h", value_parser = humantime::parse_duration, conflicts_with = "file")]
     pub since: std::time::Duration,
-    /// Of those that were kept, how many at most
+    /// Most logged decisions to replay, latest first
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "file")]
     pub limit: u32,
 }

@@ -1,19 +1,18 @@
-//! Users' own limits, instead of everybody's.
+//! Users' own limits, which replace the host's defaults.
 
 use sqlx::PgConnection;
+use time::OffsetDateTime;
 
 use crate::domain::money::Money;
 
-/// A user's own limits; none where everybody's holds.
+/// A user's own limits; `None` where the host's default applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Of one transfer.
     pub per_transfer: Option<Money>,
-    /// Of a day's transfers.
     pub per_day: Option<Money>,
 }
 
-/// A user's own limits; none when nobody knows the user.
+/// A user's own limits; `None` for a user without an account or limits.
 ///
 /// # Errors
 /// When the database fails.
@@ -25,17 +24,23 @@ pub async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<Limits>, 
     }))
 }
 
-/// Sets a user's own limits; false when nobody knows the user. What is decided at the same moment and rests on the
-/// old ones is decided again.
+/// Sets a user's own limits, also before the user's first account. Batches decided concurrently on the old limits lose
+/// the race for `version` and are decided again.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn set(db: &mut PgConnection, owner: &str, limits: Limits) -> Result<bool, sqlx::Error> {
+pub async fn set(db: &mut PgConnection, owner: &str, limits: Limits, now: OffsetDateTime) -> Result<(), sqlx::Error> {
     let set = sqlx::query!(
-        "update app_user set per_transfer_limit = $2, per_day_limit = $3, version = version + 1 where owner = $1",
+        r#"
+        insert into app_user (owner, per_transfer_limit, per_day_limit, created_at) values ($1, $2, $3, $4)
+        on conflict (owner) do update
+        set per_transfer_limit = excluded.per_transfer_limit, per_day_limit = excluded.per_day_limit,
+            version = app_user.version + 1
+        "#,
         owner,
         limits.per_transfer.map(Money::minor),
         limits.per_day.map(Money::minor),
+        now,
     );
-    Ok(set.execute(db).await?.rows_affected() == 1)
+    set.execute(db).await.map(drop)
 }

@@ -11,6 +11,7 @@ use axum::response::Response;
 use crate::clock::{at_millis, millis};
 use crate::db::Position;
 use crate::http::error::Error;
+use crate::http::limits::BODY_BYTES_MAX;
 use crate::schema::{Fields, ObjectError, parse_uuid, request};
 
 /// Most items of one page.
@@ -50,11 +51,11 @@ impl<S: Send + Sync> FromRequest<S> for AssistBody {
 
 async fn read_object(request: Request, status: StatusCode) -> Result<Fields, Error> {
     if !is_json(request.headers()) {
-        return Err(Error::UnsupportedMediaType);
+        return Err(Error::NotJson);
     }
     let bytes = request.with_limited_body().extract::<axum::body::Bytes, _>().await;
     let bytes = bytes.map_err(|rejection| match axum::response::IntoResponse::into_response(rejection).status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge,
+        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(BODY_BYTES_MAX),
         _ => Error::MalformedJson("The body broke off before its end.".to_owned()),
     })?;
     Fields::from_json(bytes, status.as_u16()).map_err(|error| match error {

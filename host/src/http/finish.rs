@@ -8,8 +8,9 @@ use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::http::REQUEST_TIME_MAX;
-use crate::http::error::{Error, Problem};
+use crate::http::error::Error;
+use crate::http::limits::{BODY_BYTES_MAX, REQUEST_TIME_MAX};
+use crate::http::problem::Problem;
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
@@ -59,8 +60,8 @@ fn framework_error(status: StatusCode) -> Error {
     match status {
         StatusCode::NOT_FOUND => Error::NotFound,
         StatusCode::METHOD_NOT_ALLOWED => Error::MethodNotAllowed,
-        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge,
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => Error::UnsupportedMediaType,
+        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(BODY_BYTES_MAX),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Error::NotJson,
         status if status.is_client_error() => Error::MalformedJson("The request is not readable.".to_owned()),
         status => Error::Internal(anyhow::anyhow!("a response with status {status} has no problem")),
     }

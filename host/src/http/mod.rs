@@ -11,11 +11,11 @@ pub mod extract;
 mod finish;
 pub mod health;
 pub mod ledger;
+pub mod limits;
 pub(crate) mod pages;
+pub mod problem;
 pub mod server;
 mod stp;
-
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
@@ -30,14 +30,8 @@ use admin::{deployment, replay, versions};
 use assistance::scores;
 use error::Error;
 use ledger::{accounts, analytics, beneficiaries, entries, events, profile, risk_context, transactions};
+use limits::BODY_BYTES_MAX;
 use pages::{bank, console, published, sandbox};
-
-/// Largest request body. The largest valid one is an event of about 2 KiB.
-pub const BODY_BYTES_MAX: usize = 64 << 10;
-
-/// Longest time from a request's head to its answer, the body included: a slow sender does not hold a
-/// connection for ever. Longer than the ledger lets a command wait and looks for its outcome.
-pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// The ledger API: for the bank's app, with a bearer token.
 pub fn ledger_router(app: App) -> Router {
@@ -62,6 +56,7 @@ pub fn ledger_router(app: App) -> Router {
         .route("/models/glue/{name}", get(published::glue))
         .route("/", get(bank::page))
         .route("/bank/{file}", get(bank::file))
+        .route("/shared/{file}", get(bank::shared))
         .route("/scorers/src/{file}", get(bank::module))
         .route("/scorers/dist/{*path}", get(bank::generated))
         .route("/sandbox", get(sandbox::is_sandbox))
@@ -95,6 +90,7 @@ pub fn assist_router(app: App) -> Router {
         .route("/rails/stp/state", post(stp::take_state).put(stp::take_state))
         .route("/console", get(console::page))
         .route("/console/{file}", get(console::file))
+        .route("/shared/{file}", get(bank::shared))
         .route("/metrics", get(health::metrics))
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))

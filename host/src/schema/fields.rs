@@ -16,11 +16,10 @@ use super::record::FromFields;
 /// What is wrong with one field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FieldError {
-    /// The field, parameter or header; empty for the whole body.
+    /// A body's field, a query parameter or a header; empty for the whole body.
     pub field: String,
-    /// Machine-readable.
     pub code: Cow<'static, str>,
-    /// One sentence for people.
+    /// Completes the sentence that begins with the field's name.
     pub detail: String,
 }
 

@@ -1,34 +1,40 @@
-// Interaction events, under consent. Nothing is sent before the person said yes, and an event says which screen and
-// what kind, never who, whom, how much or where to.
+// Interaction events, sent only with consent. An event carries a screen and a type, never a person, payee or amount.
 
 import * as api from "./api.js";
 
-/** Which text about privacy a person agreed to; raise it when the text changes in meaning. */
+/** The privacy text that a person agrees to; change it whenever the meaning of that text changes. */
 const NOTICE_VERSION = "2026-11";
 
-let state = { granted: false, updatedAt: null, isKnown: false };
+/** @import { Consent } from "./types.js" */
+
+/** @returns {Consent} */
+const noConsent = () => ({ granted: false, updatedAt: null });
+
+let state = noConsent();
 
 export async function loadConsent() {
-  const { granted, updatedAt } = await api.consent();
-  state = { granted, updatedAt, isKnown: true };
+  state = await api.consent();
   return state;
 }
 
+/** @param {boolean} granted */
 export async function saveConsent(granted) {
-  // A no holds from now on, whatever becomes of the request that stores it.
+  // A no takes effect now, even if storing it fails.
   if (!granted) state = { ...state, granted: false };
-  const answer = await api.saveConsent(granted, NOTICE_VERSION);
-  state = { granted: answer.granted, updatedAt: answer.updatedAt, isKnown: true };
+  state = await api.saveConsent(granted, NOTICE_VERSION);
   return state;
 }
 
 export function forgetConsent() {
-  state = { granted: false, updatedAt: null, isKnown: false };
+  state = noConsent();
 }
 
-/** `eventType` is screen_view, nudge_accepted, nudge_dismissed, theme_changed or transfer_completed. */
+/**
+ * @param {"screen_view" | "nudge_accepted" | "nudge_dismissed" | "theme_changed" | "transfer_completed"} eventType
+ * @param {string} screen
+ */
 export function record(eventType, screen) {
   if (!state.granted) return;
-  // An event that is lost is no loss to the person, so nobody waits for it and no failure is shown.
+  // Losing an event costs the person nothing: do not wait for it, and show no failure.
   api.sendEvent({ screen, eventType }).catch(() => {});
 }

@@ -1,15 +1,17 @@
-// Saying things without moving the focus: in a live region for screen readers, and aloud where a person turned on
-// voice feedback. Voice is only ever on because somebody asked for it.
+// Announcements that leave the focus where it is: in a live region for screen readers and, for people who turned voice
+// feedback on, by speech synthesis.
 
-import { at, show } from "./dom.js";
+import { at, show } from "../shared/dom.js";
 import { languageNow } from "./words.js";
 
-/** A live region that gets the same text twice stays silent; emptying it first takes a moment. */
+/** A live region stays silent when its text does not change, so it is emptied first, and this long. */
 const SETTLE_MS = 60;
 
 let isVoiceOn = false;
-let waiting = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
 
+/** @param {boolean} isOn */
 export function setVoice(isOn) {
   isVoiceOn = isOn;
   if (!isOn) globalThis.speechSynthesis?.cancel();
@@ -17,26 +19,26 @@ export function setVoice(isOn) {
 
 export const hasVoice = () => "speechSynthesis" in globalThis;
 
-/** Says it aloud, if the person wants that. */
-export function aloud(text) {
+/** Speaks a text if the person turned voice feedback on. @param {string} text */
+export function speak(text) {
   if (!isVoiceOn || !hasVoice() || !text) return;
-  const said = new SpeechSynthesisUtterance(text);
-  said.lang = languageNow() === "en" ? "en-US" : "es-MX";
+  const utterance = new SpeechSynthesisUtterance(text);
+  utterance.lang = languageNow() === "en" ? "en-US" : "es-MX";
   speechSynthesis.cancel();
-  speechSynthesis.speak(said);
+  speechSynthesis.speak(utterance);
 }
 
-/** Another screen: what was said about the last one is not left standing. */
-export function hush() {
-  clearTimeout(waiting);
+/** Drops announcements about the screen that was left. */
+export function clearAnnouncement() {
+  clearTimeout(timer);
   show(at("announcements"));
 }
 
-/** Tells screen readers politely, and says it aloud where that is wanted. */
+/** @param {string} text */
 export function announce(text) {
   const place = at("announcements");
   show(place);
-  clearTimeout(waiting);
-  waiting = setTimeout(() => show(place, text), SETTLE_MS);
-  aloud(text);
+  clearTimeout(timer);
+  timer = setTimeout(() => show(place, text), SETTLE_MS);
+  speak(text);
 }

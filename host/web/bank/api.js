@@ -1,60 +1,33 @@
-// The bank's API: one function for each request, one kind of error for everything that goes wrong. Money leaves
-// and enters here: inside the page every amount is whole centavos.
+// The bank's API: one function per request, a Problem for every failure. Amounts are converted here, so that the rest
+// of the page only sees whole centavos.
 
+/** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
+/** @import { Account, Consent, Device, Parties, Payee, Profile, Transfer, TransferPage } from "./types.js" */
+import { Problem, readProblem } from "../shared/problem.js";
 import { fromPesos, toJson } from "./money.js";
 import { token } from "./token.js";
 
-/** Longest wait for an answer that somebody looks at a blank space for. */
-const PATIENCE_MS = 10_000;
-/** A transfer may wait longer: to give up early would only leave its outcome open. */
-const PATIENCE_SENDING_MS = 20_000;
-/** The risk's facts have a substitute in the page, so they are not waited for as long. */
-const PATIENCE_CONTEXT_MS = 4_000;
+/** For answers that a person waits for in front of an empty screen. */
+const TIMEOUT_MS = 10_000;
+/** Longer for a transfer: giving up early would only leave its outcome open. */
+const TRANSFER_TIMEOUT_MS = 20_000;
+/** Shorter for the risk context, because the page can do without. */
+const CONTEXT_TIMEOUT_MS = 4_000;
 
-/** Why there is no successful answer, as problem+json says it. Status 0: there was no answer at all. */
-export class Problem extends Error {
-  constructor({
-    status = 0,
-    title = "",
-    detail = "",
-    code = "",
-    errors = [],
-    requestId = "",
-    retryAfterSeconds = null,
-  }) {
-    super(title);
-    Object.assign(this, {
-      status,
-      title,
-      detail,
-      code,
-      requestId,
-      retryAfterSeconds,
-      errors: Array.isArray(errors) ? errors : [],
-    });
-  }
-}
+/** What the session does when the token is no longer accepted. */
+export const hooks = { unauthorized() {} };
 
-/** Set by the session: what is to happen when the token is not accepted any more. */
-export const notices = { unauthorized() {} };
+/** @typedef {{ headers?: Record<string, string>, body?: string, timeoutMs?: number, isPublic?: boolean }} Options */
 
-async function refused(response) {
-  const said = await response.json().catch(() => null);
-  const seconds = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
-  const status = response.status;
-  const retryAfterSeconds = Number.isFinite(seconds) ? seconds : null;
-  // A proxy in between may have answered in the host's place, in any form.
-  const isProblem = said !== null && typeof said === "object" && typeof said.code === "string";
-  return new Problem({ ...(isProblem ? said : {}), status, retryAfterSeconds });
-}
-
-async function call(method, path, { headers = {}, body, patience = PATIENCE_MS, isPublic = false } = {}) {
+/** @param {string} method @param {string} path @param {Options} options */
+async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS, isPublic = false } = {}) {
+  /** @type {Record<string, string>} */
   const sent = { ...headers, Accept: "application/json" };
-  const used = isPublic ? "" : token();
-  if (!isPublic) sent.Authorization = `Bearer ${used}`;
+  const bearer = isPublic ? "" : token();
+  if (!isPublic) sent.Authorization = `Bearer ${bearer}`;
   if (body !== undefined) sent["Content-Type"] = "application/json";
   let response;
-  let answer = null;
+  let json = null;
   try {
     response = await fetch(path, {
       method,
@@ -63,116 +36,133 @@ async function call(method, path, { headers = {}, body, patience = PATIENCE_MS, 
       credentials: "omit",
       cache: "no-store",
       redirect: "error",
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     const hasBody = response.ok && response.status !== 202 && response.status !== 204;
-    if (hasBody) answer = await response.json();
+    if (hasBody) json = await response.json();
   } catch (error) {
-    throw new Problem({ code: error.name === "TimeoutError" ? "too-slow" : "unreachable" });
+    const isTimeout = error instanceof Error && error.name === "TimeoutError";
+    throw new Problem({ code: isTimeout ? "too-slow" : "unreachable" });
   }
-  if (response.ok) return { answer, headers: response.headers };
-  const problem = await refused(response);
-  // An answer to an old token says nothing about the one that is held now.
-  if (response.status === 401 && !isPublic && used === token()) notices.unauthorized(problem);
-  throw problem;
+  if (response.ok) return { json, headers: response.headers };
+  // An answer to an old token says nothing about the present one.
+  if (response.status === 401 && !isPublic && bearer === token()) hooks.unauthorized();
+  throw await readProblem(response);
 }
 
-const get = async (path, options) => (await call("GET", path, options)).answer;
-const change = async (method, path, value, options) =>
-  (await call(method, path, { body: JSON.stringify(value), ...options })).answer;
+/** @param {string} path @param {Options} [options] */
+const get = async (path, options) => (await call("GET", path, options)).json;
 
+/** @param {string} method @param {string} path @param {unknown} value @param {Options} [options] */
+const change = async (method, path, value, options) =>
+  (await call(method, path, { body: JSON.stringify(value), ...options })).json;
+
+/** @param {any} account @returns {Account} */
 const asAccount = ({ balance, ...rest }) => ({ ...rest, centavos: fromPesos(balance) });
+/** @param {any} transfer @returns {Transfer} */
 const asTransfer = ({ amount, ...rest }) => ({ ...rest, centavos: fromPesos(amount) });
 
 // ---- the ledger ----
 
+/** @returns {Promise<Account[]>} */
 export async function accounts() {
   return (await get("/api/ledger/accounts")).map(asAccount);
 }
 
+/** @param {{ accountNumber: string, accountType: string }} fields */
 export async function openAccount(fields) {
   return asAccount(await change("POST", "/api/ledger/accounts", fields));
 }
 
+/** @returns {Promise<Payee[]>} */
 export function payees() {
   return get("/api/ledger/beneficiaries");
 }
 
+/** @param {Omit<Payee, "id">} fields @returns {Promise<Payee>} */
 export function savePayee(fields) {
   return change("POST", "/api/ledger/beneficiaries", fields);
 }
 
+/** @param {string} id */
 export async function deletePayee(id) {
   await call("DELETE", `/api/ledger/beneficiaries/${encodeURIComponent(id)}`);
 }
 
-/** One page of transfers, newest first: {transfers, next}; `next` leads to the page after, or is null. */
+/**
+ * A page of transfers, newest first: the first of `limit`, or the one at `next`.
+ * @param {{ limit: number, next?: string | null }} page
+ * @returns {Promise<TransferPage>}
+ */
 export async function transfers({ limit, next = null }) {
-  const { answer, headers } = await call("GET", next ?? `/api/ledger/transactions?limit=${limit}`);
-  const link = /<([^>]+)>;\s*rel="next"/.exec(headers.get("Link") ?? "")?.[1] ?? null;
-  // Only the ledger's own list is followed, wherever a header may point.
-  const isOwn = link !== null && link.startsWith("/api/ledger/transactions?");
-  return { transfers: answer.map(asTransfer), next: isOwn ? link : null };
+  const { json, headers } = await call("GET", next ?? `/api/ledger/transactions?limit=${limit}`);
+  const link = /<([^>]+)>;\s*rel="next"/.exec(headers.get("Link") ?? "")?.[1];
+  // Follow only the ledger's own list, wherever the header points.
+  const isOwn = link?.startsWith("/api/ledger/transactions?");
+  return { transfers: json.map(asTransfer), next: isOwn && link ? link : null };
 }
 
-const named = ({ fromAccountId, toBeneficiaryId }) => ({ fromAccountId, toBeneficiaryId });
-
-/** Sends a transfer. The same key gives the same answer, however often it is asked. */
-export async function send({ centavos, ...ids }, key) {
-  const members = Object.entries(named(ids)).map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
-  // Written by hand: a double would not hold every amount that the ledger takes.
-  const body = `{${members.join(",")},"amount":${toJson(centavos)}}`;
-  const { answer } = await call("POST", "/api/ledger/transactions", {
-    body,
-    headers: { "Idempotency-Key": key },
-    patience: PATIENCE_SENDING_MS,
-  });
-  return asTransfer(answer);
+/**
+ * Sends a transfer. Repeating it with the same key gives the same answer and sends nothing twice.
+ * @param {Parties & { centavos: number }} transfer @param {string} key
+ */
+export async function send({ fromAccountId, toBeneficiaryId, centavos }, key) {
+  const parties = JSON.stringify({ fromAccountId, toBeneficiaryId });
+  // Not through a double, which cannot hold every amount that the ledger accepts.
+  const body = `${parties.slice(0, -1)},"amount":${toJson(centavos)}}`;
+  const headers = { "Idempotency-Key": key };
+  const { json } = await call("POST", "/api/ledger/transactions", { body, headers, timeoutMs: TRANSFER_TIMEOUT_MS });
+  return asTransfer(json);
 }
 
-/** The facts about a transfer from the ledger's own history, and how the ledger itself scores them. */
-export function riskContext({ centavos, hour, isNewDevice, hasMoved, ...ids }) {
+/**
+ * The facts about a transfer from the ledger's own history, and the ledger's own score of them.
+ * @param {Parties & Device & { centavos: number, hour: number }} transfer
+ * @returns {Promise<{ request: RiskRequest, assessment: RiskAnswer }>}
+ */
+export function riskContext({ fromAccountId, toBeneficiaryId, centavos, hour, isNewDevice, hasMoved }) {
   const query = new URLSearchParams({
-    ...named(ids),
+    fromAccountId,
+    toBeneficiaryId,
     amount: toJson(centavos),
     hourOfDay: String(hour),
     isNewDevice: String(isNewDevice),
     geolocationChanged: String(hasMoved),
   });
-  return get(`/api/ledger/risk-context?${query}`, { patience: PATIENCE_CONTEXT_MS });
+  return get(`/api/ledger/risk-context?${query}`, { timeoutMs: CONTEXT_TIMEOUT_MS });
 }
 
 // ---- the person ----
 
+/** @returns {Promise<Profile>} */
 export function profile() {
   return get("/api/profile/accessibility");
 }
 
+/** @param {Profile} profile @returns {Promise<Profile>} */
 export function saveProfile({ theme, screenReaderMode, fontScale, nudgingLevel, voiceFeedback }) {
-  return change("PUT", "/api/profile/accessibility", {
-    theme,
-    screenReaderMode,
-    fontScale,
-    nudgingLevel,
-    voiceFeedback,
-  });
+  const sent = { theme, screenReaderMode, fontScale, nudgingLevel, voiceFeedback };
+  return change("PUT", "/api/profile/accessibility", sent);
 }
 
+/** @returns {Promise<Consent>} */
 export function consent() {
   return get("/api/analytics/consent");
 }
 
+/** @param {boolean} granted @param {string} noticeVersion @returns {Promise<Consent>} */
 export function saveConsent(granted, noticeVersion) {
   return change("PUT", "/api/analytics/consent", { granted, noticeVersion });
 }
 
+/** @param {{ screen: string, eventType: string }} event */
 export async function sendEvent(event) {
   await change("POST", "/api/analytics/events", event);
 }
 
 // ---- the sandbox ----
 
-/** Whether this is the sandbox, where anybody may enter under any name. */
+/** Whether this is the sandbox, where anyone can sign in as any user. */
 export async function isSandbox() {
   try {
     return (await get("/sandbox", { isPublic: true })).sandbox === true;
@@ -181,6 +171,7 @@ export async function isSandbox() {
   }
 }
 
+/** @param {string} user @returns {Promise<string>} */
 export async function sandboxToken(user) {
   return (await change("POST", "/sandbox/token", { user }, { isPublic: true })).token;
 }

@@ -1,69 +1,73 @@
-// The bank page: which screen is shown, and what happens on the way from one to the next. What a screen does stands
-// in its own file; who is signed in, in session.js.
+// The bank's page: which screen is shown, and what happens between one and the next.
 
-import { aloud, announce, hush } from "./announce.js";
+/** @import { Screen } from "./types.js" */
+import { at, focusOn, h, show } from "../shared/dom.js";
 import { record } from "./analytics.js";
+import { announce, clearAnnouncement, speak } from "./announce.js";
 import { behaviour } from "./behaviour.js";
 import { closeDialogs } from "./dialog.js";
-import { at, focusOn, h, show } from "./dom.js";
 import { notice } from "./drawing.js";
-import { titles } from "./form.js";
-import { clearWarning, closeMenu, drawFrame, warnOfEnd } from "./frame.js";
+import { takeFlash } from "./flash.js";
+import { hooks } from "./form.js";
+import { clearWarning, closeMenu, drawFrame, warnOfExpiry } from "./frame.js";
 import { drawGuide } from "./guide.js";
-import { clearNudge, drawNudge, lookForTrouble, watchForTrouble } from "./nudges.js";
-import { endPreview, lookAsRemembered } from "./profile.js";
+import { checkForTrouble, clearNudge, drawNudge, watchForTrouble } from "./nudges.js";
+import { endPreview, restoreLook } from "./profile.js";
 import { follow, go, pathNow } from "./router.js";
 import { signInScreen } from "./screen-sign-in.js";
 import { screenOf } from "./screens.js";
-import { begin, isSignedIn, watchSession } from "./session.js";
+import { isSignedIn, resumeSession, watchSession } from "./session.js";
 import { drawSteps, STEPS } from "./steps.js";
-import { takeWord } from "./word.js";
-import { languageNow, speak, t } from "./words.js";
+import { languageNow, setLanguage, t } from "./words.js";
 
-/** The screen that is shown, and the end of what it asked for. */
+/** @type {Screen | null} */
 let screen = null;
-/** What went well on the screen before. */
-let word = null;
+let flash = "";
+/** Aborted when the person leaves the screen. */
 let leaving = new AbortController();
 let isFaulty = false;
 
+/** @param {Screen} shown */
+const stepText = ({ step }) => t("steps.at", { step, steps: STEPS.length });
+
 function drawTitle() {
-  const place = screen.step ? [t("steps.at", { step: screen.step, steps: STEPS.length })] : [];
+  if (!screen) return;
+  const place = screen.step ? [stepText(screen)] : [];
   const title = [screen.title(), ...place, "Caudal"].join(" – ");
   document.title = isFaulty ? `${t("error")}: ${title}` : title;
 }
 
-titles.setFaulty = (isNow) => {
+hooks.setFaulty = (isNow) => {
   isFaulty = isNow;
   drawTitle();
-  if (isNow) lookForTrouble();
+  if (isNow) checkForTrouble();
 };
 
-/** Draws the screen into the page. What was asked for by the one before is not waited for any more. */
 function draw() {
+  if (!screen) return;
   leaving.abort();
   leaving = new AbortController();
   isFaulty = false;
   drawFrame(screen, switchLanguage);
   drawTitle();
-  const place = h("div", { class: "screen" });
+  const place = h("div.screen");
   show(
     at("main"),
-    screen.step && drawSteps(screen.step),
+    screen.step ? drawSteps(screen.step) : null,
     h(
       "h1",
       { id: "title", tabindex: -1 },
-      screen.step && h("span", { class: "eyebrow" }, t("steps.at", { step: screen.step, steps: STEPS.length }), " "),
+      screen.step ? h("span.eyebrow", stepText(screen), " ") : null,
       screen.title(),
     ),
-    word && h("div", { class: "word" }, notice("good", h("p", null, word))),
+    flash && h("div.flash", notice("good", h("p", flash))),
     place,
     drawGuide(screen.name),
   );
   screen.draw(place, { signal: leaving.signal, go, redraw: draw });
 }
 
-/** The sign-in stands in front of any screen; the address keeps which one it is to be. */
+/** Until someone signs in, the sign-in screen; the address still names the screen that follows. */
 function wantedScreen() {
   if (!isSignedIn()) return signInScreen;
   const wanted = screenOf(pathNow());
@@ -75,15 +79,15 @@ function wantedScreen() {
 
 function enter({ wentBack = false, isFirst = false } = {}) {
   const wanted = wantedScreen();
-  // From a later step to an earlier one is going back, by whichever button.
-  const isBehind = screen?.step !== undefined && wanted.step !== undefined && wanted.step < screen.step;
+  // Returning to an earlier step counts as going back, whichever button does it.
+  const isBehind = (wanted.step ?? Infinity) < (screen?.step ?? 0);
   closeDialogs();
   closeMenu();
-  hush();
+  clearAnnouncement();
   clearNudge();
   endPreview();
   screen = wanted;
-  word = takeWord();
+  flash = takeFlash();
   draw();
   behaviour.enter({
     name: screen.name,
@@ -95,38 +99,34 @@ function enter({ wentBack = false, isFirst = false } = {}) {
   if (isFirst) return;
   window.scrollTo(0, 0);
   focusOn(at("title"));
-  aloud(at("title").textContent);
-  if (word) announce(word);
+  speak(at("title").textContent ?? "");
+  if (flash) announce(flash);
 }
 
 function switchLanguage() {
-  speak(languageNow() === "en" ? "es-MX" : "en");
+  setLanguage(languageNow() === "en" ? "es-MX" : "en");
   draw();
   drawNudge();
 }
 
 at("skip").addEventListener("click", (event) => {
-  // The address names the screen; following the link would replace it.
+  // Following the link would leave the screen, since the address names screens.
   event.preventDefault();
   at("main").focus();
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && at("menu")?.getAttribute("aria-expanded") === "true") {
-    closeMenu();
-    at("menu").focus();
-  }
+  if (event.key === "Escape" && closeMenu()) at("menu").focus();
 });
 
 watchSession({
-  sessionChanged() {
+  onChange() {
     if (!isSignedIn()) clearWarning();
-    // Before the first screen there is nothing to draw anew.
     if (screen) enter();
   },
-  sessionEnding: warnOfEnd,
+  onExpiring: warnOfExpiry,
 });
-lookAsRemembered();
-await begin();
+restoreLook();
+await resumeSession();
 follow(enter);
 enter({ isFirst: true });
 watchForTrouble();

@@ -1,5 +1,5 @@
-// Institutions by the three digits that open a CLABE, as published in November 2026: the host's own list.
-// A missing code only leaves a name out.
+// Institutions by the first three digits of a CLABE, as of November 2026; the same list as the host's. Where a code is
+// missing, only a name is.
 
 const BANKS = new Map([
   ["001", "Banxico"],
@@ -102,12 +102,11 @@ const BANKS = new Map([
   ["903", "CoDiValida"],
 ]);
 
-/** The institution that a code belongs to, or null. */
+/** The institution of a code, or null. @param {string} code */
 export function bankOf(code) {
   return BANKS.get(code) ?? null;
 }
 
-/** Every name, for suggestions while typing. */
 export function bankNames() {
   return [...BANKS.values()];
 }

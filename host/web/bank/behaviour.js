@@ -1,28 +1,30 @@
-// What the page itself sees of how it goes for a person: seconds on a screen, errors, going back, asking for help.
-// Numbers only, in memory only; they feed the nudge and accessibility scorers in this page and are not sent.
+// How a visit is going: seconds on a screen, errors, steps back, requests for help. These counts stay in memory, feed the
+// nudge and accessibility scorers in this page, and are never sent.
 
 const SECOND_MS = 1_000;
 
-/** `now` gives milliseconds; tests bring their own. */
+/** @param {() => number} now milliseconds */
 export function observe(now = () => performance.now()) {
+  /** @type {{ name: string, step: number, steps: number } | null} */
   let screen = null;
   let since = 0;
-  let seen = 0;
-  let isAway = false;
+  let seenMs = 0;
+  let isHidden = false;
   let errors = 0;
+  /** @type {Map<string, number>} */
   const backs = new Map();
   const total = { screens: 0, ms: 0, errors: 0, help: 0 };
 
-  // Time counts only while the page is in sight.
-  const msHere = () => seen + (isAway || screen === null ? 0 : now() - since);
+  // Time counts only while the page is visible.
+  const msHere = () => seenMs + (isHidden || screen === null ? 0 : now() - since);
 
   return {
-    /** A screen begins; `step` of `steps` where it is part of a flow. */
+    /** @param {{ name: string, step?: number, steps?: number, wentBack?: boolean }} entered */
     enter({ name, step = 1, steps = 1, wentBack = false }) {
       this.leave();
       screen = { name, step, steps };
       since = now();
-      seen = 0;
+      seenMs = 0;
       errors = 0;
       total.screens += 1;
       if (wentBack) backs.set(name, (backs.get(name) ?? 0) + 1);
@@ -30,16 +32,17 @@ export function observe(now = () => performance.now()) {
     leave() {
       total.ms += msHere();
       screen = null;
-      seen = 0;
+      seenMs = 0;
     },
-    away() {
-      if (!isAway) seen = msHere();
-      isAway = true;
+    hidden() {
+      if (!isHidden) seenMs = msHere();
+      isHidden = true;
     },
-    returned() {
-      if (isAway) since = now();
-      isAway = false;
+    visible() {
+      if (isHidden) since = now();
+      isHidden = false;
     },
+    /** @param {number} count */
     failed(count) {
       errors += count;
       total.errors += count;
@@ -47,7 +50,7 @@ export function observe(now = () => performance.now()) {
     askedForHelp() {
       total.help += 1;
     },
-    /** The screen as the nudge scorer asks for it, or null between screens. */
+    /** The facts for the nudge scorer, or null between screens. */
     screenFacts() {
       if (screen === null) return null;
       return {
@@ -59,7 +62,7 @@ export function observe(now = () => performance.now()) {
         current_step: screen.step,
       };
     },
-    /** The whole visit as the accessibility scorer asks for it. */
+    /** The facts of the whole visit for the accessibility scorer. */
     visitFacts() {
       const ms = total.ms + msHere();
       return {
@@ -75,5 +78,4 @@ export function observe(now = () => performance.now()) {
   };
 }
 
-/** This page's own. */
 export const behaviour = observe();

@@ -1,14 +1,14 @@
-// Account numbers as people type them: CLABE, card, phone or anything else. It says what can be derived and
-// never refuses: lists of banks go stale, and real payments are full of numbers that fail a check.
+// Account numbers as people type them: CLABE, card, phone or anything else. They are described, never refused: lists of
+// banks go stale, and real payments are full of numbers that fail a check.
 
 import { bankOf } from "./banks.js";
 
-/** The number without spaces and hyphens, the form in which numbers are compared and sent. */
+/** The number without spaces and hyphens, as it is compared and sent. @param {string} number */
 export function normalise(number) {
-  return String(number).replace(/[\s-]/g, "");
+  return number.replace(/[\s-]/g, "");
 }
 
-/** Check digit over the first 17 digits: weights 3, 7, 1 repeating, each product modulo 10. */
+/** The check digit of the first 17: weights 3, 7, 1 repeating, each product modulo 10. @param {string} digits */
 function checkDigit(digits) {
   const weights = [3, 7, 1];
   let sum = 0;
@@ -16,6 +16,7 @@ function checkDigit(digits) {
   return (10 - (sum % 10)) % 10;
 }
 
+/** @param {string} digits */
 function passesLuhn(digits) {
   let sum = 0;
   for (let place = 0; place < digits.length; place += 1) {
@@ -27,12 +28,13 @@ function passesLuhn(digits) {
 }
 
 /**
- * What a number says about itself: {kind, bank, checks, digits}. `kind` is clabe, card, phone or other; `bank`
- * the bank that a CLABE names, or null; `checks` false only for a CLABE with a wrong check digit.
+ * Describes a number. `bank` is the one that a CLABE names, `checks` is false only for a CLABE with a wrong check digit.
+ * @param {string} text
  */
 export function readNumber(text) {
   const digits = normalise(text);
   const isDigits = /^[0-9]+$/.test(digits);
+  /** @type {"clabe" | "card" | "phone" | "other"} */
   let kind = "other";
   if (isDigits && digits.length === 18) kind = "clabe";
   else if (isDigits && (digits.length === 15 || digits.length === 16) && passesLuhn(digits)) kind = "card";
@@ -46,11 +48,12 @@ export function readNumber(text) {
   };
 }
 
-/** Where a CLABE's parts end: bank, branch, account, check digit. Cards are read in fours, phones in 2-4-4. */
+/** Ends of a CLABE's parts: bank, branch, account, check digit. Cards are read in fours, phones in 2-4-4. */
 const CLABE_ENDS = [3, 6, 17, 18];
 const CARD_ENDS = [4, 8, 12, 16];
 const PHONE_ENDS = [2, 6, 10];
 
+/** @param {string} digits @param {number[]} ends */
 function cut(digits, ends) {
   const groups = [];
   let start = 0;
@@ -61,38 +64,39 @@ function cut(digits, ends) {
   return groups;
 }
 
-/** A number in the groups in which it is read: 646, 180, 11040000000, 7. */
+/** The groups in which a number is read: 646, 180, 11040000000, 7. @param {string} text */
 export function groupsOf(text) {
   const { kind, digits } = readNumber(text);
   if (kind === "clabe") return cut(digits, CLABE_ENDS);
   if (kind === "card") return cut(digits, CARD_ENDS);
   if (kind === "phone") return cut(digits, PHONE_ENDS);
-  return [String(text).trim()];
+  return [text.trim()];
 }
 
-/** A number while it is typed: grouped like the CLABE that it may become; text stays as it is. */
+/** A number being typed, grouped like the CLABE it may become; text stays as it is. @param {string} text */
 export function groupWhileTyping(text) {
   const digits = normalise(text);
   if (!/^[0-9]+$/.test(digits) || digits.length > 18) return text;
   return cut(digits, CLABE_ENDS).join(" ");
 }
 
-/** A number as it is said: digit by digit, with a pause between groups. */
+/** A number to be spoken: digit by digit, with a pause between groups. @param {string} text */
 export function sayNumber(text) {
   const groups = groupsOf(text);
   return groups.map((group) => (/^[0-9]+$/.test(group) ? [...group].join(" ") : group)).join(", ");
 }
 
-/** The last four, enough to tell one's own accounts apart. */
+/** @param {string} text */
 export function lastFour(text) {
   return normalise(text).slice(-4);
 }
 
-/** Fewest letters and digits in a name that says something about which bank it is. */
+/** Shorter names could be any bank. */
 const BANK_NAME_CHARS_MIN = 2;
 
-/** "BBVA México" and "bbva" are the same bank: one name contains the other. */
+/** "BBVA México" and "bbva" are the same bank: one name contains the other. @param {string} derived @param {string} typed */
 export function isSameBank(derived, typed) {
+  /** @param {string} name */
   const plain = (name) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
   const [left, right] = [plain(derived), plain(typed)];
   return right.length >= BANK_NAME_CHARS_MIN && (left.includes(right) || right.includes(left));

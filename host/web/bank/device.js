@@ -1,12 +1,11 @@
-// What this browser remembers to tell a usual transfer from an unusual one: whether a transfer was ever completed
-// here, and in which time zone. Marks by user, under a short digest, so that names are not written in clear; they
-// identify nothing outside of this browser and prove nothing.
+// What this browser remembers about each user: that they completed a transfer here, and in which time zone. Users are
+// stored under a short digest, so that names do not appear in clear. The records are a hint, not a proof.
 
 import { timeZone } from "./times.js";
 
-const KEPT = "caudal.devices";
+const KEY = "caudal.devices";
 
-/** FNV-1a: short and stable; not for keeping a secret. */
+/** FNV-1a: short and stable, not secret. @param {string} text */
 function digest(text) {
   let hash = 0x811c9dc5;
   for (const octet of new TextEncoder().encode(text)) {
@@ -15,27 +14,28 @@ function digest(text) {
   return hash.toString(16).padStart(8, "0");
 }
 
-function marks() {
+/** @returns {Record<string, { zone?: string } | null | undefined>} */
+function records() {
   try {
-    const read = JSON.parse(localStorage.getItem(KEPT) ?? "{}");
+    const read = JSON.parse(localStorage.getItem(KEY) ?? "{}");
     return read !== null && typeof read === "object" ? read : {};
   } catch {
     return {};
   }
 }
 
-/** {isNewDevice, hasMoved} for a user. What was never seen here cannot have moved. */
+/** A device that was never used cannot have moved. @param {string} user */
 export function deviceFacts(user) {
-  const mark = marks()[digest(user)];
-  if (mark === null || typeof mark !== "object") return { isNewDevice: true, hasMoved: false };
-  return { isNewDevice: false, hasMoved: typeof mark.zone === "string" && mark.zone !== timeZone() };
+  const record = records()[digest(user)];
+  if (!record || typeof record !== "object") return { isNewDevice: true, hasMoved: false };
+  return { isNewDevice: false, hasMoved: typeof record.zone === "string" && record.zone !== timeZone() };
 }
 
-/** After a completed transfer this device and this place are the usual ones. */
+/** After a completed transfer, device and place count as usual. @param {string} user */
 export function remember(user) {
   try {
-    localStorage.setItem(KEPT, JSON.stringify({ ...marks(), [digest(user)]: { zone: timeZone() } }));
+    localStorage.setItem(KEY, JSON.stringify({ ...records(), [digest(user)]: { zone: timeZone() } }));
   } catch {
-    // Without storage every transfer is one from a new device: more questions, never fewer.
+    // Without storage every device is new: more questions, never fewer.
   }
 }

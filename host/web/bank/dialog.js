@@ -1,28 +1,29 @@
-// A question that has to be answered first. A native <dialog>: the browser keeps the focus inside, closes on Escape
-// and gives the focus back.
+// Confirmations, as native <dialog>s: the browser keeps the focus inside, closes on Escape and restores the focus.
 
-import { button, h } from "./dom.js";
+/** @import { Child } from "../shared/dom.js" */
+import { button, h } from "../shared/dom.js";
 
-/** Closes whatever is open: the session has ended, or another screen is shown. */
 export function closeDialogs() {
-  document.querySelectorAll("dialog[open]").forEach((dialog) => dialog.close());
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
 }
 
 /**
- * Asks, and resolves to true for yes. The focus begins at the question, so that it is read before anything can be
- * pressed; no comes before yes and is as easy to reach.
+ * Resolves to true for yes. The focus starts at the question, so that it is read before anything can be pressed; no comes
+ * before yes and is as easy to reach.
+ * @param {{ title: string, about?: Child, yes: string, no: string, isGrave?: boolean }} question
+ * @returns {Promise<boolean>}
  */
-export function ask({ title, about = [], yes, no, isGrave = false }) {
+export function confirmed({ title, about = [], yes, no, isGrave = false }) {
   return new Promise((resolve) => {
     const heading = h("h2", { id: "dialog-title", tabindex: -1 }, title);
+    /** @type {HTMLDialogElement} */
     const dialog = h(
       "dialog",
       { "aria-labelledby": "dialog-title" },
       heading,
-      h("div", { class: "flow" }, about),
+      h("div.flow", about),
       h(
-        "div",
-        { class: "acts" },
+        "div.acts",
         button(no, () => dialog.close("")),
         button(yes, () => dialog.close("yes"), { class: isGrave ? "grave" : "main" }),
       ),

@@ -1,109 +1,108 @@
-// The transfer that a person is making: what was chosen so far, its verdict, and the key that keeps it from being
-// sent twice. In memory, except for one that was sent and never answered: it outlives a reload of the tab, because
-// only its key can tell whether it went through. No drawing.
+// The transfer in the making, and the key that keeps it from being sent twice. It lives in memory, except for a transfer
+// that was sent and never answered: that one survives a reload of the tab, because only its key can find out whether
+// it went through.
 
-const KEPT = "caudal.unsettled";
+/** @import { Draft, FullDraft, Receipt } from "./types.js" */
 
-const nothing = () => ({
-  fromAccountId: null,
-  toBeneficiaryId: null,
-  centavos: null,
-  payee: null,
-  key: null,
-  verdict: null,
-});
+const KEY = "caudal.unsettled";
 
-let draft = nothing();
-/** The last completed transfer with what its receipt shows. */
+/** @returns {Draft} */
+const emptyDraft = () => ({ fromAccountId: null, toBeneficiaryId: null, centavos: null, payee: null, key: null });
+
+let draft = emptyDraft();
+
+/** @type {Receipt | null} */
 let receipt = null;
 
 export const draftNow = () => draft;
 export const receiptNow = () => receipt;
 
-/** What makes a transfer another one. */
-const MAKES_IT = ["fromAccountId", "toBeneficiaryId", "centavos"];
+/** The draft once everything is chosen, or null. @returns {FullDraft | null} */
+export function fullDraft() {
+  const { fromAccountId, toBeneficiaryId, centavos, payee } = draft;
+  if (fromAccountId === null || toBeneficiaryId === null || centavos === null || payee === null) return null;
+  return { fromAccountId, toBeneficiaryId, centavos, payee };
+}
 
-/** Changes what was chosen. Another transfer is another key, and has to be judged again. */
+/** Changes the draft. A different transfer gets a new key. @param {Partial<Draft>} changes */
 export function choose(changes) {
-  const isSame = MAKES_IT.every((name) => !(name in changes) || draft[name] === changes[name]);
-  draft = { ...draft, ...changes, ...(isSame ? {} : { key: null, verdict: null }) };
+  const next = { ...draft, ...changes };
+  const isSame =
+    next.fromAccountId === draft.fromAccountId &&
+    next.toBeneficiaryId === draft.toBeneficiaryId &&
+    next.centavos === draft.centavos;
+  draft = isSame ? next : { ...next, key: null };
 }
 
 export function start() {
-  draft = nothing();
+  draft = emptyDraft();
   receipt = null;
 }
 
-/** Starts with something chosen; one whose outcome is open is not put aside for it. */
+/** Starts with something chosen, unless an earlier transfer is unsettled. @param {Partial<Draft>} changes */
 export function startWith(changes) {
   if (isUnsettled()) return;
   start();
   choose(changes);
 }
 
-/** The key of the transfer as it is reviewed now: made once, used for every try. */
+/** The idempotency key: made once per reviewed transfer, used for every attempt. */
 export function keyNow() {
   draft.key ??= crypto.randomUUID();
   return draft.key;
 }
 
-/** A refusal is kept under its key for good: the next try needs another one. */
+/** After a refusal, which the bank keeps under its key: the next attempt needs a new one. */
 export function dropKey() {
   draft.key = null;
   settle();
 }
 
-export function judged(verdict) {
-  draft.verdict = verdict;
+/** @type {{ name: string, text: string } | null} */
+let fault = null;
+
+/** Keeps what the bank found wrong with a field, for the step where it can be corrected. @param {string} name @param {string} text */
+export function setFault(name, text) {
+  fault = { name, text };
 }
 
-/** What the bank refused about the draft, for the step where it can be mended: {field, text}. */
-let blamed = null;
-
-export function blame(field, text) {
-  blamed = { field, text };
+/** The fault of one of these fields, once. @param {string[]} names */
+export function takeFault(names) {
+  if (!fault || !names.includes(fault.name)) return null;
+  const taken = fault;
+  fault = null;
+  return taken;
 }
 
-/** What was refused about one of these fields; it is said once. */
-export function takeBlame(names) {
-  if (!blamed || !names.includes(blamed.field)) return null;
-  const { field: name, text } = blamed;
-  blamed = null;
-  return { name, text };
-}
-
-export const isSendable = () =>
-  draft.fromAccountId !== null && draft.toBeneficiaryId !== null && draft.centavos !== null;
-
-/** Before it is sent: from here on its outcome may be open. */
+/** Before sending: from now on the outcome may be unknown. @param {string} user */
 export function unsettle(user) {
-  const { fromAccountId, toBeneficiaryId, centavos, key, payee } = draft;
-  sessionStorage.setItem(KEPT, JSON.stringify({ user, fromAccountId, toBeneficiaryId, centavos, key, payee }));
+  sessionStorage.setItem(KEY, JSON.stringify({ user, ...draft }));
 }
 
-/** Whether something was sent whose outcome is not known. */
-export const isUnsettled = () => sessionStorage.getItem(KEPT) !== null;
+/** Whether a transfer was sent whose outcome is unknown. */
+export const isUnsettled = () => sessionStorage.getItem(KEY) !== null;
 
-/** Its outcome is known. */
+/** The outcome is known. */
 export function settle() {
-  sessionStorage.removeItem(KEPT);
+  sessionStorage.removeItem(KEY);
 }
 
-/** Takes up again what was sent and never answered, by the same user; tells whether there is such a transfer. */
+/** Takes up the user's unsettled transfer; false if there is none. @param {string} user */
 export function resume(user) {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
-    if (kept?.user !== user || typeof kept.key !== "string" || !Number.isSafeInteger(kept.centavos)) return false;
-    const { fromAccountId, toBeneficiaryId, centavos, key, payee } = kept;
-    if (draft.key !== key) draft = { ...nothing(), fromAccountId, toBeneficiaryId, centavos, key, payee };
+    const stored = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
+    if (stored?.user !== user || typeof stored.key !== "string" || !Number.isSafeInteger(stored.centavos)) return false;
+    const { fromAccountId, toBeneficiaryId, centavos, key, payee } = stored;
+    if (draft.key !== key) draft = { fromAccountId, toBeneficiaryId, centavos, key, payee };
     return true;
   } catch {
     return false;
   }
 }
 
+/** @param {Receipt} made */
 export function finish(made) {
-  draft = nothing();
+  draft = emptyDraft();
   receipt = made;
   settle();
 }

@@ -1,5 +1,8 @@
-// What the history in the page says about a transfer, as the risk scorer asks it. For the moments when the
-// ledger cannot be asked: its own context is better, since it knows more than the page has seen.
+// The facts for the risk scorer, from the history in this page. A fallback for when the ledger, which knows more, is
+// unreachable.
+
+/** @import { RiskRequest } from "../../../components/js/src/index.js" */
+/** @import { Device, Payee, Transfer } from "./types.js" */
 
 import { normalise } from "./clabe.js";
 import { toPesos } from "./money.js";
@@ -7,25 +10,29 @@ import { toPesos } from "./money.js";
 const MS_IN_MINUTE = 60_000;
 
 /**
- * The facts, in the shape of a risk request.
+ * Only completed transfers count. An empty history does not reassure: it makes the payee new and the history low.
  *
- * - `draft`: {payee, centavos} with the payee as the ledger listed it, or null for one that is not known;
- * - `history`: transfers that the page has seen, {toBeneficiaryId, centavos, status}, in any order;
- * - `payees`: the payees that the page has seen, so that one number saved twice counts as one;
- * - `hour`: local hour; `isNewDevice`, `hasMoved`: what the page knows of device and place;
- * - `savedAt`: when this page saw the payee being saved (ms), and `now` (ms); both may be left out.
+ * @typedef {object} Seen
+ * @property {{ payee: Pick<Payee, "id" | "accountNumber"> | null, centavos: number }} draft null: a payee that is not known
+ * @property {Pick<Transfer, "toBeneficiaryId" | "centavos" | "status">[]} history in any order
+ * @property {Pick<Payee, "id" | "accountNumber">[]} payees a number that was saved twice counts as one
+ * @property {number} hour local
+ * @property {number} [savedAt] when this page saw the payee being saved, in ms
+ * @property {number} [now] in ms
  *
- * Only completed transfers count. An empty history is no reassurance: it makes the payee new and the history low.
+ * @param {Seen & Device} seen
  */
 export function riskFacts({ draft, history, payees, hour, isNewDevice, hasMoved, savedAt, now }) {
   const completed = history.filter((it) => it.status === "completed");
   const sum = completed.reduce((total, it) => total + it.centavos, 0);
   const numbers = new Map(payees.map((it) => [it.id, normalise(it.accountNumber)]));
   const number = draft.payee ? normalise(draft.payee.accountNumber) : null;
-  // A deleted payee's number is not known any more; then only its id can tell.
+  // The number of a deleted payee is no longer known, only its id.
+  /** @param {{ toBeneficiaryId: string }} it */
   const isToPayee = (it) =>
     it.toBeneficiaryId === draft.payee?.id || (number !== null && numbers.get(it.toBeneficiaryId) === number);
   const toPayee = draft.payee ? completed.filter(isToPayee).length : 0;
+  /** @type {RiskRequest} */
   const facts = {
     amount: toPesos(draft.centavos),
     is_new_beneficiary: toPayee === 0,
@@ -37,7 +44,7 @@ export function riskFacts({ draft, history, payees, hour, isNewDevice, hasMoved,
     is_new_device: isNewDevice,
     geolocation_changed: hasMoved,
   };
-  if (Number.isFinite(savedAt) && Number.isFinite(now) && now >= savedAt) {
+  if (savedAt !== undefined && now !== undefined && now >= savedAt) {
     facts.beneficiary_saved_minutes = Math.floor((now - savedAt) / MS_IN_MINUTE);
   }
   return facts;

@@ -1,73 +1,67 @@
-// Fields of forms: a label, a hint, a place for what is wrong, and one way to read, write and check each kind.
-//
-// Each maker gives {name, element, control, read, write, complain, check}. `check` is a function of the value
-// that gives the fault's text, or '' when there is none.
+// Form fields: a label, a hint, a place for the fault, and one way to read, write and check each kind.
 
-import { h, show } from "./dom.js";
+/** @import { Attributes, Child } from "../shared/dom.js" */
+/** @import { ChoiceField, Field, Option, TextField } from "./types.js" */
+import { h, heard, markInvalid, show } from "../shared/dom.js";
 import { t } from "./words.js";
 
 let count = 0;
-const fine = () => "";
+const noFault = () => "";
 
-/** Ids are by name, so that links and descriptions hold; a counter keeps two forms apart. */
-function idOf(name) {
+/** The id, hint and fault of a field. The counter tells two forms apart. @param {string} name @param {string} [hint] */
+function describe(name, hint) {
   count += 1;
-  return `${name}-${count}`;
-}
-
-function complaint(id, controls) {
-  const place = h("p", { class: "fault", id: `${id}-fault` });
-  const complain = (text) => {
-    show(place, text && [h("span", { class: "heard" }, `${t("error")}: `), text]);
-    for (const control of controls) {
-      if (text) control.setAttribute("aria-invalid", "true");
-      else control.removeAttribute("aria-invalid");
-    }
+  const id = `${name}-${count}`;
+  const hintLine = hint ? h("p.hint", { id: `${id}-hint` }, hint) : null;
+  const faultLine = h("p.fault", { id: `${id}-fault` });
+  return {
+    id,
+    hintLine,
+    faultLine,
+    describedBy: [hintLine, faultLine]
+      .map((it) => it?.id ?? "")
+      .join(" ")
+      .trim(),
   };
-  return { place, complain };
 }
 
-/** One line of text. `below` is an element that says something about what was typed. */
-export function textField({
-  name,
-  label,
-  hint,
-  check = fine,
-  below,
-  prefix,
-  suffix,
-  isOptional = false,
-  ...attributes
-}) {
-  const id = idOf(name);
-  const described = [hint && `${id}-hint`, `${id}-fault`].filter(Boolean).join(" ");
+/** @param {HTMLElement} line @param {string} text */
+function showFault(line, text) {
+  show(line, text && [heard(`${t("error")}: `), text]);
+}
+
+/** @param {HTMLElement} line @param {HTMLElement} control @returns {(text: string) => void} */
+const complainer = (line, control) => (text) => {
+  showFault(line, text);
+  markInvalid(control, text !== "");
+};
+
+/**
+ * One line of text; `below` shows something about it. Other attributes go to the `<input>`.
+ * @param {{ name: string, label: string, hint?: string, check?: (text: string) => string, below?: Child, prefix?: string,
+ *   suffix?: string, isOptional?: boolean, attributes?: Attributes }} about
+ * @returns {TextField}
+ */
+export function textField(about) {
+  const { name, label, hint, check = noFault, below, prefix, suffix, isOptional = false, attributes } = about;
+  const { id, hintLine, faultLine, describedBy } = describe(name, hint);
   const control = h("input", {
     id,
     name,
     type: "text",
-    "aria-describedby": described,
+    "aria-describedby": describedBy,
     autocomplete: "off",
     required: !isOptional,
     ...attributes,
   });
-  const { place, complain } = complaint(id, [control]);
-  const framed =
-    prefix || suffix
-      ? h(
-          "span",
-          { class: "affixed" },
-          prefix && h("span", { "aria-hidden": "true" }, prefix),
-          control,
-          suffix && h("span", { "aria-hidden": "true" }, suffix),
-        )
-      : control;
+  /** @param {string} [text] */
+  const affix = (text) => text && h("span", { "aria-hidden": "true" }, text);
   const element = h(
-    "div",
-    { class: "field" },
-    h("label", { for: id }, label, isOptional && h("span", { class: "optional" }, ` (${t("optional")})`)),
-    hint && h("p", { class: "hint", id: `${id}-hint` }, hint),
-    place,
-    framed,
+    "div.field",
+    h("label", { for: id }, label, isOptional && h("span.optional", ` (${t("optional")})`)),
+    hintLine,
+    faultLine,
+    prefix || suffix ? h("span.affixed", affix(prefix), control, affix(suffix)) : control,
     below,
   );
   return {
@@ -75,7 +69,7 @@ export function textField({
     element,
     control,
     check,
-    complain,
+    complain: complainer(faultLine, control),
     read: () => control.value.trim(),
     write: (value) => {
       control.value = value;
@@ -83,59 +77,54 @@ export function textField({
   };
 }
 
-/** One of several, each {value, label, about}. `value` chosen at first may be null. */
-export function choiceField({ name, legend, hint, options, check = fine, isCards = false, value = null, before }) {
-  const id = idOf(name);
-  const described = [hint && `${id}-hint`, `${id}-fault`].filter(Boolean).join(" ");
+/**
+ * One of a few options, as radio buttons.
+ * @param {{ name: string, legend: string, options: Option[], check?: (value: string | null) => string, isCards?: boolean,
+ *   value?: string | null, before?: Child }} about
+ * @returns {ChoiceField}
+ */
+export function choiceField({ name, legend, options, check = noFault, isCards = false, value = null, before }) {
+  const { id, faultLine, describedBy } = describe(name);
   const inputs = options.map((it, place) =>
-    h("input", {
-      type: "radio",
-      id: `${id}-${place}`,
-      name: id,
-      value: it.value,
-      checked: it.value === value,
-    }),
+    h("input", { type: "radio", id: `${id}-${place}`, name: id, value: it.value, checked: it.value === value }),
   );
   const rows = options.map((it, place) =>
     h(
       "li",
       { "data-value": it.value },
       h(
-        "label",
-        { class: "option", for: `${id}-${place}` },
+        "label.option",
+        { for: `${id}-${place}` },
         inputs[place],
-        h("span", { class: "words" }, it.label, it.about && h("span", { class: "about" }, it.about)),
+        h("span.words", it.label, it.about && h("span.about", it.about)),
       ),
     ),
   );
-  const group = h("fieldset", { id, "aria-describedby": described });
-  const { place, complain } = complaint(id, [group]);
-  group.append(
-    h("legend", null, legend),
-    ...[
-      hint && h("p", { class: "hint", id: `${id}-hint` }, hint),
-      place,
-      before,
-      h("ul", { class: isCards ? "options cards" : "options" }, rows),
-    ].filter(Boolean),
+  const group = h(
+    "fieldset",
+    { id, "aria-describedby": describedBy },
+    h("legend", legend),
+    faultLine,
+    before,
+    h("ul", { class: isCards ? "options cards" : "options" }, rows),
   );
-  // A group cannot be marked invalid; each of its buttons is described by what is wrong.
-  const mark = (text) => {
-    complain(text);
-    group.removeAttribute("aria-invalid");
+  // A group cannot be marked invalid, so the fault describes each of its buttons.
+  /** @param {string} text */
+  const complain = (text) => {
+    showFault(faultLine, text);
     for (const input of inputs) {
-      if (text) input.setAttribute("aria-describedby", place.id);
+      if (text) input.setAttribute("aria-describedby", faultLine.id);
       else input.removeAttribute("aria-describedby");
     }
-    group.classList.toggle("wrong", Boolean(text));
+    group.classList.toggle("wrong", text !== "");
   };
   return {
     name,
-    element: h("div", { class: "field" }, group),
+    element: h("div.field", group),
     control: inputs[0] ?? group,
     rows,
     check,
-    complain: mark,
+    complain,
     read: () => inputs.find((input) => input.checked)?.value ?? null,
     write: (wanted) =>
       inputs.forEach((input) => {
@@ -144,30 +133,24 @@ export function choiceField({ name, legend, hint, options, check = fine, isCards
   };
 }
 
-/** One of many, in a list that opens. */
-export function listField({ name, label, hint, options, value, check = fine }) {
-  const id = idOf(name);
-  const described = [hint && `${id}-hint`, `${id}-fault`].filter(Boolean).join(" ");
+/**
+ * One of many options, as a drop-down list.
+ * @param {{ name: string, label: string, options: Option[], value: string }} about
+ * @returns {Field<string>}
+ */
+export function listField({ name, label, options, value }) {
+  const { id, faultLine, describedBy } = describe(name);
   const control = h(
     "select",
-    { id, name, "aria-describedby": described },
+    { id, name, "aria-describedby": describedBy },
     options.map((it) => h("option", { value: it.value, selected: it.value === value }, it.label)),
-  );
-  const { place, complain } = complaint(id, [control]);
-  const element = h(
-    "div",
-    { class: "field" },
-    h("label", { for: id }, label),
-    hint && h("p", { class: "hint", id: `${id}-hint` }, hint),
-    place,
-    control,
   );
   return {
     name,
-    element,
+    element: h("div.field", h("label", { for: id }, label), faultLine, control),
     control,
-    check,
-    complain,
+    check: noFault,
+    complain: complainer(faultLine, control),
     read: () => control.value,
     write: (wanted) => {
       control.value = wanted;
@@ -175,28 +158,23 @@ export function listField({ name, label, hint, options, value, check = fine }) {
   };
 }
 
-/** A box to tick. */
-export function tickField({ name, label, hint, check = fine }) {
-  const id = idOf(name);
-  const described = [hint && `${id}-hint`, `${id}-fault`].filter(Boolean).join(" ");
-  const control = h("input", { type: "checkbox", id, name, "aria-describedby": described });
-  const { place, complain } = complaint(id, [control]);
-  const element = h(
-    "div",
-    { class: "field" },
-    place,
-    h("label", { class: "option tick", for: id }, control, h("span", { class: "words" }, label)),
-    hint && h("p", { class: "hint", id: `${id}-hint` }, hint),
-  );
+/**
+ * A checkbox.
+ * @param {{ name: string, label: string, hint?: string, value?: boolean, check?: (isTicked: boolean) => string }} about
+ * @returns {Field<boolean>}
+ */
+export function tickField({ name, label, hint, value = false, check = noFault }) {
+  const { id, hintLine, faultLine, describedBy } = describe(name, hint);
+  const control = h("input", { type: "checkbox", id, name, "aria-describedby": describedBy, checked: value });
   return {
     name,
-    element,
+    element: h("div.field", faultLine, h("label.option.tick", { for: id }, control, h("span.words", label)), hintLine),
     control,
     check,
-    complain,
+    complain: complainer(faultLine, control),
     read: () => control.checked,
-    write: (value) => {
-      control.checked = value === true;
+    write: (isTicked) => {
+      control.checked = isTicked;
     },
   };
 }

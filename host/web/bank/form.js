@@ -1,16 +1,18 @@
-// A form: it keeps what was typed, says everything that is wrong at once and first, with links to the fields, and
-// sends nothing twice. What was typed outlives a change of language, a lost connection and a new sign-in.
+// A form. It shows every fault at once, above the fields and with links to them, and never submits twice. What was typed
+// survives a change of language, a lost connection and a new sign-in.
 
+/** @import { Child } from "../shared/dom.js" */
+/** @import { FieldFault, Form } from "./types.js" */
+/** @import { Problem } from "../shared/problem.js" */
+import { focusOn, h, show } from "../shared/dom.js";
+import { asProblem } from "../shared/problem.js";
 import { announce } from "./announce.js";
 import { behaviour } from "./behaviour.js";
-import { focusOn, h, show } from "./dom.js";
 import { problemNotice } from "./drawing.js";
 import { fieldFault } from "./problems.js";
 import { t } from "./words.js";
 
-const yes = async () => true;
-
-/** What was typed into forms that were not sent yet, by the form's name. In memory only. */
+/** What was typed into forms that were not submitted yet, by the form's name. In memory only. @type {Map<string, any>} */
 const drafts = new Map();
 
 export function forgetDrafts() {
@@ -18,66 +20,51 @@ export function forgetDrafts() {
 }
 
 /** The page marks its title while something is wrong. */
-export const titles = { setFaulty() {} };
+export const hooks = { setFaulty: (/** @type {boolean} */ _) => {} };
 
-function summary(faults) {
-  const items = faults.map(({ field, text }) =>
-    h(
-      "li",
-      null,
-      h(
-        "a",
-        {
-          href: `#${field.control.id}`,
-          // Following the link would leave the screen: the address names screens.
-          onClick: (event) => {
-            event.preventDefault();
-            field.control.focus();
-          },
-        },
-        text,
-      ),
-    ),
-  );
-  const title = h("h2", { id: "faults-title" }, t("faults.title"));
+/** @param {FieldFault[]} faults */
+function drawSummary(faults) {
+  const items = faults.map(({ field, text }) => {
+    // Following the link would leave the screen, since the address names screens.
+    const focus = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      field.control.focus();
+    };
+    return h("li", h("a", { href: `#${field.control.id}`, onClick: focus }, text));
+  });
   return h(
-    "div",
-    { class: "summary", tabindex: -1, role: "group", "aria-labelledby": "faults-title" },
-    h("div", { role: "alert" }, title, h("ul", null, items)),
+    "div.summary",
+    { tabindex: -1, role: "group", "aria-labelledby": "faults-title" },
+    h("div", { role: "alert" }, h("h2", { id: "faults-title" }, t("faults.title")), h("ul", items)),
   );
 }
 
 /**
- * Gives the form's element. `send(values)` may throw: a Problem with faults of fields is shown beside them, any other
- * above the form. `confirm()` may ask before anything is sent. `beside` stands next to the button.
+ * `send` may throw a Problem: faults of fields are shown beside them, any other problem above the form. `confirm` runs
+ * before anything is sent. `beside` is shown next to the button.
+ * @param {{ name: string, fields: Form["fields"], submit: string, send: (values: any) => unknown, busy?: string,
+ *   confirm?: () => Promise<boolean>, extra?: Child, beside?: Child, submitClass?: string | null, isDrafted?: boolean }} about
+ * @returns {Form}
  */
-export function drawForm({
-  name,
-  fields,
-  submit,
-  busy,
-  send,
-  confirm = yes,
-  extra,
-  beside,
-  submitClass = "main",
-  drafted = true,
-}) {
-  const faultsPlace = h("div", { class: "faults" });
-  const act = h("button", { type: "submit", class: submitClass }, submit);
+export function drawForm(about) {
+  const { name, fields, submit, busy, send, confirm, extra, beside, submitClass = "main", isDrafted = true } = about;
+  const faultsPlace = h("div.faults");
+  const submitButton = h("button", { type: "submit", class: submitClass }, submit);
   const values = () => Object.fromEntries(fields.map((it) => [it.name, it.read()]));
-  const keepDraft = () => drafted && drafts.set(name, values());
+  const keepDraft = () => isDrafted && drafts.set(name, values());
 
+  /** @param {FieldFault[]} faults */
   const showFaults = (faults) => {
     fields.forEach((it) => it.complain(faults.find(({ field }) => field === it)?.text ?? ""));
     behaviour.failed(faults.length);
-    titles.setFaulty(true);
-    const place = summary(faults);
-    show(faultsPlace, place);
-    place.focus();
+    hooks.setFaulty(true);
+    const summary = drawSummary(faults);
+    show(faultsPlace, summary);
+    summary.focus();
   };
 
   let isSending = false;
+  /** @param {Event} [event] */
   const submitted = async (event) => {
     event?.preventDefault();
     if (isSending) return;
@@ -89,59 +76,61 @@ export function drawForm({
     }
     fields.forEach((it) => it.complain(""));
     show(faultsPlace);
-    titles.setFaulty(false);
+    hooks.setFaulty(false);
     isSending = true;
-    if (!(await confirm())) {
+    if (confirm && !(await confirm())) {
       isSending = false;
       return;
     }
-    // Not `disabled`: that would drop the focus to the start of the page.
-    act.setAttribute("aria-disabled", "true");
-    show(act, busy ?? t("sending"));
+    // Not `disabled`, which would move the focus to the start of the page.
+    submitButton.setAttribute("aria-disabled", "true");
+    show(submitButton, busy ?? t("sending"));
     if (busy) announce(busy);
     try {
       await send(given);
       drafts.delete(name);
-    } catch (problem) {
-      // The session shows the sign-in by itself; what was typed waits.
-      if (problem.status !== 401) fail(problem);
+    } catch (error) {
+      const problem = asProblem(error);
+      // On a 401 the session shows the sign-in; what was typed waits.
+      if (problem.status !== 401) showProblem(problem);
     } finally {
       isSending = false;
-      act.removeAttribute("aria-disabled");
-      show(act, submit);
+      submitButton.removeAttribute("aria-disabled");
+      show(submitButton, submit);
     }
   };
 
-  const fail = (problem) => {
-    if (problem.errors === undefined) throw problem;
-    const faults = problem.errors
-      .map((error) => ({ field: fields.find((it) => it.name === error.field), text: fieldFault(error) }))
-      .filter(({ field }) => field);
+  /** @param {Problem} problem */
+  const showProblem = (problem) => {
+    const faults = problem.errors.flatMap((error) => {
+      const field = fields.find((it) => it.name === error.field);
+      return field ? [{ field, text: fieldFault(error) }] : [];
+    });
     if (faults.length > 0) {
       showFaults(faults);
       return;
     }
-    titles.setFaulty(true);
-    const shown = h(
+    hooks.setFaulty(true);
+    const notice = h(
       "div",
       { tabindex: -1 },
       problemNotice(problem, () => submitted()),
     );
-    show(faultsPlace, shown);
-    focusOn(shown);
+    show(faultsPlace, notice);
+    focusOn(notice);
   };
 
-  // In doubt the way back comes first, else the way on.
-  const acts = submitClass === "main" ? [act, beside] : [beside, act];
+  // When in doubt the way back comes first, otherwise the way on.
+  const acts = submitClass === "main" ? [submitButton, beside] : [beside, submitButton];
   const element = h(
     "form",
     { novalidate: true, onSubmit: submitted, onInput: keepDraft },
     faultsPlace,
     fields.map((it) => it.element),
     extra,
-    h("div", { class: "acts" }, acts),
+    h("div.acts", acts),
   );
-  const before = drafted ? drafts.get(name) : undefined;
-  if (before) fields.forEach((it) => it.name in before && it.write(before[it.name]));
+  const draft = isDrafted ? drafts.get(name) : undefined;
+  if (draft) fields.forEach((it) => it.name in draft && it.write(draft[it.name]));
   return { element, fields, showFaults };
 }

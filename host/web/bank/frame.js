@@ -1,32 +1,35 @@
-// The frame around every screen: header, navigation, footer, the session's warning. It shows where one is and leads
-// elsewhere; it knows nothing of what a screen does.
+// The frame around every screen: header, navigation, footer, and the warning that the session is about to end.
 
-import { aloud } from "./announce.js";
-import { at, button, h, saidAs, show } from "./dom.js";
+/** @import { Screen } from "./types.js" */
+import { at, button, h, heard, saidAs, show } from "../shared/dom.js";
+import { speak } from "./announce.js";
 import { NAVIGATION } from "./screens.js";
-import { expire, expiresNow, inSandbox, isSignedIn, leave, renew, userNow } from "./session.js";
+import { expire, expiresNow, inSandbox, isSignedIn, renew, signOut, userNow } from "./session.js";
 import { clock } from "./times.js";
 import { languageNow, t } from "./words.js";
 
 let isMenuOpen = false;
 
+/** @param {boolean} isOpen */
+function setMenu(isOpen) {
+  isMenuOpen = isOpen;
+  at("navigation").dataset.open = String(isOpen);
+  // There is no menu on the sign-in screen.
+  document.getElementById("menu")?.setAttribute("aria-expanded", String(isOpen));
+}
+
+/** Closes the menu; false if it was not open. */
 export function closeMenu() {
-  isMenuOpen = false;
-  at("navigation").dataset.open = "false";
-  at("menu")?.setAttribute("aria-expanded", "false");
+  const wasOpen = isMenuOpen;
+  setMenu(false);
+  return wasOpen;
 }
 
-function toggleMenu() {
-  isMenuOpen = !isMenuOpen;
-  at("navigation").dataset.open = String(isMenuOpen);
-  at("menu").setAttribute("aria-expanded", String(isMenuOpen));
-}
-
-/** `switchLanguage` changes the whole page. */
+/** @param {Screen} screen @param {() => void} switchLanguage */
 export function drawFrame(screen, switchLanguage) {
   const other = languageNow() === "en" ? { code: "es-MX", name: "Español" } : { code: "en", name: "English" };
   const isIn = isSignedIn();
-  // Drawn anew while its own button may have the focus.
+  // The focus may be on one of the buttons that are about to be replaced.
   const focused = document.activeElement?.id;
 
   document.documentElement.lang = languageNow();
@@ -35,32 +38,28 @@ export function drawFrame(screen, switchLanguage) {
   at("brand").setAttribute("href", "#/accounts");
   show(
     at("session"),
-    isIn && h("p", { class: "who" }, h("span", { class: "heard" }, t("who")), " ", userNow()),
-    h(
-      "button",
-      { type: "button", class: "quiet", id: "language", lang: other.code, onClick: switchLanguage },
-      other.name,
-    ),
-    isIn && h("button", { type: "button", class: "quiet", id: "leave", onClick: leave }, t("leave")),
+    isIn && h("p.who", heard(t("who")), " ", userNow()),
+    h("button.quiet", { type: "button", id: "language", lang: other.code, onClick: switchLanguage }, other.name),
+    isIn && h("button.quiet", { type: "button", id: "leave", onClick: signOut }, t("leave")),
     isIn &&
       h(
-        "button",
+        "button.menu",
         {
           type: "button",
-          class: "menu",
           id: "menu",
           "aria-expanded": String(isMenuOpen),
           "aria-controls": "navigation",
-          onClick: toggleMenu,
+          onClick: () => setMenu(!isMenuOpen),
         },
         t("menu"),
       ),
   );
   drawNavigation(screen, isIn);
-  show(at("bottom"), inSandbox() && h("p", { class: "sandbox" }, t("sandbox.notice")), h("p", null, t("footer")));
-  if (focused && document.activeElement?.id !== focused) at(focused)?.focus();
+  show(at("bottom"), inSandbox() && h("p.sandbox", t("sandbox.notice")), h("p", t("footer")));
+  if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
 }
 
+/** @param {Screen} screen @param {boolean} isIn */
 function drawNavigation(screen, isIn) {
   const place = at("navigation");
   place.hidden = !isIn;
@@ -68,17 +67,17 @@ function drawNavigation(screen, isIn) {
   place.dataset.open = String(isMenuOpen);
   const links = NAVIGATION.map((it) => {
     const isHere = isIn && (screen.nav ?? screen.path) === it.path;
-    return h("li", null, h("a", { href: `#${it.path}`, "aria-current": isHere ? "page" : null }, t(`nav.${it.name}`)));
+    return h("li", h("a", { href: `#${it.path}`, "aria-current": isHere ? "page" : null }, t(`nav.${it.name}`)));
   });
-  show(place, h("ul", null, links));
+  show(place, h("ul", links));
 }
 
-/** Warns that the session is about to end, with a way on. */
-export function warnOfEnd() {
+/** Warns that the session is about to end, and offers to extend it. */
+export function warnOfExpiry() {
   const end = expiresNow();
   if (!end) return;
   const text = t("ending.text", { clock: clock(end) });
-  const goOn = async () => {
+  const extend = async () => {
     try {
       if (!(await renew())) expire();
       clearWarning();
@@ -89,13 +88,12 @@ export function warnOfEnd() {
   show(
     at("warnings"),
     h(
-      "div",
-      { class: "ending" },
-      h("p", null, h("strong", null, t("ending.title")), " ", saidAs(text, text)),
-      button(t(inSandbox() ? "ending.renew" : "ending.again"), goOn),
+      "div.ending",
+      h("p", h("strong", t("ending.title")), " ", saidAs(text, text)),
+      button(t(inSandbox() ? "ending.renew" : "ending.again"), extend),
     ),
   );
-  aloud(`${t("ending.title")} ${text}`);
+  speak(`${t("ending.title")} ${text}`);
 }
 
 export function clearWarning() {

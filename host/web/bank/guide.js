@@ -1,44 +1,42 @@
-// Step-by-step help for a screen, under the form that it is about. It is there for whoever asks for it; a nudge only
-// points to it.
+// Step-by-step help below a screen's form. A nudge only points to it.
 
+import { h } from "../shared/dom.js";
 import { announce } from "./announce.js";
 import { behaviour } from "./behaviour.js";
-import { h } from "./dom.js";
 import { hasText, t } from "./words.js";
 
-/** The steps that the words know for a screen: guide.<screen>.1, .2, ... */
+/** The texts `guide.<screen>.1`, `.2`, ... @param {string} screen */
 function stepsOf(screen) {
   const steps = [];
   while (hasText(`guide.${screen}.${steps.length + 1}`)) steps.push(t(`guide.${screen}.${steps.length + 1}`));
   return steps;
 }
 
+/** @param {string} screen */
 export const hasGuide = (screen) => hasText(`guide.${screen}.1`);
 
-/** The help of a screen, closed; null where there is none. */
+/** @param {string} screen */
 export function drawGuide(screen) {
   if (!hasGuide(screen)) return null;
   return h(
-    "details",
+    "details.guide",
     {
-      class: "guide",
       id: "guide",
-      onToggle: (event) => event.target.open && behaviour.askedForHelp(),
+      onToggle: (/** @type {any} */ event) => event.target.open && behaviour.askedForHelp(),
     },
-    h("summary", null, t("guide.title")),
+    h("summary", t("guide.title")),
     h(
       "ol",
-      null,
-      stepsOf(screen).map((step) => h("li", null, step)),
+      stepsOf(screen).map((step) => h("li", step)),
     ),
   );
 }
 
-/** Opens the help and goes there: the person has just said yes to it. */
+/** Opens the guide and moves the focus there. */
 export function openGuide() {
-  const guide = document.getElementById("guide");
-  if (!guide) return;
+  const guide = document.querySelector("details#guide");
+  if (!(guide instanceof HTMLDetailsElement)) return;
   guide.open = true;
-  guide.querySelector("summary").focus();
+  guide.querySelector("summary")?.focus();
   announce(t("guide.opened"));
 }

@@ -1,12 +1,18 @@
-// What the page has seen of the ledger: to show something at once, and to go on when the host is out of reach.
-// In memory only; all of it is forgotten when the person leaves. No drawing.
+// What the page has seen of the ledger: shown while the host is unreachable. In memory only, forgotten at sign-out.
 
+/** @import { Account, Payee, Transfer } from "./types.js" */
 import * as api from "./api.js";
 
-/** How much of the history the risk's facts are made from when the ledger cannot be asked; the API's longest page. */
+/** Transfers to score from when the ledger is unreachable; the API's longest page. */
 const HISTORY_MAX = 1_000;
 
-const nothing = () => ({ accounts: null, payees: null, history: [], savedAt: new Map() });
+/** `savedAt` has the times (ms) at which this page saw payees being saved. */
+const nothing = () => ({
+  accounts: /** @type {Account[] | null} */ (null),
+  payees: /** @type {Payee[] | null} */ (null),
+  history: /** @type {Transfer[]} */ ([]),
+  savedAt: /** @type {Map<string, number>} */ (new Map()),
+});
 
 export const known = nothing();
 
@@ -14,34 +20,37 @@ export function forgetAll() {
   Object.assign(known, nothing());
 }
 
-export async function askAccounts() {
+export async function loadAccounts() {
   known.accounts = await api.accounts();
   return known.accounts;
 }
 
-export async function askPayees() {
+export async function loadPayees() {
   known.payees = await api.payees();
   return known.payees;
 }
 
-/** Asked in advance, while there is a connection: a failure is no matter yet. */
-export async function askHistory() {
+/** Loads the history in advance, while there is a connection; failing does no harm. */
+export async function loadHistory() {
   try {
     known.history = (await api.transfers({ limit: HISTORY_MAX })).transfers;
   } catch {
-    // What was seen before stays.
+    // Keep what was seen before.
   }
 }
 
-/** A payee that was just saved: from when on it is known. */
-export function sawSaving(payee, now = Date.now()) {
+/** @param {Payee} payee */
+export function addPayee(payee, now = Date.now()) {
   known.payees = [...(known.payees ?? []), payee];
   known.savedAt.set(payee.id, now);
 }
 
-export function sawTransfer(transfer) {
+/** @param {Transfer} transfer */
+export function addTransfer(transfer) {
   known.history = [transfer, ...known.history.filter((it) => it.id !== transfer.id)];
 }
 
+/** @param {string | null} id */
 export const accountOf = (id) => known.accounts?.find((it) => it.id === id) ?? null;
+/** @param {string | null} id */
 export const payeeOf = (id) => known.payees?.find((it) => it.id === id) ?? null;

@@ -1,36 +1,42 @@
-// Asking for what a screen shows: something stands there meanwhile, a failure says what to do and can be tried again,
-// and an answer that comes after one has left is dropped.
+// Loading what a screen shows: a placeholder meanwhile, a retry after a failure, and nothing at all once the person has
+// left the screen.
 
+/** @import { Child } from "../shared/dom.js" */
+import { h, show } from "../shared/dom.js";
+import { asProblem } from "../shared/problem.js";
 import { announce } from "./announce.js";
-import { h, show } from "./dom.js";
 import { notice, problemNotice, skeleton } from "./drawing.js";
 import { profileNow } from "./profile.js";
 import { t } from "./words.js";
 
 /**
- * Draws what `asking()` gives by `drawing(answer)` into `place`. `said(answer)` is for those who hear the page and
- * asked to be told when a list has arrived. `remembered()` gives what was known before, or null: when the bank cannot
- * be reached that is shown, and said to be old.
+ * Draws the data from `load` into a place. `summary` is announced in screen reader mode. `fallback` is data from before,
+ * or null: it is shown, and marked as old, when the bank is unreachable.
+ * @template Data
+ * @param {HTMLElement} place
+ * @param {{ signal: AbortSignal, load: () => Promise<Data>, draw: (data: Data) => Child, summary?: (data: Data) => string,
+ *   lines?: number, fallback?: () => Data | null }} about
+ * @returns {Promise<void>}
  */
-export async function load(place, { signal, asking, drawing, said, lines, remembered = () => null }) {
+export async function drawLoaded(place, about) {
+  const { signal, load, draw, summary, lines, fallback } = about;
   place.setAttribute("aria-busy", "true");
   show(place, skeleton(lines));
   try {
-    const answer = await asking();
+    const data = await load();
     if (signal.aborted) return;
-    show(place, drawing(answer));
-    if (said && profileNow().screenReaderMode) announce(said(answer));
-  } catch (problem) {
-    // Without a status it is a fault of this page's, which must not look like one of the bank's.
-    if (problem.status === undefined) throw problem;
-    // After a 401 the sign-in is on its way.
+    show(place, draw(data));
+    if (summary && profileNow().screenReaderMode) announce(summary(data));
+  } catch (error) {
+    const problem = asProblem(error);
+    // After a 401 the session shows the sign-in.
     if (signal.aborted || problem.status === 401) return;
-    const old = problem.status === 0 ? remembered() : null;
-    if (old !== null) show(place, notice("warn", h("p", null, t("remembered"))), drawing(old));
+    const old = problem.status === 0 ? fallback?.() : null;
+    if (old) show(place, notice("warn", h("p", t("remembered"))), draw(old));
     else
       show(
         place,
-        problemNotice(problem, () => load(place, { signal, asking, drawing, said, lines, remembered })),
+        problemNotice(problem, () => drawLoaded(place, about)),
       );
   } finally {
     place.removeAttribute("aria-busy");

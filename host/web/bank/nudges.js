@@ -1,108 +1,103 @@
-// Offering help unasked: asks the scorer in this page how hard a screen seems to be for the person, and says so
-// politely at the side. It never takes the focus, can be waved away, and keeps quiet as the rules say.
+// Offers help unasked: the scorer in this page says how hard a screen seems to be for the person. An offer appears at the
+// side, never takes the focus, and can be dismissed.
 
-import { aloud } from "./announce.js";
+import { at, button, focusOn, h, show } from "../shared/dom.js";
 import { record } from "./analytics.js";
+import { speak } from "./announce.js";
 import { behaviour } from "./behaviour.js";
-import { at, button, focusOn, h, show } from "./dom.js";
 import { hasGuide, openGuide } from "./guide.js";
-import { dismissed, mayOffer, noOffers, offered } from "./nudge-rules.js";
+import { mayOffer, noOffers } from "./nudge-rules.js";
 import { profileNow } from "./profile.js";
 import { assess } from "./scorers.js";
 import { t } from "./words.js";
 
-/** Often enough to notice within a breath, rarely enough not to matter to the machine. */
-const LOOK_EVERY_MS = 5_000;
-const KEPT = "caudal.offers";
+const CHECK_EVERY_MS = 5_000;
+const KEY = "caudal.offers";
 
-/** What is shown now, so that a change of language can write it anew. */
-let shown = null;
+/** The present offer, so that a change of language can redraw it. @type {{ screen: string, kind: string, modelVersion: string } | null} */
+let offer = null;
 
-function remembered() {
-  const memory = noOffers();
+function storedOffers() {
+  const offers = noOffers();
   try {
-    const { offered: screens, dismissedAt } = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
-    if (Array.isArray(screens)) memory.offered = new Set(screens);
-    if (Number.isFinite(dismissedAt)) memory.dismissedAt = dismissedAt;
+    const { offered: screens, dismissedAt } = JSON.parse(sessionStorage.getItem(KEY) ?? "{}");
+    if (Array.isArray(screens)) offers.offered = new Set(screens);
+    if (Number.isFinite(dismissedAt)) offers.dismissedAt = dismissedAt;
   } catch {
-    // Then it begins anew.
+    // Start afresh.
   }
-  return memory;
+  return offers;
 }
 
-const memory = remembered();
+const offers = storedOffers();
 
-function keepMemory() {
-  sessionStorage.setItem(KEPT, JSON.stringify({ offered: [...memory.offered], dismissedAt: memory.dismissedAt }));
+function storeOffers() {
+  sessionStorage.setItem(KEY, JSON.stringify({ offered: [...offers.offered], dismissedAt: offers.dismissedAt }));
 }
 
-/** Another screen: what was offered for the last one is over. */
 export function clearNudge() {
-  shown = null;
+  offer = null;
   show(at("nudge"));
 }
 
 function close() {
   const hadFocus = at("nudge").contains(document.activeElement);
   clearNudge();
-  // Back to the screen rather than to nowhere.
+  // Back to the screen, or the focus would be lost.
   if (hadFocus) focusOn(at("title"));
 }
 
-function accept() {
-  record("nudge_accepted", shown.screen);
-  close();
-  openGuide();
-}
-
-function wave() {
-  record("nudge_dismissed", shown.screen);
-  dismissed(memory, Date.now());
-  keepMemory();
-  close();
-}
-
 export function drawNudge() {
-  if (!shown) return;
-  const { kind, screen, modelVersion } = shown;
-  const says = kind === "assist" ? t("nudge.assist") : t(`hint.${screen}`);
+  if (!offer) return;
+  const { kind, screen, modelVersion } = offer;
+  const accept = () => {
+    record("nudge_accepted", screen);
+    close();
+    openGuide();
+  };
+  const dismiss = () => {
+    record("nudge_dismissed", screen);
+    offers.dismissedAt = Date.now();
+    storeOffers();
+    close();
+  };
+  const text = kind === "assist" ? t("nudge.assist") : t(`hint.${screen}`);
   show(
     at("nudge"),
     h(
       "div",
       { class: `offer ${kind}` },
-      h("p", { class: "title" }, t(`nudge.${kind}.title`)),
-      h("p", null, says),
+      h("p.title", t(`nudge.${kind}.title`)),
+      h("p", text),
       h(
-        "p",
-        { class: "acts" },
+        "p.acts",
         button(t(`nudge.${kind}.yes`), accept, { class: "small" }),
-        button(t("nudge.no"), wave, { class: "quiet small" }),
+        button(t("nudge.no"), dismiss, { class: "quiet small" }),
       ),
-      h("p", { class: "model" }, t("nudge.model", { modelVersion })),
+      h("p.model", t("nudge.model", { modelVersion })),
     ),
   );
 }
 
-/** Asks once; also called when an error has just been shown. */
-export async function lookForTrouble() {
+/** Checks once; also called when an error has just been shown. */
+export async function checkForTrouble() {
   const facts = behaviour.screenFacts();
-  if (facts === null || shown !== null || !hasGuide(facts.screen) || document.hidden) return;
-  if (memory.offered.has(facts.screen) || document.querySelector("dialog[open]")) return;
+  if (facts === null || offer !== null || !hasGuide(facts.screen) || document.hidden) return;
+  if (offers.offered.has(facts.screen) || document.querySelector("dialog[open]")) return;
   const answer = await assess("nudge", facts);
   const isSame = behaviour.screenFacts()?.screen === facts.screen;
   const { screen } = facts;
   const level = profileNow().nudgingLevel;
-  if (!isSame || shown !== null || !mayOffer(memory, { screen, result: answer?.result, level, now: Date.now() }))
-    return;
-  offered(memory, screen);
-  keepMemory();
-  shown = { screen, kind: answer.result.recommended_nudge_type, modelVersion: answer.model_version };
+  if (!answer || !isSame || offer !== null) return;
+  if (!mayOffer(offers, { screen, result: answer.result, level, now: Date.now() })) return;
+  offers.offered.add(screen);
+  storeOffers();
+  offer = { screen, kind: answer.result.recommended_nudge_type, modelVersion: answer.model_version };
   drawNudge();
-  aloud(t(`nudge.${shown.kind}.title`));
+  speak(t(`nudge.${offer.kind}.title`));
 }
 
 export function watchForTrouble() {
-  setInterval(lookForTrouble, LOOK_EVERY_MS);
-  document.addEventListener("visibilitychange", () => (document.hidden ? behaviour.away() : behaviour.returned()));
+  setInterval(checkForTrouble, CHECK_EVERY_MS);
+  document.addEventListener("visibilitychange", () => (document.hidden ? behaviour.hidden() : behaviour.visible()));
 }

@@ -1,9 +1,11 @@
-// What a failure means to a person and what they can do next, in their language. The host's own sentences are
-// English and written for developers, so they are not shown; its codes are what this goes by. No drawing.
+// What a failure means to a person and what they can do next, in their language. It goes by the host's codes: the
+// host's sentences are in English and for developers.
+
+/** @import { Problem } from "../shared/problem.js" */
 
 import { hasText, t } from "./words.js";
 
-/** Which text tells of a failure: by its code, else by the kind of its status. */
+/** The text for a failure: by its code, else by its status. @param {Problem} problem */
 function keyOf({ code, status }) {
   if (hasText(`problem.${code}.title`)) return `problem.${code}`;
   if (status === 0) return "problem.unreachable";
@@ -13,7 +15,7 @@ function keyOf({ code, status }) {
   return "problem.refused";
 }
 
-/** {title, advice, reference}: what happened, what to do, and what to tell the bank if it does not help. */
+/** What happened, what to do, and what to tell the bank if that does not help. @param {Problem} problem */
 export function explain(problem) {
   const key = keyOf(problem);
   const seconds = Math.max(1, problem.retryAfterSeconds ?? 1);
@@ -25,15 +27,15 @@ export function explain(problem) {
   };
 }
 
-/** What is wrong with one field, by the host's code. */
+/** @param {{ code?: string }} error */
 export function fieldFault({ code }) {
   return t(hasText(`fault.${code}`) ? `fault.${code}` : "fault.other");
 }
 
-/** Whether a request may have been carried out although there is no answer to it. */
+/** Whether a failed request may still have been carried out. @param {Problem} problem */
 export function isOutcomeOpen({ status, code }) {
   if (status === 0) return true;
-  // The host says of these itself that nothing was changed.
+  // The host states that these changed nothing.
   const isUnchanged = ["overloaded", "model-unavailable", "decision-not-kept"].includes(code);
   return status >= 500 && !isUnchanged;
 }

@@ -1,20 +1,20 @@
-// How the page looks and behaves for a person: the stored accessibility profile, applied. What was chosen decides;
-// nothing here turns anything on by itself. Theme and text size are remembered in this browser too, so that the
-// sign-in screen can be read before there is a person.
+// Applies the stored accessibility profile, and nothing that the person did not choose. Theme and text size are also
+// stored in this browser, so that the sign-in screen is readable.
 
-import * as api from "./api.js";
+/** @import { Profile } from "./types.js" */
 import { setVoice } from "./announce.js";
+import * as api from "./api.js";
 
 export const THEMES = ["standard-accessible", "large-text-high-contrast", "voice-assisted"];
 export const NUDGING_LEVELS = ["low", "medium", "high"];
-/** Text sizes that a profile may hold. */
 export const FONT_SCALE_MIN = 0.8;
 export const FONT_SCALE_MAX = 2;
 export const FONT_SCALE_STEP = 0.1;
 
-const REMEMBERED = "caudal.look";
+const KEY = "caudal.look";
 
-const usual = () => ({
+/** @returns {Profile} */
+const defaults = () => ({
   theme: "standard-accessible",
   screenReaderMode: false,
   fontScale: 1,
@@ -22,12 +22,13 @@ const usual = () => ({
   voiceFeedback: false,
 });
 
-let stored = usual();
+let stored = defaults();
 
-/** The profile in force, without a preview. */
+/** The profile in force, whatever is previewed. */
 export const profileNow = () => stored;
 
-function look({ theme, fontScale, screenReaderMode, voiceFeedback }) {
+/** @param {Profile} profile */
+function apply({ theme, fontScale, screenReaderMode, voiceFeedback }) {
   const root = document.documentElement;
   root.dataset.theme = THEMES.includes(theme) ? theme : THEMES[0];
   const scale = Math.min(FONT_SCALE_MAX, Math.max(FONT_SCALE_MIN, Number(fontScale) || 1));
@@ -36,52 +37,47 @@ function look({ theme, fontScale, screenReaderMode, voiceFeedback }) {
   setVoice(voiceFeedback === true);
 }
 
-/** Shows how it would be; nothing is kept. */
+/** Applies a profile without storing it; voice stays off. @param {Profile} profile */
 export function preview(profile) {
-  look({ ...profile, voiceFeedback: false });
+  apply({ ...profile, voiceFeedback: false });
 }
 
-/** Shows the profile in force again. */
 export function endPreview() {
-  look(stored);
+  apply(stored);
 }
 
+/** @param {Profile} profile */
 function adopt(profile) {
-  stored = { ...usual(), ...profile };
-  look(stored);
+  stored = { ...defaults(), ...profile };
+  apply(stored);
   try {
     const { theme, fontScale } = stored;
-    localStorage.setItem(REMEMBERED, JSON.stringify({ theme, fontScale }));
+    localStorage.setItem(KEY, JSON.stringify({ theme, fontScale }));
   } catch {
-    // Then the sign-in screen looks as usual.
+    // Without storage the sign-in screen has the default look.
   }
 }
 
-/** Before anybody has signed in: how this browser looked last. */
-export function lookAsRemembered() {
+/** The look that this browser had last, for the sign-in screen. */
+export function restoreLook() {
   try {
-    stored = { ...usual(), ...JSON.parse(localStorage.getItem(REMEMBERED) ?? "{}") };
+    stored = { ...defaults(), ...JSON.parse(localStorage.getItem(KEY) ?? "{}") };
   } catch {
-    stored = usual();
+    stored = defaults();
   }
-  look(stored);
+  apply(stored);
 }
 
-/** At sign-in. Without an answer the page stays as it looks. */
+/** At sign-in. Without an answer the look stays as it is. */
 export async function loadProfile() {
   try {
     adopt(await api.profile());
   } catch {
-    // Not worth an error: the page works in any look.
+    // Not worth an error: the page works with any look.
   }
 }
 
-/** Keeps a profile for good, and applies it once it is kept. */
+/** Stores a profile, then applies it. @param {Profile} profile */
 export async function saveProfile(profile) {
   adopt(await api.saveProfile(profile));
-}
-
-/** After the person has left: their voice and their level of help are theirs. */
-export function forgetProfile() {
-  lookAsRemembered();
 }

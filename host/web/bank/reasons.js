@@ -1,10 +1,13 @@
-// Why a transfer looks unusual, in plain words about this transfer: each code of the risk scorer as a sentence with the
-// payee, the amount and what is usual for the person.
+// Why a transfer looks unusual: a sentence for each of the risk scorer's codes, with this payee, this amount and what is
+// usual for the person.
+
+/** @import { FullDraft, Verdict } from "./types.js" */
 
 import { writeMoney } from "./money.js";
 import { counted, hasText, t } from "./words.js";
 
-function sentence(code, { facts, payee, centavos }) {
+/** @param {string} code @param {Verdict["facts"]} facts @param {FullDraft} draft */
+function sentence(code, facts, { payee, centavos }) {
   switch (code) {
     case "AMOUNT_MUCH_HIGHER_THAN_AVERAGE":
       return t("risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE", {
@@ -16,12 +19,12 @@ function sentence(code, { facts, payee, centavos }) {
     case "LOW_HISTORY":
       return counted("risk.LOW_HISTORY", facts.num_past_transactions);
     default:
-      // A later model may name a reason that this page has no words for; it is not kept from the person.
+      // A later model may have reasons that this page has no words for: show the code rather than nothing.
       return hasText(`risk.${code}`) ? t(`risk.${code}`, { name: payee.name }) : t("risk.other", { code });
   }
 }
 
-/** The sentences of a verdict, in its order. */
-export function reasons(verdict, { payee, centavos }) {
-  return verdict.factors.map((code) => sentence(code, { facts: verdict.facts, payee, centavos }));
+/** @param {Verdict} verdict @param {FullDraft} draft */
+export function reasons(verdict, draft) {
+  return verdict.factors.map((code) => sentence(code, verdict.facts, draft));
 }

@@ -1,17 +1,20 @@
-// A recommended way for the page to look and behave: why, how sure, how it would look, and a yes that is needed before
-// anything changes. Voice is never part of the yes: it is asked for by itself.
+// A recommended profile: why, how sure, a preview, and a yes without which nothing changes. Voice is never part of that
+// yes, but a choice of its own.
 
+/** @import { AccessibilityAnswer } from "../../../components/js/src/index.js" */
+import { at, button, focusOn, h, show } from "../shared/dom.js";
+import { asProblem } from "../shared/problem.js";
 import { record } from "./analytics.js";
 import { announce } from "./announce.js";
-import { button, h, show } from "./dom.js";
 import { problemNotice } from "./drawing.js";
 import { tickField } from "./fields.js";
 import { endPreview, preview, profileNow, saveProfile } from "./profile.js";
 import { t } from "./words.js";
 
-/** Below this confidence a recommendation is worded as a suggestion; the model's card says the same. */
+/** Below this confidence a recommendation is worded as a suggestion, as the model's card demands. */
 const SUGGESTION_BELOW = 0.7;
 
+/** @param {AccessibilityAnswer["recommendation"]} recommendation @param {boolean} voiceFeedback */
 function asProfile({ theme, screen_reader_mode, font_scale, nudging_level }, voiceFeedback) {
   return {
     theme,
@@ -22,49 +25,51 @@ function asProfile({ theme, screen_reader_mode, font_scale, nudging_level }, voi
   };
 }
 
+/** @param {number} share */
 const percent = (share) => `${Math.round(share * 100)}\u00a0%`;
 
-/** `changed()` is called when it was taken and stored, `declined()` when it was left. */
-export function drawRecommendation(
-  { recommendation, confidence, explanation, model_version: modelVersion },
-  { changed, declined },
-) {
+/**
+ * `onSaved` is called once the profile is stored, `onClosed` when the recommendation is done with, either way.
+ * @param {AccessibilityAnswer} answer @param {{ onSaved: () => void, onClosed: () => void }} hooks
+ */
+export function drawRecommendation(answer, { onSaved, onClosed }) {
+  const { recommendation, confidence, explanation, model_version: modelVersion } = answer;
   const theme = t(`theme.${recommendation.theme}`);
   const isSure = confidence >= SUGGESTION_BELOW;
   const voice =
     recommendation.voice_feedback && !profileNow().voiceFeedback
       ? tickField({ name: "voice", label: t("recommended.voice"), hint: t("recommended.voice.hint") })
       : null;
-  const said = h("div", { role: "status" });
+  const status = h("div", { role: "status" });
   let isShown = false;
-  const see = h("button", { type: "button", "aria-pressed": "false" }, t("recommended.preview"));
-  see.addEventListener("click", () => {
+  const togglePreview = () => {
     isShown = !isShown;
-    see.setAttribute("aria-pressed", String(isShown));
+    toggle.setAttribute("aria-pressed", String(isShown));
     if (isShown) preview(asProfile(recommendation, false));
     else endPreview();
-    show(said, h("p", { class: "status" }, t(isShown ? "recommended.previewing" : "recommended.preview.over")));
-  });
-  const take = async () => {
+    show(status, h("p.status", t(isShown ? "recommended.previewing" : "recommended.preview.over")));
+  };
+  const toggle = button(t("recommended.preview"), togglePreview, { "aria-pressed": "false" });
+  const accept = async () => {
     const before = profileNow();
     try {
       await saveProfile(asProfile(recommendation, voice ? voice.read() : before.voiceFeedback));
-    } catch (problem) {
-      if (problem.status !== 401) show(said, problemNotice(problem, take));
+    } catch (error) {
+      const problem = asProblem(error);
+      if (problem.status !== 401) show(status, problemNotice(problem, accept));
       return;
     }
     if (before.theme !== recommendation.theme) record("theme_changed", "help");
-    changed();
-    declined();
+    onSaved();
+    onClosed();
     announce(t("settings.saved"));
-    document.getElementById("settings-title").focus();
+    at("settings-title").focus();
   };
-  const leave = () => {
+  const decline = () => {
     endPreview();
-    declined();
+    onClosed();
     announce(t("recommended.left"));
-    document.getElementById("ask-title").setAttribute("tabindex", "-1");
-    document.getElementById("ask-title").focus();
+    focusOn(at("ask-title"));
   };
   return h(
     "div",
@@ -72,17 +77,11 @@ export function drawRecommendation(
     h("h3", { tabindex: -1 }, t(isSure ? "recommended.sure" : "recommended.unsure", { theme })),
     h(
       "ul",
-      null,
-      explanation.map((sentence) => h("li", null, sentence)),
+      explanation.map((sentence) => h("li", sentence)),
     ),
+    h("p", t(isSure ? "recommended.confidence" : "recommended.confidence.unsure", { percent: percent(confidence) })),
     h(
-      "p",
-      null,
-      t(isSure ? "recommended.confidence" : "recommended.confidence.unsure", { percent: percent(confidence) }),
-    ),
-    h(
-      "p",
-      { class: "hint" },
+      "p.hint",
       t("recommended.means", {
         scale: percent(recommendation.font_scale),
         level: t(`level.${recommendation.nudging_level}`).toLowerCase(),
@@ -90,13 +89,12 @@ export function drawRecommendation(
     ),
     voice?.element,
     h(
-      "div",
-      { class: "acts" },
-      button(t("recommended.yes"), take, { class: "main" }),
-      see,
-      button(t("recommended.no"), leave, { class: "quiet" }),
+      "div.acts",
+      button(t("recommended.yes"), accept, { class: "main" }),
+      toggle,
+      button(t("recommended.no"), decline, { class: "quiet" }),
     ),
-    said,
-    h("p", { class: "model" }, t("recommended.model", { modelVersion })),
+    status,
+    h("p.model", t("recommended.model", { modelVersion })),
   );
 }

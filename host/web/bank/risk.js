@@ -1,6 +1,9 @@
-// How risky a transfer is: facts from the ledger, scored in this page. Each part has a substitute, and the last of
-// them is to treat a transfer as a high risk: what cannot be judged is not waved through. No drawing.
+// How risky a transfer is: facts from the ledger, scored in this page. Each part has a fallback; the last one is a high
+// risk, because what cannot be scored is not waved through.
 
+/** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
+/** @import { FullDraft, Verdict } from "./types.js" */
+import { asProblem } from "../shared/problem.js";
 import * as api from "./api.js";
 import { deviceFacts } from "./device.js";
 import { riskFacts } from "./facts.js";
@@ -10,25 +13,22 @@ import { localHour } from "./times.js";
 
 const LEVELS = ["low", "medium", "high"];
 
-/** A scorer's answer that cannot be shown is as good as none. */
+/** An answer that cannot be shown is as good as none. @param {RiskAnswer | null | undefined} answer @returns {answer is RiskAnswer} */
 function isUsable(answer) {
-  return LEVELS.includes(answer?.result?.risk_level) && Array.isArray(answer.result.risk_factors);
+  return LEVELS.includes(answer?.result?.risk_level ?? "") && Array.isArray(answer?.result.risk_factors);
 }
 
-/**
- * Judges a draft {fromAccountId, toBeneficiaryId, centavos} of a user:
- * {level, factors, modelVersion, facts, by}. `by` says who judged: 'page' with the ledger's facts, 'page-alone' with
- * what the page remembers, 'ledger' when no model is in the page, 'nobody' when there was none at all.
- */
-export async function judge(draft, user) {
+/** @param {FullDraft} draft @param {string} user @returns {Promise<Verdict>} */
+export async function scoreRisk(draft, user) {
   const device = deviceFacts(user);
   const hour = localHour();
   let context = null;
   try {
     context = await api.riskContext({ ...draft, ...device, hour });
   } catch (error) {
-    // What the ledger says of the draft itself is an answer: the payee may be gone. Only silence has a substitute.
-    if (error.status === 401 || error.status === 400) throw error;
+    const problem = asProblem(error);
+    // A refusal of the draft itself is an answer, since the payee may be gone. Only silence has a fallback.
+    if (problem.status === 401 || problem.status === 400) throw problem;
   }
   const facts =
     context?.request ??
@@ -44,10 +44,11 @@ export async function judge(draft, user) {
   const answer = await assess("risk", facts, { isFresh: context !== null });
   if (isUsable(answer)) return verdict(answer, facts, context ? "page" : "page-alone");
   if (isUsable(context?.assessment)) return verdict(context.assessment, facts, "ledger");
-  return { level: "high", factors: [], modelVersion: null, facts, by: "nobody" };
+  return { level: "high", factors: [], modelVersion: null, facts, scoredBy: "nobody" };
 }
 
-function verdict(answer, facts, by) {
+/** @param {RiskAnswer} answer @param {RiskRequest} facts @param {Verdict["scoredBy"]} scoredBy @returns {Verdict} */
+function verdict(answer, facts, scoredBy) {
   const { risk_level: level, risk_factors: factors } = answer.result;
-  return { level, factors, modelVersion: answer.model_version, facts, by };
+  return { level, factors, modelVersion: answer.model_version, facts, scoredBy };
 }

@@ -1,5 +1,5 @@
-// Which screen the address names, and whether a person came there by going back. Screens are named after the hash,
-// so that the back button, bookmarks and a reload work; it never holds anything personal.
+// Which screen the address names, and whether the person went back to it. The hash names the screen, so that the back
+// button, bookmarks and reloads work; it never contains anything personal.
 
 const HOME = "/accounts";
 
@@ -8,9 +8,10 @@ export function pathNow() {
   return location.hash.startsWith("#/") ? location.hash.slice(1) : HOME;
 }
 
+/** Entries of the tab's history are numbered in the order of visits. */
 let place = 0;
 
-/** Marks this entry of the tab's history with its place in the order of visits; tells whether it lies behind. */
+/** Whether the present entry lies behind the last one; a new entry gets its number here. */
 function wentBack() {
   const here = history.state?.place;
   if (Number.isInteger(here)) {
@@ -23,26 +24,27 @@ function wentBack() {
   return false;
 }
 
-let changed = () => {};
+/** @type {(change: { wentBack: boolean }) => void} */
+let onChange = () => {};
 
-/** Calls `show({wentBack})` for every change of the address. */
-export function follow(show) {
-  changed = show;
+/** @param {typeof onChange} listener called whenever the address changes */
+export function follow(listener) {
+  onChange = listener;
   history.replaceState({ place }, "");
   window.addEventListener("hashchange", () => {
-    // Links within a screen, such as those of an error summary, name no screen.
+    // Links within a screen name no screen.
     if (location.hash !== "" && !location.hash.startsWith("#/")) return;
-    show({ wentBack: wentBack() });
+    listener({ wentBack: wentBack() });
   });
 }
 
-/** Goes to a screen. `instead` leaves no way back to this one: what is done there is done. */
-export function go(path, { instead = false } = {}) {
+/** Goes to a screen. `replace` leaves no way back to the present one. @param {string} path @param {{ replace?: boolean }} options */
+export function go(path, { replace = false } = {}) {
   if (path === pathNow() && location.hash !== "") {
-    changed({ wentBack: false });
-  } else if (instead) {
+    onChange({ wentBack: false });
+  } else if (replace) {
     history.replaceState({ place }, "", `#${path}`);
-    changed({ wentBack: false });
+    onChange({ wentBack: false });
   } else {
     location.hash = path;
   }

@@ -1,69 +1,77 @@
-// The scorers in this page: the bank's own components, as the package brings them. Each kind is asked for once and
-// followed while the page is open, so a version that the bank puts in force scores the next time without a reload.
-// A kind that is not published is scored by the packaged version; null when there is no model in the page at all.
+// The scorers in this page: the bank's own components, from its npm package. Each kind is loaded once and followed while
+// the page is open, so a version that the bank activates scores the next request without a reload. For a kind that the
+// bank does not publish, the package's own version scores.
+
+/** @import { live as Live, load as Load } from "../../../components/js/src/index.js" */
+/** @import { Answers } from "./types.js" */
 
 const PACKAGE = "/scorers/src/browser.js";
-const KINDS = ["risk", "nudge", "accessibility"];
 
-/** How often a followed kind is looked at again, apart from before each risk score. */
-const EVERY_SECONDS = 30;
-/** Longest wait for news of a model before a score: the one at hand is good as well. */
-const CHECK_MS_MAX = 1_500;
-/** How long after a failure the next use tries again. */
-const AGAIN_AFTER_MS = 10_000;
+/** How often to look for another version, apart from before each risk score. */
+const CHECK_EVERY_SECONDS = 30;
+/** Longest wait for that before a score: the version at hand is good as well. */
+const CHECK_TIMEOUT_MS = 1_500;
+/** Pause between a failure to load and the next attempt. */
+const RETRY_AFTER_MS = 10_000;
 
-const asked = new Map();
+/** @typedef {{ assess: (request: any, options: any) => any, check?: () => Promise<boolean> }} Scorer */
 
+/** @type {Map<string, { scorer: Promise<Scorer | null>, failedAt?: number }>} */
+const loaded = new Map();
+
+/** @param {any} kind @returns {Promise<Scorer>} */
 async function find(kind) {
+  /** @type {{ live: typeof Live, load: typeof Load }} */
   const { live, load } = await import(PACKAGE);
   try {
-    const scorer = await live(kind, { base: location.origin, everySeconds: EVERY_SECONDS });
-    return { scorer, isLive: true };
+    return await live(kind, { base: location.origin, everySeconds: CHECK_EVERY_SECONDS });
   } catch {
-    // Not published, or the host does not answer: the one in the package is better than none.
-    return { scorer: await load(kind), isLive: false };
+    return load(kind);
   }
 }
 
-/** {scorer, isLive} of a kind, or null. */
+/** @param {string} kind */
 function scorerOf(kind) {
-  const before = asked.get(kind);
-  const isStale = before?.failedAt !== undefined && Date.now() - before.failedAt > AGAIN_AFTER_MS;
-  if (before && !isStale) return before.found;
-  const entry = {};
-  entry.found = find(kind).catch(() => {
-    entry.failedAt = Date.now();
-    return null;
-  });
-  asked.set(kind, entry);
-  return entry.found;
-}
-
-/** Brings all three, before a connection may be lost. */
-export function prepare() {
-  return Promise.all(KINDS.map(scorerOf));
-}
-
-const soon = (promise) =>
-  Promise.race([
-    promise,
-    new Promise((resolve) => {
-      setTimeout(resolve, CHECK_MS_MAX);
+  const before = loaded.get(kind);
+  const isStale = before?.failedAt !== undefined && Date.now() - before.failedAt > RETRY_AFTER_MS;
+  if (before && !isStale) return before.scorer;
+  /** @type {{ scorer: Promise<Scorer | null>, failedAt?: number }} */
+  const entry = {
+    scorer: find(kind).catch(() => {
+      entry.failedAt = Date.now();
+      return null;
     }),
-  ]);
+  };
+  loaded.set(kind, entry);
+  return entry.scorer;
+}
+
+/** Loads all three while there is a connection. */
+export function loadScorers() {
+  return Promise.all(["risk", "nudge", "accessibility"].map(scorerOf));
+}
+
+/** @param {number} ms */
+const timeout = (ms) =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 
 /**
- * Scores with the version that is in force now, or with the last one that was heard of. Gives the scorer's answer,
- * or null when there is no scorer or it refuses the request.
+ * Scores with the latest known version; `isFresh` asks for a later one first. Null without a scorer, or if it refuses the
+ * request.
+ * @template {keyof Answers} Kind
+ * @param {Kind} kind @param {Answers[Kind]["request"]} request @param {{ isFresh?: boolean, language?: string }} options
+ * @returns {Promise<Answers[Kind]["answer"] | null>}
  */
 export async function assess(kind, request, { isFresh = false, ...options } = {}) {
-  const found = await scorerOf(kind);
-  if (!found) return null;
-  if (isFresh && found.isLive) await soon(found.scorer.check().catch(() => {}));
+  const scorer = await scorerOf(kind);
+  if (!scorer) return null;
+  if (isFresh && scorer.check) await Promise.race([scorer.check().catch(() => {}), timeout(CHECK_TIMEOUT_MS)]);
   try {
-    return found.scorer.assess(request, options);
+    return scorer.assess(request, options);
   } catch (error) {
-    console.warn(`the ${kind} scorer refused`, error);
+    console.warn(`the ${kind} scorer failed`, error);
     return null;
   }
 }

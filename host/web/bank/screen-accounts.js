@@ -1,35 +1,30 @@
-// The accounts with their balances, and where to begin.
+// The accounts with their balances.
 
+/** @import { Account, Go, Screen } from "./types.js" */
+import { h, heard } from "../shared/dom.js";
 import { isUnsettled, startWith } from "./draft.js";
-import { h } from "./dom.js";
 import { money, notice, number, streams, typeName } from "./drawing.js";
-import { askAccounts, known } from "./known.js";
-import { load } from "./loading.js";
+import { known, loadAccounts } from "./known.js";
+import { drawLoaded } from "./loading.js";
 import { counted, t } from "./words.js";
 
+/** @param {Account} account @param {Go} go */
 function drawAccount(account, go) {
   const title = `account-${account.id}`;
-  const transfer = (event) => {
+  const transfer = (/** @type {Event} */ event) => {
     event.preventDefault();
     startWith({ fromAccountId: account.id });
     go("/transfer/parties");
   };
   return h(
-    "li",
-    { class: "account" },
+    "li.account",
+    h("div.what", h("h2", { id: title }, typeName(account.accountType)), h("p.hint", number(account.accountNumber))),
+    h("p.balance", heard(`${t("accounts.balance")}: `), money(account.centavos)),
     h(
-      "div",
-      { class: "what" },
-      h("h2", { id: title }, typeName(account.accountType)),
-      h("p", { class: "hint" }, number(account.accountNumber)),
-    ),
-    h("p", { class: "balance" }, h("span", { class: "heard" }, `${t("accounts.balance")}: `), money(account.centavos)),
-    h(
-      "p",
-      { class: "acts" },
+      "p.acts",
       h(
-        "a",
-        { class: "button", href: "#/transfer/parties", "aria-describedby": title, onClick: transfer },
+        "a.button",
+        { href: "#/transfer/parties", "aria-describedby": title, onClick: transfer },
         t("accounts.transfer"),
       ),
     ),
@@ -38,15 +33,15 @@ function drawAccount(account, go) {
 
 function drawEmpty() {
   return h(
-    "div",
-    { class: "sheet empty" },
-    h("h2", null, t("accounts.empty.title")),
-    h("p", null, t("accounts.empty")),
-    h("p", { class: "acts" }, h("a", { class: "button main", href: "#/accounts/new" }, t("accounts.open"))),
+    "div.sheet.empty",
+    h("h2", t("accounts.empty.title")),
+    h("p", t("accounts.empty")),
+    h("p.acts", h("a.button.main", { href: "#/accounts/new" }, t("accounts.open"))),
     streams(),
   );
 }
 
+/** @param {Account[]} accounts @param {Go} go */
 function drawAccounts(accounts, go) {
   if (accounts.length === 0) return drawEmpty();
   const total = accounts.reduce((sum, it) => sum + it.centavos, 0);
@@ -54,37 +49,37 @@ function drawAccounts(accounts, go) {
     isUnsettled() &&
       notice(
         "warn",
-        h("p", { class: "title" }, t("unsettled.title")),
-        h("p", null, h("a", { href: "#/transfer/review" }, t("unsettled.link"))),
+        h("p.title", t("unsettled.title")),
+        h("p", h("a", { href: "#/transfer/review" }, t("unsettled.link"))),
       ),
     h(
-      "section",
-      { class: "total", "aria-labelledby": "total-title" },
+      "section.total",
+      { "aria-labelledby": "total-title" },
       h("h2", { id: "total-title" }, t("accounts.total")),
-      h("p", null, money(total, "money large")),
-      h("p", { class: "hint" }, counted("accounts.count", accounts.length)),
+      h("p", money(total, "money large")),
+      h("p.hint", counted("accounts.count", accounts.length)),
       streams(),
     ),
     h(
-      "ul",
-      { class: "plain accounts" },
+      "ul.plain.accounts",
       accounts.map((it) => drawAccount(it, go)),
     ),
-    h("p", { class: "acts" }, h("a", { href: "#/accounts/new" }, t("accounts.open-another"))),
+    h("p.acts", h("a", { href: "#/accounts/new" }, t("accounts.open-another"))),
   ];
 }
 
+/** @type {Screen} */
 export const accountsScreen = {
   path: "/accounts",
   name: "accounts",
   title: () => t("accounts.title"),
   draw(place, { signal, go }) {
-    return load(place, {
+    return drawLoaded(place, {
       signal,
-      asking: askAccounts,
-      remembered: () => known.accounts,
-      drawing: (accounts) => drawAccounts(accounts, go),
-      said: (accounts) => counted("accounts.count", accounts.length),
+      load: loadAccounts,
+      fallback: () => known.accounts,
+      draw: (accounts) => drawAccounts(accounts, go),
+      summary: (accounts) => counted("accounts.count", accounts.length),
     });
   },
 };

@@ -1,19 +1,22 @@
-// Help and accessibility: a few questions, a recommendation that the person may take or leave, and every setting by
-// hand. Answers are scored in this page and go nowhere; only the settings that somebody chose are stored.
+// Help and accessibility: a few questions, a recommendation, and every setting. Answers are scored in this page and not
+// sent anywhere; only chosen settings are stored.
 
-import { h, show } from "./dom.js";
+/** @import { AccessibilityRequest } from "../../../components/js/src/index.js" */
+/** @import { Screen } from "./types.js" */
+import { h, show } from "../shared/dom.js";
+import { behaviour } from "./behaviour.js";
 import { notice } from "./drawing.js";
 import { choiceField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { behaviour } from "./behaviour.js";
 import { drawRecommendation } from "./recommendation.js";
 import { assess } from "./scorers.js";
 import { drawSettings } from "./settings.js";
 import { languageNow, t } from "./words.js";
 
-/** The last answers, so that a change of language says the same again. In memory only. */
+/** The last answers, so that a change of language can redraw the recommendation. In memory only. @type {AccessibilityRequest | null} */
 let answers = null;
 
+/** @param {string} name @param {string[]} values */
 const choice = (name, values) =>
   choiceField({
     name,
@@ -22,6 +25,7 @@ const choice = (name, values) =>
     check: (value) => (value === null ? t(`ask.${name}.empty`) : ""),
   });
 
+/** @param {any} answers @returns {AccessibilityRequest} */
 function asRequest({ can_read_small_text: reads, uses_screen_reader: hears, ...rest }) {
   return {
     can_read_small_text: reads === "yes",
@@ -31,7 +35,8 @@ function asRequest({ can_read_small_text: reads, uses_screen_reader: hears, ...r
   };
 }
 
-function drawQuestions(answered) {
+/** @param {() => unknown} onAnswer */
+function drawQuestions(onAnswer) {
   const fields = [
     choice("can_read_small_text", ["yes", "no"]),
     choice("uses_screen_reader", ["yes", "no"]),
@@ -43,72 +48,67 @@ function drawQuestions(answered) {
     fields,
     submit: t("ask.submit"),
     busy: t("ask.busy"),
-    drafted: true,
     send: async (values) => {
       answers = asRequest(values);
-      await answered({ isNew: true });
+      await onAnswer();
     },
   });
 }
 
+/** @type {Screen} */
 export const helpScreen = {
   path: "/help",
   name: "help",
   title: () => t("help.title"),
   draw(place, { signal }) {
-    const result = h("div", { class: "result" });
+    const result = h("div.result");
     const settings = h("div");
     const drawAllSettings = () => show(settings, drawSettings());
-    const answered = async ({ isNew = false } = {}) => {
+    const recommend = async ({ isNew = false } = {}) => {
+      if (!answers) return;
       const answer = await assess("accessibility", answers, { isFresh: true, language: languageNow() });
       if (signal.aborted) return;
       show(
         result,
         answer
-          ? drawRecommendation(answer, { changed: drawAllSettings, declined: () => show(result) })
+          ? drawRecommendation(answer, { onSaved: drawAllSettings, onClosed: () => show(result) })
           : h(
               "div",
               { role: "alert" },
-              notice(
-                "warn",
-                h("p", { class: "title" }, t("recommended.none.title")),
-                h("p", null, t("recommended.none")),
-              ),
+              notice("warn", h("p.title", t("recommended.none.title")), h("p", t("recommended.none"))),
             ),
       );
       if (isNew) result.querySelector("h3")?.focus();
     };
     show(
       place,
-      h("p", { class: "lead" }, t("help.lead")),
+      h("p.lead", t("help.lead")),
       h(
-        "section",
-        { class: "sheet", "aria-labelledby": "ask-title" },
+        "section.sheet",
+        { "aria-labelledby": "ask-title" },
         h("h2", { id: "ask-title" }, t("ask.title")),
-        h("p", { class: "hint" }, t("ask.about")),
-        drawQuestions(answered).element,
+        h("p.hint", t("ask.about")),
+        drawQuestions(() => recommend({ isNew: true })).element,
         result,
       ),
       h(
-        "section",
-        { class: "sheet", "aria-labelledby": "settings-title" },
+        "section.sheet",
+        { "aria-labelledby": "settings-title" },
         h("h2", { id: "settings-title", tabindex: -1 }, t("settings.title")),
-        h("p", { class: "hint" }, t("settings.about")),
+        h("p.hint", t("settings.about")),
         settings,
       ),
       h(
-        "section",
-        { class: "sheet", "aria-labelledby": "contact-title" },
+        "section.sheet",
+        { "aria-labelledby": "contact-title" },
         h("h2", { id: "contact-title" }, t("help.scam.title")),
         h(
           "ul",
-          null,
-          [1, 2, 3].map((it) => h("li", null, t(`help.scam.${it}`))),
+          [1, 2, 3].map((it) => h("li", t(`help.scam.${it}`))),
         ),
       ),
     );
     drawAllSettings();
-    if (answers) return answered();
-    return undefined;
+    return recommend();
   },
 };

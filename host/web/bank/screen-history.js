@@ -1,109 +1,106 @@
-// The transfers that were made, newest first, by day in Mexico City.
+// Past transfers, newest first, by day in Mexico City.
 
-import * as api from "./api.js";
+/** @import { Screen, Transfer, TransferPage } from "./types.js" */
+import { button, focusOn, h, show } from "../shared/dom.js";
+import { asProblem } from "../shared/problem.js";
 import { announce } from "./announce.js";
-import { button, focusOn, h, show } from "./dom.js";
+import * as api from "./api.js";
 import { money, problemNotice } from "./drawing.js";
-import { load } from "./loading.js";
+import { drawLoaded } from "./loading.js";
 import { clock, day, dayKey } from "./times.js";
 import { counted, t } from "./words.js";
 
-/** A screenful or two: enough to find last week's, little to wait for. */
 const PAGE_LENGTH = 10;
 
 const STATUSES = ["completed", "pending", "failed"];
 
+/** @param {Transfer} transfer */
 function drawTransfer({ beneficiaryName, centavos, status, speiReference, createdAt }) {
   const shown = STATUSES.includes(status) ? status : "pending";
   return h(
-    "li",
-    { class: "row movement" },
-    h("h3", null, beneficiaryName ?? t("history.nobody")),
-    h("p", { class: "sum" }, money(-centavos)),
+    "li.row.movement",
+    h("h3", beneficiaryName ?? t("history.nobody")),
+    h("p.sum", money(-centavos)),
     h(
-      "p",
-      { class: "hint" },
+      "p.hint",
       h("time", { datetime: createdAt }, clock(new Date(createdAt))),
       " · ",
       h("span", { class: `state ${shown}` }, t(`status.${shown}`)),
     ),
-    speiReference && h("p", { class: "hint" }, `${t("receipt.reference")}: `, h("code", null, speiReference)),
+    speiReference && h("p.hint", `${t("receipt.reference")}: `, h("code", speiReference)),
   );
 }
 
-/** Adds transfers to the list, under the heading of their day; gives the first that was added. */
+/** Adds transfers below the headings of their days; returns the first. @param {HTMLElement} place @param {Transfer[]} transfers */
 function append(place, transfers) {
+  /** @type {HTMLElement | null} */
   let first = null;
   for (const transfer of transfers) {
     const date = new Date(transfer.createdAt);
     const key = dayKey(date);
-    let group = place.lastElementChild;
-    if (group?.dataset.day !== key) {
-      const id = `day-${key}`;
-      group = h(
-        "section",
-        { "data-day": key, "aria-labelledby": id },
-        h("h2", { id, class: "day" }, day(date)),
-        h("ul", { class: "plain rows" }),
-      );
-      place.append(group);
+    const id = `day-${key}`;
+    let list = place.querySelector(`section[aria-labelledby="${id}"] ul`);
+    if (!list) {
+      list = h("ul.plain.rows");
+      place.append(h("section", { "aria-labelledby": id }, h("h2.day", { id }, day(date)), list));
     }
     const item = drawTransfer(transfer);
-    group.querySelector("ul").append(item);
+    list.append(item);
     first ??= item;
   }
   return first;
 }
 
+/** @param {TransferPage} page @param {AbortSignal} signal */
 function drawHistory(page, signal) {
   if (page.transfers.length === 0) {
     return h(
-      "div",
-      { class: "sheet empty" },
-      h("h2", null, t("history.empty.title")),
-      h("p", null, t("history.empty")),
-      h("p", { class: "acts" }, h("a", { class: "button main", href: "#/transfer/parties" }, t("accounts.transfer"))),
+      "div.sheet.empty",
+      h("h2", t("history.empty.title")),
+      h("p", t("history.empty")),
+      h("p.acts", h("a.button.main", { href: "#/transfer/parties" }, t("accounts.transfer"))),
     );
   }
-  const list = h("div", { class: "days" });
-  const faults = h("div", { class: "faults" });
-  const more = h("p", { class: "acts" });
+  const list = h("div.days");
+  const faults = h("div.faults");
+  const more = h("p.acts");
   append(list, page.transfers);
-  const offer = (next) => {
-    show(more, next && button(t("history.more"), () => goOn(next)));
-  };
-  const goOn = async (next) => {
+  /** @param {string | null} next */
+  const offerMore = (next) => show(more, next && button(t("history.more"), () => loadMore(next)));
+  /** @param {string} next */
+  const loadMore = async (next) => {
     show(faults);
     more.firstElementChild?.setAttribute("aria-disabled", "true");
     try {
-      const answer = await api.transfers({ next });
+      const answer = await api.transfers({ limit: PAGE_LENGTH, next });
       if (signal.aborted) return;
       const first = append(list, answer.transfers);
-      offer(answer.next);
+      offerMore(answer.next);
       announce(counted("history.added", answer.transfers.length));
       focusOn(first);
-    } catch (problem) {
-      if (problem.status === undefined) throw problem;
+    } catch (error) {
+      const problem = asProblem(error);
       if (signal.aborted || problem.status === 401) return;
       more.firstElementChild?.removeAttribute("aria-disabled");
       show(faults, problemNotice(problem));
     }
   };
-  offer(page.next);
-  return [h("p", { class: "hint" }, t("history.zone")), list, faults, more];
+  offerMore(page.next);
+  return [h("p.hint", t("history.zone")), list, faults, more];
 }
 
+/** @type {Screen} */
 export const historyScreen = {
   path: "/history",
   name: "history",
   title: () => t("history.title"),
   draw(place, { signal }) {
-    return load(place, {
+    return drawLoaded(place, {
       signal,
       lines: 5,
-      asking: () => api.transfers({ limit: PAGE_LENGTH }),
-      drawing: (page) => drawHistory(page, signal),
-      said: ({ transfers }) => counted("history.added", transfers.length),
+      load: () => api.transfers({ limit: PAGE_LENGTH }),
+      draw: (page) => drawHistory(page, signal),
+      summary: ({ transfers }) => counted("history.added", transfers.length),
     });
   },
 };

@@ -1,15 +1,17 @@
-// Opening an account: its number and its type.
+// Opening an account.
 
+/** @import { Screen } from "./types.js" */
+import { h, show } from "../shared/dom.js";
 import * as api from "./api.js";
-import { h, show } from "./dom.js";
 import { choiceField } from "./fields.js";
+import { setFlash } from "./flash.js";
 import { drawForm } from "./form.js";
 import { numberField } from "./number-field.js";
 import { t } from "./words.js";
-import { leaveWord } from "./word.js";
 
 const TYPES = ["checking", "savings", "payroll"];
 
+/** @type {Screen} */
 export const openAccountScreen = {
   path: "/accounts/new",
   name: "account_new",
@@ -32,15 +34,10 @@ export const openAccountScreen = {
       busy: t("open.busy"),
       send: async (values) => {
         await api.openAccount(values);
-        leaveWord(t("open.done"));
-        go("/accounts", { instead: true });
+        setFlash(t("open.done"));
+        go("/accounts", { replace: true });
       },
     });
-    show(
-      place,
-      h("p", { class: "lead" }, t("open.lead")),
-      form.element,
-      h("p", null, h("a", { href: "#/accounts" }, t("open.cancel"))),
-    );
+    show(place, h("p.lead", t("open.lead")), form.element, h("p", h("a", { href: "#/accounts" }, t("open.cancel"))));
   },
 };

@@ -1,47 +1,50 @@
-// Saving a payee. The bank is derived from a CLABE and proposed; the person has the last word.
+// Saving a payee. A CLABE names its bank, which is proposed; the person has the last word.
 
-import * as api from "./api.js";
+/** @import { Screen, TextField } from "./types.js" */
+import { h, show } from "../shared/dom.js";
 import { announce } from "./announce.js";
+import * as api from "./api.js";
 import { bankNames } from "./banks.js";
 import { isSameBank, readNumber } from "./clabe.js";
 import { choose } from "./draft.js";
-import { h, show } from "./dom.js";
 import { payeeName } from "./drawing.js";
 import { textField } from "./fields.js";
+import { setFlash } from "./flash.js";
 import { drawForm } from "./form.js";
-import { sawSaving } from "./known.js";
+import { addPayee } from "./known.js";
 import { numberField } from "./number-field.js";
 import { pathNow } from "./router.js";
 import { t } from "./words.js";
-import { leaveWord } from "./word.js";
 
-/** Longest texts that the service takes. */
+/** The service's limits. */
 const NAME_CHARS_MAX = 200;
 const LABEL_CHARS_MAX = 100;
 
-/** The bank's field, which follows the number until somebody writes in it. */
+/** The field for the bank, which follows the number until the person edits it. @param {() => TextField} number */
 function bankField(number) {
-  const below = h("p", { class: "derived warn", role: "status" });
+  const below = h("p.derived.warn", { role: "status" });
   const compare = () => {
     const { bank } = readNumber(number().read());
     const typed = field.control.value.trim();
     const differs = bank !== null && typed !== "" && !isSameBank(bank, typed);
     show(below, differs && t("payee.bank.differs", { bank }));
   };
-  let isOwn = false;
+  let isEdited = false;
   let isProposing = false;
   const field = textField({
     name: "bankName",
     label: t("payee.bank"),
     hint: t("payee.bank.hint"),
     below,
-    maxlength: LABEL_CHARS_MAX,
-    list: "banks",
     check: (text) => (text === "" ? t("payee.bank.empty") : ""),
-    onInput: () => {
-      isOwn = field.control.value !== "" && !isProposing;
+    attributes: {
+      maxlength: LABEL_CHARS_MAX,
+      list: "banks",
+      onInput: () => {
+        isEdited = field.control.value !== "" && !isProposing;
+      },
+      onChange: compare,
     },
-    onChange: compare,
   });
   field.element.append(
     h(
@@ -52,10 +55,11 @@ function bankField(number) {
   );
   return {
     ...field,
+    /** @param {string} bank */
     propose(bank) {
-      if (!isOwn && field.control.value !== bank) {
+      if (!isEdited && field.control.value !== bank) {
         field.control.value = bank;
-        // As if it had been typed, so that the form keeps it too.
+        // As if it had been typed, so that the form's draft includes it.
         isProposing = true;
         field.control.dispatchEvent(new Event("input", { bubbles: true }));
         isProposing = false;
@@ -66,6 +70,7 @@ function bankField(number) {
   };
 }
 
+/** @type {Screen} */
 export const addPayeeScreen = {
   path: "/beneficiaries/new",
   name: "beneficiary_new",
@@ -77,21 +82,21 @@ export const addPayeeScreen = {
     const number = numberField({
       label: t("payee.number"),
       hint: t("payee.number.hint"),
-      derived: (name) => bank.propose(name),
+      onBank: (name) => bank.propose(name),
     });
     const fields = [
       textField({
         name: "name",
         label: t("payee.name"),
         hint: t("payee.name.hint"),
-        maxlength: NAME_CHARS_MAX,
+        attributes: { maxlength: NAME_CHARS_MAX },
         check: (text) => (text === "" ? t("payee.name.empty") : ""),
       }),
       textField({
         name: "alias",
         label: t("payee.alias"),
         hint: t("payee.alias.hint"),
-        maxlength: LABEL_CHARS_MAX,
+        attributes: { maxlength: LABEL_CHARS_MAX },
         isOptional: true,
       }),
       number,
@@ -104,16 +109,16 @@ export const addPayeeScreen = {
       busy: t("payee.busy"),
       send: async ({ alias, ...values }) => {
         const payee = await api.savePayee(alias === "" ? values : { ...values, alias });
-        sawSaving(payee);
+        addPayee(payee);
         if (isForTransfer) choose({ toBeneficiaryId: payee.id, payee });
-        leaveWord(t("payee.done", { name: payeeName(payee) }));
-        go(isForTransfer ? "/transfer/parties" : "/beneficiaries", { instead: true });
+        setFlash(t("payee.done", { name: payeeName(payee) }));
+        go(isForTransfer ? "/transfer/parties" : "/beneficiaries", { replace: true });
       },
     });
     show(
       place,
       form.element,
-      h("p", null, h("a", { href: isForTransfer ? "#/transfer/parties" : "#/beneficiaries" }, t("payee.cancel"))),
+      h("p", h("a", { href: isForTransfer ? "#/transfer/parties" : "#/beneficiaries" }, t("payee.cancel"))),
     );
   },
 };

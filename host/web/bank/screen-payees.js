@@ -1,25 +1,29 @@
-// The payees: who they are, and deleting one after a question that names them.
+// The payees; deleting one asks for confirmation.
 
+/** @import { Go, Payee, Screen } from "./types.js" */
+import { button, h, heard, show } from "../shared/dom.js";
+import { asProblem } from "../shared/problem.js";
 import * as api from "./api.js";
-import { ask } from "./dialog.js";
+import { confirmed } from "./dialog.js";
 import { startWith } from "./draft.js";
-import { button, h, show } from "./dom.js";
 import { listedNumber, number, payeeName, problemNotice } from "./drawing.js";
-import { askPayees, known } from "./known.js";
-import { load } from "./loading.js";
+import { setFlash } from "./flash.js";
+import { known, loadPayees } from "./known.js";
+import { drawLoaded } from "./loading.js";
 import { counted, hasText, t } from "./words.js";
-import { leaveWord } from "./word.js";
 
+/** @param {Payee} payee */
 function warningsOf(payee) {
   return (payee.warnings ?? [])
     .filter((code) => hasText(`warning.${code}`))
-    .map((code) => h("p", { class: "derived warn" }, t(`warning.${code}`, { bank: payee.derivedBank })));
+    .map((code) => h("p.derived.warn", t(`warning.${code}`, { bank: payee.derivedBank })));
 }
 
+/** @param {Payee} payee @param {HTMLElement} faults @param {Go} go */
 async function remove(payee, faults, go) {
-  const isSure = await ask({
+  const isSure = await confirmed({
     title: t("payees.delete.title", { name: payeeName(payee) }),
-    about: [h("p", null, payee.bankName, ", ", number(payee.accountNumber)), h("p", null, t("payees.delete.about"))],
+    about: [h("p", payee.bankName, ", ", number(payee.accountNumber)), h("p", t("payees.delete.about"))],
     yes: t("payees.delete.yes", { name: payee.name }),
     no: t("payees.delete.no", { name: payee.name }),
     isGrave: true,
@@ -27,9 +31,10 @@ async function remove(payee, faults, go) {
   if (!isSure) return;
   try {
     await api.deletePayee(payee.id);
-  } catch (problem) {
+  } catch (error) {
+    const problem = asProblem(error);
     if (problem.status === 401) return;
-    // Gone already is gone too.
+    // A payee that is gone already is deleted too.
     if (problem.status !== 404) {
       show(
         faults,
@@ -38,84 +43,74 @@ async function remove(payee, faults, go) {
       return;
     }
   }
-  leaveWord(t("payees.deleted", { name: payeeName(payee) }));
+  setFlash(t("payees.deleted", { name: payeeName(payee) }));
   go("/beneficiaries");
 }
 
+/** @param {Payee} payee @param {HTMLElement} faults @param {Go} go */
 function drawPayee(payee, faults, go) {
   const title = `payee-${payee.id}`;
-  const transfer = (event) => {
+  const transfer = (/** @type {Event} */ event) => {
     event.preventDefault();
     startWith({ toBeneficiaryId: payee.id, payee });
     go("/transfer/parties");
   };
   return h(
-    "li",
-    { class: "row" },
+    "li.row",
     h(
-      "div",
-      { class: "what" },
-      h("h2", { id: title }, payee.name, payee.alias && h("span", { class: "alias" }, ` ${payee.alias}`)),
-      h("p", null, payee.bankName),
-      h("p", { class: "hint" }, listedNumber(payee.accountNumber)),
+      "div.what",
+      h("h2", { id: title }, payee.name, payee.alias && h("span.alias", ` ${payee.alias}`)),
+      h("p", payee.bankName),
+      h("p.hint", listedNumber(payee.accountNumber)),
       warningsOf(payee),
     ),
     h(
-      "p",
-      { class: "acts" },
+      "p.acts",
       h(
-        "a",
-        { class: "button", href: "#/transfer/parties", onClick: transfer },
+        "a.button",
+        { href: "#/transfer/parties", onClick: transfer },
         t("payees.transfer"),
-        h("span", { class: "heard" }, ` ${t("payees.transfer.to", { name: payeeName(payee) })}`),
+        heard(` ${t("payees.transfer.to", { name: payeeName(payee) })}`),
       ),
-      button(
-        [t("payees.delete"), h("span", { class: "heard" }, ` ${payeeName(payee)}`)],
-        () => remove(payee, faults, go),
-        { class: "quiet" },
-      ),
+      button([t("payees.delete"), heard(` ${payeeName(payee)}`)], () => remove(payee, faults, go), {
+        class: "quiet",
+      }),
     ),
   );
 }
 
+/** @param {Payee[]} payees @param {Go} go */
 function drawPayees(payees, go) {
   const add = h(
-    "p",
-    { class: "acts" },
+    "p.acts",
     h("a", { class: payees.length === 0 ? "button main" : "button", href: "#/beneficiaries/new" }, t("payees.add")),
   );
   if (payees.length === 0) {
-    return h(
-      "div",
-      { class: "sheet empty" },
-      h("h2", null, t("payees.empty.title")),
-      h("p", null, t("payees.empty")),
-      add,
-    );
+    return h("div.sheet.empty", h("h2", t("payees.empty.title")), h("p", t("payees.empty")), add);
   }
-  const faults = h("div", { class: "faults" });
+  const faults = h("div.faults");
   return [
     add,
     faults,
     h(
-      "ul",
-      { class: "plain rows" },
+      "ul.plain.rows",
       payees.map((it) => drawPayee(it, faults, go)),
     ),
   ];
 }
 
+/** @type {Screen} */
 export const payeesScreen = {
   path: "/beneficiaries",
   name: "beneficiary_list",
   title: () => t("payees.title"),
   draw(place, { signal, go }) {
-    return load(place, {
+    return drawLoaded(place, {
       signal,
-      asking: askPayees,
-      remembered: () => known.payees,
-      drawing: (payees) => drawPayees(payees, go),
-      said: (payees) => counted("payees.count", payees.length),
+      load: loadPayees,
+      fallback: () => known.payees,
+      draw: (payees) => drawPayees(payees, go),
+      summary: (payees) => counted("payees.count", payees.length),
     });
   },
 };

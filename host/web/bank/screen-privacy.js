@@ -1,22 +1,25 @@
-// Privacy: one plain question about usage data, answered with yes or no, changed at any time.
+// Privacy: one question about usage data, answered with yes or no, and changed at any time.
 
+/** @import { Consent, Screen } from "./types.js" */
+import { h, show } from "../shared/dom.js";
 import { loadConsent, saveConsent } from "./analytics.js";
 import { announce } from "./announce.js";
-import { h, show } from "./dom.js";
 import { notice, pair } from "./drawing.js";
 import { choiceField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { load } from "./loading.js";
+import { drawLoaded } from "./loading.js";
 import { day } from "./times.js";
 import { t } from "./words.js";
 
+/** @param {Consent} consent */
 function stateOf({ granted, updatedAt }) {
   if (!updatedAt) return t("privacy.undecided");
   return t(granted ? "privacy.granted" : "privacy.refused", { day: day(new Date(updatedAt)) });
 }
 
+/** @param {Consent} consent */
 function drawConsent(consent) {
-  const state = h("div", null, notice("info", h("p", null, stateOf(consent))));
+  const state = h("div", notice("info", h("p", stateOf(consent))));
   const field = choiceField({
     name: "granted",
     legend: t("privacy.question"),
@@ -32,17 +35,16 @@ function drawConsent(consent) {
     fields: [field],
     submit: t("privacy.submit"),
     busy: t("saving"),
-    drafted: false,
+    isDrafted: false,
     send: async ({ granted }) => {
       const answer = await saveConsent(granted === "true");
-      show(state, notice("good", h("p", null, stateOf(answer))));
+      show(state, notice("good", h("p", stateOf(answer))));
       announce(stateOf(answer));
     },
   });
   return [
     h(
-      "dl",
-      { class: "facts wide" },
+      "dl.facts.wide",
       pair(t("privacy.what.title"), t("privacy.what")),
       pair(t("privacy.why.title"), t("privacy.why")),
       pair(t("privacy.never.title"), t("privacy.never")),
@@ -53,11 +55,12 @@ function drawConsent(consent) {
   ];
 }
 
+/** @type {Screen} */
 export const privacyScreen = {
   path: "/privacy",
   name: "privacy",
   title: () => t("privacy.title"),
   draw(place, { signal }) {
-    return load(place, { signal, asking: loadConsent, drawing: drawConsent });
+    return drawLoaded(place, { signal, load: loadConsent, draw: drawConsent });
   },
 };

@@ -1,34 +1,23 @@
-// Sign in: with a token from outside, or in the sandbox under any name. Stands in front of whichever screen the
-// address names, so that one goes on where one was.
+// Sign-in, with an access token or, in the sandbox, as any user. The address names the screen that follows.
 
-import { h, show } from "./dom.js";
+/** @import { Form, Screen } from "./types.js" */
+import { h, show } from "../shared/dom.js";
+import { asProblem } from "../shared/problem.js";
+import { isSendable, tokenIn } from "../shared/token.js";
 import { notice, streams } from "./drawing.js";
 import { textField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { enterSandbox, inSandbox, reasonNow, signIn } from "./session.js";
-import { isSendable, tokenIn } from "./token.js";
+import { inSandbox, reasonNow, signIn, signInToSandbox } from "./session.js";
 import { t } from "./words.js";
 
-/** Longest user name that the service takes. */
+/** The service's limit. */
 const USER_CHARS_MAX = 255;
 
+/** @param {string} text */
 function faultOfToken(text) {
   const token = tokenIn(text);
   if (token === "") return t("sign-in.token.empty");
-  // A header takes no other characters.
   return isSendable(token) ? "" : t("sign-in.token.odd");
-}
-
-/** The session treats a 401 as its own end; here it means that this token is not good. */
-function trying(form, act) {
-  return async (values) => {
-    try {
-      await act(values);
-    } catch (problem) {
-      if (problem.status !== 401) throw problem;
-      form().showFaults([{ field: form().fields[0], text: t("sign-in.token.refused") }]);
-    }
-  };
 }
 
 function tokenForm() {
@@ -36,21 +25,26 @@ function tokenForm() {
     name: "token",
     label: t("sign-in.token"),
     hint: t("sign-in.token.hint"),
-    type: "password",
-    spellcheck: "false",
-    autocapitalize: "none",
+    attributes: { type: "password", spellcheck: "false", autocapitalize: "none" },
     check: faultOfToken,
   });
+  /** @type {Form} */
   const form = drawForm({
     name: "sign-in",
     fields: [field],
     submit: t("sign-in.token.submit"),
     busy: t("sign-in.busy"),
-    drafted: false,
-    send: trying(
-      () => form,
-      ({ token }) => signIn(tokenIn(token)),
-    ),
+    isDrafted: false,
+    send: async ({ token }) => {
+      try {
+        await signIn(tokenIn(token));
+      } catch (error) {
+        const problem = asProblem(error);
+        // Elsewhere a 401 ends the session; here the token is not valid.
+        if (problem.status !== 401) throw problem;
+        form.showFaults([{ field, text: t("sign-in.token.refused") }]);
+      }
+    },
   });
   return form.element;
 }
@@ -60,10 +54,7 @@ function sandboxForm() {
     name: "user",
     label: t("sign-in.user"),
     hint: t("sign-in.user.hint"),
-    autocomplete: "username",
-    spellcheck: "false",
-    autocapitalize: "none",
-    maxlength: USER_CHARS_MAX,
+    attributes: { autocomplete: "username", spellcheck: "false", autocapitalize: "none", maxlength: USER_CHARS_MAX },
     check: (user) => (user === "" ? t("sign-in.user.empty") : ""),
   });
   return drawForm({
@@ -71,13 +62,15 @@ function sandboxForm() {
     fields: [field],
     submit: t("sign-in.sandbox.submit"),
     busy: t("sign-in.busy"),
-    drafted: false,
-    send: ({ user }) => enterSandbox(user),
+    isDrafted: false,
+    send: ({ user }) => signInToSandbox(user),
   }).element;
 }
 
-const REASONS = { expired: "warn", left: "good" };
+/** @type {{ expired: "warn", left: "good" }} */
+const MOODS = { expired: "warn", left: "good" };
 
+/** @type {Screen} */
 export const signInScreen = {
   path: "/sign-in",
   name: "login",
@@ -87,33 +80,27 @@ export const signInScreen = {
     show(
       place,
       h(
-        "div",
-        { class: "entrance" },
+        "div.entrance",
         reason &&
           h(
-            "div",
-            { class: "notice-row", role: REASONS[reason] === "warn" ? "alert" : "status" },
-            notice(
-              REASONS[reason],
-              h("p", { class: "title" }, t(`sign-in.${reason}.title`)),
-              h("p", null, t(`sign-in.${reason}`)),
-            ),
+            "div.notice-row",
+            { role: MOODS[reason] === "warn" ? "alert" : "status" },
+            notice(MOODS[reason], h("p.title", t(`sign-in.${reason}.title`)), h("p", t(`sign-in.${reason}`))),
           ),
-        h("div", { class: "hero" }, h("p", null, t("sign-in.lead")), streams()),
+        h("div.hero", h("p", t("sign-in.lead")), streams()),
         h(
-          "div",
-          { class: "doors" },
+          "div.doors",
           inSandbox() &&
             h(
-              "section",
-              { class: "sheet", "aria-labelledby": "sandbox-title" },
+              "section.sheet",
+              { "aria-labelledby": "sandbox-title" },
               h("h2", { id: "sandbox-title" }, t("sign-in.sandbox")),
-              h("p", { class: "hint" }, t("sign-in.sandbox.about")),
+              h("p.hint", t("sign-in.sandbox.about")),
               sandboxForm(),
             ),
           h(
-            "section",
-            { class: "sheet", "aria-labelledby": "token-title" },
+            "section.sheet",
+            { "aria-labelledby": "token-title" },
             h("h2", { id: "token-title" }, t("sign-in.with-token")),
             tokenForm(),
           ),

@@ -1,53 +1,63 @@
 // Transfer, step 2: how much.
 
-import { choose, draftNow, takeBlame } from "./draft.js";
-import { h, show } from "./dom.js";
-import { money, payeeName } from "./drawing.js";
+/** @import { Account, Field, Form, Go, Payee, Screen } from "./types.js" */
+import { h, show } from "../shared/dom.js";
+import { choose, draftNow, takeFault } from "./draft.js";
+import { money, pair, payeeName } from "./drawing.js";
 import { textField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { accountOf, askAccounts, known } from "./known.js";
-import { load } from "./loading.js";
+import { accountOf, known, loadAccounts } from "./known.js";
+import { drawLoaded } from "./loading.js";
 import { readAmount, toJson, writeMoney } from "./money.js";
 import { unsettledGuard } from "./screen-transfer-parties.js";
 import { t } from "./words.js";
 
+/** @param {string} text */
 function faultOf(text) {
   const { fault } = readAmount(text);
   return fault ? t(`amount.${fault}`) : "";
 }
 
-function drawAmount({ account }, go) {
-  const draft = draftNow();
+/** The account's present balance. @param {Account} account */
+async function balanceOf(account) {
+  await loadAccounts();
+  return accountOf(account.id)?.centavos ?? account.centavos;
+}
+
+/** @param {Account} account @param {Payee} payee @param {Go} go */
+function drawAmount(account, payee, go) {
+  const { centavos, toBeneficiaryId } = draftNow();
+  /** @type {Field<string>} */
   const field = textField({
     name: "amount",
     label: t("amount.label"),
     hint: t("amount.hint"),
-    inputmode: "decimal",
     prefix: "$",
     suffix: "MXN",
-    class: "amount digits",
     check: faultOf,
+    attributes: { inputmode: "decimal", class: "amount digits" },
   });
-  if (draft.centavos !== null) field.write(toJson(draft.centavos));
-  const available = h("dd", null, money(account.centavos));
-  // It may be older than this screen; nobody waits for the newer one.
-  fresh(account)
-    .then((centavos) => show(available, money(centavos)))
+  if (centavos !== null) field.write(toJson(centavos));
+  const available = h("dd", money(account.centavos));
+  // The known balance may be old; nobody has to wait for the new one.
+  balanceOf(account)
+    .then((balance) => show(available, money(balance)))
     .catch(() => {});
+  /** @type {Form} */
   const form = drawForm({
-    // By payee: what was typed for one is no proposal for another.
-    name: `amount ${draft.toBeneficiaryId}`,
+    // By payee: an amount for one must not be proposed for another.
+    name: `amount ${toBeneficiaryId}`,
     fields: [field],
     submit: t("continue"),
     send: async ({ amount }) => {
-      const { centavos } = readAmount(amount);
-      // What was known may be old: money may have come in meanwhile.
-      const most = centavos > account.centavos ? await fresh(account) : account.centavos;
-      if (centavos > most) {
-        form.showFaults([{ field, text: t("amount.too-much", { available: writeMoney(most) }) }]);
+      const chosen = readAmount(amount).centavos ?? 0;
+      // The known balance may be old: money may have come in meanwhile.
+      const balance = chosen > account.centavos ? await balanceOf(account) : account.centavos;
+      if (chosen > balance) {
+        form.showFaults([{ field, text: t("amount.too-much", { available: writeMoney(balance) }) }]);
         return;
       }
-      choose({ centavos });
+      choose({ centavos: chosen });
       go("/transfer/review");
     },
   });
@@ -56,27 +66,17 @@ function drawAmount({ account }, go) {
     field,
     parts: [
       h(
-        "dl",
-        { class: "facts" },
-        h(
-          "div",
-          null,
-          h("dt", null, t("amount.to")),
-          h("dd", null, h("strong", null, payeeName(draft.payee)), h("br"), draft.payee.bankName),
-        ),
-        h("div", null, h("dt", null, t("amount.available")), available),
+        "dl.facts",
+        pair(t("amount.to"), h("strong", payeeName(payee)), h("br"), payee.bankName),
+        h("div", h("dt", t("amount.available")), available),
       ),
       form.element,
-      h("p", null, h("a", { href: "#/transfer/parties" }, t("back"))),
+      h("p", h("a", { href: "#/transfer/parties" }, t("back"))),
     ],
   };
 }
 
-async function fresh(account) {
-  await askAccounts();
-  return accountOf(account.id)?.centavos ?? account.centavos;
-}
-
+/** @type {Screen} */
 export const amountScreen = {
   path: "/transfer/amount",
   name: "transfer_amount",
@@ -87,23 +87,28 @@ export const amountScreen = {
     const { fromAccountId, toBeneficiaryId } = draftNow();
     return unsettledGuard() ?? (fromAccountId && toBeneficiaryId ? null : "/transfer/parties");
   },
-  draw(place, { signal, go }) {
+  async draw(place, { signal, go }) {
+    /** @type {ReturnType<typeof drawAmount> | undefined} */
     let drawn;
-    return load(place, {
+    await drawLoaded(place, {
       signal,
       lines: 2,
-      asking: async () => {
-        // The step before has just asked; only after a reload nothing is known.
-        if (!known.accounts) await askAccounts();
-        return { account: accountOf(draftNow().fromAccountId) };
+      load: async () => {
+        // Unknown only after a reload: the step before has loaded them.
+        if (!known.accounts) await loadAccounts();
+        return accountOf(draftNow().fromAccountId);
       },
-      drawing: (answer) => {
-        drawn = answer.account && drawAmount(answer, go);
-        return drawn ? drawn.parts : go("/transfer/parties", { instead: true });
+      draw: (account) => {
+        const { payee } = draftNow();
+        if (!account || !payee) {
+          go("/transfer/parties", { replace: true });
+          return null;
+        }
+        drawn = drawAmount(account, payee, go);
+        return drawn.parts;
       },
-    }).then(() => {
-      const blamed = drawn && takeBlame(["amount"]);
-      if (blamed) drawn.form.showFaults([{ field: drawn.field, text: blamed.text }]);
     });
+    const fault = drawn && takeFault(["amount"]);
+    if (drawn && fault) drawn.form.showFaults([{ field: drawn.field, text: fault.text }]);
   },
 };

@@ -1,37 +1,34 @@
 // Transfer, step 1: from which account, and to whom.
 
+/** @import { Account, ChoiceField, Go, Payee, Screen } from "./types.js" */
+import { h } from "../shared/dom.js";
 import { announce } from "./announce.js";
-import { choose, draftNow, isUnsettled, resume, takeBlame } from "./draft.js";
-import { h } from "./dom.js";
+import { choose, draftNow, isUnsettled, resume, takeFault } from "./draft.js";
 import { listedNumber, money, number, payeeName, typeName } from "./drawing.js";
 import { choiceField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { askAccounts, askHistory, askPayees, known } from "./known.js";
-import { load } from "./loading.js";
+import { known, loadAccounts, loadHistory, loadPayees } from "./known.js";
+import { drawLoaded } from "./loading.js";
 import { userNow } from "./session.js";
 import { counted, t } from "./words.js";
 
-/** From this many payees on a filter is quicker than looking. */
+/** From this many payees, filtering is quicker than looking. */
 const FILTER_FROM = 7;
 
-/** What was sent and never answered comes first: its outcome is open until it is tried again. */
+/** An unsettled transfer comes first: its outcome is unknown until it is tried again. */
 export function unsettledGuard() {
   return isUnsettled() && resume(userNow()) ? "/transfer/review" : null;
 }
 
-function empty(title, about, link, action) {
-  return h(
-    "div",
-    { class: "sheet empty" },
-    h("h2", null, title),
-    h("p", null, about),
-    h("p", { class: "acts" }, h("a", { class: "button main", href: link }, action)),
-  );
+/** @param {string} title @param {string} about @param {string} link @param {string} action */
+function drawEmpty(title, about, link, action) {
+  return h("div.sheet.empty", h("h2", title), h("p", about), h("p.acts", h("a.button.main", { href: link }, action)));
 }
 
+/** @param {string} text */
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
-/** A field that leaves only the payees whose name, alias or bank has what is typed. */
+/** A field that hides payees whose name, alias and bank do not match. @param {Payee[]} payees @param {() => HTMLElement[]} rows */
 function filterOf(payees, rows) {
   const input = h("input", { type: "search", id: "payee-filter", autocomplete: "off" });
   input.addEventListener("input", () => {
@@ -44,9 +41,10 @@ function filterOf(payees, rows) {
     });
     announce(counted("parties.filtered", count));
   });
-  return h("div", { class: "filter" }, h("label", { for: "payee-filter" }, t("parties.filter")), input);
+  return h("div.filter", h("label", { for: "payee-filter" }, t("parties.filter")), input);
 }
 
+/** @param {Account[]} accounts @param {Payee[]} payees @returns {ChoiceField[]} */
 function drawFields(accounts, payees) {
   const draft = draftNow();
   const only = accounts.length === 1 ? accounts[0].id : null;
@@ -57,11 +55,12 @@ function drawFields(accounts, payees) {
     value: draft.fromAccountId ?? only,
     options: accounts.map((it) => ({
       value: it.id,
-      label: h("strong", null, typeName(it.accountType)),
+      label: h("strong", typeName(it.accountType)),
       about: [number(it.accountNumber), h("br"), t("parties.available"), " ", money(it.centavos)],
     })),
     check: (id) => (id === null ? t("parties.from.empty") : ""),
   });
+  /** @type {ChoiceField} */
   const to = choiceField({
     name: "toBeneficiaryId",
     legend: t("parties.to"),
@@ -69,7 +68,7 @@ function drawFields(accounts, payees) {
     value: payees.some((it) => it.id === draft.toBeneficiaryId) ? draft.toBeneficiaryId : null,
     options: payees.map((it) => ({
       value: it.id,
-      label: h("strong", null, payeeName(it)),
+      label: h("strong", payeeName(it)),
       about: [it.bankName, h("br"), listedNumber(it.accountNumber)],
     })),
     before: payees.length >= FILTER_FROM && filterOf(payees, () => to.rows),
@@ -78,26 +77,32 @@ function drawFields(accounts, payees) {
   return [from, to];
 }
 
-function drawParties({ accounts, payees }, go) {
-  if (accounts.length === 0)
-    return empty(t("accounts.empty.title"), t("parties.no-account"), "#/accounts/new", t("accounts.open"));
+/** @param {Account[]} accounts @param {Payee[]} payees @param {Go} go */
+function drawParties(accounts, payees, go) {
+  if (accounts.length === 0) {
+    const element = drawEmpty(t("accounts.empty.title"), t("parties.no-account"), "#/accounts/new", t("accounts.open"));
+    return { element };
+  }
   const add = "#/beneficiaries/new?for=transfer";
-  if (payees.length === 0) return empty(t("payees.empty.title"), t("parties.no-payee"), add, t("payees.add"));
+  if (payees.length === 0) {
+    return { element: drawEmpty(t("payees.empty.title"), t("parties.no-payee"), add, t("payees.add")) };
+  }
   const fields = drawFields(accounts, payees);
   const form = drawForm({
     name: "parties",
     fields,
     submit: t("continue"),
-    drafted: false,
-    extra: h("p", null, h("a", { href: add }, t("parties.add"))),
+    isDrafted: false,
+    extra: h("p", h("a", { href: add }, t("parties.add"))),
     send: async (values) => {
       choose({ ...values, payee: payees.find((it) => it.id === values.toBeneficiaryId) });
       go("/transfer/amount");
     },
   });
-  return { form, fields };
+  return { element: form.element, form };
 }
 
+/** @type {Screen} */
 export const partiesScreen = {
   path: "/transfer/parties",
   name: "transfer_beneficiary",
@@ -105,25 +110,28 @@ export const partiesScreen = {
   step: 1,
   title: () => t("parties.title"),
   guard: unsettledGuard,
-  draw(place, { signal, go }) {
-    // For the risk of what is to come, should the line break in between.
-    askHistory();
+  async draw(place, { signal, go }) {
+    // For the risk score, should the connection break before it.
+    loadHistory();
+    /** @type {ReturnType<typeof drawParties> | undefined} */
     let drawn;
-    return load(place, {
+    await drawLoaded(place, {
       signal,
-      asking: async () => {
-        const [accounts, payees] = await Promise.all([askAccounts(), askPayees()]);
+      load: async () => {
+        const [accounts, payees] = await Promise.all([loadAccounts(), loadPayees()]);
         return { accounts, payees };
       },
-      remembered: () => (known.accounts && known.payees ? known : null),
-      drawing: (answer) => {
-        drawn = drawParties(answer, go);
-        return drawn.form?.element ?? drawn;
+      fallback: () => {
+        const { accounts, payees } = known;
+        return accounts && payees && { accounts, payees };
       },
-    }).then(() => {
-      const blamed = drawn?.form && takeBlame(["fromAccountId", "toBeneficiaryId"]);
-      if (blamed)
-        drawn.form.showFaults([{ field: drawn.fields.find((it) => it.name === blamed.name), text: blamed.text }]);
+      draw: ({ accounts, payees }) => {
+        drawn = drawParties(accounts, payees, go);
+        return drawn.element;
+      },
     });
+    const fault = drawn?.form && takeFault(["fromAccountId", "toBeneficiaryId"]);
+    const field = drawn?.form?.fields.find((it) => it.name === fault?.name);
+    if (fault && field) drawn?.form?.showFaults([{ field, text: fault.text }]);
   },
 };

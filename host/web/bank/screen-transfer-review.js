@@ -1,176 +1,92 @@
-// Transfer, step 3: everything once more before it is sent, with its risk in words. Nothing leaves without this step.
-// A key made here, once for each reviewed transfer, lets it be tried again without ever being sent twice.
+// Transfer, step 3: everything once more, with the risk in words. Nothing is sent without this step, and the key that is
+// made here lets a transfer be tried again without being sent twice.
 
-import * as api from "./api.js";
-import { record } from "./analytics.js";
+/** @import { FullDraft, Go, Screen, Verdict } from "./types.js" */
+import { button, h, show } from "../shared/dom.js";
+import { asProblem } from "../shared/problem.js";
 import { announce } from "./announce.js";
-import { remember } from "./device.js";
-import { ask } from "./dialog.js";
-import {
-  blame,
-  draftNow,
-  dropKey,
-  finish,
-  isSendable,
-  isUnsettled,
-  judged,
-  keyNow,
-  resume,
-  settle,
-  start,
-  unsettle,
-} from "./draft.js";
-import { button, focusOn, h, show } from "./dom.js";
+import { groupsOf } from "./clabe.js";
+import { confirmed } from "./dialog.js";
+import { fullDraft, isUnsettled, resume, settle, start } from "./draft.js";
 import { money, notice, number, pair, payeeName, problemNotice, skeleton, typeName } from "./drawing.js";
 import { tickField } from "./fields.js";
-import { drawForm, titles } from "./form.js";
-import { accountOf, askAccounts, sawTransfer } from "./known.js";
+import { drawForm } from "./form.js";
+import { accountOf, loadAccounts } from "./known.js";
 import { writeMoney } from "./money.js";
-import { fieldFault, isOutcomeOpen } from "./problems.js";
-import { groupsOf } from "./clabe.js";
-import { judge } from "./risk.js";
 import { reasons } from "./reasons.js";
+import { scoreRisk } from "./risk.js";
 import { userNow } from "./session.js";
+import { goCorrect, sendDraft } from "./transfer-sending.js";
 import { t } from "./words.js";
 
-/** Where a refusal can be mended, by its code; the others by the field that the bank names. */
-const MENDED_AT = {
-  "insufficient-funds": "amount",
-  "limit-exceeded": "amount",
-  "invalid-amount": "amount",
-  "account-not-found": "fromAccountId",
-  "beneficiary-not-found": "toBeneficiaryId",
-  "beneficiary-cooling": "toBeneficiaryId",
-  "same-account": "toBeneficiaryId",
-};
-const SCREEN_OF = {
-  amount: "/transfer/amount",
-  fromAccountId: "/transfer/parties",
-  toBeneficiaryId: "/transfer/parties",
-};
+/** @typedef {{ go: Go, redraw: () => void }} Tools */
 
-function drawFacts(draft) {
-  const account = accountOf(draft.fromAccountId);
-  const { payee } = draft;
+/** @param {FullDraft} draft */
+const summaryOf = ({ centavos, payee }) => ({
+  amount: writeMoney(centavos),
+  name: payee.name,
+  bank: payee.bankName,
+  number: groupsOf(payee.accountNumber).join(" "),
+});
+
+/** @param {string[]} sentences */
+const drawList = (sentences) =>
+  h(
+    "ul",
+    sentences.map((it) => h("li", it)),
+  );
+
+/** @param {FullDraft} draft */
+function drawFacts({ fromAccountId, payee, centavos }) {
+  const account = accountOf(fromAccountId);
   return h(
-    "div",
-    { class: "sheet" },
+    "div.sheet",
     h(
-      "dl",
-      { class: "facts review" },
-      h(
-        "div",
-        { class: "amount" },
-        h("dt", null, t("review.amount")),
-        h("dd", null, money(draft.centavos, "money large")),
-      ),
-      pair(t("review.to"), h("strong", null, payeeName(payee))),
+      "dl.facts.review",
+      h("div.amount", h("dt", t("review.amount")), h("dd", money(centavos, "money large"))),
+      pair(t("review.to"), h("strong", payeeName(payee))),
       pair(t("review.bank"), payee.bankName),
       pair(t("review.number"), number(payee.accountNumber)),
       account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
     ),
     !isUnsettled() &&
       h(
-        "p",
-        { class: "acts" },
+        "p.acts",
         h("a", { href: "#/transfer/parties" }, t("review.change.parties")),
         h("a", { href: "#/transfer/amount" }, t("review.change.amount")),
       ),
   );
 }
 
-/** What the risk is and why; `verdict.by` tells who judged. */
+/** @param {Verdict} verdict */
+const keyOfRisk = ({ scoredBy, level }) => (scoredBy === "nobody" ? "risk.nobody" : `risk.${level}`);
+
+/** The risk and its reasons. @param {Verdict} verdict @param {FullDraft} draft */
 function drawRisk(verdict, draft) {
-  const said = reasons(verdict, draft);
-  const mood = { low: "good", medium: "warn", high: "bad" }[verdict.level];
+  const sentences = reasons(verdict, draft);
+  const mood = /** @type {const} */ ({ low: "good", medium: "warn", high: "bad" })[verdict.level];
+  const { modelVersion, scoredBy } = verdict;
   return h(
-    "section",
-    { class: "risk", "aria-labelledby": "risk-title" },
+    "section.risk",
+    { "aria-labelledby": "risk-title" },
     notice(
       mood,
-      h("h2", { id: "risk-title" }, t(verdict.by === "nobody" ? "risk.nobody.title" : `risk.${verdict.level}.title`)),
-      h(
-        "p",
-        null,
-        t(verdict.by === "nobody" ? "risk.nobody" : `risk.${verdict.level}`, {
-          name: draft.payee.name,
-          amount: writeMoney(draft.centavos),
-          number: groupsOf(draft.payee.accountNumber).join(" "),
-        }),
-      ),
-      said.length > 0 &&
-        h(
-          "ul",
-          null,
-          said.map((sentence) => h("li", null, sentence)),
-        ),
-      verdict.level !== "low" && h("p", null, h("strong", null, t("risk.pressure"))),
+      h("h2", { id: "risk-title" }, t(`${keyOfRisk(verdict)}.title`)),
+      h("p", t(keyOfRisk(verdict), summaryOf(draft))),
+      sentences.length > 0 && drawList(sentences),
+      verdict.level !== "low" && h("p", h("strong", t("risk.pressure"))),
     ),
-    verdict.modelVersion &&
-      h("p", { class: "model" }, t(`risk.by.${verdict.by}`, { modelVersion: verdict.modelVersion })),
+    modelVersion && h("p.model", t(`risk.by.${scoredBy}`, { modelVersion })),
   );
 }
 
-/** A refusal by the bank: to the step where it can be mended, or said here. Tells whether one goes elsewhere. */
-function mend(problem, go) {
-  if (problem.status !== 400) return false;
-  const own = MENDED_AT[problem.code];
-  const [error] = problem.errors;
-  const field = own ?? (SCREEN_OF[error?.field] ? error.field : null);
-  if (!field) return false;
-  const available = accountOf(draftNow().fromAccountId)?.centavos ?? 0;
-  const text =
-    problem.code === "insufficient-funds"
-      ? t("fault.insufficient-funds", { available: writeMoney(available) })
-      : fieldFault(own ? problem : error);
-  blame(field, text);
-  go(SCREEN_OF[field]);
-  return true;
-}
-
-async function whenSent(transfer, draft, go) {
-  sawTransfer(transfer);
-  if (transfer.status === "completed") remember(userNow());
-  record("transfer_completed", reviewScreen.name);
-  const account = accountOf(draft.fromAccountId);
-  finish({ transfer, account, payee: draft.payee });
-  go("/transfer/receipt", { instead: true });
-}
-
-/** Sends the draft under its key. What becomes of it decides what is shown. */
-async function sendDraft({ go, redraw, place }) {
-  const draft = draftNow();
-  const key = keyNow();
-  unsettle(userNow());
-  try {
-    await whenSent(await api.send(draft, key), draft, go);
-  } catch (problem) {
-    if (problem.status === undefined) throw problem;
-    if (!isOutcomeOpen(problem)) settle();
-    if (problem.status === 401) return;
-    if (problem.status === 400 || problem.status === 422) {
-      // The refusal holds for this key for ever.
-      dropKey();
-      if (problem.code === "insufficient-funds") await askAccounts().catch(() => {});
-      if (mend(problem, go)) return;
-    }
-    if (isUnsettled()) redraw();
-    titles.setFaulty(true);
-    const shown = h("div", { tabindex: -1 }, problemNotice(problem));
-    // After drawing anew the place is another one.
-    const faults = place.isConnected ? place : document.querySelector(".send-faults");
-    show(faults, shown);
-    focusOn(shown);
-  }
-}
-
-/** The buttons for a transfer whose outcome is open: nothing can be changed, only asked again. */
-function drawUnsettled(tools) {
-  const faults = h("div", { class: "faults send-faults" });
+/** The actions for an unsettled transfer: it cannot be changed, only tried again or left. @param {FullDraft} draft @param {Tools} tools */
+function drawUnsettled(draft, tools) {
+  const faults = h("div.faults.send-faults");
   const discard = async () => {
-    const isSure = await ask({
+    const isSure = await confirmed({
       title: t("unsettled.discard.title"),
-      about: h("p", null, t("unsettled.discard.about")),
+      about: h("p", t("unsettled.discard.about")),
       yes: t("unsettled.discard.yes"),
       no: t("unsettled.discard.no"),
       isGrave: true,
@@ -185,74 +101,58 @@ function drawUnsettled(tools) {
     fields: [],
     submit: t("unsettled.again"),
     busy: t("review.busy"),
-    drafted: false,
-    send: () => sendDraft({ ...tools, place: faults }),
+    isDrafted: false,
+    send: () => sendDraft(draft, { ...tools, faults }),
   });
   return [
-    notice("warn", h("p", { class: "title" }, t("unsettled.title")), h("p", null, t("unsettled.about"))),
+    notice("warn", h("p.title", t("unsettled.title")), h("p", t("unsettled.about"))),
     faults,
     form.element,
     h(
-      "p",
-      { class: "acts" },
+      "p.acts",
       h("a", { href: "#/history" }, t("unsettled.history")),
       button(t("unsettled.discard"), discard, { class: "quiet" }),
     ),
   ];
 }
 
-function acknowledgment(draft) {
-  const { payee } = draft;
-  return tickField({
+/** A medium risk is confirmed in a dialog that repeats its reasons. @param {Verdict} verdict @param {FullDraft} draft */
+function confirmMedium(verdict, draft) {
+  const { amount, name } = summaryOf(draft);
+  return confirmed({
+    title: t("confirm.title", { amount, name }),
+    about: [h("p", draft.payee.bankName, ", ", number(draft.payee.accountNumber)), drawList(reasons(verdict, draft))],
+    no: t("confirm.no"),
+    yes: t("confirm.yes", { amount }),
+  });
+}
+
+/** @param {Verdict} verdict @param {FullDraft} draft @param {Tools} tools */
+function drawSending(verdict, draft, tools) {
+  const faults = h("div.faults.send-faults");
+  const acknowledgment = tickField({
     name: "acknowledged",
-    label: t("review.acknowledge", {
-      amount: writeMoney(draft.centavos),
-      name: payee.name,
-      bank: payee.bankName,
-      number: groupsOf(payee.accountNumber).join(" "),
-    }),
+    label: t("review.acknowledge", summaryOf(draft)),
     check: (isTicked) => (isTicked ? "" : t("review.acknowledge.empty")),
   });
-}
-
-/** A medium risk is confirmed by itself, with its reasons once more. */
-function askOnce(verdict, draft) {
-  return ask({
-    title: t("confirm.title", { amount: writeMoney(draft.centavos), name: draft.payee.name }),
-    about: [
-      h("p", null, draft.payee.bankName, ", ", number(draft.payee.accountNumber)),
-      h(
-        "ul",
-        null,
-        reasons(verdict, draft).map((it) => h("li", null, it)),
-      ),
-    ],
-    no: t("confirm.no"),
-    yes: t("confirm.yes", { amount: writeMoney(draft.centavos) }),
-  });
-}
-
-function drawSending(verdict, tools) {
-  const draft = draftNow();
-  const faults = h("div", { class: "faults send-faults" });
-  const fields = verdict.level === "high" ? [acknowledgment(draft)] : [];
   const isLow = verdict.level === "low";
   const form = drawForm({
     name: "review",
-    fields,
-    drafted: false,
-    confirm: verdict.level === "medium" ? () => askOnce(verdict, draft) : undefined,
-    send: () => sendDraft({ ...tools, place: faults }),
-    submit: t("review.submit", { amount: writeMoney(draft.centavos), name: draft.payee.name }),
-    // Where there is reason for doubt, not sending is as near and as easy to see as sending.
+    fields: verdict.level === "high" ? [acknowledgment] : [],
+    isDrafted: false,
+    confirm: verdict.level === "medium" ? () => confirmMedium(verdict, draft) : undefined,
+    send: () => sendDraft(draft, { ...tools, faults }),
+    submit: t("review.submit", summaryOf(draft)),
+    // When in doubt, not sending is as near and as visible as sending.
     submitClass: isLow ? "main" : null,
     beside: h("a", { class: isLow ? null : "button", href: "#/transfer/amount" }, t(isLow ? "back" : "review.not")),
     busy: t("review.busy"),
-    extra: h("p", { class: "hint" }, t("review.once")),
+    extra: h("p.hint", t("review.once")),
   });
   return [drawRisk(verdict, draft), faults, form.element];
 }
 
+/** @type {Screen} */
 export const reviewScreen = {
   path: "/transfer/review",
   name: "transfer_confirm",
@@ -261,33 +161,33 @@ export const reviewScreen = {
   title: () => t("review.title"),
   guard() {
     if (isUnsettled() && resume(userNow())) return null;
-    return isSendable() ? null : "/transfer/parties";
+    return fullDraft() ? null : "/transfer/parties";
   },
   async draw(place, { signal, go, redraw }) {
-    const facts = h("div", { class: "flow" });
-    const below = h("div", { class: "flow", "aria-busy": "true" });
-    const drawTop = () => show(facts, drawFacts(draftNow()), notice("info", h("p", null, t("review.spei"))));
+    const draft = fullDraft();
+    if (!draft) return;
+    const facts = h("div.flow");
+    const below = h("div.flow", { "aria-busy": "true" });
+    const drawTop = () => show(facts, drawFacts(draft), notice("info", h("p", t("review.spei"))));
     drawTop();
     show(place, facts, below);
-    const tools = { go, redraw };
-    if (!accountOf(draftNow().fromAccountId)) await askAccounts().catch(() => {});
+    if (!accountOf(draft.fromAccountId)) await loadAccounts().catch(() => {});
     if (signal.aborted) return;
     drawTop();
     if (isUnsettled()) {
-      show(below, drawUnsettled(tools));
+      show(below, drawUnsettled(draft, { go, redraw }));
       below.removeAttribute("aria-busy");
       return;
     }
-    show(below, h("div", { role: "status" }, h("p", null, t("risk.asking"))), skeleton(2));
+    show(below, h("div", { role: "status" }, h("p", t("risk.asking"))), skeleton(2));
     try {
-      const verdict = await judge(draftNow(), userNow());
+      const verdict = await scoreRisk(draft, userNow());
       if (signal.aborted) return;
-      judged(verdict);
-      show(below, drawSending(verdict, tools));
-      announce(t(verdict.by === "nobody" ? "risk.nobody.title" : `risk.${verdict.level}.title`));
-    } catch (problem) {
-      if (problem.status === undefined) throw problem;
-      if (signal.aborted || problem.status === 401 || mend(problem, go)) return;
+      show(below, drawSending(verdict, draft, { go, redraw }));
+      announce(t(`${keyOfRisk(verdict)}.title`));
+    } catch (error) {
+      const problem = asProblem(error);
+      if (signal.aborted || problem.status === 401 || goCorrect(problem, go)) return;
       show(below, problemNotice(problem, redraw));
     } finally {
       below.removeAttribute("aria-busy");

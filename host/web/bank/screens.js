@@ -1,7 +1,6 @@
-// Every screen of the page by its address. A screen is {path, name, title(), draw(place, tools)}, and where it needs
-// them: `nav`, the entry that stays marked; `step`, its place in a flow; `guard()`, which gives the address to go to
-// instead when this screen makes no sense now.
+// Every screen of the page, by path.
 
+/** @import { Screen } from "./types.js" */
 import { accountsScreen } from "./screen-accounts.js";
 import { helpScreen } from "./screen-help.js";
 import { historyScreen } from "./screen-history.js";
@@ -14,6 +13,7 @@ import { partiesScreen } from "./screen-transfer-parties.js";
 import { receiptScreen } from "./screen-transfer-receipt.js";
 import { reviewScreen } from "./screen-transfer-review.js";
 
+/** @type {Screen[]} */
 const SCREENS = [
   accountsScreen,
   openAccountScreen,
@@ -28,10 +28,10 @@ const SCREENS = [
   privacyScreen,
 ];
 
-/** What the navigation leads to, in its order. */
+/** @type {Screen[]} */
 export const NAVIGATION = [accountsScreen, partiesScreen, payeesScreen, historyScreen, helpScreen, privacyScreen];
 
-/** The screen of an address; the accounts for one that names none. */
+/** The screen of a path, or else the accounts. @param {string} path */
 export function screenOf(path) {
   const plain = path.split("?")[0];
   return SCREENS.find((it) => it.path === plain) ?? accountsScreen;

@@ -1,47 +1,50 @@
-// Who is signed in, and until when. A session that ends by itself keeps what the person was doing, for the same
-// person; one that they end leaves nothing behind.
+// Who is signed in, and until when. A session that expires keeps what the person was doing, for the same person; signing
+// out leaves nothing behind.
 
-import * as api from "./api.js";
+import { claimsOf } from "../shared/token.js";
 import { forgetConsent, loadConsent } from "./analytics.js";
+import * as api from "./api.js";
 import { behaviour } from "./behaviour.js";
 import { forgetTransfer } from "./draft.js";
 import { forgetDrafts } from "./form.js";
-import { askHistory, forgetAll } from "./known.js";
-import { forgetProfile, loadProfile } from "./profile.js";
-import { prepare } from "./scorers.js";
-import { claimsOf, forget, keep, token } from "./token.js";
+import { forgetAll, loadHistory } from "./known.js";
+import { loadProfile, restoreLook } from "./profile.js";
+import { loadScorers } from "./scorers.js";
+import { clearToken, storeToken, token } from "./token.js";
 
-/** How long before its end a session says so: time enough to read it, find the button and sign in again. */
+/** Time enough to read the warning, find the button and sign in again. */
 const WARN_BEFORE_MS = 180_000;
-/** Longest wait for the person's look before the first screen is shown in the usual one. */
-const LOOK_MS_MAX = 1_500;
-/** The longest timer that browsers keep. */
+/** Longest wait for the person's profile before the first screen is shown in the default look. */
+const PROFILE_TIMEOUT_MS = 1_500;
+/** The longest delay that browsers' timers accept. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
+/** @type {string | null} */
 let user = null;
+/** @type {Date | null} */
 let expires = null;
-/** Whose work is held, also while nobody is signed in. */
-let worker = null;
-/** Why the sign-in is shown: null, 'expired' or 'left'. */
+/** Whose unfinished work is held, also while nobody is signed in. @type {string | null} */
+let workOwner = null;
+/** Why the sign-in is shown. @type {"expired" | "left" | null} */
 let reason = null;
 let isSandbox = false;
-let isTrying = false;
+let isSigningIn = false;
+/** @type {ReturnType<typeof setTimeout>[]} */
 let timers = [];
-let changed = () => {};
-let ending = () => {};
+let onChange = () => {};
+let onExpiring = () => {};
 
 export const userNow = () => user ?? "";
 export const expiresNow = () => expires;
 export const reasonNow = () => reason;
 export const inSandbox = () => isSandbox;
-export const isSignedIn = () => token() !== "" && !isTrying;
+export const isSignedIn = () => token() !== "" && !isSigningIn;
 
-/** `sessionChanged()` draws anew; `sessionEnding()` warns. */
-export function watchSession({ sessionChanged, sessionEnding }) {
-  changed = sessionChanged;
-  ending = sessionEnding;
-  api.notices.unauthorized = () => {
-    if (!isTrying) expire();
+/** `onExpiring` is called shortly before the session expires. @param {{ onChange: () => void, onExpiring: () => void }} listeners */
+export function watchSession(listeners) {
+  ({ onChange, onExpiring } = listeners);
+  api.hooks.unauthorized = () => {
+    if (!isSigningIn) expire();
   };
 }
 
@@ -61,97 +64,97 @@ function startTimers() {
   stopTimers();
   if (!expires) return;
   const left = expires.getTime() - Date.now();
-  const after = (ms, act) => timers.push(setTimeout(act, Math.min(TIMER_MS_MAX, Math.max(0, ms))));
-  if (left - WARN_BEFORE_MS < TIMER_MS_MAX) after(left - WARN_BEFORE_MS, () => ending());
-  // Nobody's balances stay on a screen after the session that showed them.
-  if (left < TIMER_MS_MAX) after(left, expire);
+  /** @param {number} ms @param {() => void} act */
+  const after = (ms, act) => {
+    if (ms < TIMER_MS_MAX) timers.push(setTimeout(act, Math.max(0, ms)));
+  };
+  after(left - WARN_BEFORE_MS, () => onExpiring());
+  // No balance stays on screen after the session that showed it.
+  after(left, expire);
 }
 
-/** The session has ended by itself. */
+/** @param {"expired" | "left"} why */
+function end(why) {
+  clearToken();
+  stopTimers();
+  user = null;
+  expires = null;
+  reason = why;
+}
+
 export function expire() {
   if (token() === "") return;
-  forget();
-  stopTimers();
-  user = null;
-  expires = null;
-  reason = "expired";
-  changed();
+  end("expired");
+  onChange();
 }
 
-/** The person leaves. */
-export function leave() {
-  forget();
-  stopTimers();
+export function signOut() {
+  end("left");
   forgetWork();
   forgetConsent();
-  forgetProfile();
-  user = null;
-  expires = null;
-  worker = null;
-  reason = "left";
-  changed();
+  restoreLook();
+  workOwner = null;
+  onChange();
 }
 
-/** What a session begins with: who it is, how the page looks to them, and the models for when the line breaks. */
-async function adopt() {
+function readClaims() {
   ({ user, expires } = claimsOf(token()));
-  if (worker !== null && worker !== user) forgetWork();
-  worker = user;
   startTimers();
-  prepare();
-  askHistory();
-  loadConsent().catch(() => {});
-  const patience = new Promise((resolve) => {
-    setTimeout(resolve, LOOK_MS_MAX);
-  });
-  await Promise.race([loadProfile(), patience]);
 }
 
-/** Signs in with a token; throws the Problem when the bank does not take it. */
+/** Starts a session: its user, their profile, and the models and history for when the connection breaks. */
+async function start() {
+  readClaims();
+  if (workOwner !== null && workOwner !== user) forgetWork();
+  workOwner = user;
+  loadScorers();
+  loadHistory();
+  loadConsent().catch(() => {});
+  const timeout = new Promise((resolve) => {
+    setTimeout(resolve, PROFILE_TIMEOUT_MS);
+  });
+  await Promise.race([loadProfile(), timeout]);
+}
+
+/** Signs in; throws the Problem when the bank does not accept the token. @param {string} text */
 export async function signIn(text) {
-  isTrying = true;
-  keep(text);
+  isSigningIn = true;
+  storeToken(text);
   try {
     await api.consent();
   } catch (problem) {
-    forget();
+    clearToken();
     throw problem;
   } finally {
-    isTrying = false;
+    isSigningIn = false;
   }
   reason = null;
-  await adopt();
-  changed();
+  await start();
+  onChange();
 }
 
-export async function enterSandbox(name) {
+/** @param {string} name */
+export async function signInToSandbox(name) {
   await signIn(await api.sandboxToken(name));
 }
 
-/** In the sandbox a session is simply continued. Elsewhere a token comes from outside. */
+/** Extends the session, which only the sandbox can do; false elsewhere. */
 export async function renew() {
-  if (isSandbox && user) {
-    keep(await api.sandboxToken(user));
-    ({ user, expires } = claimsOf(token()));
-    startTimers();
-    return true;
-  }
-  return false;
+  if (!isSandbox || !user) return false;
+  storeToken(await api.sandboxToken(user));
+  readClaims();
+  return true;
 }
 
-/** At the start of the page: a reload goes on with the token of this tab. */
-export async function begin() {
+/** Starts the page; after a reload it goes on with the token of this tab. */
+export async function resumeSession() {
   const sandbox = api.isSandbox().then((it) => {
     isSandbox = it;
   });
   if (token() !== "") {
-    const { expires: end } = claimsOf(token());
-    if (end && end.getTime() <= Date.now()) {
-      forget();
-      reason = "expired";
-    } else {
-      await adopt();
-    }
+    const claims = claimsOf(token());
+    if (claims.expires && claims.expires.getTime() <= Date.now()) end("expired");
+    else await start();
   }
   if (token() === "") await sandbox;
 }

@@ -1,9 +1,9 @@
-// Every setting of the profile by hand: theme, text size, help, screen reader mode, voice. What is picked shows at
-// once; it is kept when it is saved.
+// Every setting of the profile: theme, text size, help, screen reader mode, voice. Changes are previewed at once and stored
+// by the button.
 
+import { h, show } from "../shared/dom.js";
 import { record } from "./analytics.js";
 import { announce, hasVoice } from "./announce.js";
-import { h, show } from "./dom.js";
 import { notice } from "./drawing.js";
 import { choiceField, listField, tickField } from "./fields.js";
 import { drawForm } from "./form.js";
@@ -26,7 +26,7 @@ function scales() {
 
 function drawFields() {
   const now = profileNow();
-  const fields = [
+  return [
     choiceField({
       name: "theme",
       legend: t("settings.theme"),
@@ -45,40 +45,42 @@ function drawFields() {
       value: now.nudgingLevel,
       options: NUDGING_LEVELS.map((value) => ({ value, label: t(`level.${value}`), about: t(`level.${value}.about`) })),
     }),
-    tickField({ name: "screenReaderMode", label: t("settings.reader"), hint: t("settings.reader.hint") }),
+    tickField({
+      name: "screenReaderMode",
+      label: t("settings.reader"),
+      hint: t("settings.reader.hint"),
+      value: now.screenReaderMode,
+    }),
     tickField({
       name: "voiceFeedback",
       label: t("settings.voice"),
       hint: t(hasVoice() ? "settings.voice.hint" : "settings.voice.missing"),
+      value: now.voiceFeedback,
     }),
   ];
-  fields[3].write(now.screenReaderMode);
-  fields[4].write(now.voiceFeedback);
-  return fields;
 }
 
-/** The form. */
 export function drawSettings() {
-  const said = h("div", { role: "status" });
+  const status = h("div", { role: "status" });
   const form = drawForm({
     name: "settings",
     fields: drawFields(),
     submit: t("settings.submit"),
     busy: t("saving"),
-    drafted: false,
-    extra: said,
+    isDrafted: false,
+    extra: status,
     send: async ({ fontScale, ...values }) => {
       const before = profileNow().theme;
       await saveProfile({ ...values, fontScale: Number(fontScale) });
       if (before !== values.theme) record("theme_changed", "help");
-      show(said, notice("good", h("p", null, t("settings.saved"))));
+      show(status, notice("good", h("p", t("settings.saved"))));
       announce(t("settings.saved"));
     },
   });
   form.element.addEventListener("change", () => {
-    const { fontScale, ...values } = Object.fromEntries(form.fields.map((it) => [it.name, it.read()]));
-    preview({ ...values, fontScale: Number(fontScale) });
-    show(said, h("p", { class: "status" }, t("settings.unsaved")));
+    const values = Object.fromEntries(form.fields.map((it) => [it.name, it.read()]));
+    preview({ ...profileNow(), ...values, fontScale: Number(values.fontScale) });
+    show(status, h("p.status", t("settings.unsaved")));
   });
   return form.element;
 }

@@ -1,5 +1,4 @@
-// Times as they are in Mexico City, which is the bank's: history and receipts of one person then read the same
-// wherever they are opened.
+// Times in Mexico City, the bank's own zone, so that history and receipts read the same wherever they are opened.
 
 import { languageNow } from "./words.js";
 
@@ -7,16 +6,17 @@ const ZONE = "America/Mexico_City";
 
 const LOCALES = { "es-MX": "es-MX", en: "en-GB" };
 
+/** @param {Date} date @param {Intl.DateTimeFormatOptions} options */
 function write(date, options) {
   return new Intl.DateTimeFormat(LOCALES[languageNow()], { timeZone: ZONE, ...options }).format(date);
 }
 
-/** sábado, 21 de noviembre de 2026 */
+/** sábado, 21 de noviembre de 2026 @param {Date} date */
 export function day(date) {
   return write(date, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 }
 
-/** 14:02; with seconds on a receipt. */
+/** 14:02, or 14:02:31 @param {Date} date */
 export function clock(date, { withSeconds = false } = {}) {
   return write(date, {
     hour: "2-digit",
@@ -26,14 +26,14 @@ export function clock(date, { withSeconds = false } = {}) {
   });
 }
 
-/** A day in a form that sorts and compares: 2026-11-21. */
+/** 2026-11-21, for comparisons. @param {Date} date */
 export function dayKey(date) {
   return new Intl.DateTimeFormat("en-CA", { timeZone: ZONE, year: "numeric", month: "2-digit", day: "2-digit" }).format(
     date,
   );
 }
 
-/** The hour where the person is: the risk scorer asks for theirs, not the bank's. */
+/** The person's hour: the risk scorer takes theirs, not the bank's. */
 export function localHour(now = new Date()) {
   return now.getHours();
 }

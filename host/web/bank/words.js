@@ -1,53 +1,56 @@
-// The page's two languages: Mexican Spanish first, English by a switch that is remembered. Every text that a
-// person sees or hears has a key; the texts stand in words-es*.js and words-en*.js.
+// Every text that a person sees or hears, by key, in Mexican Spanish (the default) and English.
+
+/** @import { Language } from "./types.js" */
 
 import en from "./words-en.js";
 import enTransfer from "./words-en-transfer.js";
 import es from "./words-es.js";
 import esTransfer from "./words-es-transfer.js";
 
-/** All texts by language; tests compare the two. */
+/** @type {Record<Language, Record<string, string>>} */
 export const TEXTS = { "es-MX": { ...es, ...esTransfer }, en: { ...en, ...enTransfer } };
-const REMEMBERED = "caudal.language";
+const KEY = "caudal.language";
 
+/** @type {Language} */
 let language = "es-MX";
 try {
-  if (globalThis.localStorage?.getItem(REMEMBERED) === "en") language = "en";
+  if (globalThis.localStorage?.getItem(KEY) === "en") language = "en";
 } catch {
-  // Storage may be forbidden; the page then starts in Spanish each time.
+  // Without storage the page starts in Spanish each time.
 }
 
-/** "es-MX" or "en". */
 export function languageNow() {
   return language;
 }
 
-export function speak(wanted) {
-  language = wanted === "en" ? "en" : "es-MX";
+/** @param {Language} wanted */
+export function setLanguage(wanted) {
+  language = wanted;
   try {
-    globalThis.localStorage?.setItem(REMEMBERED, language);
+    globalThis.localStorage?.setItem(KEY, language);
   } catch {
-    // As above.
+    // See above.
   }
 }
 
+/** @param {string} key */
 function textOf(key) {
   const text = TEXTS[language][key];
   if (text === undefined) throw new Error(`no text for ${key}`);
   return text;
 }
 
-/** Whether there is a text: for codes that the host may add. */
+/** For codes that a newer host may send. @param {string} key */
 export function hasText(key) {
   return Object.hasOwn(TEXTS[language], key);
 }
 
-/** The text of a key, with {name} replaced by params.name. */
+/** The text of a key, with `{name}` replaced by `params.name`. @param {string} key @param {Record<string, unknown>} params */
 export function t(key, params = {}) {
   return textOf(key).replace(/\{(\w+)\}/g, (whole, name) => (name in params ? String(params[name]) : whole));
 }
 
-/** One or many: picks `key.one` or `key.many`. */
+/** The text of `key.one` or `key.many`. @param {string} key @param {number} count @param {Record<string, unknown>} params */
 export function counted(key, count, params = {}) {
   return t(count === 1 ? `${key}.one` : `${key}.many`, { ...params, count });
 }

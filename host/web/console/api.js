@@ -1,128 +1,117 @@
-// The admin API: one function for each request, one kind of error for everything that goes wrong.
+// The admin API: one function per request, a Problem for every failure.
 
-/** Longest wait for an answer. A push waits for the gate, which takes up to a minute. */
-const PATIENCE_MS = 10_000;
-const PATIENCE_PUSH_MS = 90_000;
+/** @import { Canary, Deployment, Report, Version, VersionDetails, Versions, GateReport } from "./types.js" */
+import { Problem, readProblem } from "../shared/problem.js";
+import { claimsOf } from "../shared/token.js";
 
-/** Why there is no successful answer, as problem+json says it. Status 0: there was no answer at all. */
-export class Problem extends Error {
-  constructor({ status = 0, title = '', detail = '', code = '', errors = [], requestId = '' }) {
-    super(title);
-    Object.assign(this, { status, title, detail, code, errors: Array.isArray(errors) ? errors : [], requestId });
-  }
-}
+const TIMEOUT_MS = 10_000;
+/** A push waits for the gate, which takes up to a minute. */
+const PUSH_TIMEOUT_MS = 90_000;
 
-// In a variable and nowhere else: storage would outlive the page, and be there for others to read.
-let token = '';
+/** In memory only: storage would outlive the page and be open to other scripts. */
+let token = "";
 
-export function hold(text) {
+/** @param {string} text */
+export function setToken(text) {
   token = text;
 }
 
-export function forget() {
-  token = '';
+export const claims = () => claimsOf(token);
+
+/** @param {unknown} error @param {boolean} isChange */
+function noAnswer(error, isChange) {
+  const isTimeout = error instanceof Error && error.name === "TimeoutError";
+  const detail = isChange
+    ? "The change may have been made: check what is in service before you try again."
+    : "The console keeps trying; there is nothing to do here.";
+  return new Problem({ title: isTimeout ? "The host is slow to answer" : "The host does not answer", detail });
+}
+
+/** @param {Response} response */
+async function refusal(response) {
+  const problem = await readProblem(response);
+  if (problem.title) return problem;
+  const { status } = response;
+  const detail = "It gave no reason. A proxy may have answered in its place.";
+  return new Problem({ status, title: `The host answered ${status}`, detail });
 }
 
 /**
- * What the token says of itself, to show it and to say early what it does not allow. It proves nothing:
- * the host checks it with every request. Null for a token that only the host can read.
+ * @typedef {{ headers?: Record<string, string>, body?: BodyInit, timeoutMs?: number }} Options
+ * @param {string} method @param {string} path @param {Options} options
  */
-export function claims() {
-  try {
-    const payload = token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/');
-    const octets = Uint8Array.from(atob(payload), (letter) => letter.codePointAt(0));
-    const read = JSON.parse(new TextDecoder().decode(octets));
-    return {
-      user: typeof read.sub === 'string' ? read.sub : null,
-      scopes: typeof read.scope === 'string' ? read.scope.split(/\s+/) : null,
-      expires: typeof read.exp === 'number' ? new Date(read.exp * 1000) : null,
-    };
-  } catch {
-    return null;
-  }
-}
-
-function unanswered(error, isChange) {
-  const late = error.name === 'TimeoutError';
-  const advice = isChange
-    ? 'The change may have been made all the same: look at what is in service before you try again.'
-    : 'It is asked again and again; nothing has to be done here.';
-  return new Problem({ title: late ? 'The host takes too long' : 'The host does not answer', detail: advice });
-}
-
-async function refused(response) {
-  const said = await response.json().catch(() => null);
-  if (said && typeof said.title === 'string') return new Problem({ ...said, status: response.status });
-  return new Problem({
-    status: response.status,
-    title: `The host answered ${response.status}`,
-    detail: 'It did not say why. A proxy in between may have answered in its place.',
-  });
-}
-
-async function call(method, path, { headers = {}, body, patience = PATIENCE_MS } = {}) {
-  const isChange = method !== 'GET';
+async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS } = {}) {
   let response;
   try {
     response = await fetch(path, {
       method,
-      headers: { ...headers, Accept: 'application/json', Authorization: `Bearer ${token}` },
+      headers: { ...headers, Accept: "application/json", Authorization: `Bearer ${token}` },
       body,
-      // The token is the only proof of who asks; a page of an operator is never served from a cache.
-      credentials: 'omit',
-      cache: 'no-store',
-      redirect: 'error',
-      signal: AbortSignal.timeout(patience),
+      credentials: "omit",
+      cache: "no-store",
+      redirect: "error",
+      signal: AbortSignal.timeout(timeoutMs),
     });
-    if (response.ok) return { status: response.status, body: await response.json(), etag: response.headers.get('ETag') };
+    if (response.ok)
+      return { status: response.status, body: await response.json(), etag: response.headers.get("ETag") };
   } catch (error) {
-    throw unanswered(error, isChange);
+    throw noAnswer(error, method !== "GET");
   }
-  throw await refused(response);
+  throw await refusal(response);
 }
 
-const of = (kind, rest) => `/admin/models/${encodeURIComponent(kind)}/${rest}`;
-const json = (value) => ({ headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value) });
+/** @param {string} kind @param {string} rest */
+const pathOf = (kind, rest) => `/admin/models/${encodeURIComponent(kind)}/${rest}`;
 
-/** Every kind with its epoch and versions. */
+/** @param {string} method @param {string} path @param {string} etag @param {unknown} value */
+const change = async (method, path, etag, value) => {
+  const headers = { "Content-Type": "application/json", "If-Match": etag };
+  return (await call(method, path, { headers, body: JSON.stringify(value) })).body;
+};
+
+/** Every kind with its epoch and versions. @returns {Promise<Versions[]>} */
 export async function models() {
-  return (await call('GET', '/admin/models')).body.models;
+  return (await call("GET", "/admin/models")).body.models;
 }
 
-/** What serves of a kind, with the ETag that a change has to name. */
+/** @param {string} kind @returns {Promise<Deployment>} */
 export async function deployment(kind) {
-  const { body, etag } = await call('GET', of(kind, 'deployment'));
+  const { body, etag } = await call("GET", pathOf(kind, "deployment"));
   return { ...body, etag: etag ?? `"${body.epoch}"` };
 }
 
+/** @param {string} kind @returns {Promise<Deployment[]>} */
 export async function history(kind) {
-  return (await call('GET', of(kind, 'history'))).body.history;
+  return (await call("GET", pathOf(kind, "history"))).body.history;
 }
 
+/** @param {string} kind @returns {Promise<Report>} */
 export async function report(kind) {
-  return (await call('GET', of(kind, 'report'))).body;
+  return (await call("GET", pathOf(kind, "report"))).body;
 }
 
+/** @param {string} kind @param {string} name @returns {Promise<VersionDetails>} */
 export async function version(kind, name) {
-  return (await call('GET', of(kind, `versions/${encodeURIComponent(name)}`))).body;
+  return (await call("GET", pathOf(kind, `versions/${encodeURIComponent(name)}`))).body;
 }
 
-/** Replaces what serves, if it still is what was seen. */
-export async function deploy(kind, etag, wanted) {
-  const { headers, body } = json(wanted);
-  return (await call('PUT', of(kind, 'deployment'), { headers: { ...headers, 'If-Match': etag }, body })).body;
+/**
+ * Replaces a deployment, provided that it is still the one that was seen.
+ * @param {string} kind @param {string} etag
+ * @param {{ champion: string | null, canary: Canary | null, shadows: string[], reason: string }} wanted
+ */
+export function deploy(kind, etag, wanted) {
+  return change("PUT", pathOf(kind, "deployment"), etag, wanted);
 }
 
-/** Champion and previous change places. If-Match keeps a repeated rollback from undoing the first. */
-export async function rollBack(kind, etag, reason) {
-  const { headers, body } = json({ reason });
-  return (await call('POST', of(kind, 'rollback'), { headers: { ...headers, 'If-Match': etag }, body })).body;
+/** Champion and previous change places; If-Match keeps a repeated rollback from undoing the first. @param {string} kind @param {string} etag @param {string} reason */
+export function rollBack(kind, etag, reason) {
+  return change("POST", pathOf(kind, "rollback"), etag, { reason });
 }
 
-/** Sends a component to the gate. */
+/** Sends a component to the gate. @param {string} kind @param {File} file @returns {Promise<Version & { isNew: boolean, report?: GateReport }>} */
 export async function push(kind, file) {
-  const headers = { 'Content-Type': 'application/wasm' };
-  const sent = { headers, body: file, patience: PATIENCE_PUSH_MS };
-  const { status, body } = await call('POST', of(kind, 'versions'), sent);
+  const sent = { headers: { "Content-Type": "application/wasm" }, body: file, timeoutMs: PUSH_TIMEOUT_MS };
+  const { status, body } = await call("POST", pathOf(kind, "versions"), sent);
   return { isNew: status === 201, ...body };
 }

@@ -1,192 +1,187 @@
-// Every change that can be made here: what it does in plain words, and what is sent. No drawing.
-//
-// A change is {title, verb, fields, says(values), send(values, reason), done(values)}. `says` gives the
-// sentences that the operator confirms, so each must be true of what `send` sends. A PUT replaces all of
-// a deployment: whatever is to stay has to be sent again.
+// Every change that the console can make: its effects in plain words, and what is sent. A PUT replaces the whole
+// deployment, so whatever is to stay has to be sent again.
 
-import * as api from './api.js';
-import { kindOf } from './kinds.js';
-import { list, percent } from './words.js';
+/** @import { Canary, Change, Deployment, NumberField } from "./types.js" */
+import * as api from "./api.js";
+import { kindOf } from "./kinds.js";
+import { list, percent } from "./words.js";
 
+/** A new canary starts small, and ends when one answer in ten differs. */
 const PERCENT = {
-  name: 'percent',
-  label: 'Share of users',
-  hint: 'Percent, 1 to 99. The same user always gets the same version.',
+  name: "percent",
+  label: "Share of users",
+  hint: "Percent, 1 to 99. A user always gets the same version.",
   min: 1,
   max: 99,
+  value: 5,
 };
 const MAX_FLIP_PERCENT = {
-  name: 'max_flip_percent',
-  label: 'Withdraw it by itself above',
-  hint: 'Percent of its answers, 1 to 100, that fall into another class than the champion’s.',
+  name: "max_flip_percent",
+  label: "Withdraw automatically above",
+  hint: "Percent, 1 to 100, of its answers that fall into another class than the champion’s.",
   min: 1,
   max: 100,
+  value: 10,
 };
-/** Proposed for a new canary: few people at first, and gone when one answer in ten differs. */
-const FIRST_PERCENT = 5;
-const FIRST_MAX_FLIP_PERCENT = 10;
 
-const everyHost = 'on every host within about a second';
+const ON_EVERY_HOST = "on every host within about a second";
+const IN_FLIGHT = "Requests in flight finish with the version they started with.";
 
+/** @param {number} count */
+const s = (count) => (count === 1 ? "" : "s");
+
+/** The challengers besides a version. @param {Deployment} now @param {string} version */
 function others(now, version) {
   return {
-    canary: now.canary && now.canary.version !== version ? now.canary : null,
+    canary: now.canary?.version === version ? null : now.canary,
     shadows: now.shadows.filter((shadow) => shadow !== version),
   };
 }
 
+/**
+ * @param {Deployment} now @param {{ champion?: string, canary?: Canary | null, shadows?: string[] }} wanted
+ * @param {string} reason
+ */
 function put(now, wanted, reason) {
   const { champion, canary, shadows } = { ...now, ...wanted };
   return api.deploy(now.kind, now.etag, { champion, canary, shadows, reason });
 }
 
-const plural = (shadows) => (shadows.length > 1 ? 's' : '');
+/** Sentences, without those that do not apply. @param {(string | false | null)[]} lines */
+const sentences = (...lines) => lines.filter((it) => typeof it === "string");
 
-/** A version becomes champion. */
+/** @param {Deployment} now @param {string} version @returns {Change} */
 function promote(now, version) {
   const { request, hasChallengers } = kindOf(now.kind);
   const rest = others(now, version);
-  const says = () => {
-    const lines = [];
-    if (rest.canary) {
-      lines.push(`${version} will answer every ${request} ${everyHost}, but for the canary’s users.`);
-    } else if (hasChallengers) {
-      lines.push(`${version} will answer every ${request} ${everyHost}.`);
-    } else {
-      lines.push(`${version} will decide every ${request} ${everyHost}, for everybody at once.`);
-      lines.push('If it fails, transfers are refused until it is mended: no older rules step in by themselves.');
-    }
-    if (now.champion && hasChallengers) {
-      lines.push(`${now.champion} stays warm: it answers where ${version} fails, and a rollback returns to it.`);
-    } else if (now.champion) {
-      lines.push(`${now.champion} stays warm, and a rollback returns to it.`);
-    }
-    if (now.canary?.version === version) lines.push(`${version} is the canary no longer: it answers everybody.`);
-    if (now.shadows.includes(version)) lines.push(`${version} is a shadow no longer.`);
-    if (rest.canary) {
-      lines.push(`${rest.canary.version} goes on as the canary for ${percent(rest.canary.percent)} of users.`);
-    }
-    if (rest.shadows.length > 0) lines.push(`${list(rest.shadows)} will be compared with it, as shadow${plural(rest.shadows)}.`);
-    lines.push('Requests under way finish with the version that they began with.');
-    return lines;
-  };
+  const scope = rest.canary ? ", except those of the canary’s users" : hasChallengers ? "" : ", for all users at once";
   return {
-    title: 'Promote to champion',
-    verb: 'Promote',
+    title: "Promote to champion",
+    verb: "Promote",
     fields: [],
-    says,
+    effects: () =>
+      sentences(
+        `${version} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}${scope}.`,
+        !hasChallengers && "If it fails, transfers are refused until it is fixed: there is no fallback to older rules.",
+        now.champion &&
+          (hasChallengers
+            ? `${now.champion} stays warm: it answers whenever ${version} fails, and a rollback returns to it.`
+            : `${now.champion} stays warm, and a rollback returns to it.`),
+        now.canary?.version === version && `${version} is no longer the canary: it answers everyone.`,
+        now.shadows.includes(version) && `${version} is no longer a shadow.`,
+        rest.canary && `${rest.canary.version} remains the canary for ${percent(rest.canary.percent)} of users.`,
+        rest.shadows.length > 0 &&
+          `${list(rest.shadows)} will be compared with it, as shadow${s(rest.shadows.length)}.`,
+        IN_FLIGHT,
+      ),
     send: (_, reason) => put(now, { champion: version, ...rest }, reason),
     done: () => `${version} is the champion.`,
   };
 }
 
-/** Champion and previous change places. */
+/** Champion and previous change places. @param {Deployment} now @returns {Change} */
 function rollBack(now) {
   const { request, hasChallengers } = kindOf(now.kind);
-  const ending = [];
-  if (now.canary) ending.push(`The canary ${now.canary.version} ends.`);
-  if (now.shadows.length > 0) ending.push(`The shadow${plural(now.shadows)} ${list(now.shadows)} end${now.shadows.length > 1 ? '' : 's'}.`);
+  const { length } = now.shadows;
   return {
-    title: 'Roll back',
-    verb: 'Roll back',
+    title: "Roll back",
+    verb: "Roll back",
     fields: [],
-    says: () => [
-      `${now.previous} will ${hasChallengers ? 'answer' : 'decide'} every ${request} ${everyHost}.`,
-      `${now.champion} stays warm, and another rollback returns to it.`,
-      ...ending,
-      'Requests under way finish with the version that they began with.',
-    ],
+    effects: () =>
+      sentences(
+        `${now.previous} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}.`,
+        `${now.champion} stays warm, and another rollback returns to it.`,
+        now.canary && `The canary ${now.canary.version} ends.`,
+        length > 0 && `The shadow${s(length)} ${list(now.shadows)} end${length === 1 ? "s" : ""}.`,
+        IN_FLIGHT,
+      ),
     send: (_, reason) => api.rollBack(now.kind, now.etag, reason),
     done: () => `Rolled back: ${now.previous} is the champion again.`,
   };
 }
 
-/** A version answers some users, or another share of them. */
+/** Starts a canary or changes its share. @param {Deployment} now @param {string} version @returns {Change} */
 function canary(now, version) {
   const { request } = kindOf(now.kind);
   const present = now.canary?.version === version ? now.canary : null;
   const rest = others(now, version);
-  const says = ({ percent: some, max_flip_percent: limit }) => {
-    const lines = [
-      `${version} will answer the ${request}s of ${some ? percent(some) : 'some'} of users ${everyHost}${
-        present ? `, instead of ${percent(present.percent)} as now` : ''}.`,
-      `${now.champion} goes on answering everybody else.`,
-      `${version} is withdrawn by itself, and ${now.champion} answers everybody, when it fails three times, or when ${limit
-        ? `more than ${percent(limit)}` : 'too many'} of at least 200 answers fall into another class than the champion’s.`,
-    ];
-    if (rest.canary) lines.push(`${rest.canary.version} is the canary no longer, and answers nobody.`);
-    if (now.shadows.includes(version)) lines.push(`${version} is a shadow no longer.`);
-    return lines;
-  };
+  /** @param {NumberField} field @param {number | null | undefined} value */
+  const withValue = (field, value) => ({ ...field, value: value ?? field.value });
   return {
-    title: present ? 'Change the canary' : 'Start a canary',
-    verb: present ? 'Change canary' : 'Start canary',
-    fields: [
-      { ...PERCENT, value: present?.percent ?? FIRST_PERCENT },
-      { ...MAX_FLIP_PERCENT, value: present?.max_flip_percent ?? FIRST_MAX_FLIP_PERCENT },
-    ],
-    says,
-    send: (values, reason) => put(now, { canary: { version, ...values }, shadows: rest.shadows }, reason),
-    done: (values) => `${version} answers ${percent(values.percent)} of users.`,
+    title: present ? "Change the canary" : "Start a canary",
+    verb: present ? "Change canary" : "Start canary",
+    fields: [withValue(PERCENT, present?.percent), withValue(MAX_FLIP_PERCENT, present?.max_flip_percent)],
+    effects: ({ percent: share, max_flip_percent: limit }) =>
+      sentences(
+        `${version} will answer the ${request}s of ${share ? percent(share) : "some"} of users ${ON_EVERY_HOST}${
+          present ? `, instead of the present ${percent(present.percent)}` : ""
+        }.`,
+        `${now.champion} continues to answer all other users.`,
+        `${version} is withdrawn automatically, and ${now.champion} answers everyone, if it fails three times, or if ${
+          limit ? `more than ${percent(limit)}` : "too many"
+        } of at least 200 answers fall into another class than the champion’s.`,
+        rest.canary && `${rest.canary.version} is no longer the canary, and answers no one.`,
+        now.shadows.includes(version) && `${version} is no longer a shadow.`,
+      ),
+    send: ({ percent, max_flip_percent }, reason) =>
+      put(now, { canary: { version, percent, max_flip_percent }, shadows: rest.shadows }, reason),
+    done: ({ percent: share }) => `${version} answers ${percent(share)} of users.`,
   };
 }
 
-/** The canary answers nobody. */
+/** @param {Deployment} now @returns {Change} */
 function stopCanary(now) {
   const { request } = kindOf(now.kind);
   return {
-    title: 'Stop the canary',
-    verb: 'Stop canary',
+    title: "Stop the canary",
+    verb: "Stop canary",
     fields: [],
-    says: () => [
-      `${now.canary.version} will answer nobody any more; it stays registered.`,
-      `${now.champion} will answer every ${request} ${everyHost}.`,
+    effects: () => [
+      `${now.canary?.version} will no longer answer anyone; it stays registered.`,
+      `${now.champion} will answer every ${request} ${ON_EVERY_HOST}.`,
     ],
     send: (_, reason) => put(now, { canary: null }, reason),
-    done: () => `The canary is stopped: ${now.champion} answers everybody.`,
+    done: () => `The canary is stopped: ${now.champion} answers everyone.`,
   };
 }
 
-/** A version is asked too, and answers nobody. */
+/** @param {Deployment} now @param {string} version @returns {Change} */
 function addShadow(now, version) {
   const { request } = kindOf(now.kind);
   const rest = others(now, version);
-  const says = () => {
-    const lines = [
-      `${version} will be asked every ${request} too, after the answer has been given. Nobody gets its answers: they are only compared.`,
-      'If there is more to compare than there is time for, comparisons are dropped and counted; answers never wait.',
-    ];
-    if (now.canary?.version === version) lines.push(`${version} is the canary no longer: ${now.champion} answers everybody.`);
-    return lines;
-  };
   return {
-    title: 'Add a shadow',
-    verb: 'Add shadow',
+    title: "Add a shadow",
+    verb: "Add shadow",
     fields: [],
-    says,
+    effects: () =>
+      sentences(
+        `${version} will score every ${request} too, after it has been answered. Its answers go to no one; they are only compared.`,
+        "When there are more comparisons than there is time for, some are dropped and counted; answers never wait.",
+        now.canary?.version === version && `${version} is no longer the canary: ${now.champion} answers everyone.`,
+      ),
     send: (_, reason) => put(now, { canary: rest.canary, shadows: [...rest.shadows, version] }, reason),
     done: () => `${version} is a shadow.`,
   };
 }
 
-/** A shadow is asked no more. */
+/** @param {Deployment} now @param {string} version @returns {Change} */
 function removeShadow(now, version) {
   return {
-    title: 'Remove a shadow',
-    verb: 'Remove shadow',
+    title: "Remove a shadow",
+    verb: "Remove shadow",
     fields: [],
-    says: () => [`${version} will not be asked and compared any more; it stays registered.`, 'What users get does not change.'],
+    effects: () => [`${version} will no longer be compared; it stays registered.`, "Nothing changes for users."],
     send: (_, reason) => put(now, { shadows: others(now, version).shadows }, reason),
-    done: () => `${version} is a shadow no longer.`,
+    done: () => `${version} is no longer a shadow.`,
   };
 }
 
-/** By the name that a button carries. */
+/** By the name that a button carries. @type {Record<string, (now: Deployment, version: string) => Change>} */
 export const CHANGES = {
   promote,
-  'roll-back': rollBack,
+  "roll-back": rollBack,
   canary,
-  'stop-canary': stopCanary,
-  'add-shadow': addShadow,
-  'remove-shadow': removeShadow,
+  "stop-canary": stopCanary,
+  "add-shadow": addShadow,
+  "remove-shadow": removeShadow,
 };

@@ -1,272 +1,287 @@
-// The model console: what serves of each kind, and changing it. This file holds the page together: who is
-// signed in, which kind is shown, when it is refreshed, which button does what.
+// The model console: who is signed in, which kind is shown, when it is refreshed, and what each button does.
 
-import * as api from './api.js';
-import { CHANGES } from './changes.js';
-import { confirmChange, isDialogOpen } from './dialog.js';
-import { h, markScrollable, show } from './dom.js';
-import { drawHistory } from './history.js';
-import { KINDS, drawKinds, kindOf } from './kinds.js';
-import { asProblem, drawProblem } from './problems.js';
-import { openPush } from './push.js';
-import { drawReport } from './report.js';
-import { drawService } from './service.js';
-import { ask, forgetAll, known } from './state.js';
-import { drawVersions, openDetails } from './versions.js';
-import { sentence, timeOfDay, when, zone } from './words.js';
+/** @import { Child } from "../shared/dom.js" */
+/** @import { Failure } from "./types.js" */
+import { at, button, h, markInvalid } from "../shared/dom.js";
+import { isSendable, tokenIn } from "../shared/token.js";
+import * as api from "./api.js";
+import { CHANGES } from "./changes.js";
+import { confirmChange, isDialogOpen } from "./dialog.js";
+import { drawHistory } from "./history.js";
+import { drawKinds, KINDS, kindOf } from "./kinds.js";
+import { update } from "./patch.js";
+import { asFailure, drawFailure } from "./problems.js";
+import { openPush } from "./push.js";
+import { drawReport } from "./report.js";
+import { drawService } from "./service.js";
+import { forgetAll, known, refreshKind } from "./state.js";
+import { markScrollable } from "./table.js";
+import { drawVersions, openDetails } from "./versions.js";
+import { sentence, timeOfDay, when, zone } from "./words.js";
 
-/** A change shows on every host within about a second; looking more often would show no more. */
+/** Hosts follow a change within about a second, so refreshing more often would show no more. */
 const REFRESH_MS = 2_000;
 
-const at = (id) => document.getElementById(id);
+const tokenInput = /** @type {HTMLInputElement} */ (at("token"));
 
 let isSignedIn = false;
 let isPaused = false;
-/** When all was asked for last, and why it could not be since. */
+/** The time of the last refresh. @type {Date | null} */
 let refreshed = null;
+/** Why refreshing has failed since. @type {Failure | null} */
 let failure = null;
-/** Reasons that were typed for changes that were not made, by kind. */
+/** Reasons typed for changes that were not made, by kind. @type {Map<string, string>} */
 const drafts = new Map();
 
-const chosen = () => kindOf(location.hash.slice(1)).kind;
+const shownKind = () => kindOf(location.hash.slice(1)).kind;
 
+/** The host decides; this only hides what it would refuse. @param {string} kind */
 function mayChange(kind) {
-  const scopes = api.claims()?.scopes;
-  // A token that this page cannot read may allow it: then the host says so.
+  const { scopes } = api.claims();
   return !scopes || scopes.includes(kindOf(kind).scope);
 }
 
-// ---- asking ----
+// ---- refreshing ----
 
-// One after the other: an answer that was slow must not hide a newer one.
-let line = Promise.resolve();
+/** One refresh after the other: a slow answer must not hide a newer one. */
+let queue = Promise.resolve();
 
 function refresh() {
-  line = line.then(async () => {
+  queue = queue.then(async () => {
     if (!isSignedIn) return;
     try {
-      await ask(chosen());
+      await refreshKind(shownKind());
       failure = null;
       refreshed = new Date();
       draw();
     } catch (error) {
-      // What is shown stays: it was true at the time that stands above it.
-      const problem = asProblem(error);
-      if (problem.status === 401) {
-        signOut(problem);
+      failure = asFailure(error);
+      if (failure.status === 401) {
+        signOut(failure);
         return;
       }
-      failure = problem;
+      // What is shown stays, with the time at which it was true.
       drawFreshness();
-      drawFailure();
+      reportFailure();
     }
   });
-  return line;
+  return queue;
 }
 
 setInterval(() => {
-  // A page that nobody sees asks nothing, and behind a dialog nothing moves.
+  // Nothing moves behind a dialog, and an invisible page sends no requests.
   if (isSignedIn && !isPaused && !isDialogOpen() && !document.hidden) refresh();
 }, REFRESH_MS);
-document.addEventListener('visibilitychange', () => !document.hidden && !isPaused && refresh());
+document.addEventListener("visibilitychange", () => !document.hidden && !isPaused && refresh());
 
 // ---- drawing ----
 
 function drawFreshness() {
-  const time = refreshed ? timeOfDay(refreshed) : 'never';
-  const state = failure ? 'Not refreshed since' : isPaused ? 'Paused, as of' : 'Refreshed';
-  at('freshness').className = failure ? 'freshness failing' : 'freshness';
-  show(at('freshness'), `${state} `, h('span', { class: 'clock' }, time));
+  const time = refreshed ? timeOfDay(refreshed) : "never";
+  const state = failure ? "Not refreshed since" : isPaused ? "Paused, as of" : "Refreshed";
+  at("freshness").className = failure ? "freshness failing" : "freshness";
+  update(at("freshness"), `${state} `, h("span.clock", time));
 }
 
 function draw() {
   if (!isSignedIn) return;
-  const kind = chosen();
-  const now = known.deployments.get(kind);
+  const kind = shownKind();
   const { name, summary, hasChallengers } = kindOf(kind);
   const focused = document.activeElement;
-  const part = focused?.closest('.part');
+  const part = focused?.closest(".part");
 
   document.title = `${name} – Model console – Caudal`;
   drawFreshness();
-  drawFailure();
-  show(at('kinds'), drawKinds(known.deployments, kind));
-  show(at('kind-title'), name);
-  show(at('kind-summary'), summary);
-  at('report-part').hidden = !hasChallengers;
-  const may = mayChange(kind);
-  const push = h('button', { type: 'button', 'data-push': kind }, 'Push a component');
-  show(at('push-place'), may && push);
+  reportFailure();
+  update(at("kinds"), drawKinds(known.deployments, kind));
+  update(at("kind-title"), name);
+  update(at("kind-summary"), summary);
+  at("report-part").hidden = !hasChallengers;
+  const isOperator = mayChange(kind);
+  update(at("push-place"), isOperator && h("button", { type: "button", "data-push": kind }, "Push a component"));
+  const now = known.deployments.get(kind);
   if (now) {
     const history = known.histories.get(kind);
-    show(at('service'), drawService(now, may));
-    show(at('versions'), drawVersions(known.versions.get(kind)?.versions ?? [], now, may));
-    show(at('report'), hasChallengers && drawReport(kind, now.epoch, known.reports.get(kind), at('report').clientWidth));
-    show(at('history'), history?.problem
-      ? h('div', { class: 'notice bad' }, drawProblem(history.problem))
-      : drawHistory(history?.history ?? []));
+    update(at("service"), drawService(now, isOperator));
+    update(at("versions"), drawVersions(known.versions.get(kind)?.versions ?? [], now, isOperator));
+    const report = known.reports.get(kind);
+    update(at("report"), hasChallengers && drawReport(kind, now.epoch, report, at("report").clientWidth));
+    const shown = history?.failure
+      ? h("div.notice.bad", drawFailure(history.failure))
+      : drawHistory(history?.data ?? []);
+    update(at("history"), shown);
   } else {
-    ['service', 'versions', 'report', 'history'].forEach((place) => show(at(place), h('p', null, 'Loading…')));
+    for (const place of ["service", "versions", "report", "history"]) update(at(place), h("p", "Loading…"));
   }
-  markScrollable(at('console'));
+  markScrollable(at("console"));
   // What had the focus may be gone, such as the button of a change that was made.
-  if (focused && !focused.isConnected) part?.querySelector('h3').focus();
+  if (focused && !focused.isConnected) part?.querySelector("h3")?.focus();
 }
 
-// The failure that the notice shows, so that it is said once and not every two seconds.
-let failureShown = '';
+/** The failure in the notice, so that it is announced once and not every two seconds. */
+let reported = "";
 
-function drawFailure() {
-  const failing = failure ? `${failure.status} ${failure.title} ${failure.detail}` : '';
-  if (failing === failureShown) return;
-  failureShown = failing;
-  if (failure) notify('bad', drawProblem(failure));
-  else notify('good', h('p', null, 'The host answers again.'));
+function reportFailure() {
+  const text = failure ? `${failure.status} ${failure.title} ${failure.detail}` : "";
+  if (text === reported) return;
+  reported = text;
+  if (failure) notify("bad", drawFailure(failure));
+  else notify("good", h("p", "The host answers again."));
 }
 
-/** Says something in the one place that is announced. */
+/** @param {"good" | "bad"} mood @param {Child} parts */
 function notify(mood, parts) {
-  const dismiss = h('button', { type: 'button', class: 'quiet', 'data-dismiss': true }, 'Dismiss');
-  at('notice').replaceChildren(...(parts ? [h('div', { class: `notice ${mood}` }, h('div', null, parts), dismiss)] : []));
+  const dismiss = () => {
+    clearNotice();
+    at("main").focus();
+  };
+  const notice = h(`div.notice.${mood}`, h("div", parts), button("Dismiss", dismiss, { class: "quiet" }));
+  at("notice").replaceChildren(notice);
+}
+
+function clearNotice() {
+  at("notice").replaceChildren();
 }
 
 // ---- signing in and out ----
 
-function signOut(problem) {
+/** @param {Failure} [reason] */
+function signOut(reason) {
   isSignedIn = false;
-  api.forget();
+  api.setToken("");
   forgetAll();
   failure = null;
-  failureShown = '';
+  reported = "";
   drafts.clear();
-  document.querySelectorAll('dialog[open]').forEach((dialog) => dialog.close());
-  for (const place of ['kinds', 'service', 'report', 'versions', 'history']) show(at(place));
-  notify();
-  showSession();
-  faultToken(problem ? `${problem.title}. ${problem.detail} Sign in again with a new token.` : '');
-  at('token').focus();
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+  for (const place of ["kinds", "service", "report", "versions", "history"]) update(at(place));
+  clearNotice();
+  drawSession();
+  showTokenFault(reason ? `${reason.title}. ${reason.detail} Sign in again with a new token.` : "");
+  tokenInput.focus();
 }
 
-function showSession() {
-  at('session').hidden = !isSignedIn;
-  at('console').hidden = !isSignedIn;
-  at('bottom').hidden = !isSignedIn;
-  at('sign-in').hidden = isSignedIn;
-  const claims = api.claims();
-  if (!isSignedIn) document.title = 'Sign in – Model console – Caudal';
-  show(at('who'), isSignedIn && claims?.user && ['Signed in as ', h('strong', null, claims.user)],
-    isSignedIn && claims?.expires && [', until ', untilWhen(claims.expires)]);
+function drawSession() {
+  for (const place of ["session", "console", "bottom"]) at(place).hidden = !isSignedIn;
+  at("sign-in").hidden = isSignedIn;
+  if (!isSignedIn) document.title = "Sign in – Model console – Caudal";
+  const { user, expires } = api.claims();
+  update(
+    at("who"),
+    isSignedIn && user && ["Signed in as ", h("strong", user)],
+    isSignedIn && expires && [", until ", endOf(expires)],
+  );
 }
 
-/** The time alone where that says it: a token seldom lasts for longer than a day. */
-function untilWhen(date) {
-  return date.toDateString() === new Date().toDateString() ? timeOfDay(date) : when(date.toISOString());
+/** Only the time, if it is today's. @param {Date} expires */
+function endOf(expires) {
+  const isToday = expires.toDateString() === new Date().toDateString();
+  return isToday ? timeOfDay(expires) : when(expires.toISOString());
 }
 
-function faultToken(text) {
-  show(at('token-fault'), text);
-  if (text) at('token').setAttribute('aria-invalid', 'true');
-  else at('token').removeAttribute('aria-invalid');
+/** @param {string} text */
+function showTokenFault(text) {
+  update(at("token-fault"), text);
+  markInvalid(tokenInput, text !== "");
 }
 
-/** The token in what was pasted: alone, after "Bearer", or in `export TOKEN=...`. */
-function tokenIn(text) {
-  return text.match(/[\w-]+\.[\w-]+\.[\w-]+/)?.[0] ?? text.trim();
-}
-
+/** @param {Event} event */
 async function signIn(event) {
   event.preventDefault();
-  const token = tokenIn(at('token').value);
-  // A header takes no other characters.
-  if (!/^[\x21-\x7e]+$/.test(token)) {
-    faultToken(token === '' ? 'Paste a token first.' : 'This is no token: it has spaces or letters that no token has.');
-    at('token').focus();
+  const token = tokenIn(tokenInput.value);
+  if (!isSendable(token)) {
+    showTokenFault(
+      token === "" ? "Paste a token." : "This is not a token: it has spaces or characters that tokens lack.",
+    );
+    tokenInput.focus();
     return;
   }
-  api.hold(token);
-  const button = at('sign-in-button');
-  show(button, 'Signing in…');
+  api.setToken(token);
+  update(at("sign-in-button"), "Signing in…");
   try {
-    await ask(chosen());
+    await refreshKind(shownKind());
   } catch (error) {
-    api.forget();
+    api.setToken("");
     forgetAll();
-    const { title, detail, status } = asProblem(error);
-    const advice = status === 401 ? ' Make a new one with the command above.' : '';
-    faultToken(`${title}. ${detail}${advice}`);
-    at('token').focus();
+    const { title, detail, status } = asFailure(error);
+    showTokenFault(`${title}. ${detail}${status === 401 ? " Create a new one with the command above." : ""}`);
+    tokenInput.focus();
     return;
   } finally {
-    show(button, 'Sign in');
+    update(at("sign-in-button"), "Sign in");
   }
-  at('token').value = '';
-  faultToken('');
+  tokenInput.value = "";
+  showTokenFault("");
   isSignedIn = true;
   refreshed = new Date();
-  showSession();
+  drawSession();
   draw();
-  at('kind-title').focus();
+  at("kind-title").focus();
 }
 
-// ---- what buttons do ----
+// ---- buttons ----
 
+/** @param {string} name @param {string} version */
 async function makeChange(name, version) {
-  const kind = chosen();
+  const kind = shownKind();
   const now = known.deployments.get(kind);
-  const change = CHANGES[name](now, version);
-  const { outcome, said, problem, draft } = await confirmChange(change, kindOf(kind).name, drafts.get(kind) ?? '');
-  drafts.set(kind, outcome === 'done' ? '' : draft);
-  if (problem?.status === 401) return signOut(problem);
-  if (outcome === 'cancelled') return refresh();
+  if (!now) return;
+  const result = await confirmChange(CHANGES[name](now, version), kindOf(kind).name, drafts.get(kind));
+  drafts.set(kind, result.outcome === "done" ? "" : result.draft);
+  if (result.failure?.status === 401) {
+    signOut(result.failure);
+    return;
+  }
   await refresh();
+  if (result.outcome === "cancelled") return;
   const latest = known.deployments.get(kind);
-  if (outcome === 'done') {
-    notify('good', h('p', null, sentence(said), ` This is change ${latest?.epoch ?? ''}.`));
+  if (result.outcome === "done") {
+    notify("good", h("p", sentence(result.message ?? ""), ` This is change ${latest?.epoch ?? ""}.`));
   } else {
-    notify('bad', [
-      h('p', { class: 'title' }, 'Nothing was changed: what serves is not what you saw'),
-      h('p', null, `Change ${latest?.epoch ?? ''} was made meanwhile, by ${latest?.changed_by ?? 'somebody unknown'}`,
-        latest?.reason && [': ', h('q', null, latest.reason)], '. It is shown here now. Decide anew; your reason is kept.'),
+    notify("bad", [
+      h("p.title", "Nothing was changed, because the deployment is not the one you saw"),
+      h(
+        "p",
+        `Change ${latest?.epoch ?? ""} was made meanwhile by ${latest?.changed_by ?? "an unknown operator"}`,
+        latest?.reason && [": ", h("q", latest.reason)],
+        ". It is shown here now. Decide again; your reason is kept.",
+      ),
     ]);
   }
 }
 
-document.addEventListener('click', (event) => {
-  const button = event.target.closest('button');
-  if (!button) return;
-  const { change, version, details, push, dismiss } = button.dataset;
+document.addEventListener("click", (event) => {
+  const clicked = event.target instanceof Element && event.target.closest("button");
+  if (!clicked) return;
+  const { change, version = "", details, push } = clicked.dataset;
   if (change) makeChange(change, version);
-  else if (details) openDetails(chosen(), details, known.deployments.get(chosen()), signOut);
-  else if (push) openPush(push, { registered: refresh, signedOut: signOut });
-  else if (dismiss !== undefined) {
-    notify();
-    at('main').focus();
-  }
+  else if (details) openDetails(shownKind(), details, known.deployments.get(shownKind()), signOut);
+  else if (push) openPush(push, { onRegistered: refresh, onUnauthorized: signOut });
 });
 
-at('skip').addEventListener('click', (event) => {
-  // The address names the kind; following the link would replace it.
+at("skip").addEventListener("click", (event) => {
+  // Following the link would replace the kind in the address.
   event.preventDefault();
-  at('main').focus();
+  at("main").focus();
 });
-at('pause').addEventListener('click', () => {
+at("pause").addEventListener("click", () => {
   isPaused = !isPaused;
-  show(at('pause'), isPaused ? 'Resume' : 'Pause');
+  update(at("pause"), isPaused ? "Resume" : "Pause");
   drawFreshness();
   if (!isPaused) refresh();
 });
-at('sign-out').addEventListener('click', () => signOut());
-at('sign-in-form').addEventListener('submit', signIn);
-window.addEventListener('hashchange', () => {
+at("sign-out").addEventListener("click", () => signOut());
+at("sign-in-form").addEventListener("submit", signIn);
+window.addEventListener("hashchange", () => {
   if (!isSignedIn) return;
-  notify();
+  clearNotice();
   draw();
-  at('kind-title').focus();
+  at("kind-title").focus();
   refresh();
 });
-// The plot is drawn at the width that there is.
-window.addEventListener('resize', draw);
+// Plots are drawn at the available width.
+window.addEventListener("resize", draw);
 
-show(at('zone'), zone());
-showSession();
-if (!KINDS.some((it) => `#${it.kind}` === location.hash)) history.replaceState(null, '', `#${KINDS[0].kind}`);
+update(at("zone"), zone());
+drawSession();
+if (!KINDS.some((it) => `#${it.kind}` === location.hash)) history.replaceState(null, "", `#${KINDS[0].kind}`);

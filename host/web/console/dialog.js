@@ -1,40 +1,43 @@
-// Dialogs, and the one that stands between a button and every change.
-//
-// All are native <dialog>s: the browser keeps the focus inside, closes on Escape and gives the focus back
-// to the button that opened it.
+// Dialogs, and the confirmation of every change. All are native <dialog>s: the browser keeps the focus inside, closes on
+// Escape and gives the focus back to the button that opened it.
 
-import { h, markScrollable, show } from './dom.js';
-import { asProblem, drawProblem } from './problems.js';
-import { sentence } from './words.js';
+/** @import { Attributes, Child } from "../shared/dom.js" */
+/** @import { Change, Control, Failure, NumberField } from "./types.js" */
+import { button, h, markInvalid, setAttributes } from "../shared/dom.js";
+import { update } from "./patch.js";
+import { asFailure, drawFailure } from "./problems.js";
+import { markScrollable } from "./table.js";
+import { sentence } from "./words.js";
 
-/** Longest reason, as the service takes it. */
+/** The service's limit. */
 const REASON_CHARS_MAX = 500;
 
-/** Whether a dialog is open: the page behind it is left as it is. */
-export function isDialogOpen() {
-  return document.querySelector('dialog[open]') !== null;
-}
+export const isDialogOpen = () => document.querySelector("dialog[open]") !== null;
 
 /**
- * Opens a dialog and returns it. `isBusy` keeps it open while something is under way whose outcome would
- * be lost; `closed` runs after it has closed and the focus is back.
+ * `isBusy` keeps the dialog open while an outcome is pending that would be lost. `onClose` runs once the focus is back.
+ * @param {{ eyebrow: string, title: Child, parts: Child, isWide?: boolean, startsAtTitle?: boolean, isBusy?: () => boolean,
+ *   onClose?: () => void }} about
+ * @returns {HTMLDialogElement}
  */
-export function openDialog({ eyebrow, title, parts, isWide = false, startsAtTitle = false, isBusy = () => false, closed = () => {} }) {
-  const heading = h('h2', { id: 'dialog-title' }, title);
-  const dialog = h('dialog', { class: isWide ? 'wide' : null, 'aria-labelledby': 'dialog-title' },
-    h('header', null, h('p', { class: 'eyebrow' }, eyebrow), heading),
-    parts);
-  dialog.addEventListener('cancel', (event) => {
-    if (isBusy()) event.preventDefault();
-  });
-  dialog.addEventListener('close', () => {
+export function openDialog(about) {
+  const { eyebrow, title, parts, isWide = false, startsAtTitle = false, isBusy, onClose } = about;
+  const heading = h("h2", { id: "dialog-title" }, title);
+  const dialog = h(
+    "dialog",
+    { class: isWide ? "wide" : null, "aria-labelledby": "dialog-title" },
+    h("header", h("p.eyebrow", eyebrow), heading),
+    parts,
+  );
+  dialog.addEventListener("cancel", (event) => isBusy?.() && event.preventDefault());
+  dialog.addEventListener("close", () => {
     dialog.remove();
-    closed(dialog.returnValue);
+    onClose?.();
   });
   document.body.append(dialog);
   dialog.showModal();
-  // The first field has the focus now. Where that has moved what will happen out of sight, or where there
-  // is only something to read, one begins at the title.
+  // The first field has the focus. If that scrolled the explanation out of view, or there is only something to read,
+  // start at the title.
   if (startsAtTitle || dialog.scrollHeight > dialog.clientHeight) {
     heading.tabIndex = -1;
     heading.focus();
@@ -44,56 +47,68 @@ export function openDialog({ eyebrow, title, parts, isWide = false, startsAtTitl
   return dialog;
 }
 
-/** A field with its label, its hint and a place for what is wrong with it. */
-function field({ name, label, hint }, control, unit) {
+/**
+ * @param {{ name: string, label: string, hint: string }} about @param {Control["control"]} control
+ * @param {() => string} check @param {string} [unit]
+ * @returns {Control}
+ */
+function drawField({ name, label, hint }, control, check, unit) {
   const id = `change-${name}`;
-  const hintId = `${id}-hint`;
-  const faultId = `${id}-fault`;
-  control.id = id;
-  control.name = name;
-  control.setAttribute('aria-describedby', `${faultId} ${hintId}`);
-  const fault = h('p', { class: 'fault', id: faultId, role: 'alert' });
+  setAttributes(control, { id, name, "aria-describedby": `${id}-fault ${id}-hint` });
+  const fault = h("p.fault", { id: `${id}-fault`, role: "alert" });
+  const element = h(
+    "div.field",
+    h("label", { for: id }, label),
+    unit ? h("div.with-unit", control, unit) : control,
+    fault,
+    h("p.hint", { id: `${id}-hint` }, hint),
+  );
+  /** @param {string} text */
   const complain = (text) => {
-    show(fault, text);
-    if (text) control.setAttribute('aria-invalid', 'true');
-    else control.removeAttribute('aria-invalid');
+    update(fault, text);
+    markInvalid(control, text !== "");
   };
-  const element = h('div', { class: 'field' }, h('label', { for: id }, label),
-    unit ? h('div', { class: 'with-unit' }, control, unit) : control, fault,
-    h('p', { class: 'hint', id: hintId }, hint));
-  return { name, label, control, element, complain };
+  return { name, label, control, element, check, complain };
 }
 
+/** @param {NumberField} about */
 function percentField({ min, max, value, ...about }) {
-  const control = h('input', { type: 'number', min, max, step: 1, value, inputmode: 'numeric', required: true });
-  const it = field(about, control, '%');
-  // What is proposed goes when another number is typed.
-  control.addEventListener('focus', () => control.select());
-  // NaN while nothing sensible stands there: the sentences above then leave the number out.
-  it.read = () => {
-    const number = control.value.trim() === '' ? NaN : Number(control.value);
-    return Number.isInteger(number) && number >= min && number <= max ? number : NaN;
+  const control = h("input", { type: "number", min, max, step: 1, value, inputmode: "numeric", required: true });
+  // Typing replaces the proposed number.
+  control.addEventListener("focus", () => control.select());
+  /** NaN while there is no valid number: the effects then leave it out. */
+  const read = () => {
+    const number = control.value.trim() === "" ? Number.NaN : Number(control.value);
+    return Number.isInteger(number) && number >= min && number <= max ? number : Number.NaN;
   };
-  it.check = () => (Number.isNaN(it.read()) ? `Enter a whole number from ${min} to ${max}.` : '');
-  return it;
+  const check = () => (Number.isNaN(read()) ? `Enter a whole number from ${min} to ${max}.` : "");
+  return { ...drawField(about, control, check, "%"), read };
 }
 
+/** @param {string} draft */
 function reasonField(draft) {
-  const control = h('textarea', { rows: 3, maxlength: REASON_CHARS_MAX, required: true });
+  const control = h("textarea", { rows: 3, maxlength: REASON_CHARS_MAX, required: true });
   control.value = draft;
-  const it = field({ name: 'reason', label: 'Reason', hint: 'Kept for good with your name, in the history.' }, control);
-  it.read = () => control.value.trim();
-  it.check = () => (it.read() === '' ? 'Say why: whoever reads the history later was not there.' : '');
-  return it;
+  const read = () => control.value.trim();
+  const about = { name: "reason", label: "Reason", hint: "Stored permanently in the history, with your name." };
+  const check = () => (read() === "" ? "Give a reason for those who read the history later." : "");
+  return { ...drawField(about, control, check), read };
 }
 
 /**
- * Says what a change will do, asks for the reason, and makes it. Resolves to {outcome, draft}: `done` with
- * `said`, `failed` with a `problem` that the page has to deal with (401, 412), or `cancelled`.
+ * `done`, `cancelled`, or `failed` for a failure that the page has to handle (401, 412). `draft` is the typed reason.
+ * @typedef {{ outcome: "done" | "failed" | "cancelled", message?: string, failure?: Failure, draft: string }} Result
  */
-export function confirmChange(change, kindName, draft = '') {
+
+/**
+ * Shows what a change will do, asks for the reason, and makes it.
+ * @param {Change} change @param {string} kindName @param {string} draft
+ * @returns {Promise<Result>}
+ */
+export function confirmChange(change, kindName, draft = "") {
   return new Promise((resolve) => {
-    const result = { outcome: 'cancelled', draft };
+    /** @type {Result} */
+    const result = { outcome: "cancelled", draft };
     let isSending = false;
 
     const numbers = change.fields.map(percentField);
@@ -101,29 +116,16 @@ export function confirmChange(change, kindName, draft = '') {
     const fields = [...numbers, reason];
     const values = () => Object.fromEntries(numbers.map((it) => [it.name, it.read()]));
 
-    const says = h('ul', { class: 'says', id: 'dialog-says' });
-    const sayIt = () => show(says, change.says(values()).map((line) => h('li', null, sentence(line))));
-    sayIt();
+    const effects = h("ul.effects", { id: "dialog-effects" });
+    const drawEffects = () =>
+      update(
+        effects,
+        change.effects(values()).map((line) => h("li", sentence(line))),
+      );
+    drawEffects();
 
-    const fault = h('div', { role: 'alert' });
-    const cancel = h('button', { type: 'button' }, 'Cancel');
-    const verb = h('button', { type: 'submit', class: 'main' }, change.verb);
-    const form = h('form', { novalidate: true },
-      h('p', { class: 'lead' }, 'This will happen:'), says,
-      h('div', { class: numbers.length > 1 ? 'fields' : null }, numbers.map((it) => it.element)),
-      reason.element, fault, h('div', { class: 'choice' }, cancel, verb));
-
-    const dialog = openDialog({
-      eyebrow: kindName,
-      title: change.title,
-      parts: form,
-      isBusy: () => isSending,
-      closed: () => resolve({ ...result, draft: reason.read() }),
-    });
-    dialog.setAttribute('aria-describedby', 'dialog-says');
-    cancel.addEventListener('click', () => isSending || dialog.close());
-    form.addEventListener('input', sayIt);
-    form.addEventListener('submit', async (event) => {
+    /** @param {Event} event */
+    const submit = async (event) => {
       event.preventDefault();
       if (isSending) return;
       fields.forEach((it) => it.complain(it.check()));
@@ -133,38 +135,67 @@ export function confirmChange(change, kindName, draft = '') {
         return;
       }
       isSending = true;
-      show(fault);
-      // Not `disabled`: that would drop the focus to the start of the page.
-      verb.setAttribute('aria-disabled', 'true');
-      show(verb, 'Sending…');
+      update(fault);
+      // Not `disabled`, which would move the focus to the start of the page.
+      verb.setAttribute("aria-disabled", "true");
+      update(verb, "Sending…");
       try {
         await change.send(values(), reason.read());
-        Object.assign(result, { outcome: 'done', said: change.done(values()) });
-      } catch (error) {
-        result.problem = asProblem(error);
-      }
-      isSending = false;
-      const status = result.problem?.status;
-      if (result.outcome === 'done' || status === 401 || status === 412) {
-        if (status) result.outcome = 'failed';
+        Object.assign(result, { outcome: "done", message: change.done(values()) });
         dialog.close();
-        return;
+      } catch (error) {
+        const failure = asFailure(error);
+        if (failure.status === 401 || failure.status === 412) {
+          Object.assign(result, { outcome: "failed", failure });
+          dialog.close();
+        } else {
+          update(fault, h("div.notice.bad", drawFailure(failure)));
+          fault.scrollIntoView({ block: "nearest" });
+          blame(fields, failure);
+        }
+      } finally {
+        isSending = false;
+        verb.removeAttribute("aria-disabled");
+        update(verb, change.verb);
       }
-      verb.removeAttribute('aria-disabled');
-      show(verb, change.verb);
-      show(fault, h('div', { class: 'notice bad' }, drawProblem(result.problem)));
-      fault.scrollIntoView({ block: 'nearest' });
-      blame(fields, result.problem);
-      delete result.problem;
+    };
+
+    const fault = h("div", { role: "alert" });
+    const verb = h("button.main", { type: "submit" }, change.verb);
+    const form = h(
+      "form",
+      { novalidate: true, onInput: drawEffects, onSubmit: submit },
+      h("p.lead", "What will happen:"),
+      effects,
+      h(
+        "div",
+        { class: numbers.length > 1 ? "fields" : null },
+        numbers.map((it) => it.element),
+      ),
+      reason.element,
+      fault,
+      h(
+        "div.choice",
+        button("Cancel", () => isSending || dialog.close()),
+        verb,
+      ),
+    );
+    const dialog = openDialog({
+      eyebrow: kindName,
+      title: change.title,
+      parts: form,
+      isBusy: () => isSending,
+      onClose: () => resolve({ ...result, draft: reason.read() }),
     });
+    dialog.setAttribute("aria-describedby", "dialog-effects");
   });
 }
 
-/** Marks the fields that the service found fault with. */
-function blame(fields, problem) {
-  for (const { field: name, detail } of problem.errors) {
-    const at = String(name ?? '').split('.').at(-1);
-    const it = fields.find((one) => one.name === at);
+/** Marks the fields that the service found fault with. @param {Control[]} fields @param {Failure} failure */
+function blame(fields, failure) {
+  for (const { field = "", detail } of failure.errors) {
+    const name = field.split(".").at(-1);
+    const it = fields.find((one) => one.name === name);
     it?.complain(`${it.label} ${detail}`);
   }
 }

@@ -1,34 +1,44 @@
-// Every change of a kind, newest first: what an auditor reads.
+// Every change of a kind, newest first, for auditors.
 
-import { h, table } from './dom.js';
-import { percent, version, when } from './words.js';
+/** @import { Canary, Deployment } from "./types.js" */
+import { h } from "../shared/dom.js";
+import { table } from "./table.js";
+import { percent, version, when } from "./words.js";
 
-const NONE = '–';
+const NONE = "–";
 
+/** @param {string[]} names */
 function drawShadows(names) {
-  return names?.length > 0 ? h('ul', { class: 'plain' }, names.map((name) => h('li', null, version(name)))) : NONE;
+  return names.length > 0
+    ? h(
+        "ul.plain",
+        names.map((name) => h("li", version(name))),
+      )
+    : NONE;
 }
 
+/** @param {Canary | null} canary */
 function drawCanary(canary) {
   return canary ? [version(canary.version), ` ${percent(canary.percent)}`] : NONE;
 }
 
+/** @param {Deployment[]} history */
 export function drawHistory(history) {
-  if (history.length === 0) return h('p', null, 'Nothing was ever deployed.');
+  if (history.length === 0) return h("p", "Nothing has been deployed yet.");
   const rows = history.map((it) => [
-    [String(it.epoch), 'number'],
-    version(it.champion),
+    [String(it.epoch), "number"],
+    it.champion ? version(it.champion) : NONE,
     [drawCanary(it.canary), null],
     [drawShadows(it.shadows), null],
-    [it.reason ?? NONE, 'words'],
+    [it.reason ?? NONE, "words"],
     it.changed_by ?? NONE,
-    [when(it.changed_at), 'time'],
+    [when(it.changed_at), "time"],
   ]);
   return table({
-    label: 'History',
-    heads: [['Change', 'number'], 'Champion', 'Canary', 'Shadows', 'Reason', 'By', 'When'],
+    label: "History",
+    heads: [["Change", "number"], "Champion", "Canary", "Shadows", "Reason", "By", "When"],
     rows,
     keys: history.map((it) => it.epoch),
-    className: 'history',
+    className: "history",
   });
 }

@@ -1,25 +1,30 @@
-// What went wrong, as the service says it: title, detail, and what is wrong with each field.
+// What went wrong, in the words of the service: title, detail, and the faults of fields.
 
-import { h } from './dom.js';
+/** @import { Failure } from "./types.js" */
+import { h } from "../shared/dom.js";
+import { Problem } from "../shared/problem.js";
 
-/** The parts of a problem, for a notice or a dialog. */
-export function drawProblem(problem) {
-  const { title, detail, errors, requestId } = problem;
+/** @param {Failure} failure */
+export function drawFailure({ title, detail, errors, requestId }) {
   const lines = errors.map((error) =>
-    h('li', null, error.field && [h('code', null, error.field), ' '],
-      String(error.detail ?? ''), error.code && error.code !== 'refused' && [' (', h('code', null, error.code), ')']));
+    h(
+      "li",
+      error.field && [h("code", error.field), " "],
+      String(error.detail ?? ""),
+      error.code && error.code !== "refused" && [" (", h("code", error.code), ")"],
+    ),
+  );
   return [
-    h('p', { class: 'title' }, title || 'Something went wrong'),
-    detail && h('p', null, detail),
-    lines.length > 0 && h('ul', null, lines),
-    requestId && h('p', { class: 'hint' }, 'Request ', h('code', null, requestId)),
+    h("p.title", title || "Something went wrong"),
+    detail && h("p", detail),
+    lines.length > 0 && h("ul", lines),
+    requestId && h("p.hint", "Request ", h("code", requestId)),
   ];
 }
 
-/** The same for a fault of this page, which is a Problem of nobody. */
-export function asProblem(error) {
-  if (typeof error?.status === 'number') return error;
-  // Whoever mends it wants to know where.
+/** Anything but a Problem is a fault of this page. @param {unknown} error @returns {Failure} */
+export function asFailure(error) {
+  if (error instanceof Problem) return error;
   console.error(error);
-  return { status: -1, title: 'This page has a fault', detail: String(error?.message ?? error), errors: [] };
+  return { status: -1, title: "This page has a bug", detail: String(error), errors: [] };
 }

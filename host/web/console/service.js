@@ -1,77 +1,133 @@
-// What is in service: who answers which part of the traffic, who is compared, who would step in.
+// What is in service: which version answers which share of the traffic, which are compared, and which is the fallback.
 
-import { h, heard, s } from './dom.js';
-import { badge, kindOf } from './kinds.js';
-import { percent, version, when } from './words.js';
+/** @import { Child } from "../shared/dom.js" */
+/** @import { Deployment } from "./types.js" */
+import { h, heard, s } from "../shared/dom.js";
+import { badge, kindOf } from "./kinds.js";
+import { percent, version, when } from "./words.js";
 
-/** A button for a change; the page listens for all of them in one place. */
-export function changeButton(change, text, name, { isGrave = false, link = '' } = {}) {
-  return h('button', {
-    type: 'button',
-    class: isGrave ? 'grave' : null,
-    'data-key': `${change} ${name}`,
-    'data-change': change,
-    'data-version': name,
-  }, text, heard(`${link} ${name}`));
+/**
+ * A button for a change; the page listens for all of them in one place. `link` comes before the name of the version.
+ * @param {string} change @param {string} text @param {string} name
+ */
+export function changeButton(change, text, name, { isGrave = false, link = "" } = {}) {
+  return h(
+    "button",
+    {
+      type: "button",
+      class: isGrave ? "grave" : null,
+      "data-key": `${change} ${name}`,
+      "data-change": change,
+      "data-version": name,
+    },
+    text,
+    heard(`${link} ${name}`),
+  );
 }
 
-/** One line for a role, with what can be done about it. */
+/** @param {string} role @param {string} name @param {string} meaning @param {Child[]} buttons */
 function slot(role, name, meaning, buttons) {
-  return h('li', { 'data-key': `${role} ${name}` },
-    h('div', { class: 'role' }, badge(role)),
-    h('div', { class: 'what' }, version(name), h('p', null, meaning)),
-    buttons.length > 0 && h('div', { class: 'acts' }, buttons));
+  return h(
+    "li",
+    { "data-key": `${role} ${name}` },
+    h("div.role", badge(role)),
+    h("div.what", version(name), h("p", meaning)),
+    buttons.length > 0 && h("div.acts", buttons),
+  );
 }
 
-/** The share of users of each, as a channel that divides. Its numbers stand in the lines below. */
+/** The shares of users as a picture, whose numbers are in the lines below. */
 function traffic(some = 0) {
-  const parts = [s('rect', { class: 'champion', x: 0, y: 0, width: `${100 - some}%`, height: '100%' })];
+  const parts = [s("rect.champion", { x: 0, y: 0, width: `${100 - some}%`, height: "100%" })];
   if (some > 0) {
     parts.push(
-      s('defs', null, s('pattern', { id: 'canary-hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse' },
-        s('path', { d: 'M-1 1l2-2M0 6l6-6M5 7l2-2' }))),
-      s('rect', { class: 'canary', x: `${100 - some}%`, y: 0, width: `${some}%`, height: '100%' }),
-      s('rect', { class: 'hatch', x: `${100 - some}%`, y: 0, width: `${some}%`, height: '100%', fill: 'url(#canary-hatch)' }));
+      s(
+        "defs",
+        s(
+          "pattern",
+          { id: "canary-hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse" },
+          s("path", { d: "M-1 1l2-2M0 6l6-6M5 7l2-2" }),
+        ),
+      ),
+      s("rect.canary", { x: `${100 - some}%`, y: 0, width: `${some}%`, height: "100%" }),
+      s("rect.hatch", {
+        x: `${100 - some}%`,
+        y: 0,
+        width: `${some}%`,
+        height: "100%",
+        fill: "url(#canary-hatch)",
+      }),
+    );
   }
-  return s('svg', { class: 'traffic', width: '100%', height: 14, 'aria-hidden': 'true', focusable: 'false' }, parts);
+  return s("svg.traffic", { width: "100%", height: 14, "aria-hidden": "true", focusable: "false" }, parts);
 }
 
-function changed(now) {
-  if (now.epoch === 0) return h('p', { class: 'changed' }, 'Nothing was ever deployed: what came with the program serves.');
-  return h('p', { class: 'changed' },
-    `Change ${now.epoch}, by `, h('strong', null, now.changed_by ?? 'somebody unknown'), ', ', when(now.changed_at),
-    now.reason && [': ', h('q', null, now.reason)]);
+/** @param {Deployment} now */
+function lastChange(now) {
+  if (now.epoch === 0) return h("p.changed", "Nothing has been deployed yet: the built-in version serves.");
+  return h(
+    "p.changed",
+    `Change ${now.epoch}, by `,
+    h("strong", now.changed_by ?? "an unknown operator"),
+    ", ",
+    when(now.changed_at),
+    now.reason && [": ", h("q", now.reason)],
+  );
 }
 
-/** The part of the page. */
+/** @param {Deployment} now @param {boolean} mayChange */
 export function drawService(now, mayChange) {
   const { hasChallengers, scope, request } = kindOf(now.kind);
+  /** @param {Child[]} buttons */
   const act = (...buttons) => (mayChange ? buttons : []);
   const some = now.canary?.percent;
-  const serves = hasChallengers ? `Answers ${some ? `${percent(100 - some)} of users` : 'everybody'}.` : `Decides every ${request}.`;
-  const slots = [slot('champion', now.champion ?? 'not known', serves, [])];
+  const serves = hasChallengers
+    ? `Answers ${some ? `${percent(100 - some)} of users` : "everyone"}.`
+    : `Decides every ${request}.`;
+  const slots = [slot("champion", now.champion ?? "not known", serves, [])];
   if (now.canary) {
     const { version: name, max_flip_percent: limit } = now.canary;
-    const until = limit ? ` Withdrawn by itself above ${percent(limit)} of changed classes.` : '';
-    slots.push(slot('canary', name, `Answers ${percent(some)} of users.${until}`,
-      act(changeButton('promote', 'Promote', name), changeButton('canary', 'Change', name),
-        changeButton('stop-canary', 'Stop', name))));
+    const until = limit ? ` Withdrawn automatically above ${percent(limit)} of changed classes.` : "";
+    slots.push(
+      slot(
+        "canary",
+        name,
+        `Answers ${percent(some)} of users.${until}`,
+        act(
+          changeButton("promote", "Promote", name),
+          changeButton("canary", "Change", name),
+          changeButton("stop-canary", "Stop", name),
+        ),
+      ),
+    );
   }
   for (const name of now.shadows) {
-    slots.push(slot('shadow', name, 'Answers nobody; compared after the champion has answered.',
-      act(changeButton('remove-shadow', 'Remove', name))));
+    slots.push(
+      slot(
+        "shadow",
+        name,
+        "Answers no one; compared after the champion has answered.",
+        act(changeButton("remove-shadow", "Remove", name)),
+      ),
+    );
   }
   if (now.previous && now.epoch > 0) {
     const isSame = now.previous === now.champion;
-    slots.push(slot('previous', now.previous,
-      isSame ? 'The same as the champion: a rollback would change nothing but end challengers.' : 'Warm; a rollback returns to it.',
-      act(changeButton('roll-back', 'Roll back', now.previous, { isGrave: true, link: ' to' }))));
+    slots.push(
+      slot(
+        "previous",
+        now.previous,
+        isSame
+          ? "The same as the champion: a rollback would only end the challengers."
+          : "Warm; a rollback returns to it.",
+        act(changeButton("roll-back", "Roll back", now.previous, { isGrave: true, link: " to" })),
+      ),
+    );
   }
   return [
-    changed(now),
-    !mayChange && h('p', { class: 'notice' }, 'This token may look but not change: that takes the scope ',
-      h('code', null, scope), '.'),
+    lastChange(now),
+    !mayChange && h("p.notice", "This token is read-only. Changes require the scope ", h("code", scope), "."),
     hasChallengers && traffic(some),
-    h('ul', { class: 'slots' }, slots),
+    h("ul.slots", slots),
   ];
 }

@@ -1,42 +1,52 @@
-// What the service said of each kind, and asking it again. No drawing.
+// What the service answered for each kind.
 
-import * as api from './api.js';
-import { kindOf } from './kinds.js';
-import { asProblem } from './problems.js';
+/** @import { Deployment, Loaded, Report, Versions } from "./types.js" */
+import * as api from "./api.js";
+import { kindOf } from "./kinds.js";
+import { asFailure } from "./problems.js";
 
-/** What is known; all of it is forgotten when the operator signs out. */
-export const known = { versions: new Map(), deployments: new Map(), histories: new Map(), reports: new Map() };
+/** By kind; forgotten when the operator signs out. */
+export const known = {
+  versions: /** @type {Map<string, Versions>} */ (new Map()),
+  deployments: /** @type {Map<string, Deployment>} */ (new Map()),
+  histories: /** @type {Map<string, Loaded<Deployment[]>>} */ (new Map()),
+  reports: /** @type {Map<string, Loaded<Report>>} */ (new Map()),
+};
 
 export function forgetAll() {
-  Object.values(known).forEach((map) => map.clear());
+  for (const map of Object.values(known)) map.clear();
 }
 
 /**
- * Asks for what is shown of a kind. Deployments and histories only where the epoch says that they
- * changed: a page that stays open asks two small things each time.
+ * Loads what is shown of a kind. Deployments and histories are loaded only when their epoch has changed, so a page that
+ * stays open makes two small requests each time.
+ * @param {string} kind
  */
-export async function ask(kind) {
+export async function refreshKind(kind) {
   const models = await api.models();
-  models.forEach((it) => known.versions.set(it.kind, it));
+  for (const it of models) known.versions.set(it.kind, it);
   const changed = models.filter((it) => known.deployments.get(it.kind)?.epoch !== it.epoch);
-  const asked = changed.map(async (it) => known.deployments.set(it.kind, await api.deployment(it.kind)));
+  /** @type {Promise<unknown>[]} */
+  const loading = changed.map(async (it) => known.deployments.set(it.kind, await api.deployment(it.kind)));
   if (known.histories.get(kind)?.epoch !== known.versions.get(kind)?.epoch) {
-    asked.push(aside(known.histories, kind, async () => ({ history: await api.history(kind) })));
+    loading.push(loadPart(known.histories, kind, api.history));
   }
-  if (kindOf(kind).hasChallengers) {
-    asked.push(aside(known.reports, kind, async () => ({ report: await api.report(kind) })));
-  }
-  await Promise.all(asked);
+  if (kindOf(kind).hasChallengers) loading.push(loadPart(known.reports, kind, api.report));
+  await Promise.all(loading);
 }
 
-/** A part whose failure is shown in its own place, and leaves the others alone. */
-async function aside(map, kind, asking) {
+/**
+ * Loads a part whose failure is shown in its own place.
+ * @template Data
+ * @param {Map<string, Loaded<Data>>} parts @param {string} kind @param {(kind: string) => Promise<Data>} load
+ */
+async function loadPart(parts, kind, load) {
   const epoch = known.versions.get(kind)?.epoch;
   try {
-    map.set(kind, { epoch, ...(await asking()) });
+    parts.set(kind, { epoch, data: await load(kind) });
   } catch (error) {
-    if (error.status === 401) throw error;
-    // An epoch that never is: it is asked for again.
-    map.set(kind, { epoch: null, problem: asProblem(error) });
+    const failure = asFailure(error);
+    if (failure.status === 401) throw error;
+    parts.set(kind, { epoch: null, failure });
   }
 }

@@ -1,21 +1,23 @@
-// How numbers, times, versions and verdicts are written. What is not known is a dash, never a zero.
+// Numbers, times, versions and verdicts as text. What is not known is a dash, never a zero.
 
-import { h } from './dom.js';
+/** @import { Child } from "../shared/dom.js" */
+import { h } from "../shared/dom.js";
 
-const NOT_KNOWN = '–';
+const NOT_KNOWN = "–";
 
-const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
+/** @param {unknown} value @returns {value is number} */
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-const counts = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
-// Narrow space before the sign, as in print.
-const NARROW = '\u202f';
+const counts = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+/** A narrow no-break space before units. */
+const NARROW = "\u202f";
 
-/** 12,345 */
+/** 12,345 @param {unknown} value */
 export function count(value) {
   return isNumber(value) ? counts.format(value) : NOT_KNOWN;
 }
 
-/** 0.0163 as 1.63 %, with fewer digits the larger it is. */
+/** 0.0163 as 1.63 %, with fewer digits for larger values. @param {unknown} value */
 export function share(value) {
   if (!isNumber(value)) return NOT_KNOWN;
   const percent = value * 100;
@@ -25,12 +27,12 @@ export function share(value) {
   return `${percent.toFixed(digits)}${NARROW}%`;
 }
 
-/** A percentage that is one already. */
+/** @param {unknown} value already in percent */
 export function percent(value) {
   return isNumber(value) ? `${value}${NARROW}%` : NOT_KNOWN;
 }
 
-/** A figure on the scale of scores. */
+/** A score or a difference of scores. @param {unknown} value */
 export function figure(value, { signed = false } = {}) {
   if (!isNumber(value)) return NOT_KNOWN;
   const text = Math.abs(value).toFixed(4);
@@ -38,13 +40,13 @@ export function figure(value, { signed = false } = {}) {
   return signed && Number(text) !== 0 ? `+${text}` : text;
 }
 
-/** Microseconds. */
+/** @param {unknown} value */
 export function micros(value) {
   if (!isNumber(value)) return NOT_KNOWN;
   return `${value < 100 ? value.toFixed(1) : counts.format(value)}${NARROW}µs`;
 }
 
-/** Bytes, short; the exact number belongs to the details. */
+/** @param {unknown} value */
 export function bytes(value) {
   if (!isNumber(value)) return NOT_KNOWN;
   if (value < 1024) return `${value}${NARROW}B`;
@@ -52,49 +54,52 @@ export function bytes(value) {
   return `${(value / 1024 / 1024).toFixed(1)}${NARROW}MiB`;
 }
 
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
-/** 14:02:31 */
+/** 14:02:31 @param {Date} date */
 export function timeOfDay(date) {
   return clock.format(date);
 }
 
-/** A time as the service writes it, as an element that also says it exactly. */
+/** A `<time>` with the exact time as its title. @param {string | null | undefined} text ISO 8601 */
 export function when(text) {
   const date = new Date(text ?? NaN);
   if (Number.isNaN(date.getTime())) return NOT_KNOWN;
-  return h('time', { datetime: date.toISOString(), title: date.toISOString() },
-    `${day.format(date)}, ${clock.format(date)}`);
+  return h(
+    "time",
+    { datetime: date.toISOString(), title: date.toISOString() },
+    `${day.format(date)}, ${clock.format(date)}`,
+  );
 }
 
-/** The time zone of all of these. */
+/** The browser's time zone. */
 export function zone() {
   const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const parts = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'shortOffset' }).formatToParts(new Date());
-  const offset = parts.find((part) => part.type === 'timeZoneName')?.value;
+  const parts = new Intl.DateTimeFormat("en-GB", { timeZoneName: "shortOffset" }).formatToParts(new Date());
+  const offset = parts.find((part) => part.type === "timeZoneName")?.value;
   return offset && offset !== name ? `${name}, ${offset}` : name;
 }
 
-/** A model_version: the part that people choose, and quieter the part that proves the bytes. */
+/** A model_version: the part that people choose, and the digest in a quieter colour. @param {string} text */
 export function version(text) {
-  const [name, digest] = String(text).split('+');
-  return h('code', { class: 'version' }, name, digest && h('span', { class: 'digest' }, `+${digest}`));
+  const [name, digest] = text.split("+");
+  return h("code.version", name, digest && h("span.digest", `+${digest}`));
 }
 
-/** What a population stability index means, by the usual thresholds. */
+/** The usual reading of a population stability index. @param {unknown} psi */
 export function drift(psi) {
-  if (!isNumber(psi)) return 'not known yet';
-  if (psi < 0.1) return 'none';
-  return psi <= 0.25 ? 'moderate' : 'major';
+  if (!isNumber(psi)) return "not known yet";
+  if (psi < 0.1) return "none";
+  return psi <= 0.25 ? "moderate" : "major";
 }
 
-/** a, b and c */
+/** "a, b and c" @param {string[]} items */
 export function list(items) {
-  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
+  return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
 }
 
-/** A sentence in which versions look like versions. */
+/** Marks the versions in a sentence. @param {string} text @returns {Child[]} */
 export function sentence(text) {
   return text.split(/([a-z][a-z-]*-\d[\w.-]*\+[0-9a-f]{8})/).map((part, at) => (at % 2 === 1 ? version(part) : part));
 }

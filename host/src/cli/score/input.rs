@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Context as _, Result, bail};
 
 use crate::config::RowFormat;
-use crate::http::BODY_BYTES_MAX;
-use crate::schema::FieldError;
-use crate::schema::Fields;
+use crate::http::limits::BODY_BYTES_MAX;
+use crate::schema::{FieldError, Fields};
 
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 << 10;

@@ -100,8 +100,8 @@ pub(crate) async fn replay(
     body: Result<Json<Body>, JsonRejection>,
 ) -> Result<Json<Findings>, Error> {
     let Json(Body { decisions, stored }) = body.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge,
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => Error::UnsupportedMediaType,
+        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(BODY_BYTES_MAX),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Error::NotJson,
         StatusCode::UNPROCESSABLE_ENTITY => refused("", "wrong-type", &rejection.body_text()),
         _ => Error::MalformedJson(rejection.body_text()),
     })?;

@@ -17,11 +17,11 @@ use crate::db::components::{self, Component, Registered};
 use crate::db::deployments::{self, Deployment};
 use crate::domain::model::{Digest, ModelKind, PolicyClass};
 use crate::gate::pushes::Pushed;
-use crate::gate::report::{Check, Outcome};
+use crate::gate::report::{COMPONENT_BYTES_MAX, Check, Outcome};
 use crate::http::admin::deployment::VERSION_EXAMPLE;
 use crate::http::auth::Operator;
-use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::http::error::Error;
+use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::Embedded;
 use crate::models::deploying::catalog;
 use crate::schema::{FieldError, Flat, answer};
@@ -149,7 +149,7 @@ pub(crate) async fn push_version(
         return Err(Error::NotWasm);
     }
     let bytes = body.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Error::ComponentTooLarge,
+        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(COMPONENT_BYTES_MAX),
         _ => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body broke off before its end"),
     })?;
     let pushed = app.pushes.push(kind, bytes.to_vec(), operator.name).await;

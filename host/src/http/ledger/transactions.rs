@@ -22,8 +22,8 @@ use crate::http::ledger::risk_context::{Circumstances, risk_of};
 use crate::ledger::{Command, Order, Outcome};
 use crate::schema::{answer, request};
 
-/// Says that the answer is the first one's, found under its idempotency key.
-pub(crate) const REPLAYED: (HeaderName, HeaderValue) =
+/// Marks the repeated answer to an idempotency key's first request.
+const REPLAYED: (HeaderName, HeaderValue) =
     (HeaderName::from_static("idempotency-replayed"), HeaderValue::from_static("true"));
 
 const PATH: &str = "/api/ledger/transactions";
@@ -124,18 +124,15 @@ pub(crate) async fn create_transaction(
     let subject = Subject { owner: &owner, from: from_account_id, to: to_beneficiary_id, amount };
     let risk = risk_of(&app, &subject, circumstances, token.as_deref()).await?;
     let order = Order { transfer_id: app.clock.new_id(), owner, key, from_account_id, to_beneficiary_id, amount, risk };
-    match app.ledger.submit(Command::Transfer(order)).await? {
-        Outcome::Sent { transfer, replayed } => {
-            let mut response = Json(TransactionJson::from(transfer)).into_response();
-            response.headers_mut().extend(replayed.then_some(REPLAYED));
-            Ok(response)
-        }
-        Outcome::Rejected { violations, replayed } => Err(Error::Rejected { violations, replayed }),
-        Outcome::AccountNotFound => Err(Error::AccountNotFound),
-        Outcome::BeneficiaryNotFound => Err(Error::BeneficiaryNotFound),
-        Outcome::KeyReused => Err(Error::KeyReused),
-        Outcome::RulesUnavailable => Err(Error::RulesUnavailable),
-        Outcome::RiskUnavailable => Err(Error::RulesUnavailable),
-        other => Err(Error::Internal(anyhow::anyhow!("a transfer ended as {other:?}"))),
-    }
+    let (mut response, replayed) = match app.ledger.submit(Command::Transfer(order)).await? {
+        Outcome::Sent { transfer, replayed } => (Json(TransactionJson::from(transfer)).into_response(), replayed),
+        Outcome::Rejected { violations, replayed } => (Error::Rejected(violations).into_response(), replayed),
+        Outcome::AccountNotFound => return Err(Error::AccountNotFound),
+        Outcome::BeneficiaryNotFound => return Err(Error::BeneficiaryNotFound),
+        Outcome::KeyReused => return Err(Error::KeyReused),
+        Outcome::RulesUnavailable | Outcome::RiskUnavailable => return Err(Error::RulesUnavailable),
+        other => return Err(Error::Internal(anyhow::anyhow!("a transfer ended as {other:?}"))),
+    };
+    response.headers_mut().extend(replayed.then_some(REPLAYED));
+    Ok(response)
 }

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use crate::app::App;
 use crate::http::error::Error;
-use crate::http::pages::files::{BANK, NAMED, SCORERS, answer, embedded};
+use crate::http::pages::files::{BANK, NAMED, SCORERS, SHARED, answer, embedded};
 use crate::models::publishing::package::{self, PackageFile};
 
 /// Everything comes from this host, nothing stands in the page itself, no other page may frame it, and no text
@@ -27,6 +27,11 @@ pub(crate) async fn page(asked: HeaderMap) -> Result<Response, Error> {
 /// One of its files.
 pub(crate) async fn file(Path(name): Path<String>, asked: HeaderMap) -> Result<Response, Error> {
     embedded(BANK, &name, &asked, POLICY)
+}
+
+/// A module that this page and the console share.
+pub(crate) async fn shared(Path(name): Path<String>, asked: HeaderMap) -> Result<Response, Error> {
+    embedded(SHARED, &name, &asked, POLICY)
 }
 
 /// A module of the package.

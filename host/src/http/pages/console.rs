@@ -24,16 +24,16 @@ pub(crate) async fn file(Path(name): Path<String>, asked: HeaderMap) -> Result<R
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::Embedded;
+    use super::super::files::{BANK, Embedded, SHARED};
     use super::*;
 
-    /// The names that a folder's files ask for below this path are files of the folder.
-    fn asks_only_for_what_is_there(folder: &[Embedded], below: &str) {
+    /// The names that `folder`'s files refer to below this path are among the served files.
+    fn asks_only_for_what_is_there(folder: &[Embedded], below: &str, served: &[Embedded]) {
         for (name, bytes) in folder {
             for part in String::from_utf8_lossy(bytes).split(below).skip(1) {
                 let asked: String =
                     part.chars().take_while(|it| it.is_ascii_alphanumeric() || ".-".contains(*it)).collect();
-                let is_there = folder.iter().any(|(it, _)| *it == asked);
+                let is_there = served.iter().any(|(it, _)| *it == asked);
                 assert!(is_there || !asked.contains('.'), "{name} asks for {asked}");
             }
         }
@@ -41,7 +41,10 @@ mod tests {
 
     #[test]
     fn pages_ask_only_for_files_that_are_served() {
-        asks_only_for_what_is_there(CONSOLE, "/console/");
-        asks_only_for_what_is_there(super::super::files::BANK, "/bank/");
+        asks_only_for_what_is_there(CONSOLE, "/console/", CONSOLE);
+        asks_only_for_what_is_there(BANK, "/bank/", BANK);
+        for page in [CONSOLE, BANK, SHARED] {
+            asks_only_for_what_is_there(page, "/shared/", SHARED);
+        }
     }
 }

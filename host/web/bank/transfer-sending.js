@@ -1,0 +1,89 @@
+// Sending the draft, and what follows from each outcome.
+
+/** @import { FullDraft, Go, Transfer } from "./types.js" */
+import { focusOn, h, show } from "../shared/dom.js";
+import { asProblem, Problem } from "../shared/problem.js";
+import { record } from "./analytics.js";
+import * as api from "./api.js";
+import { remember } from "./device.js";
+import { draftNow, dropKey, finish, isUnsettled, keyNow, setFault, settle, unsettle } from "./draft.js";
+import { problemNotice } from "./drawing.js";
+import { hooks } from "./form.js";
+import { accountOf, addTransfer, loadAccounts } from "./known.js";
+import { writeMoney } from "./money.js";
+import { fieldFault, isOutcomeOpen } from "./problems.js";
+import { userNow } from "./session.js";
+import { t } from "./words.js";
+
+/** @typedef {"amount" | "fromAccountId" | "toBeneficiaryId"} FieldName */
+
+/** The field where a refusal can be corrected; for other codes, the field that the bank names. @type {Record<string, FieldName>} */
+const FIELD_OF_CODE = {
+  "insufficient-funds": "amount",
+  "limit-exceeded": "amount",
+  "invalid-amount": "amount",
+  "account-not-found": "fromAccountId",
+  "beneficiary-not-found": "toBeneficiaryId",
+  "beneficiary-cooling": "toBeneficiaryId",
+  "same-account": "toBeneficiaryId",
+};
+/** @type {Record<string, string>} */
+const SCREEN_OF_FIELD = {
+  amount: "/transfer/amount",
+  fromAccountId: "/transfer/parties",
+  toBeneficiaryId: "/transfer/parties",
+};
+
+/** Takes a refusal to the step where it can be corrected; false if there is none. @param {Problem} problem @param {Go} go */
+export function goCorrect(problem, go) {
+  if (problem.status !== 400) return false;
+  const ofCode = FIELD_OF_CODE[problem.code];
+  const [error] = problem.errors;
+  const field = ofCode ?? error?.field;
+  if (!field || !SCREEN_OF_FIELD[field]) return false;
+  const available = accountOf(draftNow().fromAccountId)?.centavos ?? 0;
+  const text =
+    problem.code === "insufficient-funds"
+      ? t("fault.insufficient-funds", { available: writeMoney(available) })
+      : fieldFault(ofCode ? problem : error);
+  setFault(field, text);
+  go(SCREEN_OF_FIELD[field]);
+  return true;
+}
+
+/** @param {Transfer} transfer @param {FullDraft} draft @param {Go} go */
+function succeed(transfer, draft, go) {
+  addTransfer(transfer);
+  if (transfer.status === "completed") remember(userNow());
+  record("transfer_completed", "transfer_confirm");
+  finish({ transfer, account: accountOf(draft.fromAccountId), payee: draft.payee });
+  go("/transfer/receipt", { replace: true });
+}
+
+/**
+ * Sends the draft under its key. A problem is shown in `faults`, or in its successor after `redraw`.
+ * @param {FullDraft} draft @param {{ go: Go, redraw: () => void, faults: HTMLElement }} tools
+ */
+export async function sendDraft(draft, { go, redraw, faults }) {
+  const key = keyNow();
+  unsettle(userNow());
+  try {
+    succeed(await api.send(draft, key), draft, go);
+  } catch (error) {
+    const problem = asProblem(error);
+    if (!isOutcomeOpen(problem)) settle();
+    if (problem.status === 401) return;
+    if (problem.status === 400 || problem.status === 422) {
+      // The bank keeps this refusal under the key.
+      dropKey();
+      if (problem.code === "insufficient-funds") await loadAccounts().catch(() => {});
+      if (goCorrect(problem, go)) return;
+    }
+    if (isUnsettled()) redraw();
+    hooks.setFaulty(true);
+    const notice = h("div", { tabindex: -1 }, problemNotice(problem));
+    const place = faults.isConnected ? faults : document.querySelector(".send-faults");
+    if (place) show(place, notice);
+    focusOn(notice);
+  }
+}

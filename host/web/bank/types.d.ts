@@ -1,0 +1,168 @@
+// Types of the bank's page. Amounts are whole centavos.
+
+import type {
+  AccessibilityAnswer,
+  AccessibilityRequest,
+  NudgeAnswer,
+  NudgeRequest,
+  RiskAnswer,
+  RiskRequest,
+} from "../../../components/js/src/index.js";
+import type { Child } from "../shared/dom.js";
+
+export type Language = "es-MX" | "en";
+
+export interface Account {
+  id: string;
+  accountNumber: string;
+  accountType: string;
+  centavos: number;
+}
+
+export interface Payee {
+  id: string;
+  name: string;
+  alias?: string | null;
+  bankName: string;
+  accountNumber: string;
+  derivedBank?: string;
+  warnings?: string[];
+}
+
+export interface Transfer {
+  id: string;
+  fromAccountId: string;
+  toBeneficiaryId: string;
+  beneficiaryName?: string | null;
+  centavos: number;
+  status: string;
+  speiReference?: string | null;
+  createdAt: string;
+}
+
+export interface TransferPage {
+  transfers: Transfer[];
+  /** Address of the next page. */
+  next: string | null;
+}
+
+export interface Parties {
+  fromAccountId: string;
+  toBeneficiaryId: string;
+}
+
+export interface Consent {
+  granted: boolean;
+  updatedAt: string | null;
+}
+
+export interface Profile {
+  theme: string;
+  screenReaderMode: boolean;
+  fontScale: number;
+  nudgingLevel: string;
+  voiceFeedback: boolean;
+}
+
+/** What the browser knows about device and place. */
+export interface Device {
+  isNewDevice: boolean;
+  hasMoved: boolean;
+}
+
+export type Level = "low" | "medium" | "high";
+
+export interface Verdict {
+  level: Level;
+  factors: string[];
+  modelVersion: string | null;
+  facts: RiskRequest;
+  /** The page's model with the ledger's facts or only its own, the ledger's model, or none. */
+  scoredBy: "page" | "page-alone" | "ledger" | "nobody";
+}
+
+/** A transfer in the making. */
+export interface Draft {
+  fromAccountId: string | null;
+  toBeneficiaryId: string | null;
+  centavos: number | null;
+  payee: Payee | null;
+  /** Its idempotency key. */
+  key: string | null;
+}
+
+/** A draft with everything that sending takes. */
+export type FullDraft = { [Name in keyof Omit<Draft, "key">]: NonNullable<Draft[Name]> };
+
+export interface Receipt {
+  transfer: Transfer;
+  account: Account | null;
+  payee: Payee;
+}
+
+export interface Answers {
+  risk: { request: RiskRequest; answer: RiskAnswer };
+  nudge: { request: NudgeRequest; answer: NudgeAnswer };
+  accessibility: { request: AccessibilityRequest; answer: AccessibilityAnswer };
+}
+
+export type Go = (path: string, options?: { replace?: boolean }) => void;
+
+export interface Tools {
+  /** Aborted when the person leaves the screen. */
+  signal: AbortSignal;
+  go: Go;
+  redraw: () => void;
+}
+
+export interface Screen {
+  path: string;
+  /** Its name in analytics and for the nudge scorer. */
+  name: string;
+  title: () => string;
+  draw: (place: HTMLElement, tools: Tools) => unknown;
+  /** The navigation entry to mark, if it is not this screen's own path. */
+  nav?: string;
+  /** Its step in the transfer, from 1. */
+  step?: number;
+  /** The path to go to instead, when the screen makes no sense now. */
+  guard?: () => string | null;
+}
+
+/** A form field. `Value` is a string, a boolean, or null for a choice that was not made. */
+export interface Field<Value = any> {
+  name: string;
+  element: HTMLElement;
+  control: HTMLElement;
+  read: () => Value;
+  write: (value: Value) => void;
+  /** What is wrong with a value, or "". */
+  check: (value: Value) => string;
+  /** Shows what is wrong; "" clears it. */
+  complain: (text: string) => void;
+}
+
+export interface TextField extends Field<string> {
+  control: HTMLInputElement;
+}
+
+export interface ChoiceField extends Field<string | null> {
+  rows: HTMLElement[];
+}
+
+export interface Option {
+  value: string;
+  label: Child;
+  about?: Child;
+}
+
+export interface FieldFault {
+  field: Field;
+  text: string;
+}
+
+export interface Form {
+  element: HTMLFormElement;
+  fields: Field[];
+  showFaults: (faults: FieldFault[]) => void;
+}

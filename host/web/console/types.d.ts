@@ -1,0 +1,147 @@
+// What the admin API answers, as far as the console shows it.
+
+import type { Child } from "../shared/dom.js";
+import type { FieldError } from "../shared/problem.js";
+
+export interface Canary {
+  version: string;
+  percent: number;
+  max_flip_percent?: number | null;
+}
+
+/** What serves a kind, with the ETag that a change has to name. */
+export interface Deployment {
+  kind: string;
+  epoch: number;
+  champion: string | null;
+  previous: string | null;
+  canary: Canary | null;
+  shadows: string[];
+  reason: string | null;
+  changed_by: string | null;
+  changed_at: string | null;
+  etag: string;
+}
+
+export interface Version {
+  model_version: string;
+  bytes: number;
+  built_in: boolean;
+  registered_by: string | null;
+  registered_at: string;
+}
+
+export interface GateReport {
+  summary?: string;
+  checks: { name?: string; outcome: string; detail?: string }[];
+}
+
+export interface VersionDetails extends Version {
+  class?: string;
+  sha256: string;
+  report?: GateReport | null;
+  card?: string | null;
+}
+
+export interface Versions {
+  kind: string;
+  epoch: number;
+  versions: Version[];
+}
+
+export interface Scores {
+  /** Bounds of the bins, one more than there are bins. */
+  edges: number[];
+  champion: number[];
+  challenger: number[];
+}
+
+export interface Latency {
+  p50?: number;
+  p99?: number;
+}
+
+export interface Challenger {
+  role: "canary" | "shadow";
+  version: string;
+  percent: number | null;
+  /** Why it was withdrawn. */
+  withdrawn?: string | null;
+  compared: number;
+  failed?: { trapped?: number; timed_out?: number; bad_answer?: number };
+  flip_share?: number | null;
+  score_psi?: number | null;
+  classes: string[];
+  /** Champion's classes down, challenger's across. */
+  flips: number[][];
+  difference?: { mean?: number; p50?: number; p99?: number; largest?: number };
+  latency_us?: { champion?: Latency; challenger?: Latency };
+  scores?: Scores | null;
+}
+
+export interface Feature {
+  feature: string;
+  psi?: number | null;
+  observed: number;
+}
+
+export interface Report {
+  epoch: number;
+  since: string;
+  observed: number;
+  dropped: number;
+  challengers: Challenger[];
+  features: Feature[];
+}
+
+/** A Problem of the service, or a fault of this page with status -1. */
+export interface Failure {
+  status: number;
+  title: string;
+  detail: string;
+  code?: string;
+  errors: FieldError[];
+  requestId?: string;
+}
+
+/** What a part of the page shows: data, or why there is none. */
+export interface Loaded<Data> {
+  /** Null never matches an epoch, so the part is loaded again. */
+  epoch?: number | null;
+  data?: Data;
+  failure?: Failure;
+}
+
+export interface NumberField {
+  name: string;
+  label: string;
+  hint: string;
+  min: number;
+  max: number;
+  value: number;
+}
+
+export type Values = Record<string, number>;
+
+/** A change of what serves. */
+export interface Change {
+  title: string;
+  verb: string;
+  fields: NumberField[];
+  /** What will happen; the operator confirms it, so every sentence has to be true of what `send` sends. */
+  effects: (values: Values) => string[];
+  send: (values: Values, reason: string) => Promise<unknown>;
+  done: (values: Values) => string;
+}
+
+export interface Control {
+  name: string;
+  label: string;
+  control: HTMLInputElement | HTMLTextAreaElement;
+  element: HTMLElement;
+  complain: (text: string) => void;
+  check: () => string;
+}
+
+/** Content, or content and its class. */
+export type Cell = Child | [Child, string | null];
