@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::domain::accessibility::Language;
 use crate::domain::{accessibility, nudge, risk};
-use crate::schema::Fields;
 use crate::models::{ScoreError, Scored};
+use crate::schema::Fields;
 use crate::scoring::accessibility::{AccessibilityAnswer, read_accessibility};
 use crate::scoring::kind::read_id;
 use crate::scoring::nudge::{NudgeAnswer, read_nudge};

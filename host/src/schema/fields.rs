@@ -6,21 +6,21 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-
 use super::field::{Alias, Declaration, Field};
 use super::literal::{Fault, Literal};
 use super::object::{Member, ObjectError, split};
-use super::record::FromFields;
+use super::record::{FromFields, answer};
 
-/// What is wrong with one field.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FieldError {
-    /// A body's field, a query parameter or a header; empty for the whole body.
-    pub field: String,
-    pub code: Cow<'static, str>,
-    /// Completes the sentence that begins with the field's name.
-    pub detail: String,
+answer! {
+    /// What is wrong with one field.
+    pub struct FieldError {
+        /// A body's field, a query parameter or a header; empty for the whole body.
+        pub field: String { example: "\"amount\"" },
+        /// For programs.
+        pub code: Cow<'static, str> { example: "\"required\"" },
+        /// Completes the sentence that begins with the field's name.
+        pub detail: String { example: "\"is required\"" },
+    }
 }
 
 /// A request that is refused.

@@ -55,11 +55,7 @@ pub(crate) fn parse_uuid(text: &str) -> Option<Uuid> {
     if text.len() == 36 { Uuid::parse_str(text).ok() } else { None }
 }
 
-pub(super) fn read_text(
-    literal: Literal<'_>,
-    chars_max: Option<usize>,
-    form: TextForm,
-) -> Result<Cow<'_, str>, Fault> {
+pub(super) fn read_text(literal: Literal<'_>, chars_max: Option<usize>, form: TextForm) -> Result<Cow<'_, str>, Fault> {
     let text = literal.string().ok_or(Fault::new("wrong-type", "must be a string"))?;
     if text.contains('\0') {
         return Err(Fault::new("invalid-characters", "must not contain the character U+0000"));

@@ -26,7 +26,9 @@ pub use value::{Flat, Read, Value, Write, Written};
 
 /// Used by the macros.
 pub(crate) mod names {
-    pub(crate) use super::record::{declared_name, declared_value, hidden_or, record_declare, record_read, record_write};
+    pub(crate) use super::record::{
+        declared_name, declared_value, hidden_or, record_declare, record_read, record_write,
+    };
     pub(crate) use super::spelling::{camel, camel_length};
 }
 

@@ -1,5 +1,6 @@
 //! How each Rust type is read, written and described.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct};
@@ -87,6 +88,7 @@ writes_as_serde! {
     i64: INTEGER,
     String: TEXT,
     &'static str: TEXT,
+    Cow<'static, str>: TEXT,
     Uuid: Shape::Text { chars_max: None, form: TextForm::Uuid },
     serde_json::Value: Shape::Any,
     Box<RawValue>: Shape::Any,
@@ -251,6 +253,16 @@ impl<T: Write> Write for Vec<T> {
             list.serialize_element(&Written(item))?;
         }
         list.end()
+    }
+}
+
+impl Value for &'static [&'static str] {
+    const SHAPE: Shape = Shape::Array { items: &<&'static str>::SHAPE, length_max: None };
+}
+
+impl Write for &'static [&'static str] {
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.serialize(serializer)
     }
 }
 

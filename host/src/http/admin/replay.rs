@@ -20,9 +20,9 @@ use crate::domain::model::ModelKind;
 use crate::domain::rules::Facts;
 use crate::http::auth::Operator;
 use crate::http::error::Error;
-use crate::schema::Fields;
 use crate::models::decisions::{RulesRequest, RulesResponse};
 use crate::models::{Loaded, Runtime, Scored};
+use crate::schema::Fields;
 use crate::scoring::accessibility::{AccessibilityAnswer, read_accessibility};
 use crate::scoring::kind::read_id;
 use crate::scoring::nudge::{NudgeAnswer, read_nudge};
@@ -226,7 +226,11 @@ fn answer(loaded: &Loaded, recorded: &Recorded) -> Result<Value, String> {
             let request = read_nudge(&mut fields);
             check(fields)?;
             let assessment = served.scorer.assess(&request).map_err(|error| failed(&error))?;
-            serde_json::to_value(NudgeAnswer::new([user_id, session_id], request.screen, Scored { assessment, version }))
+            serde_json::to_value(NudgeAnswer::new(
+                [user_id, session_id],
+                request.screen,
+                Scored { assessment, version },
+            ))
         }
         Loaded::Accessibility(served) => {
             let english = recorded.request["language"] == "en";

@@ -122,7 +122,8 @@ fn role_of(digest: Digest, kind: ModelKind, deployed: Option<&Deployment>) -> &'
 pub(crate) async fn list_models(State(app): State<App>, _: Operator) -> Result<Json<ModelsJson>, Error> {
     let mut db = app.db.acquire().await?;
     let deployed = deployments::deployments(&mut db).await?;
-    let mut kinds: BTreeMap<&str, Vec<VersionJson>> = ModelKind::ALL.iter().map(|kind| (kind.as_str(), vec![])).collect();
+    let mut kinds: BTreeMap<&str, Vec<VersionJson>> =
+        ModelKind::ALL.iter().map(|kind| (kind.as_str(), vec![])).collect();
     for component in components::list(&mut db).await? {
         let of_kind = deployed.iter().find(|it| it.kind == component.kind);
         let role = role_of(component.digest, component.kind, of_kind);

@@ -28,7 +28,11 @@ pub(crate) async fn assess_risk(
 }
 
 /// Scores a transfer, and keeps the decision where this host does.
-pub(crate) async fn score_risk(app: &App, request: &risk::Request, user_id: Option<String>) -> Result<RiskAnswer, Error> {
+pub(crate) async fn score_risk(
+    app: &App,
+    request: &risk::Request,
+    user_id: Option<String>,
+) -> Result<RiskAnswer, Error> {
     let scored = app.models.snapshot().assess_risk(request, user_id.as_deref()).await?;
     let version = scored.version.clone();
     let answer = RiskAnswer::new(user_id.clone(), scored);

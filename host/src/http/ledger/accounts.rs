@@ -13,9 +13,9 @@ use crate::domain::money::Money;
 use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::{LedgerBody, Page};
-use crate::schema::parse_uuid;
 use crate::http::ledger::list::{self, Item};
 use crate::ledger::{Command, OpenAccount, Outcome};
+use crate::schema::parse_uuid;
 use crate::schema::{TextForm, answer, request};
 
 /// Longest account number: a CLABE has 18 characters, an IBAN 34; spaces and hyphens come on top.
