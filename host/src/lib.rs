@@ -29,6 +29,7 @@ pub mod postgres;
 pub mod rail;
 pub mod schema;
 pub mod scoring;
+mod serve;
 pub mod wasm;
 
 pub use http::{assist_router, ledger_router};

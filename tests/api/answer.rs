@@ -1,11 +1,10 @@
-//! What came back from a router.
+//! A router's response.
 
 use std::fmt;
 
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::Value;
 
-/// What came back.
 pub(crate) struct Answer {
     pub(crate) path: String,
     pub(crate) status: StatusCode,
@@ -14,7 +13,7 @@ pub(crate) struct Answer {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// For messages of failed tests: bytes that are no text say nothing in them.
+/// For failed assertions; leaves out the raw bytes.
 impl fmt::Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {:?} {}", self.path, self.status, self.headers, self.text)
@@ -26,7 +25,6 @@ impl Answer {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The id of what was created.
     pub(crate) fn id(&self) -> String {
         self.json()["id"].as_str().unwrap_or_else(|| panic!("no id: {self:?}")).to_owned()
     }
@@ -41,7 +39,7 @@ impl Answer {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
-    /// Asserts a whole problem+json answer; `field` is the one that `errors` must name.
+    /// Asserts a complete problem+json response; `errors` must contain `field`.
     #[track_caller]
     pub(crate) fn assert_problem(&self, status: u16, code: &str, field: Option<&str>) -> &Self {
         assert_eq!(self.status.as_u16(), status, "{self:?}");

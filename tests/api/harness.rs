@@ -1,4 +1,4 @@
-//! Takes the noise out of the tests: an application, clients, answers.
+//! The service under test, and clients for it.
 
 use std::fs;
 use std::panic::Location;
@@ -8,26 +8,20 @@ use std::sync::{Arc, OnceLock};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, header};
-use caudal::analytics::EventWorker;
-use caudal::app::{App, RiskEnforcement, Settings};
-use caudal::auth::token::{Minter, TokenConfig, Verifier, mint};
+use caudal::app::{App, Config, RailHandle, RiskEnforcement, Settings, Tasks};
+use caudal::auth::token::{Minter, TokenConfig};
 use caudal::clock::Clock;
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::transfer::RailName;
-use caudal::enforcement::acknowledgment::Acknowledgments;
-use caudal::gate::pushes::Pushes;
-use caudal::gate::report::Gate;
 use caudal::ledger::batch::Terms;
 use caudal::ledger::chain::ChainKey;
-use caudal::ledger::store::Postgres;
 use caudal::ledger::{Ledger, LedgerConfig};
 use caudal::models::decisions::DecisionLog;
 use caudal::models::deploying::swap::Swapper;
 use caudal::models::serving::route::Route;
 use caudal::models::{Components, Models, Registry};
-use caudal::outbox::Outbox;
-use caudal::rail::courier::{Courier, PUSHES_MAX};
+use caudal::rail::courier::PUSHES_MAX;
 use caudal::rail::simulated::{Behaviour, Simulated};
 use caudal::wasm::Runtime;
 use http_body_util::BodyExt as _;
@@ -48,7 +42,7 @@ pub(crate) const CLABE: &str = "646180110400000007";
 /// A valid CLABE of BBVA.
 pub(crate) const PAYEE_CLABE: &str = "012180004643051249";
 
-/// Noon in Mexico City.
+/// 12:00 in Mexico City.
 const NOON: OffsetDateTime = datetime!(2026-11-21 18:00 UTC);
 
 /// The service on a database of its own. It starts at noon in Mexico City.
@@ -58,18 +52,17 @@ pub(crate) struct TestApp {
     pub(crate) models: Models,
     /// The money core behind the routers.
     pub(crate) core: Ledger,
-    courier: Option<tokio::task::AbortHandle>,
+    tasks: Tasks,
     pub(crate) ledger: Router,
     pub(crate) assist: Router,
 }
 
-/// What a test may set.
 pub(crate) struct Options {
     pub(crate) opening_credit: Money,
     pub(crate) enforce_clabe: bool,
     pub(crate) cooling_seconds: u64,
     pub(crate) terms: Terms,
-    /// Payments take the simulated rail, which behaves so.
+    /// How the simulated rail behaves; without it, payments settle at once.
     pub(crate) rail: Option<Behaviour>,
     pub(crate) risk_enforcement: RiskEnforcement,
     pub(crate) decision_log: bool,
@@ -99,18 +92,18 @@ pub(crate) fn registry() -> Registry {
     REGISTRY.get_or_init(|| Registry::load(&Runtime::new().unwrap(), Components::EMBEDDED).unwrap()).clone()
 }
 
-/// A component of the tests' own.
+/// A component of `tests/wasm`.
 pub(crate) fn fixture(name: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/components/fixtures");
     fs::read(folder.join(name)).expect("run `components/build.sh --fixtures` first")
 }
 
-/// The nudge scorer that misbehaves on screens named after what it does.
+/// A nudge scorer that misbehaves in the way its request's `screen` names.
 pub(crate) fn hostile() -> Vec<u8> {
     fixture("hostile.wasm")
 }
 
-/// The same, calling itself by another version of as many characters: other bytes.
+/// The same under another version number of equal length, so with another digest.
 pub(crate) fn hostile_of(version: &str) -> Vec<u8> {
     let mut bytes = hostile();
     let real = b"nudge1.0.0Misbehaves";
@@ -142,29 +135,18 @@ impl TestApp {
         Self::start(db, options, clock, Models::with_log(registry(), log)).await
     }
 
-    /// With other components than the embedded ones.
+    /// With these models in place of the embedded ones.
     pub(crate) async fn serving(db: PgPool, models: Models) -> Self {
         Self::start(db, Options::default(), Clock::fixed(NOON), models).await
     }
 
     async fn start(db: PgPool, options: Options, clock: Clock, models: Models) -> Self {
-        let rail = if options.rail.is_some() { RailName::Simulated } else { RailName::Instant };
-        let terms = Terms { cooling_seconds: options.cooling_seconds, rail, ..options.terms };
-        let config = LedgerConfig::new(terms, ChainKey::new(SECRET).unwrap());
-        let store = Postgres::open(db.clone(), &config.key, clock.now()).await.unwrap();
-        let (ledger, _) = Ledger::start(store, models.clone(), clock.clone(), config).await.unwrap();
-        let courier = options.rail.map(|behaviour| {
-            let (pushes, news) = tokio::sync::mpsc::channel(PUSHES_MAX);
-            let way = Arc::new(Simulated::new(behaviour, pushes));
-            let (db, ledger, clock) = (db.clone(), ledger.clone(), clock.clone());
-            let courier = Courier { db, ledger, rail: way, name: rail, clock };
-            let work = tokio::spawn(courier.clone().run(news));
-            (courier, work.abort_handle())
+        let name = if options.rail.is_some() { RailName::Simulated } else { RailName::Instant };
+        let terms = Terms { cooling_seconds: options.cooling_seconds, rail: name, ..options.terms };
+        let rail = options.rail.map(|behaviour| {
+            let (pushes, notifications) = tokio::sync::mpsc::channel(PUSHES_MAX);
+            RailHandle { rail: Arc::new(Simulated::new(behaviour, pushes)), notifications }
         });
-        let (courier, work) = courier.unzip();
-        let outbox = Outbox::new(db.clone());
-        tokio::spawn(outbox.clone().run());
-        let (events, _) = EventWorker::start(db.clone(), clock.clone());
         let settings = Settings {
             opening_credit: options.opening_credit,
             risk_enforcement: options.risk_enforcement,
@@ -172,39 +154,34 @@ impl TestApp {
             assist_hosts: vec!["localhost".to_owned()],
             published: options.published,
         };
-        let app = App {
-            db: db.clone(),
-            ledger: ledger.clone(),
-            courier,
-            outbox: outbox.clone(),
-            models: models.clone(),
-            runtime: Runtime::new().unwrap(),
-            pushes: Pushes::new(Gate::new(env!("CARGO_BIN_EXE_caudal").into()), db.clone(), clock.clone()),
-            events,
-            tokens: Arc::new(Verifier::new(SECRET, token_config())),
-            acknowledgments: Acknowledgments::new(SECRET),
-            sandbox: options.sandbox.then(|| Arc::new(Minter::new(SECRET, token_config()))),
-            clock: clock.clone(),
-            settings: Arc::new(settings),
-            started_at: clock.now(),
+        let config = Config {
+            secret: SECRET.to_vec(),
+            tokens: token_config(),
+            ledger: LedgerConfig::new(terms, ChainKey::new(SECRET).unwrap()),
+            settings,
+            rail,
+            sandbox: options.sandbox,
+            program: env!("CARGO_BIN_EXE_caudal").into(),
         };
-        let core = ledger;
+        let runtime = Runtime::new().unwrap();
+        let (app, tasks) = App::start(config, db.clone(), models.clone(), runtime, clock.clone()).await.unwrap();
+        let core = app.ledger.clone();
         let (ledger, assist) = (caudal::ledger_router(app.clone()), caudal::assist_router(app));
-        Self { db, clock, models, core, courier: work, ledger, assist }
+        Self { db, clock, models, core, tasks, ledger, assist }
     }
 
-    /// Follows what is deployed, as a host does.
+    /// Follows deployments, as `caudal serve` does.
     pub(crate) async fn follow(&self) -> Follower {
         let runtime = Runtime::new().unwrap();
         Follower(Swapper::start(self.db.clone(), self.models.clone(), runtime, self.clock.clone()).await.unwrap())
     }
 
-    /// The deployment of a kind that is in service on this host.
+    /// The epoch of the deployment that this host serves.
     pub(crate) fn epoch(&self, kind: ModelKind) -> i64 {
         self.in_service(kind).0
     }
 
-    /// How many challengers of a kind are in service on this host.
+    /// Number of challengers that this host runs.
     pub(crate) fn challengers(&self, kind: ModelKind) -> usize {
         self.in_service(kind).1
     }
@@ -222,10 +199,14 @@ impl TestApp {
         }
     }
 
+    fn token(&self, user: &str, scope: Option<&str>) -> String {
+        let lifetime = time::Duration::days(365);
+        Minter::new(SECRET, token_config()).mint(user, scope, self.clock.now(), lifetime).unwrap()
+    }
+
     /// A client of the ledger API with a token for `user`.
     pub(crate) fn user(&self, user: &str) -> Client {
-        let lifetime = time::Duration::days(365);
-        let token = mint(SECRET, &token_config(), user, None, self.clock.now(), lifetime).unwrap();
+        let token = self.token(user, None);
         Client { router: self.ledger.clone(), headers: vec![("authorization".to_owned(), format!("Bearer {token}"))] }
     }
 
@@ -241,17 +222,15 @@ impl TestApp {
 
     /// A client of the internal listener with an operator's token of this scope.
     pub(crate) fn operator(&self, scope: Option<&str>) -> Client {
-        let lifetime = time::Duration::days(365);
-        let token = mint(SECRET, &token_config(), "ops", scope, self.clock.now(), lifetime).unwrap();
+        let token = self.token("ops", scope);
         self.ai().with("authorization", &format!("Bearer {token}"))
     }
 
-    /// Nobody brings payments to their rail any more.
     pub(crate) fn stop_courier(&self) {
-        self.courier.as_ref().unwrap().abort();
+        self.tasks.stop_courier();
     }
 
-    /// A digest of every row of every table, the writer's lease aside: it is renewed by the clock.
+    /// A digest of every table but the writer's lease, which is renewed by the clock.
     pub(crate) async fn rows(&self) -> String {
         let tables = "select table_name::text from information_schema.tables where table_schema = 'public' \
             and table_type = 'BASE TABLE' and table_name not in ('ledger_writer', '_sqlx_migrations') order by 1";
@@ -267,7 +246,7 @@ impl TestApp {
         digest
     }
 
-    /// The sum of every balance; zero, always.
+    /// The sum of all balances, which is always zero.
     pub(crate) async fn sum_of_balances(&self) -> i64 {
         sqlx::query_scalar("select coalesce(sum(posted), 0)::bigint from account_balance")
             .fetch_one(&self.db)
@@ -275,13 +254,12 @@ impl TestApp {
             .unwrap()
     }
 
-    /// A number from the database.
     pub(crate) async fn count(&self, query: &'static str) -> i64 {
         sqlx::query_scalar(query).fetch_one(&self.db).await.unwrap()
     }
 }
 
-/// Follows what is deployed until it is dropped: its ear is a connection of the pool.
+/// Follows deployments until it is dropped. It holds a connection of the pool.
 pub(crate) struct Follower(tokio::task::JoinHandle<()>);
 
 impl Drop for Follower {
@@ -325,7 +303,7 @@ impl Client {
         self.send("PUT", path, Some("application/json"), body.to_string().into()).await
     }
 
-    /// An answer whose body goes on.
+    /// A response whose body does not end.
     pub(crate) async fn stream(&self, path: &str) -> (u16, Body) {
         let mut request = Request::builder().uri(path);
         for (name, value) in &self.headers {
@@ -350,19 +328,19 @@ impl Client {
         Answer { path: path.to_owned(), status: parts.status, headers: parts.headers, text, bytes }
     }
 
-    /// Opens an account and gives its id.
+    /// Opens an account and returns its id.
     pub(crate) async fn open_account(&self, number: &str) -> String {
         let body = json!({"accountNumber": number, "accountType": "checking"});
         self.post("/api/ledger/accounts", body).await.id()
     }
 
-    /// Saves a payee and gives its id.
+    /// Saves a payee and returns its id.
     pub(crate) async fn save_payee(&self, name: &str, number: &str) -> String {
         let body = json!({"name": name, "accountNumber": number, "bankName": "BBVA"});
         self.post("/api/ledger/beneficiaries", body).await.id()
     }
 
-    /// Sends a transfer; the amount is JSON text, to be sent as it is.
+    /// Sends a transfer; `amount` is JSON text.
     pub(crate) async fn transfer(&self, from: &str, to: &str, amount: &str) -> Answer {
         let body = format!(r#"{{"fromAccountId":"{from}","toBeneficiaryId":"{to}","amount":{amount}}}"#);
         self.post_text("/api/ledger/transactions", &body).await
@@ -376,7 +354,7 @@ impl Client {
     }
 }
 
-/// Sends a request that must be refused, and proves that it changed nothing.
+/// Asserts that a request is refused and changes nothing.
 #[track_caller]
 #[expect(clippy::print_stdout, reason = "shown when the test fails")]
 pub(crate) fn refused(
@@ -386,7 +364,7 @@ pub(crate) fn refused(
     code: &str,
     field: Option<&str>,
 ) -> impl Future<Output = ()> {
-    // A panic in a future does not know who made it; a failing test shows this line.
+    // A panic in a future does not show its caller; a failing test prints this line.
     let caller = Location::caller();
     async move {
         println!("expecting {status} {code} at {caller}");

@@ -1,7 +1,7 @@
 //! The HTTP contract, against real Postgres and the real components.
 //!
-//! Each test gets a database of its own and calls the routers in process. What is refused must
-//! change no row of any table.
+//! Each test gets its own database and calls the routers in process. A refused request must not change a row of
+//! any table.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accounts;

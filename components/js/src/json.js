@@ -74,7 +74,7 @@ function members(text) {
       const name = readString(string);
       if (name === null) throw malformed();
       // Two values for one name mean different things to different readers.
-      if (found.has(name)) throw malformed("a field is there twice");
+      if (found.has(name)) throw malformed("a field appears twice");
       found.set(name, text.slice(start, index).trim());
       start = 0;
     } else if (depth === 1 && start === 0 && token[0] === '"') string = token;

@@ -1,3 +1,106 @@
-//! Who is asking.
+//! Authentication: bearer tokens, the users and operators they prove, and what operators' scopes allow.
+//!
+//! No HTTP here: the caller passes the values of the `Authorization` header and maps an [`AuthError`] to
+//! its response.
 
 pub mod token;
+
+use time::OffsetDateTime;
+
+use crate::domain::model::ModelKind;
+use token::{Claims, Verifier};
+
+/// Scope that allows changes to scoring models.
+pub const MODELS_ADMIN: &str = "models:admin";
+
+/// Scope that allows changes to the transfer rules.
+pub const RULES_ADMIN: &str = "rules:admin";
+
+/// Why a request is not allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuthError {
+    TokenMissing,
+    TokenInvalid,
+    /// The token lacks this scope.
+    ScopeMissing(&'static str),
+}
+
+/// The authenticated user. All data is scoped to this identifier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User(pub String);
+
+impl From<Claims> for User {
+    fn from(claims: Claims) -> Self {
+        Self(claims.user)
+    }
+}
+
+/// A user whose token has at least one operator's scope.
+#[derive(Debug, Clone)]
+pub struct Operator {
+    /// Recorded with every change.
+    pub name: String,
+    scopes: Vec<String>,
+}
+
+impl TryFrom<Claims> for Operator {
+    type Error = AuthError;
+
+    fn try_from(Claims { user, scopes }: Claims) -> Result<Self, AuthError> {
+        let operator = Self { name: user, scopes };
+        let has_any = operator.has(MODELS_ADMIN) || operator.has(RULES_ADMIN);
+        if has_any { Ok(operator) } else { Err(AuthError::ScopeMissing(MODELS_ADMIN)) }
+    }
+}
+
+impl Operator {
+    fn has(&self, scope: &str) -> bool {
+        self.scopes.iter().any(|it| it == scope)
+    }
+
+    /// # Errors
+    /// The scope that changes of this kind require, when the token lacks it.
+    pub fn may_change(&self, kind: ModelKind) -> Result<(), AuthError> {
+        let scope = if kind == ModelKind::TransferRules { RULES_ADMIN } else { MODELS_ADMIN };
+        if self.has(scope) { Ok(()) } else { Err(AuthError::ScopeMissing(scope)) }
+    }
+}
+
+/// Authenticates a request by the values of its `Authorization` header.
+///
+/// # Errors
+/// When there is not exactly one value with a valid bearer token.
+pub fn authenticate<'a>(
+    verifier: &Verifier,
+    authorization: impl IntoIterator<Item = &'a [u8]>,
+    now: OffsetDateTime,
+) -> Result<Claims, AuthError> {
+    let mut values = authorization.into_iter();
+    let value = values.next().ok_or(AuthError::TokenMissing)?;
+    // With two tokens it would be open which one counts.
+    let only = values.next().is_none();
+    let credentials = std::str::from_utf8(value).ok().and_then(|value| value.trim().split_once(' '));
+    let bearer = credentials.filter(|(scheme, _)| only && scheme.eq_ignore_ascii_case("bearer"));
+    bearer.and_then(|(_, token)| verifier.verify(token.trim(), now)).ok_or(AuthError::TokenInvalid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operator(scopes: &[&str]) -> Result<Operator, AuthError> {
+        let scopes = scopes.iter().map(|&scope| scope.to_owned()).collect();
+        Claims { user: "ops".to_owned(), scopes }.try_into()
+    }
+
+    #[test]
+    fn rules_require_a_scope_of_their_own() {
+        let models = operator(&[MODELS_ADMIN, "other"]).unwrap();
+        assert_eq!(models.may_change(ModelKind::Risk), Ok(()));
+        assert_eq!(models.may_change(ModelKind::TransferRules), Err(AuthError::ScopeMissing(RULES_ADMIN)));
+        let rules = operator(&[RULES_ADMIN]).unwrap();
+        assert_eq!(rules.may_change(ModelKind::TransferRules), Ok(()));
+        assert_eq!(rules.may_change(ModelKind::Nudge), Err(AuthError::ScopeMissing(MODELS_ADMIN)));
+        assert_eq!(operator(&["other"]).unwrap_err(), AuthError::ScopeMissing(MODELS_ADMIN));
+    }
+}

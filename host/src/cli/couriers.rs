@@ -1,28 +1,19 @@
-//! Sets up the rail that is configured, and its courier.
+//! Opens the configured rail.
 
 use std::fs;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use sqlx::PgPool;
 use tokio::sync::mpsc;
 
-use crate::clock::Clock;
+use crate::app::RailHandle;
 use crate::config::{self, RailKind};
 use crate::domain::transfer::RailName;
-use crate::ledger::Ledger;
-use crate::rail::courier::{Courier, PUSHES_MAX};
+use crate::rail::Rail;
+use crate::rail::courier::PUSHES_MAX;
 use crate::rail::simulated::{Behaviour, Simulated};
 use crate::rail::stp::{Settings, Stp};
-use crate::rail::{Push, Rail};
 
-/// A rail that takes payments, and where its news come out.
-pub(super) struct Way {
-    rail: Arc<dyn Rail>,
-    news: mpsc::Receiver<Push>,
-}
-
-/// What new transfers' rail is called.
 pub(super) fn name(rail: &config::Rail) -> RailName {
     match rail.kind {
         RailKind::Instant => RailName::Instant,
@@ -31,28 +22,16 @@ pub(super) fn name(rail: &config::Rail) -> RailName {
     }
 }
 
-/// The rail, unless payments settle without one. Nothing is sent yet.
-pub(super) fn open(rail: &config::Rail) -> Result<Option<Way>> {
-    let (pushes, news) = mpsc::channel(PUSHES_MAX);
+/// `None` for the instant rail, where payments settle at once. Sends nothing yet.
+pub(super) fn open(rail: &config::Rail) -> Result<Option<RailHandle>> {
+    let (pushes, notifications) = mpsc::channel(PUSHES_MAX);
     let rail: Arc<dyn Rail> = match rail.kind {
         RailKind::Instant => return Ok(None),
         RailKind::Simulated => Arc::new(Simulated::new(behaviour(rail), pushes)),
-        // What STP tells by itself comes over HTTP.
+        // STP's notifications arrive over HTTP.
         RailKind::Stp => Arc::new(stp(rail).context("--rail stp cannot be used")?),
     };
-    Ok(Some(Way { rail, news }))
-}
-
-/// A courier for the rail, and what to run for as long as it works.
-pub(super) fn employ(
-    Way { rail, news }: Way,
-    name: RailName,
-    db: &PgPool,
-    ledger: &Ledger,
-    clock: &Clock,
-) -> (Courier, impl Future<Output = ()> + Send + use<>) {
-    let courier = Courier { db: db.clone(), ledger: ledger.clone(), rail, name, clock: clock.clone() };
-    (courier.clone(), courier.run(news))
+    Ok(Some(RailHandle { rail, notifications }))
 }
 
 fn behaviour(rail: &config::Rail) -> Behaviour {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::auth::token::{Verifier, mint};
+use crate::auth::token::{Minter, Verifier};
 use crate::cli::print;
 use crate::cli::secret::{self, Missing};
 use crate::clock::Clock;
@@ -18,10 +18,10 @@ pub(super) fn run(common: &Common, token: Token) -> Result<ExitCode> {
     let config = secret::token_config(&token.jwt);
     let lifetime = token.ttl.try_into().context("--ttl is too long: use days or years")?;
     let now = Clock::system().now();
-    let minted =
-        mint(&secret, &config, &token.user, token.scope.as_deref(), now, lifetime).context("cannot sign the token")?;
+    let minter = Minter::new(&secret, config.clone());
+    let minted = minter.mint(&token.user, token.scope.as_deref(), now, lifetime).context("cannot sign the token")?;
     // Print only what the service accepts.
-    if Verifier::new(&secret, config).user(&minted, now).is_none() {
+    if Verifier::new(&secret, config).verify(&minted, now).is_none() {
         bail!("--user must have 1 to 255 characters and not be blank, and --ttl must be above zero");
     }
     print(&minted)?;

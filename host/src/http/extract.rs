@@ -1,12 +1,14 @@
-//! Request parts as arguments of handlers: bodies, query parameters, pages, the idempotency key.
+//! Extractors: bodies, query parameters, pages and the idempotency key.
 
 use std::ops::RangeInclusive;
 
 use axum::RequestExt as _;
-use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
+
+use uuid::Uuid;
 
 use crate::clock::{at_millis, millis};
 use crate::db::Position;
@@ -20,14 +22,14 @@ pub const PAGE_LENGTH_MAX: u32 = 1_000;
 /// Longest cursor, in characters: 15 digits, an underscore and a UUID are 52.
 const CURSOR_LENGTH_MAX: usize = 64;
 
-/// Instants that a cursor may name, in milliseconds: 1970 to 9999, which Postgres and this program
-/// can both tell.
+/// Instants a cursor may contain, in milliseconds: the years 1970 to 9999, which both Postgres and `time` can
+/// represent.
 const CURSOR_MILLIS: RangeInclusive<i64> = 0..=253_402_300_799_999;
 
 /// Longest idempotency key, in characters.
 const KEY_LENGTH_MAX: usize = 255;
 
-/// A ledger request's JSON object; what is wrong with it is answered with 400.
+/// The JSON object of a ledger request; faults get 400.
 pub struct LedgerBody(pub Fields);
 
 impl<S: Send + Sync> FromRequest<S> for LedgerBody {
@@ -38,7 +40,7 @@ impl<S: Send + Sync> FromRequest<S> for LedgerBody {
     }
 }
 
-/// An assistance request's JSON object; what is wrong with its fields is answered with 422.
+/// The JSON object of an assistance request; faults of its fields get 422.
 pub struct AssistBody(pub Fields);
 
 impl<S: Send + Sync> FromRequest<S> for AssistBody {
@@ -56,7 +58,7 @@ async fn read_object(request: Request, status: StatusCode) -> Result<Fields, Err
     let bytes = request.with_limited_body().extract::<axum::body::Bytes, _>().await;
     let bytes = bytes.map_err(|rejection| match axum::response::IntoResponse::into_response(rejection).status() {
         StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(BODY_BYTES_MAX),
-        _ => Error::MalformedJson("The body broke off before its end.".to_owned()),
+        _ => Error::MalformedJson("The body ended early.".to_owned()),
     })?;
     Fields::from_json(bytes, status.as_u16()).map_err(|error| match error {
         ObjectError::NotAnObject(_) => Error::invalid(status, "", "wrong-type", "The body must be a JSON object"),
@@ -64,14 +66,13 @@ async fn read_object(request: Request, status: StatusCode) -> Result<Fields, Err
     })
 }
 
-/// `application/json` or any type with the suffix `+json`; parameters do not matter.
+/// `application/json` or any type with the suffix `+json`; parameters are ignored.
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
-/// The query string's parameters.
 pub struct Parameters(pub Fields);
 
 impl<S: Send + Sync> FromRequestParts<S> for Parameters {
@@ -80,7 +81,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Parameters {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let query = Query::<Vec<(String, String)>>::from_request_parts(parts, state).await;
         let Query(query) =
-            query.map_err(|_| Error::invalid_field("", "malformed-query", "The query string is not readable"))?;
+            query.map_err(|_| Error::invalid_field("", "malformed-query", "The query string cannot be parsed"))?;
         Ok(Self(Fields::from_query(query)))
     }
 }
@@ -95,12 +96,11 @@ request! {
     }
 }
 
-/// Which part of a list is asked for: all of it, unless `limit` says otherwise.
+/// The requested part of a list: all of it, unless there is a `limit`.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<C = Position> {
-    /// Items at most; `None` for the whole rest.
     pub limit: Option<u32>,
-    /// Where to go on.
+    /// The last item of the page before.
     pub after: Option<C>,
 }
 
@@ -110,7 +110,7 @@ impl<C: Cursor> Page<C> {
         let PageQuery { limit, cursor } = fields.read();
         let after = cursor.as_deref().and_then(C::parse);
         if cursor.is_some() && after.is_none() {
-            fields.refuse("cursor", "unknown-value", "must be one that a Link header gave");
+            fields.refuse("cursor", "unknown-value", "must come from a Link header");
         }
         Self { limit, after }
     }
@@ -127,16 +127,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Page {
     }
 }
 
-/// A place in a list as clients hand it back. They treat its text as opaque.
+/// A position in a list, opaque to clients.
 pub trait Cursor: Copy + Send + 'static {
-    /// As text.
     fn to_text(self) -> String;
 
-    /// From its text.
     fn parse(text: &str) -> Option<Self>;
 }
 
-/// Milliseconds and id.
+/// Milliseconds since 1970 and the id.
 impl Cursor for Position {
     fn to_text(self) -> String {
         format!("{}_{}", millis(self.created_at), self.id)
@@ -146,6 +144,18 @@ impl Cursor for Position {
         let (created_at, id) = text.split_once('_')?;
         let created_at = created_at.parse().ok().filter(|millis| CURSOR_MILLIS.contains(millis))?;
         Some(Self { created_at: at_millis(created_at), id: parse_uuid(id)? })
+    }
+}
+
+/// The `{id}` of the path. Text that is not a UUID names nothing, like any unknown id.
+pub struct PathId(pub Uuid);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathId {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        path.ok().and_then(|Path(id)| parse_uuid(&id)).map(Self).ok_or(Error::NotFound)
     }
 }
 
@@ -188,7 +198,7 @@ fn unquote(quoted: &str) -> Option<String> {
     Some(text)
 }
 
-/// Turns a panic into the same answer as any other fault of ours.
+/// A panic gets the same response as any other internal error.
 pub(crate) fn answer_panic(_: Box<dyn std::any::Any + Send>) -> Response {
     axum::response::IntoResponse::into_response(Error::Internal(anyhow::anyhow!("a handler panicked")))
 }

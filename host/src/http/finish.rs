@@ -1,4 +1,4 @@
-//! The last step of every answer: the problem body, the request's id, the time limit, the log line.
+//! The last step of every response: the time limit, the problem body, the request's id and a log line.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -14,18 +14,17 @@ use crate::http::problem::Problem;
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// Wraps every request of both listeners.
 pub(crate) async fn finish(request: Request, next: Next) -> Response {
     let request_id = Uuid::new_v4().to_string();
     let path = request.uri().path().to_owned();
-    // At every level of logging a line tells which request it is about.
+    // At the level of errors, so that every log line names its request whatever the filter.
     let span = tracing::error_span!("request", method = %request.method(), path, request_id);
     async {
         let answer = tokio::time::timeout(REQUEST_TIME_MAX, next.run(request)).await;
         let mut response = answer.unwrap_or_else(|_| Error::TimedOut.into_response());
         describe_problem(&mut response, &path, &request_id);
         if response.status() == StatusCode::UNAUTHORIZED {
-            // The router adds it to every path that exists: not before there is a token.
+            // The router adds it to every existing path; without a token, that would reveal which exist.
             response.headers_mut().remove(header::ALLOW);
         }
         if let Ok(value) = HeaderValue::from_str(&request_id) {
@@ -38,8 +37,8 @@ pub(crate) async fn finish(request: Request, next: Next) -> Response {
     .await
 }
 
-/// Gives a failure its body. One without a [`Problem`] and without JSON comes from the framework;
-/// with JSON it is a health report.
+/// Writes the body of a failure. A failure with a JSON body is a health report; any other without a
+/// [`Problem`] comes from the framework.
 fn describe_problem(response: &mut Response, path: &str, request_id: &str) {
     let status = response.status();
     let is_report = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
@@ -62,13 +61,13 @@ fn framework_error(status: StatusCode) -> Error {
         StatusCode::METHOD_NOT_ALLOWED => Error::MethodNotAllowed,
         StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(BODY_BYTES_MAX),
         StatusCode::UNSUPPORTED_MEDIA_TYPE => Error::NotJson,
-        status if status.is_client_error() => Error::MalformedJson("The request is not readable.".to_owned()),
+        status if status.is_client_error() => Error::MalformedJson("The request cannot be parsed.".to_owned()),
         status => Error::Internal(anyhow::anyhow!("a response with status {status} has no problem")),
     }
 }
 
-/// An internal service without tokens answers only under its own names: a page in a browser that
-/// rebinds a name of its own to this address gets nothing.
+/// An internal service without tokens answers only under its own names, which stops DNS rebinding: a web page
+/// that points its own name at this address gets 421.
 pub(crate) async fn check_host(State(app): State<App>, headers: HeaderMap, request: Request, next: Next) -> Response {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().and_then(|value| value.to_str().ok()).or(request.uri().host());
@@ -76,12 +75,12 @@ pub(crate) async fn check_host(State(app): State<App>, headers: HeaderMap, reque
         let name = without_port(host).to_ascii_lowercase();
         app.settings.assist_hosts.contains(&name)
     });
-    // Two names would leave open which one counts.
+    // With two names it would be open which one counts.
     let allowed = known && hosts.next().is_none();
     if allowed { next.run(request).await } else { Error::HostNotAllowed.into_response() }
 }
 
-/// Whether the request came to this machine under a name of its own loopback address.
+/// Whether the request names the loopback address, and not a name that was rebound to it.
 pub(crate) fn is_local_name(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter().filter_map(|value| value.to_str().ok());
     let is_local = |host: &str| ["localhost", "127.0.0.1", "[::1]"].contains(&without_port(host));
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_are_cut_off_names_and_addresses() {
+    fn ports_are_removed_from_names_and_addresses() {
         for (host, name) in
             [("localhost:8081", "localhost"), ("localhost", "localhost"), ("[::1]:8081", "[::1]"), ("[::1]", "[::1]")]
         {

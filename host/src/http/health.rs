@@ -1,4 +1,4 @@
-//! Whether the service lives, can serve, and with which models.
+//! Health, readiness and metrics.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ answer! {
     }
 }
 
-/// `/ai/health`: which models are loaded. Fails when the nudging model is missing.
+/// `/ai/health`: the active models. Fails when there is no nudge model.
 pub(crate) async fn health(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().map(|kind| {
@@ -82,12 +82,12 @@ pub(crate) async fn health(State(app): State<App>) -> Response {
     (status, Json(body)).into_response()
 }
 
-/// `/livez`: the process answers.
+/// `/livez`: the process responds.
 pub(crate) async fn livez() -> Response {
     Json(LivenessJson { status: "ok" }).into_response()
 }
 
-/// `/readyz`: the database answers, the ledger takes commands and every kind has a component.
+/// `/readyz`: the database responds, the ledger accepts commands and every kind has a component.
 pub(crate) async fn readyz(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().all(|kind| registry.identity(*kind).is_some());
@@ -103,7 +103,7 @@ pub(crate) async fn readyz(State(app): State<App>) -> Response {
     (status, Json(checks)).into_response()
 }
 
-/// `/metrics`: counts for whoever watches, as OpenMetrics.
+/// `/metrics`, in the OpenMetrics text format.
 pub(crate) async fn metrics(State(app): State<App>) -> Response {
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, content_type)], app.models.metrics().text()).into_response()

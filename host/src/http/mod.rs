@@ -1,7 +1,7 @@
-//! The HTTP edge: routes, extractors, one file per resource.
+//! The HTTP APIs: routes, extractors, one file per resource.
 //!
-//! Handlers read a request into domain types, call one inner layer and shape the answer. Auth is an
-//! argument: a handler without [`auth::User`] is visibly public. No SQL and no scoring here.
+//! Handlers read a request into domain types, call one inner layer and shape the response. Authentication is
+//! an argument: a handler without [`User`](crate::auth::User) is visibly public. No SQL and no scoring here.
 
 pub(crate) mod admin;
 mod assistance;
@@ -20,7 +20,7 @@ mod stp;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::Uri;
+use axum::http::{HeaderMap, Uri};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{delete, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -35,7 +35,7 @@ use limits::BODY_BYTES_MAX;
 use openapi::Listener;
 use pages::{bank, console, published, reference, sandbox};
 
-/// The ledger API: for the bank's app, with a bearer token.
+/// The ledger API: for the bank's app, with bearer tokens.
 pub fn ledger_router(app: App) -> Router {
     let routes = Router::new()
         .route("/api/ledger/accounts", get(accounts::list_accounts).post(accounts::create_account))
@@ -73,7 +73,7 @@ pub fn ledger_router(app: App) -> Router {
     finished(routes, app)
 }
 
-/// The assistance API: internal, without a token, for known host names only.
+/// The assistance API: internal, under configured host names only. Operators need a token.
 pub fn assist_router(app: App) -> Router {
     let routes = Router::new()
         .route("/ai/risk", post(scores::assess_risk))
@@ -108,29 +108,29 @@ pub fn assist_router(app: App) -> Router {
     finished(routes, app)
 }
 
-/// What holds for every route: a limit on size and time, no panic reaches the connection, and every
-/// failure is problem+json.
+/// Applies to every route: limits on size and time, no panic reaches the connection, and every failure is
+/// problem+json.
 fn finished(routes: Router<App>, app: App) -> Router {
     let routes = routes
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(CatchPanicLayer::custom(extract::answer_panic))
         .with_state(app);
-    // Around the whole router, which still adds headers after its own layers.
+    // Wraps the whole router, because that adds headers after its own layers ran.
     Router::new().fallback_service(routes).layer(from_fn(finish::finish))
 }
 
-/// Nobody learns without a token which paths of the API exist.
-async fn ledger_not_found(app: State<App>, uri: Uri, headers: axum::http::HeaderMap) -> Error {
+/// Without a token, existing and unknown paths of the API are indistinguishable.
+async fn ledger_not_found(app: State<App>, uri: Uri, headers: HeaderMap) -> Error {
     after_auth(app, &uri, headers, Error::NotFound).await
 }
 
-async fn ledger_method_not_allowed(app: State<App>, uri: Uri, headers: axum::http::HeaderMap) -> Error {
+async fn ledger_method_not_allowed(app: State<App>, uri: Uri, headers: HeaderMap) -> Error {
     after_auth(app, &uri, headers, Error::MethodNotAllowed).await
 }
 
-async fn after_auth(State(app): State<App>, uri: &Uri, headers: axum::http::HeaderMap, error: Error) -> Error {
+async fn after_auth(State(app): State<App>, uri: &Uri, headers: HeaderMap, error: Error) -> Error {
     if uri.path() != "/api" && !uri.path().starts_with("/api/") {
         return error;
     }
-    auth::authenticate(&headers, &app).err().unwrap_or(error)
+    auth::authenticate(&headers, &app).map_or_else(Error::from, |_| error)
 }

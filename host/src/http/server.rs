@@ -1,4 +1,4 @@
-//! Accepts connections and serves them, with limits that a slow or greedy client meets.
+//! Serves a listener's connections, within limits on slow and greedy clients.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
-/// How long a connection may take to send a request's head, and so also how long it may be idle.
+/// Longest time for a request's head to arrive, and so also the longest a connection may be idle.
 pub const HEAD_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Connections of one listener at the same time. More wait to be accepted; each holds a file
-/// descriptor, of which a process usually has 1,024.
+/// Concurrent connections of one listener; more wait to be accepted. Each holds a file descriptor, of which a
+/// process usually may have 1,024.
 pub const CONNECTIONS_MAX: usize = 400;
 
 /// Pause after a failed accept, for example for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves `router` until `stopped` turns true, then lets requests under way finish.
+/// Serves until `stopped` turns true, then finishes requests in progress.
 pub async fn serve(listener: TcpListener, router: Router, mut stopped: watch::Receiver<bool>) {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX);
@@ -35,7 +35,7 @@ pub async fn serve(listener: TcpListener, router: Router, mut stopped: watch::Re
         };
         let (slot, accepted) = tokio::select! {
             accepted = accept => accepted,
-            // A dropped sender means the same.
+            // A dropped sender also means stop.
             _ = stopped.wait_for(|stopped| *stopped) => break,
         };
         let stream = match accepted {
@@ -46,12 +46,12 @@ pub async fn serve(listener: TcpListener, router: Router, mut stopped: watch::Re
                 continue;
             }
         };
-        // Answers are small and written at once. One that cannot be hurried is sent all the same.
+        // An optimisation for small responses; failing to set it is harmless.
         let _ = stream.set_nodelay(true);
         let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone()));
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // A client that breaks off harms only itself.
+            // A broken connection concerns only its client.
             let _ = connection.await;
             drop(slot);
         });

@@ -1,5 +1,4 @@
-//! `/rails/stp/state`: where STP tells of payments by itself. Internal: whoever stands in front of it knows
-//! that it is STP who asks.
+//! `/rails/stp/state`: STP's webhook for payment states. Internal: the proxy in front of it authenticates STP.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -19,7 +18,7 @@ answer! {
     }
 }
 
-/// Takes a notice in. It is acknowledged once the ledger has it: STP sends others again.
+/// Acknowledges a notification only after the ledger has committed it; STP repeats the others.
 pub(crate) async fn take_state(State(app): State<App>, body: Bytes) -> Result<Json<ReceiptJson>, Error> {
     let courier = app.courier.as_ref().filter(|courier| courier.name == RailName::Stp).ok_or(Error::NotFound)?;
     let (tracking_key, news) =

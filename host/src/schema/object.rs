@@ -109,7 +109,7 @@ impl<'de> Visitor<'de> for &mut Found<'de> {
             // Two values for one name mean different things to different readers.
             if self.has(&name) {
                 self.is_ambiguous = true;
-                return Err(A::Error::custom("a field is there twice"));
+                return Err(A::Error::custom("a field appears twice"));
             }
             self.members.push((name, value.get()));
         }

@@ -1,27 +1,24 @@
 //! `/api/ledger/accounts`
 
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::auth::User;
 use crate::db::{self, Position};
 use crate::domain::money::Money;
-use crate::http::auth::User;
 use crate::http::error::Error;
-use crate::http::extract::{LedgerBody, Page};
+use crate::http::extract::{LedgerBody, Page, PathId};
 use crate::http::ledger::list::{self, Item};
 use crate::ledger::{Command, OpenAccount, Outcome};
-use crate::schema::parse_uuid;
 use crate::schema::{TextForm, answer, request};
 
-/// Longest account number: a CLABE has 18 characters, an IBAN 34; spaces and hyphens come on top.
+/// Longest account number: 18 characters of a CLABE or 34 of an IBAN, plus spaces and hyphens.
 pub(crate) const ACCOUNT_NUMBER_CHARS_MAX: usize = 50;
 
-/// Longest account type.
 const ACCOUNT_TYPE_CHARS_MAX: usize = 40;
 
 /// The only currency of SPEI.
@@ -95,19 +92,17 @@ pub(crate) async fn list_accounts(State(app): State<App>, User(owner): User, pag
     .await
 }
 
-/// One of the user's accounts: where `Location` points.
+/// One of the user's accounts; `Location` of a created account points here.
 pub(crate) async fn get_account(
     State(app): State<App>,
     User(owner): User,
-    path: Result<Path<String>, PathRejection>,
+    PathId(id): PathId,
 ) -> Result<Json<AccountJson>, Error> {
-    let id = path.ok().and_then(|Path(id)| parse_uuid(&id)).ok_or(Error::NotFound)?;
     let mut db = app.db.acquire().await?;
     let account = db::accounts::find_account(&mut db, &owner, id).await?.ok_or(Error::NotFound)?;
     Ok(Json(account.into()))
 }
 
-/// Opens an account.
 pub(crate) async fn create_account(
     State(app): State<App>,
     User(owner): User,

@@ -1,4 +1,4 @@
-//! `/api/analytics`: events and the consent that they need.
+//! `/api/analytics`: events and the consent they require.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,10 +7,10 @@ use time::OffsetDateTime;
 
 use crate::analytics::redact;
 use crate::app::App;
+use crate::auth::User;
 use crate::db::consents::{self, Consent};
 use crate::db::events::{self, Event};
 use crate::domain::nudge::SCREEN_CHARS_MAX;
-use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::LedgerBody;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
@@ -19,7 +19,6 @@ use crate::schema::{answer, request};
 /// Longest details, in bytes: enough for an interaction's context, too little for a dossier.
 const DETAILS_BYTES_MAX: usize = 1 << 10;
 
-/// Longest version of a privacy notice.
 const NOTICE_CHARS_MAX: usize = 64;
 
 request! {
@@ -32,7 +31,7 @@ request! {
     }
 }
 
-/// Takes an event. The answer is the same with and without consent.
+/// Accepts an event. The response does not reveal whether the user consented.
 pub(crate) async fn create_event(
     State(app): State<App>,
     User(owner): User,
@@ -87,13 +86,13 @@ impl From<Option<Consent>> for ConsentJson {
     }
 }
 
-/// The user's answer; no until there was one.
+/// The user's consent; not granted until the user decides.
 pub(crate) async fn get_consent(State(app): State<App>, User(owner): User) -> Result<Json<ConsentJson>, Error> {
     let mut db = app.db.acquire().await?;
     Ok(Json(consents::find_consent(&mut db, &owner).await?.into()))
 }
 
-/// Records an answer. A no also empties what of the user's is queued.
+/// Records a decision. Revocation also discards the user's queued events.
 pub(crate) async fn put_consent(
     State(app): State<App>,
     User(owner): User,
@@ -104,8 +103,8 @@ pub(crate) async fn put_consent(
 
     let consent = Consent { granted, notice_version, updated_at: app.clock.now() };
     let mut transaction = app.db.begin().await?;
-    // The queue before the consent, as the worker takes them: the other way round they could wait
-    // for each other. An event that slips in between is dropped when it would be stored.
+    // The queue before the consent, the order in which the worker locks them; the reverse could deadlock.
+    // The worker drops an event that is queued in between.
     if !granted {
         events::purge_queue(&mut transaction, &owner).await?;
     }

@@ -1,26 +1,25 @@
 //! `/api/ledger/beneficiaries`
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::auth::User;
 use crate::db::Position;
 use crate::db::beneficiaries::{self as table, Beneficiary};
 use crate::domain::account_number::{self, Kind};
-use crate::http::auth::User;
 use crate::http::error::Error;
-use crate::http::extract::{LedgerBody, Page};
+use crate::http::extract::{LedgerBody, Page, PathId};
 use crate::http::ledger::accounts::{ACCOUNT_NUMBER_CHARS_MAX, ID_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
-use crate::schema::{Shape, TextForm, answer, parse_uuid, request};
+use crate::schema::{Shape, TextForm, answer, request};
 
-/// Longest name of a person or company.
 const NAME_CHARS_MAX: usize = 200;
 
-/// Longest alias or name of a bank.
+/// Longest alias or bank name.
 const LABEL_CHARS_MAX: usize = 100;
 
 const PATH: &str = "/api/ledger/beneficiaries";
@@ -94,10 +93,10 @@ impl From<Beneficiary> for BeneficiaryJson {
     }
 }
 
-/// Fewest letters and digits in a name that says something about which bank it is.
+/// A bank name with fewer letters and digits identifies no bank.
 const BANK_NAME_CHARS_MIN: usize = 2;
 
-/// "BBVA México" and "bbva" are the same bank: one name contains the other.
+/// Whether one name contains the other, as "BBVA México" contains "bbva".
 fn is_same_bank(derived: &str, typed: &str) -> bool {
     let plain = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
     let (derived, typed) = (plain(derived), plain(typed));
@@ -121,7 +120,7 @@ pub(crate) async fn list_beneficiaries(
     .await
 }
 
-/// Saves a payee. The same one may be saved twice.
+/// Saves a payee. Duplicates are allowed.
 pub(crate) async fn create_beneficiary(
     State(app): State<App>,
     User(owner): User,
@@ -138,7 +137,7 @@ pub(crate) async fn create_beneficiary(
         created_at: app.clock.now(),
     };
     if app.settings.enforce_clabe && !account_number::read(&beneficiary.account_number).checks {
-        fields.refuse("accountNumber", "clabe-check-digit", "is a CLABE with a wrong check digit");
+        fields.refuse("accountNumber", "clabe-check-digit", "is a CLABE whose check digit is wrong");
     }
     fields.finish()?;
 
@@ -147,14 +146,12 @@ pub(crate) async fn create_beneficiary(
     Ok((StatusCode::CREATED, Json(BeneficiaryJson::from(beneficiary))).into_response())
 }
 
-/// Deletes a payee for good; transfers to it keep its name.
+/// Deletes a payee permanently; transfers to it keep its name.
 pub(crate) async fn delete_beneficiary(
     State(app): State<App>,
     User(owner): User,
-    path: Result<Path<String>, axum::extract::rejection::PathRejection>,
+    PathId(id): PathId,
 ) -> Result<StatusCode, Error> {
-    // An id that is none names nothing, like any other unknown one.
-    let id = path.ok().and_then(|Path(id)| parse_uuid(&id)).ok_or(Error::NotFound)?;
     let mut db = app.db.acquire().await?;
     if table::delete_beneficiary(&mut db, &owner, id).await? {
         Ok(StatusCode::NO_CONTENT)

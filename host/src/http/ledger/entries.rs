@@ -1,25 +1,25 @@
-//! `/api/ledger/accounts/{id}/entries` and `/balance`: an account's statement, and what was in it at a moment.
+//! `/api/ledger/accounts/{id}/entries` and `/balance`: an account's statement and its balance at any time.
 
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
+use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::auth::User;
 use crate::clock::timestamp;
 use crate::db::accounts::find_account;
 use crate::db::entries::{self as table, Entry, Span};
 use crate::domain::money::Money;
-use crate::http::auth::User;
 use crate::http::error::Error;
-use crate::http::extract::{Cursor, Page, Parameters};
+use crate::http::extract::{Cursor, Page, Parameters, PathId};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
-use crate::schema::{answer, parse_uuid, request};
+use crate::schema::{answer, request};
 
-/// The number of the last entry seen.
+/// The number of a page's last entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Number(i64);
 
@@ -80,7 +80,7 @@ impl From<Entry> for EntryJson {
             "funding" => "funding",
             "return" => "return",
             _ if entry.delta.minor() < 0 => "transfer",
-            // A transfer that was refused after its money had left the account.
+            // The transfer was rejected after its amount had been debited.
             _ => "refund",
         };
         Self {
@@ -96,17 +96,17 @@ impl From<Entry> for EntryJson {
     }
 }
 
-/// The account's entries, newest first: those booked at `from` or later and before `to`.
+/// The account's entries, newest first, booked from `from` (inclusive) to `to` (exclusive).
 pub(crate) async fn list_entries(
     State(app): State<App>,
     User(owner): User,
-    path: Result<Path<String>, PathRejection>,
+    id: Result<PathId, Error>,
     Parameters(mut fields): Parameters,
 ) -> Result<Response, Error> {
     let EntriesQuery { from, to } = fields.read();
     let page = Page::<Number>::read(&mut fields);
     fields.finish()?;
-    let account_id = own_account(&app, &owner, path).await?;
+    let account_id = own_account(&app.db, &owner, id?).await?;
 
     let mut db = app.db.acquire().await?;
     let mut span = Span::ALL;
@@ -150,25 +150,24 @@ answer! {
     }
 }
 
-/// The account's balance at a moment, now when none is given.
+/// The account's balance at a time, by default now.
 pub(crate) async fn get_balance(
     State(app): State<App>,
     User(owner): User,
-    path: Result<Path<String>, PathRejection>,
+    id: Result<PathId, Error>,
     Parameters(mut fields): Parameters,
 ) -> Result<Json<BalanceJson>, Error> {
     let BalanceQuery { at } = fields.read();
     fields.finish()?;
-    let account_id = own_account(&app, &owner, path).await?;
+    let account_id = own_account(&app.db, &owner, id?).await?;
     let at = at.unwrap_or_else(|| app.clock.now());
     let mut db = app.db.acquire().await?;
     let balance = table::balance_at(&mut db, account_id, at).await?;
     Ok(Json(BalanceJson { account_id, at, balance, currency: CURRENCY }))
 }
 
-async fn own_account(app: &App, owner: &str, path: Result<Path<String>, PathRejection>) -> Result<Uuid, Error> {
-    let id = path.ok().and_then(|Path(id)| parse_uuid(&id)).ok_or(Error::NotFound)?;
-    let mut db = app.db.acquire().await?;
+async fn own_account(db: &PgPool, owner: &str, PathId(id): PathId) -> Result<Uuid, Error> {
+    let mut db = db.acquire().await?;
     find_account(&mut db, owner, id).await?.ok_or(Error::NotFound)?;
     Ok(id)
 }

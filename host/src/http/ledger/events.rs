@@ -1,4 +1,4 @@
-//! `/api/ledger/events`: what happens to the user's own transfers, as server-sent events.
+//! `/api/ledger/events`: changes of the user's transfers, as server-sent events.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -12,20 +12,20 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::auth::User;
 use crate::db::outbox::Event;
 use crate::domain::money::Money;
-use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::outbox::{CURSOR_CHARS_MAX, Cursor, ListenError, Listener};
 use crate::schema::{answer, request};
 
-/// How long one answer goes on. After that the client asks again, with a token that is valid then.
+/// Longest stream. The client then reconnects, and its token is checked again.
 const STREAM_TIME_MAX: Duration = Duration::from_secs(15 * 60);
 
-/// A line without meaning is sent so often, so that nothing between here and there takes the connection for idle.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+/// Interval of comment lines, which keep proxies from closing the connection as idle.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 request! {
     /// Where to begin.
@@ -40,7 +40,7 @@ answer! {
     pub(crate) struct EventJson as "TransferEvent" in camelCase {
         transaction_id: Uuid { example: ID_EXAMPLE },
         kind: String { named: "type", example: "\"transfer\"" },
-        /// How many statuses it had before.
+        /// Number of earlier statuses.
         ordinal: i16 { example: "0" },
         status: String { example: "\"completed\"" },
         reason: Option<String> { example: "\"account-closed\"" },
@@ -80,12 +80,12 @@ pub(crate) async fn stream_events(
     headers: HeaderMap,
     Parameters(mut fields): Parameters,
 ) -> Result<Response, Error> {
-    // A browser's client sends the id of the last message by itself when it comes back.
+    // A browser's EventSource sends the id of the last message when it reconnects.
     let last = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("-").to_owned());
     let from = last.or_else(|| fields.read::<EventsQuery>().from);
     let cursor = from.as_deref().and_then(|text| text.parse::<Cursor>().ok());
     if from.is_some() && cursor.is_none() {
-        fields.refuse("from", "unknown-value", "must be the id of a message, or empty for the beginning");
+        fields.refuse("from", "unknown-value", "must be the id of a message, or empty to start at the beginning");
     }
     fields.finish()?;
     let listener = app.outbox.listen(owner, cursor).await.map_err(|error| match error {
@@ -103,5 +103,5 @@ pub(crate) async fn stream_events(
         let message = Message::default().event("transfers").id(cursor.to_string()).json_data(events).ok()?;
         Some((Ok::<_, Infallible>(message), listener))
     });
-    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(SIGN_OF_LIFE)).into_response())
+    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)).into_response())
 }

@@ -1,4 +1,4 @@
-//! Lists: one page with a link to the next, or the whole array, streamed.
+//! Lists: one page with a link to the next, or the whole list as a streamed array.
 
 use std::future::Future;
 
@@ -13,16 +13,14 @@ use crate::http::extract::{Cursor, PAGE_LENGTH_MAX, Page};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// Something that stands in a list.
 pub(crate) trait Item: Serialize + Send + Sync + 'static {
-    /// What names a place in the list.
     type Cursor: Cursor;
 
-    /// Where it stands.
+    /// The item's own position.
     fn cursor(&self) -> Self::Cursor;
 }
 
-/// Answers with what `fetch` gives: up to so many items after a place. `path` may have parameters of its own.
+/// `fetch` returns up to a number of items after a position. `path`, for the link, may have a query string.
 pub(crate) async fn answer<T, F, R>(path: &str, page: Page<T::Cursor>, fetch: F) -> Result<Response, Error>
 where
     T: Item,
@@ -41,7 +39,7 @@ where
     F: Fn(Option<T::Cursor>, i64) -> R,
     R: Future<Output = Result<Vec<T>, sqlx::Error>>,
 {
-    // One more than asked for tells whether there is a next page.
+    // One item more than the limit shows whether there is a next page.
     let mut items = fetch(after, i64::from(limit) + 1).await?;
     let more = items.len() > limit as usize;
     items.truncate(limit as usize);
@@ -55,14 +53,14 @@ where
     Ok(response)
 }
 
-/// How far a stream has come.
-struct Progress<T> {
+/// Items to send next.
+struct Batch<T> {
     items: Vec<T>,
     first: bool,
 }
 
-/// Pages of the database become chunks of one array. The first is fetched before the status is
-/// sent; a failure after that breaks the connection off, so that no short list looks whole.
+/// Each page of the database becomes a chunk of one array. The first is fetched before the status is sent; a
+/// later failure aborts the connection, so that no truncated list looks complete.
 async fn whole<T, F, R>(after: Option<T::Cursor>, fetch: F) -> Result<Response, Error>
 where
     T: Item,
@@ -71,13 +69,13 @@ where
 {
     let length = i64::from(PAGE_LENGTH_MAX);
     let items = fetch(after, length).await?;
-    let start = Some(Progress { items, first: true });
-    let chunks = stream::try_unfold((start, fetch), move |(progress, fetch)| async move {
-        let Some(Progress { items, first }) = progress else { return Ok(None) };
+    let start = Some(Batch { items, first: true });
+    let chunks = stream::try_unfold((start, fetch), move |(batch, fetch)| async move {
+        let Some(Batch { items, first }) = batch else { return Ok(None) };
         let chunk = chunk(&items, first, (items.len() as i64) < length)?;
         let next = match items.last() {
             Some(last) if items.len() as i64 == length => {
-                Some(Progress { items: fetch(Some(last.cursor()), length).await?, first: false })
+                Some(Batch { items: fetch(Some(last.cursor()), length).await?, first: false })
             }
             _ => None,
         };
@@ -86,10 +84,10 @@ where
     Ok(([(header::CONTENT_TYPE, JSON)], Body::from_stream(chunks)).into_response())
 }
 
-/// A part of the array with its brackets and commas.
+/// A part of the array, with the array's brackets and commas.
 fn chunk<T: Serialize>(items: &[T], first: bool, last: bool) -> Result<Bytes, serde_json::Error> {
     let mut text = serde_json::to_vec(items)?;
-    // `[a,b]` becomes `[a,b` at the start, `,c,d` in the middle, and gets its end back last.
+    // `[a,b` comes first, `,c,d` in the middle, `,e]` last.
     if !first {
         match items.is_empty() {
             true => text.remove(0),

@@ -1,4 +1,4 @@
-//! The ledger API.
+//! Handlers of the ledger API.
 
 pub mod accounts;
 pub mod analytics;

@@ -5,9 +5,9 @@ use axum::extract::State;
 use time::OffsetDateTime;
 
 use crate::app::App;
+use crate::auth::User;
 use crate::db::profiles;
 use crate::domain::profile::{FONT_SCALE, NudgingLevel, Profile, Theme};
-use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::LedgerBody;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
@@ -66,7 +66,7 @@ pub(crate) async fn get_profile(State(app): State<App>, User(owner): User) -> Re
     }))
 }
 
-/// Stores the whole profile.
+/// Replaces the whole profile.
 pub(crate) async fn put_profile(
     State(app): State<App>,
     User(owner): User,

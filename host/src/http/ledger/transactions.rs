@@ -8,12 +8,12 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::auth::User;
 use crate::db::Position;
 use crate::db::transfers::{self as table, Transfer};
 use crate::domain::money::Money;
 use crate::domain::transfer::Status;
 use crate::enforcement::acknowledgment::{Subject, TOKEN_CHARS_MAX};
-use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
@@ -101,8 +101,8 @@ pub(crate) async fn list_transactions(
     .await
 }
 
-/// Sends a transfer. The order of checks is: token, size, syntax, idempotency key, account, payee,
-/// rules, funds; all from the key on are made by the ledger.
+/// Sends a transfer. Checks run in this order: token, size, syntax, idempotency key, account, payee, rules, funds.
+/// The ledger makes all from the key on.
 pub(crate) async fn create_transaction(
     State(app): State<App>,
     User(owner): User,
@@ -113,7 +113,7 @@ pub(crate) async fn create_transaction(
     let TransferRequest { from_account_id, to_beneficiary_id, amount, .. } = request;
     let circumstances = Circumstances {
         hour: None,
-        // What nobody vouches for counts as unusual.
+        // Unusual unless the client says otherwise.
         is_new_device: request.is_new_device.unwrap_or(true),
         geolocation_changed: request.geolocation_changed.unwrap_or(true),
     };

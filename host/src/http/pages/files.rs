@@ -1,5 +1,5 @@
-//! Files for browsers: pages, their modules and models, each with the headers that keep a page to itself.
-//! Not for what depends on who asks.
+//! Static files for browsers: pages, their modules and models, with headers for security and caching. Not for
+//! responses that depend on the user.
 
 use std::borrow::Cow;
 
@@ -10,30 +10,28 @@ use crate::domain::model::Digest;
 use crate::http::error::Error;
 use crate::models::deploying::catalog::digest_of;
 
-/// For names under which another build brings other bytes: ask again every time.
+/// For names whose bytes change with the build: revalidate every time.
 pub(crate) const NAMED: &str = "no-cache";
 
-/// For names that are the digest of the bytes: a year, which caches take for ever.
+/// For names that contain the digest of the bytes: cache for a year.
 pub(crate) const BY_DIGEST: &str = "public, max-age=31536000, immutable";
 
-/// A file that is part of this program: name and bytes.
+/// A file compiled into this program: name and bytes.
 pub(crate) type Embedded = (&'static str, &'static [u8]);
 
-// One constant for each folder that the build script knows.
+// One constant for each folder the build script lists.
 include!(concat!(env!("OUT_DIR"), "/served.rs"));
 
-/// Answers with a file of a folder.
 pub(crate) fn embedded(
     folder: &[Embedded],
     name: &str,
-    asked: &HeaderMap,
+    headers: &HeaderMap,
     policy: &'static str,
 ) -> Result<Response, Error> {
     let (_, bytes) = folder.iter().find(|(it, _)| *it == name).ok_or(Error::NotFound)?;
-    Ok(answer(asked, name, *bytes, (policy, NAMED)))
+    Ok(answer(headers, name, *bytes, (policy, NAMED)))
 }
 
-/// What a file's name says of its content.
 pub(crate) fn content_type(name: &str) -> &'static str {
     match name.rsplit('.').next() {
         Some("html") => "text/html; charset=utf-8",
@@ -45,9 +43,9 @@ pub(crate) fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// Answers with a file, or says that the client has it.
+/// Responds with a file, or with 304 when the client has it.
 pub(crate) fn answer(
-    asked: &HeaderMap,
+    request: &HeaderMap,
     name: &str,
     bytes: impl Into<Cow<'static, [u8]>>,
     (policy, caching): (&'static str, &'static str),
@@ -62,22 +60,21 @@ pub(crate) fn answer(
         (header::CACHE_CONTROL, HeaderValue::from_static(caching)),
         (header::ETAG, etag.clone()),
     ];
-    if is_known(asked, &etag) {
+    if is_known(request, &etag) {
         return (StatusCode::NOT_MODIFIED, headers).into_response();
     }
     (headers, bytes.into_owned()).into_response()
 }
 
-/// A digest as an ETag.
 pub(crate) fn etag(digest: Digest) -> HeaderValue {
-    // Hex digits between quotes are always a header value.
+    // Quoted hex digits are always a valid header value.
     HeaderValue::from_str(&format!("\"{digest}\"")).unwrap_or(HeaderValue::from_static("\"\""))
 }
 
-/// Whether `If-None-Match` names this ETag. It is compared weakly, as RFC 9110 has it.
-pub(crate) fn is_known(asked: &HeaderMap, etag: &HeaderValue) -> bool {
+/// Whether `If-None-Match` lists this ETag, by the weak comparison of RFC 9110.
+pub(crate) fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
     let Ok(etag) = etag.to_str() else { return false };
-    let lists = asked.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     lists.flat_map(|list| list.split(',')).map(str::trim).any(|it| it == "*" || it.trim_start_matches("W/") == etag)
 }
 
@@ -97,9 +94,9 @@ mod tests {
             ("abc", false),
             ("", false),
         ] {
-            let mut asked = HeaderMap::new();
-            asked.insert(header::IF_NONE_MATCH, sent.parse().unwrap());
-            assert_eq!(is_known(&asked, &etag), known, "{sent}");
+            let mut headers = HeaderMap::new();
+            headers.insert(header::IF_NONE_MATCH, sent.parse().unwrap());
+            assert_eq!(is_known(&headers, &etag), known, "{sent}");
         }
         assert!(!is_known(&HeaderMap::new(), &etag));
     }

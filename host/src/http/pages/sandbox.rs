@@ -1,28 +1,26 @@
-//! `/sandbox`: who tries the bank's page gets a token here, because login is another system's work. Only in
-//! the sandbox, which serves on loopback addresses alone, and only under their names: a page elsewhere that
-//! rebinds a name of its own to this address gets nothing.
+//! `/sandbox`: tokens for any user, in place of the bank's login. Only in the sandbox, which listens on loopback
+//! addresses only, and only under local names, which stops DNS rebinding.
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use time::OffsetDateTime;
 
 use crate::app::App;
-use crate::auth::token::{Minter, USER_LENGTH_MAX};
+use crate::auth::token::{Minter, USER_CHARS_MAX};
 use crate::http::error::Error;
 use crate::http::extract::LedgerBody;
 use crate::http::finish::is_local_name;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::schema::{answer, request};
 
-/// How long such a token is valid.
 pub(crate) const TOKEN_LIFETIME: time::Duration = time::Duration::days(1);
 
 request! {
     /// Who wants to try the sandbox.
     pub(crate) struct TokenRequest {
-        user: String { chars_max: USER_LENGTH_MAX, example: "\"ana\"" },
+        user: String { chars_max: USER_CHARS_MAX, example: "\"ana\"" },
     }
 }
 
@@ -42,13 +40,12 @@ answer! {
     }
 }
 
-/// Whether this is the sandbox.
+/// Responds with 404 outside the sandbox.
 pub(crate) async fn is_sandbox(State(app): State<App>, headers: HeaderMap) -> Result<Response, Error> {
     minter(&app, &headers)?;
     Ok(Json(SandboxJson { sandbox: true }).into_response())
 }
 
-/// A token for any user.
 pub(crate) async fn create_token(
     State(app): State<App>,
     headers: HeaderMap,
@@ -58,9 +55,9 @@ pub(crate) async fn create_token(
     let TokenRequest { user } = fields.read();
     fields.finish()?;
     let now = app.clock.now();
-    let token = minter.mint(&user, now, TOKEN_LIFETIME).map_err(|error| Error::Internal(error.into()))?;
+    let token = minter.mint(&user, None, now, TOKEN_LIFETIME).map_err(|error| Error::Internal(error.into()))?;
     let answer = TokenJson { token, user, expires_at: now + TOKEN_LIFETIME };
-    Ok((StatusCode::OK, [(axum::http::header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
 }
 
 fn minter<'a>(app: &'a App, headers: &HeaderMap) -> Result<&'a Minter, Error> {

@@ -1,0 +1,130 @@
+//! Wires the service: the one place where its parts are created and connected, for `caudal serve` and for tests.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use sqlx::PgPool;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::analytics::EventWorker;
+use crate::app::{App, Settings};
+use crate::auth::token::{Minter, TokenConfig, Verifier};
+use crate::clock::Clock;
+use crate::enforcement::acknowledgment::Acknowledgments;
+use crate::gate::pushes::Pushes;
+use crate::gate::report::Gate;
+use crate::ledger::store::Postgres;
+use crate::ledger::{Ledger, LedgerConfig};
+use crate::models::Models;
+use crate::outbox::Outbox;
+use crate::rail::courier::Courier;
+use crate::rail::{Push, Rail};
+use crate::wasm::Runtime;
+
+/// The configuration of an [`App`].
+pub struct Config {
+    /// Signs bearer tokens and risk acknowledgments.
+    pub secret: Vec<u8>,
+    pub tokens: TokenConfig,
+    pub ledger: LedgerConfig,
+    pub settings: Settings,
+    /// None where payments settle at once.
+    pub rail: Option<RailHandle>,
+    /// Whether anyone may have a token for any user.
+    pub sandbox: bool,
+    /// This program's own file, which the gate starts to examine a component.
+    pub program: PathBuf,
+}
+
+/// A rail and its notifications.
+pub struct RailHandle {
+    pub rail: Arc<dyn Rail>,
+    pub notifications: mpsc::Receiver<Push>,
+}
+
+/// The tasks behind an [`App`]. When dropped, they keep running.
+pub struct Tasks {
+    ledger: JoinHandle<()>,
+    events: JoinHandle<()>,
+    courier: Option<JoinHandle<()>>,
+    outbox: Outbox,
+    outbox_poll: JoinHandle<()>,
+}
+
+impl App {
+    /// Opens the ledger and starts the tasks that requests rely on.
+    ///
+    /// # Errors
+    /// When the ledger belongs to another key, or the database fails.
+    pub async fn start(
+        config: Config,
+        db: PgPool,
+        models: Models,
+        runtime: Runtime,
+        clock: Clock,
+    ) -> Result<(Self, Tasks)> {
+        let Config { secret, tokens, ledger, settings, rail, sandbox, program } = config;
+        let name = ledger.terms.rail;
+        let store = Postgres::open(db.clone(), &ledger.key, clock.now()).await.context("cannot use the ledger")?;
+        let ledger = Ledger::start(store, models.clone(), clock.clone(), ledger).await;
+        let (ledger, ledger_task) = ledger.context("cannot start the ledger")?;
+        let (courier, courier_task) = rail
+            .map(|RailHandle { rail, notifications }| {
+                let courier = Courier { db: db.clone(), ledger: ledger.clone(), rail, name, clock: clock.clone() };
+                (courier.clone(), tokio::spawn(courier.run(notifications)))
+            })
+            .unzip();
+        let outbox = Outbox::new(db.clone());
+        let outbox_poll = tokio::spawn(outbox.clone().run());
+        let (events, events_task) = EventWorker::start(db.clone(), clock.clone());
+        let tasks = Tasks {
+            ledger: ledger_task,
+            events: events_task,
+            courier: courier_task,
+            outbox: outbox.clone(),
+            outbox_poll,
+        };
+        let app = Self {
+            ledger,
+            courier,
+            outbox,
+            models,
+            pushes: Pushes::new(Gate::new(program), db.clone(), clock.clone()),
+            events,
+            runtime,
+            tokens: Arc::new(Verifier::new(&secret, tokens.clone())),
+            acknowledgments: Acknowledgments::new(&secret),
+            sandbox: sandbox.then(|| Arc::new(Minter::new(&secret, tokens))),
+            settings: Arc::new(settings),
+            started_at: clock.now(),
+            clock,
+            db,
+        };
+        Ok((app, tasks))
+    }
+}
+
+impl Tasks {
+    /// No payment is sent any more, and the ledger learns of no reports.
+    pub fn stop_courier(&self) {
+        if let Some(courier) = &self.courier {
+            courier.abort();
+        }
+    }
+
+    /// Stops all that requests in progress do not need. Event streams end.
+    pub async fn stop_background(&self) {
+        self.outbox_poll.abort();
+        self.outbox.close().await;
+        self.stop_courier();
+    }
+
+    /// Waits until the ledger has answered every command. All clones of the [`App`] must have been dropped.
+    pub async fn finish(self) {
+        self.events.abort();
+        // A panic was logged where it happened.
+        let _ = self.ledger.await;
+    }
+}

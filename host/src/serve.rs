@@ -1,0 +1,94 @@
+//! Runs a host: follows deployments, serves both listeners, and stops in order.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use sqlx::PgPool;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::app::{App, Config, Tasks};
+use crate::clock::Clock;
+use crate::http::server;
+use crate::models::decisions::{self, DecisionLog};
+use crate::models::deploying::swap::Swapper;
+use crate::models::{Models, Registry};
+use crate::wasm::Runtime;
+use crate::{assist_router, ledger_router};
+
+/// How long requests in progress may take to finish after a signal to stop.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
+
+/// The same after the database is lost: requests that need it cannot finish.
+const LOST_GRACE: Duration = Duration::from_secs(2);
+
+/// The listeners of both APIs.
+pub(crate) struct Listeners {
+    pub(crate) ledger: TcpListener,
+    pub(crate) assist: TcpListener,
+}
+
+/// Components and how to run them.
+pub(crate) struct Scoring {
+    pub(crate) runtime: Runtime,
+    pub(crate) registry: Registry,
+    /// Whether every decision is recorded.
+    pub(crate) decision_log: bool,
+}
+
+/// A service that is ready to accept requests.
+pub(crate) struct Host {
+    app: App,
+    tasks: Tasks,
+    swapper: JoinHandle<()>,
+    purge: JoinHandle<()>,
+}
+
+impl Host {
+    /// Loads what is deployed, then starts the service.
+    pub(crate) async fn start(config: Config, scoring: Scoring, db: PgPool) -> Result<Self> {
+        let clock = Clock::system();
+        let Scoring { runtime, registry, decision_log } = scoring;
+        let log = decision_log.then(|| DecisionLog::start(db.clone(), clock.clone()));
+        let models = Models::with_log(registry, log);
+        let swapper = Swapper::start(db.clone(), models.clone(), runtime.clone(), clock.clone())
+            .await
+            .context("cannot read which models are deployed")?;
+        let purge = tokio::spawn(decisions::purge(db.clone(), clock.clone()));
+        let (app, tasks) = App::start(config, db, models, runtime, clock).await?;
+        Ok(Self { app, tasks, swapper, purge })
+    }
+
+    pub(crate) fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// Serves until `stop` completes: with an error when the database was lost, which is then returned.
+    pub(crate) async fn serve(self, listeners: Listeners, stop: impl Future<Output = Result<()>>) -> Result<()> {
+        let Self { app, tasks, swapper, purge } = self;
+        let (stop_servers, stopped) = watch::channel(false);
+        let ledger_router = ledger_router(app.clone());
+        let ledger = tokio::spawn(server::serve(listeners.ledger, ledger_router, stopped.clone()));
+        let assist = tokio::spawn(server::serve(listeners.assist, assist_router(app), stopped));
+
+        let reason = stop.await;
+        tracing::info!("stopping: requests in progress finish, queued events stay queued");
+        stop_servers.send_replace(true);
+        // Each holds a database connection for as long as it runs, even if a request never ends.
+        swapper.abort();
+        purge.abort();
+        tasks.stop_background().await;
+        // The servers hold the last handles to the ledger, so its task ends after them, with every command
+        // answered.
+        let finish = async {
+            let _ = tokio::join!(ledger, assist);
+            tasks.finish().await;
+        };
+        let grace = if reason.is_ok() { SHUTDOWN_GRACE } else { LOST_GRACE };
+        if tokio::time::timeout(grace, finish).await.is_err() {
+            tracing::warn!("some requests did not finish in time");
+        }
+        reason
+    }
+}
