@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use ledger::{Events, Fund, LimitChange, UserLimits, Verify};
 pub use models::{Deploy, ExplanationLanguage, Models, Replay, RowFormat, Score, ScorerKind};
-pub use serve::{ClabePolicy, Limits, PublishedKind, Rail, RailKind, RiskPolicy, Serve};
+pub use serve::{ClabePolicy, Limits, PublishedKind, Rail, RiskPolicy, Serve};
 
 /// A bank's transfer service with swappable models.
 #[derive(Debug, Parser)]
@@ -70,6 +70,8 @@ pub enum Command {
     Score(Score),
     /// Rerun recorded decisions on the components that made them, and compare bit for bit
     Replay(Replay),
+    /// Print the OpenAPI document of a listener
+    Openapi(Openapi),
     /// Inspect, check, register, deploy and roll back models
     #[command(subcommand)]
     Models(Models),
@@ -118,6 +120,19 @@ pub struct Token {
     pub ttl: std::time::Duration,
     #[command(flatten)]
     pub jwt: Jwt,
+}
+
+/// `caudal openapi`
+#[derive(Debug, Args)]
+pub struct Openapi {
+    /// The listener
+    pub listener: Listener,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Listener {
+    Ledger,
+    Assist,
 }
 
 /// `caudal postgres`

@@ -27,9 +27,9 @@ fn faults_at_the_start_say_what_to_do() {
     let free = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
     let serve = |extra: &[&'static str]| [&["serve"], &free[..], extra].concat();
 
-    refuses(&data, &["serve", "--sandbox", "--ledger-addr", &taken], &[], "choose another with --ledger-addr");
+    refuses(&data, &["serve", "--sandbox", "--ledger-addr", &taken], &[], "choose another address with --ledger-addr");
     let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", &taken];
-    refuses(&data, &arguments, &[], "choose another with --assist-addr");
+    refuses(&data, &arguments, &[], "choose another address with --assist-addr");
     refuses(&data, &serve(&[]), &[], "set CAUDAL_JWT_SECRET");
     refuses(&data, &serve(&[]), &[("CAUDAL_JWT_SECRET", "short")], "use at least 32");
     refuses(&data, &["serve", "--sandbox", "--ledger-addr", "0.0.0.0:0"], &[], "loopback addresses");

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::cli::database::{Database, Use};
 use crate::cli::models::kind_of;
@@ -28,6 +28,16 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     let findings = run_on(&database, replay).await;
     database.close().await?;
     let Findings { replayed, equal, different } = findings?;
+    if replayed == 0 {
+        match &replay.file {
+            Some(file) => bail!("{} contains no decisions", file.display()),
+            None => bail!(
+                "no {} decision was logged in the last {}: hosts log them with --decision-log",
+                replay.kind,
+                humantime::format_duration(replay.since)
+            ),
+        }
+    }
     for finding in different.iter().take(TOLD_MAX) {
         let name = finding.id.clone().unwrap_or_else(|| format!("decision {}", finding.index + 1));
         print(&format!("{name}: {}", finding.differences.join("; ")))?;

@@ -9,6 +9,7 @@ mod output;
 
 use std::fs;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ use crate::config::{ExplanationLanguage, Score, ScorerKind};
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;
 use crate::models::{Embedded, ScoreError};
-use crate::schema::FieldError;
+use crate::schema::{FieldError, Fields};
 use crate::wasm::{AccessibilityScorer, Identity, NudgeScorer, RiskScorer, Runtime};
 use input::{Input, Row};
 use output::{Output, Rejects};
@@ -65,8 +66,50 @@ fn component(score: &Score) -> Result<Vec<u8>> {
     }
 }
 
+/// Refuses to write a file over another one of the same command.
+fn require_separate_files(score: &Score) -> Result<()> {
+    let files = [
+        ("--output", score.output.as_deref()),
+        ("--rejects", score.rejects.as_deref()),
+        ("--input", Some(score.input.as_path())),
+        ("--component", score.component.as_deref()),
+    ];
+    let files: Vec<_> = files.into_iter().filter_map(|(flag, path)| Some((flag, path?))).collect();
+    for (at, (flag, path)) in files.iter().enumerate() {
+        let same = files[at + 1..].iter().find(|(_, other)| is_same_file(path, other));
+        if let Some((other, _)) = same {
+            bail!("{flag} and {other} are the same file, {}: choose another", path.display());
+        }
+    }
+    Ok(())
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let resolve = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path)).ok();
+    resolve(one).is_some_and(|one| Some(one) == resolve(other))
+}
+
+/// Refuses a header without a column that every row needs.
+fn require_columns<S: Scorer>(columns: &[String], language: Language) -> Result<()> {
+    // The values do not matter: only a column that is missing is reported as required.
+    let mut fields = Fields::from_query(columns.iter().map(|name| (name.clone(), "0".to_owned())).collect());
+    S::read(&mut fields, language);
+    let missing = fields.into_faults().into_iter().filter(|fault| fault.code == "required");
+    let missing: Vec<_> = missing.map(|fault| fault.field).collect();
+    ensure!(missing.is_empty(), "the header lacks {}", missing.join(", "));
+    Ok(())
+}
+
 fn each_row<S: Scorer>(score: &Score, scorer: &S) -> Result<ExitCode> {
+    require_separate_files(score)?;
+    let language = match score.language {
+        ExplanationLanguage::Es => Language::Spanish,
+        ExplanationLanguage::En => Language::English,
+    };
     let mut input = Input::open(&score.input, score.format)?;
+    if let Some(columns) = input.columns() {
+        require_columns::<S>(columns, language)?;
+    }
     let mut run = Run {
         scorer,
         output: Output::open(score.output.as_deref(), input.format, S::COLUMNS)?,
@@ -77,11 +120,9 @@ fn each_row<S: Scorer>(score: &Score, scorer: &S) -> Result<ExitCode> {
         started: Instant::now(),
         progress: progress(input.bytes),
     };
-    let language = match score.language {
-        ExplanationLanguage::Es => Language::Spanish,
-        ExplanationLanguage::En => Language::English,
-    };
+    let mut is_empty = true;
     while let Some(Row { line, fields }) = input.next_row()? {
+        is_empty = false;
         let read = fields.and_then(|mut fields| {
             let row = S::read(&mut fields, language);
             let faults = fields.into_faults();
@@ -96,6 +137,7 @@ fn each_row<S: Scorer>(score: &Score, scorer: &S) -> Result<ExitCode> {
             run.show(input.read());
         }
     }
+    ensure!(!is_empty, "{} has no rows", score.input.display());
     run.flush()?;
     run.finish()
 }

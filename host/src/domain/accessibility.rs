@@ -1,31 +1,24 @@
-//! What goes into an accessibility recommendation and what comes out.
+//! Accessibility recommendations: request and answer.
 
 use super::profile::{FONT_SCALE, Profile};
 use super::{BadAnswer, check_unit_interval};
 use crate::schema::{Fields, request};
 
 super::text_enum! {
-    /// How sure a person feels with apps.
     AppConfidence {
-        /// Not sure.
         Low = "low",
-        /// Somewhat sure.
         Medium = "medium",
-        /// Sure.
         High = "high",
     }
 }
 
 super::text_enum! {
-    /// Age ranges of the specification.
+    /// The ranges of the specification.
     AgeRange {
-        /// 18 to 30.
         From18To30 = "18_30",
-        /// 31 to 50.
         From31To50 = "31_50",
-        /// 51 to 60, 60 included.
+        /// Inclusive of 60, although [`Over60`](Self::Over60) is written `60_plus`.
         From51To60 = "51_60",
-        /// Over 60.
         Over60 = "60_plus",
     }
 }
@@ -33,9 +26,7 @@ super::text_enum! {
 super::text_enum! {
     /// Language of an explanation.
     Language {
-        /// Mexican Spanish.
         Spanish = "es-MX",
-        /// English.
         English = "en",
     }
 }
@@ -78,10 +69,8 @@ impl Request {
     }
 }
 
-/// A recommendation with its reasons.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
-    /// The recommended profile.
     pub profile: Profile,
     /// 0 to 1.
     pub confidence: f64,
@@ -90,10 +79,10 @@ pub struct Assessment {
 }
 
 impl Assessment {
-    /// Refuses an answer that no correct model gives.
+    /// Rejects answers that no correct model gives.
     ///
     /// # Errors
-    /// Names the first thing that is wrong.
+    /// The first problem found.
     pub fn check(&self) -> Result<(), BadAnswer> {
         check_unit_interval(self.confidence, "the confidence is not a number from 0 to 1")?;
         if !FONT_SCALE.contains(&self.profile.font_scale) {
@@ -111,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_that_cannot_be_are_refused() {
+    fn impossible_answers_are_refused() {
         let sound = Assessment { profile: Profile::default(), confidence: 0.9, explanation: vec!["Because.".into()] };
         assert_eq!(sound.check(), Ok(()));
         let broken: [fn(&mut Assessment); 5] = [

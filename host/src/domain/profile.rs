@@ -1,32 +1,25 @@
-//! The stored accessibility profile: how the client should look and behave, never why.
+//! The stored accessibility profile: how the client looks and behaves, never why.
 
 use std::ops::RangeInclusive;
 
 use crate::schema::answer;
 
-/// Text sizes that a profile may hold, relative to the default.
+/// Relative to the default text size.
 pub const FONT_SCALE: RangeInclusive<f64> = 0.8..=2.0;
 
 super::text_enum! {
-    /// How the client looks.
     Theme {
-        /// The default accessible mode.
         StandardAccessible = "standard-accessible",
-        /// For low vision.
         LargeTextHighContrast = "large-text-high-contrast",
-        /// For screen readers.
         VoiceAssisted = "voice-assisted",
     }
 }
 
 super::text_enum! {
-    /// How much the client helps unasked.
+    /// How often the client offers help unprompted.
     NudgingLevel {
-        /// Rarely.
         Low = "low",
-        /// The usual amount.
         Medium = "medium",
-        /// Often.
         High = "high",
     }
 }
@@ -46,8 +39,8 @@ answer! {
 
 impl Copy for Profile {}
 
-/// What a user has who never stored one. (A *recommended* standard profile has font scale 1.2; the
-/// specification states both.)
+/// The profile of a user who never stored one. A *recommended* standard profile has font scale 1.2; the specification
+/// states both.
 impl Default for Profile {
     fn default() -> Self {
         Self {

@@ -184,6 +184,7 @@ fn config(limits: &Limits) -> Config {
         .cranelift_nan_canonicalization(true)
         // Proposals that no scorer needs and that have had advisories. Threads are not compiled in.
         .wasm_gc(false)
+        .gc_support(false)
         .wasm_exceptions(false)
         .wasm_memory64(false)
         .wasm_relaxed_simd(false)

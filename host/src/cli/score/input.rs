@@ -88,6 +88,14 @@ impl Input {
         Ok(Self { rows, format, bytes, read })
     }
 
+    /// The columns that a CSV header names.
+    pub(super) fn columns(&self) -> Option<&[String]> {
+        match &self.rows {
+            Rows::Ndjson { .. } => None,
+            Rows::Csv { names, .. } => Some(names),
+        }
+    }
+
     /// Bytes read so far.
     pub(super) fn read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
