@@ -3,7 +3,8 @@
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 
-use caudal::models::{Components, Registry};
+use caudal::domain::model::ModelKind;
+use caudal::models::{Embedded, Registry};
 use caudal::wasm::Runtime;
 
 use crate::process::{DataDir, Service, text};
@@ -39,7 +40,7 @@ fn faults_at_the_start_say_what_to_do() {
     let away = [("DATABASE_URL", "postgres://nobody@127.0.0.1:1/none")];
     refuses(&data, &serve(&["--sandbox"]), &away, "start it, or correct DATABASE_URL");
     refuses(&data, &["token", "--user", " "], &[], "--user must have 1 to 255 characters");
-    refuses(&data, &["--log", "a=b=c", "token", "--user", "ana"], &[], "--log is not a log filter");
+    refuses(&data, &["--log", "a=b=c", "token", "--user", "ana"], &[], "--log is not a filter");
 
     let secret = data.path().join("jwt-secret");
     std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -61,8 +62,8 @@ fn a_second_service_in_the_same_folder_is_refused() {
 #[test]
 fn a_component_that_does_not_load_is_named() {
     let runtime = Runtime::new().unwrap();
-    let nudge = &Components::EMBEDDED.nudge[..1_000];
-    let error = Registry::load(&runtime, Components { nudge, ..Components::EMBEDDED }).err().unwrap();
+    let truncated = &Embedded::find("nudge").unwrap().bytes[..1_000];
+    let error = Registry::load(&runtime, [(ModelKind::Nudge, truncated)]).err().unwrap();
     let error = anyhow::Error::from(error);
     let said = format!("{error:#}");
     assert!(said.starts_with("the nudge component does not load: the bytes do not compile as a component"), "{said}");

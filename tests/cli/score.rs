@@ -102,7 +102,7 @@ fn rows_get_the_bits_that_training_wrote() {
         }
         let summary = text(&output.stderr);
         assert!(summary.contains(&format!("{} rows scored by {model}", answers.len())), "{summary}");
-        assert!(summary.contains("rows/s") && summary.ends_with("0 refused"), "{summary}");
+        assert!(summary.contains("rows/s") && summary.ends_with("0 rejected"), "{summary}");
     }
 }
 
@@ -134,7 +134,7 @@ fn refused_rows_are_told_by_line_and_the_others_go_on() {
     assert_eq!(refused, wanted.map(|(line, code)| (line, code.to_owned())));
     let told = text(&output.stderr);
     assert!(told.contains("line 4: hour_of_day must be from 0 to 23"), "{told}");
-    assert!(told.ends_with("4 refused"), "{told}");
+    assert!(told.ends_with("4 rejected"), "{told}");
     assert_eq!(data.names(), ["rejects.ndjson", "results.ndjson", "rows.ndjson"], "nothing else is left");
 }
 

@@ -4,11 +4,11 @@
 
 import { readFile } from "node:fs/promises";
 import { request as ask, createServer } from "node:http";
-import { basename, extname } from "node:path";
+import { extname } from "node:path";
 
 import { POLICY } from "../parity/chromium.mjs";
 
-const TREE = new URL("../../host/web/bank/", import.meta.url);
+const TREE = new URL("../../host/web/", import.meta.url);
 const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml" };
 
 export class Line {
@@ -93,8 +93,8 @@ export class Line {
 
 async function fromTree(path, response) {
   const { pathname } = new URL(path, "http://localhost");
-  if (pathname !== "/" && !pathname.startsWith("/bank/")) return false;
-  const name = pathname === "/" ? "index.html" : basename(pathname);
+  if (pathname !== "/" && !/^\/(bank|shared)\//.test(pathname)) return false;
+  const name = pathname === "/" ? "bank/index.html" : pathname.slice(1);
   const text = await readFile(new URL(name, TREE)).catch(() => null);
   const headers = { "Content-Security-Policy": POLICY, "Cache-Control": "no-cache" };
   response.writeHead(text ? 200 : 404, { ...headers, "Content-Type": `${TYPES[extname(name)]}; charset=utf-8` });

@@ -4,6 +4,7 @@ mod couriers;
 mod database;
 mod events;
 mod fund;
+mod gate;
 mod heads;
 mod limits;
 mod models;
@@ -11,7 +12,6 @@ mod openapi;
 mod postgres;
 mod replay;
 mod score;
-pub(crate) mod scorers;
 mod secret;
 mod serve;
 mod token;
@@ -48,7 +48,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,
             Command::Openapi(openapi) => openapi::run(&openapi),
             Command::Models(models) => models::run(&cli.common, &models).await,
-            Command::Gate => crate::gate::examination::run(),
+            Command::Gate => gate::run(),
         }
     })
 }

@@ -43,7 +43,7 @@ pub(crate) async fn purge_queue(db: &mut PgConnection, owner: &str) -> Result<()
 ///
 /// Skips rows that another worker has locked. Consent rows stay locked until the end, so a revocation is either seen
 /// here or waits and then finds the queue empty.
-pub(crate) async fn store_queued(db: &mut PgConnection, limit: i64, now: OffsetDateTime) -> Result<u64, sqlx::Error> {
+pub async fn store_queued(db: &mut PgConnection, limit: i64, now: OffsetDateTime) -> Result<u64, sqlx::Error> {
     let taken = sqlx::query_scalar!(
         r#"
         with next as (
@@ -70,6 +70,6 @@ pub(crate) async fn store_queued(db: &mut PgConnection, limit: i64, now: OffsetD
 }
 
 /// Returns how many stored events were deleted.
-pub(crate) async fn delete_events_before(db: &mut PgConnection, before: OffsetDateTime) -> Result<u64, sqlx::Error> {
+pub async fn delete_events_before(db: &mut PgConnection, before: OffsetDateTime) -> Result<u64, sqlx::Error> {
     Ok(sqlx::query!("delete from event where received_at < $1", before).execute(db).await?.rows_affected())
 }

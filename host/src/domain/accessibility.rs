@@ -59,13 +59,11 @@ request! {
 }
 
 impl Request {
-    /// Reads a request, the explanation to which is in `language`.
-    pub(crate) fn read(fields: &mut Fields, language: Language) -> Self {
+    /// Whether a request that was read has all three counts of behaviour.
+    pub(crate) fn is_complete(fields: &Fields) -> bool {
         let (alias, name) = APP_CONFIDENCE;
         let behaviour = ["avg_time_per_screen_seconds", "total_validation_errors", "requested_help_count"];
-        let may_be_partial = fields.has(alias) && !fields.has(name);
-        let behaviour_observed = !may_be_partial || behaviour.iter().all(|field| fields.has(field));
-        Self { behaviour_observed, language, ..fields.read() }
+        !fields.has(alias) || fields.has(name) || behaviour.iter().all(|field| fields.has(field))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::domain::rules::Violation;
 use crate::http::problem::{Problem, summary};
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
-use crate::models::decisions::NotKept;
+use crate::models::decisions::DecisionLogError;
 use crate::models::publishing::published::NotPublishable;
 use crate::schema::{FieldError, Invalid};
 
@@ -267,8 +267,8 @@ impl From<ScoreError> for Error {
     }
 }
 
-impl From<NotKept> for Error {
-    fn from(_: NotKept) -> Self {
+impl From<DecisionLogError> for Error {
+    fn from(_: DecisionLogError) -> Self {
         Self::DecisionNotKept
     }
 }

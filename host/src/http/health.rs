@@ -9,6 +9,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
+use time::OffsetDateTime;
+
+use crate::db::hosts::HostState;
 use crate::domain::model::ModelKind;
 use crate::schema::answer;
 
@@ -32,8 +35,18 @@ answer! {
         loaded: bool { example: "true" },
         version: Option<String> { example: "\"risk-2.0.0+8efe6cf7\"" },
         sha256: Option<String> { example: "\"8efe6cf7...\"" },
-        /// Why what is deployed does not serve here; another version does.
+        /// Why the deployed version is not active here; another version is.
         deployment_error: Option<String> { example: "\"the component does not load\"" },
+        /// The deployment that is being loaded; another version answers meanwhile.
+        pending: Option<PendingJson>,
+    }
+}
+
+answer! {
+    /// A deployment that is being loaded.
+    pub(crate) struct PendingJson as "PendingDeployment" {
+        epoch: i64 { example: "4" },
+        since: OffsetDateTime,
     }
 }
 
@@ -62,11 +75,15 @@ pub(crate) async fn health(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().map(|kind| {
         let identity = registry.identity(*kind);
+        let status = app.models.status(*kind);
         let model = ModelJson {
             loaded: identity.is_some(),
             version: identity.map(|identity| identity.version.to_string()),
             sha256: identity.map(|identity| identity.digest.to_string()),
-            deployment_error: app.models.failure(*kind),
+            deployment_error: status.as_ref().and_then(|it| it.state.detail()).map(str::to_owned),
+            pending: status
+                .filter(|it| it.state == HostState::Loading)
+                .map(|it| PendingJson { epoch: it.epoch, since: it.since }),
         };
         (kind.as_str(), model)
     });

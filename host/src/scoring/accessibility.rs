@@ -1,19 +1,81 @@
-//! An accessibility profile for a person: its request, its answer.
+//! Recommends an accessibility profile.
 
-use crate::domain::accessibility::{self, Language};
+use crate::domain::accessibility::{self, Assessment, Language, Request};
+use crate::domain::model::ModelKind;
 use crate::domain::profile::Profile;
 use crate::schema::{Fields, Flat, answer, request};
-use crate::scoring::Scored;
-use crate::scoring::kind::ID_CHARS_MAX;
+use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored};
+use crate::wasm::AccessibilityScorer;
 
-/// Reads a person's answers and how the app went. `language` is that of the explanation.
-pub(crate) fn read_accessibility(fields: &mut Fields, language: Language) -> accessibility::Request {
-    accessibility::Request::read(fields, language)
+/// The accessibility profile that suits a person.
+pub struct Accessibility;
+
+impl Kind for Accessibility {
+    const KIND: ModelKind = ModelKind::Accessibility;
+
+    type Body = AccessibilityRequest;
+    type Request = Request;
+    type Assessment = Assessment;
+    type Response = AccessibilityAnswer;
+    type Scorer = AccessibilityScorer;
+
+    const COLUMNS: &'static [&'static str] = &[
+        "user_id",
+        "model_version",
+        "theme",
+        "screen_reader_mode",
+        "font_scale",
+        "nudging_level",
+        "voice_feedback",
+        "confidence",
+        "explanation",
+    ];
+    const CLASSES: &'static [&'static str] = &["same", "other"];
+    const IS_PRIVATE: bool = true;
+    const CASES: &'static str = include_str!("../../../tests/golden/hand/accessibility.ndjson");
+
+    fn read(fields: &mut Fields, language: Language) -> Envelope<Request> {
+        let AccessibilityRequest { user_id, facts: Flat(request) } = fields.read();
+        let request = Request { behaviour_observed: Request::is_complete(fields), language, ..request };
+        Envelope { request, user_id, session_id: None }
+    }
+
+    fn response(envelope: Envelope<Request>, scored: Scored<Assessment>) -> AccessibilityAnswer {
+        AccessibilityAnswer::new(envelope.user_id, scored)
+    }
+
+    fn columns(response: &AccessibilityAnswer) -> Vec<String> {
+        let Profile { theme, screen_reader_mode, font_scale, nudging_level, voice_feedback } = &response.recommendation;
+        vec![
+            response.user_id.clone().unwrap_or_default(),
+            response.model_version.clone(),
+            theme.to_string(),
+            screen_reader_mode.to_string(),
+            font_scale.to_string(),
+            nudging_level.to_string(),
+            voice_feedback.to_string(),
+            response.confidence.to_string(),
+            response.explanation.join(" "),
+        ]
+    }
+
+    fn class(assessment: &Assessment) -> usize {
+        assessment.profile.theme as usize
+    }
+
+    fn score(assessment: &Assessment) -> f64 {
+        assessment.confidence
+    }
+
+    /// None: a person's abilities are not counted, not even in aggregate.
+    fn features(_: &Request) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
 }
 
 request! {
     /// A person's answers, and what was seen of how they use the app.
-    pub(crate) struct AccessibilityRequest {
+    pub struct AccessibilityRequest {
         /// Echoed.
         user_id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"ana\"" },
         facts: Flat<accessibility::Request>,
@@ -22,7 +84,7 @@ request! {
 
 answer! {
     /// Which profile fits.
-    pub(crate) struct AccessibilityAnswer {
+    pub struct AccessibilityAnswer {
         /// As it was sent; absent when it was not.
         user_id: Option<String> { example: "\"ana\"" },
         /// Which model answered.

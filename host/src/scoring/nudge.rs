@@ -1,18 +1,108 @@
-//! Whether a person on a screen needs help: its request, its answer.
+//! Decides whether a person on a screen needs help.
 
-use crate::domain::nudge;
+use crate::domain::accessibility::Language;
+use crate::domain::model::ModelKind;
+use crate::domain::nudge::{self, Assessment, NudgeType, Request};
 use crate::schema::{Fields, Flat, answer, request};
-use crate::scoring::Scored;
-use crate::scoring::kind::ID_CHARS_MAX;
+use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored};
+use crate::scoring::random::Random;
+use crate::wasm::NudgeScorer;
 
-/// Reads what was seen on a screen.
-pub(crate) fn read_nudge(fields: &mut Fields) -> nudge::Request {
-    fields.read()
+/// Whether a person on a screen needs help.
+pub struct Nudge;
+
+impl Kind for Nudge {
+    const KIND: ModelKind = ModelKind::Nudge;
+
+    type Body = NudgeRequest;
+    type Request = Request;
+    type Assessment = Assessment;
+    type Response = NudgeAnswer;
+    type Scorer = NudgeScorer;
+
+    const COLUMNS: &'static [&'static str] = &[
+        "user_id",
+        "session_id",
+        "screen",
+        "model_version",
+        "needs_help",
+        "difficulty_score",
+        "recommended_nudge_type",
+        "reason",
+    ];
+    const CLASSES: &'static [&'static str] = NudgeType::TEXTS;
+    const CASES: &'static str = include_str!("../../../tests/golden/hand/nudge.ndjson");
+
+    fn read(fields: &mut Fields, _: Language) -> Envelope<Request> {
+        let NudgeRequest { user_id, session_id, facts: Flat(request) } = fields.read();
+        Envelope { request, user_id, session_id }
+    }
+
+    fn response(envelope: Envelope<Request>, scored: Scored<Assessment>) -> NudgeAnswer {
+        let Envelope { request, user_id, session_id } = envelope;
+        NudgeAnswer::new([user_id, session_id], request.screen, scored)
+    }
+
+    fn columns(response: &NudgeAnswer) -> Vec<String> {
+        let NudgeResult { needs_help, difficulty_score, recommended_nudge_type, reason } = &response.result;
+        vec![
+            response.user_id.clone().unwrap_or_default(),
+            response.session_id.clone().unwrap_or_default(),
+            response.screen.clone(),
+            response.model_version.clone(),
+            needs_help.to_string(),
+            difficulty_score.to_string(),
+            recommended_nudge_type.to_string(),
+            reason.clone(),
+        ]
+    }
+
+    fn class(assessment: &Assessment) -> usize {
+        assessment.nudge_type as usize
+    }
+
+    fn score(assessment: &Assessment) -> f64 {
+        assessment.difficulty_score
+    }
+
+    fn features(request: &Request) -> Vec<(&'static str, f64)> {
+        vec![
+            ("num_validation_errors", f64::from(request.num_validation_errors)),
+            ("time_on_screen_seconds", f64::from(request.time_on_screen_seconds)),
+            ("num_back_navigations", f64::from(request.num_back_navigations)),
+            ("steps_total", f64::from(request.steps_total)),
+            ("current_step", f64::from(request.current_step)),
+        ]
+    }
+
+    fn random_request(random: &mut Random) -> Option<Request> {
+        let steps_total = 1 + random.below(8);
+        Some(Request {
+            screen: ["login", "home", "transfer_amount", "beneficiary_form"][random.below(4) as usize].to_owned(),
+            num_validation_errors: random.below(8),
+            time_on_screen_seconds: random.below(400),
+            num_back_navigations: random.below(6),
+            steps_total,
+            current_step: 1 + random.below(steps_total),
+        })
+    }
+
+    fn worsened(request: &Request, random: &mut Random) -> Vec<(&'static str, Request)> {
+        let request = request.clone();
+        let num_validation_errors = request.num_validation_errors + random.below(5);
+        let time_on_screen_seconds = request.time_on_screen_seconds + random.below(300);
+        let num_back_navigations = request.num_back_navigations + random.below(5);
+        vec![
+            ("more errors", Request { num_validation_errors, ..request.clone() }),
+            ("more time", Request { time_on_screen_seconds, ..request.clone() }),
+            ("more steps back", Request { num_back_navigations, ..request }),
+        ]
+    }
 }
 
 request! {
     /// What was seen of a person on a screen.
-    pub(crate) struct NudgeRequest {
+    pub struct NudgeRequest {
         /// Echoed.
         user_id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"ana\"" },
         /// Echoed.
@@ -23,7 +113,7 @@ request! {
 
 answer! {
     /// Whether a person needs help.
-    pub(crate) struct NudgeAnswer {
+    pub struct NudgeAnswer {
         /// As it was sent; absent when it was not.
         user_id: Option<String> { example: "\"ana\"" },
         /// As it was sent; absent when it was not.
@@ -38,7 +128,7 @@ answer! {
 
 answer! {
     /// Which help to offer.
-    pub(crate) struct NudgeResult {
+    struct NudgeResult {
         /// Whether to offer help: a difficulty above 0.40.
         needs_help: bool { example: "true" },
         difficulty_score: f64 { at_least: 0.0, at_most: 1.0, example: "0.62" },

@@ -1,18 +1,111 @@
-//! The risk of a transfer: its request, its answer.
+//! Scores the risk of a transfer.
 
-use crate::domain::risk::{self, FACTOR_CODES};
+use crate::domain::accessibility::Language;
+use crate::domain::model::ModelKind;
+use crate::domain::risk::{self, Assessment, FACTOR_CODES, Level, Request};
 use crate::schema::{Fields, Flat, Shape, answer, record};
-use crate::scoring::Scored;
-use crate::scoring::kind::ID_CHARS_MAX;
+use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored, flag};
+use crate::scoring::random::Random;
+use crate::wasm::RiskScorer;
 
-/// Reads the facts about a transfer.
-pub(crate) fn read_risk(fields: &mut Fields) -> risk::Request {
-    fields.read()
+/// How risky a transfer is.
+pub struct Risk;
+
+impl Kind for Risk {
+    const KIND: ModelKind = ModelKind::Risk;
+
+    type Body = RiskRequest;
+    type Request = Request;
+    type Assessment = Assessment;
+    type Response = RiskAnswer;
+    type Scorer = RiskScorer;
+
+    const COLUMNS: &'static [&'static str] = &["user_id", "model_version", "risk_level", "risk_score", "risk_factors"];
+    const CLASSES: &'static [&'static str] = Level::TEXTS;
+    const CASES: &'static str = include_str!("../../../tests/golden/hand/risk.ndjson");
+
+    fn read(fields: &mut Fields, _: Language) -> Envelope<Request> {
+        let RiskRequest { user_id, facts: Flat(request) } = fields.read();
+        Envelope { request, user_id, session_id: None }
+    }
+
+    fn response(envelope: Envelope<Request>, scored: Scored<Assessment>) -> RiskAnswer {
+        RiskAnswer::new(envelope.user_id, scored)
+    }
+
+    fn logged_request(envelope: &Envelope<Request>) -> Option<serde_json::Result<String>> {
+        Some(serde_json::to_string(&RiskRequest::new(&envelope.request, envelope.user_id.clone())))
+    }
+
+    fn columns(response: &RiskAnswer) -> Vec<String> {
+        vec![
+            response.user_id.clone().unwrap_or_default(),
+            response.model_version.clone(),
+            response.level().to_string(),
+            response.result.risk_score.to_string(),
+            response.result.risk_factors.join(" "),
+        ]
+    }
+
+    fn class(assessment: &Assessment) -> usize {
+        assessment.level as usize
+    }
+
+    fn score(assessment: &Assessment) -> f64 {
+        assessment.score
+    }
+
+    fn features(request: &Request) -> Vec<(&'static str, f64)> {
+        vec![
+            ("amount", request.amount),
+            ("is_new_beneficiary", flag(request.is_new_beneficiary)),
+            ("hour_of_day", f64::from(request.hour_of_day)),
+            ("num_past_transactions", f64::from(request.num_past_transactions)),
+            ("avg_transaction_amount", request.avg_transaction_amount),
+            ("max_transaction_amount", request.max_transaction_amount),
+            ("num_transactions_to_beneficiary", f64::from(request.num_transactions_to_beneficiary)),
+            ("is_new_device", flag(request.is_new_device)),
+            ("geolocation_changed", flag(request.geolocation_changed)),
+        ]
+    }
+
+    fn random_request(random: &mut Random) -> Option<Request> {
+        let avg_transaction_amount = if random.below(10) == 0 { 0.0 } else { random.money() };
+        Some(Request {
+            amount: random.money(),
+            is_new_beneficiary: random.flag(),
+            hour_of_day: u8::try_from(random.below(24)).unwrap_or_default(),
+            num_past_transactions: random.below(60),
+            avg_transaction_amount,
+            max_transaction_amount: avg_transaction_amount * f64::from(1 + random.below(5)),
+            num_transactions_to_beneficiary: random.below(10),
+            is_new_device: random.flag(),
+            geolocation_changed: random.flag(),
+            beneficiary_saved_minutes: random.flag().then(|| random.below(2000)),
+        })
+    }
+
+    fn worsened(request: &Request, random: &mut Random) -> Vec<(&'static str, Request)> {
+        let request = request.clone();
+        let amount = request.amount * (1.0 + f64::from(random.below(3000)) / 1000.0);
+        let fewer = random.below(request.num_transactions_to_beneficiary + 1);
+        vec![
+            ("a larger amount", Request { amount, ..request.clone() }),
+            ("a new beneficiary", Request { is_new_beneficiary: true, ..request.clone() }),
+            ("a new device", Request { is_new_device: true, ..request.clone() }),
+            ("an unusual location", Request { geolocation_changed: true, ..request.clone() }),
+            (
+                "fewer transfers to the beneficiary",
+                Request { num_transactions_to_beneficiary: fewer, ..request.clone() },
+            ),
+            ("a beneficiary of unknown age", Request { beneficiary_saved_minutes: None, ..request }),
+        ]
+    }
 }
 
 record! {
     /// A transfer to score.
-    pub(crate) struct RiskRequest {
+    pub struct RiskRequest {
         /// Echoed.
         user_id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"ana\"" },
         facts: Flat<risk::Request>,
@@ -27,7 +120,7 @@ impl RiskRequest {
 
 answer! {
     /// How risky a transfer is.
-    pub(crate) struct RiskAnswer {
+    pub struct RiskAnswer {
         /// As it was sent; absent when it was not.
         user_id: Option<String> { example: "\"ana\"" },
         /// Which model answered.
@@ -38,7 +131,7 @@ answer! {
 
 answer! {
     /// The verdict on a transfer.
-    pub(crate) struct RiskResult {
+    struct RiskResult {
         /// `low`: go on. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment.
         risk_level: risk::Level { component: "level", example: "\"medium\"" },
         /// `low` below 0.25, `high` from 0.75.

@@ -9,9 +9,7 @@ use crate::http::health::{HealthJson, LivenessJson, ReadinessJson};
 use crate::http::stp::ReceiptJson;
 use crate::models::observing::report::Report;
 use crate::schema::Record;
-use crate::scoring::accessibility::{AccessibilityAnswer, AccessibilityRequest};
-use crate::scoring::nudge::{NudgeAnswer, NudgeRequest};
-use crate::scoring::risk::{RiskAnswer, RiskRequest};
+use crate::scoring::{Accessibility, Kind, Nudge, Risk};
 
 /// Scopes of operators, and of those who may change a kind: `transfer-rules` takes `rules:admin`.
 const OPERATOR: &[&str] = &["models:admin", "rules:admin"];
@@ -25,11 +23,11 @@ const UNAVAILABLE: &[&str] = &["model-unavailable", "decision-not-kept"];
 #[rustfmt::skip]
 pub(super) const OPERATIONS: &[Operation] = &[
     Operation::post("/ai/risk", "assess_risk", "Score a transfer")
-        .body::<RiskRequest>().answers(&[(200, one::<RiskAnswer>())]).errors(UNAVAILABLE),
+        .body::<<Risk as Kind>::Body>().answers(&[(200, one::<<Risk as Kind>::Response>())]).errors(UNAVAILABLE),
     Operation::post("/ai/nudge", "assess_nudge", "Decide whether a person needs help")
-        .body::<NudgeRequest>().answers(&[(200, one::<NudgeAnswer>())]).errors(UNAVAILABLE),
+        .body::<<Nudge as Kind>::Body>().answers(&[(200, one::<<Nudge as Kind>::Response>())]).errors(UNAVAILABLE),
     Operation::post("/ai/accessibility", "assess_accessibility", "Recommend an accessibility profile")
-        .takes(&[LANGUAGE]).body::<AccessibilityRequest>().answers(&[(200, one::<AccessibilityAnswer>())])
+        .takes(&[LANGUAGE]).body::<<Accessibility as Kind>::Body>().answers(&[(200, one::<<Accessibility as Kind>::Response>())])
         .errors(UNAVAILABLE),
     Operation::get("/ai/health", "health", "Which models are loaded")
         .answers(&[(200, one::<HealthJson>()), (503, one::<HealthJson>())]),
