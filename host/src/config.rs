@@ -69,6 +69,8 @@ pub enum Command {
     Score(Score),
     /// Rerun recorded decisions on the components that made them, and compare bit for bit
     Replay(Replay),
+    /// Print the OpenAPI document of a listener
+    Openapi(Openapi),
     /// Inspect, check, register, deploy and roll back models
     #[command(subcommand)]
     Models(Models),
@@ -116,6 +118,18 @@ pub struct Token {
     pub ttl: std::time::Duration,
     #[command(flatten)]
     pub jwt: Jwt,
+}
+
+#[derive(Debug, Args)]
+pub struct Openapi {
+    /// The listener
+    pub listener: Listener,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Listener {
+    Ledger,
+    Assist,
 }
 
 #[derive(Debug, Args)]
