@@ -85,8 +85,8 @@ fn waiting_ends_with_the_reason_when_a_host_cannot_serve_a_version() {
     let version = pushed.rsplit(' ').next().unwrap();
     // Another program broke the bytes after the gate had accepted them.
     let statement = format!("update component set bytes = 'x' where model_version = '{version}'");
-    let psql = ["postgres", "--", "psql", "-qc", &statement];
-    let broken = data.run(&[&["--create"], &psql[..]].concat());
+    let psql = format!("psql -q \"$DATABASE_URL\" -c \"{statement}\"");
+    let broken = data.run(&["postgres", "--", "sh", "-c", &psql]);
     assert!(broken.status.success(), "{}", text(&broken.stderr));
     let deployed = data.run(&["models", "deploy", version, "--reason", "a test", "--wait"]);
     let stderr = text(&deployed.stderr);

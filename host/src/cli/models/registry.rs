@@ -85,7 +85,7 @@ fn shown_status(status: &HostStatus, version: &str) -> String {
         (state, epoch) => format!("; deployment {epoch} is {state}"),
     };
     let reason = state.detail().map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("{kind:15} serves {version}{}{reason}", deployment.replace("is failed", "failed"))
+    format!("{:15} serves {version}{}{reason}", kind.as_str(), deployment.replace("is failed", "failed"))
 }
 
 async fn push(db: &mut PgConnection, file: &Path, by: &str) -> Result<ExitCode> {
