@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result, bail};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::app::{App, Config, RiskEnforcement, Settings};
+use crate::app::start::Config;
+use crate::app::{App, RiskEnforcement, Settings};
 use crate::cli::database::{Database, Use};
 use crate::cli::secret::Missing;
 use crate::cli::{couriers, heads, print, secret};
