@@ -20,6 +20,7 @@ test: install ## Everything short: builds, starts a Postgres of its own, runs al
 	cargo build --locked --package caudal
 	tests/tools.sh browser
 	$(MAKE) package
+	npm --prefix tests run --silent check
 	tests/run.sh $(CAUDAL)
 
 soak: install ## Load while models are swapped, a thousand swaps, 20 rounds of kill -9: prints times, memory and counts
@@ -37,6 +38,8 @@ check: install ## Formatting, lints, documentation, licences
 	cargo fmt --check
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps
+	tests/tools.sh packages
+	npm --prefix tests run --silent check
 	tests/licences.sh
 
 train: ## Every model again: weights, cards, plots, golden cases; changes nothing unless training did

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Brings what the tests in JavaScript need, and nothing that is there already.
+# Installs the tools of the JavaScript tests, unless they are there already.
 #
-#   tests/tools.sh node      Node 18 or newer, with npm
-#   tests/tools.sh browser   that, Chromium, and the packages of tests/package.json
+#   tests/tools.sh node       Node 18 or newer, with npm
+#   tests/tools.sh packages   the above, and the packages of tests/package.json
+#   tests/tools.sh browser    the above, and Chromium
 #
-# As root on Debian all of it is installed; elsewhere the line to run is named.
+# As root on Debian it installs everything; elsewhere it prints the command to run.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -12,18 +13,18 @@ readonly root NODE_MIN=18
 
 die() { printf 'tests: %s\n' "$*" >&2; exit 1; }
 
-# Installs the packages that are named, if any.
+# Installs Debian packages, if any are named.
 install() {
     (($# > 0)) || return 0
     local line="apt-get install $*"
-    [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null || die "some tests run in Node and in a browser: as root, run '$line'."
+    [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null || die "some tests need Node and Chromium: run '$line' as root."
     printf 'tests: %s\n' "$line" >&2
     apt-get update >/dev/null 2>&1 || true
     DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >/dev/null ||
-        die "'$line' does not work: see above."
+        die "'$line' failed: see above."
 }
 
-node_too() {
+install_node() {
     local missing=()
     command -v node >/dev/null || missing+=(nodejs)
     command -v npm >/dev/null || missing+=(npm)
@@ -31,18 +32,24 @@ node_too() {
     (($(node --version | sed -E 's/v([0-9]+).*/\1/') >= NODE_MIN)) || die "Node $NODE_MIN or newer is needed, not $(node --version)."
 }
 
-browser_too() {
-    # The font gives texts the same width on every machine.
-    command -v chromium >/dev/null || install chromium fonts-liberation
+install_packages() {
+    install_node
     cd "$root/tests"
-    # Only when the lock changed: what is installed is written down there.
+    # A copy of the lock file records what is installed.
     cmp -s package-lock.json node_modules/.installed && return
     npm ci --no-audit --no-fund --loglevel=error >&2
     cp package-lock.json node_modules/.installed
 }
 
+install_browser() {
+    # With this font texts have the same width on every machine.
+    command -v chromium >/dev/null || install chromium fonts-liberation
+    install_packages
+}
+
 case ${1:-} in
-    node) node_too ;;
-    browser) node_too; browser_too ;;
-    *) die "say 'node' or 'browser'." ;;
+    node) install_node ;;
+    packages) install_packages ;;
+    browser) install_browser ;;
+    *) die "say 'node', 'packages' or 'browser'." ;;
 esac

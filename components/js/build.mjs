@@ -1,8 +1,7 @@
-// Makes what is shipped: `lib`, a copy of src, dist and worker in which the modules that browsers load are minified.
+// Builds `lib`, which is what is shipped: a copy of the sources and of dist in which the modules for browsers are minified,
+// and the cores as modules, for bundlers that leave other files behind. All paths stay the same.
 //
-// Everything else stays as it is, in the same places, so every module finds the others by the same paths. The digest
-// of a glue in the manifest remains that of the text that was generated: it says which glue is meant, and hosts know
-// no other.
+// The manifest keeps the digest of the generated glue, not of the minified one: hosts know no other.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -12,11 +11,13 @@ import { pathToFileURL } from "node:url";
 const PACKAGE = new URL("./", import.meta.url);
 const LIB = new URL("lib/", PACKAGE);
 
-/** Where the tools of all JavaScript here are installed. */
+/** Where the build tools are installed. */
 const TOOLS = new URL("../../tests/package.json", PACKAGE);
 
-/** Modules that nobody waits for are left readable. */
-const MINIFIED = /^(src|dist)\/.*\.js$/;
+/** Modules that no page waits for are left readable. */
+const MINIFIED = /^(src|dist|embedded)\b.*\.js$/;
+
+const SHIPPED = /^((src|dist|worker)\/|embedded\.js$)/;
 
 const OPTIONS = { module: true, compress: { passes: 3 }, mangle: true, format: { ecma: 2020 } };
 
@@ -28,7 +29,7 @@ async function minifier() {
   }
 }
 
-/** Paths of all files in a folder of the package. */
+/** The paths of all files in a folder of the package. */
 async function* files(folder) {
   const entries = await readdir(new URL(folder, PACKAGE), { withFileTypes: true }).catch(() => []);
   for (const entry of entries) {
@@ -40,16 +41,19 @@ async function* files(folder) {
 export async function build() {
   const { minify } = await minifier();
   const manifest = await readFile(new URL("dist/manifest.js", PACKAGE)).catch(() => null);
-  if (!manifest) throw new Error("there is no dist: run `caudal models package components/js/dist`");
+  if (!manifest) throw new Error("dist is missing: run `caudal models package components/js/dist`");
   await rm(LIB, { recursive: true, force: true });
-  for (const folder of ["src/", "dist/", "worker/"]) {
-    for await (const path of files(folder)) {
-      const bytes = await readFile(new URL(path, PACKAGE));
-      const content = MINIFIED.test(path) ? (await minify(bytes.toString(), OPTIONS)).code : bytes;
-      const target = new URL(path, LIB);
-      await mkdir(dirname(target.pathname), { recursive: true });
-      await writeFile(target, content);
-    }
+  const write = async (path, content) => {
+    const target = new URL(path, LIB);
+    await mkdir(dirname(target.pathname), { recursive: true });
+    await writeFile(target, content);
+  };
+  for await (const path of files("")) {
+    if (!SHIPPED.test(path)) continue;
+    const bytes = await readFile(new URL(path, PACKAGE));
+    await write(path, MINIFIED.test(path) ? (await minify(bytes.toString(), OPTIONS)).code : bytes);
+    if (path.endsWith(".wasm"))
+      await write(path.replace(/wasm$/, "js"), `export default "${bytes.toString("base64")}";\n`);
   }
 }
 

@@ -1,15 +1,15 @@
-// Prints what a browser loads for each scorer, and fails when it is more than it may be: node sizes.mjs
+// Prints what a browser loads for each scorer, and fails above the limits: node sizes.mjs
 
 import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 
 const LIB = new URL("lib/", import.meta.url);
 
-/** Most bytes of a scorer's JavaScript, each file gzipped by itself as it is sent, and of its core. */
+/** Limits of a scorer's JavaScript, with each file gzipped separately as it is sent, and of its core. */
 const JS_BYTES_MAX = 20 << 10;
 const CORE_BYTES_MAX = 24 << 10;
 
-/** The modules that a module imports, as paths in the package; `import()` of a kind follows that kind alone. */
+/** The modules that a module imports, as paths in the package, for one kind. */
 async function* modules(path, kind, isLive, seen = new Set()) {
   if (seen.has(path)) return;
   seen.add(path);
@@ -23,7 +23,7 @@ async function* modules(path, kind, isLive, seen = new Set()) {
   }
 }
 
-/** Bytes on the wire of everything that `load`, or `live`, of a kind needs besides the core. */
+/** Bytes on the wire that `load` or `live` of a kind needs besides the core. */
 async function javascript(kind, isLive) {
   let sum = 0;
   for await (const path of modules("src/browser.js", kind, isLive)) {
@@ -44,13 +44,13 @@ async function sizes() {
 }
 
 const rows = await sizes();
-const columns = ["model", "load() gz", "live() gz", "of it glue", "core wasm"];
+const columns = ["model", "load() gz", "live() gz", "glue of it", "core wasm"];
 const line = (cells) => console.log(cells.map((cell, index) => String(cell).padEnd(index === 0 ? 18 : 12)).join(""));
 line(columns);
 for (const { name, load, live, glue, core } of rows) line([name, load, live, glue, core]);
 line(["at most", JS_BYTES_MAX, JS_BYTES_MAX, "", CORE_BYTES_MAX]);
 const isOver = rows.some((it) => it.live > JS_BYTES_MAX || it.load > JS_BYTES_MAX || it.core > CORE_BYTES_MAX);
 if (isOver) {
-  console.error("sizes.mjs: something is larger than it may be");
+  console.error("sizes.mjs: a limit is exceeded");
   process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-//! The only place that reads the time, and where ids that carry it come from.
+//! The only place that reads the time, and the source of time-ordered ids.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,17 +11,17 @@ use uuid::{Timestamp, Uuid};
 /// Mexico City is at UTC-6 all year: daylight saving time ended in October 2022.
 const MEXICO_CITY: UtcOffset = time::macros::offset!(-6);
 
-/// ISO 8601, UTC, milliseconds.
+/// ISO 8601 in UTC with milliseconds.
 const TIMESTAMP: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
 
-/// Writes an instant as it is shown.
+/// As the API shows it: ISO 8601 in UTC with milliseconds.
 pub fn timestamp(at: OffsetDateTime) -> String {
-    // All parts are there and none can fail to format; an empty string would be the answer if one did.
+    // Formatting these components cannot fail.
     at.to_offset(UtcOffset::UTC).format(TIMESTAMP).unwrap_or_default()
 }
 
-/// Tells the time, in whole milliseconds: what is stored, shown and compared is then the same.
+/// Whole milliseconds, so that stored, shown and compared times agree.
 #[derive(Clone, Debug)]
 pub struct Clock(Source);
 
@@ -32,17 +32,16 @@ enum Source {
 }
 
 impl Clock {
-    /// The machine's clock.
     pub fn system() -> Self {
         Self(Source::System)
     }
 
-    /// A clock for tests that stands still until it is told to [`advance`](Self::advance).
+    /// For tests: a clock that stands still except for [`advance`](Self::advance).
     pub fn fixed(at: OffsetDateTime) -> Self {
         Self(Source::Fixed(Arc::new(AtomicI64::new(millis(at)))))
     }
 
-    /// Now, in UTC.
+    /// In UTC.
     pub fn now(&self) -> OffsetDateTime {
         match &self.0 {
             Source::System => at_millis(millis(read_system_clock())),
@@ -50,14 +49,14 @@ impl Clock {
         }
     }
 
-    /// A new id: a UUID of version 7, whose first part is the present time and the rest random.
+    /// A UUID of version 7: the present time, then random bits.
     pub fn new_id(&self) -> Uuid {
         let now = self.now();
         let seconds = now.unix_timestamp().max(0).unsigned_abs();
         Uuid::new_v7(Timestamp::from_unix_time(seconds, now.nanosecond(), 0, 0))
     }
 
-    /// Moves a fixed clock; the machine's clock stays as it is.
+    /// Moves a fixed clock; no effect on the system clock.
     pub fn advance(&self, by: Duration) {
         if let Source::Fixed(at) = &self.0 {
             at.fetch_add(i64::try_from(by.whole_milliseconds()).unwrap_or(0), Ordering::SeqCst);
@@ -65,7 +64,7 @@ impl Clock {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the one place that may")]
+#[expect(clippy::disallowed_methods, reason = "the only place that may")]
 fn read_system_clock() -> OffsetDateTime {
     OffsetDateTime::now_utc()
 }
@@ -80,42 +79,34 @@ pub fn at_millis(millis: i64) -> OffsetDateTime {
     OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000).unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
 
-/// The same instant as clocks in Mexico City show it.
-pub fn mexico_city(at: OffsetDateTime) -> OffsetDateTime {
+pub(crate) fn mexico_city(at: OffsetDateTime) -> OffsetDateTime {
     at.to_offset(MEXICO_CITY)
 }
 
-/// The hour in Mexico City, 0 to 23.
-pub fn mexico_city_hour(at: OffsetDateTime) -> u8 {
+/// 0 to 23.
+pub(crate) fn mexico_city_hour(at: OffsetDateTime) -> u8 {
     mexico_city(at).hour()
 }
 
-/// The day in Mexico City.
 pub fn mexico_city_date(at: OffsetDateTime) -> time::Date {
-    at.to_offset(MEXICO_CITY).date()
-}
-
-/// When the present day began in Mexico City.
-pub fn mexico_city_midnight(at: OffsetDateTime) -> OffsetDateTime {
-    mexico_city(at).replace_time(time::Time::MIDNIGHT).to_offset(UtcOffset::UTC)
+    mexico_city(at).date()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use time::macros::datetime;
+    use time::macros::{date, datetime};
 
     #[test]
-    fn the_day_turns_at_six_utc() {
+    fn the_day_begins_at_six_utc() {
         let before = datetime!(2026-11-21 05:59:59 UTC);
         let after = datetime!(2026-11-21 06:00 UTC);
         assert_eq!((mexico_city_hour(before), mexico_city_hour(after)), (23, 0));
-        assert_eq!(mexico_city_midnight(before), datetime!(2026-11-20 06:00 UTC));
-        assert_eq!(mexico_city_midnight(after), after);
+        assert_eq!((mexico_city_date(before), mexico_city_date(after)), (date!(2026 - 11 - 20), date!(2026 - 11 - 21)));
     }
 
     #[test]
-    fn milliseconds_survive_the_way_there_and_back() {
+    fn milliseconds_survive_a_round_trip() {
         let at = datetime!(2026-11-21 05:59:59.123_456 UTC);
         assert_eq!(at_millis(millis(at)), datetime!(2026-11-21 05:59:59.123 UTC));
         let clock = Clock::fixed(at);

@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use ledger::{Events, Fund, LimitChange, UserLimits, Verify};
 pub use models::{Deploy, ExplanationLanguage, Models, Replay, RowFormat, Score, ScorerKind};
-pub use serve::{ClabePolicy, Limits, PublishedKind, Rail, RailKind, RiskPolicy, Serve};
+pub use serve::{ClabePolicy, Limits, PublishedKind, Rail, RiskPolicy, Serve};
 
 /// A bank's transfer service with swappable models.
 #[derive(Debug, Parser)]

@@ -6,8 +6,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp};
 use caudal::domain::money::Money;
-use caudal::ledger::batcher::BATCH_LENGTH_MAX;
-use caudal::ledger::queue::{BATCHERS, QUEUE_LENGTH_MAX};
+use caudal::ledger::{BATCH_LENGTH_MAX, BATCHERS, QUEUE_LENGTH_MAX};
 
 /// Sends the same transfer `times` times at once.
 async fn send_at_once(client: &Client, times: usize, from: &str, to: &str, amount: &'static str) -> Vec<Answer> {

@@ -22,7 +22,7 @@ use caudal::models::decisions::DecisionLog;
 use caudal::models::deploying::swap::Swapper;
 use caudal::models::serving::route::Route;
 use caudal::models::{Components, Models, Registry};
-use caudal::rail::courier::PUSHES_MAX;
+use caudal::rail::courier::NOTIFICATIONS_MAX;
 use caudal::rail::simulated::{Behaviour, Simulated};
 use caudal::wasm::Runtime;
 use http_body_util::BodyExt as _;
@@ -145,8 +145,8 @@ impl TestApp {
         let name = if options.rail.is_some() { RailName::Simulated } else { RailName::Instant };
         let terms = Terms { cooling_seconds: options.cooling_seconds, rail: name, ..options.terms };
         let rail = options.rail.map(|behaviour| {
-            let (pushes, notifications) = tokio::sync::mpsc::channel(PUSHES_MAX);
-            RailHandle { rail: Arc::new(Simulated::new(behaviour, pushes)), notifications }
+            let (sender, notifications) = tokio::sync::mpsc::channel(NOTIFICATIONS_MAX);
+            RailHandle { rail: Arc::new(Simulated::new(behaviour, sender)), notifications }
         });
         let settings = Settings {
             opening_credit: options.opening_credit,

@@ -130,12 +130,12 @@ async fn an_end_is_final_whatever_is_told_afterwards(db: PgPool) {
     let (from, to) = account_and_payee(&ana).await;
     let rows = [
         // What is told, and what it does.
-        (Report::Settled, Outcome::Moved(Completed)),
-        (Report::Settled, Outcome::Unmoved(Completed)),
-        (Report::Rejected, Outcome::Unmoved(Completed)),
+        (Report::Settled, Outcome::StatusChanged(Completed)),
+        (Report::Settled, Outcome::StatusUnchanged(Completed)),
+        (Report::Rejected, Outcome::StatusUnchanged(Completed)),
         (Report::Returned, Outcome::Returned),
-        (Report::Returned, Outcome::Unmoved(Completed)),
-        (Report::Settled, Outcome::Unmoved(Completed)),
+        (Report::Returned, Outcome::StatusUnchanged(Completed)),
+        (Report::Settled, Outcome::StatusUnchanged(Completed)),
     ];
     let id = ana.transfer(&from, &to, "10").await.id();
     for (told, outcome) in rows {
@@ -144,9 +144,9 @@ async fn an_end_is_final_whatever_is_told_afterwards(db: PgPool) {
     }
     for first in [Report::Rejected, Report::Returned] {
         let id = ana.transfer(&from, &to, "10").await.id();
-        assert_eq!(report(&app, &id, &from, first).await, Outcome::Moved(Failed));
+        assert_eq!(report(&app, &id, &from, first).await, Outcome::StatusChanged(Failed));
         for later in [Report::Settled, Report::Rejected, Report::Returned] {
-            assert_eq!(report(&app, &id, &from, later).await, Outcome::Unmoved(Failed));
+            assert_eq!(report(&app, &id, &from, later).await, Outcome::StatusUnchanged(Failed));
         }
     }
     // Another account's, and none at all.

@@ -1,4 +1,4 @@
-//! A client that costs little: requests are ready-made bytes, and of an answer it reads status and length.
+//! A minimal HTTP client, so that the load takes little processor time from the service.
 
 use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// One kept connection.
+/// One persistent connection.
 pub(crate) struct Client {
     stream: TcpStream,
     read: Vec<u8>,
@@ -19,13 +19,13 @@ impl Client {
         Ok(Self { stream, read: Vec::with_capacity(4096) })
     }
 
-    /// Sends a request and gives status and body.
+    /// Sends a request and returns status and body.
     pub(crate) async fn send(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Result<(u16, String)> {
         self.write(method, path, headers, body).await?;
         self.read().await
     }
 
-    /// The first half of it: the request is on its way.
+    /// The first half of [`send`](Self::send).
     pub(crate) async fn write(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Result<()> {
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}content-length: {}\
@@ -35,7 +35,7 @@ impl Client {
         self.stream.write_all(request.as_bytes()).await
     }
 
-    /// The second half: its answer. After an error the connection is of no more use.
+    /// The second half of [`send`](Self::send). After an error the connection is unusable.
     pub(crate) async fn read(&mut self) -> Result<(u16, String)> {
         self.read.clear();
         loop {

@@ -1,9 +1,9 @@
-//! The server that all share, and a database of its own for each measurement.
+//! One Postgres server, and a database for each measurement.
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 
-/// What makes a commit durable, how much memory the server has, and how often it writes everything down.
+/// Settings that determine durability, memory and checkpoints.
 const SETTINGS: [&str; 10] = [
     "server_version",
     "fsync",
@@ -17,7 +17,7 @@ const SETTINGS: [&str; 10] = [
     "max_connections",
 ];
 
-/// A Postgres that is there already.
+/// A running Postgres.
 pub(crate) struct Server {
     options: PgConnectOptions,
     pid: u32,
@@ -33,23 +33,23 @@ impl Server {
         Self { options, pid }
     }
 
-    /// The server's first process.
+    /// Of the postmaster.
     pub(crate) fn pid(&self) -> u32 {
         self.pid
     }
 
     pub(crate) async fn settings(&self) -> String {
         let mut db = self.options.connect().await.unwrap();
-        let mut told = Vec::new();
+        let mut settings = Vec::new();
         for name in SETTINGS {
             let value: String =
                 sqlx::query_scalar("select current_setting($1)").bind(name).fetch_one(&mut db).await.unwrap();
-            told.push(format!("{name} {value}"));
+            settings.push(format!("{name} {value}"));
         }
-        told.join(", ")
+        settings.join(", ")
     }
 
-    /// An empty database, with nothing left of an earlier one of this name.
+    /// A new database; an old one of this name is dropped.
     pub(crate) async fn database(&self, name: &str) -> Database {
         let name = format!("caudal_bench_{name}");
         let mut db = self.options.connect().await.unwrap();
@@ -58,21 +58,20 @@ impl Server {
         Database { options: self.options.clone().database(&name), name }
     }
 
-    /// Gives its place on the disk back.
+    /// Frees the disk space.
     pub(crate) async fn drop(&self, database: Database) {
         let mut db = self.options.connect().await.unwrap();
         db.execute(AssertSqlSafe(format!("drop database {} with (force)", database.name))).await.unwrap();
     }
 }
 
-/// One database.
 pub(crate) struct Database {
     pub(crate) name: String,
     pub(crate) options: PgConnectOptions,
 }
 
 impl Database {
-    /// As `DATABASE_URL` has it.
+    /// For `DATABASE_URL`.
     pub(crate) fn url(&self) -> String {
         self.options.to_url_lossy().to_string()
     }
@@ -81,14 +80,14 @@ impl Database {
         self.options.connect().await.unwrap()
     }
 
-    /// The tables, for a database that no host has opened yet.
+    /// Creates the tables, if no host has opened the database yet.
     pub(crate) async fn migrate(&self) -> PgConnection {
         let mut db = self.connect().await;
         caudal::MIGRATOR.run(&mut db).await.unwrap();
         db
     }
 
-    /// Deadlocks so far. Sessions tell of theirs when they end at the latest.
+    /// Deadlocks so far. Sessions report theirs when they end, at the latest.
     pub(crate) async fn deadlocks(&self) -> i64 {
         let deadlocks = "select deadlocks from pg_stat_database where datname = current_database()";
         sqlx::query_scalar(deadlocks).fetch_one(&mut self.connect().await).await.unwrap()

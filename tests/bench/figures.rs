@@ -1,14 +1,12 @@
-//! What a turn gave.
+//! The figures of one turn.
 
 use std::time::Duration;
 
 use crate::processor::Used;
 
-/// Answers of one turn.
 pub(crate) struct Figures {
-    /// How long each that succeeded took.
+    /// Times of successful requests.
     pub(crate) took: Vec<Duration>,
-    /// Others.
     pub(crate) failed: usize,
     pub(crate) time: Duration,
 }
@@ -38,7 +36,7 @@ impl Figures {
     }
 }
 
-/// Times from the shortest to the longest.
+/// Ascending.
 pub(crate) struct Sorted(Vec<Duration>);
 
 impl Sorted {
@@ -47,14 +45,13 @@ impl Sorted {
         Self(times)
     }
 
-    /// Milliseconds within which this share of them stayed.
+    /// A percentile in milliseconds; `share` is from 0 to 1.
     pub(crate) fn at(&self, share: f64) -> f64 {
         let time = self.0.get((self.0.len() as f64 * share) as usize);
         time.map_or(0.0, |it| it.as_secs_f64() * 1e3)
     }
 }
 
-/// The middle one.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

@@ -1,27 +1,27 @@
-//! Databases full of transfers: by SQL, as the ledger would take many minutes for the large one.
+//! Databases full of transfers, filled by SQL because the ledger would take many minutes.
 
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 use uuid::Uuid;
 
 use crate::database::{Database, Server};
 
-/// Users who share what is not the first one's.
+/// Users who share the transfers that are not the first user's.
 const OTHERS: i64 = 1_000;
 
-/// The user whose pages are read, and their only account: made by the script.
+/// The user whose pages are read, and their only account. The script creates both.
 pub(crate) const OWNER: &str = "user-0";
 pub(crate) const ACCOUNT: Uuid = Uuid::from_u128(0x0000_0000_0000_7000_9000_0000_0000_0000);
 
 /// A filled database.
 pub(crate) struct Filled {
     pub(crate) database: Database,
-    /// Transfers in all.
+    /// Number of transfers.
     pub(crate) total: i64,
-    /// Transfers of the first user. The account has one entry more, the first: what it opened with.
+    /// Number of the first user's transfers. The account has one more entry, the opening credit.
     pub(crate) own: i64,
 }
 
-/// A line of the first user's statement and the transfer that it is of.
+/// A line of the first user's statement.
 #[derive(sqlx::FromRow)]
 pub(crate) struct Place {
     pub(crate) number: i64,
@@ -30,14 +30,14 @@ pub(crate) struct Place {
 }
 
 impl Filled {
-    /// Makes so many transfers, of which the first user has each `share`-th one.
+    /// Inserts `total` transfers; every `share`-th is the first user's.
     pub(crate) async fn new(server: &Server, name: &str, total: i64, share: i64) -> Self {
         let database = server.database(name).await;
         let mut db = database.migrate().await;
         let script = include_str!("fill.sql").replace(":total", &total.to_string());
         let script = script.replace(":share", &share.to_string()).replace(":users", &OTHERS.to_string());
         sqlx::raw_sql(AssertSqlSafe(script)).execute(&mut db).await.unwrap();
-        // As a ledger that grew over years has been many times.
+        // As autovacuum has done many times in a ledger that grew over years.
         db.execute("vacuum analyze").await.unwrap();
         db.execute("checkpoint").await.unwrap();
         let own = total / share;
@@ -56,7 +56,7 @@ impl Filled {
         Self { database, total, own }
     }
 
-    /// The lines with these numbers, in this order.
+    /// The lines with these numbers, in the given order.
     pub(crate) async fn places(&self, numbers: &[i64]) -> Vec<Place> {
         let places = sqlx::query_as(
             "select version as number, (extract(epoch from created_at) * 1000)::bigint as millis, transfer_id

@@ -1,7 +1,7 @@
--- Fills an empty database with transfers for the pages to be read: `:total` of them, each `:share`-th one by the first
--- user and the others by `:users` users in turn, half a minute apart, a peso each. Accounts open with what they
--- will send. Rows are what the ledger would have written, in the order of time, under all indexes and CHECKs.
--- What no page reads is left out: batches with their hashes, keys, and the day's totals.
+-- Fills an empty database with `:total` transfers: every `:share`-th by the first user, the others by `:users` users in
+-- turn, half a minute apart, a peso each. Accounts open with what they will send. The rows are those that the ledger
+-- would have written, in the order of time, under all indexes and constraints. What no page reads is omitted: batches
+-- with their hashes, keys, and the day's totals.
 create temp table planned as
     select n, u, k, at, noise, ('00000000-0000-7000-9000-' || lpad(to_hex(u), 12, '0'))::uuid as account_id,
         (
@@ -10,7 +10,7 @@ create temp table planned as
         )::uuid as id
     from (
         select n, md5(n::text) as noise, timestamptz '2020-01-01Z' + n * interval '30 seconds' as at,
-            -- Whose it is, and how many that user has by then.
+            -- The sender, and the number of the sender's transfers so far.
             case n % :share when 0 then 0 else 1 + (n - n / :share - 1) % :users end as u,
             case n % :share when 0 then n / :share else 1 + (n - n / :share - 1) / :users end as k
         from generate_series(1::bigint, :total) as n

@@ -1,4 +1,4 @@
-//! One real host: `caudal serve` on a database that is given.
+//! A real host: `caudal serve` on a given database.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::database::Database;
 
-/// What it is told: any free ports, and new accounts with 10,000.00 in them.
+/// Free ports; new accounts open with 10,000.00.
 const ARGUMENTS: [&str; 6] = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
 
-/// Hosts of one ledger have the same secrets. These guard nothing.
+/// Shared by the hosts of one ledger. They protect nothing.
 const TOKEN_SECRET: &str = "a benchmark's tokens are signed with this";
 const LEDGER_KEY: &str = "a benchmark's batches are chained with this";
 
-/// A process that is gone with the measurement.
+/// Killed when dropped.
 pub(crate) struct Host {
     child: Child,
     address: SocketAddr,
@@ -27,7 +27,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Starts it and waits until it serves.
+    /// Waits until the host serves.
     pub(crate) fn start(database: &Database) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let data = format!("/tmp/caudal-bench.{}.{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
@@ -38,7 +38,7 @@ impl Host {
         Self { child, address, data }
     }
 
-    /// As one could type it.
+    /// For display.
     pub(crate) fn command_line() -> String {
         format!("caudal {}", ARGUMENTS.join(" "))
     }
@@ -51,20 +51,20 @@ impl Host {
         self.address
     }
 
-    /// A user's header.
+    /// The user's authorization header.
     pub(crate) async fn authorization(&self, user: &str) -> String {
         let mut client = Client::connect(self.address).await.unwrap();
-        let token = client.make("/sandbox/token", "", &json!({"user": user})).await;
+        let token = client.create("/sandbox/token", "", &json!({"user": user})).await;
         format!("authorization: Bearer {}\r\n", token["token"].as_str().unwrap())
     }
 
-    /// Stops as an operator does, so that all its sessions end.
+    /// Stops gracefully, so that all database sessions end.
     pub(crate) fn stop(mut self) {
         kill(Pid::from_raw(i32::try_from(self.pid()).unwrap()), Signal::SIGTERM).unwrap();
-        assert!(self.child.wait().unwrap().success(), "the host does not stop as it should");
+        assert!(self.child.wait().unwrap().success(), "the host does not stop cleanly");
     }
 
-    /// Has the program prove the ledger; gives its last line.
+    /// Runs `caudal verify` and returns its last line.
     pub(crate) fn verify(database: &Database) -> String {
         let data = format!("/tmp/caudal-bench.{}.verify", std::process::id());
         let output = command(&data, database).arg("verify").output().unwrap();
@@ -77,7 +77,7 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // Also when a measurement fails half-way.
+        // Also after a panic.
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.data);
@@ -92,8 +92,8 @@ fn command(data: &str, database: &Database) -> Command {
 }
 
 impl Client {
-    /// Makes something, which has to succeed.
-    pub(crate) async fn make(&mut self, path: &str, headers: &str, body: &Value) -> Value {
+    /// Creates a resource; panics on failure.
+    pub(crate) async fn create(&mut self, path: &str, headers: &str, body: &Value) -> Value {
         let (status, answer) = self.send("POST", path, headers, &body.to_string()).await.unwrap();
         assert!((200..300).contains(&status), "{path}: {status} {answer}");
         serde_json::from_str(&answer).unwrap()

@@ -1,8 +1,8 @@
-//! Three hosts, one Postgres, one account that all of them are asked to debit at once.
+//! Three hosts on one Postgres debit one account concurrently.
 //!
-//! Every client talks to one host, and sends each tenth transfer to the next host too, in the same moment and under
-//! the same key. What was not answered with a transfer is sent again in the end, when nobody hammers any more: then
-//! every key has exactly one transfer, and the account has lost exactly their sum.
+//! Every client talks to one host, and sends each tenth transfer to the next host too, at the same time and with the
+//! same key. At the end, without load, orders without a transfer are sent again: then every key has exactly one
+//! transfer, and the account is debited by exactly their sum.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,31 +21,30 @@ use crate::processor::Used;
 use crate::senders::{self, PATH, Sender};
 use crate::{CLIENTS, Settings};
 
-/// How many there are.
 const HOSTS: usize = 3;
 
-/// Of so many transfers of a client, one is sent to two hosts at once.
+/// One transfer in this many is sent to two hosts at once.
 const DOUBLE_EVERY: u64 = 10;
 
-/// What the account opens with, in centavos; each transfer takes one.
+/// The account's opening credit in centavos; each transfer takes one.
 const OPENING: i64 = 1_000_000;
 
-/// How often a transfer without an answer is sent again. Nobody races it by then.
+/// Attempts to send an order again at the end, without competing load.
 const ATTEMPTS_MAX: usize = 20;
 
-/// What clients were told.
+/// What clients sent and got.
 #[derive(Default)]
-struct Told {
+struct Tally {
     took: Vec<Duration>,
-    /// Answers by status.
+    /// Responses by status.
     statuses: BTreeMap<u16, usize>,
-    /// Keys with their transfers.
+    /// Keys and their transfers.
     made: Vec<(String, Uuid)>,
-    /// Keys that no host gave a transfer for.
+    /// Keys without a transfer.
     open: Vec<String>,
 }
 
-impl Told {
+impl Tally {
     fn add(&mut self, other: Self) {
         self.took.extend(other.took);
         for (status, count) in other.statuses {
@@ -55,8 +54,8 @@ impl Told {
         self.open.extend(other.open);
     }
 
-    /// Notes what one key was answered with, by one host or by two.
-    fn note(&mut self, key: String, answers: &[(u16, String)]) {
+    /// Records the responses to one key, from one host or two.
+    fn record(&mut self, key: String, answers: &[(u16, String)]) {
         let mut ids: Vec<Uuid> = Vec::new();
         for (status, body) in answers {
             *self.statuses.entry(*status).or_default() += 1;
@@ -82,44 +81,44 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
     println!("{HOSTS} hosts, {CLIENTS} clients, one account, {} s", settings.time.as_secs());
     println!("{}", Figures::HEAD);
     let before = Used::now(&pids, server.pid());
-    let (mut told, time) = hammer(&hosts, &sender, settings.time).await;
+    let (mut tally, time) = hammer(&hosts, &sender, settings.time).await;
     let used = Used::now(&pids, server.pid()).since(&before);
-    let failed = told.open.len();
-    println!("{}", Figures { took: std::mem::take(&mut told.took), failed, time }.line("caudal, 3 hosts", &used));
-    println!("answers by status: {:?}", told.statuses);
+    let failed = tally.open.len();
+    println!("{}", Figures { took: std::mem::take(&mut tally.took), failed, time }.line("caudal, 3 hosts", &used));
+    println!("responses by status: {:?}", tally.statuses);
 
     let written = transfers(&database, sender.account_id).await;
-    println!("{} transfers were answered, {} are there", told.made.len(), written);
-    send_again(&hosts, &sender, &mut told).await;
+    println!("{} transfers were acknowledged, {} exist", tally.made.len(), written);
+    send_again(&hosts, &sender, &mut tally).await;
     hosts.into_iter().for_each(Host::stop);
-    check(&database, &sender, &told).await;
+    check(&database, &sender, &tally).await;
     let deadlocks = database.deadlocks().await - deadlocks;
     println!(
         "{failed} were sent again; {} keys have one transfer each; deadlocks: {deadlocks}; {}",
-        told.made.len(),
+        tally.made.len(),
         Host::verify(&database)
     );
     assert_eq!(deadlocks, 0);
     server.drop(database).await;
 }
 
-async fn hammer(hosts: &[Host], sender: &Arc<Sender>, time: Duration) -> (Told, Duration) {
+async fn hammer(hosts: &[Host], sender: &Arc<Sender>, time: Duration) -> (Tally, Duration) {
     let mut clients = JoinSet::new();
     let start = Instant::now();
     for client in 0..CLIENTS {
         let (own, next) = (hosts[client % HOSTS].address(), hosts[(client + 1) % HOSTS].address());
-        clients.spawn(one_client(own, next, Arc::clone(sender), start, time));
+        clients.spawn(run_client(own, next, Arc::clone(sender), start, time));
     }
-    let mut told = Told::default();
+    let mut tally = Tally::default();
     while let Some(done) = clients.join_next().await {
-        told.add(done.unwrap());
+        tally.add(done.unwrap());
     }
-    (told, start.elapsed())
+    (tally, start.elapsed())
 }
 
-async fn one_client(own: SocketAddr, next: SocketAddr, sender: Arc<Sender>, start: Instant, time: Duration) -> Told {
+async fn run_client(own: SocketAddr, next: SocketAddr, sender: Arc<Sender>, start: Instant, time: Duration) -> Tally {
     let (mut own, mut next) = (Client::connect(own).await.unwrap(), Client::connect(next).await.unwrap());
-    let mut told = Told::default();
+    let mut tally = Tally::default();
     for turn in 1.. {
         if start.elapsed() >= time {
             break;
@@ -136,23 +135,23 @@ async fn one_client(own: SocketAddr, next: SocketAddr, sender: Arc<Sender>, star
         } else {
             answers.push(own.send("POST", PATH, &headers, &sender.body).await.unwrap());
         }
-        let before = told.made.len();
-        told.note(key, &answers);
-        told.took.extend((told.made.len() > before).then(|| sent.elapsed()));
+        let before = tally.made.len();
+        tally.record(key, &answers);
+        tally.took.extend((tally.made.len() > before).then(|| sent.elapsed()));
     }
-    told
+    tally
 }
 
-/// Sends what has no transfer until it has one.
-async fn send_again(hosts: &[Host], sender: &Sender, told: &mut Told) {
+/// Sends orders without a transfer until they have one.
+async fn send_again(hosts: &[Host], sender: &Sender, tally: &mut Tally) {
     let mut client = Client::connect(hosts[0].address()).await.unwrap();
     for _ in 0..ATTEMPTS_MAX {
-        for key in std::mem::take(&mut told.open) {
+        for key in std::mem::take(&mut tally.open) {
             let answer = client.send("POST", PATH, &sender.headers(&key), &sender.body).await.unwrap();
-            told.note(key, &[answer]);
+            tally.record(key, &[answer]);
         }
     }
-    assert!(told.open.is_empty(), "{} transfers cannot be made", told.open.len());
+    assert!(tally.open.is_empty(), "{} transfers cannot be made", tally.open.len());
 }
 
 async fn transfers(database: &Database, account_id: Uuid) -> i64 {
@@ -160,9 +159,9 @@ async fn transfers(database: &Database, account_id: Uuid) -> i64 {
     sqlx::query_scalar(count).bind(account_id).fetch_one(&mut database.connect().await).await.unwrap()
 }
 
-/// Each key has the transfer that was answered, each transfer one debit, and there are no others.
-async fn check(database: &Database, sender: &Sender, told: &Told) {
-    let (keys, ids): (Vec<_>, Vec<_>) = told.made.iter().cloned().unzip();
+/// Each key has the acknowledged transfer, each transfer one debit, and there are no others.
+async fn check(database: &Database, sender: &Sender, tally: &Tally) {
+    let (keys, ids): (Vec<_>, Vec<_>) = tally.made.iter().cloned().unzip();
     let (kept, debits, sent, posted): (i64, i64, i64, i64) = sqlx::query_as(
         "select
             (select count(*) from unnest($2::text[], $3::uuid[]) as k (key, transfer_id)
@@ -178,7 +177,7 @@ async fn check(database: &Database, sender: &Sender, told: &Told) {
     .fetch_one(&mut database.connect().await)
     .await
     .unwrap();
-    let made = i64::try_from(told.made.len()).unwrap();
+    let made = i64::try_from(tally.made.len()).unwrap();
     let distinct = ids.iter().collect::<std::collections::BTreeSet<_>>().len();
     assert_eq!(distinct, ids.len(), "two keys have one transfer");
     assert_eq!(transfers(database, sender.account_id).await, made);

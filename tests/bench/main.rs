@@ -1,17 +1,17 @@
-//! How fast, how many, how much: figures of the service beside the same Postgres used by hand.
+//! Benchmarks of the service against hand-written SQL on the same Postgres.
 //!
-//! `make bench` runs all sections, `CAUDAL_BENCH=pages,memory` some of them. No speed is asserted; answers, rows and
-//! the sums of balances are. Every commit of either side is on disk before it is answered; the settings that say so
+//! `make bench` runs all sections, `CAUDAL_BENCH=pages,memory` some of them. Speed is printed; responses, rows and sums
+//! of balances are asserted. Commits of both sides are durable before they are acknowledged; the settings behind that
 //! are printed.
 //!
 //! | section | |
 //! |---|---|
-//! | [`transfers`] | transfers a second, beside pgbench |
-//! | [`hosts`] | three hosts that debit one account |
-//! | [`pages`] | lists and statements, short and long |
-//! | [`memory`] | of a host over a million transfers |
+//! | [`transfers`] | transfers per second, compared with pgbench |
+//! | [`hosts`] | three hosts debiting one account |
+//! | [`pages`] | lists and statements of small and large databases |
+//! | [`memory`] | a host's memory over a million transfers |
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot go on fails")]
-#![expect(clippy::print_stdout, reason = "figures are for whoever runs it")]
+#![expect(clippy::print_stdout, reason = "prints figures for the reader")]
 
 mod client;
 mod database;
@@ -32,22 +32,21 @@ use std::time::Duration;
 
 use database::Server;
 
-/// Clients of either side.
+/// Of each side.
 pub(crate) const CLIENTS: usize = 64;
-/// Accounts that send; each has one payee.
+/// Sending accounts, each with one payee.
 pub(crate) const ACCOUNTS: usize = 1_000;
 
-/// All of them, in their order.
 const SECTIONS: [&str; 4] = ["transfers", "hosts", "pages", "memory"];
 
-/// How long and how large: less makes a try, not a figure.
+/// Smaller settings make for a trial run, not for figures.
 pub(crate) struct Settings {
     sections: Vec<String>,
     /// Of one turn.
     pub(crate) time: Duration,
     /// In the large database of the pages.
     pub(crate) page_transfers: i64,
-    /// While memory is looked at.
+    /// During the memory measurement.
     pub(crate) memory_transfers: usize,
 }
 
@@ -66,8 +65,8 @@ impl Settings {
     }
 }
 
-fn variable<T: FromStr<Err: Debug>>(name: &str, otherwise: T) -> T {
-    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())
+fn variable<T: FromStr<Err: Debug>>(name: &str, default: T) -> T {
+    std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
 fn main() {
@@ -79,7 +78,7 @@ fn main() {
 
 async fn run(url: &str, settings: &Settings) {
     let server = Server::new(url).await;
-    let build = if cfg!(debug_assertions) { "debug: figures of this build mean nothing" } else { "release" };
+    let build = if cfg!(debug_assertions) { "debug: its figures mean nothing" } else { "release" };
     println!("{} processors; build {build}", std::thread::available_parallelism().unwrap());
     println!("Postgres: {}", server.settings().await);
     for section in &settings.sections {

@@ -1,4 +1,4 @@
-//! Memory of a host while it makes a million transfers.
+//! A host's memory during a million transfers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -11,11 +11,11 @@ use crate::processor::{Used, resident};
 use crate::senders::{Service, Spread, Until};
 use crate::{CLIENTS, Settings};
 
-/// How often memory is looked at on the way.
-const LOOKS: usize = 10;
+/// Number of measurements.
+const SAMPLES: usize = 10;
 
-/// How often the way is looked at: a few transfers.
-const STEP: Duration = Duration::from_millis(5);
+/// A few transfers.
+const POLL_EVERY: Duration = Duration::from_millis(5);
 
 pub(crate) async fn run(server: &Server, settings: &Settings) {
     let count = settings.memory_transfers;
@@ -27,21 +27,21 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
     println!("{:9} {:14}", 0, resident(pid));
     let left = Arc::new(AtomicUsize::new(count));
     let before = Used::now(&[pid], server.pid());
-    let look = async {
-        let mut seen = Vec::new();
-        for part in 1..=LOOKS {
-            let sent = count / LOOKS * part;
+    let measure = async {
+        let mut samples = Vec::new();
+        for sample in 1..=SAMPLES {
+            let sent = count / SAMPLES * sample;
             while count - left.load(Relaxed) < sent {
-                tokio::time::sleep(STEP).await;
+                tokio::time::sleep(POLL_EVERY).await;
             }
-            seen.push(resident(pid));
+            samples.push(resident(pid));
             println!("{sent:9} {:14}", resident(pid));
         }
-        seen
+        samples
     };
-    let (figures, seen) = tokio::join!(service.run(Spread::Uniform, Until::Sent(Arc::clone(&left))), look);
+    let (figures, samples) = tokio::join!(service.run(Spread::Uniform, Until::Sent(Arc::clone(&left))), measure);
     let used = Used::now(&[pid], server.pid()).since(&before);
-    println!("last / first of these: {:.3}", seen[LOOKS - 1] as f64 / seen[0] as f64);
+    println!("last / first: {:.3}", samples[SAMPLES - 1] as f64 / samples[0] as f64);
     println!("{}", Figures::HEAD);
     println!("{}", figures.line("caudal uniform", &used));
     assert_eq!(figures.took.len() + figures.failed, count);

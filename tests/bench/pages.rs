@@ -1,7 +1,7 @@
-//! Pages of lists and statements, of a user with ten thousand transfers and of one among millions.
+//! Pages of lists and statements, for a user with ten thousand transfers and one with a million among millions.
 //!
-//! Two databases of the same server, a host on each. One client asks both in turn for the same kind of page, so that
-//! whatever else the machine does falls on both.
+//! Two databases on one server, each with a host. One client alternates between them for each kind of page, so that
+//! disturbances affect both.
 
 use std::time::{Duration, Instant};
 
@@ -16,28 +16,28 @@ use crate::senders::PATH;
 /// Transfers in the small database, all of one user.
 const SMALL: i64 = 10_000;
 
-/// Of the large one's transfers the user has each third: at three millions one million, in one account.
+/// One transfer in this many of the large database is the user's.
 const SHARE: i64 = 3;
 
-/// Items of a page.
+/// Items on a page.
 const LENGTH: i64 = 50;
 
-/// Places in the history at which deep pages begin, as it is always another one that somebody asks for.
+/// Different start positions of deep pages, so that requests do not repeat.
 const PLACES: i64 = 100;
 
-/// Requests for each kind of page and size: a 99th percentile has so many times 1/100 above it.
+/// For each kind of page and size: 30 are above the 99th percentile.
 const REQUESTS: usize = 3_000;
 
-/// Those before, which are not counted: sessions plan their queries, memory fills.
+/// Uncounted requests before: sessions plan their queries, caches fill.
 const WARM_UP: usize = 300;
 
-/// A kind of page: how it is called, and the paths to ask for in turn.
+/// A kind of page, and the paths to request in turn.
 struct Kind {
     name: &'static str,
     paths: Vec<String>,
 }
 
-/// One size.
+/// One of the two databases.
 struct Side {
     filled: Filled,
     host: Host,
@@ -51,7 +51,7 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
     let small = Filled::new(server, "small", SMALL, 1).await;
     let large = Filled::new(server, "large", settings.page_transfers, SHARE).await;
     println!("filled in {} s; {REQUESTS} requests for each, {LENGTH} items a page", start.elapsed().as_secs());
-    // Not before both are there: a host closes connections that are idle for long.
+    // Only once both are filled: a host closes idle connections.
     let (small, large) = (Side::new(small).await, Side::new(large).await);
     let sizes = [&small, &large].map(|side| format!("{} of {}", side.filled.own, side.filled.total));
     println!("{:32} {:>24} {:>24}", "transfers of the user", sizes[0], sizes[1]);
@@ -60,9 +60,9 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
     for kind in 0..sides[0].kinds.len() {
         let mut took = [Vec::with_capacity(REQUESTS), Vec::with_capacity(REQUESTS)];
         for turn in 0..WARM_UP + REQUESTS {
-            // Neither is always the one that goes first.
+            // The sides alternate in going first.
             for size in [turn % 2, 1 - turn % 2] {
-                let time = sides[size].ask(kind, turn).await;
+                let time = sides[size].request(kind, turn).await;
                 took[size].extend((turn >= WARM_UP).then_some(time));
             }
         }
@@ -92,8 +92,8 @@ impl Side {
         Self { filled, host, client, authorization, kinds }
     }
 
-    /// How long one page took, which has to be a full one.
-    async fn ask(&mut self, kind: usize, turn: usize) -> Duration {
+    /// Requests one page, which must be full, and returns its time.
+    async fn request(&mut self, kind: usize, turn: usize) -> Duration {
         let paths = &self.kinds[kind].paths;
         let path = &paths[turn % paths.len()];
         let start = Instant::now();
@@ -106,7 +106,7 @@ impl Side {
 }
 
 async fn kinds(filled: &Filled) -> Vec<Kind> {
-    // The statement's first line is what the account opened with; the list begins after it.
+    // The statement begins with the opening credit, which is not in the list.
     let deep: Vec<i64> = (1..=PLACES).map(|nth| 1 + filled.own * nth / (PLACES + 1)).collect();
     let places = filled.places(&deep).await;
     let last = filled.places(&[LENGTH + 2]).await;
@@ -121,16 +121,15 @@ async fn kinds(filled: &Filled) -> Vec<Kind> {
     let in_statement = |number: i64| format!("{statement}&cursor={number}");
     vec![
         kind("transfers, first page", vec![list.clone()]),
-        kind("transfers, a page far back", places.iter().map(in_list).collect()),
+        kind("transfers, a deep page", places.iter().map(in_list).collect()),
         kind("transfers, last page", last.iter().map(in_list).collect()),
         kind("statement, first page", vec![statement.clone()]),
-        kind("statement, a page far back", places.iter().map(|it| in_statement(it.number)).collect()),
+        kind("statement, a deep page", places.iter().map(|it| in_statement(it.number)).collect()),
         kind("statement, last page", vec![in_statement(LENGTH + 1)]),
-        kind("statement between two moments", between),
+        kind("statement, between two times", between),
     ]
 }
 
-/// A moment as the API reads it.
 fn instant(millis: i64) -> String {
     caudal::clock::timestamp(caudal::clock::at_millis(millis))
 }

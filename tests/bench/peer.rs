@@ -1,4 +1,4 @@
-//! The other side: pgbench on a database of its own, in the same server, with the same tables.
+//! The other side: pgbench on its own database, with the same tables, on the same server.
 
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -9,10 +9,9 @@ use crate::database::{Database, Server};
 use crate::figures::Figures;
 use crate::{ACCOUNTS, CLIENTS};
 
-/// Threads of pgbench: as many as the machine has processors.
+/// Of pgbench: one for each processor.
 const THREADS: usize = 2;
 
-/// What it runs: beside this file.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/transfer.sql");
 
 pub(crate) struct Peer {
@@ -51,7 +50,7 @@ impl Peer {
         command
     }
 
-    /// As one could type it in the repository.
+    /// For display, relative to the repository.
     pub(crate) fn command_line(&self, time: Duration) -> String {
         let command = self.command(time);
         let arguments = command.get_args().map(|it| it.to_str().unwrap());
@@ -68,7 +67,7 @@ impl Peer {
         for entry in std::fs::read_dir(&folder).unwrap() {
             let log = std::fs::read_to_string(entry.unwrap().path()).unwrap();
             for line in log.lines() {
-                // Microseconds, or that it failed.
+                // Microseconds, or `failed`.
                 match line.split(' ').nth(2).and_then(|it| it.parse().ok()) {
                     Some(time) => figures.took.push(Duration::from_micros(time)),
                     None => figures.failed += 1,
@@ -76,13 +75,13 @@ impl Peer {
             }
         }
         std::fs::remove_dir_all(folder).unwrap();
-        // By its own account, which leaves out the time that it took to connect.
+        // By pgbench's own rate, which excludes connecting.
         figures.time = Duration::from_secs_f64(figures.took.len() as f64 / per_second(&output));
         self.made += figures.took.len();
         figures
     }
 
-    /// It made what it says, and nothing was made from nothing.
+    /// Every reported transfer exists, and money is conserved.
     pub(crate) async fn check(&self) {
         let found: (i64, i64, i64) = sqlx::query_as(
             "select (select count(*) from transfer), (select count(*) from idempotency),

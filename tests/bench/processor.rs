@@ -1,22 +1,22 @@
-//! Processor time and memory by process, as the kernel counts them.
+//! Processor time and memory of processes, from `/proc`.
 
 use std::fs;
 
-/// Ticks of `/proc` in a second: the same on every Linux that this runs on.
+/// Clock ticks per second in `/proc`.
 const TICKS: f64 = 100.0;
 
-/// Seconds of processor time.
+/// Processor time in seconds.
 pub(crate) struct Used {
-    /// This process and those that it waited for.
+    /// Of this process and the children that it waited for.
     pub(crate) load: f64,
     pub(crate) hosts: f64,
-    /// The server with all its sessions.
+    /// Of the server and all its sessions.
     pub(crate) postgres: f64,
 }
 
 impl Used {
     pub(crate) fn now(hosts: &[u32], server: u32) -> Self {
-        // Of a session that ended the server keeps the time.
+        // The postmaster accumulates the time of ended sessions.
         let sessions: f64 = children(server).into_iter().map(|pid| time(pid, false)).sum();
         Self {
             load: time(std::process::id(), true),
@@ -34,14 +34,14 @@ impl Used {
     }
 }
 
-/// Kilobytes of resident memory of a process.
+/// Resident memory in KiB.
 pub(crate) fn resident(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// The fields of `/proc/PID/stat` after the name, which may hold spaces.
+/// The fields of `/proc/PID/stat` after the name, which may contain spaces.
 fn fields(pid: u32) -> Vec<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let after = stat.rsplit_once(')').map(|(_, after)| after).unwrap_or_default();

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Runs the benchmark with a Postgres of its own, under the system's folder for temporary files.
+# Runs the benchmarks with a private Postgres in a temporary folder.
 #
-# $1: the folder of the binaries, built for release. Shorter tries: CAUDAL_BENCH names sections (transfers,hosts,pages,memory),
-# CAUDAL_BENCH_SECONDS says how long a turn takes (10), CAUDAL_BENCH_PAGE_TRANSFERS how many transfers are in the large
-# database of the pages (3000000), CAUDAL_BENCH_MEMORY_TRANSFERS how many are sent while memory is looked at (1000000).
+# $1: the folder with the release binaries. For shorter trial runs: CAUDAL_BENCH (sections, default
+# transfers,hosts,pages,memory), CAUDAL_BENCH_SECONDS (length of a turn, default 10), CAUDAL_BENCH_PAGE_TRANSFERS
+# (transfers in the large database of pages, default 3000000), CAUDAL_BENCH_MEMORY_TRANSFERS (transfers while memory is
+# measured, default 1000000).
 set -euo pipefail
 
 folder=$1
-command -v pgbench >/dev/null || { echo "bench: pgbench is needed: it comes with Debian's postgresql" >&2; exit 1; }
+command -v pgbench >/dev/null || { echo "bench: pgbench is missing; Debian's postgresql package contains it" >&2; exit 1; }
 scratch=$(mktemp -d /tmp/caudal-bench.XXXXXX)
 trap 'rm -rf "$scratch"' EXIT
 chmod 711 "$scratch"

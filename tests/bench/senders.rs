@@ -1,4 +1,4 @@
-//! Accounts that send, and clients that send from them over HTTP.
+//! Sending accounts, and HTTP clients that send from them.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -15,20 +15,18 @@ use crate::figures::Figures;
 use crate::host::Host;
 use crate::{ACCOUNTS, CLIENTS};
 
-/// Where transfers are sent.
 pub(crate) const PATH: &str = "/api/ledger/transactions";
 
-/// Accounts of one user.
+/// Per user.
 const ACCOUNTS_EACH: usize = 5;
 
-/// Which accounts send.
+/// The distribution of transfers over accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spread {
-    /// All alike.
     Uniform,
-    /// The n-th most frequent one 1/n as often as the first.
+    /// The n-th account sends 1/n as often as the first.
     Zipf,
-    /// One alone.
+    /// A single account.
     Hot,
 }
 
@@ -45,14 +43,13 @@ impl fmt::Display for Spread {
 /// When clients stop.
 #[derive(Debug, Clone)]
 pub(crate) enum Until {
-    /// After so long.
     Time(Duration),
-    /// When so many are left to send no more.
+    /// When this counter of transfers left to send reaches 0.
     Sent(Arc<AtomicUsize>),
 }
 
 impl Until {
-    fn goes_on(&self, start: Instant) -> bool {
+    fn continues(&self, start: Instant) -> bool {
         match self {
             Self::Time(time) => start.elapsed() < *time,
             Self::Sent(left) => left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok(),
@@ -69,13 +66,13 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Headers of a transfer under a key.
+    /// Request headers, with an idempotency key.
     pub(crate) fn headers(&self, key: &str) -> String {
         format!("{}idempotency-key: {key}\r\n", self.authorization)
     }
 }
 
-/// Opens accounts, some for each user.
+/// Opens `count` accounts.
 pub(crate) async fn open(host: &Host, count: usize) -> Vec<Sender> {
     let mut client = Client::connect(host.address()).await.unwrap();
     let mut senders = Vec::with_capacity(count);
@@ -84,10 +81,10 @@ pub(crate) async fn open(host: &Host, count: usize) -> Vec<Sender> {
         if number % ACCOUNTS_EACH == 0 {
             authorization = host.authorization(&format!("user-{}", number / ACCOUNTS_EACH)).await;
             let saved = json!({"name": "Luis", "accountNumber": "012180004643051249", "bankName": "BBVA"});
-            payee = client.make("/api/ledger/beneficiaries", &authorization, &saved).await;
+            payee = client.create("/api/ledger/beneficiaries", &authorization, &saved).await;
         }
         let account = json!({"accountNumber": format!("6461801104{number:08}"), "accountType": "checking"});
-        let account = client.make("/api/ledger/accounts", &authorization, &account).await;
+        let account = client.create("/api/ledger/accounts", &authorization, &account).await;
         let body = json!({"fromAccountId": account["id"], "toBeneficiaryId": payee["id"], "amount": 0.01});
         senders.push(Sender {
             authorization: authorization.clone(),
@@ -98,7 +95,7 @@ pub(crate) async fn open(host: &Host, count: usize) -> Vec<Sender> {
     senders
 }
 
-/// A host and the accounts that were opened on it.
+/// A host and its accounts.
 pub(crate) struct Service {
     pub(crate) host: Host,
     senders: Arc<[Sender]>,
@@ -110,13 +107,13 @@ impl Service {
         Self { host, senders }
     }
 
-    /// Sends transfers from every client, each as soon as the one before is answered.
+    /// Closed-loop load: each client sends its next transfer when the previous one is answered.
     pub(crate) async fn run(&self, spread: Spread, until: Until) -> Figures {
         let mut clients = JoinSet::new();
         let start = Instant::now();
         for client in 0..CLIENTS {
             let (address, senders, until) = (self.host.address(), Arc::clone(&self.senders), until.clone());
-            clients.spawn(one_client(client, address, senders, spread, until, start));
+            clients.spawn(run_client(client, address, senders, spread, until, start));
         }
         let mut figures = Figures { took: Vec::new(), failed: 0, time: Duration::ZERO };
         while let Some(done) = clients.join_next().await {
@@ -129,7 +126,7 @@ impl Service {
     }
 }
 
-async fn one_client(
+async fn run_client(
     number: usize,
     address: SocketAddr,
     senders: Arc<[Sender]>,
@@ -140,7 +137,7 @@ async fn one_client(
     let mut connection = Client::connect(address).await.unwrap();
     let (mut took, mut failed) = (Vec::new(), 0);
     let mut random = number as u64;
-    while until.goes_on(start) {
+    while until.continues(start) {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let sender = &senders[pick(spread, senders.len(), random >> 11)];
         let headers = sender.headers(&Uuid::new_v4().to_string());
@@ -155,12 +152,12 @@ async fn one_client(
     (took, failed)
 }
 
-/// Which account comes next; `random` has 53 bits.
+/// The next account; `random` has 53 bits.
 fn pick(spread: Spread, count: usize, random: u64) -> usize {
     let share = random as f64 / (1_u64 << 53) as f64;
     match spread {
         Spread::Uniform => (share * count as f64) as usize,
-        // The inverse of the harmonic sum, which grows like the logarithm.
+        // The inverse of the harmonic sum, which grows logarithmically.
         Spread::Zipf => ((count as f64).powf(share) as usize - 1).min(count - 1),
         Spread::Hot => 0,
     }

@@ -1,8 +1,8 @@
--- The same transfer by hand, for pgbench: funds, both balances, the transfer with its first event, double entry,
--- the idempotency key; all indexes and CHECKs of the real tables. One transaction for each. The settlement side is
--- striped by client, as in the service by writer, so that no row is hot; ids are in the order of time, as the
--- service's. What the service does beyond this (looking up payee, limits and key, the rules' decision, the row of its
--- batch with proof and hashes) is left out.
+-- A transfer by hand, for pgbench: check of funds, both balances, the transfer with its first event, both entries and
+-- the idempotency key, with all indexes and constraints of the real tables, in one transaction. The settlement account
+-- is striped by client, as the service stripes it by writer, so that no row is hot; ids are time-ordered, as in the
+-- service. Omitted is what the service does beyond this: looking up payee, limits and key, the rules' decision, and the
+-- batch row with its proof and hashes.
 \set n random(1, :accounts)
 \set a random(0, 4095)
 \set b random(0, 1152921504606846975)
@@ -33,7 +33,7 @@ with t as (
         '012180004643051249', 'CAUD' || to_char(now(), 'YYYYMMDD') || upper(right(replace(id::text, '-', ''), 18)),
         'instant', id, 0, now()
     from t
-), told as (
+), events as (
     insert into transfer_event (transfer_id, ordinal, status, chain_id, seq, created_at)
     select id, 0, 'completed', id, 0, now() from t
 ), entered as (

@@ -1,7 +1,7 @@
-//! Single transfers over HTTP, beside what the same Postgres does with one transaction for each.
+//! Single transfers over HTTP, compared with pgbench.
 //!
-//! 64 clients send single transfers over HTTP, each with a key of its own; 64 clients of pgbench make the same
-//! transfers by hand-written SQL (`transfer.sql`), one transaction each, on the same server. They take turns.
+//! 64 clients send transfers over HTTP, each with its own key; 64 clients of pgbench make the same transfers with
+//! hand-written SQL (`transfer.sql`), one transaction each, on the same server. The sides take turns.
 
 use crate::Settings;
 use crate::database::{Database, Server};
@@ -12,7 +12,7 @@ use crate::processor::Used;
 use crate::senders::{Service, Spread, Until};
 use crate::{ACCOUNTS, CLIENTS};
 
-/// Turns of each side; the median counts.
+/// Of each side; the median counts.
 const TURNS: usize = 5;
 
 pub(crate) async fn run(server: &Server, settings: &Settings) {
@@ -54,7 +54,7 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
     server.drop(database).await;
 }
 
-/// Nothing was made from nothing, on our side.
+/// Money is conserved, on our side.
 async fn check(database: &Database) {
     let (sum, transfers, debits): (i64, i64, i64) = sqlx::query_as(
         "select (select coalesce(sum(posted), 0)::bigint from account_balance),

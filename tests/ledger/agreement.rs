@@ -1,5 +1,5 @@
-//! The model that the simulation runs on and Postgres do the same: what is looked up, what is written, what is
-//! refused and by which constraint.
+//! Postgres and the model that the simulation runs on agree: on what is read, what is written, what is refused and by
+//! which constraint.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::tables::{LOADS, Lease, Model, Refusal};
 const SEEDS: u64 = 500;
 const STEPS: usize = 12;
 
-/// Both stores, and the two writers that take turns on them.
+/// Both stores, and two writers that take turns.
 struct Pair {
     postgres: Postgres,
     model: Model,
@@ -30,10 +30,10 @@ struct Pair {
 }
 
 #[derive(Debug, PartialEq)]
-enum Written {
-    Yes,
-    Race,
-    Chain,
+enum CommitResult {
+    Committed,
+    LostRace,
+    LostChain,
     Refused(String),
 }
 
@@ -56,18 +56,27 @@ async fn the_model_and_postgres_agree(db: PgPool) {
     for seed in 0..SEEDS {
         let mut run =
             Run { seed, chance: Chance::new(seed), at, ids: 0, accounts: [Uuid::nil(); 3], transfers: Vec::new() };
-        run.save_payees(&mut pair, &db).await;
+        run.insert_payees(&mut pair, &db).await;
         for _ in 0..STEPS {
-            for told in run.step(&mut pair).await {
-                *seen.entry(told).or_default() += 1;
+            for event in run.step(&mut pair).await {
+                *seen.entry(event).or_default() += 1;
             }
         }
         at = run.at;
     }
     println!("{seen:?}");
-    for kind in ["Yes", "Race", "Chain", "no_overdraft", "batch_balanced", "Committed", "Never", "LostChain", "leased"]
-    {
-        assert!(seen.keys().any(|told| told.contains(kind)), "{kind} never happened: {seen:?}");
+    for kind in [
+        "Committed",
+        "LostRace",
+        "LostChain",
+        "no_overdraft",
+        "batch_balanced",
+        "settled: Committed",
+        "settled: Never",
+        "settled: LostChain",
+        "leased",
+    ] {
+        assert!(seen.keys().any(|event| event.contains(kind)), "{kind} never happened: {seen:?}");
     }
     let findings = caudal::db::audit::prove(&mut db.acquire().await.unwrap()).await.unwrap();
     assert!(findings.iter().all(|finding| finding.broken == 0), "{findings:?}");
@@ -80,7 +89,7 @@ struct Run {
     chance: Chance,
     at: time::OffsetDateTime,
     ids: u64,
-    /// The last that was to be opened under each number.
+    /// The last account opened, or attempted, under each number.
     accounts: [Uuid; 3],
     transfers: Vec<(Uuid, Uuid)>,
 }
@@ -99,7 +108,7 @@ impl Run {
         format!("{}-{}", self.seed, index % 2)
     }
 
-    async fn save_payees(&self, pair: &mut Pair, db: &PgPool) {
+    async fn insert_payees(&self, pair: &mut Pair, db: &PgPool) {
         for index in 0..2 {
             let insert = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, is_favorite, \
                           created_at) values ($1, $2, 'Eva', 'BBVA', 'payee', false, $3)";
@@ -144,13 +153,13 @@ impl Run {
                     from_account_id: account_id,
                     to_beneficiary_id: self.id(self.chance.pick(2) as u64),
                     amount,
-                    risk: Risk::NotAsked,
+                    risk: Risk::NotEnforced,
                 })
             }
         }
     }
 
-    /// One or two batches that were decided on the same state, written one after the other.
+    /// Writes one or two batches that were decided on the same state. Returns what happened.
     async fn step(&mut self, pair: &mut Pair) -> Vec<String> {
         self.at += Duration::milliseconds(self.chance.pick(100_000) as i64);
         let count = if self.chance.happens(300) { 2 } else { 1 };
@@ -167,7 +176,7 @@ impl Run {
             let (batch, _) = apply(&mut state, &commands, &context, &lenient());
             decided.push((writer, batch, context));
         }
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         for (writer, mut batch, context) in decided {
             if batch.is_empty() {
                 continue;
@@ -177,17 +186,17 @@ impl Run {
             if self.chance.happens(30) && seal.header.seq > 0 {
                 seal.header.seq -= 1;
             }
-            told.push(pair.commit(self.seed, &batch, &seal, &context, writer).await);
-            if told.last().is_some_and(|told| told == "Chain") || self.chance.happens(50) {
-                told.push(pair.change_lease(writer, self.at, self.chance.pick(3)).await);
+            events.push(pair.commit(self.seed, &batch, &seal, &context, writer).await);
+            if events.last().is_some_and(|event| event == "LostChain") || self.chance.happens(50) {
+                events.push(pair.change_lease(writer, self.at, self.chance.pick(3)).await);
                 self.at += LEASE * 20;
             }
             if self.chance.happens(80) {
-                let asked = if self.chance.happens(500) { seal.header.batch_id } else { Uuid::new_v4() };
-                told.push(pair.settle(asked, writer, self.chance.happens(500), &context).await);
+                let batch_id = if self.chance.happens(500) { seal.header.batch_id } else { Uuid::new_v4() };
+                events.push(pair.settle(batch_id, writer, self.chance.happens(500), &context).await);
             }
         }
-        told
+        events
     }
 
     fn sabotage(&self, batch: &mut Batch) {
@@ -212,42 +221,42 @@ impl Run {
 impl Pair {
     async fn look_up(&self, seed: u64, commands: &[Command], writer: usize, context: &Context) -> State {
         let writer = &self.writers[writer];
-        let found = self.postgres.lookup(commands, writer, context).await.unwrap();
+        let actual = self.postgres.lookup(commands, writer, context).await.unwrap();
         let mut modelled = State::default();
         LOADS.iter().for_each(|load| load(&self.model.tables(), commands, writer, context, &mut modelled));
-        assert_eq!(format!("{found:#?}"), format!("{modelled:#?}"), "seed {seed}: {commands:?}");
-        found
+        assert_eq!(format!("{actual:#?}"), format!("{modelled:#?}"), "seed {seed}: {commands:?}");
+        actual
     }
 
     async fn commit(&mut self, seed: u64, batch: &Batch, seal: &Seal, context: &Context, writer: usize) -> String {
-        let written = match self.postgres.commit(batch, seal, context).await {
-            Ok(()) => Written::Yes,
-            Err(CommitError::LostRace) => Written::Race,
-            Err(CommitError::LostChain) => Written::Chain,
+        let actual = match self.postgres.commit(batch, seal, context).await {
+            Ok(()) => CommitResult::Committed,
+            Err(CommitError::LostRace) => CommitResult::LostRace,
+            Err(CommitError::LostChain) => CommitResult::LostChain,
             Err(CommitError::Refused(error)) => {
                 let constraint = error.as_database_error().and_then(|error| error.constraint());
-                Written::Refused(constraint.unwrap_or_else(|| panic!("{error:?}")).to_owned())
+                CommitResult::Refused(constraint.unwrap_or_else(|| panic!("{error:?}")).to_owned())
             }
             Err(CommitError::Unknown(error)) => panic!("seed {seed}: {error:?}"),
         };
         let modelled = match self.model.commit(batch, seal) {
-            Ok(()) => Written::Yes,
-            Err(Refusal::Race) => Written::Race,
-            Err(Refusal::Chain) => Written::Chain,
-            Err(Refusal::Constraint(name)) => Written::Refused(name.to_owned()),
+            Ok(()) => CommitResult::Committed,
+            Err(Refusal::Race) => CommitResult::LostRace,
+            Err(Refusal::Chain) => CommitResult::LostChain,
+            Err(Refusal::Constraint(name)) => CommitResult::Refused(name.to_owned()),
         };
-        assert_eq!(written, modelled, "seed {seed}: {batch:#?}");
-        if written == Written::Yes {
+        assert_eq!(actual, modelled, "seed {seed}: {batch:#?}");
+        if actual == CommitResult::Committed {
             self.writers[writer].next_seq = seal.header.seq + 1;
             self.writers[writer].head = Some(seal.hash);
         }
-        format!("{written:?}")
+        format!("{actual:?}")
     }
 
-    /// Renews a writer's lease, gives it back, or lets it be; in the end it has one.
-    async fn change_lease(&mut self, writer: usize, now: time::OffsetDateTime, what: usize) -> String {
+    /// Renews a writer's lease, releases it or lets it expire; then leases again.
+    async fn change_lease(&mut self, writer: usize, now: time::OffsetDateTime, action: usize) -> String {
         let old = self.writers[writer];
-        match what {
+        match action {
             0 => {
                 let renewed = self.postgres.renew(&old, now).await.unwrap();
                 assert_eq!(renewed, self.model.renew(&old, now));
@@ -258,7 +267,7 @@ impl Pair {
             }
             _ => {}
         }
-        // So late that every lease has run out: no new chain is begun, of which each side would choose its own id.
+        // Late enough for every lease to expire: a new chain would get a different id on each side.
         let later = now + LEASE * 10;
         let leased = self.postgres.acquire(old.holder, later).await.unwrap();
         let modelled = self.model.acquire(old.holder, later);
@@ -267,7 +276,7 @@ impl Pair {
         "leased".to_owned()
     }
 
-    /// Asks after a batch at the last number of a writer, or at its next one.
+    /// Settles a batch at a writer's last sequence number, or at its next one.
     async fn settle(&mut self, batch_id: Uuid, writer: usize, at_last: bool, context: &Context) -> String {
         let mut place = self.writers[writer];
         if at_last && place.next_seq > 0 {
@@ -280,6 +289,6 @@ impl Pair {
             self.writers[writer].next_seq = tombstone.header.seq + 1;
             self.writers[writer].head = Some(tombstone.hash);
         }
-        format!("{fate:?}")
+        format!("settled: {fate:?}")
     }
 }

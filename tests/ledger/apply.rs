@@ -1,4 +1,4 @@
-//! `apply` by property: whatever is sent in whatever order, money is kept and keys answer once.
+//! Properties of `apply`: whatever commands arrive in whatever order, money is conserved and a key has one answer.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use crate::model::{CONTEXT, Small, account, command, commit, lenient, payee, world};
 
 fn small() -> impl Strategy<Value = Small> {
-    // Balances stay around a few amounts, so that both enough and not enough happen often.
+    // Small balances, so that both sufficient and insufficient funds are common.
     let amount = prop_oneof![1..=5_i64, Just(i64::MAX), Just(Money::MAX.minor())];
     prop_oneof![
         1 => (0..4_u8, 1..=10_i64).prop_map(|(account, amount)| Small::Fund { account, amount }),
@@ -22,7 +22,7 @@ fn small() -> impl Strategy<Value = Small> {
     ]
 }
 
-/// Decides `commands` in batches of `size`, committing each.
+/// Decides and commits `commands` in batches of `size`.
 fn run(commands: &[Command], size: usize) -> (State, Vec<Outcome>, Vec<Batch>) {
     let (mut store, mut outcomes, mut batches) = (world(), Vec::new(), Vec::new());
     for commands in commands.chunks(size) {
@@ -47,7 +47,7 @@ proptest! {
         for batch in &batches {
             let mut deltas = BTreeMap::<_, Vec<i64>>::new();
             for entry in &batch.entries {
-                // Each entry continues the history of its balance without a gap.
+                // Histories have no gaps.
                 let (version, posted) = histories.entry(entry.balance).or_insert((0_i64, 0_i64));
                 *version += 1;
                 *posted += entry.delta.minor();
@@ -67,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn how_commands_are_batched_changes_nothing(smalls in prop::collection::vec(small(), 0..40), size in 2..20_usize) {
+    fn batching_makes_no_difference(smalls in prop::collection::vec(small(), 0..40), size in 2..20_usize) {
         let commands: Vec<_> = smalls.iter().enumerate().map(|(index, small)| command(index, small)).collect();
         let (one_by_one, single, _) = run(&commands, 1);
         let (together, grouped, _) = run(&commands, size);
@@ -110,7 +110,7 @@ proptest! {
     }
 
     #[test]
-    fn nobody_touches_what_is_not_theirs(smalls in prop::collection::vec(small(), 0..40)) {
+    fn users_touch_only_their_own(smalls in prop::collection::vec(small(), 0..40)) {
         let commands: Vec<_> = smalls.iter().enumerate().map(|(index, small)| command(index, small)).collect();
         let (store, outcomes, _) = run(&commands, 7);
         for (command, outcome) in commands.iter().zip(outcomes) {
@@ -134,7 +134,7 @@ fn transfer_with(policy: &Policy<'_>) -> (Batch, Outcome) {
 }
 
 #[test]
-fn the_rules_see_the_facts_and_their_no_is_frozen() {
+fn the_rules_see_the_facts_and_their_rejection_is_recorded() {
     let decide = |_: uuid::Uuid, facts: &caudal::domain::rules::Facts| {
         assert_eq!((facts.amount.minor(), facts.available.minor()), (5, 10));
         assert_eq!((facts.local_hour, facts.same_account, facts.beneficiary_age_seconds), (12, false, 0));
@@ -161,7 +161,7 @@ fn rules_that_fail_or_answer_nonsense_decide_nothing() {
 }
 
 #[test]
-fn the_core_keeps_the_balance_whatever_the_rules_say() {
+fn the_core_prevents_overdrafts_whatever_the_rules_say() {
     let order = command(0, &Small::Transfer { user: 0, account: 0, payee: 0, amount: 1, key: None });
     let (batch, outcomes) = apply(&mut world(), &[order], &CONTEXT, &lenient());
     assert!(matches!(&outcomes[0], Outcome::Rejected { violations, .. } if violations[0].code == "insufficient-funds"));

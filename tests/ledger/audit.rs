@@ -1,4 +1,4 @@
-//! `caudal verify` notices tampering with any one row.
+//! The audit detects tampering with any single row.
 
 use caudal::db::audit;
 use caudal::domain::money::Money;
@@ -59,7 +59,7 @@ async fn each_tampering_breaks_a_rule(db: PgPool) {
         let findings = audit::prove(&mut transaction).await.unwrap();
         transaction.rollback().await.unwrap();
         assert!(changed > 0, "{tampering} changes nothing");
-        assert!(findings.iter().any(|finding| finding.broken > 0), "{tampering} goes unnoticed");
+        assert!(findings.iter().any(|finding| finding.broken > 0), "{tampering} is not detected");
     }
     assert!(broken_rules(&db).await.is_empty());
 }

@@ -1,6 +1,6 @@
-//! The money core: pure decisions by property, the database's own proofs by sabotage.
+//! The money core: properties of pure decisions, and sabotage of what the database proves.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-#![expect(clippy::print_stdout, reason = "counts are for whoever runs it")]
+#![expect(clippy::print_stdout, reason = "prints counts for the reader")]
 
 mod agreement;
 mod apply;
@@ -10,6 +10,8 @@ mod chance;
 #[path = "../simulation/leases.rs"]
 mod leases;
 mod model;
+#[path = "../random.rs"]
+mod random;
 mod store;
 #[path = "../simulation/tables.rs"]
 mod tables;

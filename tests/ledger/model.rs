@@ -1,4 +1,4 @@
-//! A small world for the ledger's tests: three accounts of two users, four payees, an empty book.
+//! A small world for the ledger's tests: two users, three accounts, four payees, no transfers.
 
 use caudal::clock::Clock;
 use caudal::domain::money::Money;
@@ -21,11 +21,10 @@ use uuid::Uuid;
 /// The writer's stripe.
 pub(crate) const STRIPE: i16 = 3;
 
-/// What holds for every batch here.
 pub(crate) const CONTEXT: Context =
     Context { now: datetime!(2026-11-21 18:00 UTC), stripe: STRIPE, terms: Terms::OPEN };
 
-/// Rules that say yes to everything: what remains is the core's own.
+/// Rules that accept everything, so that only the core's own checks remain.
 pub(crate) fn lenient() -> Policy<'static> {
     fn decide(_: Uuid, _: &Facts) -> Result<Verdict, NoVerdict> {
         Ok(Verdict::Accepted)
@@ -48,12 +47,11 @@ fn owner(index: u8) -> String {
     if index < 2 { "ana" } else { "luis" }.to_owned()
 }
 
-/// The key of every chain here.
 pub(crate) fn key() -> ChainKey {
     ChainKey::new(b"a key of thirty-two bytes at least").unwrap()
 }
 
-/// A running ledger without rules, in which time stands still.
+/// A running ledger without rules and with a fixed clock.
 pub(crate) async fn start(db: PgPool) -> Ledger {
     let models = Models::new(Registry::default());
     let store = Postgres::open(db, &key(), CONTEXT.now).await.unwrap();
@@ -85,14 +83,14 @@ pub(crate) fn world() -> State {
     state
 }
 
-/// A command as a few small numbers, so that a failing case is short.
+/// A command in a few small numbers, so that failing cases are readable.
 #[derive(Debug, Clone)]
 pub(crate) enum Small {
     Fund { account: u8, amount: i64 },
     Transfer { user: u8, account: u8, payee: u8, amount: i64, key: Option<u8> },
 }
 
-/// Ids come from the position in the list.
+/// Ids are derived from the position.
 pub(crate) fn command(position: usize, small: &Small) -> Command {
     let transfer_id = Uuid::from_u128(0xC000 + position as u128);
     match small {
@@ -106,16 +104,16 @@ pub(crate) fn command(position: usize, small: &Small) -> Command {
             from_account_id: account(*from),
             to_beneficiary_id: payee(*to),
             amount: Money::from_minor(*amount),
-            risk: Risk::NotAsked,
+            risk: Risk::NotEnforced,
         }),
     }
 }
 
-/// What a store holds after a batch: the other side of `apply`, written without it.
+/// What a store holds after a batch, implemented independently of `apply`.
 pub(crate) fn commit(state: &mut State, batch: &Batch) {
     for (key, change) in &batch.balances {
         let balance = state.balances.get_mut(key).unwrap();
-        assert_eq!(balance.version, change.expected, "the version that was loaded");
+        assert_eq!(balance.version, change.expected, "the version that was read");
         *balance = change.after;
     }
     for ((owner, key), answer) in &batch.answers {

@@ -1,11 +1,11 @@
-//! The writing statement re-proves each batch: a wrong one is refused whole, by name.
+//! The commit statement proves each batch: a wrong one is refused entirely, by a named constraint.
 
 use caudal::domain::money::Money;
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Batch, Context};
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Fate, Postgres, Store as _};
-use caudal::ledger::writer::{self, LEASE, Writer};
+use caudal::ledger::writer::{LEASE, Writer};
 use caudal::ledger::{Command, FUNDING_ACCOUNT, Fund, OpenAccount, Outcome};
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::model::{CONTEXT, key, lenient, start};
 
 async fn writer_for(db: &PgPool, holder: u128, now: OffsetDateTime) -> Writer {
-    writer::acquire(&mut db.acquire().await.unwrap(), Uuid::from_u128(holder), now).await.unwrap()
+    Postgres::new(db.clone()).acquire(Uuid::from_u128(holder), now).await.unwrap()
 }
 
 fn open(number: &str) -> Command {
@@ -28,7 +28,7 @@ fn open(number: &str) -> Command {
     })
 }
 
-/// Loads and decides, without writing.
+/// Loads and decides without writing.
 async fn decide(store: &Postgres, writer: &Writer, commands: &[Command]) -> (Batch, Vec<Outcome>) {
     let context = Context { stripe: writer.stripe, ..CONTEXT };
     let mut state = store.lookup(commands, writer, &context).await.unwrap();
@@ -49,7 +49,7 @@ async fn count(db: &PgPool) -> (i64, i64, i64) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn every_kind_of_wrong_batch_is_refused_whole(db: PgPool) {
+async fn every_kind_of_wrong_batch_is_refused_entirely(db: PgPool) {
     let store = Postgres::new(db.clone());
     let mut writer = writer_for(&db, 1, CONTEXT.now).await;
     let (batch, outcomes) = decide(&store, &writer, &[open("1")]).await;
@@ -117,7 +117,7 @@ async fn a_batch_decided_on_old_balances_loses_the_race(db: PgPool) {
         store.commit(&second, &seal(&second, Uuid::new_v4(), &two), &CONTEXT).await,
         Err(CommitError::LostRace)
     ));
-    // Decided again on what is there now, it goes through.
+    // Decided again on fresh state, it succeeds.
     let (second, _) = decide(&store, &two, &[Command::Fund(fund(2))]).await;
     store.commit(&second, &seal(&second, Uuid::new_v4(), &two), &CONTEXT).await.unwrap();
     let (batch, outcomes) = decide(&store, &one, &[open("1")]).await;
@@ -126,7 +126,7 @@ async fn a_batch_decided_on_old_balances_loses_the_race(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn two_openings_of_one_number_are_told_apart_by_the_table(db: PgPool) {
+async fn a_constraint_decides_between_two_openings_of_one_number(db: PgPool) {
     let store = Postgres::new(db.clone());
     let (one, two) = (writer_for(&db, 1, CONTEXT.now).await, writer_for(&db, 2, CONTEXT.now).await);
     let (first, _) = decide(&store, &one, &[open("1")]).await;
@@ -141,32 +141,31 @@ async fn two_openings_of_one_number_are_told_apart_by_the_table(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_chain_is_leased_to_one_writer_and_fenced_by_its_numbers(db: PgPool) {
+async fn a_chain_is_leased_to_one_writer_and_fenced_by_sequence_numbers(db: PgPool) {
     let now = CONTEXT.now;
     let (one, two) = (writer_for(&db, 1, now).await, writer_for(&db, 2, now).await);
     assert_ne!((one.chain_id, one.stripe), (two.chain_id, two.stripe));
-    let mut connection = db.acquire().await.unwrap();
-    assert!(writer::renew(&mut connection, &one, now + LEASE).await.unwrap());
+    let store = Postgres::new(db.clone());
+    assert!(store.renew(&one, now + LEASE).await.unwrap());
 
-    // The second's lease runs out and a third host continues its chain.
+    // The second lease expires, and a third host continues the chain.
     let later = now + LEASE + Duration::SECOND;
     let three = writer_for(&db, 3, later).await;
     assert_eq!(three.chain_id, two.chain_id);
-    assert!(!writer::renew(&mut connection, &two, later).await.unwrap());
-    let store = Postgres::new(db.clone());
+    assert!(!store.renew(&two, later).await.unwrap());
     let (batch, _) = decide(&store, &three, &[open("3")]).await;
     store.commit(&batch, &seal(&batch, Uuid::new_v4(), &three), &CONTEXT).await.unwrap();
     let (batch, _) = decide(&store, &two, &[open("2")]).await;
     let refusal = store.commit(&batch, &seal(&batch, Uuid::new_v4(), &two), &CONTEXT).await.unwrap_err();
     assert!(matches!(refusal, CommitError::LostChain | CommitError::LostRace), "{refusal:?}");
     // A released chain is continued where it ended.
-    writer::release(&mut connection, &three).await.unwrap();
+    store.release(&three).await.unwrap();
     let four = writer_for(&db, 4, later).await;
     assert_eq!((four.chain_id, four.next_seq), (three.chain_id, 1));
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn two_hosts_that_start_at_once_get_two_chains(db: PgPool) {
+async fn hosts_that_start_at_once_get_different_chains(db: PgPool) {
     let start = |_| {
         let db = db.clone();
         tokio::spawn(async move { start(db).await.submit(open(&Uuid::now_v7().to_string())).await.unwrap() })
@@ -185,16 +184,16 @@ async fn an_unknown_outcome_is_settled_for_good(db: PgPool) {
     let store = Postgres::new(db.clone());
     let mut writer = writer_for(&db, 1, CONTEXT.now).await;
     let (batch, _) = decide(&store, &writer, &[open("1")]).await;
-    let (there, not_there) = (Uuid::new_v4(), Uuid::new_v4());
-    store.commit(&batch, &seal(&batch, there, &writer), &CONTEXT).await.unwrap();
-    assert_eq!(store.settle(there, &tombstone(&writer)).await.unwrap(), Fate::Committed);
-    assert_eq!(store.settle(not_there, &tombstone(&writer)).await.unwrap(), Fate::LostChain);
+    let (committed, uncommitted) = (Uuid::new_v4(), Uuid::new_v4());
+    store.commit(&batch, &seal(&batch, committed, &writer), &CONTEXT).await.unwrap();
+    assert_eq!(store.settle(committed, &tombstone(&writer)).await.unwrap(), Fate::Committed);
+    assert_eq!(store.settle(uncommitted, &tombstone(&writer)).await.unwrap(), Fate::LostChain);
 
-    // An attempt that was not there when it was asked for can never come through afterwards.
+    // A batch that was settled as uncommitted can never commit afterwards.
     writer.next_seq += 1;
     let (batch, _) = decide(&store, &writer, &[open("2")]).await;
-    assert_eq!(store.settle(not_there, &tombstone(&writer)).await.unwrap(), Fate::Never);
-    let late = store.commit(&batch, &seal(&batch, not_there, &writer), &CONTEXT).await;
+    assert_eq!(store.settle(uncommitted, &tombstone(&writer)).await.unwrap(), Fate::Never);
+    let late = store.commit(&batch, &seal(&batch, uncommitted, &writer), &CONTEXT).await;
     assert!(matches!(late, Err(CommitError::LostChain)), "{late:?}");
     writer.next_seq += 1;
     store.commit(&batch, &seal(&batch, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap();
@@ -203,20 +202,20 @@ async fn an_unknown_outcome_is_settled_for_good(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn settling_waits_for_a_statement_that_still_runs(db: PgPool) {
+async fn settling_waits_for_a_running_statement(db: PgPool) {
     let store = Postgres::new(db.clone());
     let writer = writer_for(&db, 1, CONTEXT.now).await;
     let (batch, _) = decide(&store, &writer, &[open("1")]).await;
-    // The batch is written but not committed when its connection is given up for lost.
+    // The batch is written but not committed when its connection is given up.
     let mut slow = db.begin().await.unwrap();
     let batch_id = Uuid::new_v4();
     let row = "insert into ledger_batch (chain_id, seq, batch_id, created_at) values ($1, $2, $3, now())";
     let row = sqlx::query(row).bind(writer.chain_id).bind(writer.next_seq).bind(batch_id);
     row.execute(&mut *slow).await.unwrap();
-    let asking = tokio::spawn(async move { store.settle(batch_id, &tombstone(&writer)).await });
+    let settling = tokio::spawn(async move { store.settle(batch_id, &tombstone(&writer)).await });
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-    assert!(!asking.is_finished(), "it has to wait for the other's end");
+    assert!(!settling.is_finished(), "it must wait for the other transaction");
     slow.commit().await.unwrap();
-    assert_eq!(asking.await.unwrap().unwrap(), Fate::Committed);
+    assert_eq!(settling.await.unwrap().unwrap(), Fate::Committed);
     assert!(!batch.is_empty());
 }

@@ -1,5 +1,5 @@
-//! Whoever changes history is found out: any column of any row, whole rows, the tail, and the whole chain made anew
-//! without the key.
+//! Changes to history are detected: any column of any row, whole rows, a truncated tail, and a chain recomputed with
+//! another key.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ fn order(number: u128, amount: i64) -> Command {
         from_account_id: ACCOUNT,
         to_beneficiary_id: PAYEE,
         amount: Money::from_minor(amount),
-        risk: Risk::NotAsked,
+        risk: Risk::NotEnforced,
     })
 }
 
@@ -45,7 +45,7 @@ fn report(number: u128, report: Report) -> Command {
     })
 }
 
-/// A ledger with everything in it that a ledger may have: one batch for each command.
+/// Fills a ledger with every kind of row, one batch for each command.
 async fn fill(db: &PgPool) {
     let payee = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at) \
                  values ($1, 'ana', 'Luis', 'BBVA', '012', $2)";
@@ -85,14 +85,14 @@ async fn fill(db: &PgPool) {
 }
 
 async fn write(store: &Postgres, writer: &mut Writer, commands: &[Command], context: &Context) {
-    let refuse_much = |_: Uuid, facts: &Facts| {
+    let reject_uncovered = |_: Uuid, facts: &Facts| {
         let detail = "No.".to_owned();
         let violation = Violation { code: "insufficient-funds".to_owned(), detail };
         let enough = facts.available >= facts.amount;
         Ok(if enough { Verdict::Accepted } else { Verdict::Rejected(vec![violation]) })
     };
     let mut state = store.lookup(commands, writer, context).await.unwrap();
-    let (batch, outcomes) = apply(&mut state, commands, context, &Policy { decide: &refuse_much, ..lenient() });
+    let (batch, outcomes) = apply(&mut state, commands, context, &Policy { decide: &reject_uncovered, ..lenient() });
     assert!(!batch.is_empty(), "{outcomes:?}");
     let seal = key().seal(&batch, Uuid::new_v4(), writer, context);
     store.commit(&batch, &seal, context).await.unwrap();
@@ -101,12 +101,12 @@ async fn write(store: &Postgres, writer: &mut Writer, commands: &[Command], cont
 }
 
 /// Everything that `caudal verify` complains about.
-async fn complaints(db: &mut PgConnection, key: &ChainKey, noted: &BTreeMap<Uuid, Head>) -> Vec<String> {
+async fn complaints(db: &mut PgConnection, key: &ChainKey, recorded: &BTreeMap<Uuid, Head>) -> Vec<String> {
     let broken = audit::prove(db).await.unwrap().into_iter().filter(|finding| finding.broken > 0);
     let mut complaints: Vec<_> = broken.map(|finding| finding.rule.to_owned()).collect();
     let proof = proof::prove(db, key).await.unwrap();
     complaints.extend(proof.breaks.iter().map(|it| format!("batch {}: {}", it.seq, it.what)));
-    let missing = proof::missing(db, noted).await.unwrap();
+    let missing = proof::missing(db, recorded).await.unwrap();
     complaints.extend(missing.iter().map(|it| format!("batch {} is missing", it.seq)));
     complaints
 }
@@ -134,7 +134,7 @@ async fn every_column_of_every_row_is_covered(db: PgPool) {
                 .unwrap();
         for row in &rows {
             for (column, kind) in &columns {
-                // A currency is MXN and nothing else: a CHECK says so, and there is nothing to change it to.
+                // A CHECK allows MXN only.
                 if column == "currency" {
                     continue;
                 }
@@ -149,16 +149,16 @@ async fn every_column_of_every_row_is_covered(db: PgPool) {
                     other => panic!("{table}.{column} is of type {other}"),
                 };
                 let change = format!("update {table} set {column} = {value} where ctid = '{row}'");
-                tried += usize::from(assert_noticed(&db, table, &change).await);
+                tried += usize::from(assert_detected(&db, table, &change).await);
             }
-            assert_noticed(&db, table, &format!("delete from {table} where ctid = '{row}'")).await;
+            assert_detected(&db, table, &format!("delete from {table} where ctid = '{row}'")).await;
         }
     }
     assert!(tried > 500, "{tried} changes were tried");
 }
 
-/// Makes a change as somebody can who may do anything but know the key. False when it changes nothing.
-async fn assert_noticed(db: &PgPool, table: &str, change: &str) -> bool {
+/// Makes a change as a superuser without the key could. False if it changes nothing.
+async fn assert_detected(db: &PgPool, table: &str, change: &str) -> bool {
     let mut transaction = db.begin().await.unwrap();
     let constraints: Vec<String> = sqlx::query_scalar(
         "select conname::text from pg_constraint where conrelid = $1::regclass and contype in ('c', 'u', 'p')",
@@ -178,16 +178,16 @@ async fn assert_noticed(db: &PgPool, table: &str, change: &str) -> bool {
     let differs: bool = sqlx::query_scalar(sqlx::AssertSqlSafe(differs)).fetch_one(&mut *transaction).await.unwrap();
     let complaints = complaints(&mut transaction, &key(), &BTreeMap::new()).await;
     transaction.rollback().await.unwrap();
-    assert!(!differs || !complaints.is_empty(), "{change} goes unnoticed");
+    assert!(!differs || !complaints.is_empty(), "{change} is not detected");
     differs
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_tail_that_is_cut_off_cleanly_is_missed(db: PgPool) {
+async fn a_cleanly_truncated_tail_is_detected(db: PgPool) {
     fill(&db).await;
     let mut db = db.acquire().await.unwrap();
-    let noted = proof::heads(&mut db).await.unwrap();
-    // As if the last batch had never been: all that it wrote, and what its balances were.
+    let recorded = proof::heads(&mut db).await.unwrap();
+    // Undoes everything that the last batch wrote.
     for statement in [
         "create temp table tail as select chain_id, seq from ledger_batch order by seq desc limit 1",
         "create temp table gone as select e.* from entry e join tail using (chain_id, seq)",
@@ -202,29 +202,31 @@ async fn a_tail_that_is_cut_off_cleanly_is_missed(db: PgPool) {
         assert!(sqlx::query(statement).execute(&mut *db).await.unwrap().rows_affected() > 0, "{statement}");
     }
     assert_eq!(complaints(&mut db, &key(), &BTreeMap::new()).await, Vec::<String>::new());
-    assert_eq!(complaints(&mut db, &key(), &noted).await, ["batch 10 is missing"]);
+    assert_eq!(complaints(&mut db, &key(), &recorded).await, ["batch 10 is missing"]);
+    let gone = recorded.into_iter().map(|(chain, head)| (chain, Head { hash: None, ..head })).collect();
+    assert_eq!(complaints(&mut db, &key(), &gone).await, ["batch 10 is missing"]);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_chain_that_is_made_anew_without_the_key_is_not_ours(db: PgPool) {
+async fn a_chain_made_with_another_key_is_detected(db: PgPool) {
     fill(&db).await;
     let mut db = db.acquire().await.unwrap();
-    let noted = proof::heads(&mut db).await.unwrap();
-    // To every check but the key's, the whole of it is sound.
-    let other = ChainKey::new(b"what somebody else takes for the key").unwrap();
-    let complaints = complaints(&mut db, &other, &noted).await;
+    let recorded = proof::heads(&mut db).await.unwrap();
+    // Every check that does not involve the key passes.
+    let other = ChainKey::new(b"a key of thirty-two bytes, but another").unwrap();
+    let complaints = complaints(&mut db, &other, &recorded).await;
     assert_eq!(complaints.len(), 12, "{complaints:?}");
-    assert_eq!(complaints[0], "batch 0: it does not continue the batch before it");
+    assert_eq!(complaints[0], "batch 0: it does not link to the batch before it");
     for seq in 0..11 {
-        let expected = format!("batch {seq}: its row of ledger_batch is not the one that was written");
+        let expected = format!("batch {seq}: its ledger_batch row was altered");
         assert!(complaints.contains(&expected), "{complaints:?}");
     }
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_host_with_another_key_does_not_go_on(db: PgPool) {
+async fn a_host_with_another_key_is_refused(db: PgPool) {
     fill(&db).await;
-    let other = ChainKey::new(b"what somebody else takes for the key").unwrap();
+    let other = ChainKey::new(b"a key of thirty-two bytes, but another").unwrap();
     let error = Postgres::open(db.clone(), &other, CONTEXT.now).await.unwrap_err();
     assert!(error.to_string().contains("another key"), "{error}");
     assert!(Postgres::check(&db, &other).await.is_err());
@@ -232,19 +234,19 @@ async fn a_host_with_another_key_does_not_go_on(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn batches_without_a_hash_are_only_believed_at_the_beginning(db: PgPool) {
+async fn batches_without_a_hash_are_accepted_only_at_the_beginning(db: PgPool) {
     fill(&db).await;
     let mut db = db.acquire().await.unwrap();
-    let forget =
+    let remove_hashes =
         "update ledger_batch set prev_hash = null, hash = null, accounts_digest = null, transfers_digest = null,
         entries_digest = null, statuses_digest = null, keys_digest = null where seq";
     for (which, expected) in [
         ("= 5", "batch 5: it has no hash"),
-        ("<= 5", "batch 6: it does not continue the batch before it"),
+        ("<= 5", "batch 6: it does not link to the batch before it"),
         (">= 9", "batch 9: it has no hash"),
     ] {
         sqlx::query("begin").execute(&mut *db).await.unwrap();
-        sqlx::query(sqlx::AssertSqlSafe(format!("{forget} {which}"))).execute(&mut *db).await.unwrap();
+        sqlx::query(sqlx::AssertSqlSafe(format!("{remove_hashes} {which}"))).execute(&mut *db).await.unwrap();
         let complaints = complaints(&mut db, &key(), &BTreeMap::new()).await;
         assert!(complaints.contains(&expected.to_owned()), "{which}: {complaints:?}");
         sqlx::query("rollback").execute(&mut *db).await.unwrap();

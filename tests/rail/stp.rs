@@ -1,5 +1,5 @@
-//! Payments through STP against a stand-in over HTTP: what is sent, to the last field, and what is made
-//! of answers that are right, wrong, late or missing.
+//! The STP rail against a stub over HTTP: what it sends, field by field, and how it treats replies that are right,
+//! wrong, late or missing.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use caudal::clock::Clock;
 use caudal::domain::money::Money;
 use caudal::rail::stp::{INSTITUTION, Settings, SettingsError, Stp};
-use caudal::rail::{News, Payment, Rail, RailError};
+use caudal::rail::{Payment, PaymentStatus, Rail, RailError};
 use jsonwebtoken::{Algorithm, DecodingKey, crypto::verify};
 use rsa::RsaPrivateKey;
 use rsa::pkcs8::{EncodePrivateKey, LineEnding};
@@ -20,13 +20,13 @@ use uuid::Uuid;
 
 use crate::stub::{Act, Request, Stub};
 
-/// Made for this run: a key in a file would look like one that somebody lost.
+/// Generated for this run: a key in a file would look like a leaked one.
 static KEY: LazyLock<RsaPrivateKey> = LazyLock::new(|| RsaPrivateKey::new(&mut rsa::rand_core::OsRng, 2048).unwrap());
 
 /// A Saturday, so the operating date is Monday, 23 November.
 const MADE_AT: OffsetDateTime = datetime!(2026-11-21 12:00 UTC);
 
-/// The fields of an order, in the order of the signature as STP documents it.
+/// In the order of the signature, as STP documents it.
 const FIELDS: [&str; 34] = [
     "institucionContraparte",
     "empresa",
@@ -92,7 +92,7 @@ fn payment() -> Payment {
     }
 }
 
-/// A JSON value as it stands between bars; amounts have two decimals.
+/// A JSON value as it is signed; amounts have two decimals.
 fn text(name: &str, value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -102,7 +102,7 @@ fn text(name: &str, value: &Value) -> String {
     }
 }
 
-/// Whether a body's signature is that of its own fields.
+/// Whether the signature matches the body's fields.
 fn is_signed(body: &Value, fields: &[&str]) -> bool {
     let values: Vec<_> = fields.iter().map(|name| text(name, &body[*name])).collect();
     let message = format!("||{}||", values.join("|"));
@@ -111,7 +111,7 @@ fn is_signed(body: &Value, fields: &[&str]) -> bool {
     verify(&signature, message.as_bytes(), &public, Algorithm::RS256).unwrap()
 }
 
-/// STP with a memory: takes an order once and finds it afterwards.
+/// An STP that accepts an order once and finds it afterwards.
 fn stp() -> impl Fn(&Request) -> Act + Send + Sync {
     let orders = Mutex::new(HashMap::<String, Value>::new());
     move |request| {
@@ -124,16 +124,16 @@ fn stp() -> impl Fn(&Request) -> Act + Send + Sync {
                 let error = json!({ "resultado": { "id": -1, "descripcionError": "ya fue utilizada" } });
                 let fresh = json!({ "resultado": { "id": 21_787_172 + orders.len() } });
                 let answer = if orders.insert(key, body.clone()).is_some() { error } else { fresh };
-                Act::Answer(200, answer.to_string())
+                Act::Reply(200, answer.to_string())
             }
             "POST /efws/API/consultaOrden" => {
                 assert!(is_signed(body, &["empresa", "claveRastreo", "tipoOrden", "fechaOperacion"]));
                 let Some(order) = orders.get(&key) else {
-                    return Act::Answer(400, json!({ "estado": 6, "mensaje": "No se encontraron datos" }).to_string());
+                    return Act::Reply(400, json!({ "estado": 6, "mensaje": "No se encontraron datos" }).to_string());
                 };
                 let found = json!({ "idEF": 21_787_172, "claveRastreo": key, "estado": "LQ", "monto": order["monto"],
                     "causaDevolucion": null, "tsLiquidacion": 1_795_000_000_000_i64 });
-                Act::Answer(200, json!({ "estado": 0, "mensaje": "bien", "respuesta": found }).to_string())
+                Act::Reply(200, json!({ "estado": 0, "mensaje": "bien", "respuesta": found }).to_string())
             }
             other => panic!("{other}"),
         }
@@ -141,9 +141,9 @@ fn stp() -> impl Fn(&Request) -> Act + Send + Sync {
 }
 
 #[tokio::test]
-async fn an_order_has_every_field_and_a_signature_of_them() {
+async fn an_order_has_every_field_and_a_valid_signature() {
     let stub = Stub::start(stp()).await;
-    assert_eq!(rail(&stub.url).send(&payment()).await.unwrap(), News::Taken);
+    assert_eq!(rail(&stub.url).send(&payment()).await.unwrap(), PaymentStatus::Accepted);
     let [request] = &stub.seen()[..] else { panic!("{:?}", stub.seen()) };
     assert!(request.headers.contains("content-type: application/json\r\n"), "{}", request.headers);
     let mut body = request.body.clone();
@@ -175,47 +175,51 @@ async fn an_order_has_every_field_and_a_signature_of_them() {
 }
 
 #[tokio::test]
-async fn an_order_is_taken_once_and_found_afterwards() {
+async fn an_order_is_accepted_once_and_found_afterwards() {
     let stub = Stub::start(stp()).await;
     let rail = rail(&stub.url);
     assert_eq!(rail.find(&payment()).await.unwrap(), None);
-    assert_eq!(rail.send(&payment()).await.unwrap(), News::Taken);
-    assert_eq!(rail.send(&payment()).await.unwrap(), News::Taken);
-    assert_eq!(rail.find(&payment()).await.unwrap(), Some(News::Settled));
+    assert_eq!(rail.send(&payment()).await.unwrap(), PaymentStatus::Accepted);
+    assert_eq!(rail.send(&payment()).await.unwrap(), PaymentStatus::Accepted);
+    assert_eq!(rail.find(&payment()).await.unwrap(), Some(PaymentStatus::Settled));
     let seen = stub.seen();
     assert_eq!(seen[1].body, seen[2].body, "the same payment is the same order");
-    assert_eq!(seen[3].body.get("fechaOperacion"), None, "of the present day");
+    assert_eq!(seen[3].body.get("fechaOperacion"), None, "blank for the present operating date");
     let later = self::rail(&stub.url).with_clock(Clock::fixed(datetime!(2026-11-24 00:00 UTC)));
-    assert_eq!(later.find(&payment()).await.unwrap(), Some(News::Settled));
+    assert_eq!(later.find(&payment()).await.unwrap(), Some(PaymentStatus::Settled));
     assert_eq!(stub.seen()[4].body["fechaOperacion"], "20261123");
 }
 
 #[tokio::test]
-async fn what_stp_cannot_pay_is_not_even_sent() {
+async fn unsendable_payments_are_not_sent() {
     let stub = Stub::start(stp()).await;
     for (number, reason) in [("ABC-1", "17"), ("012660015490725197", "01")] {
         let payment = Payment { payee_number: number.into(), ..payment() };
-        assert_eq!(rail(&stub.url).send(&payment).await.unwrap(), News::Rejected(Some(reason.into())), "{number}");
+        assert_eq!(
+            rail(&stub.url).send(&payment).await.unwrap(),
+            PaymentStatus::Rejected(Some(reason.into())),
+            "{number}"
+        );
     }
     assert!(stub.seen().is_empty());
 }
 
 #[tokio::test]
-async fn a_refusal_for_good_is_a_rejection() {
+async fn a_permanent_refusal_is_a_rejection() {
     for (id, reason) in [(-7, Some("01")), (-9, None), (-11, Some("17")), (-20, None), (-22, Some("06")), (-200, None)]
     {
         let answer = json!({ "resultado": { "id": id, "descripcionError": "no" } }).to_string();
-        let stub = Stub::start(move |_| Act::Answer(200, answer.clone())).await;
-        let want = News::Rejected(reason.map(str::to_owned));
+        let stub = Stub::start(move |_| Act::Reply(200, answer.clone())).await;
+        let want = PaymentStatus::Rejected(reason.map(str::to_owned));
         assert_eq!(rail(&stub.url).send(&payment()).await.unwrap(), want, "{id}");
     }
 }
 
-/// Sends and asks while the server misbehaves: of either nothing is known, and nothing is tried again.
+/// Sends and inquires while the server misbehaves: both outcomes are unknown, and nothing is retried.
 async fn assert_unknown(act: Act) {
     let name = format!("{:.80}", format!("{act:?}"));
     let stub = Stub::start(move |_| act.clone()).await;
-    let rail = rail(&stub.url).with_patience(Duration::from_millis(300));
+    let rail = rail(&stub.url).with_timeout(Duration::from_millis(300));
     let sent = rail.send(&payment()).await;
     assert!(matches!(sent, Err(RailError::Unknown(_))), "{name}: {sent:?}");
     let found = rail.find(&payment()).await;
@@ -224,14 +228,15 @@ async fn assert_unknown(act: Act) {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_missing_or_late_leaves_it_unknown() {
-    for act in [Act::Cut, Act::Hush, Act::Bytes("HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{\"resultado\"".into())] {
+async fn a_missing_or_late_reply_leaves_the_status_unknown() {
+    for act in [Act::Close, Act::Hang, Act::Bytes("HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{\"resultado\"".into())]
+    {
         assert_unknown(act).await;
     }
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_understood_leaves_it_unknown() {
+async fn an_unintelligible_reply_leaves_the_status_unknown() {
     let taken = json!({ "resultado": { "id": 1 }, "estado": 6 }).to_string();
     let long = format!("{{\"resultado\":{{\"id\":1}},\"estado\":6,\"mensaje\":\"{}\"}}", "a".repeat(65_536));
     for (status, body) in [
@@ -244,10 +249,10 @@ async fn an_answer_that_is_not_understood_leaves_it_unknown() {
         (200, json!({ "resultado": { "id": 9_999_999, "descripcionError": "?" } }).to_string()),
         (200, long),
     ] {
-        assert_unknown(Act::Answer(status, body)).await;
+        assert_unknown(Act::Reply(status, body)).await;
     }
     assert_unknown(Act::Bytes("SSH-2.0-OpenSSH\r\n".into())).await;
-    // Chunks do not say how long they get in the end.
+    // Chunked, so that the length is not known in advance.
     let chunk = format!("10000\r\n{}\r\n", "a".repeat(65_536));
     let endless = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{}", chunk.repeat(4));
     assert_unknown(Act::Bytes(endless)).await;
@@ -264,49 +269,48 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_rail_that_cannot_be_connected_to_does_not_have_the_payment() {
+async fn a_failure_to_connect_means_that_nothing_was_sent() {
     let stub = Stub::start(stp()).await;
     let url = stub.url.clone();
-    // A server that takes the connection and never says a word of TLS: the five seconds for connecting end it.
+    // The server accepts the connection and never speaks TLS: the timeout for connecting ends it.
     let secure = rail(&url.replace("http:", "https:"));
-    assert!(matches!(secure.send(&payment()).await, Err(RailError::Unreached(_))));
+    assert!(matches!(secure.send(&payment()).await, Err(RailError::Unreachable(_))));
     assert!(stub.seen().is_empty());
     drop(stub);
-    // Nobody listens any more.
     let refused = rail(&url);
-    assert!(matches!(refused.send(&payment()).await, Err(RailError::Unreached(_))));
-    assert!(matches!(refused.find(&payment()).await, Err(RailError::Unreached(_))));
+    assert!(matches!(refused.send(&payment()).await, Err(RailError::Unreachable(_))));
+    assert!(matches!(refused.find(&payment()).await, Err(RailError::Unreachable(_))));
 }
 
 #[tokio::test]
 async fn a_connection_that_closed_while_idle_is_replaced() {
     let taken = json!({ "resultado": { "id": 1 } }).to_string();
     let stub = Stub::start(move |_| {
-        // It promises to stay, and closes.
+        // Keep-alive is announced, and the connection closed.
         let length = taken.len();
         Act::Bytes(format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{taken}"))
     })
     .await;
     let rail = rail(&stub.url);
     for _ in 0..3 {
-        assert_eq!(rail.send(&payment()).await.unwrap(), News::Taken);
+        assert_eq!(rail.send(&payment()).await.unwrap(), PaymentStatus::Accepted);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(stub.seen().len(), 3);
 }
 
 #[tokio::test]
-async fn an_order_lost_on_a_connection_that_was_used_before_is_not_sent_again() {
+async fn an_order_lost_on_a_reused_connection_is_not_sent_again() {
     let orders = Mutex::new(0);
     let stub = Stub::start(move |_| {
         let mut orders = orders.lock().unwrap();
         *orders += 1;
-        if *orders == 1 { Act::Answer(200, json!({ "resultado": { "id": 1 } }).to_string()) } else { Act::Cut }
+        if *orders == 1 { Act::Reply(200, json!({ "resultado": { "id": 1 } }).to_string()) } else { Act::Close }
     })
     .await;
     let rail = rail(&stub.url);
-    assert_eq!(rail.send(&payment()).await.unwrap(), News::Taken);
-    // Time for the connection to be kept.
+    assert_eq!(rail.send(&payment()).await.unwrap(), PaymentStatus::Accepted);
+    // Let the connection return to the pool.
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(matches!(rail.send(&payment()).await, Err(RailError::Unknown(_))));
     assert_eq!((stub.seen().len(), stub.connections()), (2, 1));

@@ -1,5 +1,4 @@
-//! A server of a few lines that answers HTTP as it is told, wrong answers included. Only for tests: it
-//! reads what our own client sends and is no HTTP server otherwise.
+//! A scripted HTTP server, wrong replies included. It understands our own client and little else.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,7 +8,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// A request that was read to its end.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     /// Method and path.
@@ -19,22 +17,22 @@ pub(crate) struct Request {
     pub(crate) body: Value,
 }
 
-/// What the server does with a request.
+/// The server's reaction to a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
     /// Status and JSON.
-    Answer(u16, String),
-    /// These bytes, then it closes.
+    Reply(u16, String),
+    /// Sends these bytes and closes the connection.
     Bytes(String),
-    /// Closes without a word.
-    Cut,
-    /// Keeps the connection and says nothing.
-    Hush,
+    /// Closes the connection.
+    Close,
+    /// Keeps the connection open and never replies.
+    Hang,
 }
 
 type Behaviour = dyn Fn(&Request) -> Act + Send + Sync;
 
-/// A running server; dropping it ends it.
+/// Stops when dropped.
 pub(crate) struct Stub {
     pub(crate) url: String,
     seen: Arc<Mutex<Vec<Request>>>,
@@ -43,7 +41,7 @@ pub(crate) struct Stub {
 }
 
 impl Stub {
-    /// Listens on a free port of this machine.
+    /// Listens on a free loopback port.
     pub(crate) async fn start(behaviour: impl Fn(&Request) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -66,7 +64,6 @@ impl Stub {
         self.seen.lock().unwrap().clone()
     }
 
-    /// How many connections it took so far.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
@@ -82,26 +79,26 @@ async fn serve(mut stream: TcpStream, behaviour: Arc<Behaviour>, seen: Arc<Mutex
     while let Some(request) = read(&mut stream).await {
         let act = behaviour(&request);
         seen.lock().unwrap().push(request);
-        let answer = match act {
-            Act::Answer(status, json) => {
+        let reply = match act {
+            Act::Reply(status, json) => {
                 let length = json.len();
                 format!(
                     "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{json}"
                 )
             }
             Act::Bytes(bytes) => {
-                // The client may have had enough before the end.
+                // The client may close the connection first.
                 _ = stream.write_all(bytes.as_bytes()).await;
                 return;
             }
-            Act::Cut => return,
-            Act::Hush => std::future::pending().await,
+            Act::Close => return,
+            Act::Hang => std::future::pending().await,
         };
-        stream.write_all(answer.as_bytes()).await.unwrap();
+        stream.write_all(reply.as_bytes()).await.unwrap();
     }
 }
 
-/// The next request of a connection; none when it ends.
+/// `None` at the end of the connection.
 async fn read(stream: &mut TcpStream) -> Option<Request> {
     let mut bytes = Vec::new();
     let head = loop {

@@ -1,27 +1,29 @@
 //! Everything that a seed decides.
 
-use caudal::ledger::Jitter;
+use std::sync::{Arc, Mutex};
 
-/// A sequence of decisions; its clones share it.
+use crate::random::Random;
+
+/// Clones share one sequence.
 #[derive(Clone)]
-pub(crate) struct Chance(Jitter);
+pub(crate) struct Chance(Arc<Mutex<Random>>);
 
 impl Chance {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(Jitter::seeded(seed))
+        Self(Arc::new(Mutex::new(Random::new(seed))))
     }
 
     /// From 0 to 1.
-    pub(crate) fn share(&self) -> f64 {
-        self.0.share()
+    pub(crate) fn fraction(&self) -> f64 {
+        let upper_half = (self.0.lock().unwrap().next() >> 32) as u32;
+        f64::from(upper_half) / f64::from(u32::MAX)
     }
 
-    /// One of `count` numbers.
+    /// From 0 to `count`, exclusive.
     pub(crate) fn pick(&self, count: usize) -> usize {
-        ((self.share() * count as f64) as usize).min(count - 1)
+        ((self.fraction() * count as f64) as usize).min(count - 1)
     }
 
-    /// So often of a thousand.
     pub(crate) fn happens(&self, permille: usize) -> bool {
         self.pick(1000) < permille
     }

@@ -1,4 +1,4 @@
-//! What has to hold after a run, computed without the ledger's code.
+//! Invariants after a run, checked without the ledger's code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,24 +8,23 @@ use caudal::ledger::chain::ChainKey;
 use caudal::ledger::{FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, LedgerError, Outcome, SPEI_ACCOUNT};
 use uuid::Uuid;
 
-use crate::tables::{Kept, Tables};
-use crate::world::{DAY_LIMIT, KEY, OPENING, OWNERS, Remains, Told, account};
+use crate::tables::{StoredTransfer, Tables};
+use crate::world::{Attempts, DAY_LIMIT, KEY, OPENING, OWNERS, RunResult, account};
 
-/// Everything that is wrong.
-pub(crate) fn complaints(remains: &Remains) -> Vec<String> {
-    let mut complaints = remains.complaints.clone();
-    let tables = remains.model.tables();
-    money(&tables, &mut complaints);
-    lives(&tables, &mut complaints);
-    chains(&tables, &mut complaints);
-    if remains.terms.per_day_limit.is_some() {
-        limits(&tables, &mut complaints);
+pub(crate) fn complaints(result: &RunResult) -> Vec<String> {
+    let mut complaints = result.complaints.clone();
+    let tables = result.model.tables();
+    check_money(&tables, &mut complaints);
+    check_statuses(&tables, &mut complaints);
+    check_chains(&tables, &mut complaints);
+    if result.terms.per_day_limit.is_some() {
+        check_limits(&tables, &mut complaints);
     }
-    answers(&tables, &remains.told, &mut complaints);
+    check_answers(&tables, &result.attempts, &mut complaints);
     complaints
 }
 
-fn money(tables: &Tables, complaints: &mut Vec<String>) {
+fn check_money(tables: &Tables, complaints: &mut Vec<String>) {
     let mut complain = |text: String| complaints.push(text);
     let sum: i64 = tables.balances.values().map(|balance| balance.posted.minor()).sum();
     if sum != 0 {
@@ -50,37 +49,37 @@ fn money(tables: &Tables, complaints: &mut Vec<String>) {
             complain(format!("balance {key:?} is below its floor"));
         }
     }
-    // From the transfers alone.
+    // Recomputed from the transfers alone.
     for index in 0..OWNERS.len() {
-        let moved = tables.transfers.values().map(|kept| {
-            let transfer = &kept.new.transfer;
-            match kept.new.kind {
-                Kind::Spei if transfer.from_account_id == account(index) && kept.status() != Status::Failed => {
+        let moved = tables.transfers.values().map(|stored| {
+            let transfer = &stored.new.transfer;
+            match stored.new.kind {
+                Kind::Spei if transfer.from_account_id == account(index) && stored.status() != Status::Failed => {
                     -transfer.amount.minor()
                 }
-                Kind::Return if kept.new.credit_account_id == account(index) => transfer.amount.minor(),
+                Kind::Return if stored.new.credit_account_id == account(index) => transfer.amount.minor(),
                 _ => 0,
             }
         });
         let expected = OPENING + moved.sum::<i64>();
         let posted = tables.balances[&(account(index), 0)].posted.minor();
         if posted != expected {
-            complain(format!("account {index} has {posted}, and its transfers leave {expected}"));
+            complain(format!("account {index} has {posted}, but by its transfers it should have {expected}"));
         }
     }
     for bank in [SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT, FUNDING_ACCOUNT] {
         let stripes = tables.balances.iter().filter(|((id, _), _)| *id == bank);
         let posted: i64 = stripes.map(|(_, balance)| balance.posted.minor()).sum();
         let of = |status| {
-            let kept =
-                tables.transfers.values().filter(move |kept| kept.new.kind == Kind::Spei && kept.status() == status);
-            kept.map(|kept| kept.new.transfer.amount.minor()).sum::<i64>()
+            let is_one = move |stored: &&StoredTransfer| stored.new.kind == Kind::Spei && stored.status() == status;
+            let transfers = tables.transfers.values().filter(is_one);
+            transfers.map(|stored| stored.new.transfer.amount.minor()).sum::<i64>()
         };
         let returned: i64 = tables
             .transfers
             .values()
-            .filter(|kept| kept.new.kind == Kind::Return)
-            .map(|kept| kept.new.transfer.amount.minor())
+            .filter(|stored| stored.new.kind == Kind::Return)
+            .map(|stored| stored.new.transfer.amount.minor())
             .sum();
         let expected = match bank {
             SPEI_ACCOUNT => of(Status::Completed) - returned,
@@ -88,32 +87,32 @@ fn money(tables: &Tables, complaints: &mut Vec<String>) {
             _ => -OPENING * OWNERS.len() as i64,
         };
         if posted != expected {
-            complain(format!("the bank's account {bank} has {posted} and not {expected}"));
+            complain(format!("the bank account {bank} has {posted}, not {expected}"));
         }
     }
 }
 
-fn lives(tables: &Tables, complaints: &mut Vec<String>) {
+fn check_statuses(tables: &Tables, complaints: &mut Vec<String>) {
     let mut returned = BTreeSet::new();
-    for (id, kept) in &tables.transfers {
-        let statuses: Vec<_> = kept.statuses.iter().map(|(status, _)| *status).collect();
+    for (id, stored) in &tables.transfers {
+        let statuses: Vec<_> = stored.statuses.iter().map(|(status, _)| *status).collect();
         use Status::{Completed, Failed, Pending};
         if ![&[Pending][..], &[Completed], &[Pending, Completed], &[Pending, Failed]].contains(&&statuses[..]) {
             complaints.push(format!("transfer {id} went through {statuses:?}"));
         }
-        if tables.payments.contains(id) != (kept.status() == Pending) {
-            complaints.push(format!("transfer {id} is {} and its payment is not", kept.status()));
+        if tables.payments.contains(id) != (stored.status() == Pending) {
+            complaints.push(format!("transfer {id} is {}, its queued payment disagrees", stored.status()));
         }
-        if let Some(of) = kept.new.returns {
-            let original = tables.transfers.get(&of).map(Kept::status);
+        if let Some(of) = stored.new.returns {
+            let original = tables.transfers.get(&of).map(StoredTransfer::status);
             if !returned.insert(of) || original != Some(Completed) {
-                complaints.push(format!("the money of {of} came back though it is {original:?}, or twice"));
+                complaints.push(format!("transfer {of} was returned twice, or while it was {original:?}"));
             }
         }
     }
 }
 
-fn chains(tables: &Tables, complaints: &mut Vec<String>) {
+fn check_chains(tables: &Tables, complaints: &mut Vec<String>) {
     let key = ChainKey::new(KEY).unwrap();
     let mut last: Option<(Uuid, i64, [u8; 32])> = None;
     for ((chain_id, seq), seal) in &tables.batches {
@@ -121,44 +120,43 @@ fn chains(tables: &Tables, complaints: &mut Vec<String>) {
         let expected = before.map_or_else(|| key.genesis(*chain_id, *seq), |(.., hash)| hash);
         let follows = *seq == before.map_or(0, |(_, seq, _)| seq + 1);
         if !follows || seal.header.prev_hash != expected || key.hash(&seal.header) != seal.hash {
-            complaints.push(format!("batch {seq} of chain {chain_id} does not continue it"));
+            complaints.push(format!("batch {seq} of chain {chain_id} does not link to the one before it"));
         }
         last = Some((*chain_id, *seq, seal.hash));
     }
 }
 
-/// One day long nobody sent more than allowed. What came back or was refused made room again, so only what stands
-/// at the end is certain.
-fn limits(tables: &Tables, complaints: &mut Vec<String>) {
+/// A run lasts less than a day. Rejected transfers free up the limit again, so only the final sum can be checked.
+fn check_limits(tables: &Tables, complaints: &mut Vec<String>) {
     for owner in ["ana", "luis"] {
         let sent = tables
             .transfers
             .values()
-            .filter(|kept| kept.new.kind == Kind::Spei && kept.new.owner == owner && kept.status() != Status::Failed);
-        let total: i64 = sent.map(|kept| kept.new.transfer.amount.minor()).sum();
+            .filter(|it| it.new.kind == Kind::Spei && it.new.owner == owner && it.status() != Status::Failed);
+        let total: i64 = sent.map(|stored| stored.new.transfer.amount.minor()).sum();
         if total > DAY_LIMIT {
-            complaints.push(format!("{owner} sent {total} in a day of {DAY_LIMIT}"));
+            complaints.push(format!("{owner} sent {total} in a day with a limit of {DAY_LIMIT}"));
         }
     }
 }
 
-/// Clients were told the truth.
-fn answers(tables: &Tables, told: &[Told], complaints: &mut Vec<String>) {
-    // What each key stands for: its transfer, or that there is none.
-    let mut meant: BTreeMap<(String, String), Result<Uuid, Vec<String>>> = BTreeMap::new();
-    let mut attempts: BTreeMap<(String, String), BTreeSet<Uuid>> = BTreeMap::new();
-    for Told { order, attempts: ids, answers } in told {
+/// Every answer is true, and all answers under one key agree.
+fn check_answers(tables: &Tables, all: &[Attempts], complaints: &mut Vec<String>) {
+    // By key: its transfer, or why there is none.
+    let mut meanings: BTreeMap<(String, String), Result<Uuid, Vec<String>>> = BTreeMap::new();
+    let mut ids_by_key: BTreeMap<(String, String), BTreeSet<Uuid>> = BTreeMap::new();
+    for Attempts { order, ids, answers } in all {
         let key = order.key.clone().map(|key| (order.owner.clone(), key));
         if let Some(key) = &key {
-            attempts.entry(key.clone()).or_default().extend(ids);
+            ids_by_key.entry(key.clone()).or_default().extend(ids);
         }
-        let mut is_there = false;
+        let mut is_acknowledged = false;
         for answer in answers {
             let meaning = match answer {
                 Ok(Outcome::Sent { transfer, .. }) => {
-                    is_there = true;
+                    is_acknowledged = true;
                     if !is_made(tables, transfer.transfer_id, order.from_account_id, order.amount) {
-                        complaints.push(format!("{order:?} was acknowledged and is not there"));
+                        complaints.push(format!("{order:?} was acknowledged and does not exist"));
                     }
                     Ok(transfer.transfer_id)
                 }
@@ -171,34 +169,34 @@ fn answers(tables: &Tables, told: &[Told], complaints: &mut Vec<String>) {
                 Err(_) => continue,
             };
             if let Some(key) = &key {
-                let first = meant.entry(key.clone()).or_insert_with(|| meaning.clone());
+                let first = meanings.entry(key.clone()).or_insert_with(|| meaning.clone());
                 if *first != meaning {
-                    complaints.push(format!("key {key:?} stands for {first:?} and for {meaning:?}"));
+                    complaints.push(format!("key {key:?} was answered with {first:?} and with {meaning:?}"));
                 }
             }
         }
-        // Without a key there was one attempt: what it was told is what happened.
+        // Without a key there was one attempt, so its answer must be what happened.
         if key.is_none() {
             let exists = ids.iter().any(|id| tables.transfers.contains_key(id));
-            let untold =
+            let is_unknown =
                 answers.iter().all(|answer| matches!(answer, Err(LedgerError::Unknown | LedgerError::Panicked)));
-            if exists && !is_there && !untold {
-                complaints.push(format!("{order:?} was made, and its sender was told {answers:?}"));
+            if exists && !is_acknowledged && !is_unknown {
+                complaints.push(format!("{order:?} was made, and answered with {answers:?}"));
             }
         }
     }
-    for (key, ids) in attempts {
+    for (key, ids) in ids_by_key {
         let made = ids.iter().filter(|id| tables.transfers.contains_key(id)).count();
-        let rejected = matches!(meant.get(&key), Some(Err(_)));
+        let rejected = matches!(meanings.get(&key), Some(Err(_)));
         if made > 1 || (made == 1 && rejected) {
-            complaints.push(format!("key {key:?} made {made} transfers, told {:?}", meant.get(&key)));
+            complaints.push(format!("key {key:?} made {made} transfers, answered with {:?}", meanings.get(&key)));
         }
     }
 }
 
 fn is_made(tables: &Tables, id: Uuid, from: Uuid, amount: Money) -> bool {
-    tables.transfers.get(&id).is_some_and(|kept| {
-        let transfer = &kept.new.transfer;
+    tables.transfers.get(&id).is_some_and(|stored| {
+        let transfer = &stored.new.transfer;
         (transfer.from_account_id, transfer.amount) == (from, amount)
     })
 }

@@ -1,5 +1,5 @@
-//! The model behind a bad line: replies get lost, statements arrive late, the server is away, transactions are
-//! rolled back, and hosts die in between.
+//! The model behind an unreliable connection: replies are lost, statements arrive late, the server is unavailable,
+//! transactions are rolled back, and hosts crash in between.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -17,35 +17,33 @@ use uuid::Uuid;
 use crate::chance::Chance;
 use crate::tables::{LOADS, Model};
 
-/// How long one statement takes at most, when it is not late.
-const STATEMENT: Duration = Duration::from_millis(4);
-/// How late a statement may arrive whose sender has given it up.
-const LATE: Duration = Duration::from_millis(900);
+/// Longest time of a statement that is not late.
+const STATEMENT_TIME_MAX: Duration = Duration::from_millis(4);
+/// Longest delay of a statement that its sender has given up.
+const DELAY_MAX: Duration = Duration::from_millis(900);
 
-/// A rule of the ledger that is broken on purpose, to see that the simulation notices.
+/// A deliberate bug, which the simulation must detect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mutation {
-    /// Constraints of the database are gone.
+    /// Drops constraints of the database.
     Constraints(&'static [&'static str]),
-    /// Keys that were answered are not found.
+    /// Does not find recorded answers.
     NoReplay,
-    /// A commit without a reply is taken for one that did not happen.
+    /// Treats a commit without a reply as one that did not happen.
     NoSettling,
-    /// Whether a commit happened is looked up, and nothing keeps it from happening afterwards.
+    /// Looks up whether a commit happened without preventing it from happening later.
     NoTombstone,
-    /// A lost race is taken for a commit.
+    /// Treats a lost race as a commit.
     NoRetry,
 }
 
 impl Chance {
-    /// Up to so long.
-    pub(crate) fn time(&self, most: Duration) -> Duration {
-        most.mul_f64(self.share())
+    pub(crate) fn duration(&self, max: Duration) -> Duration {
+        max.mul_f64(self.fraction())
     }
 
-    /// Lets others go first, for up to so long.
-    pub(crate) async fn pause(&self, most: Duration) {
-        sleep(self.time(most)).await;
+    pub(crate) async fn pause(&self, max: Duration) {
+        sleep(self.duration(max)).await;
     }
 }
 
@@ -54,22 +52,22 @@ impl Chance {
 pub(crate) struct Faulty {
     pub(crate) model: Model,
     pub(crate) chance: Chance,
-    /// Whether anything goes wrong.
-    pub(crate) troubled: Arc<AtomicBool>,
-    /// Whether the server is away.
-    pub(crate) away: Arc<AtomicBool>,
+    /// Whether faults happen.
+    pub(crate) is_faulty: Arc<AtomicBool>,
+    /// Whether the server is unavailable.
+    pub(crate) is_down: Arc<AtomicBool>,
     pub(crate) mutation: Option<Mutation>,
 }
 
 impl Faulty {
     fn happens(&self, permille: usize) -> bool {
-        self.troubled.load(Relaxed) && self.chance.happens(permille)
+        self.is_faulty.load(Relaxed) && self.chance.happens(permille)
     }
 
-    /// The way to the server.
-    async fn reach(&self) -> Result<(), sqlx::Error> {
-        self.chance.pause(STATEMENT).await;
-        if self.away.load(Relaxed) || self.happens(8) { Err(broken()) } else { Ok(()) }
+    /// The network between host and server.
+    async fn connect(&self) -> Result<(), sqlx::Error> {
+        self.chance.pause(STATEMENT_TIME_MAX).await;
+        if self.is_down.load(Relaxed) || self.happens(8) { Err(broken()) } else { Ok(()) }
     }
 
     fn write(&self, batch: &Batch, seal: &Seal) -> Result<(), CommitError> {
@@ -85,7 +83,7 @@ impl Store for Faulty {
     async fn lookup(&self, commands: &[Command], writer: &Writer, context: &Context) -> Result<State, sqlx::Error> {
         let mut state = State::default();
         for load in LOADS {
-            self.reach().await?;
+            self.connect().await?;
             load(&self.model.tables(), commands, writer, context, &mut state);
         }
         if self.mutation == Some(Mutation::NoReplay) {
@@ -100,30 +98,30 @@ impl Store for Faulty {
             _ => CommitError::Unknown,
         };
         // Without a connection nothing was sent.
-        self.reach().await.map_err(CommitError::Refused)?;
+        self.connect().await.map_err(CommitError::Refused)?;
         if self.happens(15) {
-            // A deadlock or a serialization failure: rolled back, and told so.
+            // A deadlock or a serialization failure.
             return Err(CommitError::LostRace);
         }
         if self.happens(10) {
-            // It never arrived, and nobody says so.
+            // The statement was lost.
             return Err(unknown(broken()));
         }
         let late = self.happens(15);
         let (store, batch, seal) = (self.clone(), batch.clone(), seal.clone());
-        // The server goes on also when the host dies.
+        // The server finishes the statement even if the host crashes.
         let statement = tokio::spawn(async move {
             if late {
-                sleep(store.chance.time(LATE)).await;
+                sleep(store.chance.duration(DELAY_MAX)).await;
             }
             store.write(&batch, &seal)
         });
         if late {
-            // The line broke while the statement was on its way.
+            // The connection broke while the statement was on its way.
             return Err(unknown(broken()));
         }
         let written = statement.await.unwrap();
-        self.chance.pause(STATEMENT).await;
+        self.chance.pause(STATEMENT_TIME_MAX).await;
         if self.happens(15) {
             return Err(unknown(broken()));
         }
@@ -134,38 +132,38 @@ impl Store for Faulty {
     }
 
     async fn settle(&self, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, sqlx::Error> {
-        self.reach().await?;
+        self.connect().await?;
         let fate = if self.mutation == Some(Mutation::NoTombstone) {
             let tables = self.model.tables();
             let place = (tombstone.header.chain_id, tombstone.header.seq);
             match tables.batches.get(&place).map(|seal| seal.header.batch_id) {
                 Some(found) if found == batch_id => Fate::Committed,
-                // The number is free: the next attempt takes it.
+                // The sequence number is free: the next attempt takes it.
                 None => return Ok(Fate::LostChain),
                 Some(_) => Fate::LostChain,
             }
         } else {
             self.model.settle(batch_id, tombstone)
         };
-        self.chance.pause(STATEMENT).await;
+        self.chance.pause(STATEMENT_TIME_MAX).await;
         if self.happens(100) { Err(broken()) } else { Ok(fate) }
     }
 
     async fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> Result<Writer, sqlx::Error> {
-        self.reach().await?;
+        self.connect().await?;
         Ok(self.model.acquire(holder, now))
     }
 
     async fn renew(&self, writer: &Writer, now: OffsetDateTime) -> Result<bool, sqlx::Error> {
-        self.reach().await?;
+        self.connect().await?;
         Ok(self.model.renew(writer, now))
     }
 
     async fn release(&self, writer: &Writer) -> Result<(), sqlx::Error> {
-        self.reach().await?;
+        self.connect().await?;
         self.model.release(writer);
         Ok(())
     }
 
-    fn rest(&self) {}
+    fn idle(&self) {}
 }

@@ -1,4 +1,4 @@
-//! The model's leases: who writes which chain.
+//! The model's leases of chains.
 
 use caudal::ledger::writer::{LEASE, Writer};
 use time::OffsetDateTime;

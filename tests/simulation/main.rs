@@ -1,11 +1,11 @@
-//! The real ledger in a world that a seed decides: its batchers and rules, the simulated rail, and in place of
-//! Postgres a model of it behind a bad line. Time is simulated too, so that a run takes milliseconds, and a seed
-//! always gives the same run.
+//! Deterministic simulation of the real ledger: its batchers, the rules component and the simulated rail, with a model
+//! of Postgres behind an unreliable connection. A seed decides everything. Time is simulated too, so a run takes
+//! milliseconds.
 //!
-//! `cargo test --test simulation` runs ten thousand seeds and shows that broken rules are noticed;
-//! `-- --seeds N` runs as many, from `--from S` on; `-- --seed S` runs one again and tells what it did.
+//! `cargo test --test simulation` runs ten thousand seeds, then plants bugs and checks that they are detected.
+//! `-- --seeds N --from S` runs other seeds; `-- --seed S` repeats one and prints what happened.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-#![expect(clippy::print_stdout, reason = "figures are for whoever runs it")]
+#![expect(clippy::print_stdout, reason = "prints figures for the reader")]
 
 mod chance;
 mod checks;
@@ -13,6 +13,8 @@ mod clients;
 mod faulty;
 mod leases;
 mod rail;
+#[path = "../random.rs"]
+mod random;
 mod tables;
 mod world;
 
@@ -25,19 +27,18 @@ use std::time::Instant;
 use caudal::domain::transfer::{Kind, Status};
 use caudal::models::{Components, Models, Registry, Runtime};
 use faulty::Mutation;
-use world::{Remains, run};
+use world::{RunResult, run};
 
-/// Seeds of a run of the tests.
 const SEEDS: u64 = 10_000;
 
-/// A broken rule has to be noticed within so many seeds.
-const SEEDS_TO_NOTICE: u64 = 1_500;
+/// Every mutation must be detected within this many seeds.
+const SEEDS_TO_DETECT: u64 = 1_500;
 
-/// Rules that are broken one at a time.
+/// Tried one at a time.
 const MUTATIONS: [Mutation; 8] = [
     Mutation::Constraints(&["batch_race_users"]),
     Mutation::Constraints(&["idempotency_pkey"]),
-    // Either of the two notices what the other would.
+    // Each of the two detects what the other would.
     Mutation::Constraints(&["batch_race_balances", "entry_pkey"]),
     Mutation::Constraints(&["batch_race_moves", "transfer_event_pkey"]),
     Mutation::NoReplay,
@@ -65,7 +66,7 @@ fn main() -> ExitCode {
     let tally = Tally::default();
     let found = search(from, seeds, None, &tally);
     println!(
-        "{seeds} seeds: {} commits, {} transfers, {} refused by their rail, {} came back, {} orders without an answer, in {:.1} s",
+        "{seeds} seeds: {} commits, {} transfers, {} rejected, {} returned, {} orders without an answer, in {:.1} s",
         tally.batches.load(Relaxed),
         tally.transfers.load(Relaxed),
         tally.failed.load(Relaxed),
@@ -76,14 +77,14 @@ fn main() -> ExitCode {
     let mut failed = 0;
     if let Some((seed, complaints)) = found {
         failed += 1;
-        println!("seed {seed} FAILED; run it again with -- --seed {seed}\n{}", complaints.join("\n"));
+        println!("seed {seed} FAILED; repeat it with -- --seed {seed}\n{}", complaints.join("\n"));
     }
     for mutation in MUTATIONS {
-        match search(from, SEEDS_TO_NOTICE, Some(mutation), &Tally::default()) {
-            Some((seed, complaints)) => println!("without {mutation:?}: seed {seed} tells, {}", complaints[0]),
+        match search(from, SEEDS_TO_DETECT, Some(mutation), &Tally::default()) {
+            Some((seed, complaints)) => println!("{mutation:?}: detected by seed {seed}: {}", complaints[0]),
             None => {
                 failed += 1;
-                println!("without {mutation:?}: FAILED, nobody noticed in {SEEDS_TO_NOTICE} seeds");
+                println!("{mutation:?}: FAILED, not detected in {SEEDS_TO_DETECT} seeds");
             }
         }
     }
@@ -93,7 +94,7 @@ fn main() -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What happened in all runs together.
+/// Totals over all runs.
 #[derive(Default)]
 struct Tally {
     batches: AtomicUsize,
@@ -104,19 +105,19 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&self, remains: &Remains) {
-        let tables = remains.model.tables();
-        let count = |is: fn(&tables::Kept) -> bool| tables.transfers.values().filter(|kept| is(kept)).count();
+    fn add(&self, result: &RunResult) {
+        let tables = result.model.tables();
+        let count = |is: fn(&tables::StoredTransfer) -> bool| tables.transfers.values().filter(|it| is(it)).count();
         self.batches.fetch_add(tables.batches.len(), Relaxed);
-        self.transfers.fetch_add(count(|kept| kept.new.kind == Kind::Spei), Relaxed);
-        self.failed.fetch_add(count(|kept| kept.status() == Status::Failed), Relaxed);
-        self.returned.fetch_add(count(|kept| kept.new.kind == Kind::Return), Relaxed);
-        let unanswered = remains.told.iter().filter(|told| told.answers.iter().all(Result::is_err));
+        self.transfers.fetch_add(count(|stored| stored.new.kind == Kind::Spei), Relaxed);
+        self.failed.fetch_add(count(|stored| stored.status() == Status::Failed), Relaxed);
+        self.returned.fetch_add(count(|stored| stored.new.kind == Kind::Return), Relaxed);
+        let unanswered = result.attempts.iter().filter(|attempts| attempts.answers.iter().all(Result::is_err));
         self.unanswered.fetch_add(unanswered.count(), Relaxed);
     }
 }
 
-/// The first seed that fails, and why.
+/// A seed that fails, and why.
 fn search(from: u64, seeds: u64, mutation: Option<Mutation>, tally: &Tally) -> Option<(u64, Vec<String>)> {
     let (next, found) = (AtomicU64::new(from), Mutex::new(None));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -141,9 +142,9 @@ fn search(from: u64, seeds: u64, mutation: Option<Mutation>, tally: &Tally) -> O
 
 fn try_seed(seed: u64, mutation: Option<Mutation>, tally: &Tally) -> Vec<String> {
     let run = || {
-        let remains = simulate(seed, mutation);
-        tally.add(&remains);
-        checks::complaints(&remains)
+        let result = simulate(seed, mutation);
+        tally.add(&result);
+        checks::complaints(&result)
     };
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned().or(panic.downcast_ref::<&str>().map(|it| (*it).to_owned()));
@@ -151,7 +152,7 @@ fn try_seed(seed: u64, mutation: Option<Mutation>, tally: &Tally) -> Vec<String>
     })
 }
 
-fn simulate(seed: u64, mutation: Option<Mutation>) -> Remains {
+fn simulate(seed: u64, mutation: Option<Mutation>) -> RunResult {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     let load = || Registry::load(&Runtime::new().unwrap(), Components::EMBEDDED).unwrap();
     let models = Models::new(REGISTRY.get_or_init(load).clone());
@@ -159,15 +160,15 @@ fn simulate(seed: u64, mutation: Option<Mutation>) -> Remains {
     runtime.enable_time().start_paused(true).build().unwrap().block_on(run(seed, models, mutation))
 }
 
-/// One seed again, with everything that was told; twice, to see that it is the same run.
+/// Prints all attempts of one seed; runs it twice, to check that it is deterministic.
 fn replay(seed: u64) -> ExitCode {
-    let remains = simulate(seed, None);
-    let told = format!("{:#?}", remains.told);
-    println!("{told}");
-    let complaints = checks::complaints(&remains);
-    println!("{} batches; {complaints:#?}", remains.model.tables().batches.len());
-    if format!("{:#?}", simulate(seed, None).told) != told {
-        println!("a second run of this seed went otherwise");
+    let result = simulate(seed, None);
+    let attempts = format!("{:#?}", result.attempts);
+    println!("{attempts}");
+    let complaints = checks::complaints(&result);
+    println!("{} batches; {complaints:#?}", result.model.tables().batches.len());
+    if format!("{:#?}", simulate(seed, None).attempts) != attempts {
+        println!("a second run of this seed went differently");
         return ExitCode::FAILURE;
     }
     if complaints.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

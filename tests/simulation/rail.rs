@@ -1,11 +1,11 @@
-//! The rail's side of a run: what is pending goes to the simulated rail, and its news to any host.
+//! The rail of a run: pending payments go to the simulated rail, and its notifications to any host.
 
 use std::time::Duration;
 
 use caudal::domain::transfer::{Reason, Report};
 use caudal::ledger::{Command, Outcome, PaymentReport};
 use caudal::rail::simulated::{Behaviour, Simulated};
-use caudal::rail::{News, Payment, Push, Rail as _};
+use caudal::rail::{Notification, Payment, PaymentStatus, Rail as _};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 use uuid::Uuid;
@@ -13,9 +13,9 @@ use uuid::Uuid;
 use crate::world::{HOSTS, World};
 
 impl World {
-    /// The rail: takes what is pending, and its news go to any host until one takes them in.
+    /// Sends pending payments, and delivers each notification until a host accepts it.
     pub(crate) async fn settle_payments(self) {
-        let (pushes, mut news) = mpsc::channel::<Push>(1024);
+        let (sender, mut notifications) = mpsc::channel(1024);
         let behaviour = Behaviour {
             delay: Duration::from_secs(2),
             rejected: 25,
@@ -25,23 +25,22 @@ impl World {
             silent: 0,
             disordered: 20,
         };
-        let rail = Simulated::new(behaviour, pushes);
-        let take_in = async {
-            while let Some(Push { tracking_key, news }) = news.recv().await {
-                let told = self.clone().tell(tracking_key, news);
-                tokio::spawn(told);
+        let rail = Simulated::new(behaviour, sender);
+        let receive = async {
+            while let Some(notification) = notifications.recv().await {
+                tokio::spawn(self.clone().deliver(notification));
             }
         };
-        let hand_over = async {
+        let send = async {
             loop {
                 sleep(Duration::from_millis(250)).await;
                 for payment in self.pending() {
-                    // Taken twice is the same as once.
+                    // Sending is idempotent.
                     let _ = rail.send(&payment).await;
                 }
             }
         };
-        tokio::join!(take_in, hand_over);
+        tokio::join!(receive, send);
     }
 
     fn pending(&self) -> Vec<Payment> {
@@ -64,16 +63,16 @@ impl World {
         tables.payments.iter().map(payment).collect()
     }
 
-    async fn tell(self, tracking_key: String, news: News) {
-        let (report, reason) = match news {
-            News::Taken => return,
-            News::Settled => (Report::Settled, None),
-            News::Rejected(reason) => (Report::Rejected, reason),
-            News::Returned(reason) => (Report::Returned, reason),
+    async fn deliver(self, Notification { tracking_key, status }: Notification) {
+        let (report, reason) = match status {
+            PaymentStatus::Accepted => return,
+            PaymentStatus::Settled => (Report::Settled, None),
+            PaymentStatus::Rejected(reason) => (Report::Rejected, reason),
+            PaymentStatus::Returned(reason) => (Report::Returned, reason),
         };
         let transfer = {
             let tables = self.store.model.tables();
-            let mut all = tables.transfers.values().map(|kept| &kept.new.transfer);
+            let mut all = tables.transfers.values().map(|stored| &stored.new.transfer);
             all.find(|transfer| transfer.spei_reference.as_ref() == Some(&tracking_key)).cloned()
         };
         let Some(transfer) = transfer else { return };
@@ -86,8 +85,8 @@ impl World {
                 return_id: self.new_id(),
             };
             match self.submit(self.chance.pick(HOSTS), Command::Report(report)).await {
-                Ok(Outcome::Moved(_) | Outcome::Returned | Outcome::Unmoved(_)) => return,
-                _ => sleep(self.chance.time(Duration::from_secs(2))).await,
+                Ok(Outcome::StatusChanged(_) | Outcome::Returned | Outcome::StatusUnchanged(_)) => return,
+                _ => sleep(self.chance.duration(Duration::from_secs(2))).await,
             }
         }
     }

@@ -1,6 +1,6 @@
-//! The ledger's tables as plain maps: what Postgres does, without Postgres. A test compares the two.
+//! A model of Postgres: the ledger's tables as plain maps. A test compares it with the real one.
 //!
-//! Constraints have their names here too; one that is dropped is not checked, to see who notices.
+//! Constraints have the same names; a dropped one is not checked, so that mutations can try its absence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,7 +10,8 @@ use caudal::domain::account_number::normalise;
 use caudal::domain::money::Money;
 use caudal::domain::transfer::{Kind, Reason, Status};
 use caudal::ledger::batch::{
-    AccountFacts, Answer, Balance, BalanceKey, Batch, Context, NewEntry, NewTransfer, Payee, Sent, State, UserFacts,
+    AccountFacts, Answer, Balance, BalanceKey, Batch, Context, NewEntry, NewTransfer, Payee, ReportedTransfer, State,
+    UserFacts,
 };
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Fate};
@@ -19,23 +20,21 @@ use caudal::ledger::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, IN_TRANSIT_ACCOU
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// What the bank's own stripes may owe.
 const BANK_FLOOR: Money = Money::from_minor(-i64::MAX);
 
-/// A transfer and every status that it had.
+/// A transfer with its status history.
 #[derive(Debug, Clone)]
-pub(crate) struct Kept {
+pub(crate) struct StoredTransfer {
     pub(crate) new: NewTransfer,
     pub(crate) statuses: Vec<(Status, Option<Reason>)>,
 }
 
-impl Kept {
+impl StoredTransfer {
     pub(crate) fn status(&self) -> Status {
         self.statuses.last().unwrap().0
     }
 }
 
-/// Who writes a chain.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lease {
     pub(crate) stripe: i16,
@@ -43,14 +42,13 @@ pub(crate) struct Lease {
     pub(crate) until: OffsetDateTime,
 }
 
-/// Everything that is kept.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Tables {
     pub(crate) accounts: BTreeMap<Uuid, AccountFacts>,
     pub(crate) balances: BTreeMap<BalanceKey, Balance>,
     pub(crate) users: BTreeMap<String, UserFacts>,
     pub(crate) payees: BTreeMap<Uuid, Payee>,
-    pub(crate) transfers: BTreeMap<Uuid, Kept>,
+    pub(crate) transfers: BTreeMap<Uuid, StoredTransfer>,
     pub(crate) entries: BTreeMap<(BalanceKey, i64), NewEntry>,
     pub(crate) answers: BTreeMap<(String, String), Answer>,
     pub(crate) batches: BTreeMap<(Uuid, i64), Seal>,
@@ -60,7 +58,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// A stripe of the bank's own accounts.
+    /// Adds a stripe of the bank's own accounts.
     pub(crate) fn add_stripe(&mut self, stripe: i16) {
         let own = [(FUNDING_ACCOUNT, "FUNDING"), (SPEI_ACCOUNT, "SPEI"), (IN_TRANSIT_ACCOUNT, "IN-TRANSIT")];
         for (account, number) in own {
@@ -70,13 +68,12 @@ impl Tables {
     }
 }
 
-/// Why a batch is not written.
 pub(crate) enum Refusal {
-    /// Somebody was first.
+    /// A constraint that fails if another writer was first.
     Race,
-    /// Another writer has the number.
+    /// Another writer took the sequence number.
     Chain,
-    /// A constraint that no race breaks.
+    /// A constraint that no race violates.
     Constraint(&'static str),
 }
 
@@ -90,14 +87,13 @@ impl From<Refusal> for CommitError {
     }
 }
 
-/// The tables, shared by all hosts.
+/// Shared by all hosts.
 #[derive(Clone, Default)]
 pub(crate) struct Model(Arc<Mutex<Tables>>);
 
-/// Loads one kind of fact.
 type Load = fn(&Tables, &[Command], &Writer, &Context, &mut State);
 
-/// What one look-up loads, in the order in which Postgres is asked: each sees a later moment.
+/// The queries of a look-up, in the order of the real ones. Each sees a later snapshot.
 pub(crate) const LOADS: [Load; 3] = [load_numbers, load_facts, load_transfers];
 
 impl Model {
@@ -107,7 +103,7 @@ impl Model {
 
     pub(crate) fn commit(&self, batch: &Batch, seal: &Seal) -> Result<(), Refusal> {
         let mut tables = self.tables();
-        // All or nothing.
+        // Atomic.
         let mut after = tables.clone();
         write(&mut after, batch, seal)?;
         *tables = after;
@@ -129,9 +125,9 @@ fn load_numbers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, 
     for command in commands {
         let Command::Open(open) = command else { continue };
         let number = (open.owner.clone(), normalise(&open.account_number));
-        let is_there =
+        let is_same =
             |facts: &AccountFacts| facts.owner.as_ref() == Some(&open.owner) && normalise(&facts.number) == number.1;
-        if tables.accounts.values().any(is_there) {
+        if tables.accounts.values().any(is_same) {
             state.numbers.insert(number);
         }
     }
@@ -181,17 +177,17 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
     for command in commands {
         let Command::Report(report) = command else { continue };
         let id = report.transfer_id;
-        let Some(kept) = tables.transfers.get(&id).filter(|kept| kept.new.kind == Kind::Spei) else { continue };
-        let sent = Sent {
-            owner: kept.new.owner.clone(),
-            account_id: kept.new.transfer.from_account_id,
-            amount: kept.new.transfer.amount,
-            status: kept.status(),
-            statuses: i16::try_from(kept.statuses.len()).unwrap(),
+        let Some(stored) = tables.transfers.get(&id).filter(|stored| stored.new.kind == Kind::Spei) else { continue };
+        let transfer = ReportedTransfer {
+            owner: stored.new.owner.clone(),
+            account_id: stored.new.transfer.from_account_id,
+            amount: stored.new.transfer.amount,
+            status: stored.status(),
+            statuses: i16::try_from(stored.statuses.len()).unwrap(),
             returned: tables.transfers.values().any(|other| other.new.returns == Some(id)),
-            created_at: kept.new.transfer.created_at,
+            created_at: stored.new.transfer.created_at,
         };
-        state.transfers.insert(id, sent);
+        state.transfers.insert(id, transfer);
     }
 }
 
@@ -201,7 +197,7 @@ fn load_answers(tables: &Tables, commands: &[Command], state: &mut State) {
         let Some(key) = order.key.clone().map(|key| (order.owner.clone(), key)) else { continue };
         if let Some(answer) = tables.answers.get(&key) {
             let mut answer = answer.clone();
-            // As it stands now, not as it was when it was answered.
+            // The present status, not the one that was answered.
             if let Ok(transfer) = &mut answer.outcome {
                 transfer.status = tables.transfers[&transfer.transfer_id].status();
             }
@@ -261,15 +257,15 @@ fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal>
             tables.payments.insert(id);
         }
         let statuses = vec![(new.transfer.status, new.reason)];
-        tables.transfers.insert(id, Kept { new: new.clone(), statuses });
+        tables.transfers.insert(id, StoredTransfer { new: new.clone(), statuses });
     }
     let mut moves = 0;
     for (id, step) in &batch.moves {
-        let Some(kept) = tables.transfers.get_mut(id) else { continue };
-        let is_next = kept.statuses.len() == usize::try_from(step.ordinal).unwrap();
+        let Some(stored) = tables.transfers.get_mut(id) else { continue };
+        let is_next = stored.statuses.len() == usize::try_from(step.ordinal).unwrap();
         holds("transfer_event_pkey", is_next, Refusal::Race)?;
-        if kept.status() == Status::Pending {
-            kept.statuses.push((step.status, step.reason));
+        if stored.status() == Status::Pending {
+            stored.statuses.push((step.status, step.reason));
             moves += 1;
         }
         tables.payments.remove(id);
@@ -285,7 +281,7 @@ fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal>
 
     let total = |sign: i64| batch.entries.iter().map(|entry| (sign * entry.delta.minor()).max(0)).sum::<i64>();
     let place = (seal.header.chain_id, seal.header.seq);
-    // Postgres looks at CHECKs in the order of their names.
+    // Postgres checks CHECK constraints in the order of their names.
     holds("batch_balanced", total(1) == total(-1), Refusal::Constraint("batch_balanced"))?;
     holds("batch_debited", debited == batch.transfers.len(), Refusal::Constraint("batch_debited"))?;
     holds("batch_explained", explained == written, Refusal::Constraint("batch_explained"))?;

@@ -1,4 +1,4 @@
-//! One run: hosts that come and go, clients that retry, a rail that answers late and twice, on one store.
+//! One run: crashing hosts, retrying clients and an unreliable rail, all on one store.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -20,14 +20,14 @@ use crate::chance::Chance;
 use crate::faulty::{Faulty, Mutation};
 use crate::tables::Model;
 
-/// Every host of a ledger has the same.
+/// Shared by all hosts.
 pub(crate) const KEY: &[u8] = b"the key of the simulated ledgers";
 
 pub(crate) const HOSTS: usize = 2;
 const CLIENTS: usize = 5;
-/// First credit of each account: enough for about half of what its clients want.
+/// Opening credit of each account, enough for about half of its clients' orders.
 pub(crate) const OPENING: i64 = 60;
-/// What a user may send in a day, where there is a limit.
+/// In runs with a limit.
 pub(crate) const DAY_LIMIT: i64 = 90;
 
 /// Accounts 0 and 1 are Ana's, 2 is Luis'.
@@ -41,21 +41,20 @@ pub(crate) fn payee(index: usize) -> Uuid {
     Uuid::from_u128(0xB000 + index as u128)
 }
 
-/// What a client asked for and what it was told, the last time it asked.
+/// A client's attempts to send one order.
 #[derive(Debug, Clone)]
-pub(crate) struct Told {
+pub(crate) struct Attempts {
     pub(crate) order: Order,
-    /// Ids of the attempts: each has its own.
-    pub(crate) attempts: Vec<Uuid>,
+    /// One for each attempt.
+    pub(crate) ids: Vec<Uuid>,
     pub(crate) answers: Vec<Result<Outcome, LedgerError>>,
 }
 
-/// What a run leaves.
-pub(crate) struct Remains {
+pub(crate) struct RunResult {
     pub(crate) model: Model,
-    pub(crate) told: Vec<Told>,
+    pub(crate) attempts: Vec<Attempts>,
     pub(crate) terms: Terms,
-    /// What no check of the store would show.
+    /// Found during the run.
     pub(crate) complaints: Vec<String>,
 }
 
@@ -64,7 +63,7 @@ struct Host {
     task: JoinHandle<()>,
 }
 
-/// What all parts of a run share.
+/// Shared by all parts of a run.
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) chance: Chance,
@@ -76,8 +75,7 @@ pub(crate) struct World {
     ids: Arc<AtomicU64>,
 }
 
-/// Runs a seed to its end.
-pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -> Remains {
+pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -> RunResult {
     let chance = Chance::new(seed);
     let model = Model::default();
     if let Some(Mutation::Constraints(names)) = mutation {
@@ -90,8 +88,8 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     let store = Faulty {
         model: model.clone(),
         chance: chance.clone(),
-        troubled: Arc::new(AtomicBool::new(false)),
-        away: Arc::default(),
+        is_faulty: Arc::new(AtomicBool::new(false)),
+        is_down: Arc::default(),
         mutation,
     };
     let world = World { chance, store, models, terms, clock, hosts: Arc::default(), ids: Arc::default() };
@@ -101,25 +99,25 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     }
     world.open_accounts().await;
 
-    world.store.troubled.store(true, Relaxed);
+    world.store.is_faulty.store(true, Relaxed);
     let clocks = tokio::spawn(world.clone().tick());
-    let trouble = tokio::spawn(world.clone().trouble());
+    let faults = tokio::spawn(world.clone().inject_faults());
     let (reports, complaints) = (tokio::spawn(world.clone().settle_payments()), Arc::new(Mutex::new(Vec::new())));
     let mut clients = JoinSet::new();
     for client in 0..CLIENTS {
         clients.spawn(world.clone().client(client, Arc::clone(&complaints)));
     }
-    let mut told = Vec::new();
+    let mut attempts = Vec::new();
     while let Some(client) = clients.join_next().await {
-        told.extend(client.unwrap());
+        attempts.extend(client.unwrap());
     }
-    // The sky clears, and what was begun ends.
-    trouble.abort();
-    world.store.troubled.store(false, Relaxed);
-    world.store.away.store(false, Relaxed);
-    world.restart_missing().await;
-    for told in &mut told {
-        world.ask_again(told, &complaints).await;
+    // The faults end, and everything must come to a conclusion.
+    faults.abort();
+    world.store.is_faulty.store(false, Relaxed);
+    world.store.is_down.store(false, Relaxed);
+    world.restart_hosts().await;
+    for attempts in &mut attempts {
+        world.send_again(attempts, &complaints).await;
     }
     let all_settled = async {
         while !model.tables().payments.is_empty() {
@@ -127,14 +125,14 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
         }
     };
     if timeout(Duration::from_secs(600), all_settled).await.is_err() {
-        complaints.lock().unwrap().push("payments stay pending for ever".to_owned());
+        complaints.lock().unwrap().push("payments stay pending forever".to_owned());
     }
-    // News that come late change nothing, or bring money back.
+    // Late notifications change nothing or return money.
     sleep(Duration::from_secs(120)).await;
     reports.abort();
     clocks.abort();
     let complaints = complaints.lock().unwrap().clone();
-    Remains { model, told, terms, complaints }
+    RunResult { model, attempts, terms, complaints }
 }
 
 impl World {
@@ -144,13 +142,14 @@ impl World {
 
     async fn start_host(&self) -> Option<Host> {
         let key = ChainKey::new(KEY).unwrap();
-        let jitter = Jitter::seeded(self.chance.pick(usize::MAX >> 12) as u64);
+        let jitter = Chance::new(self.chance.pick(usize::MAX >> 12) as u64);
+        let jitter = Jitter::new(move || jitter.fraction());
         let config = LedgerConfig { terms: self.terms, key, jitter };
         let started = Ledger::start(self.store.clone(), self.models.clone(), self.clock.clone(), config).await;
         started.ok().map(|(ledger, task)| Host { ledger, task })
     }
 
-    async fn restart_missing(&self) {
+    async fn restart_hosts(&self) {
         for index in 0..HOSTS {
             if self.hosts.lock().unwrap()[index].is_none() {
                 let host = self.start_host().await;
@@ -182,7 +181,7 @@ impl World {
         }
     }
 
-    /// At one host; as if it was not reached when it is down.
+    /// Fails if the host is down.
     pub(crate) async fn submit(&self, host: usize, command: Command) -> Result<Outcome, LedgerError> {
         let ledger = self.hosts.lock().unwrap()[host].as_ref().map(|host| host.ledger.clone());
         match ledger {
@@ -191,7 +190,7 @@ impl World {
         }
     }
 
-    /// Time goes on, and sometimes jumps, though not to another day.
+    /// Advances the clock, which sometimes jumps, but never to another day.
     async fn tick(self) {
         let mut ahead = false;
         loop {
@@ -204,25 +203,25 @@ impl World {
         }
     }
 
-    /// Hosts die and come back, and the server goes away for a while.
-    async fn trouble(self) {
+    /// Hosts crash and restart, and the server becomes unavailable for a while.
+    async fn inject_faults(self) {
         loop {
             self.chance.pause(Duration::from_millis(400)).await;
             if self.chance.happens(300) {
                 let host = self.chance.pick(HOSTS);
-                let died = self.hosts.lock().unwrap()[host].take();
-                if let Some(Host { ledger, task }) = died {
+                let crashed = self.hosts.lock().unwrap()[host].take();
+                if let Some(Host { ledger, task }) = crashed {
                     task.abort();
                     drop(ledger);
                 }
                 self.chance.pause(Duration::from_secs(3)).await;
-                self.restart_missing().await;
+                self.restart_hosts().await;
             }
             if self.chance.happens(100) {
-                self.store.away.store(true, Relaxed);
-                // Sometimes longer than anybody waits for it.
+                self.store.is_down.store(true, Relaxed);
+                // Sometimes longer than the ledger tries to resolve an outcome.
                 self.chance.pause(Duration::from_secs(if self.chance.happens(200) { 40 } else { 2 })).await;
-                self.store.away.store(false, Relaxed);
+                self.store.is_down.store(false, Relaxed);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A champion that never comes to an end: others do not wait for it, and neither do those who ask it.
+//! A champion that loops forever delays neither other requests nor its own callers, who get the fallback.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use crate::seconds;
 use crate::turns::{Turns, turns};
 
 #[test]
-fn others_do_not_wait_for_a_model_that_loops() {
+fn a_looping_model_delays_nobody() {
     let data = DataDir::new();
     let service = Service::start(&data);
     let operator = Operator::new(&data, &service);
     let ours = operator.version("nudge-");
     let hostile = operator.push("nudge", component("fixtures/hostile"));
-    // The screen that sends the hostile model into an endless loop means nothing to ours.
+    // This screen sends the hostile model into an endless loop; ours ignores it.
     let load = Load::start(&service, "loop");
     thread::sleep(Duration::from_secs(1));
 
@@ -37,7 +37,7 @@ fn others_do_not_wait_for_a_model_that_loops() {
     let fallbacks = operator.metric("caudal_model_fallbacks_total{kind=\"nudge\"}");
     let (samples, _) = load.stop();
 
-    println!("a nudge champion that loops; {fallbacks} of its requests were answered by the one before it");
+    println!("a nudge champion that loops; the fallback answered {fallbacks} of its requests");
     states.print(&samples);
     assert!(fallbacks > 10.0, "{fallbacks}");
     service.stop();

@@ -1,14 +1,13 @@
-//! `kill -9`, again and again: 64 clients send transfers while the host, its Postgres or both are killed with requests
-//! in flight. After every restart all that was acknowledged in any round so far is there exactly once, nothing is
-//! there twice, and no money came or went.
+//! `kill -9`: 64 clients send transfers while the host, its Postgres or both are killed with requests in flight. After
+//! every restart each transfer acknowledged in any round exists exactly once, nothing exists twice, and money is
+//! conserved.
 //!
-//! The seed is printed; `CAUDAL_KILLS_SEED` repeats its choices. It does not repeat what the machine does in which
-//! moment, so the same seed may meet another moment.
+//! The seed is printed, and `CAUDAL_KILLS_SEED` repeats its choices, but not the machine's timing.
 
 mod audit;
+mod choices;
 mod clients;
 mod orders;
-mod random;
 mod victims;
 
 use std::fs::{self, OpenOptions};
@@ -24,31 +23,31 @@ use tokio::time::timeout;
 
 use self::clients::World;
 use self::orders::Counts;
-use self::random::Random;
 use self::victims::Kill;
 use crate::is_long;
 use crate::process::{DataDir, PATIENCE, Service, eventually, text};
+use crate::random::Random;
 
 const CLIENTS: usize = 64;
-/// Requests that have to be in flight at the kill.
+/// Requests in flight at the kill.
 const IN_FLIGHT_MIN: usize = 50;
-/// Acknowledged transfers of a round before the kill.
+/// Transfers acknowledged in a round before the kill.
 const ACKNOWLEDGED_MIN: usize = 1_000;
-/// And after it: the service is really back.
+/// And after it, to see that the service is back.
 const ACKNOWLEDGED_AFTER: usize = 100;
-/// The kill comes up to so many milliseconds later: a few commits, in whatever phase they are.
-const MOMENT_MAX: u64 = 300;
-/// How much of the service's log is shown when a test fails, in lines.
+/// Longest delay before the kill, in milliseconds: a few commits, so that it hits any phase of one.
+const KILL_DELAY_MAX: u64 = 300;
+/// Lines of the service's log shown when a test fails.
 const LOG_TAIL: usize = 40;
 
-/// `lost` counts requests without an answer, `acked` transfers that were acknowledged, `funds` those refused for lack of
-/// them, `key used` orders whose key was another's, `resolved` orders that became clear by a retry, `rows` transfers
-/// in the ledger, of all rounds.
+/// `lost`: requests without an answer; `acked`: acknowledged transfers; `funds`: refused for lack of funds; `key used`:
+/// orders whose key belonged to another; `resolved`: orders resolved by a retry; `rows`: transfers in the ledger, over
+/// all rounds.
 const HEAD: &str = "round  killed              in flight  lost  acked  replayed  funds  key used  resolved  given up  \
                      rows     s";
 
 #[test]
-fn kills_lose_nothing_and_do_nothing_twice() {
+fn kills_lose_nothing_and_duplicate_nothing() {
     let rounds = if is_long() { 20 } else { 2 };
     let given =
         std::env::var("CAUDAL_KILLS_SEED").ok().map(|seed| seed.parse().expect("CAUDAL_KILLS_SEED is a number"));
@@ -59,7 +58,7 @@ fn kills_lose_nothing_and_do_nothing_twice() {
     let mut deck = Vec::new();
     for round in 1..=rounds {
         if deck.is_empty() {
-            // Each is drawn once before any is drawn again.
+            // Draws without replacement.
             deck.extend(Kill::ALL);
             test.random.shuffle(&mut deck);
         }
@@ -83,7 +82,7 @@ impl Test {
         let data = DataDir::new();
         let tail = LogTail(data.0.join("service.log"));
         let service = start(&data, &tail);
-        // One thread: the clients are to cost the service little.
+        // One thread, so that the clients leave the service its processor time.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         Self { random, runtime, world: Arc::new(World::new()), service, tail, data }
     }
@@ -92,14 +91,14 @@ impl Test {
         self.service.ledger.trim_start_matches("http://").parse().unwrap()
     }
 
-    /// Load, a kill, a restart, more load, and the proof.
+    /// Load, a kill, a restart, more load, then the audit.
     fn round(&mut self, round: usize, kill: Kill, is_last: bool) {
         let start = Instant::now();
         let first = self.world.log.lock().unwrap().orders.len();
         let clients = self.start_clients(round);
         self.await_acknowledged(ACKNOWLEDGED_MIN);
-        thread::sleep(Duration::from_millis(self.random.below(MOMENT_MAX)));
-        let (what, in_flight) = self.kill(kill);
+        thread::sleep(Duration::from_millis(self.random.below(KILL_DELAY_MAX)));
+        let (victim, in_flight) = self.kill(kill);
         self.restart(kill);
         self.await_acknowledged(ACKNOWLEDGED_AFTER);
         self.end_clients(clients);
@@ -114,17 +113,15 @@ impl Test {
         println!(
             "{round:5}  {:18}  {in_flight:9}  {lost:4}  {acknowledged:5}  {replayed:8}  {refused:5}  {bound:8}  \
              {resolved:8}  {given_up:8}  {rows:5}  {:4.1}",
-            what,
+            victim,
             start.elapsed().as_secs_f64()
         );
         assert!(acknowledged >= ACKNOWLEDGED_MIN && in_flight >= IN_FLIGHT_MIN, "{acknowledged}, {in_flight}");
         if is_last {
             let all = self.world.acknowledged();
             let others = usize::try_from(rows).unwrap() - all;
-            println!(
-                "{all} acknowledged transfers, each there once; {others} that nobody was told of, each there once"
-            );
-            println!("{checks} checks and `caudal verify` passed after every round; each check saw what breaks it");
+            println!("{all} acknowledged transfers and {others} unacknowledged ones, each exists once");
+            println!("{checks} checks and `caudal verify` passed after every round; each check detected its sabotage");
         }
     }
 
@@ -144,26 +141,26 @@ impl Test {
     fn end_clients(&self, mut clients: JoinSet<()>) {
         self.world.set_stop(true);
         self.runtime.block_on(async {
-            while let Some(ended) = timeout(PATIENCE, clients.join_next()).await.expect("clients come to an end") {
+            while let Some(ended) = timeout(PATIENCE, clients.join_next()).await.expect("clients end") {
                 ended.unwrap();
             }
         });
     }
 
-    /// Waits until so many more are acknowledged.
+    /// Waits until `more` further transfers are acknowledged.
     fn await_acknowledged(&self, more: usize) {
         let goal = self.world.acknowledged() + more;
         eventually("transfers are acknowledged", || self.world.acknowledged() >= goal);
     }
 
-    /// Kills in a moment when enough is in flight; says of what, and how much was.
+    /// Kills while enough requests are in flight; returns the victim and their number.
     fn kill(&mut self, kill: Kill) -> (&'static str, usize) {
         let start = Instant::now();
         let choices = self.random.fork();
         loop {
             let aim = kill.aim(&self.service, &self.data, choices.clone());
             if let Some(in_flight) = self.world.with_in_flight(IN_FLIGHT_MIN, || aim.fire()) {
-                return (aim.what, in_flight);
+                return (aim.victim, in_flight);
             }
             assert!(start.elapsed() < PATIENCE, "never {IN_FLIGHT_MIN} requests in flight");
         }
@@ -171,10 +168,10 @@ impl Test {
 
     fn restart(&mut self, kill: Kill) {
         match kill {
-            // Postgres comes back by itself, and the host stays.
+            // Postgres recovers, and the host keeps running.
             Kill::Session => return,
             Kill::Host | Kill::Both => assert_eq!(self.service.wait(), None),
-            // The host sees that its Postgres is gone, answers what it can and ends.
+            // The host notices that its Postgres is gone, drains and exits.
             Kill::Postgres => assert_eq!(self.service.wait(), Some(1)),
         }
         self.world.move_to(None);
@@ -194,7 +191,7 @@ fn start(data: &DataDir, log: &LogTail) -> Service {
     Service::start_with(data, log.into())
 }
 
-/// Where the service logs: much of it is about what is killed, so it is shown only when the test fails.
+/// The service's log, which complains about the kills, so it is shown only when the test fails.
 struct LogTail(PathBuf);
 
 impl Drop for LogTail {

@@ -1,4 +1,4 @@
-//! Clients that send at a fixed pace, so that a slow answer is seen as one and does not slow the pace down.
+//! Open-loop load: clients send at a fixed pace, so that a slow response does not delay the next request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,30 +10,30 @@ use serde_json::{Value, json};
 
 use crate::process::{PATIENCE, Service};
 
-/// Connections: more than the machine has processors for.
+/// More connections than the machine has processors.
 const RISK_CLIENTS: usize = 6;
 const NUDGE_CLIENTS: usize = 6;
 const TRANSFER_CLIENTS: usize = 4;
-/// Pause between the starts of two requests of one client.
+/// Interval between the requests of one client.
 const SCORE_EVERY: Duration = Duration::from_millis(25);
 const TRANSFER_EVERY: Duration = Duration::from_millis(60);
 
-/// Sleeps of the thread that only looks whether the machine is in time.
+/// Sleep of the thread that measures the machine's own latency.
 const MACHINE_EVERY: Duration = Duration::from_millis(5);
-/// What that thread's samples are called.
+/// The path of that thread's samples.
 pub(crate) const MACHINE: &str = "the machine";
 
-/// Requests on risk that are asked in turn.
+/// Distinct risk requests, sent in turn.
 const INPUTS: usize = 64;
 
-/// An answered request: what for, when it was due, and how long after that it was answered.
+/// A completed request.
 pub(crate) struct Sample {
     pub(crate) path: &'static str,
     pub(crate) due: Instant,
+    /// Since it was due.
     pub(crate) took: Duration,
 }
 
-/// All clients.
 pub(crate) struct Load {
     stop: Arc<AtomicBool>,
     clients: Vec<JoinHandle<Vec<Sample>>>,
@@ -42,20 +42,20 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Starts them; visits are to this screen. Each panics at the first answer that is not as it should be.
+    /// Nudge requests name `screen`. A client panics at the first unexpected response.
     pub(crate) fn start(service: &Service, screen: &'static str) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let mut clients = Vec::new();
         for client in 0..RISK_CLIENTS {
             let (url, stop) = (format!("{}/ai/risk", service.assist), Arc::clone(&stop));
             clients.push(thread::spawn(move || {
-                pace("/ai/risk", &stop, SCORE_EVERY, |turn| ask_risk(&url, turn * 7 + client))
+                pace("/ai/risk", &stop, SCORE_EVERY, |turn| risk_request(&url, turn * 7 + client))
             }));
         }
         for _ in 0..NUDGE_CLIENTS {
             let (url, stop) = (format!("{}/ai/nudge", service.assist), Arc::clone(&stop));
             clients.push(thread::spawn(move || {
-                pace("/ai/nudge", &stop, SCORE_EVERY, |turn| ask_nudge(&url, screen, turn))
+                pace("/ai/nudge", &stop, SCORE_EVERY, |turn| nudge_request(&url, screen, turn))
             }));
         }
         let payee = json!({"name": "Luis", "accountNumber": "012180004643051249", "bankName": "BBVA"});
@@ -90,7 +90,7 @@ impl Load {
         Self { stop, clients, accounts, machine }
     }
 
-    /// Stops them; what they and the machine's own watch saw, and the transfers that each account made.
+    /// Stops the clients. Returns all samples, and how many transfers each account made.
     pub(crate) fn stop(self) -> (Vec<Sample>, Vec<(String, usize)>) {
         self.stop.store(true, Relaxed);
         let samples: Vec<_> = self.clients.into_iter().map(|it| it.join().unwrap()).collect();
@@ -102,7 +102,7 @@ impl Load {
     }
 }
 
-/// How late a thread wakes that asked for nothing but that: what is not the service's doing shows here too.
+/// Measures how late a sleeping thread wakes up: latency that is not the service's.
 fn watch_machine(stop: &AtomicBool) -> Vec<Sample> {
     let mut samples = Vec::new();
     while !stop.load(Relaxed) {
@@ -120,7 +120,7 @@ struct Request {
     check: Box<dyn Fn(&Value)>,
 }
 
-/// Sends a request whenever one is due, and keeps the connection.
+/// Sends a request whenever one is due, over one connection.
 fn pace(path: &'static str, stop: &AtomicBool, every: Duration, request: impl Fn(usize) -> Request) -> Vec<Sample> {
     let config = ureq::config::Config::builder().http_status_as_error(false).timeout_global(Some(PATIENCE)).build();
     let agent = ureq::Agent::new_with_config(config);
@@ -165,13 +165,13 @@ fn facts(input: usize) -> (Value, risk::Request) {
     (body, facts)
 }
 
-/// The score has to be, to the last bit, that of the model which its version names.
-fn ask_risk(url: &str, turn: usize) -> Request {
+/// The score must be, bit for bit, that of the version that the response names.
+fn risk_request(url: &str, turn: usize) -> Request {
     let (body, facts) = facts(turn % INPUTS);
     let check = move |answer: &Value| {
         let version = answer["model_version"].as_str().unwrap();
         let major: u32 = version.strip_prefix("risk-").unwrap().split('.').next().unwrap().parse().unwrap();
-        // See `never_seen`.
+        // See `patched`.
         let weights = if major % 2 == 1 { &RISK_1 } else { &RISK_2 };
         let expected = risk::assess(weights, &facts).unwrap().score;
         let score = answer["result"]["risk_score"].as_f64().unwrap();
@@ -183,7 +183,7 @@ fn ask_risk(url: &str, turn: usize) -> Request {
 static RISK_1: Weights<'static> = Weights::built_in(include_bytes!("../../components/risk/models/risk-1/weights.bin"));
 static RISK_2: Weights<'static> = Weights::built_in(include_bytes!("../../components/risk/models/risk-2/weights.bin"));
 
-fn ask_nudge(url: &str, screen: &str, turn: usize) -> Request {
+fn nudge_request(url: &str, screen: &str, turn: usize) -> Request {
     let body = json!({
         "screen": screen, "num_validation_errors": turn % 5, "time_on_screen_seconds": turn % 90,
         "num_back_navigations": turn % 3, "steps_total": 4, "current_step": 2,

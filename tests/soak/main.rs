@@ -1,8 +1,7 @@
-//! Load on a real service while its models are swapped and while it is killed. Short in `make test`; `make soak`
-//! takes longer and prints figures that mean something. No time is asserted: times are compared in one run and
-//! printed.
+//! Load on a real service while its models are swapped and while it is killed. `make test` runs it briefly; `make soak`
+//! takes longer and prints meaningful figures. No times are asserted, only compared within a run and printed.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-#![expect(clippy::print_stdout, reason = "figures are for whoever runs it")]
+#![expect(clippy::print_stdout, reason = "prints figures for the reader")]
 
 #[path = "../bench/client.rs"]
 mod client;
@@ -13,18 +12,19 @@ mod memory;
 mod operator;
 #[path = "../cli/process.rs"]
 mod process;
+#[path = "../random.rs"]
+mod random;
 mod swapping;
 mod turns;
 
 use std::time::Duration;
 
-/// How long each part under load takes: `CAUDAL_SOAK_SECONDS`, or what suffices to see that it works.
+/// Duration of each part under load: `CAUDAL_SOAK_SECONDS`, or `short`.
 fn seconds(short: u64) -> Duration {
     let long = std::env::var("CAUDAL_SOAK_SECONDS").ok().and_then(|it| it.parse().ok());
     Duration::from_secs(long.unwrap_or(short))
 }
 
-/// Whether this is the long form.
 fn is_long() -> bool {
     std::env::var_os("CAUDAL_SOAK_SECONDS").is_some()
 }

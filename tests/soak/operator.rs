@@ -1,4 +1,4 @@
-//! An operator: pushes components that nobody has seen, and swaps what serves.
+//! An operator, who pushes new components and swaps champions.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::process::{DataDir, Service, text};
 
-/// Talks to `/admin/models` with a token of its own.
+/// A client of `/admin/models`.
 pub(crate) struct Operator {
     agent: ureq::Agent,
     base: String,
@@ -35,7 +35,7 @@ impl Operator {
         (response.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null))
     }
 
-    /// Takes a component through the gate and gives its `model_version`.
+    /// Pushes a component through the gate and returns its `model_version`.
     pub(crate) fn push(&self, kind: &str, bytes: Vec<u8>) -> String {
         let media = [("content-type", "application/wasm")];
         let (status, answer) = self.send("POST", &format!("/{kind}/versions"), &media, bytes);
@@ -43,7 +43,7 @@ impl Operator {
         answer["model_version"].as_str().unwrap().to_owned()
     }
 
-    /// Lets a version serve, given the epoch before; gives the new one.
+    /// Makes a version the champion and returns the new epoch.
     pub(crate) fn deploy(&self, kind: &str, version: &str, epoch: i64) -> i64 {
         let etag = format!("\"{epoch}\"");
         let headers = [("content-type", "application/json"), ("if-match", etag.as_str())];
@@ -53,7 +53,7 @@ impl Operator {
         answer["epoch"].as_i64().unwrap()
     }
 
-    /// The registered version that starts like this.
+    /// The registered version with this prefix.
     pub(crate) fn version(&self, start: &str) -> String {
         let (_, models) = self.send("GET", "", &[], Vec::new());
         let all = models["models"].as_array().unwrap().iter().flat_map(|it| it["versions"].as_array().unwrap());
@@ -61,7 +61,7 @@ impl Operator {
         names.find(|name| name.starts_with(start)).unwrap_or_else(|| panic!("no {start}"))
     }
 
-    /// A figure of `/metrics`.
+    /// A value of `/metrics`, 0 if missing.
     pub(crate) fn metric(&self, name: &str) -> f64 {
         let mut response = self.agent.get(self.base.replace("/admin/models", "/metrics")).call().unwrap();
         let text = response.body_mut().read_to_string().unwrap();
@@ -76,15 +76,15 @@ pub(crate) fn component(name: &str) -> Vec<u8> {
     std::fs::read(folder.join(name).with_extension("wasm")).unwrap()
 }
 
-/// A component that nobody has seen: one of ours under another version. An odd major version has the weights
-/// of `risk-1`, an even one those of `risk-2`.
-pub(crate) fn never_seen(number: usize) -> (String, Vec<u8>) {
-    // Major versions 3 to 9, so that none is one of ours.
+/// A component of ours patched to a new version. Odd major versions have the weights of `risk-1`, even ones those of
+/// `risk-2`.
+pub(crate) fn patched(number: usize) -> (String, Vec<u8>) {
+    // Major versions 3 to 9, which we do not use.
     let digits = [3 + number % 7, number / 7 % 10, number / 70 % 10];
     let version = digits.map(|digit| digit.to_string()).join(".");
     let (name, real) = if digits[0] % 2 == 1 { ("risk-1", "1.0.0") } else { ("risk", "2.0.0") };
     let mut bytes = component(name);
-    // The weights file begins so; its texts come after a header of 18 bytes.
+    // The magic bytes of the weights file; its version follows a header of 18 bytes.
     let weights = b"CDLMODEL";
     let at = bytes.windows(weights.len()).position(|it| it == weights).unwrap() + 18;
     assert_eq!(&bytes[at..at + real.len()], real.as_bytes());

@@ -1,5 +1,5 @@
-//! Nobody notices a swap: under load the champion changes every 50 ms, every tenth time to a component that
-//! went through gate and compiler a moment before.
+//! Swaps are invisible to clients: under load the champion changes every 50 ms, every tenth time to a component that
+//! has just passed the gate and the compiler.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::channel;
@@ -9,23 +9,23 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::load::{Load, MACHINE};
-use crate::operator::{Operator, never_seen};
+use crate::operator::{Operator, patched};
 use crate::process::{DataDir, Service};
 use crate::turns::{Turns, turns};
 use crate::{is_long, seconds};
 
 const SWAP_EVERY: Duration = Duration::from_millis(50);
-/// One swap of so many is to a component that nobody has seen.
+/// One swap in this many is to a new component.
 const NEW_EVERY: usize = 10;
 
 #[test]
-fn requests_do_not_notice_swaps() {
+fn swaps_are_invisible_to_requests() {
     let data = DataDir::new();
     let service = Service::start(&data);
     let operator = Operator::new(&data, &service);
     let ours = [operator.version("risk-1.0.0"), operator.version("risk-2.0.0")];
     let load = Load::start(&service, "transfer_amount");
-    // Connections are made and caches are warm before anything is measured.
+    // Connect and warm caches before measuring.
     thread::sleep(Duration::from_secs(1));
 
     let part = seconds(3) / turns();
@@ -49,13 +49,13 @@ fn requests_do_not_notice_swaps() {
 
     for (account, count) in transfers {
         let account = service.must("GET", &format!("/api/ledger/accounts/{account}"), None);
-        // 10,000.00 less a centavo each: all of them moved, none of them twice.
+        // 10,000.00 less a centavo each: every transfer was made once.
         let centavos = (account["balance"].as_f64().unwrap() * 100.0).round() as usize;
         assert_eq!(centavos, 1_000_000 - count, "{account}");
     }
     let requests = samples.iter().filter(|it| it.path != MACHINE).count();
-    println!("{requests} requests over 16 connections, all answered with 200 and the score of their version");
-    println!("{swaps} swaps, {in_service} of them in service, {fresh} to components that nobody had seen");
+    println!("{requests} requests over 16 connections, all answered with 200 and the score of the version they name");
+    println!("{swaps} swaps, {in_service} of them applied, {fresh} to new components");
     states.print(&samples);
     if is_long() {
         assert!(fresh * NEW_EVERY * 10 >= swaps * 8, "too few of {swaps} swaps were to new components: {fresh}");
@@ -64,7 +64,7 @@ fn requests_do_not_notice_swaps() {
     service.stop();
 }
 
-/// As many commits as swaps make, of something that concerns no model: what these cost, a swap is not to blame for.
+/// Commits as often as swaps do, but without concern for models: the baseline for the cost of a swap's own commit.
 fn commit(service: &Service, time: Duration) {
     let profile = json!({"theme": "standard-accessible", "screenReaderMode": false, "fontScale": 1.2,
         "nudgingLevel": "medium", "voiceFeedback": false});
@@ -77,18 +77,17 @@ fn commit(service: &Service, time: Duration) {
     }
 }
 
-/// What an operator did in a while.
-struct Swapped {
+struct SwapCounts {
     epoch: i64,
     swaps: usize,
-    /// Swaps to something new.
+    /// Swaps to new components.
     fresh: usize,
     /// Components that went through the gate.
     pushed: usize,
 }
 
-/// Swaps for a while.
-fn swap(operator: &Operator, ours: &[String; 2], mut epoch: i64, pushed_before: usize, time: Duration) -> Swapped {
+/// Swaps champions for `time`.
+fn swap(operator: &Operator, ours: &[String; 2], mut epoch: i64, pushed_before: usize, time: Duration) -> SwapCounts {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let (found, new) = channel();
@@ -97,9 +96,9 @@ fn swap(operator: &Operator, ours: &[String; 2], mut epoch: i64, pushed_before: 
             let mut pushed = 0;
             while !done.load(Relaxed) {
                 let start = Instant::now();
-                let version = operator.push("risk", never_seen(pushed_before + pushed).1);
+                let version = operator.push("risk", patched(pushed_before + pushed).1);
                 pushed += 1;
-                // Nobody waits any longer at the end.
+                // The receiver is gone at the end.
                 let _ = found.send(version);
                 thread::sleep((SWAP_EVERY * 10).saturating_sub(start.elapsed()));
             }
@@ -116,6 +115,6 @@ fn swap(operator: &Operator, ours: &[String; 2], mut epoch: i64, pushed_before: 
             thread::sleep(due.saturating_duration_since(Instant::now()));
         }
         done.store(true, Relaxed);
-        Swapped { epoch, swaps, fresh, pushed: pusher.join().unwrap() }
+        SwapCounts { epoch, swaps, fresh, pushed: pusher.join().unwrap() }
     })
 }

@@ -1,34 +1,34 @@
-//! Comparing states of one service in one run: they take short turns, so that a change of the machine's
-//! mood meets both, and each part of the load is set beside itself.
+//! Compares states of one service within a run. The states take short turns, so that changes of the machine's speed
+//! affect all of them, and each kind of request is compared with itself.
 
 use std::time::{Duration, Instant};
 
 use crate::is_long;
 use crate::load::{MACHINE, Sample};
 
-/// Turns of each state; one where nobody looks at the figures.
+/// Turns of each state; one in the short form, whose figures mean nothing.
 pub(crate) fn turns() -> u32 {
     if is_long() { 10 } else { 1 }
 }
 
-/// When which of some states was.
+/// When each state was active.
 pub(crate) struct Turns {
     names: &'static [&'static str],
     spans: Vec<(usize, Instant, Instant)>,
 }
 
 impl Turns {
-    /// The state that the others are compared with comes first.
+    /// The first state is the baseline.
     pub(crate) fn new(names: &'static [&'static str]) -> Self {
         Self { names, spans: Vec::new() }
     }
 
-    /// A turn of one state, which ends now.
+    /// Records a turn that ends now.
     pub(crate) fn add(&mut self, state: usize, start: Instant) {
         self.spans.push((state, start, Instant::now()));
     }
 
-    /// How long requests on these paths took in one state, shortest first.
+    /// Times of requests to these paths in one state, ascending.
     fn took(&self, samples: &[Sample], paths: &[&str], state: usize) -> Vec<Duration> {
         let within = |sample: &&Sample| {
             let mut spans = self.spans.iter().filter(|(of, ..)| *of == state);
@@ -39,7 +39,7 @@ impl Turns {
         took
     }
 
-    /// Times of all requests together, of each path, and how late the machine let threads wake.
+    /// Prints times of all requests together, of each path, and of the machine's own latency.
     pub(crate) fn print(&self, samples: &[Sample]) {
         let paths = ["/ai/risk", "/ai/nudge", "/transactions"];
         println!("{:26} requests  p50 ms (ratio)  p99 ms (ratio)", "");
@@ -57,7 +57,7 @@ impl Turns {
     }
 }
 
-/// Of a hundred, how long the slowest but so many took, in milliseconds.
+/// In milliseconds.
 fn percentile(took: &[Duration], share: usize) -> f64 {
     took[took.len() * share / 100].as_secs_f64() * 1e3
 }

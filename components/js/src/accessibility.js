@@ -1,21 +1,26 @@
-// Which accessibility profile fits: the request, what a correct answer looks like, its shape on the wire.
+// Which accessibility profile suits a person: request, checks of the answer, and the answer on the wire.
 
+/** @import { Fields } from "./fields.js" */
+/** @import { Part } from "./internal.js" */
+
+/** @type {"accessibility"} */
 export const kind = "accessibility";
 
 const CONFIDENCE = ["low", "medium", "high"];
 
 /** The age ranges of the API, and what the component calls them. */
+/** @type {Record<string, string>} */
 const AGES = { "18_30": "from18-to30", "31_50": "from31-to50", "51_60": "from51-to60", "60_plus": "over60" };
 
 const BEHAVIOUR = ["avg_time_per_screen_seconds", "total_validation_errors", "requested_help_count"];
 
-/** Text sizes that a profile may hold, relative to the default. */
+/** Text sizes, relative to the default. */
 const FONT_SCALE_MIN = 0.8;
 const FONT_SCALE_MAX = 2;
 
 const BLANK = /^\p{White_Space}*$/u;
 
-/** The order in which fields are read is the order of the server's errors. */
+/** Fields are read in the order of the server's errors. @type {Part["read"]} */
 export function read(fields, options) {
   const echo = { user_id: fields.id("user_id") };
   const confident = readConfidence(fields);
@@ -28,18 +33,18 @@ export function read(fields, options) {
     canReadSmallText: fields.boolean("can_read_small_text"),
     usesScreenReader: fields.boolean("uses_screen_reader"),
     feelsConfidentWithApps: confident.value,
-    ageRange: AGES[fields.oneOf("age_range", Object.keys(AGES))],
+    ageRange: AGES[fields.oneOf("age_range", Object.keys(AGES)) ?? ""],
     avgTimePerScreenSeconds: time,
     totalValidationErrors: errors,
     requestedHelpCount: help,
     behaviourObserved,
     // `en-US` is English too; everything else gets the bank's first language.
-    language: /^en(-|$)/i.test(options?.language) ? "en" : "es-mx",
+    language: /^en(-|$)/i.test(options?.language ?? "") ? "en" : "es-mx",
   };
   return { request, echo };
 }
 
-/** `feels_confident_with_apps`, or the short name that the specification's wizard uses. */
+/** `feels_confident_with_apps`, or the short name that the specification's wizard uses. @param {Fields} fields */
 function readConfidence(fields) {
   const name = "feels_confident_with_apps";
   const alias = "app_confidence";
@@ -50,14 +55,16 @@ function readConfidence(fields) {
   return { value: byAlias ?? byName, isByAlias: !fields.has(name) };
 }
 
-/** What is wrong with an answer that no correct model gives; empty when nothing is. */
+/** @type {Part["fault"]} */
 export function fault({ confidence, fontScale, explanation }) {
   if (!(confidence >= 0 && confidence <= 1)) return "the confidence is not a number from 0 to 1";
   if (!(fontScale >= FONT_SCALE_MIN && fontScale <= FONT_SCALE_MAX)) return "the font scale is out of range";
-  const isEmpty = explanation.length === 0 || explanation.some((sentence) => BLANK.test(sentence));
+  const isEmpty =
+    explanation.length === 0 || explanation.some((/** @type {string} */ sentence) => BLANK.test(sentence));
   return isEmpty ? "the explanation is empty" : "";
 }
 
+/** @type {Part["answer"]} */
 export function answer(assessment, echo, model_version) {
   const recommendation = {
     theme: assessment.theme,

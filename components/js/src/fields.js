@@ -1,74 +1,82 @@
-// Reads the fields of a request and collects everything that is wrong with it, in the server's words and order.
-//
-// A reading method that meets a fault notes it and gives undefined; `finish` then refuses the request with all
-// notes. Unknown fields are ignored, `null` counts as absent, 3.0 is an integer, larger counts saturate.
+// Reads the fields of a request and collects all faults, in the words and order of the server. A method that finds a fault
+// returns undefined; `finish` then refuses the request. Unknown fields are ignored, `null` counts as absent, 3.0 is an
+// integer, and larger counts saturate.
 
 import { invalid, readObject, readString } from "./json.js";
 
-/** Counts are 32 bits wide; larger ones count as this. */
+/** Larger counts saturate at 32 bits. */
 const COUNT_MAX = 0xffffffff;
 
-/** Longest user or session identifier in characters. */
+/** The limit of user and session identifiers. */
 const ID_CHARS_MAX = 255;
 
 /** Unicode's blanks. String.prototype.trim has U+FEFF in addition and lacks U+0085. */
 const BLANK = /^\p{White_Space}*$/u;
 
-/** A JSON text that is a number begins with one of these, and no other does. */
+/** Only JSON numbers start with one of these. */
 const NUMBER = /^[-\d]/;
 
-/** What is wrong with a value; never leaves this file. */
+/** What is wrong with a value. */
 class Fault {
+  /** @param {string} code @param {string} detail */
   constructor(code, detail) {
-    Object.assign(this, { code, detail });
+    this.code = code;
+    this.detail = detail;
   }
 }
 
 export class Fields {
   #values;
+  /** @type {{ field: string, code: string, detail: string }[]} */
   #errors = [];
 
+  /** @param {string} text */
   constructor(text) {
     this.#values = readObject(text);
   }
 
-  /** Refuses the request if anything was wrong. */
+  /** Refuses the request if it has faults. */
   finish() {
     if (this.#errors.length > 0) throw invalid(this.#errors);
   }
 
+  /** @param {string} field @param {string} code @param {string} detail */
   refuse(field, code, detail) {
     this.#errors.push({ field, code, detail });
   }
 
-  /** Whether the field is there and not null. */
+  /** Whether the field is present and not null. @param {string} field */
   has(field) {
     return (this.#values.get(field) ?? "null") !== "null";
   }
 
+  /** @template T @param {string} field @param {(literal: string) => T | Fault} read @returns {T | undefined} */
   #optional(field, read) {
-    if (!this.has(field)) return undefined;
-    const value = read(this.#values.get(field));
+    const literal = this.#values.get(field) ?? "null";
+    if (literal === "null") return undefined;
+    const value = read(literal);
     if (!(value instanceof Fault)) return value;
     this.refuse(field, value.code, value.detail);
     return undefined;
   }
 
+  /** @template T @param {string} field @param {(literal: string) => T | Fault} read */
   #required(field, read) {
     if (!this.has(field)) this.refuse(field, "required", "is required");
     return this.#optional(field, read);
   }
 
-  /** A string of 1 to `charsMax` characters that is not blank. */
+  /** A string of 1 to `charsMax` characters that is not blank. @param {string} field @param {number} charsMax */
   text(field, charsMax) {
     return this.#required(field, (literal) => readText(literal, charsMax, true));
   }
 
-  /** An identifier that is echoed. */
+  /** An identifier to echo. @param {string} field */
   id(field) {
     return this.#optional(field, (literal) => readText(literal, ID_CHARS_MAX, false));
   }
 
+  /** @param {string} field */
   boolean(field) {
     return this.#required(field, (literal) => {
       if (literal === "true" || literal === "false") return literal === "true";
@@ -76,7 +84,7 @@ export class Fields {
     });
   }
 
-  /** A finite number >= 0. */
+  /** A finite number >= 0. @param {string} field */
   nonNegative(field) {
     return this.#required(field, (literal) => {
       if (!NUMBER.test(literal)) return new Fault("wrong-type", "must be a number");
@@ -86,37 +94,39 @@ export class Fields {
     });
   }
 
-  /** An integer >= `min`. */
+  /** An integer >= `min`. @param {string} field */
   count(field, min = 0) {
     return this.#required(field, (literal) => readInteger(literal, min));
   }
 
-  /** A count that may be missing. */
+  /** @param {string} field */
   optionalCount(field) {
     return this.#optional(field, (literal) => readInteger(literal, 0));
   }
 
-  /** An integer from 0 to `max`. */
+  /** An integer from 0 to `max`. @param {string} field @param {number} max */
   integerUpTo(field, max) {
     return this.#required(field, (literal) => readInteger(literal, 0, max));
   }
 
-  /** One of the strings of `known`. */
+  /** @template {string} S @param {string} field @param {readonly S[]} known */
   oneOf(field, known) {
     if (!this.has(field)) this.refuse(field, "required", "is required");
     return this.optionalOneOf(field, known);
   }
 
-  /** One of the strings of `known`, if it is there. */
+  /** @template {string} S @param {string} field @param {readonly S[]} known @returns {S | undefined} */
   optionalOneOf(field, known) {
     return this.#optional(field, (literal) => {
       const text = readString(literal);
       if (text === null) return new Fault("wrong-type", "must be a string");
-      return known.includes(text) ? text : new Fault("unknown-value", `must be one of ${known.join(", ")}`);
+      const found = known.find((it) => it === text);
+      return found ?? new Fault("unknown-value", `must be one of ${known.join(", ")}`);
     });
   }
 }
 
+/** @param {string} literal @param {number} charsMax @param {boolean} isRequired */
 function readText(literal, charsMax, isRequired) {
   const text = readString(literal);
   if (text === null) return new Fault("wrong-type", "must be a string");
@@ -127,6 +137,7 @@ function readText(literal, charsMax, isRequired) {
   return text;
 }
 
+/** @param {string} literal @param {number} min */
 function readInteger(literal, min, max = Infinity) {
   const number = NUMBER.test(literal) ? Number(literal) : 0.5;
   // Beyond the range of doubles a number is infinite, and larger than every bound.

@@ -1,30 +1,31 @@
-// Reads a body as the server's JSON reader does. JSON.parse alone would be more lenient: it keeps the last of
-// two values for one name, rounds what does not fit, and takes halves of surrogate pairs for characters.
+// Parses a body as strictly as the server. JSON.parse alone keeps the last of two values for one name, rounds numbers,
+// and accepts unpaired surrogates.
 
+/** @import { FieldError } from "./index.js" */
 import { InvalidRequest } from "./errors.js";
 
-/** Largest body in bytes of UTF-8, as the server takes it. */
+/** The server's limit, in bytes of UTF-8. */
 export const BODY_BYTES_MAX = 64 << 10;
 
-/** Half of a surrogate pair: no character, so the server has no string with it. */
+/** Half of a surrogate pair is not a character, so the server accepts no string with one. */
 const HALF = /\p{Surrogate}/u;
 const HALVES = /\p{Surrogate}/gu;
 
-/** What gives a valid JSON text its structure, and its strings, in which the same characters mean nothing. */
+/** The tokens that structure a valid JSON text, and strings, which may contain the same characters. */
 const TOKENS = /[{}[\]:,]|"[^"\\]*(?:\\.[^"\\]*)*"/g;
 
-/** Refuses a body that is no JSON; also used where the bytes are no text. */
+/** The body is not JSON, or not even UTF-8. */
 export function malformed(why = "") {
   const detail = `The JSON is not valid${why && `: ${why}`}.`;
   return new InvalidRequest(400, "malformed-json", "The body is not valid JSON", detail);
 }
 
-/** Refuses a body that is JSON, but no object. */
+/** The body is JSON, but not an object. */
 export function notAnObject() {
   return invalid([{ field: "", code: "wrong-type", detail: "The body must be a JSON object" }]);
 }
 
-/** Refuses a body for what is wrong with its fields. */
+/** @param {FieldError[]} errors */
 export function invalid(errors) {
   const [{ field, detail }] = errors;
   const about = field === "" ? `${detail}.` : `${field}: ${detail}.`;
@@ -32,23 +33,23 @@ export function invalid(errors) {
   return new InvalidRequest(422, "validation-failed", "The request is not valid", all, errors);
 }
 
-/** Refuses a body that is too large. */
 export function tooLarge() {
   const detail = `The limit is ${BODY_BYTES_MAX} bytes.`;
   return new InvalidRequest(413, "payload-too-large", "The body is too large", detail);
 }
 
 /**
- * The members of a JSON object, each with the text of its value as it came: numbers are not rounded on the way.
- * A Map, in which `__proto__` is a name like any other.
+ * The members of a JSON object, each with the text of its value, so that numbers are not rounded. In a Map, where
+ * `__proto__` is a name like any other.
+ * @param {string} text
  */
 export function readObject(text) {
-  // No character has fewer bytes than UTF-16 units, and none more than three for each.
+  // A UTF-16 unit takes one to three bytes.
   const isLarge = text.length * 3 > BODY_BYTES_MAX;
   if (isLarge && (text.length > BODY_BYTES_MAX || new TextEncoder().encode(text).length > BODY_BYTES_MAX)) {
     throw tooLarge();
   }
-  // On the wire a half would have become this character.
+  // Sent as UTF-8, a half would have become this character.
   text = text.replace(HALVES, "\ufffd");
   let value;
   try {
@@ -57,13 +58,14 @@ export function readObject(text) {
     throw malformed();
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return members(text);
-  // The server reads these before it sees that they are no object.
+  // The server rejects these before it sees that they are not objects.
   if (value === Infinity || value === -Infinity || (typeof value === "string" && HALF.test(value))) throw malformed();
   throw notAnObject();
 }
 
-/** The members of a text that is known to be a valid object. */
+/** @param {string} text a valid JSON object */
 function members(text) {
+  /** @type {Map<string, string>} */
   const found = new Map();
   let depth = 0;
   let string = "";
@@ -73,7 +75,7 @@ function members(text) {
     else if (depth === 1 && (token === "," || token === "}") && start > 0) {
       const name = readString(string);
       if (name === null) throw malformed();
-      // Two values for one name mean different things to different readers.
+      // Readers disagree on which of two values counts.
       if (found.has(name)) throw malformed("a field is there twice");
       found.set(name, text.slice(start, index).trim());
       start = 0;
@@ -84,7 +86,7 @@ function members(text) {
   return found;
 }
 
-/** The string that a JSON text stands for, or null when it is another value or no valid string. */
+/** The string that a JSON text encodes, or null if it is not a valid string. @param {string} literal */
 export function readString(literal) {
   if (literal[0] !== '"') return null;
   const string = JSON.parse(literal);

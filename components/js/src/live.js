@@ -1,39 +1,45 @@
-// Follows the model that a Caudal host has in service. Whatever goes wrong, the last good model goes on scoring:
-// the one before, the one of an earlier visit, or the one that came with the package.
+// Follows the model that a Caudal host has in service. Whatever goes wrong, the last good model continues to score: the
+// previous one, the one of an earlier visit, or the one of the package.
 //
-// Only core modules come from the host: they can compute and nothing else. They run behind the glue of the package,
-// so a model that needs other glue is not taken. Not for models that nobody examined: an engine here cannot
-// interrupt one that never returns, so it is the host's gate that has to keep those out.
+// Only core modules come from the host, which can do nothing but compute. They run behind the glue of the package, so a
+// model that needs other glue is rejected. Engines cannot interrupt a core that never returns: the host's gate has to
+// keep such models out.
 
-import { examine, NotTaken, prove, readCore, readOffer } from "./offer.js";
+/** @import { Kind, LiveOptions, LiveProblem } from "./index.js" */
+/** @import { LivePlatform, Offer } from "./internal.js" */
+/** @import { Scorer } from "./scorer.js" */
+import { examine, prove, Rejection, readCore, readOffer } from "./offer.js";
 
-/** Longest time for one look at the host, in milliseconds, the core included. */
-const LOOK_MS_MAX = 10_000;
+/** For one check, including the core. */
+const CHECK_TIMEOUT_MS = 10_000;
 
-/** How long a page is kept waiting for the first look before it scores with what is there. */
-const START_MS_MAX = 3_000;
+/** How long a page waits for the first check before it scores with the model at hand. */
+const START_TIMEOUT_MS = 3_000;
 
-/** Time between two looks, in seconds: not a flood, and not longer than timers can wait. */
+/** Between two checks: not a flood, and no longer than timers can wait. */
 const SECONDS_MIN = 1;
 const SECONDS_MAX = 86_400;
 
-/** Where browsers keep the last good core of each kind, and in which header what the host said of it. */
+/** Where browsers store the last good core of each kind, and the header with its offer. */
 const CACHE = "caudal-scorers-1";
 const OFFER_HEADER = "x-caudal-offer";
 
-/** Starts to follow; resolves as soon as there is something to score with. */
+/**
+ * Resolves as soon as there is a model to score with.
+ * @param {LivePlatform} platform @param {Kind} kind @param {LiveOptions} options
+ */
 export async function follow(platform, kind, { base, everySeconds = 30, onChange = () => {} } = {}) {
   if (!(everySeconds >= SECONDS_MIN && everySeconds <= SECONDS_MAX)) {
     throw new RangeError(`everySeconds must be from ${SECONDS_MIN} to ${SECONDS_MAX}`);
   }
-  // Refuses right here what is no address.
-  const live = new Live(platform, kind, new URL(base), { everySeconds, onChange });
+  // Throws a TypeError if it is not an address.
+  const live = new Live(platform, kind, new URL(String(base)), { everySeconds, onChange });
   await live.start();
   return live;
 }
 
 class Live {
-  /** Why the host's model is not the one that scores, as {code, detail}; null when it is. */
+  /** Why the host's model does not score; null when it does. @type {LiveProblem | null} */
   problem = null;
 
   #platform;
@@ -41,16 +47,21 @@ class Live {
   #base;
   #everySeconds;
   #onChange;
+  /** @type {Scorer | null} */
   #scorer = null;
+  /** @type {string | null} */
   #etag = null;
-  /** The present look at the host, and the one that was asked for meanwhile. */
+  /** The present check. @type {Promise<boolean> | null} */
   #present = null;
+  /** The one that was requested meanwhile. @type {Promise<boolean> | null} */
   #next = null;
   #abort = new AbortController();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #isStarted = false;
   #isClosed = false;
 
+  /** @param {LivePlatform} platform @param {Kind} kind @param {URL} base @param {Required<Pick<LiveOptions, "everySeconds" | "onChange">>} options */
   constructor(platform, kind, base, { everySeconds, onChange }) {
     this.#platform = platform;
     this.#kind = kind;
@@ -63,20 +74,27 @@ class Live {
     return this.#kind;
   }
 
+  /** `start` resolves only with a scorer. */
+  get #ready() {
+    return /** @type {Scorer} */ (this.#scorer);
+  }
+
   get modelVersion() {
-    return this.#scorer.modelVersion;
+    return this.#ready.modelVersion;
   }
 
   get sha256() {
-    return this.#scorer.sha256;
+    return this.#ready.sha256;
   }
 
+  /** @type {Scorer["assess"]} */
   assess(request, options) {
-    return this.#scorer.assess(request, options);
+    return this.#ready.assess(request, options);
   }
 
+  /** @type {Scorer["assessText"]} */
   assessText(text, options) {
-    return this.#scorer.assessText(text, options);
+    return this.#ready.assessText(text, options);
   }
 
   async start() {
@@ -87,9 +105,9 @@ class Live {
     } catch (error) {
       failure = error;
     }
-    const look = this.check();
-    if (this.#scorer) await Promise.race([look, new Promise((done) => later(START_MS_MAX, done))]);
-    else await look;
+    const check = this.check();
+    if (this.#scorer) await Promise.race([check, new Promise((done) => later(START_TIMEOUT_MS, done))]);
+    else await check;
     if (!this.#scorer) {
       this.close();
       throw failure;
@@ -98,21 +116,23 @@ class Live {
   }
 
   /**
-   * Looks at the host now. Resolves to whether the model changed, and never rejects. One look at a time: asked for
-   * during one, it resolves after the next, so it never tells of an older state than that of the call.
+   * Resolves to whether the model changed, and never rejects. Checks do not overlap: a call during one resolves after the
+   * next, so its result is never older than the call.
+   * @returns {Promise<boolean>}
    */
   check() {
     if (this.#isClosed) return Promise.resolve(false);
-    this.#next ??= this.#present?.then(() => {
-      this.#next = null;
-      return this.check();
-    });
+    this.#next ??=
+      this.#present?.then(() => {
+        this.#next = null;
+        return this.check();
+      }) ?? null;
     if (this.#next) return this.#next;
     this.#present = this.#look();
     return this.#present;
   }
 
-  /** Ends all looking. What is there goes on scoring. */
+  /** Stops checking; the present model continues to score. */
   close() {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -123,50 +143,55 @@ class Live {
     clearTimeout(this.#timer);
     const abort = new AbortController();
     this.#abort = abort;
-    const patience = later(LOOK_MS_MAX, () => abort.abort());
+    const timeout = later(CHECK_TIMEOUT_MS, () => abort.abort());
     let hasChanged = false;
+    /** @type {LiveProblem | null} */
     let problem = null;
     try {
       hasChanged = await this.#follow(abort.signal);
     } catch (error) {
-      const isNotTaken = error instanceof NotTaken;
-      const detail = isNotTaken ? error.message : "the host gives no answer";
-      problem = { code: isNotTaken ? error.code : "unreachable", detail };
+      problem =
+        error instanceof Rejection
+          ? { code: error.code, detail: error.message }
+          : { code: "unreachable", detail: "the host does not answer" };
     }
-    clearTimeout(patience);
+    clearTimeout(timeout);
     this.#present = null;
     if (this.#isClosed) return false;
     this.problem = problem;
     this.#timer = later(this.#everySeconds * 1000, () => this.check());
-    if (hasChanged && this.#isStarted) this.#tell();
+    if (hasChanged && this.#isStarted) this.#notify();
     return hasChanged;
   }
 
+  /** @param {AbortSignal} signal */
   async #follow(signal) {
+    /** @type {Record<string, string>} */
     const condition = this.#etag ? { "If-None-Match": this.#etag } : {};
     const response = await this.#fetch(this.#address(), signal, condition);
     const { status } = response;
     if (status === 304) return false;
-    if (status === 404) throw new NotTaken("not-published", "the host does not publish models of this kind");
-    if (status === 409) throw new NotTaken("other-glue", "the model in service does not run in this package");
-    if (status !== 200) throw new NotTaken("unreachable", `the host answers ${status}`);
+    if (status === 404) throw new Rejection("not-published", "the host does not publish models of this kind");
+    if (status === 409) throw new Rejection("other-glue", "the model in service does not run in this package");
+    if (status !== 200) throw new Rejection("unreachable", `the host answers ${status}`);
     const offer = await readOffer(response);
     await examine(offer, this.#kind, this.#platform);
     const isNew = offer.sha256 !== this.#scorer?.sha256;
     if (isNew) await this.#take(offer, signal);
-    // Only now: what was not taken is to be looked at again.
+    // Only now: a rejected offer has to be examined again.
     this.#etag = response.headers.get("etag");
     return isNew;
   }
 
+  /** @param {Offer} offer @param {AbortSignal} signal */
   async #take(offer, signal) {
     const url = new URL(offer.core.url, this.#base);
-    if (url.origin !== this.#base.origin) throw new NotTaken("other-origin", "the core is on another origin");
+    if (url.origin !== this.#base.origin) throw new Rejection("other-origin", "the core is on another origin");
     const response = await this.#fetch(url, signal);
-    if (response.status !== 200) throw new NotTaken("unreachable", `the host answers ${response.status} for the core`);
+    if (response.status !== 200) throw new Rejection("unreachable", `the host answers ${response.status} for the core`);
     const bytes = await readCore(response, offer);
     const scorer = await prove(offer, bytes, this.#platform);
-    // The time may be over, or all of this closed.
+    // It may have timed out or been closed meanwhile.
     signal.throwIfAborted();
     this.#scorer = scorer;
     await this.#remember(offer, bytes);
@@ -176,28 +201,30 @@ class Live {
     return new URL(`/models/${this.#kind}/active`, this.#base);
   }
 
+  /** @param {URL} url @param {AbortSignal} signal @param {Record<string, string>} headers */
   #fetch(url, signal, headers = {}) {
     return fetch(url, { headers, signal, cache: "no-store", credentials: "omit", redirect: "error" });
   }
 
-  /** Keeps a core for the next visit. Without room or permission there is only the package then. */
+  /** Stores a core for the next visit, if there is room and permission. @param {Offer} offer @param {Uint8Array<ArrayBuffer>} bytes */
   async #remember(offer, bytes) {
     try {
       const cache = await this.#platform.caches?.open(CACHE);
       const kept = new Response(bytes, { headers: { [OFFER_HEADER]: JSON.stringify(offer) } });
       await cache?.put(this.#address().href, kept);
     } catch {
-      // Nothing depends on it.
+      // The next visit starts with the package's model.
     }
   }
 
-  /** The last good model of an earlier visit; proven again, since who knows who was at the cache. */
+  /** The last good model of an earlier visit; proven again, because other scripts can write to the cache. */
   async #recall() {
     try {
       const cache = await this.#platform.caches?.open(CACHE);
       const kept = await cache?.match(this.#address().href);
       if (!kept) return null;
-      const offer = JSON.parse(kept.headers.get(OFFER_HEADER));
+      /** @type {Offer} */
+      const offer = JSON.parse(kept.headers.get(OFFER_HEADER) ?? "null");
       await examine(offer, this.#kind, this.#platform);
       return await prove(offer, await readCore(kept, offer), this.#platform);
     } catch {
@@ -205,7 +232,7 @@ class Live {
     }
   }
 
-  #tell() {
+  #notify() {
     try {
       this.#onChange(this.modelVersion);
     } catch (error) {
@@ -214,9 +241,9 @@ class Live {
   }
 }
 
-/** A timer that does not keep a Node process alive. */
+/** A timer that does not keep a Node process alive. @param {number} ms @param {(value?: any) => void} run */
 function later(ms, run) {
-  const timer = setTimeout(run, ms);
+  const timer = /** @type {any} */ (setTimeout(run, ms));
   timer.unref?.();
   return timer;
 }

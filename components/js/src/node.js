@@ -1,5 +1,7 @@
 // The entry point for Node. Importing it reads no model: that happens in `load`.
 
+/** @import { LiveOptions } from "./index.js" */
+/** @import { Platform } from "./internal.js" */
 import { webcrypto } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
@@ -10,12 +12,14 @@ export { InvalidRequest, ModelFailed } from "./errors.js";
 
 const { subtle } = webcrypto;
 
+/** @type {Platform["core"]} */
 async function core(name, sha256) {
   const bytes = await readFile(new URL(`../dist/core/${name}.core.wasm`, import.meta.url));
   if ((await digest(subtle, bytes)) !== sha256) throw new Error(`the core of ${name} is not the one of this release`);
   return WebAssembly.compile(bytes);
 }
 
+/** @type {Platform} */
 const platform = {
   manifest: async () => (await import("../dist/manifest.js")).default,
   part: (kind) => import(`./${kind}.js`),
@@ -25,7 +29,7 @@ const platform = {
 
 export const load = loader(platform);
 
-/** Like `load`, and then follows what a Caudal host has in service. Nothing is kept for the next start. */
+/** Like `load`, but follows what a Caudal host has in service. Nothing is stored. @type {(kind: any, options?: LiveOptions) => Promise<any>} */
 export function live(kind, options) {
   return follow({ ...platform, load, subtle }, kind, options);
 }

@@ -1,17 +1,20 @@
-// Whether a person on a screen needs help: the request, what a correct answer looks like, its shape on the wire.
+// Whether a person needs help on a screen: request, checks of the answer, and the answer on the wire.
 
+/** @import { Part } from "./internal.js" */
+
+/** @type {"nudge"} */
 export const kind = "nudge";
 
-/** Longest name of a screen in characters. */
 const SCREEN_CHARS_MAX = 64;
 
-/** Above these difficulties a person needs help, and step by step. */
+/** Above these difficulties a person needs a hint, and step-by-step help. */
 const HELP_ABOVE = 0.4;
 const ASSIST_ABOVE = 0.75;
 
+/** @type {Record<string, string>} */
 const REASONS = { assist: "high_error_rate_or_time", info: "moderate_difficulty", warning: "low_difficulty" };
 
-/** The order in which fields are read is the order of the server's errors. */
+/** Fields are read in the order of the server's errors. @type {Part["read"]} */
 export function read(fields) {
   const echo = { user_id: fields.id("user_id"), session_id: fields.id("session_id") };
   const screen = fields.text("screen", SCREEN_CHARS_MAX);
@@ -26,7 +29,7 @@ export function read(fields) {
   return { request, echo: { ...echo, screen } };
 }
 
-/** What is wrong with an answer that no correct model gives; empty when nothing is. */
+/** @type {Part["fault"]} */
 export function fault({ needsHelp, difficultyScore: difficulty, recommendedNudgeType: type, reason }) {
   if (!(difficulty >= 0 && difficulty <= 1)) return "the difficulty is not a number from 0 to 1";
   if (type !== typeOf(difficulty)) return "the nudge type does not fit the difficulty";
@@ -35,11 +38,13 @@ export function fault({ needsHelp, difficultyScore: difficulty, recommendedNudge
   return "";
 }
 
+/** @param {number} difficulty */
 function typeOf(difficulty) {
   if (difficulty > ASSIST_ABOVE) return "assist";
   return difficulty > HELP_ABOVE ? "info" : "warning";
 }
 
+/** @type {Part["answer"]} */
 export function answer({ needsHelp, difficultyScore, recommendedNudgeType, reason }, echo, model_version) {
   const result = {
     needs_help: needsHelp,

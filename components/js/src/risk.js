@@ -1,11 +1,13 @@
-// Risk of a transfer: its request, what a correct answer looks like, and the answer's shape on the wire.
+// The risk of a transfer: request, checks of the answer, and the answer on the wire.
 
+/** @import { Part } from "./internal.js" */
+
+/** @type {"risk"} */
 export const kind = "risk";
 
-/** Last hour of a day. */
 const HOUR_MAX = 23;
 
-/** From these scores on a transfer is `medium` and `high`. */
+/** The lowest scores of `medium` and `high`. */
 const MEDIUM_FROM = 0.25;
 const HIGH_FROM = 0.75;
 
@@ -18,7 +20,7 @@ const FACTOR_CODES = [
   "LOW_HISTORY",
 ];
 
-/** The order in which fields are read is the order of the server's errors. */
+/** Fields are read in the order of the server's errors. @type {Part["read"]} */
 export function read(fields) {
   const echo = { user_id: fields.id("user_id") };
   const request = {
@@ -36,22 +38,24 @@ export function read(fields) {
   return { request, echo };
 }
 
-/** What is wrong with an answer that no correct model gives; empty when nothing is. */
+/** @type {Part["fault"]} */
 export function fault({ level, score, base, contributions, factors }) {
   if (!(score >= 0 && score <= 1)) return "the score is not a number from 0 to 1";
   if (level !== levelOf(score)) return "the level does not fit the score";
-  const weights = [base, ...contributions.map((it) => it.weight)];
+  const weights = [base, ...contributions.map((/** @type {any} */ it) => it.weight)];
   if (!weights.every(Number.isFinite)) return "a contribution is not a finite number";
-  if (!factors.every((code) => FACTOR_CODES.includes(code))) return "a factor code is unknown";
+  if (!factors.every((/** @type {string} */ code) => FACTOR_CODES.includes(code))) return "a factor code is unknown";
   if (level !== "low" && factors.length === 0) return "a medium or high verdict has no factor";
   return "";
 }
 
+/** @param {number} score */
 function levelOf(score) {
   if (score >= HIGH_FROM) return "high";
   return score >= MEDIUM_FROM ? "medium" : "low";
 }
 
+/** @type {Part["answer"]} */
 export function answer({ level, score, factors }, echo, model_version) {
   return { ...echo, model_version, result: { risk_level: level, risk_score: score, risk_factors: factors } };
 }

@@ -1,32 +1,35 @@
-// A scorer: one compiled core module behind the glue of its kind. No fetching here: the entry points do that.
+// A scorer: a compiled core module behind the glue of its kind.
 
+/** @import { Glue, Part } from "./internal.js" */
 import { ModelFailed } from "./errors.js";
 import { Fields } from "./fields.js";
 
 /**
- * Runs a component. Each call gets a core instance of its own, with new memory and globals, so nothing that one
- * request left behind can reach the next. The glue around it is set up once: it holds no state of the model, and
- * setting it up takes ten times as long as a call.
+ * Runs a component. Each call gets its own core instance, with fresh memory and globals, so that nothing passes from one
+ * request to the next. The glue is set up once, which takes ten times as long as a call; it has no state of the model.
  */
 class Component {
   #module;
   #instantiate;
+  /** @type {any} */
   #glue = null;
-  /** Exports of the instance of the present call. */
+  /** Exports of the instance of the present call. @type {any} */
   #exports = null;
 
+  /** @param {WebAssembly.Module} module @param {Glue["instantiate"]} instantiate */
   constructor(module, instantiate) {
     this.#module = module;
     this.#instantiate = instantiate;
   }
 
+  /** @template T @param {(glue: any) => T} call @returns {T} */
   run(call) {
     try {
       this.#exports = new WebAssembly.Instance(this.#module, {}).exports;
       this.#glue ??= this.#bind();
       return call(this.#glue);
     } catch (error) {
-      // The glue goes on refusing after a trap; the next call sets up another.
+      // After a trap the glue refuses every call, so the next one sets up another.
       this.#glue = null;
       throw new ModelFailed(error);
     } finally {
@@ -34,25 +37,25 @@ class Component {
     }
   }
 
-  /** Glue whose core stands in for whichever instance is the present one. */
+  /** Glue around a proxy that forwards to the present instance. */
   #bind() {
-    const standIn = Object.create(null);
+    const proxy = Object.create(null);
     for (const { name, kind } of WebAssembly.Module.exports(this.#module)) {
       const present = () => this.#exports[name];
-      standIn[name] =
+      proxy[name] =
         kind === "memory"
           ? Object.defineProperty({}, "buffer", { get: () => present().buffer })
-          : (...values) => present()(...values);
+          : (/** @type {unknown[]} */ ...values) => present()(...values);
     }
     return this.#instantiate(
       () => this.#module,
       {},
-      () => ({ exports: standIn }),
+      () => ({ exports: proxy }),
     );
   }
 }
 
-/** What may be told of a request: not more than was sent. */
+/** Echoes only what was sent. @param {object} echo */
 function present(echo) {
   return Object.fromEntries(Object.entries(echo).filter(([, value]) => value !== undefined));
 }
@@ -61,22 +64,29 @@ export class Scorer {
   #kind;
   #component;
 
-  /** `kind` is the module of that name; `instantiate` comes from its glue. */
+  /**
+   * @param {Part} kind @param {WebAssembly.Module} module @param {Glue["instantiate"]} instantiate
+   * @param {{ modelVersion: string, sha256: string }} identity
+   */
   constructor(kind, module, instantiate, { modelVersion, sha256 }) {
     this.#kind = kind;
     this.#component = new Component(module, instantiate);
-    Object.assign(this, { kind: kind.kind, modelVersion, sha256 });
+    this.kind = kind.kind;
+    this.modelVersion = modelVersion;
+    this.sha256 = sha256;
   }
 
-  /** What the component says of itself. */
+  /** The component's description of itself. */
   describe() {
     return this.#component.run((glue) => glue.model.describe());
   }
 
+  /** @param {unknown} request @param {{ language?: string }} [options] */
   assess(request, options) {
     return this.assessText(JSON.stringify(request) ?? "", options);
   }
 
+  /** @param {string} text @param {{ language?: string }} [options] */
   assessText(text, options) {
     const { kind, read, fault, answer } = this.#kind;
     const fields = new Fields(text);

@@ -1,6 +1,6 @@
-// The entry point for workerd. It compiles nothing at run time, so every model of the package is imported here
-// and the worker's bundle holds them all.
+// The entry point for workerd, which compiles nothing at run time: the worker's bundle contains every model.
 
+/** @import { Part } from "./internal.js" */
 import accessibility1 from "../dist/core/accessibility-1.core.wasm";
 import nudge1 from "../dist/core/nudge-1.core.wasm";
 import risk1 from "../dist/core/risk-1.core.wasm";
@@ -18,16 +18,17 @@ export { InvalidRequest, ModelFailed } from "./errors.js";
 
 const PARTS = { risk, nudge, accessibility };
 const GLUE = { risk: riskGlue, nudge: nudgeGlue, accessibility: accessibilityGlue };
+/** @type {Record<string, WebAssembly.Module>} */
 const CORES = { "risk-2": risk2, "risk-1": risk1, "nudge-1": nudge1, "accessibility-1": accessibility1 };
 
 export const load = loader({
   manifest: async () => manifest,
-  part: async (kind) => PARTS[kind],
+  part: async (kind) => /** @type {Part} */ (PARTS[kind]),
   glue: async (kind) => GLUE[kind],
   core: async (name) => CORES[name],
 });
 
-/** There is none: workerd takes no code at run time. Choose among the models of the package by configuration. */
+/** Not available. @type {(kind: unknown, options?: unknown) => Promise<never>} */
 export async function live() {
   throw new Error("workerd compiles nothing at run time: use load(), and choose the model by configuration");
 }

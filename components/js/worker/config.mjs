@@ -3,7 +3,7 @@
 //   --address HOST:PORT        where to listen; 127.0.0.1:8787 when left out
 //   --bind NAME=VALUE          a binding, such as RISK_MODEL=risk-1; may be repeated
 //
-// workerd wants every module listed. They stand in the configuration itself, so that it is one file for anywhere.
+// workerd needs a list of all modules. They are part of the configuration, which is therefore a single file.
 
 import { readFileSync, realpathSync } from "node:fs";
 import { posix } from "node:path";
@@ -12,10 +12,10 @@ import { parseArgs } from "node:util";
 
 const PACKAGE = new URL("../", import.meta.url);
 const MAIN = "worker/worker.js";
-/** The behaviour of workerd that the worker was tested with. */
+/** The behaviour of workerd that the worker is tested with. */
 const COMPATIBILITY_DATE = "2026-10-01";
 
-/** All modules, by their paths in the package, the main one first. */
+/** All modules by path, the main one first. */
 export function modules() {
   const found = new Map();
   const visit = (path) => {
@@ -23,7 +23,9 @@ export function modules() {
     const bytes = readFileSync(new URL(path, PACKAGE));
     found.set(path, bytes);
     if (!path.endsWith(".js")) return;
-    for (const [, target] of bytes.toString().matchAll(/\b(?:from|import)\s*"(\.[^"]+)"/g)) {
+    // Comments have imports of types.
+    const code = bytes.toString().replaceAll(/\/\*.*?\*\//gs, "");
+    for (const [, target] of code.matchAll(/\b(?:from|import)\s*"(\.[^"]+)"/g)) {
       visit(posix.join(posix.dirname(path), target));
     }
   };
@@ -31,7 +33,7 @@ export function modules() {
   return found;
 }
 
-// JSON's escapes are those of the configuration's language too, as far as our texts need them.
+// For our texts, JSON's escapes are those of the configuration language too.
 const text = (value) => JSON.stringify(value);
 
 function module([path, bytes]) {

@@ -1,44 +1,51 @@
-// The bundled models: which of them answers, and a report on all. A name that the bundle does not have is a fault of
-// the configuration: nothing answers in its place.
+// The bundled models: which of them answers, and a health report on all. For a name that is not in the bundle there is no
+// fallback: the configuration is wrong.
 
+/** @import { Kind } from "../src/index.js" */
+/** @import { Scorer } from "../src/scorer.js" */
 import manifest from "../dist/manifest.js";
 import { load } from "../src/workerd.js";
 
 /** The binding that names the model of a kind. */
+/** @type {Record<Kind, string>} */
 const BINDINGS = { accessibility: "ACCESSIBILITY_MODEL", nudge: "NUDGE_MODEL", risk: "RISK_MODEL" };
 
-/** Every scorer by the name of its model, ready before the first request. */
+/** By the name of the model; ready before the first request. @type {Map<string, Scorer>} */
 const SCORERS = new Map();
 for (const [name, { kind }] of Object.entries(manifest.models)) SCORERS.set(name, await load(kind, { model: name }));
 
-/** The configuration asks for what is not here. */
+/** The configuration names a model that is not in the bundle. */
 export class BadConfiguration extends Error {}
 
-/** The scorer that is configured for a kind, or else the package's default. */
+/**
+ * The scorer that is configured for a kind, or else the package's default.
+ * @typedef {Record<string, string | undefined>} Env
+ * @param {Kind} kind @param {Env} env
+ */
 export function scorerOf(kind, env) {
   const names = Object.keys(manifest.models).filter((name) => manifest.models[name].kind === kind);
   const binding = BINDINGS[kind];
-  const name = env[binding] ?? names.find((it) => manifest.models[it].default);
-  if (names.includes(name)) return SCORERS.get(name);
+  const name = env[binding] ?? names.find((it) => manifest.models[it].default) ?? "";
+  const scorer = names.includes(name) && SCORERS.get(name);
+  if (scorer) return scorer;
   throw new BadConfiguration(`${binding} names "${name}"; this worker has ${names.join(", ")}`);
 }
 
+/** @type {number | null} */
 let startedAt = null;
 
-/**
- * The host's health report, for the kinds that are here. It fails on any fault of the configuration: a worker is
- * not half deployed.
- */
+/** The host's health report. Any fault of the configuration fails it, because a worker is not half deployed. @param {Env} env */
 export function health(env) {
-  // Time stands still while a worker starts, so it is counted from the first report on.
+  // The clock stands still while a worker starts, so uptime counts from the first report.
   startedAt ??= Date.now();
+  /** @type {Record<string, { loaded: boolean, version?: string, sha256?: string, deployment_error?: string }>} */
   const models = {};
-  for (const kind of Object.keys(BINDINGS)) {
+  for (const kind of /** @type {Kind[]} */ (Object.keys(BINDINGS))) {
     try {
       const { modelVersion: version, sha256 } = scorerOf(kind, env);
       models[kind] = { loaded: true, version, sha256 };
     } catch (error) {
-      models[kind] = { loaded: false, deployment_error: error.message };
+      models[kind] = { loaded: false, deployment_error: String(/** @type {Error} */ (error).message) };
     }
   }
   const isWell = Object.values(models).every((model) => model.loaded);

@@ -1,13 +1,24 @@
 // Failures as application/problem+json (RFC 9457), in the host's words.
 
-/** Seconds after which a client may try again when a model is not available. */
+/** @import { Failure } from "../src/internal.js" */
 const RETRY_AFTER_SECONDS = "1";
 
-/** A failure that is no matter of what stands in the body. */
+/** A failure that has nothing to do with the content of the body. */
 export class Problem extends Error {
+  /** @type {{ field: string, code: string, detail: string }[]} */
+  errors = [];
+
+  /**
+   * @param {number} status @param {string} code @param {string} title @param {string} detail
+   * @param {Record<string, string>} headers
+   */
   constructor(status, code, title, detail, headers = {}) {
     super(title);
-    Object.assign(this, { status, code, title, detail, headers, errors: [] });
+    this.status = status;
+    this.code = code;
+    this.title = title;
+    this.detail = detail;
+    this.headers = headers;
   }
 }
 
@@ -15,6 +26,7 @@ export function notFound() {
   return new Problem(404, "not-found", "There is no such resource", "Nothing is found under this path.");
 }
 
+/** @param {string[]} methods */
 export function methodNotAllowed(methods) {
   const detail = "The Allow header lists the methods of this path.";
   return new Problem(405, "method-not-allowed", "The method is not allowed here", detail, { Allow: methods.join(",") });
@@ -30,6 +42,7 @@ export function internalError() {
   return new Problem(500, "internal-error", "Something went wrong on our side", detail);
 }
 
+/** @param {Failure} failure @param {string} instance @param {string} requestId */
 export function answerProblem({ status, code, title, detail, errors, headers }, instance, requestId) {
   const type = `urn:caudal:problem:${code}`;
   const faults = errors.length > 0 ? errors : undefined;

@@ -1,27 +1,33 @@
-// The assistance API for workerd: the three scores and the health report, with the bodies, statuses and problems of
-// the Caudal host. Which of the bundled models answers is configuration: RISK_MODEL, NUDGE_MODEL,
-// ACCESSIBILITY_MODEL. Not for deciding who may ask: put it where only your own services reach it.
+// The assistance API for workerd: the three scores and the health report, with the bodies, statuses and problems of the
+// Caudal host. The bindings RISK_MODEL, NUDGE_MODEL and ACCESSIBILITY_MODEL choose among the bundled models. There is no
+// authentication: put the worker where only your own services can reach it.
 
+/** @import { Kind } from "../src/index.js" */
+/** @import { Failure } from "../src/internal.js" */
+/** @import { Env } from "./models.js" */
 import { InvalidRequest, ModelFailed } from "../src/errors.js";
 import { readText } from "./body.js";
 import { preferredLanguage } from "./language.js";
 import { BadConfiguration, health, scorerOf } from "./models.js";
 import { answerProblem, internalError, methodNotAllowed, notFound, Problem } from "./problem.js";
 
-/** What a path does, by method. */
-const ROUTES = new Map([
-  ["/ai/risk", { POST: (request, env) => assess("risk", request, env) }],
-  ["/ai/nudge", { POST: (request, env) => assess("nudge", request, env) }],
-  ["/ai/accessibility", { POST: (request, env) => assess("accessibility", request, env) }],
-  ["/ai/health", { GET: (_, env) => health(env), HEAD: (_, env) => health(env) }],
-]);
+/** @typedef {(request: Request, env: Env) => Response | Promise<Response>} Handler */
 
+/** Handlers by path and method. @type {Map<string, Record<string, Handler>>} */
+const ROUTES = new Map();
+ROUTES.set("/ai/risk", { POST: (request, env) => assess("risk", request, env) });
+ROUTES.set("/ai/nudge", { POST: (request, env) => assess("nudge", request, env) });
+ROUTES.set("/ai/accessibility", { POST: (request, env) => assess("accessibility", request, env) });
+ROUTES.set("/ai/health", { GET: (_, env) => health(env), HEAD: (_, env) => health(env) });
+
+/** @param {Kind} kind @param {Request} request @param {Env} env */
 async function assess(kind, request, env) {
   const text = await readText(request);
   const language = preferredLanguage(request.headers.get("accept-language"));
   return Response.json(scorerOf(kind, env).assessText(text, { language }));
 }
 
+/** @param {Request} request @param {Env} env @param {string} path */
 function route(request, env, path) {
   const methods = ROUTES.get(path);
   if (!methods) throw notFound();
@@ -29,15 +35,16 @@ function route(request, env, path) {
   return methods[request.method](request, env);
 }
 
-/** What is told of a failure. What is wrong on our side is logged and not told. */
+/** The failure to answer with; faults of our own are logged and not disclosed. @param {unknown} error @param {string} requestId @returns {Failure} */
 function problemOf(error, requestId) {
   if (error instanceof InvalidRequest || error instanceof Problem) return error;
-  console.error(requestId, error, error.cause ?? "");
+  console.error(requestId, error, error instanceof Error ? (error.cause ?? "") : "");
   if (error instanceof BadConfiguration) return new ModelFailed(error);
   return error instanceof ModelFailed ? error : internalError();
 }
 
 export default {
+  /** @param {Request} request @param {Env} env */
   async fetch(request, env) {
     const { pathname } = new URL(request.url);
     const requestId = crypto.randomUUID();

@@ -1,9 +1,9 @@
-//! Interaction events: redaction before they are queued, storage after consent is checked again.
+//! Interaction events: redacted before they are queued, stored after consent is checked again.
 //!
-//! The queue is a table, so an event that was accepted survives a restart.
+//! The queue is a table, so accepted events survive a restart.
 
 mod redaction;
 mod worker;
 
-pub use redaction::redact;
+pub(crate) use redaction::redact;
 pub use worker::EventWorker;

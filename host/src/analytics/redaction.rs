@@ -1,8 +1,7 @@
-//! Takes personal and financial data out of free text.
+//! Removes personal and financial data from free text.
 //!
-//! Events carry behaviour only. What looks like an account, card or phone number, an e-mail
-//! address, a CURP or RFC, or an amount of money is replaced by a word that says what stood there.
-//! In doubt it is taken out.
+//! Events describe behaviour only. Anything that looks like an account, card or phone number, an email address, a CURP
+//! or RFC, or an amount of money is replaced by a placeholder that names its kind. In doubt it is removed.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -11,28 +10,26 @@ use regex::Regex;
 
 use crate::domain::account_number::luhn_checks;
 
-/// Fewest digits in a row, spaces and punctuation aside, that are taken for a number of a person.
+/// Shortest run of digits, spaces and punctuation aside, that counts as personal.
 const PERSONAL_DIGITS_MIN: usize = 10;
 
-/// Digits of a payment card.
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 
 struct Rule {
     pattern: Regex,
-    /// Whether `_` separates words here: it does in labels like `confirm_1500.50`, while it is a
-    /// letter of an address.
+    /// Whether `_` separates words, as in `confirm_1500.50`; in an email address it does not.
     underscore_separates: bool,
-    /// What to write instead; none to leave it.
-    word: fn(&str) -> Option<&'static str>,
+    /// The placeholder for a match; `None` to keep it.
+    placeholder: fn(&str) -> Option<&'static str>,
 }
 
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let rule = |pattern: &str, word| Rule { pattern: compile(pattern), underscore_separates: true, word };
+    let rule = |pattern: &str, placeholder| Rule { pattern: compile(pattern), underscore_separates: true, placeholder };
     vec![
         Rule { underscore_separates: false, ..rule(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)*", |_| Some("[email]")) },
         rule(r"(?i)\b[A-ZÑ&]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d?\b", |_| Some("[curp]")),
         rule(r"(?i)\b[A-ZÑ&]{3,4}\d{6}[A-Z\d]{3}\b", |_| Some("[rfc]")),
-        // Before long numbers: an amount with its currency is not a phone number.
+        // Before long numbers: an amount with a currency is not a phone number.
         rule(r"(?i)(?:[$€]|\b(?:mxn|usd|eur)\b)\s*\$?\s*\d[\d,.]*", |_| Some("[amount]")),
         rule(
             r"(?i)\b\d[\d,. ]*\s*(?:(?:mil|millon(?:es)?|millón)\s*)?(?:mxn|usd|eur|pesos?|dolares|dólares|dollars?|centavos)\b",
@@ -67,21 +64,20 @@ fn decimal_number(found: &str) -> Option<&'static str> {
     is_money.then_some("[amount]")
 }
 
-/// The text without what must not be kept.
-pub fn redact(text: &str) -> String {
+pub(crate) fn redact(text: &str) -> String {
     RULES.iter().fold(text.to_owned(), |text, rule| rule.apply(&text))
 }
 
 impl Rule {
     fn apply(&self, text: &str) -> String {
-        // The same length in bytes, so that what is found in one stands at the same place in the other.
+        // Replacing a byte with a byte keeps the offsets of matches valid in `text`.
         let searched = if self.underscore_separates { Cow::from(text.replace('_', " ")) } else { Cow::from(text) };
         let mut redacted = String::with_capacity(text.len());
         let mut end = 0;
         for found in self.pattern.find_iter(&searched) {
-            let Some(word) = (self.word)(found.as_str()) else { continue };
+            let Some(placeholder) = (self.placeholder)(found.as_str()) else { continue };
             redacted.push_str(&text[end..found.start()]);
-            redacted.push_str(word);
+            redacted.push_str(placeholder);
             end = found.end();
         }
         redacted.push_str(&text[end..]);
@@ -94,7 +90,7 @@ mod tests {
     use super::redact;
 
     #[test]
-    fn personal_and_financial_data_is_taken_out() {
+    fn personal_and_financial_data_is_removed() {
         for (text, want) in [
             ("to 012180004643051249 now", "to [clabe] now"),
             ("0121-8000 4643.0512 49", "[clabe]"),
@@ -126,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn behaviour_stays() {
+    fn behaviour_is_kept() {
         for text in [
             "transfer_amount",
             "step 2 of 4",

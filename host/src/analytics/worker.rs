@@ -1,4 +1,4 @@
-//! Stores queued events in batches, for those users who consent at that moment.
+//! Moves queued events to the store in batches, if their users still consent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,37 +10,34 @@ use tokio::task::JoinHandle;
 use crate::clock::Clock;
 use crate::db::events;
 
-/// Events of one batch: one statement of a few milliseconds.
+/// One statement of a few milliseconds.
 const BATCH_LENGTH_MAX: i64 = 500;
 
-/// Longest time that an event waits when nobody woke the worker, for example after a restart or
-/// when another host queued it.
-const IDLE: Duration = Duration::from_secs(5);
+/// Longest wait of an event that did not wake the worker: queued before a restart, or by another host.
+const POLL_EVERY: Duration = Duration::from_secs(5);
 
-/// How long stored events are kept, in days: enough for a quarter's figures, and no longer than their
-/// purpose needs.
+/// Enough for quarterly figures, and no longer than the purpose requires.
 const RETENTION_DAYS: i64 = 90;
 
-/// How often outdated events are looked for: an hour more or less of ninety days does not matter.
 const PURGE_EVERY: Duration = Duration::from_secs(3600);
 
-/// Wakes the worker; cheap to clone.
+/// A handle to the worker; cheap to clone.
 #[derive(Clone, Default)]
 pub struct EventWorker {
     woken: Arc<Notify>,
 }
 
 impl EventWorker {
-    /// Starts the worker's task. It may be aborted at any moment: each step is one statement, and
-    /// what is not stored stays queued.
+    /// Starts the worker. Its task is safe to abort at any moment: each step is one statement, and events that are not
+    /// stored stay queued.
     pub fn start(db: PgPool, clock: Clock) -> (Self, JoinHandle<()>) {
         let worker = Self::default();
         let task = tokio::spawn(run(worker.clone(), db, clock));
         (worker, task)
     }
 
-    /// Says that something was queued.
-    pub fn wake(&self) {
+    /// To be called after queueing an event.
+    pub(crate) fn wake(&self) {
         self.woken.notify_one();
     }
 }
@@ -53,10 +50,10 @@ async fn run(worker: EventWorker, db: PgPool, clock: Clock) {
         }
         tokio::select! {
             () = worker.woken.notified() => {}
-            () = tokio::time::sleep(IDLE) => {}
+            () = tokio::time::sleep(POLL_EVERY) => {}
             _ = purge.tick() => {
-                if let Err(error) = delete_outdated(&db, &clock).await {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "cannot delete outdated events");
+                if let Err(error) = delete_expired(&db, &clock).await {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "cannot delete expired events");
                 }
             }
         }
@@ -69,12 +66,12 @@ async fn store_all(pool: &PgPool, clock: &Clock) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-async fn delete_outdated(pool: &PgPool, clock: &Clock) -> Result<(), sqlx::Error> {
+async fn delete_expired(pool: &PgPool, clock: &Clock) -> Result<(), sqlx::Error> {
     let mut db = pool.acquire().await?;
     let before = clock.now() - time::Duration::days(RETENTION_DAYS);
     let deleted = events::delete_events_before(&mut db, before).await?;
     if deleted > 0 {
-        tracing::info!(deleted, "deleted outdated events");
+        tracing::info!(deleted, "deleted expired events");
     }
     Ok(())
 }

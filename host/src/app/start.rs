@@ -20,7 +20,7 @@ use crate::ledger::{Ledger, LedgerConfig};
 use crate::models::Models;
 use crate::outbox::Outbox;
 use crate::rail::courier::Courier;
-use crate::rail::{Push, Rail};
+use crate::rail::{Notification, Rail};
 use crate::wasm::Runtime;
 
 /// The configuration of an [`App`].
@@ -41,7 +41,7 @@ pub struct Config {
 /// A rail and its notifications.
 pub struct RailHandle {
     pub rail: Arc<dyn Rail>,
-    pub notifications: mpsc::Receiver<Push>,
+    pub notifications: mpsc::Receiver<Notification>,
 }
 
 /// The tasks behind an [`App`]. When dropped, they keep running.

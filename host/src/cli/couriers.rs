@@ -7,29 +7,21 @@ use anyhow::{Context as _, Result};
 use tokio::sync::mpsc;
 
 use crate::app::start::RailHandle;
-use crate::config::{self, RailKind};
+use crate::config;
 use crate::domain::transfer::RailName;
 use crate::rail::Rail;
-use crate::rail::courier::PUSHES_MAX;
+use crate::rail::courier::NOTIFICATIONS_MAX;
 use crate::rail::simulated::{Behaviour, Simulated};
 use crate::rail::stp::{Settings, Stp};
 
-pub(super) fn name(rail: &config::Rail) -> RailName {
-    match rail.kind {
-        RailKind::Instant => RailName::Instant,
-        RailKind::Simulated => RailName::Simulated,
-        RailKind::Stp => RailName::Stp,
-    }
-}
-
 /// `None` for the instant rail, where payments settle at once. Sends nothing yet.
 pub(super) fn open(rail: &config::Rail) -> Result<Option<RailHandle>> {
-    let (pushes, notifications) = mpsc::channel(PUSHES_MAX);
+    let (sender, notifications) = mpsc::channel(NOTIFICATIONS_MAX);
     let rail: Arc<dyn Rail> = match rail.kind {
-        RailKind::Instant => return Ok(None),
-        RailKind::Simulated => Arc::new(Simulated::new(behaviour(rail), pushes)),
+        RailName::Instant => return Ok(None),
+        RailName::Simulated => Arc::new(Simulated::new(behaviour(rail), sender)),
         // STP's notifications arrive over HTTP.
-        RailKind::Stp => Arc::new(stp(rail).context("--rail stp cannot be used")?),
+        RailName::Stp => Arc::new(stp(rail).context("--rail stp cannot be used")?),
     };
     Ok(Some(RailHandle { rail, notifications }))
 }

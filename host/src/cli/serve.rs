@@ -123,7 +123,7 @@ impl Signals {
 
 fn terms(serve: &Serve) -> Terms {
     Terms {
-        rail: couriers::name(&serve.rail),
+        rail: serve.rail.kind,
         cooling_seconds: serve.beneficiary_cooling.as_secs(),
         per_transfer_limit: serve.limits.per_transfer,
         per_day_limit: serve.limits.per_day,

@@ -3,11 +3,13 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use super::Jwt;
 use super::ledger::amount;
 use crate::domain::money::Money;
+use crate::domain::transfer::RailName;
 use crate::rail::stp::INSTITUTION;
 
 /// Scorers that may be published.
@@ -32,15 +34,19 @@ pub enum ClabePolicy {
     Enforce,
 }
 
-/// Rails that transfers may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RailKind {
-    /// Settles in the moment in which it is made.
-    Instant,
-    /// A stand-in for SPEI with its delays, refusals and returns.
-    Simulated,
-    /// SPEI, by the API of the participant STP.
-    Stp,
+impl ValueEnum for RailName {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self {
+            Self::Instant => "Settles at once, in the bank's own books",
+            Self::Simulated => "A stand-in for SPEI with its delays, rejections and returns",
+            Self::Stp => "SPEI, through the participant STP",
+        };
+        Some(PossibleValue::new(self.as_str()).help(help))
+    }
 }
 
 /// How transfers leave the bank.
@@ -49,7 +55,7 @@ pub enum RailKind {
 pub struct Rail {
     /// Rail that carries transfers out of the bank
     #[arg(long = "rail", env = "CAUDAL_RAIL", value_enum, default_value = "instant")]
-    pub kind: RailKind,
+    pub kind: RailName,
     /// Longest time the simulated rail takes to settle a payment
     #[arg(long, env = "CAUDAL_SIMULATED_DELAY", default_value = "2s", value_parser = humantime::parse_duration)]
     pub simulated_delay: std::time::Duration,

@@ -1,4 +1,4 @@
-//! Accounts with their balances, for reading. The ledger writes them.
+//! Accounts and their balances, read-only: the ledger writes them.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -7,28 +7,19 @@ use uuid::Uuid;
 use super::Position;
 use crate::domain::money::Money;
 
-/// An account and what is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Account {
-    /// Id.
-    pub account_id: Uuid,
-    /// As given.
-    pub account_number: String,
-    /// As given.
-    pub account_type: String,
-    /// Present balance.
-    pub balance: Money,
-    /// `MXN`.
-    pub currency: String,
-    /// When it was opened.
-    pub created_at: OffsetDateTime,
+pub(crate) struct Account {
+    pub(crate) account_id: Uuid,
+    pub(crate) account_number: String,
+    pub(crate) account_type: String,
+    pub(crate) balance: Money,
+    /// Always `MXN`.
+    pub(crate) currency: String,
+    pub(crate) created_at: OffsetDateTime,
 }
 
-/// A user's accounts, oldest first, after `position`.
-///
-/// # Errors
-/// When the database fails.
-pub async fn list_accounts(
+/// Oldest first, after `position`.
+pub(crate) async fn list_accounts(
     db: &mut PgConnection,
     owner: &str,
     position: Option<Position>,
@@ -56,11 +47,8 @@ pub async fn list_accounts(
     Ok(rows.into_iter().map(Account::from).collect())
 }
 
-/// One of the user's own accounts.
-///
-/// # Errors
-/// When the database fails.
-pub async fn find_account(
+/// `None` also if the account is another user's.
+pub(crate) async fn find_account(
     db: &mut PgConnection,
     owner: &str,
     account_id: Uuid,
@@ -80,7 +68,6 @@ pub async fn find_account(
     Ok(row.map(Account::from))
 }
 
-/// As it comes from the tables.
 struct Row {
     account_id: Uuid,
     account_number: String,

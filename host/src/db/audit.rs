@@ -1,33 +1,24 @@
-//! Proofs over the whole ledger, by SQL that shares nothing with the code that writes it.
+//! Checks of the whole ledger, in SQL that shares nothing with the code that writes it.
 
 use sqlx::PgConnection;
 
-/// One check: what holds, and how many rows break it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What has to hold.
     pub rule: &'static str,
-    /// Rows that break it; 0 is good.
+    /// How many rows break the rule.
     pub broken: i64,
 }
 
-/// Counts of what was looked at.
+/// How much was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Census {
-    /// Customer accounts.
+    /// Of customers.
     pub accounts: i64,
-    /// Transfers of every kind.
     pub transfers: i64,
-    /// Entries.
     pub entries: i64,
-    /// Batches.
     pub batches: i64,
 }
 
-/// Counts the ledger's rows.
-///
-/// # Errors
-/// When the database fails.
 pub async fn count_rows(db: &mut PgConnection) -> Result<Census, sqlx::Error> {
     sqlx::query_as!(
         Census,
@@ -42,11 +33,8 @@ pub async fn count_rows(db: &mut PgConnection) -> Result<Census, sqlx::Error> {
     .await
 }
 
-/// Checks conservation, balances and history; run it in a repeatable-read transaction, so that all
-/// checks see the same moment.
-///
-/// # Errors
-/// When the database fails.
+/// Checks conservation of money, balances and history. Run it in a repeatable-read transaction, so that all checks see
+/// the same snapshot.
 pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
     let row = sqlx::query!(
         r#"
@@ -165,22 +153,22 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
     Ok(vec![
         finding("the balances of all accounts add up to zero", row.not_conserved),
         finding("no balance is below its floor", row.overdrawn),
-        finding("each balance belongs to an account and has its floor", row.odd_balances),
-        finding("all stripes of a bank's account together are not below zero", row.overdrawn_banks),
-        finding("no entry is older than the one before it", row.steps_back),
+        finding("each balance belongs to an account and has the floor of its kind", row.odd_balances),
+        finding("no bank account is negative over all its stripes", row.overdrawn_banks),
+        finding("no entry is older than the entry before it", row.steps_back),
         finding("each customer account has a balance", row.accounts_without_balance),
         finding("each entry has a balance", row.entries_without_balance),
         finding("each balance is the sum of its entries", row.unexplained_balances),
-        finding("each entry continues the balance before it", row.broken_steps),
-        finding("each transfer's money is where its status says", row.unbalanced_transfers),
-        finding("each transfer's statuses are ones that can follow each other", row.odd_lives),
-        finding("pending transfers, and no others, are with a rail", row.odd_payments),
-        finding("each return brings a settled transfer's money back", row.odd_returns),
+        finding("each entry continues from the balance of the entry before it", row.broken_steps),
+        finding("each transfer's money is where its status says it is", row.unbalanced_transfers),
+        finding("each transfer's statuses form a valid sequence", row.odd_lives),
+        finding("exactly the pending transfers are with a rail", row.odd_payments),
+        finding("each return belongs to a settled transfer of the same amount, account and owner", row.odd_returns),
         finding("each entry belongs to a transfer", row.stray_entries),
-        finding("each status is the last one recorded", row.untold_statuses),
-        finding("each idempotency key points at a transfer of its owner", row.stray_keys),
+        finding("each transfer's status is the last one recorded", row.untold_statuses),
+        finding("each idempotency key refers to a transfer of its owner", row.stray_keys),
         finding("no chain of batches has a gap", row.gaps),
-        finding("each transfer is between its owner's account and the bank's", row.transfers_of_others),
-        finding("each batch has the transfers, statuses, entries and keys that it wrote", row.odd_batches),
+        finding("each transfer is between its owner's account and one of the bank's", row.transfers_of_others),
+        finding("each batch has exactly the transfers, statuses, entries and keys that it wrote", row.odd_batches),
     ])
 }

@@ -1,4 +1,4 @@
-//! Saved payees.
+//! Saved beneficiaries.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -6,30 +6,19 @@ use uuid::Uuid;
 
 use super::Position;
 
-/// One saved payee.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beneficiary {
-    /// Id.
-    pub beneficiary_id: Uuid,
-    /// Full name.
-    pub name: String,
-    /// Friendly name.
-    pub alias: Option<String>,
-    /// CLABE or other identifier, as given.
-    pub account_number: String,
-    /// Bank, as given.
-    pub bank_name: String,
-    /// False for new ones.
-    pub is_favorite: bool,
-    /// When it was saved.
-    pub created_at: OffsetDateTime,
+pub(crate) struct Beneficiary {
+    pub(crate) beneficiary_id: Uuid,
+    pub(crate) name: String,
+    pub(crate) alias: Option<String>,
+    /// A CLABE or any other identifier, as the user typed it.
+    pub(crate) account_number: String,
+    pub(crate) bank_name: String,
+    pub(crate) is_favorite: bool,
+    pub(crate) created_at: OffsetDateTime,
 }
 
-/// Saves a payee.
-///
-/// # Errors
-/// When the database fails.
-pub async fn insert_beneficiary(
+pub(crate) async fn insert_beneficiary(
     db: &mut PgConnection,
     owner: &str,
     beneficiary: &Beneficiary,
@@ -53,11 +42,8 @@ pub async fn insert_beneficiary(
     Ok(())
 }
 
-/// A user's payees, oldest first, after `position`.
-///
-/// # Errors
-/// When the database fails.
-pub async fn list_beneficiaries(
+/// Oldest first, after `position`.
+pub(crate) async fn list_beneficiaries(
     db: &mut PgConnection,
     owner: &str,
     position: Option<Position>,
@@ -84,11 +70,8 @@ pub async fn list_beneficiaries(
     .await
 }
 
-/// One of the user's own payees.
-///
-/// # Errors
-/// When the database fails.
-pub async fn find_beneficiary(
+/// `None` also if the beneficiary is another user's.
+pub(crate) async fn find_beneficiary(
     db: &mut PgConnection,
     owner: &str,
     beneficiary_id: Uuid,
@@ -106,11 +89,12 @@ pub async fn find_beneficiary(
     .await
 }
 
-/// Deletes one of the user's own payees; false when there is none.
-///
-/// # Errors
-/// When the database fails.
-pub async fn delete_beneficiary(db: &mut PgConnection, owner: &str, beneficiary_id: Uuid) -> Result<bool, sqlx::Error> {
+/// False if the user has no such beneficiary.
+pub(crate) async fn delete_beneficiary(
+    db: &mut PgConnection,
+    owner: &str,
+    beneficiary_id: Uuid,
+) -> Result<bool, sqlx::Error> {
     let deleted =
         sqlx::query!("delete from beneficiary where owner = $1 and beneficiary_id = $2", owner, beneficiary_id)
             .execute(db)

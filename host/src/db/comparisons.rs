@@ -1,33 +1,25 @@
-//! What was seen of challengers: counts, to which every host adds.
+//! Observations of challengers: counters to which every host adds.
 
 use sqlx::PgConnection;
 
 use super::components::digest_of;
 use crate::domain::model::{Digest, ModelKind};
 
-/// How often something was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Count {
-    /// Which kind.
-    pub kind: ModelKind,
-    /// Under which deployment.
-    pub epoch: i64,
-    /// Of which component.
-    pub digest: Digest,
-    /// What.
-    pub measure: String,
-    /// Which part of it.
-    pub bucket: i32,
-    /// How often.
-    pub count: i64,
+pub(crate) struct Count {
+    pub(crate) kind: ModelKind,
+    /// Of the deployment.
+    pub(crate) epoch: i64,
+    /// Of the component.
+    pub(crate) digest: Digest,
+    pub(crate) measure: String,
+    /// Of the measure's histogram.
+    pub(crate) bucket: i32,
+    pub(crate) count: i64,
 }
 
-/// Adds to what was seen.
-///
-/// # Errors
-/// When the database fails.
-pub async fn add(db: &mut PgConnection, counts: &[Count]) -> Result<(), sqlx::Error> {
-    // One order for all hosts, so that two of them never wait for each other in a circle.
+pub(crate) async fn add(db: &mut PgConnection, counts: &[Count]) -> Result<(), sqlx::Error> {
+    // Hosts lock rows in the same order, so that they never deadlock.
     let mut counts: Vec<_> = counts.iter().collect();
     counts.sort_by_key(|it| (it.kind, it.epoch, it.digest.0, &it.measure, it.bucket));
     let kinds: Vec<_> = counts.iter().map(|it| it.kind.as_str().to_owned()).collect();
@@ -54,11 +46,7 @@ pub async fn add(db: &mut PgConnection, counts: &[Count]) -> Result<(), sqlx::Er
     Ok(())
 }
 
-/// What was seen under a deployment.
-///
-/// # Errors
-/// When the database fails.
-pub async fn of_epoch(db: &mut PgConnection, kind: ModelKind, epoch: i64) -> Result<Vec<Count>, sqlx::Error> {
+pub(crate) async fn of_epoch(db: &mut PgConnection, kind: ModelKind, epoch: i64) -> Result<Vec<Count>, sqlx::Error> {
     let rows = sqlx::query!(
         "select sha256, measure, bucket, count from comparison where kind = $1 and epoch = $2",
         kind.as_str(),

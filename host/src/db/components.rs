@@ -1,4 +1,4 @@
-//! Registered components. What is deployed of them stands in `deployments.rs`.
+//! Registered components.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -6,42 +6,30 @@ use time::OffsetDateTime;
 use super::unknown_text;
 use crate::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
 
-/// A component to register.
 #[derive(Debug)]
 pub struct NewComponent<'a> {
-    /// Of the bytes.
     pub digest: Digest,
-    /// What it is for.
     pub kind: ModelKind,
-    /// Semantic version, as it says.
+    /// The component's own semantic version.
     pub version: &'a str,
-    /// As shown with each answer.
     pub model_version: &'a ModelVersion,
-    /// How it is run.
     pub class: PolicyClass,
-    /// The component.
     pub bytes: &'a [u8],
-    /// What the gate found, as JSON; none for what a host was built with.
+    /// The gate's report as JSON; `None` for a component embedded in a host.
     pub report: Option<serde_json::Value>,
-    /// Who registers it.
+    /// The operator.
     pub by: &'a str,
 }
 
-/// What became of a registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Registered {
-    /// It is new.
     New,
-    /// The same bytes were there already.
+    /// The same bytes are registered already.
     Known,
-    /// The version names other bytes.
+    /// Other bytes are registered under this version.
     VersionTaken,
 }
 
-/// Registers a component, unless its bytes are known or its version is taken.
-///
-/// # Errors
-/// When the database fails.
 pub async fn register(
     db: &mut PgConnection,
     new: &NewComponent<'_>,
@@ -73,10 +61,6 @@ pub async fn register(
     Ok(if known { Registered::Known } else { Registered::VersionTaken })
 }
 
-/// Whether these bytes are registered.
-///
-/// # Errors
-/// When the database fails.
 pub async fn is_registered(db: &mut PgConnection, digest: Digest) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar!(r#"select exists (select from component where sha256 = $1) as "known!""#, &digest.0[..],)
         .fetch_one(db)
@@ -86,28 +70,19 @@ pub async fn is_registered(db: &mut PgConnection, digest: Digest) -> Result<bool
 /// A registered component, without its bytes.
 #[derive(Debug, Clone)]
 pub struct Component {
-    /// Of the bytes.
     pub digest: Digest,
-    /// What it is for.
     pub kind: ModelKind,
-    /// As shown with each answer.
     pub model_version: String,
-    /// How it is run.
     pub class: PolicyClass,
-    /// Length of the component.
+    /// In bytes.
     pub size: i32,
-    /// Whether a host was built with it.
+    /// Whether it came with a host rather than from an operator.
     pub is_embedded: bool,
-    /// Who registered it.
     pub registered_by: String,
-    /// When.
     pub registered_at: OffsetDateTime,
 }
 
-/// All components, by kind and then newest first.
-///
-/// # Errors
-/// When the database fails.
+/// By kind, newest first.
 pub async fn list(db: &mut PgConnection) -> Result<Vec<Component>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
@@ -133,18 +108,10 @@ pub async fn list(db: &mut PgConnection) -> Result<Vec<Component>, sqlx::Error> 
     component.collect()
 }
 
-/// The bytes of a component.
-///
-/// # Errors
-/// When the database fails.
 pub async fn bytes_of(db: &mut PgConnection, digest: Digest) -> Result<Option<Vec<u8>>, sqlx::Error> {
     sqlx::query_scalar!("select bytes from component where sha256 = $1", &digest.0[..]).fetch_optional(db).await
 }
 
-/// Kind and bytes of the component that answers with this `model_version`.
-///
-/// # Errors
-/// When the database fails.
 pub async fn by_version(
     db: &mut PgConnection,
     model_version: &str,
@@ -153,17 +120,14 @@ pub async fn by_version(
     row.fetch_optional(db).await?.map(|row| Ok((kind_of(&row.kind)?, row.bytes))).transpose()
 }
 
-/// What the gate found of a component.
-///
-/// # Errors
-/// When the database fails.
+/// The gate's report; `None` for an embedded or unknown component.
 pub async fn report_of(db: &mut PgConnection, digest: Digest) -> Result<Option<serde_json::Value>, sqlx::Error> {
     let report = sqlx::query_scalar!("select report from component where sha256 = $1", &digest.0[..]);
     Ok(report.fetch_optional(db).await?.flatten())
 }
 
 pub(super) fn digest_of(bytes: &[u8]) -> Result<Digest, sqlx::Error> {
-    let digest = bytes.try_into().map_err(|_| sqlx::Error::Decode("a sha256 has another length".into()))?;
+    let digest = bytes.try_into().map_err(|_| sqlx::Error::Decode("a stored SHA-256 has the wrong length".into()))?;
     Ok(Digest(digest))
 }
 

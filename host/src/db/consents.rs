@@ -1,34 +1,25 @@
-//! Consent to analytics: the present answer and every answer ever given.
+//! Consent to analytics: the present answer and the history of answers.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// A user's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Consent {
-    /// Yes or no.
     pub granted: bool,
-    /// The privacy notice that the user saw.
+    /// Of the privacy notice that the user saw.
     pub notice_version: Option<String>,
-    /// When the answer was given.
     pub updated_at: OffsetDateTime,
 }
 
-/// The user's answer; none means no.
-///
-/// # Errors
-/// When the database fails.
-pub async fn find_consent(db: &mut PgConnection, owner: &str) -> Result<Option<Consent>, sqlx::Error> {
+/// `None` means no consent.
+pub(crate) async fn find_consent(db: &mut PgConnection, owner: &str) -> Result<Option<Consent>, sqlx::Error> {
     sqlx::query_as!(Consent, "select granted, notice_version, updated_at from consent where owner = $1", owner)
         .fetch_optional(db)
         .await
 }
 
-/// Records an answer and keeps it in the history under a new id; run it in a transaction.
-///
-/// # Errors
-/// When the database fails.
+/// Records an answer, also in the history under `consent_history_id`. Run it in a transaction.
 pub async fn record_consent(
     db: &mut PgConnection,
     owner: &str,

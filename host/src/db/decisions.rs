@@ -1,4 +1,4 @@
-//! Decisions that were kept so that they can be run again.
+//! The decision log, from which decisions can be replayed.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -7,31 +7,23 @@ use uuid::Uuid;
 use super::components::kind_of;
 use crate::domain::model::ModelKind;
 
-/// A decision.
 #[derive(Debug, Clone)]
-pub struct Decision {
-    /// Which.
-    pub decision_id: Uuid,
-    /// Of which kind.
-    pub kind: ModelKind,
-    /// Who decided.
-    pub model_version: String,
-    /// About which transfer, when it is about one.
-    pub transfer_id: Option<Uuid>,
-    /// What was asked, as JSON text.
-    pub request: String,
-    /// What was answered, as JSON text.
-    pub response: String,
-    /// When.
-    pub decided_at: OffsetDateTime,
+pub(crate) struct Decision {
+    pub(crate) decision_id: Uuid,
+    pub(crate) kind: ModelKind,
+    pub(crate) model_version: String,
+    /// The transfer decided on, if any.
+    pub(crate) transfer_id: Option<Uuid>,
+    /// JSON.
+    pub(crate) request: String,
+    /// JSON.
+    pub(crate) response: String,
+    pub(crate) decided_at: OffsetDateTime,
 }
 
-/// Keeps decisions, all or none. A second one on the same transfer replaces the first: the ledger decides again
-/// after a lost race.
-///
-/// # Errors
-/// When the database fails.
-pub async fn insert(db: &mut PgConnection, decisions: &[Decision]) -> Result<(), sqlx::Error> {
+/// Records all decisions or none. A later decision on the same transfer replaces the earlier one, since the ledger
+/// decides again after a lost race.
+pub(crate) async fn insert(db: &mut PgConnection, decisions: &[Decision]) -> Result<(), sqlx::Error> {
     let ids: Vec<_> = decisions.iter().map(|it| it.decision_id).collect();
     let kinds: Vec<_> = decisions.iter().map(|it| it.kind.as_str().to_owned()).collect();
     let versions: Vec<_> = decisions.iter().map(|it| it.model_version.clone()).collect();
@@ -60,11 +52,8 @@ pub async fn insert(db: &mut PgConnection, decisions: &[Decision]) -> Result<(),
     Ok(())
 }
 
-/// Decisions of a kind, newest first, made at `since` or later.
-///
-/// # Errors
-/// When the database fails.
-pub async fn latest(
+/// Newest first, not before `since`.
+pub(crate) async fn latest(
     db: &mut PgConnection,
     kind: ModelKind,
     since: OffsetDateTime,
@@ -94,11 +83,12 @@ pub async fn latest(
     decision.collect()
 }
 
-/// Deletes what was decided before, at most so many. Gives how many.
-///
-/// # Errors
-/// When the database fails.
-pub async fn delete_before(db: &mut PgConnection, before: OffsetDateTime, limit: i64) -> Result<u64, sqlx::Error> {
+/// Deletes at most `limit` decisions and returns how many.
+pub(crate) async fn delete_before(
+    db: &mut PgConnection,
+    before: OffsetDateTime,
+    limit: i64,
+) -> Result<u64, sqlx::Error> {
     let deleted = sqlx::query!(
         r#"
         delete from decision where decision_id in

@@ -1,4 +1,4 @@
-//! What is deployed of each kind, and every change of it.
+//! What is deployed of each kind of component, and the history of changes.
 
 use sqlx::PgConnection;
 use sqlx::postgres::{PgListener, PgPool};
@@ -7,47 +7,40 @@ use time::OffsetDateTime;
 use super::components::{digest_of, kind_of};
 use crate::domain::model::{Digest, ModelKind};
 
-/// What tells hosts of a change. They look for themselves from time to time too.
+/// Notifies hosts of changes. They also poll, in case a notification is lost.
 const CHANNEL: &str = "caudal_deployment";
 
-/// A challenger that answers a share of the users.
+/// A challenger that serves a share of the users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Canary {
-    /// Which component.
     pub digest: Digest,
-    /// Of a hundred users, 1 to 99.
+    /// Share of the users, 1 to 99.
     pub percent: u8,
-    /// Of a hundred compared answers, how many may be of another class; 1 to 100.
+    /// Share of compared answers that may fall into another class than the champion's, 1 to 100.
     pub max_flip_percent: u8,
 }
 
-/// What serves of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deployment {
-    /// Which kind.
     pub kind: ModelKind,
-    /// Counts its changes.
+    /// Number of changes.
     pub epoch: i64,
-    /// What serves.
     pub champion: Digest,
     /// What a rollback returns to.
     pub previous: Digest,
-    /// What is tried on some users.
     pub canary: Option<Canary>,
-    /// What is only compared.
+    /// Compared with the champion without serving anyone.
     pub shadows: Vec<Digest>,
-    /// Whether the version before answers when the champion fails.
+    /// Whether `previous` is the fallback when the champion fails.
     pub stands_in: bool,
-    /// Why it was changed.
+    /// The operator's reason for the last change.
     pub reason: String,
-    /// Who changed it.
     pub changed_by: String,
-    /// When.
     pub changed_at: OffsetDateTime,
 }
 
 impl Deployment {
-    /// Stands for what serves where nothing was ever deployed.
+    /// The state before the first deployment.
     pub fn nothing(kind: ModelKind, champion: Digest) -> Self {
         let (reason, changed_by) = (String::new(), String::new());
         let (canary, shadows, stands_in, changed_at) = (None, Vec::new(), false, OffsetDateTime::UNIX_EPOCH);
@@ -65,14 +58,14 @@ impl Deployment {
         }
     }
 
-    /// Whatever has to be loaded.
+    /// Everything that a host must load.
     pub fn components(&self) -> impl Iterator<Item = Digest> {
         let canary = self.canary.map(|canary| canary.digest);
         [self.champion, self.previous].into_iter().chain(canary).chain(self.shadows.iter().copied())
     }
 }
 
-/// A row as it stands in both tables.
+/// Of `deployment` and `deployment_history`.
 struct Row {
     kind: String,
     epoch: i64,
@@ -113,10 +106,7 @@ impl Row {
     }
 }
 
-/// What is deployed of every kind that an operator ever deployed.
-///
-/// # Errors
-/// When the database fails.
+/// Kinds that no operator ever deployed are absent.
 pub async fn deployments(db: &mut PgConnection) -> Result<Vec<Deployment>, sqlx::Error> {
     let rows = sqlx::query_as!(
         Row,
@@ -129,18 +119,12 @@ pub async fn deployments(db: &mut PgConnection) -> Result<Vec<Deployment>, sqlx:
     rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
 }
 
-/// What is deployed of a kind; none when no operator ever deployed it.
-///
-/// # Errors
-/// When the database fails.
+/// `None` if no operator ever deployed this kind.
 pub async fn deployment_of(db: &mut PgConnection, kind: ModelKind) -> Result<Option<Deployment>, sqlx::Error> {
     Ok(deployments(db).await?.into_iter().find(|it| it.kind == kind))
 }
 
-/// The latest changes of a kind, newest first.
-///
-/// # Errors
-/// When the database fails.
+/// Newest first.
 pub async fn history_of(db: &mut PgConnection, kind: ModelKind, limit: i64) -> Result<Vec<Deployment>, sqlx::Error> {
     let rows = sqlx::query_as!(
         Row,
@@ -155,31 +139,27 @@ pub async fn history_of(db: &mut PgConnection, kind: ModelKind, limit: i64) -> R
     rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
 }
 
-/// A change of what serves: all of it is replaced.
+/// A new deployment, which replaces the present one entirely.
 #[derive(Debug)]
 pub struct Change<'a> {
-    /// Which kind.
     pub kind: ModelKind,
-    /// What the one who changes it has seen: 0 when nothing was deployed.
+    /// The epoch that the operator saw; 0 if nothing was deployed.
     pub seen_epoch: i64,
-    /// What will serve.
     pub champion: Digest,
-    /// What serves now where nothing was deployed.
+    /// Becomes `previous` on the first deployment.
     pub default_previous: Digest,
-    /// What will be tried on some users.
     pub canary: Option<Canary>,
-    /// What will be compared, at most four.
+    /// At most four.
     pub shadows: &'a [Digest],
-    /// Whether the version before answers when another champion fails.
+    /// Whether the previous champion becomes the fallback, if the champion changes.
     pub stands_in: bool,
-    /// Why.
     pub reason: &'a str,
-    /// Who.
+    /// The operator.
     pub by: &'a str,
 }
 
-/// Changes what serves, keeps the change, and tells every host. Gives the new epoch, or none when
-/// somebody else changed it meanwhile. What a rollback returns to changes only with the champion.
+/// Replaces the deployment, records the change and notifies every host. Returns the new epoch, or `None` if the
+/// deployment changed since `seen_epoch`. `previous` changes only with the champion.
 ///
 /// # Errors
 /// When the database fails, or a component is not registered.
@@ -202,17 +182,17 @@ pub async fn deploy(
                     reason = excluded.reason, changed_by = excluded.changed_by, changed_at = excluded.changed_at,
                     canary = excluded.canary, canary_percent = excluded.canary_percent,
                     canary_max_flip_percent = excluded.canary_max_flip_percent, shadows = excluded.shadows,
-                    -- Who goes back to the version before does not want to hear the other one again.
+                    -- After a rollback the version that was left must not become the fallback.
                     stands_in = case when d.champion = excluded.champion then d.stands_in else excluded.stands_in end
                 where d.epoch = $2::bigint
             returning kind, epoch, champion, previous, reason, changed_by, changed_at, canary, canary_percent,
                 canary_max_flip_percent, shadows, stands_in
-        ), kept as (
+        ), history as (
             insert into deployment_history (kind, epoch, champion, previous, reason, changed_by, changed_at, canary,
                 canary_percent, canary_max_flip_percent, shadows, stands_in)
             select * from changed
         )
-        select epoch as "epoch!" from changed, lateral (select pg_notify($8, kind)) as told
+        select epoch as "epoch!" from changed, lateral (select pg_notify($8, kind)) as notified
         "#,
         change.kind.as_str(),
         change.seen_epoch,
@@ -232,10 +212,7 @@ pub async fn deploy(
     .await
 }
 
-/// Hears of changes. Its connection is taken from the pool for good.
-///
-/// # Errors
-/// When the database fails.
+/// Listens for changes. The connection never returns to the pool.
 pub async fn listen(pool: &PgPool) -> Result<PgListener, sqlx::Error> {
     let mut listener = PgListener::connect_with(pool).await?;
     listener.listen(CHANNEL).await?;

@@ -1,57 +1,52 @@
-//! An account's history, for reading: the statement and the balance at a moment. The ledger writes it.
+//! An account's statement and its balance at a point in time, read-only: the ledger writes the entries.
 //!
-//! Entries of an account are numbered without a gap and never go back in time, so a moment is found by halving
-//! and a page by its number: one index serves both, however long the history is.
+//! An account's entries are numbered without gaps, in the order of time. A point in time is found by binary search and
+//! a page by its number, so one index serves both, however long the history is.
 
 use sqlx::PgConnection;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
+use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::money::Money;
 
-/// Customers' balances have this stripe only.
-const CUSTOMER_STRIPE: i16 = 0;
-
-/// A line of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// Its number in the account, from 1.
-    pub number: i64,
-    /// When it was booked.
-    pub created_at: OffsetDateTime,
-    /// Below zero for a debit.
-    pub delta: Money,
-    /// After it.
-    pub balance_after: Money,
-    /// Kind of the transfer that it belongs to.
-    pub kind: String,
-    /// The user's transfer that it is about: for a return the one that came back. A credit by the bank has none.
-    pub transfer_id: Option<Uuid>,
-    /// The payee's name when the transfer was made.
-    pub beneficiary_name: Option<String>,
+pub(crate) struct Entry {
+    /// Position in the account's history, from 1.
+    pub(crate) number: i64,
+    pub(crate) created_at: OffsetDateTime,
+    /// Negative for a debit.
+    pub(crate) delta: Money,
+    pub(crate) balance_after: Money,
+    /// Of the transfer.
+    pub(crate) kind: String,
+    /// The user's transfer; for a return, the transfer that was returned. `None` for a credit by the bank.
+    pub(crate) transfer_id: Option<Uuid>,
+    /// As it was when the transfer was made.
+    pub(crate) beneficiary_name: Option<String>,
     /// Clave de rastreo.
-    pub spei_reference: Option<String>,
+    pub(crate) spei_reference: Option<String>,
 }
 
-/// Which entries.
+/// A range of entry numbers.
 #[derive(Debug, Clone, Copy)]
-pub struct Span {
-    /// After the entry of this number.
-    pub after: i64,
-    /// Up to the entry of this number.
-    pub up_to: i64,
+pub(crate) struct Span {
+    /// Exclusive.
+    pub(crate) after: i64,
+    /// Inclusive.
+    pub(crate) up_to: i64,
 }
 
 impl Span {
-    /// All of them.
-    pub const ALL: Self = Self { after: 0, up_to: i64::MAX };
+    pub(crate) const ALL: Self = Self { after: 0, up_to: i64::MAX };
 }
 
-/// How many entries an account had before a moment: the number of the last of them.
-///
-/// # Errors
-/// When the database fails.
-pub async fn count_before(db: &mut PgConnection, account_id: Uuid, at: OffsetDateTime) -> Result<i64, sqlx::Error> {
+/// How many entries an account had before `at`, which is also the number of the last of them.
+pub(crate) async fn count_before(
+    db: &mut PgConnection,
+    account_id: Uuid,
+    at: OffsetDateTime,
+) -> Result<i64, sqlx::Error> {
     let count = sqlx::query_scalar!(
         r#"
         with recursive half (low, high) as (
@@ -71,11 +66,12 @@ pub async fn count_before(db: &mut PgConnection, account_id: Uuid, at: OffsetDat
     Ok(count.fetch_optional(db).await?.unwrap_or(0))
 }
 
-/// An account's balance at a moment, what was booked in that moment included.
-///
-/// # Errors
-/// When the database fails.
-pub async fn balance_at(db: &mut PgConnection, account_id: Uuid, at: OffsetDateTime) -> Result<Money, sqlx::Error> {
+/// An account's balance at `at`, entries of that very moment included.
+pub(crate) async fn balance_at(
+    db: &mut PgConnection,
+    account_id: Uuid,
+    at: OffsetDateTime,
+) -> Result<Money, sqlx::Error> {
     let number = count_before(db, account_id, at + Duration::MICROSECOND).await?;
     let balance = sqlx::query_scalar!(
         "select balance_after from entry where account_id = $1 and stripe = $2 and version = $3",
@@ -86,11 +82,8 @@ pub async fn balance_at(db: &mut PgConnection, account_id: Uuid, at: OffsetDateT
     Ok(balance.fetch_optional(db).await?.map_or(Money::ZERO, Money::from_minor))
 }
 
-/// An account's entries, newest first.
-///
-/// # Errors
-/// When the database fails.
-pub async fn list_entries(
+/// Newest first.
+pub(crate) async fn list_entries(
     db: &mut PgConnection,
     account_id: Uuid,
     span: Span,

@@ -1,28 +1,19 @@
-//! Analytics events: the queue and the store. All text is redacted before it gets here.
+//! Analytics events: queued, then stored. All text is redacted before it gets here.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// An event on its way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Id.
     pub event_id: Uuid,
-    /// Screen.
     pub screen: String,
-    /// Interaction type.
     pub event_type: String,
-    /// Extra detail.
     pub details: Option<String>,
-    /// When it came in.
     pub received_at: OffsetDateTime,
 }
 
-/// Queues an event if its user consents at this moment.
-///
-/// # Errors
-/// When the database fails.
+/// Queues an event if its user consents.
 pub async fn enqueue_event(db: &mut PgConnection, owner: &str, event: &Event) -> Result<(), sqlx::Error> {
     sqlx::query!(
         r#"
@@ -41,23 +32,17 @@ pub async fn enqueue_event(db: &mut PgConnection, owner: &str, event: &Event) ->
     Ok(())
 }
 
-/// Forgets what a user has queued.
-///
-/// # Errors
-/// When the database fails.
-pub async fn purge_queue(db: &mut PgConnection, owner: &str) -> Result<(), sqlx::Error> {
+/// Deletes a user's queued events.
+pub(crate) async fn purge_queue(db: &mut PgConnection, owner: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("delete from event_queue where owner = $1", owner).execute(db).await?;
     Ok(())
 }
 
-/// Moves up to `limit` events, oldest first, from the queue to the store in one statement; those
-/// whose user does not consent any more are dropped. Gives the number taken from the queue.
+/// Moves up to `limit` events, oldest first, from the queue to the store in one statement, and drops those whose user
+/// revoked consent. Returns how many left the queue.
 ///
-/// Rows that another worker holds are skipped. The consent rows are locked as long as it takes, so
-/// a revocation is either seen here or waits and then finds the queue empty.
-///
-/// # Errors
-/// When the database fails; the queue is then as it was.
+/// Skips rows that another worker has locked. Consent rows stay locked until the end, so a revocation is either seen
+/// here or waits and then finds the queue empty.
 pub async fn store_queued(db: &mut PgConnection, limit: i64, now: OffsetDateTime) -> Result<u64, sqlx::Error> {
     let taken = sqlx::query_scalar!(
         r#"
@@ -84,10 +69,7 @@ pub async fn store_queued(db: &mut PgConnection, limit: i64, now: OffsetDateTime
     Ok(taken.unsigned_abs())
 }
 
-/// Deletes stored events from before `before`; gives their number.
-///
-/// # Errors
-/// When the database fails.
+/// Returns how many stored events were deleted.
 pub async fn delete_events_before(db: &mut PgConnection, before: OffsetDateTime) -> Result<u64, sqlx::Error> {
     Ok(sqlx::query!("delete from event where received_at < $1", before).execute(db).await?.rows_affected())
 }

@@ -1,22 +1,19 @@
-//! Users' own limits, which replace the host's defaults.
+//! Users' own limits, which replace the general ones.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 
 use crate::domain::money::Money;
 
-/// A user's own limits; `None` where the host's default applies.
+/// `None` where the general limit applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    pub per_transfer: Option<Money>,
-    pub per_day: Option<Money>,
+pub(crate) struct Limits {
+    pub(crate) per_transfer: Option<Money>,
+    pub(crate) per_day: Option<Money>,
 }
 
-/// A user's own limits; `None` for a user without an account or limits.
-///
-/// # Errors
-/// When the database fails.
-pub async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<Limits>, sqlx::Error> {
+/// `None` for a user without an account or limits.
+pub(crate) async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<Limits>, sqlx::Error> {
     let row = sqlx::query!("select per_transfer_limit, per_day_limit from app_user where owner = $1", owner);
     Ok(row.fetch_optional(db).await?.map(|row| Limits {
         per_transfer: row.per_transfer_limit.map(Money::from_minor),
@@ -24,12 +21,14 @@ pub async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<Limits>, 
     }))
 }
 
-/// Sets a user's own limits, also before the user's first account. Batches decided concurrently on the old limits lose
-/// the race for `version` and are decided again.
-///
-/// # Errors
-/// When the database fails.
-pub async fn set(db: &mut PgConnection, owner: &str, limits: Limits, now: OffsetDateTime) -> Result<(), sqlx::Error> {
+/// Also before the user's first account. A batch decided concurrently on the old limits loses the race for `version`
+/// and is decided again.
+pub(crate) async fn set(
+    db: &mut PgConnection,
+    owner: &str,
+    limits: Limits,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
     let set = sqlx::query!(
         r#"
         insert into app_user (owner, per_transfer_limit, per_day_limit, created_at) values ($1, $2, $3, $4)

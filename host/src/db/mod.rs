@@ -1,14 +1,13 @@
-//! The tables that are not the ledger's own writing path, one file per group.
+//! SQL outside the ledger's commit path, one file for each group of tables.
 //!
-//! Plain functions over a connection; `query!` literals, checked against the migrations when the
-//! crate is compiled. No policy, no HTTP. Who writes what:
+//! Plain functions over a connection, which fail when the database does. Queries are literals, checked against the
+//! migrations at compile time. No policy, no HTTP. Who writes what:
 //!
 //! | table | written by |
 //! |---|---|
-//! | account, account_balance, entry, transfer, transfer_event, idempotency, ledger_batch, ledger_key, rail_payment | `ledger::store` |
+//! | account, account_balance, entry, transfer, transfer_event, idempotency, ledger_batch, ledger_key, ledger_writer, rail_payment | `ledger::store` |
 //! | app_user | `ledger::store`, its limits [`limits`] |
 //! | rail_payment, when it is next due | [`payments`] |
-//! | ledger_writer | `ledger::writer` |
 //! | beneficiary | [`beneficiaries`] |
 //! | consent, consent_history | [`consents`] |
 //! | event_queue, event | [`events`] |
@@ -18,36 +17,36 @@
 //! | comparison | [`comparisons`] |
 //! | decision | [`decisions`] |
 
-pub mod accounts;
+pub(crate) mod accounts;
 pub mod audit;
-pub mod beneficiaries;
-pub mod comparisons;
+pub(crate) mod beneficiaries;
+pub(crate) mod comparisons;
 pub mod components;
 pub mod consents;
-pub mod decisions;
+pub(crate) mod decisions;
 pub mod deployments;
-pub mod entries;
+pub(crate) mod entries;
 pub mod events;
-pub mod limits;
-pub mod outbox;
-pub mod payments;
-pub mod profiles;
-pub mod session;
-pub mod transfers;
+pub(crate) mod limits;
+pub(crate) mod outbox;
+pub(crate) mod payments;
+pub(crate) mod profiles;
+pub(crate) mod session;
+pub(crate) mod transfers;
 
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// A place in a list that is ordered by creation time and id.
+/// A position in a list that is ordered by creation time and id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Creation time of the last item seen.
+    /// Of the last item seen.
     pub created_at: OffsetDateTime,
-    /// Its id.
+    /// Of the last item seen.
     pub id: Uuid,
 }
 
-/// A stored text that no longer is one of an enum's: the row was not written by this program.
+/// For a stored name that is not a variant of its enum: this program did not write the row.
 fn unknown_text(column: &str, text: &str) -> sqlx::Error {
     sqlx::Error::Decode(format!("unknown {column}: {text:?}").into())
 }

@@ -1,4 +1,4 @@
-//! What happened to transfers, in the order in which it was committed: the batches of the ledger as events.
+//! Transfer events in commit order, read from the ledger's batches.
 
 use std::collections::BTreeMap;
 
@@ -7,48 +7,41 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::domain::money::Money;
+use crate::domain::transfer::Kind;
 
-/// How far each chain was read: by stripe, the number of the next batch. A stripe that is not there was not read.
-pub type Places = BTreeMap<i16, i64>;
+/// How far each chain was read: the sequence number of the next batch, by stripe. A missing stripe was not read yet.
+pub(crate) type Places = BTreeMap<i16, i64>;
 
-/// A transfer reached a status.
+/// A transfer's new status.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
-    /// Stripe of the chain that tells of it.
-    pub stripe: i16,
-    /// The batch in that chain.
-    pub seq: i64,
-    /// The transfer.
-    pub transfer_id: Uuid,
-    /// How many statuses it had before.
-    pub ordinal: i16,
-    /// The status.
-    pub status: String,
-    /// Why, when the rail said so.
-    pub reason: Option<String>,
-    /// When.
-    pub created_at: OffsetDateTime,
-    /// Whose transfer.
-    pub owner: String,
-    /// What kind of transfer.
-    pub kind: String,
-    /// The user's account: debited by a transfer, credited by everything else.
-    pub account_id: Uuid,
-    /// How much.
-    pub amount: Money,
-    /// The payee's name when the transfer was made.
-    pub beneficiary_name: Option<String>,
+pub(crate) struct Event {
+    /// Of the chain.
+    pub(crate) stripe: i16,
+    /// Of the batch in its chain.
+    pub(crate) seq: i64,
+    pub(crate) transfer_id: Uuid,
+    /// How many statuses the transfer had before.
+    pub(crate) ordinal: i16,
+    pub(crate) status: String,
+    /// SPEI's return reason, if the rail gave one.
+    pub(crate) reason: Option<String>,
+    pub(crate) created_at: OffsetDateTime,
+    pub(crate) owner: String,
+    /// Of the transfer.
+    pub(crate) kind: String,
+    /// The user's account: debited by a SPEI transfer, credited by every other kind.
+    pub(crate) account_id: Uuid,
+    pub(crate) amount: Money,
+    /// As it was when the transfer was made.
+    pub(crate) beneficiary_name: Option<String>,
     /// Clave de rastreo.
-    pub spei_reference: Option<String>,
-    /// The transfer whose money came back.
-    pub returns: Option<Uuid>,
+    pub(crate) spei_reference: Option<String>,
+    /// For a return: the transfer that was returned.
+    pub(crate) returns: Option<Uuid>,
 }
 
-/// Where each chain ends at the moment.
-///
-/// # Errors
-/// When the database fails.
-pub async fn ends(db: &mut PgConnection) -> Result<Places, sqlx::Error> {
+/// The present end of each chain.
+pub(crate) async fn ends(db: &mut PgConnection) -> Result<Places, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
         select w.stripe, b.seq + 1 as "next!"
@@ -59,12 +52,13 @@ pub async fn ends(db: &mut PgConnection) -> Result<Places, sqlx::Error> {
     Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.stripe, row.next)).collect())
 }
 
-/// The next `batches` batches at most, the earliest first, and where reading goes on. Batches of one chain
-/// keep their order, whatever their hosts' clocks said.
-///
-/// # Errors
-/// When the database fails.
-pub async fn read(db: &mut PgConnection, places: &Places, batches: i64) -> Result<(Vec<Event>, Places), sqlx::Error> {
+/// The events of at most `batches` batches, earliest first, and where to continue. Batches of one chain keep their
+/// order, whatever their hosts' clocks say.
+pub(crate) async fn read(
+    db: &mut PgConnection,
+    places: &Places,
+    batches: i64,
+) -> Result<(Vec<Event>, Places), sqlx::Error> {
     let (stripes, nexts): (Vec<_>, Vec<_>) = places.iter().map(|(stripe, next)| (*stripe, *next)).unzip();
     let rows = sqlx::query!(
         r#"
@@ -98,10 +92,11 @@ pub async fn read(db: &mut PgConnection, places: &Places, batches: i64) -> Resul
     let (mut events, mut places) = (Vec::new(), places.clone());
     for row in rows.fetch_all(db).await? {
         places.insert(row.stripe, row.seq + 1);
-        let told = row.transfer_id.zip(row.ordinal).zip(row.status).zip(row.created_at);
-        let about = row.owner.zip(row.kind).zip(row.debit_account_id.zip(row.credit_account_id)).zip(row.amount);
-        let Some(((((transfer_id, ordinal), status), created_at), (((owner, kind), accounts), amount))) =
-            told.zip(about)
+        let event = row.transfer_id.zip(row.ordinal).zip(row.status).zip(row.created_at);
+        let transfer = row.owner.zip(row.kind).zip(row.debit_account_id.zip(row.credit_account_id)).zip(row.amount);
+        // A batch without transfers has a row, but no event.
+        let Some(((((transfer_id, ordinal), status), created_at), (((owner, kind), (debit, credit)), amount))) =
+            event.zip(transfer)
         else {
             continue;
         };
@@ -114,7 +109,7 @@ pub async fn read(db: &mut PgConnection, places: &Places, batches: i64) -> Resul
             reason: row.reason,
             created_at,
             owner,
-            account_id: if kind == "spei" { accounts.0 } else { accounts.1 },
+            account_id: users_account(&kind, debit, credit),
             kind,
             amount: Money::from_minor(amount),
             beneficiary_name: row.beneficiary_name,
@@ -125,11 +120,8 @@ pub async fn read(db: &mut PgConnection, places: &Places, batches: i64) -> Resul
     Ok((events, places))
 }
 
-/// A user's events from some places on and before others, earliest first; at most so many.
-///
-/// # Errors
-/// When the database fails.
-pub async fn read_of(
+/// A user's events between `from` (inclusive) and `before`, earliest first.
+pub(crate) async fn read_of(
     db: &mut PgConnection,
     owner: &str,
     from: &Places,
@@ -161,7 +153,7 @@ pub async fn read_of(
         &limits,
         limit,
     );
-    let event = rows.fetch_all(db).await?.into_iter().map(|row| Event {
+    let events = rows.fetch_all(db).await?.into_iter().map(|row| Event {
         stripe: row.stripe,
         seq: row.seq,
         transfer_id: row.transfer_id,
@@ -170,12 +162,16 @@ pub async fn read_of(
         reason: row.reason,
         created_at: row.created_at,
         owner: row.owner,
-        account_id: if row.kind == "spei" { row.debit_account_id } else { row.credit_account_id },
+        account_id: users_account(&row.kind, row.debit_account_id, row.credit_account_id),
         kind: row.kind,
         amount: Money::from_minor(row.amount),
         beneficiary_name: row.beneficiary_name,
         spei_reference: row.spei_reference,
         returns: row.returns,
     });
-    Ok(event.collect())
+    Ok(events.collect())
+}
+
+fn users_account(kind: &str, debit: Uuid, credit: Uuid) -> Uuid {
+    if kind == Kind::Spei.as_str() { debit } else { credit }
 }

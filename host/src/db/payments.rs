@@ -1,58 +1,29 @@
-//! Payments that their rail has not decided yet. The ledger writes and deletes them together with the money.
+//! Payments that a rail has yet to settle. The ledger inserts and deletes them in the commit that moves the money.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::domain::money::Money;
-use crate::domain::transfer::RailName;
+use crate::domain::transfer::{Payment, RailName};
 
-/// A payment as a rail needs it.
+/// A payment whose next attempt is due.
 #[derive(Debug, Clone)]
-pub struct Payment {
-    /// The transfer.
-    pub transfer_id: Uuid,
-    /// Clave de rastreo: what both sides call the payment.
-    pub tracking_key: String,
-    /// How much.
-    pub amount: Money,
-    /// When the transfer was made.
-    pub created_at: OffsetDateTime,
-    /// Number of the debited account, as its owner gave it.
-    pub sender_number: String,
-    /// Who sends.
-    pub sender: String,
-    /// As the user gave it.
-    pub payee_name: String,
-    /// As the user gave it; may be no CLABE at all.
-    pub payee_number: String,
-    /// As the user gave it.
-    pub payee_bank: String,
+pub(crate) struct DuePayment {
+    pub(crate) payment: Payment,
+    /// Earlier attempts.
+    pub(crate) attempts: i32,
+    pub(crate) from_account_id: Uuid,
 }
 
-/// A payment to look after.
-#[derive(Debug, Clone)]
-pub struct Due {
-    /// As the rail needs it.
-    pub payment: Payment,
-    /// How often it was looked after before.
-    pub attempts: i32,
-    /// The debited account.
-    pub from_account_id: Uuid,
-}
-
-/// Takes on payments of a rail that are due, the longest due first, so that nobody else does until `until`. An
-/// attempt is counted.
-///
-/// # Errors
-/// When the database fails.
-pub async fn claim(
+/// Claims due payments until `until`, the longest due first, and counts an attempt for each.
+pub(crate) async fn claim(
     db: &mut PgConnection,
     rail: RailName,
     now: OffsetDateTime,
     until: OffsetDateTime,
     limit: i64,
-) -> Result<Vec<Due>, sqlx::Error> {
+) -> Result<Vec<DuePayment>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
         with due as (
@@ -75,7 +46,7 @@ pub async fn claim(
     )
     .fetch_all(db)
     .await?;
-    let due = rows.into_iter().map(|row| Due {
+    let due = rows.into_iter().map(|row| DuePayment {
         payment: Payment {
             transfer_id: row.transfer_id,
             tracking_key: row.tracking_key,
@@ -93,20 +64,17 @@ pub async fn claim(
     Ok(due.collect())
 }
 
-/// Lets a payment be due again at another time.
-///
-/// # Errors
-/// When the database fails.
-pub async fn postpone(db: &mut PgConnection, transfer_id: Uuid, due_at: OffsetDateTime) -> Result<(), sqlx::Error> {
+pub(crate) async fn postpone(
+    db: &mut PgConnection,
+    transfer_id: Uuid,
+    due_at: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
     sqlx::query!("update rail_payment set due_at = $2 where transfer_id = $1", transfer_id, due_at).execute(db).await?;
     Ok(())
 }
 
-/// The transfer that a rail calls `tracking_key`, and its debited account.
-///
-/// # Errors
-/// When the database fails.
-pub async fn find(db: &mut PgConnection, tracking_key: &str) -> Result<Option<(Uuid, Uuid)>, sqlx::Error> {
+/// The transfer with this tracking key, and its debited account.
+pub(crate) async fn find(db: &mut PgConnection, tracking_key: &str) -> Result<Option<(Uuid, Uuid)>, sqlx::Error> {
     let row =
         sqlx::query!("select transfer_id, debit_account_id from transfer where spei_reference = $1", tracking_key);
     Ok(row.fetch_optional(db).await?.map(|row| (row.transfer_id, row.debit_account_id)))

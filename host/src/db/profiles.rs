@@ -1,4 +1,4 @@
-//! Stored accessibility profiles.
+//! Accessibility profiles.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -6,11 +6,8 @@ use time::OffsetDateTime;
 use super::unknown_text;
 use crate::domain::profile::{NudgingLevel, Profile, Theme};
 
-/// A user's profile and when it was stored.
-///
-/// # Errors
-/// When the database fails.
-pub async fn find_profile(
+/// The profile, and when it was stored.
+pub(crate) async fn find_profile(
     db: &mut PgConnection,
     owner: &str,
 ) -> Result<Option<(Profile, OffsetDateTime)>, sqlx::Error> {
@@ -35,11 +32,7 @@ pub async fn find_profile(
     Ok(Some((profile, row.updated_at)))
 }
 
-/// Stores a user's profile in place of the one before.
-///
-/// # Errors
-/// When the database fails.
-pub async fn upsert_profile(
+pub(crate) async fn upsert_profile(
     db: &mut PgConnection,
     owner: &str,
     profile: &Profile,

@@ -1,4 +1,4 @@
-//! What holds for every session of the pool.
+//! Session settings and timeouts of the pool's connections.
 
 use std::time::Duration;
 
@@ -6,55 +6,42 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Executor as _, PgConnection, Postgres};
 use tokio::time::timeout;
 
-/// What a session may take before Postgres ends it: a statement, the wait for one lock, and a
-/// transaction that nobody goes on with. All are far above the milliseconds that ours need.
+/// Far above the milliseconds that our statements, locks and transactions take.
 const LIMITS: &str =
     "set statement_timeout = '10s'; set lock_timeout = '2s'; set idle_in_transaction_session_timeout = '10s'";
 
-/// How statements are planned. Each reads a few rows by a key, however long the tables are, so each has one plan: by
-/// the key, made once. Left to its estimates, Postgres makes plans for tables that were short when it looked, keeps
-/// them while the tables grow, and reads them whole for every batch: slower with every transfer, until it looks again.
-/// What this makes the few other plans seem to cost would have them compiled, which takes a tenth of a second.
+/// Every statement reads a few rows by key, however long the tables are, so it needs one plan, by key. Left to its
+/// estimates, Postgres makes plans for tables that were short when it analysed them, keeps the plans while the tables
+/// grow, and scans whole tables for every batch, slower with each transfer, until it analyses them again. The few
+/// statements that need other plans look expensive under these settings; their inflated cost would trigger JIT, which
+/// takes a tenth of a second.
 const PLANS: &str = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_mergejoin = off; \
     set jit = off";
 
-/// The opposite, for the rest of a transaction.
+/// Undoes [`PLANS`] and the statement timeout for the rest of a transaction.
 const WHOLE_TABLES: &str = "set local statement_timeout = 0; set local plan_cache_mode = auto; \
     set local enable_seqscan = on; set local enable_mergejoin = on";
 
-/// Prepares a session for reading and writing by keys, with limits. By statements rather than start-up parameters,
-/// which connection poolers refuse.
-///
-/// # Errors
-/// When the database fails.
-pub async fn prepare(db: &mut PgConnection) -> Result<(), sqlx::Error> {
+/// Applies the limits and the planner settings, by statements rather than start-up parameters, which connection poolers
+/// reject.
+pub(crate) async fn prepare(db: &mut PgConnection) -> Result<(), sqlx::Error> {
     db.execute(LIMITS).await?;
     db.execute(PLANS).await.map(drop)
 }
 
-/// Lets the rest of a transaction read whole tables, for as long as it takes.
-///
-/// # Errors
-/// When the database fails.
-pub async fn read_whole_tables(transaction: &mut PgConnection) -> Result<(), sqlx::Error> {
+/// Lets the rest of a transaction scan whole tables, without a timeout.
+pub(crate) async fn read_whole_tables(transaction: &mut PgConnection) -> Result<(), sqlx::Error> {
     transaction.execute(WHOLE_TABLES).await.map(drop)
 }
 
-/// Whether a commit is on disk before it is answered.
-///
-/// # Errors
-/// When the database fails.
-pub async fn is_durable(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
+/// Whether a commit is acknowledged only once it is on disk.
+pub(crate) async fn is_durable(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
     let setting: String = sqlx::query_scalar("show synchronous_commit").fetch_one(db).await?;
     Ok(setting != "off")
 }
 
-/// Runs `work`, and gives it and the connection up when no reply comes: a connection may be dead and not
-/// know it.
-///
-/// # Errors
-/// Those of the work, and one when it takes longer than `time`.
-pub async fn within<T>(
+/// Runs `work` on a connection, with a timeout: a dead connection may never report an error.
+pub(crate) async fn within<T>(
     mut db: PoolConnection<Postgres>,
     time: Duration,
     work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
@@ -62,19 +49,16 @@ pub async fn within<T>(
     reply_within(&mut db, time, work).await
 }
 
-/// As [`within`]. A connection that did not reply is closed when it is dropped.
-///
-/// # Errors
-/// Those of the work, and one when it takes longer than `time`.
-pub async fn reply_within<T>(
+/// Like [`within`], for a connection that the caller keeps. After a timeout it is closed when dropped.
+pub(crate) async fn reply_within<T>(
     db: &mut PoolConnection<Postgres>,
     time: Duration,
     work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
 ) -> Result<T, sqlx::Error> {
-    let done = timeout(time, work(db)).await;
-    done.unwrap_or_else(|_| {
+    let result = timeout(time, work(db)).await;
+    result.unwrap_or_else(|_| {
         db.close_on_drop();
-        let silence = std::io::Error::new(std::io::ErrorKind::TimedOut, "the database does not reply");
-        Err(sqlx::Error::Io(silence))
+        let timed_out = std::io::Error::new(std::io::ErrorKind::TimedOut, "the database does not reply");
+        Err(sqlx::Error::Io(timed_out))
     })
 }

@@ -1,39 +1,13 @@
-//! Transfers as their sender sees them, and the history that scores are made from.
+//! A user's transfers, and their history as the risk scorer sees it.
 
 use sqlx::PgConnection;
-use time::OffsetDateTime;
-use uuid::Uuid;
 
 use super::{Position, unknown_text};
 use crate::domain::money::Money;
-use crate::domain::transfer::Status;
+use crate::domain::transfer::{Status, Transfer};
 
-/// One transfer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transfer {
-    /// Id.
-    pub transfer_id: Uuid,
-    /// Debited account.
-    pub from_account_id: Uuid,
-    /// Payee; a credit by the bank has none.
-    pub to_beneficiary_id: Option<Uuid>,
-    /// The payee's name when the transfer was made.
-    pub beneficiary_name: Option<String>,
-    /// Above zero.
-    pub amount: Money,
-    /// Where it stands.
-    pub status: Status,
-    /// Clave de rastreo.
-    pub spei_reference: Option<String>,
-    /// When it was made.
-    pub created_at: OffsetDateTime,
-}
-
-/// A user's transfers, newest first, after `position`.
-///
-/// # Errors
-/// When the database fails.
-pub async fn list_transfers(
+/// Newest first, after `position`.
+pub(crate) async fn list_transfers(
     db: &mut PgConnection,
     owner: &str,
     position: Option<Position>,
@@ -74,30 +48,24 @@ pub async fn list_transfers(
         .collect()
 }
 
-/// A stored status.
 pub(crate) fn parse_status(text: &str) -> Result<Status, sqlx::Error> {
     Status::parse(text).ok_or_else(|| unknown_text("transfer.status", text))
 }
 
-/// A user's completed transfers, summed up for the risk model.
+/// A summary of a user's completed transfers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct History {
-    /// How many.
-    pub count: u32,
-    /// Average in MXN, 0 when there are none.
-    pub average: f64,
-    /// Maximum in MXN, 0 when there are none.
-    pub maximum: f64,
-    /// How many of them to the payee.
-    pub count_to_payee: u32,
+pub(crate) struct History {
+    pub(crate) count: u32,
+    /// In MXN, 0 without transfers.
+    pub(crate) average: f64,
+    /// In MXN, 0 without transfers.
+    pub(crate) maximum: f64,
+    pub(crate) count_to_payee: u32,
 }
 
-/// Sums up `owner`'s completed transfers; `payee_key` is the payee's normalised account number, so
-/// deleting and saving a beneficiary again changes nothing.
-///
-/// # Errors
-/// When the database fails.
-pub async fn find_history(db: &mut PgConnection, owner: &str, payee_key: &str) -> Result<History, sqlx::Error> {
+/// `payee_key` is the payee's normalised account number, so that deleting and saving a beneficiary again makes no
+/// difference.
+pub(crate) async fn find_history(db: &mut PgConnection, owner: &str, payee_key: &str) -> Result<History, sqlx::Error> {
     let row = sqlx::query!(
         r#"
         select count(*) as "count!", coalesce(sum(amount), 0)::float8 as "sum!", coalesce(max(amount), 0) as "max!",

@@ -1,12 +1,12 @@
 //! Account numbers as people type them: CLABE, card, phone or anything else.
 //!
-//! A number is never refused for its shape here: documentation and real payments are full of ones
-//! that fail a check digit or a stale bank list. What can be derived is, and doubts become warnings.
+//! No number is refused for its shape: documentation and real payments are full of numbers that fail a check digit or
+//! whose bank is missing from a stale list. Doubts become warnings.
 
 use super::banks;
 
 super::text_enum! {
-    /// What an account number looks like.
+    /// Recognised by shape.
     Kind {
         /// 18 digits.
         Clabe = "clabe",
@@ -14,28 +14,25 @@ super::text_enum! {
         Card = "card",
         /// 10 digits.
         Phone = "phone",
-        /// Anything else.
         Other = "other",
     }
 }
 
-/// What a number says about itself.
+/// What can be derived from an account number alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// Its kind by shape.
     pub kind: Kind,
-    /// The bank in a CLABE, when the code is known.
+    /// The bank that a CLABE's first digits name, if the code is known.
     pub bank: Option<&'static str>,
-    /// The CLABE's check digit is right; true for every other kind.
+    /// Whether a CLABE's check digit is right; true for every other kind.
     pub checks: bool,
 }
 
-/// The number without spaces and hyphens, the form in which numbers are compared.
+/// The form in which numbers are compared: without spaces and hyphens.
 pub fn normalise(number: &str) -> String {
     number.chars().filter(|character| !character.is_whitespace() && *character != '-').collect()
 }
 
-/// Reads what can be derived from a number.
 pub fn read(number: &str) -> Reading {
     let number = normalise(number);
     let all_digits = number.bytes().all(|byte| byte.is_ascii_digit());
@@ -53,7 +50,13 @@ pub fn read(number: &str) -> Reading {
     }
 }
 
-/// Check digit over the first 17 digits: weights 3, 7, 1 repeating, each product modulo 10.
+/// Whether this is 18 digits with the right check digit.
+pub fn is_clabe(number: &str) -> bool {
+    let reading = read(number);
+    reading.kind == Kind::Clabe && reading.checks
+}
+
+/// Over the first 17 digits: weights 3, 7, 1 repeating, each product modulo 10.
 fn clabe_check_digit(digits: &str) -> u8 {
     let sum: u8 = digits
         .bytes()
@@ -65,7 +68,7 @@ fn clabe_check_digit(digits: &str) -> u8 {
     (10 - sum) % 10
 }
 
-/// The check that payment cards pass.
+/// The Luhn check of payment cards.
 pub(crate) fn luhn_checks(digits: &str) -> bool {
     let sum: u32 = digits
         .bytes()
@@ -88,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn valid_clabes_check_and_name_their_bank() {
+    fn valid_clabes_pass_and_name_their_bank() {
         for (number, bank) in [
             ("002010077777777771", Some("Banamex")),
             ("723010123456789019", Some("Cuenca")),
@@ -105,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_check_digits_are_noticed_and_nothing_more() {
+    fn a_wrong_check_digit_is_reported_and_nothing_else_changes() {
         for number in [
             "002000000000000007",
             "111180157042875763",
@@ -119,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn other_numbers_are_told_apart() {
+    fn other_kinds_are_distinguished() {
         for (number, kind) in [
             ("4111 1111 1111 1111", Kind::Card),
             ("378282246310005", Kind::Card),

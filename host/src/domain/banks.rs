@@ -1,18 +1,17 @@
-//! Institutions by the three digits that open a CLABE, as published in November 2026.
+//! Institutions by the first three digits of a CLABE, as published in November 2026.
 //!
-//! Lists like this go stale, so a missing code only leaves a name out or adds a warning; it never
-//! refuses a payment.
+//! Such lists go stale, so an unknown code costs a name or adds a warning; it never stops a payment.
 
-/// The institution that an ABM code belongs to.
+/// The institution with this ABM code.
 pub(super) fn name(code: &str) -> Option<&'static str> {
     BANKS.binary_search_by_key(&code, |(known, _)| known).ok().map(|found| BANKS[found].1)
 }
 
-/// The five digits (Banco de México's own code: four) by which SPEI knows an institution, from the three
-/// that open its CLABEs; none for anything but three digits.
+/// The code by which SPEI knows an institution, of five digits (four for Banco de México), given the first three of its
+/// CLABEs. `None` unless there are three digits.
 ///
-/// Also for codes that are not in the list: which digits come in front follows from the kind of
-/// institution, and only the rail knows whether it still takes part.
+/// Unknown codes are mapped too: the prefix depends on the type of institution alone, and only the rail knows who still
+/// participates.
 pub fn institution(code: &str) -> Option<u32> {
     let digits = code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_digit());
     let number: u32 = digits.then(|| code.parse().ok()).flatten()?;
@@ -25,8 +24,8 @@ pub fn institution(code: &str) -> Option<u32> {
     Some(kind + number)
 }
 
-/// The code of the one institution whose name is in `label`, as a word of it or as all of it; letters'
-/// case and spaces do not count. None when no known name is there, or more than one.
+/// The code of the institution that `label` names, as one of its words or as a whole; case and spaces are ignored.
+/// `None` if it names no known institution, or several.
 pub fn code(label: &str) -> Option<&'static str> {
     let plain = |text: &str| {
         text.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect::<String>()
@@ -41,17 +40,16 @@ pub fn code(label: &str) -> Option<&'static str> {
     found.next().is_none().then_some(code)
 }
 
-/// Banco de México's three digits, as a number.
+/// Banco de México.
 const CENTRAL_BANK: u32 = 1;
 
-/// Development banks among the commercial ones' codes: Bancomext, Banobras, Banjercito, Nafin, Bienestar,
-/// Hipotecaria Federal.
+/// Among the codes of commercial banks: Bancomext, Banobras, Banjercito, Nafin, Bienestar, Hipotecaria Federal.
 const DEVELOPMENT_BANKS: [u32; 6] = [6, 9, 19, 135, 166, 168];
 
-/// From here on codes belong to institutions that are no banks.
+/// Lowest code of an institution that is not a bank.
 const OTHERS_FROM: u32 = 600;
 
-/// What comes in front of the three digits, by kind of institution.
+/// Prefixes of the three digits, by type of institution.
 const CENTRAL: u32 = 2_000;
 const DEVELOPMENT: u32 = 37_000;
 const COMMERCIAL: u32 = 40_000;
@@ -87,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_sorted_and_whole() {
+    fn the_list_is_sorted_and_complete() {
         assert!(BANKS.is_sorted_by(|left, right| left.0 < right.0));
         assert_eq!(BANKS.len(), 98);
         assert_eq!(name("646"), Some("STP"));
@@ -95,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_become_those_of_spei() {
+    fn codes_map_to_speis() {
         for (code, want) in [
             ("001", Some(2_001)),
             ("002", Some(40_002)),
@@ -118,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bank_is_known_by_its_name_alone_or_among_other_words() {
+    fn a_bank_is_recognised_by_its_name_alone_or_among_other_words() {
         for (label, want) in [
             ("BBVA", Some("012")),
             ("bbva Mexico", Some("012")),

@@ -1,10 +1,11 @@
 //! The nouns of the bank and the rules that hold for them everywhere.
 //!
-//! Pure: std only. No HTTP, SQL, JSON, WebAssembly, time source or randomness; each of those edges
-//! converts to these types on its own side. Nothing here is `Serialize`.
+//! Pure: std, and the value types of `time` and `uuid`. No HTTP, SQL, JSON, WebAssembly, clock or randomness; each of
+//! those edges converts to these types itself. Nothing here is `Serialize`.
 
 pub mod accessibility;
 pub mod account_number;
+pub mod bank_account;
 pub mod banks;
 pub mod model;
 pub mod money;
@@ -14,7 +15,7 @@ pub mod risk;
 pub mod rules;
 pub mod transfer;
 
-/// An enum whose cases are written as fixed strings in JSON and SQL.
+/// An enum whose variants have fixed names in JSON and SQL.
 macro_rules! text_enum {
     ($(#[$meta:meta])* $name:ident { $($(#[$case_meta:meta])* $case:ident = $text:literal),+ $(,)? }) => {
         $(#[$meta])*
@@ -22,18 +23,17 @@ macro_rules! text_enum {
         pub enum $name { $($(#[$case_meta])* $case),+ }
 
         impl $name {
-            /// Every case, in declaration order.
             pub const ALL: &'static [Self] = &[$(Self::$case),+];
 
-            /// The texts of all cases, in the same order.
+            /// The names of all variants, in the order of [`ALL`](Self::ALL).
             pub const TEXTS: &'static [&'static str] = &[$($text),+];
 
-            /// The text that stands for this case on the wire and in tables.
+            /// The name in JSON and SQL.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$case => $text),+ }
             }
 
-            /// The case that `text` stands for; exact match.
+            /// The variant with exactly this name.
             pub fn parse(text: &str) -> Option<Self> {
                 match text { $($text => Some(Self::$case),)+ _ => None }
             }
@@ -48,7 +48,7 @@ macro_rules! text_enum {
 }
 pub(crate) use text_enum;
 
-/// What is wrong with an answer that a component gave; the answer is then not used.
+/// Why a component's answer was discarded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadAnswer(pub &'static str);
 
@@ -60,7 +60,7 @@ impl std::fmt::Display for BadAnswer {
 
 impl std::error::Error for BadAnswer {}
 
-/// A score or confidence has to be a number from 0 to 1; NaN is not.
+/// Rejects NaN too.
 fn check_unit_interval(value: f64, complaint: &'static str) -> Result<(), BadAnswer> {
     if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(BadAnswer(complaint)) }
 }

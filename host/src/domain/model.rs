@@ -1,9 +1,8 @@
-//! Names of components and of their versions.
+//! Kinds of components, their identity and their versions.
 
 use std::fmt;
 
 super::text_enum! {
-    /// What a component is for.
     ModelKind {
         /// Scores a transfer.
         Risk = "risk",
@@ -11,26 +10,26 @@ super::text_enum! {
         Nudge = "nudge",
         /// Recommends an accessibility profile.
         Accessibility = "accessibility",
-        /// Decides whether a transfer may be made.
+        /// Decides whether a transfer is allowed.
         TransferRules = "transfer-rules",
     }
 }
 
 super::text_enum! {
-    /// What a component may ask for and how it is run.
+    /// What a component may import and how it runs.
     PolicyClass {
-        /// It asks its host for nothing and is small: called inline, within microseconds.
+        /// Imports nothing and is small: called inline, within microseconds.
         Pure = "pure",
-        /// It brings a language's runtime: what it asks of WASI is there and holds nothing, its clocks
-        /// stand still, and it runs on threads of its own.
+        /// Contains a language runtime: its WASI imports are satisfied with empty stubs and stopped clocks, and it runs
+        /// on dedicated threads.
         DenyAll = "deny-all",
     }
 }
 
-/// Hex digits of the digest that a version shows.
+/// Hex digits of the digest in a [`ModelVersion`].
 const SHOWN_DIGITS: usize = 8;
 
-/// The SHA-256 of a component's bytes: its identity.
+/// SHA-256 of a component's bytes, which identifies it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest(pub [u8; 32]);
 
@@ -46,23 +45,22 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// The `model_version` that goes with an answer: `risk-1.0.0+9f2c41aa`.
+/// The `model_version` of an answer: `risk-1.0.0+9f2c41aa`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelVersion(String);
 
 impl ModelVersion {
-    /// From what the component says of itself and the digest of its bytes.
+    /// `version` is the component's own semantic version.
     pub fn new(kind: ModelKind, version: &str, digest: Digest) -> Self {
         let digest = digest.to_string();
         Self(format!("{kind}-{version}+{}", &digest[..SHOWN_DIGITS]))
     }
 
-    /// As text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The part that the component says of itself: `1.0.0`.
+    /// The component's own version: `1.0.0`.
     pub fn semantic_version(&self) -> &str {
         let with_digest = self.0.rsplit('-').next().unwrap_or_default();
         with_digest.split('+').next().unwrap_or_default()
@@ -75,7 +73,7 @@ impl fmt::Display for ModelVersion {
     }
 }
 
-/// Whether `version` is MAJOR.MINOR.PATCH in decimal without leading zeros.
+/// Whether this is MAJOR.MINOR.PATCH, in decimal without leading zeros.
 pub fn is_semantic_version(version: &str) -> bool {
     let parts: Vec<&str> = version.split('.').collect();
     parts.len() == 3

@@ -8,18 +8,16 @@ const MINOR_PER_MAJOR: i64 = 100;
 /// Decimal places of MXN.
 const SCALE: i64 = 2;
 
-/// Longest JSON number read as an amount. The largest valid one has 17 characters; the rest is
-/// room for superfluous zeros, while a megabyte of digits is not worth reading.
+/// Longest JSON number read as an amount. The largest valid one has 17 characters; the rest is room for superfluous
+/// zeros.
 const TEXT_LENGTH_MAX: usize = 64;
 
 /// An amount or balance in centavos.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Money(i64);
 
-/// Why a text is not an amount that can be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AmountError {
-    /// Not a JSON number.
     NotANumber,
     /// Below 0.01.
     TooSmall,
@@ -43,14 +41,13 @@ impl fmt::Display for AmountError {
 impl std::error::Error for AmountError {}
 
 impl Money {
-    /// Nothing.
     pub const ZERO: Self = Self(0);
 
-    /// Largest amount of one transfer: 2^53 - 1 centavos, so that a client that reads JSON numbers
-    /// as doubles and counts in centavos still sees every one exactly.
+    /// Largest amount of one transfer: 2^53 - 1 centavos. Clients that read JSON numbers as doubles represent every
+    /// amount up to it exactly in centavos.
     pub const MAX: Self = Self((1 << 53) - 1);
 
-    /// From centavos; any sign, as balances of the bank's own accounts may be negative.
+    /// From centavos. Balances of the bank's own accounts may be negative.
     pub const fn from_minor(minor: i64) -> Self {
         Self(minor)
     }
@@ -60,23 +57,21 @@ impl Money {
         self.0
     }
 
-    /// In pesos, rounded to the nearest double: for scorers, never for accounts.
+    /// In pesos, rounded to the nearest double: for scorers, never for accounting.
     pub fn to_f64(self) -> f64 {
         self.0 as f64 / MINOR_PER_MAJOR as f64
     }
 
-    /// The sum, unless it overflows.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// The difference, unless it overflows.
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 
-    /// Reads an amount to send from the text of a JSON number, exactly and by value: `1e2` and
-    /// `1.500` are fine, `0.30000000000000004` is not.
+    /// Parses the amount of a transfer from the text of a JSON number, exactly and by value: `1e2` and `1.500` are
+    /// fine, `0.30000000000000004` is not.
     ///
     /// # Errors
     /// See [`AmountError`].
@@ -137,7 +132,7 @@ impl Money {
     }
 }
 
-/// A JSON exponent, clamped: beyond a thousand only its sign matters.
+/// Clamped: beyond a thousand only the sign matters.
 fn parse_exponent(text: &str) -> Result<i64, AmountError> {
     const CLAMP: i64 = 1_000;
     let (negative, digits) = match text.strip_prefix(['-', '+']) {
@@ -172,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_read_by_value() {
+    fn amounts_are_parsed_by_value() {
         for (text, minor) in [
             ("0.01", 1),
             ("0.1", 10),
@@ -191,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_amount_is_refused_with_its_reason() {
+    fn invalid_amounts_are_refused_with_a_reason() {
         use AmountError::*;
         for (text, error) in [
             ("0.30000000000000004", TooPrecise),
@@ -224,18 +219,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(minor in 1..=Money::MAX.minor()) {
+        fn amounts_survive_a_round_trip(minor in 1..=Money::MAX.minor()) {
             let money = Money::from_minor(minor);
             prop_assert_eq!(Money::parse_amount(&money.to_string()), Ok(money));
         }
 
         #[test]
-        fn any_text_is_answered_without_a_panic(text in ".{0,80}") {
+        fn no_text_panics(text in ".{0,80}") {
             let _ = Money::parse_amount(&text);
         }
 
         #[test]
-        fn any_number_agrees_with_exact_arithmetic(value in 0_u64..1_000_000_000_000, decimals in 0_usize..6) {
+        fn decimals_agree_with_integer_arithmetic(value in 0_u64..1_000_000_000_000, decimals in 0_usize..6) {
             let digits = format!("{value:0>width$}", width = decimals + 1);
             let (whole, fraction) = digits.split_at(digits.len() - decimals);
             let text = if decimals == 0 { whole.to_owned() } else { format!("{whole}.{fraction}") };

@@ -1,4 +1,4 @@
-//! What goes into a nudge decision and what comes out.
+//! Nudges: request and answer.
 
 use super::{BadAnswer, check_unit_interval};
 
@@ -8,25 +8,20 @@ pub const ASSIST_ABOVE: f64 = 0.75;
 /// Above this difficulty a person needs help.
 pub const HELP_ABOVE: f64 = 0.40;
 
-/// What was seen on a screen.
+/// A person's behaviour on one screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// Screen identifier.
     pub screen: String,
-    /// Validation errors shown.
     pub num_validation_errors: u32,
-    /// Seconds spent.
     pub time_on_screen_seconds: u32,
-    /// Times the person went back.
     pub num_back_navigations: u32,
-    /// >= 1.
+    /// At least 1.
     pub steps_total: u32,
-    /// >= 1.
+    /// At least 1.
     pub current_step: u32,
 }
 
 super::text_enum! {
-    /// Which help to offer.
     NudgeType {
         /// Step-by-step help.
         Assist = "assist",
@@ -38,7 +33,6 @@ super::text_enum! {
 }
 
 impl NudgeType {
-    /// The type that goes with a difficulty.
     pub fn of(difficulty: f64) -> Self {
         if difficulty > ASSIST_ABOVE {
             Self::Assist
@@ -49,7 +43,6 @@ impl NudgeType {
         }
     }
 
-    /// The reason code of this type.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Assist => "high_error_rate_or_time",
@@ -59,24 +52,23 @@ impl NudgeType {
     }
 }
 
-/// A verdict with its reason.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
     /// True above [`HELP_ABOVE`].
     pub needs_help: bool,
     /// 0 to 1.
     pub difficulty_score: f64,
-    /// A function of the difficulty.
+    /// [`NudgeType::of`] the difficulty.
     pub nudge_type: NudgeType,
-    /// The reason code of the type.
+    /// [`NudgeType::reason`] of the type.
     pub reason: String,
 }
 
 impl Assessment {
-    /// Refuses an answer that no correct model gives.
+    /// Rejects answers that no correct model gives.
     ///
     /// # Errors
-    /// Names the first thing that is wrong.
+    /// The first problem found.
     pub fn check(&self) -> Result<(), BadAnswer> {
         check_unit_interval(self.difficulty_score, "the difficulty is not a number from 0 to 1")?;
         if self.nudge_type != NudgeType::of(self.difficulty_score) {
@@ -97,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_edges_belong_below() {
+    fn thresholds_belong_to_the_class_below() {
         for (difficulty, nudge_type) in [
             (0.75, NudgeType::Info),
             (0.750_000_1, NudgeType::Assist),
@@ -111,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_cannot_be_are_refused() {
+    fn impossible_answers_are_refused() {
         let sound = Assessment {
             needs_help: true,
             difficulty_score: 0.9,

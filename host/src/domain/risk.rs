@@ -1,14 +1,14 @@
-//! What goes into a risk score and what comes out.
+//! Risk scores: request and answer.
 
 use super::{BadAnswer, check_unit_interval};
 
-/// From this score on a transfer is `medium`.
+/// Lowest score of a `medium` risk.
 pub const MEDIUM_FROM: f64 = 0.25;
 
-/// From this score on a transfer is `high`.
+/// Lowest score of a `high` risk.
 pub const HIGH_FROM: f64 = 0.75;
 
-/// The factor codes of the specification, in its order.
+/// From the specification, in its order.
 pub const FACTOR_CODES: [&str; 6] = [
     "AMOUNT_MUCH_HIGHER_THAN_AVERAGE",
     "NEW_BENEFICIARY",
@@ -18,45 +18,40 @@ pub const FACTOR_CODES: [&str; 6] = [
     "LOW_HISTORY",
 ];
 
-/// Facts about a transfer and its sender. Money in MXN.
+/// Facts about a transfer and its sender. Amounts in MXN.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Amount, >= 0.
+    /// At least 0.
     pub amount: f64,
-    /// The recipient never received a transfer from this user.
+    /// Whether the user never sent this recipient a transfer.
     pub is_new_beneficiary: bool,
-    /// Local hour, 0 to 23.
+    /// Local time, 0 to 23.
     pub hour_of_day: u8,
-    /// Completed transfers of the user.
     pub num_past_transactions: u32,
-    /// Their average, 0 when there are none.
+    /// 0 without past transactions.
     pub avg_transaction_amount: f64,
-    /// Their maximum, 0 when there are none.
+    /// 0 without past transactions.
     pub max_transaction_amount: f64,
-    /// Completed transfers to this recipient.
     pub num_transactions_to_beneficiary: u32,
-    /// New or unrecognised device.
     pub is_new_device: bool,
-    /// Not the usual location.
     pub geolocation_changed: bool,
-    /// Minutes since the beneficiary was saved, when known.
+    /// Minutes since the beneficiary was saved.
     pub beneficiary_saved_minutes: Option<u32>,
 }
 
 super::text_enum! {
-    /// How the client should react.
+    /// Tells the client how to react.
     Level {
-        /// Go on.
+        /// Proceed.
         Low = "low",
         /// Explain and ask for confirmation.
         Medium = "medium",
-        /// Ask for an explicit acknowledgment.
+        /// Require an explicit acknowledgment.
         High = "high",
     }
 }
 
 impl Level {
-    /// The level of a score.
     pub fn of(score: f64) -> Self {
         if score >= HIGH_FROM {
             Self::High
@@ -68,35 +63,32 @@ impl Level {
     }
 }
 
-/// What one feature added to the linear predictor.
+/// What one feature adds to the linear predictor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contribution {
-    /// Name of the feature.
     pub feature: String,
-    /// Signed.
     pub weight: f64,
 }
 
-/// A verdict with its reasons.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
-    /// A function of the score.
+    /// [`Level::of`] the score.
     pub level: Level,
     /// 0 to 1.
     pub score: f64,
-    /// The linear predictor before any feature.
+    /// The linear predictor's intercept.
     pub base: f64,
-    /// In list order they add up, from `base`, to the linear predictor.
+    /// Added to `base` in this order, they give the linear predictor.
     pub contributions: Vec<Contribution>,
-    /// Codes out of [`FACTOR_CODES`].
+    /// From [`FACTOR_CODES`].
     pub factors: Vec<String>,
 }
 
 impl Assessment {
-    /// Refuses an answer that no correct model gives.
+    /// Rejects answers that no correct model gives.
     ///
     /// # Errors
-    /// Names the first thing that is wrong.
+    /// The first problem found.
     pub fn check(&self) -> Result<(), BadAnswer> {
         check_unit_interval(self.score, "the score is not a number from 0 to 1")?;
         if self.level != Level::of(self.score) {
@@ -131,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_start_at_their_cuts() {
+    fn levels_start_at_their_thresholds() {
         for (score, level) in [
             (0.0, Level::Low),
             (0.25_f64.next_down(), Level::Low),
@@ -145,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_cannot_be_are_refused() {
+    fn impossible_answers_are_refused() {
         assert_eq!(sound().check(), Ok(()));
         let broken: [fn(&mut Assessment); 7] = [
             |answer| answer.score = f64::NAN,

@@ -1,78 +1,71 @@
-//! What the transfer rules are asked and what they answer.
+//! Transfer rules: the facts they decide on and their verdict.
 
 use super::BadAnswer;
 use super::money::Money;
 use super::risk;
 
-/// Codes that rules may give; each is a problem code of the HTTP API.
+/// Codes that rules may return; each is a problem code of the HTTP API.
 pub const CODES: [&str; 5] =
     [SAME_ACCOUNT, INSUFFICIENT_FUNDS, "limit-exceeded", "beneficiary-cooling", RISK_ACKNOWLEDGMENT_REQUIRED];
 
-/// The beneficiary's account is the debited one.
+/// The beneficiary's account is the debited account.
 pub const SAME_ACCOUNT: &str = "same-account";
 
-/// The balance does not cover the amount.
 pub const INSUFFICIENT_FUNDS: &str = "insufficient-funds";
 
 /// The risk is high and was not acknowledged.
 pub const RISK_ACKNOWLEDGMENT_REQUIRED: &str = "risk-acknowledgment-required";
 
-/// Most violations of one verdict: each code once, and room for as many again.
+/// Twice the number of codes, for rules that report one code for several reasons.
 const VIOLATIONS_MAX: usize = 10;
 
-/// Longest detail of a violation. It is kept with an idempotency key for good.
+/// Details are stored with idempotency keys, forever.
 const DETAIL_CHARS_MAX: usize = 500;
 
-/// Facts about one transfer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
-    /// Amount, > 0.
+    /// Above zero.
     pub amount: Money,
     /// What the account can spend.
     pub available: Money,
-    /// Sent today before this transfer.
+    /// What the user sent earlier today.
     pub day_total: Money,
-    /// Limit for one transfer.
     pub per_transfer_limit: Option<Money>,
-    /// Limit for one day.
     pub per_day_limit: Option<Money>,
-    /// Seconds since the beneficiary was saved.
     pub beneficiary_age_seconds: u64,
-    /// Seconds a new beneficiary has to wait.
+    /// How long a new beneficiary must wait.
     pub cooling_seconds: u64,
-    /// The beneficiary's number is the debited account's own.
+    /// Whether the beneficiary's number is the debited account's own.
     pub same_account: bool,
-    /// Hour in Mexico City, 0 to 23.
+    /// In Mexico City, 0 to 23.
     pub local_hour: u8,
-    /// Set when the host scored the transfer.
+    /// `None` if the host did not score the transfer.
     pub risk_level: Option<risk::Level>,
-    /// The person acknowledged that risk.
+    /// Whether the person acknowledged that risk.
     pub acknowledged: bool,
 }
 
-/// One broken rule.
+/// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Out of [`CODES`].
+    /// From [`CODES`].
     pub code: String,
-    /// One sentence for people.
+    /// One sentence for the user.
     pub detail: String,
 }
 
-/// The decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Go on.
     Accepted,
-    /// At least one violation, the gravest first.
+    /// At least one violation, the most serious first.
     Rejected(Vec<Violation>),
 }
 
 impl Verdict {
-    /// Refuses an answer that no correct rules give.
+    /// Rejects verdicts that no correct rules give.
     ///
     /// # Errors
-    /// Names the first thing that is wrong.
+    /// The first problem found.
     pub fn check(&self) -> Result<(), BadAnswer> {
         let Self::Rejected(violations) = self else { return Ok(()) };
         if violations.is_empty() {
@@ -81,9 +74,9 @@ impl Verdict {
         if violations.len() > VIOLATIONS_MAX {
             return Err(BadAnswer("a rejection names too many violations"));
         }
-        let is_told = |text: &str| text.chars().count() <= DETAIL_CHARS_MAX && !text.contains(char::is_control);
-        if !violations.iter().all(|violation| is_told(&violation.detail)) {
-            return Err(BadAnswer("a violation's detail is no short sentence"));
+        let is_presentable = |text: &str| text.chars().count() <= DETAIL_CHARS_MAX && !text.contains(char::is_control);
+        if !violations.iter().all(|violation| is_presentable(&violation.detail)) {
+            return Err(BadAnswer("a violation's detail is not a short sentence"));
         }
         if violations.iter().any(|violation| !CODES.contains(&violation.code.as_str())) {
             return Err(BadAnswer("a violation code is unknown"));
@@ -97,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rejections_need_known_reasons() {
+    fn rejections_need_known_codes() {
         let violation = |code: &str| Violation { code: code.into(), detail: "No.".into() };
         assert!(Verdict::Accepted.check().is_ok());
         assert!(Verdict::Rejected(vec![violation("limit-exceeded")]).check().is_ok());

@@ -1,104 +1,126 @@
-//! The life of a transfer.
+//! Transfers: what they are, where they stand and how they get there.
+
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::money::Money;
 
 super::text_enum! {
-    /// Where a transfer stands. `Completed` and `Failed` are final.
+    /// `Completed` and `Failed` are final.
     Status {
         /// Accepted, not settled.
         Pending = "pending",
-        /// Settled.
         Completed = "completed",
-        /// Refused by the rail; the money went back.
+        /// Refused by the rail; the money was returned.
         Failed = "failed",
     }
 }
 
-super::text_enum! {
-    /// What a payment rail reports.
-    RailEvent {
-        /// The payment settled.
-        Settled = "settled",
-        /// The payment was refused.
-        Rejected = "rejected",
-    }
-}
-
-super::text_enum! {
-    /// The rails that a payment may take.
-    RailName {
-        /// Settles in the moment in which it is made: the bank's own books and nothing else.
-        Instant = "instant",
-        /// A stand-in for SPEI with its delays, refusals and returns.
-        Simulated = "simulated",
-        /// SPEI by a participant's API.
-        Stp = "stp",
-    }
-}
-
-impl RailName {
-    /// Whether a payment is settled when it is made.
-    pub fn is_instant(self) -> bool {
-        self == Self::Instant
-    }
-}
-
-/// What became of a payment, as its rail tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Report {
-    /// It settled.
-    Settled,
-    /// It was refused before it settled.
-    Rejected,
-    /// It came back: after it had settled, if it had.
-    Returned,
-}
-
-/// Two digits of SPEI's list of reasons for sending money back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Reason([u8; 2]);
-
-impl Reason {
-    /// From its digits; none when they are not two.
-    pub fn parse(text: &str) -> Option<Self> {
-        let digits: [u8; 2] = text.as_bytes().try_into().ok()?;
-        digits.iter().all(u8::is_ascii_digit).then_some(Self(digits))
-    }
-
-    /// Its digits.
-    pub fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.0).unwrap_or_default()
-    }
-}
-
 impl Status {
-    /// Whether a transfer may ever move from `self` to `next`, whatever the rules component says.
+    /// Whether a transfer may ever go from `self` to `next`, whatever the rules component says.
     pub fn may_become(self, next: Self) -> bool {
         self == Self::Pending && next != Self::Pending
     }
 }
 
-/// What a transfer is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A user's transfer through SPEI.
-    Spei,
-    /// The credit that opens an account.
-    Opening,
-    /// A credit by the bank's operator.
-    Funding,
-    /// Money that came back after its transfer had settled.
-    Return,
+super::text_enum! {
+    /// What a transfer is for.
+    Kind {
+        /// A user's transfer through SPEI.
+        Spei = "spei",
+        /// The credit that opens an account.
+        Opening = "opening",
+        /// A credit by the bank's operator.
+        Funding = "funding",
+        /// The money of a settled transfer, sent back by the other bank.
+        Return = "return",
+    }
 }
 
-impl Kind {
-    /// As stored.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Spei => "spei",
-            Self::Opening => "opening",
-            Self::Funding => "funding",
-            Self::Return => "return",
-        }
+super::text_enum! {
+    /// An event that the rules component decides on.
+    RailEvent {
+        Settled = "settled",
+        Rejected = "rejected",
     }
+}
+
+super::text_enum! {
+    RailName {
+        /// Settles at once, in the bank's own books.
+        Instant = "instant",
+        /// A stand-in for SPEI with its delays, rejections and returns.
+        Simulated = "simulated",
+        /// SPEI, through the participant STP.
+        Stp = "stp",
+    }
+}
+
+impl RailName {
+    /// Whether a payment settles in the commit that makes it.
+    pub fn is_instant(self) -> bool {
+        self == Self::Instant
+    }
+}
+
+/// A final report from a rail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Report {
+    Settled,
+    /// Refused before it settled.
+    Rejected,
+    /// Sent back by the other bank, normally after it settled.
+    Returned,
+}
+
+/// A code from SPEI's list of return reasons: two digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reason([u8; 2]);
+
+impl Reason {
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits: [u8; 2] = text.as_bytes().try_into().ok()?;
+        digits.iter().all(u8::is_ascii_digit).then_some(Self(digits))
+    }
+
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+/// A transfer as its sender sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    pub transfer_id: Uuid,
+    /// The debited account.
+    pub from_account_id: Uuid,
+    /// `None` for a credit by the bank.
+    pub to_beneficiary_id: Option<Uuid>,
+    /// As it was when the transfer was made.
+    pub beneficiary_name: Option<String>,
+    /// Above zero.
+    pub amount: Money,
+    pub status: Status,
+    /// Clave de rastreo.
+    pub spei_reference: Option<String>,
+    pub created_at: OffsetDateTime,
+}
+
+/// A transfer as a rail needs it.
+#[derive(Debug, Clone)]
+pub struct Payment {
+    pub transfer_id: Uuid,
+    /// Clave de rastreo: both banks know the payment by it.
+    pub tracking_key: String,
+    pub amount: Money,
+    pub created_at: OffsetDateTime,
+    /// Number of the debited account, as its owner typed it.
+    pub sender_number: String,
+    pub sender: String,
+    pub payee_name: String,
+    /// As the user typed it; not necessarily a CLABE.
+    pub payee_number: String,
+    pub payee_bank: String,
 }
 
 #[cfg(test)]
@@ -106,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_pending_moves_and_only_to_an_end() {
+    fn only_pending_transfers_move_and_only_to_a_final_status() {
         for &from in Status::ALL {
             for &to in Status::ALL {
                 let moves = from == Status::Pending && to != Status::Pending;

@@ -273,7 +273,7 @@ impl From<LedgerError> for Error {
         match error {
             LedgerError::Database(error) | LedgerError::Refused(error) => error.into(),
             LedgerError::Overloaded | LedgerError::Closed => Self::Overloaded,
-            LedgerError::NotKept(error) => error.into(),
+            LedgerError::DecisionNotRecorded(error) => error.into(),
             LedgerError::Unknown => Self::OutcomeUnknown,
             LedgerError::Panicked => Self::Internal(error.into()),
         }

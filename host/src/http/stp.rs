@@ -8,17 +8,12 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::domain::transfer::RailName;
 use crate::http::error::Error;
-use crate::rail::Push;
 use crate::rail::stp::read_webhook;
 
 /// Acknowledges a notification only after the ledger has committed it; STP repeats the others.
 pub(crate) async fn take_state(State(app): State<App>, body: Bytes) -> Result<Json<Value>, Error> {
     let courier = app.courier.as_ref().filter(|courier| courier.name == RailName::Stp).ok_or(Error::NotFound)?;
-    let (tracking_key, news) =
+    let notification =
         read_webhook(&body).map_err(|error| Error::invalid_field("", "unknown-value", &error.to_string()))?;
-    if courier.take_in(&Push { tracking_key, news }).await {
-        Ok(Json(json!({"mensaje": "recibido"})))
-    } else {
-        Err(Error::Overloaded)
-    }
+    if courier.accept(&notification).await { Ok(Json(json!({"mensaje": "recibido"}))) } else { Err(Error::Overloaded) }
 }

@@ -1,8 +1,7 @@
 //! Decides a batch of commands, purely.
 //!
-//! `apply` sees what the store loaded, answers each command in order, and says what has to be
-//! written. It reads no clock, draws no ids and touches no database, so it can be run, repeated and
-//! tested at will. What one command changes, the next one in the batch sees.
+//! [`apply`] answers each command in order, given what the store loaded, and collects what has to be written. Later
+//! commands see what earlier ones changed. No clock, randomness or I/O: time and ids are in the arguments.
 
 mod posting;
 mod report;
@@ -10,19 +9,17 @@ mod report;
 use uuid::Uuid;
 
 use super::batch::{AccountFacts, Answer, Balance, Batch, Context, NewTransfer, NoVerdict, Policy, State};
+use super::command::{Command, Fund, OpenAccount, OpenedAccount, Order, Outcome, PaymentReport, Risk};
 use super::fingerprint::fingerprint;
-use super::{
-    CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, Fund, IN_TRANSIT_ACCOUNT, OpenAccount, Opened, Order, Outcome, Risk,
-    SPEI_ACCOUNT, tracking,
-};
+use super::tracking::tracking_key;
 use crate::clock::mexico_city_hour;
-use crate::db::transfers::Transfer;
 use crate::domain::account_number::normalise;
+use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::domain::money::Money;
 use crate::domain::rules::{Facts, INSUFFICIENT_FUNDS, RISK_ACKNOWLEDGMENT_REQUIRED, Verdict, Violation};
-use crate::domain::transfer::{Kind, RailEvent, Status};
+use crate::domain::transfer::{Kind, RailEvent, Status, Transfer};
 
-/// Answers the commands in order; the batch is what their answers rest on.
+/// Answers the commands in order. The answers hold once the batch is committed.
 pub fn apply(state: &mut State, commands: &[Command], context: &Context, policy: &Policy<'_>) -> (Batch, Vec<Outcome>) {
     let mut run = Run { state, batch: Batch::default(), context, policy };
     let outcomes = commands
@@ -57,13 +54,20 @@ impl Run<'_> {
             if self.post(open.transfer_id, from, account, open.opening_credit).is_none() {
                 return Outcome::BalanceTooLarge;
             }
-            self.credit(Kind::Opening, open.transfer_id, open.owner.clone(), open.account_id, open.opening_credit);
+            self.credit(
+                Kind::Opening,
+                open.transfer_id,
+                open.owner.clone(),
+                open.account_id,
+                open.opening_credit,
+                None,
+            );
         }
         self.state.numbers.insert(number);
         let facts = AccountFacts { owner: Some(open.owner.clone()), number: open.account_number.clone() };
         self.state.accounts.insert(open.account_id, facts);
         self.batch.accounts.push(open.clone());
-        Outcome::Opened(Opened {
+        Outcome::Opened(OpenedAccount {
             account_id: open.account_id,
             account_number: open.account_number.clone(),
             account_type: open.account_type.clone(),
@@ -80,7 +84,7 @@ impl Run<'_> {
         let Some(balance) = self.post(fund.transfer_id, from, to, fund.amount) else {
             return Outcome::BalanceTooLarge;
         };
-        self.credit(Kind::Funding, fund.transfer_id, owner, fund.account_id, fund.amount);
+        self.credit(Kind::Funding, fund.transfer_id, owner, fund.account_id, fund.amount, None);
         Outcome::Funded(balance)
     }
 
@@ -92,14 +96,14 @@ impl Run<'_> {
         }
         let outcome = match self.decide(order) {
             Ok(transfer) => Ok(transfer),
-            Err(Refusal::Decided(violations)) => Err(violations),
-            Err(Refusal::NoAccount) => return Outcome::AccountNotFound,
-            Err(Refusal::NoBeneficiary) => return Outcome::BeneficiaryNotFound,
-            Err(Refusal::NoRules) => return Outcome::RulesUnavailable,
-            Err(Refusal::NoRisk) => return Outcome::RiskUnavailable,
-            Err(Refusal::NoRoom) => return Outcome::BalanceTooLarge,
+            Err(Refusal::Violations(violations)) => Err(violations),
+            Err(Refusal::AccountNotFound) => return Outcome::AccountNotFound,
+            Err(Refusal::BeneficiaryNotFound) => return Outcome::BeneficiaryNotFound,
+            Err(Refusal::RulesUnavailable) => return Outcome::RulesUnavailable,
+            Err(Refusal::RiskUnavailable) => return Outcome::RiskUnavailable,
+            Err(Refusal::BalanceTooLarge) => return Outcome::BalanceTooLarge,
         };
-        if let Some(key) = key.filter(|_| is_kept(&outcome)) {
+        if let Some(key) = key.filter(|_| is_final(&outcome)) {
             let answer = Answer { fingerprint, outcome: outcome.clone() };
             self.state.answers.insert(key.clone(), answer.clone());
             self.batch.answers.insert(key, answer);
@@ -110,43 +114,44 @@ impl Run<'_> {
         }
     }
 
-    /// Account, payee, rules, funds: in that order.
+    /// Checks the account, the payee, the rules and the funds, in that order.
     fn decide(&mut self, order: &Order) -> Result<Transfer, Refusal> {
         let facts = self.facts(order)?;
-        let unavailable = |NoVerdict| Refusal::NoRules;
+        let unavailable = |NoVerdict| Refusal::RulesUnavailable;
         if let Verdict::Rejected(violations) = (self.policy.decide)(order.transfer_id, &facts).map_err(unavailable)? {
-            return Err(Refusal::Decided(violations));
+            return Err(Refusal::Violations(violations));
         }
         let rail = self.context.terms.rail;
         let status = if rail.is_instant() {
             let next = (self.policy.transition)(Status::Pending, RailEvent::Settled).map_err(unavailable)?;
-            // Rules that let a settled payment end otherwise, or nowhere, are not followed.
-            next.filter(|next| *next == Status::Completed).ok_or(Refusal::NoRules)?
+            // Rules cannot give a settled payment another status.
+            next.filter(|next| *next == Status::Completed).ok_or(Refusal::RulesUnavailable)?
         } else {
             Status::Pending
         };
 
-        // Whatever the rules said, a balance covers its debit.
+        // Rules cannot permit an overdraft.
         let debit = (order.from_account_id, CUSTOMER_STRIPE);
         if self.available(debit) < order.amount {
-            return Err(Refusal::Decided(vec![insufficient_funds()]));
+            return Err(Refusal::Violations(vec![insufficient_funds()]));
         }
-        let towards = if rail.is_instant() { SPEI_ACCOUNT } else { IN_TRANSIT_ACCOUNT };
-        self.post(order.transfer_id, debit, (towards, self.context.stripe), order.amount).ok_or(Refusal::NoRoom)?;
+        let credit = if rail.is_instant() { SPEI_ACCOUNT } else { IN_TRANSIT_ACCOUNT };
+        let posted = self.post(order.transfer_id, debit, (credit, self.context.stripe), order.amount);
+        posted.ok_or(Refusal::BalanceTooLarge)?;
         self.count_towards_day(order);
         Ok(self.record(order, status))
     }
 
-    /// What the rules decide on.
     fn facts(&self, order: &Order) -> Result<Facts, Refusal> {
         let owned = |account: &&AccountFacts| account.owner.as_ref() == Some(&order.owner);
-        let account = self.state.accounts.get(&order.from_account_id).filter(owned).ok_or(Refusal::NoAccount)?;
+        let account = self.state.accounts.get(&order.from_account_id).filter(owned);
+        let account = account.ok_or(Refusal::AccountNotFound)?;
         let payee = self.state.payees.get(&order.to_beneficiary_id).filter(|payee| payee.owner == order.owner);
-        let payee = payee.ok_or(Refusal::NoBeneficiary)?;
+        let payee = payee.ok_or(Refusal::BeneficiaryNotFound)?;
         let (risk_level, acknowledged) = match order.risk {
-            Risk::NotAsked => (None, false),
+            Risk::NotEnforced => (None, false),
             Risk::Assessed { level, acknowledged } => (Some(level), acknowledged),
-            Risk::Unavailable => return Err(Refusal::NoRisk),
+            Risk::Unavailable => return Err(Refusal::RiskUnavailable),
         };
         let user = self.state.users.get(&order.owner).copied().unwrap_or_default();
         let (now, terms) = (self.context.now, self.context.terms);
@@ -174,7 +179,7 @@ impl Run<'_> {
             beneficiary_name: Some(payee.name.clone()),
             amount: order.amount,
             status,
-            spei_reference: Some(tracking::tracking_key(order.transfer_id, self.context.now)),
+            spei_reference: Some(tracking_key(order.transfer_id, self.context.now)),
             created_at: self.context.now,
         };
         self.batch.transfers.push(NewTransfer {
@@ -190,7 +195,16 @@ impl Run<'_> {
         transfer
     }
 
-    fn credit(&mut self, kind: Kind, transfer_id: Uuid, owner: String, account_id: Uuid, amount: Money) {
+    /// `report` is the rail's, for a return.
+    fn credit(
+        &mut self,
+        kind: Kind,
+        transfer_id: Uuid,
+        owner: String,
+        account_id: Uuid,
+        amount: Money,
+        report: Option<&PaymentReport>,
+    ) {
         let source = if kind == Kind::Return { SPEI_ACCOUNT } else { FUNDING_ACCOUNT };
         self.batch.transfers.push(NewTransfer {
             kind,
@@ -198,8 +212,8 @@ impl Run<'_> {
             credit_account_id: account_id,
             payee: None,
             rail: None,
-            returns: None,
-            reason: None,
+            returns: report.map(|report| report.transfer_id),
+            reason: report.and_then(|report| report.reason),
             transfer: Transfer {
                 transfer_id,
                 from_account_id: source,
@@ -216,18 +230,14 @@ impl Run<'_> {
 
 /// Why there is no transfer.
 enum Refusal {
-    /// The rules or the balance say no.
-    Decided(Vec<Violation>),
-    /// The account is not the user's. A retry may find it.
-    NoAccount,
-    /// The beneficiary is not the user's. A retry may find it.
-    NoBeneficiary,
-    /// The rules gave no usable answer. A retry may get one.
-    NoRules,
-    /// The risk scorer gave no usable answer. A retry may get one.
-    NoRisk,
-    /// The credited balance would not fit.
-    NoRoom,
+    /// By the rules, or for lack of funds.
+    Violations(Vec<Violation>),
+    // The others are never recorded with an idempotency key: a retry may succeed.
+    AccountNotFound,
+    BeneficiaryNotFound,
+    RulesUnavailable,
+    RiskUnavailable,
+    BalanceTooLarge,
 }
 
 fn replay(answer: &Answer) -> Outcome {
@@ -237,9 +247,9 @@ fn replay(answer: &Answer) -> Outcome {
     }
 }
 
-/// Whether an idempotency key keeps this answer for ever: a transfer, or a no that only a new decision
-/// of the user could turn. Acknowledging a risk is part of the same decision, so it may be retried.
-fn is_kept(outcome: &Result<Transfer, Vec<Violation>>) -> bool {
+/// Whether an idempotency key is bound to this outcome forever. A missing acknowledgment is not: acknowledging the risk
+/// continues the same request.
+fn is_final(outcome: &Result<Transfer, Vec<Violation>>) -> bool {
     match outcome {
         Ok(_) => true,
         Err(violations) => violations.iter().all(|violation| violation.code != RISK_ACKNOWLEDGMENT_REQUIRED),

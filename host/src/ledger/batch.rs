@@ -5,150 +5,126 @@ use std::collections::{BTreeMap, BTreeSet};
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
-use super::OpenAccount;
-use crate::db::transfers::Transfer;
+use super::command::OpenAccount;
 use crate::domain::money::Money;
 use crate::domain::rules::{Facts, Verdict, Violation};
-use crate::domain::transfer::{Kind, RailEvent, RailName, Reason, Status};
+use crate::domain::transfer::{Kind, RailEvent, RailName, Reason, Status, Transfer};
 
-/// Names one balance row.
+/// Account and stripe.
 pub type BalanceKey = (Uuid, i16);
 
-/// A customer's account as the batch needs it.
 #[derive(Debug, Clone)]
 pub struct AccountFacts {
-    /// Whose; the bank's own accounts have no owner.
+    /// `None` for the bank's own accounts.
     pub owner: Option<String>,
-    /// Account number.
     pub number: String,
 }
 
-/// A balance row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Balance {
-    /// Present balance.
     pub posted: Money,
     /// The lowest balance allowed.
     pub floor: Money,
-    /// Entries so far.
+    /// Number of entries.
     pub version: i64,
-    /// When the last of them was made.
+    /// Time of the last entry.
     pub changed_at: OffsetDateTime,
-    /// The last day on which something was sent.
+    /// The last day, in Mexico City, on which a transfer debited this balance.
     pub sent_day: Date,
-    /// What was sent on it, less what was refused.
+    /// Sent on that day, less what the rail rejected.
     pub sent: Money,
 }
 
 impl Balance {
-    /// Of an account that was just opened, with the lowest balance that it may have.
+    /// Of a new account.
     pub fn empty(floor: Money) -> Self {
         let (changed_at, sent_day) = (OffsetDateTime::UNIX_EPOCH, OffsetDateTime::UNIX_EPOCH.date());
         Self { posted: Money::ZERO, floor, version: 0, changed_at, sent_day, sent: Money::ZERO }
     }
 }
 
-/// A transfer that was made before, as a report on it needs it.
+/// The transfer that a rail reports on.
 #[derive(Debug, Clone)]
-pub struct Sent {
-    /// Whose.
+pub struct ReportedTransfer {
     pub owner: String,
-    /// Debited account.
+    /// The debited account.
     pub account_id: Uuid,
-    /// How much.
     pub amount: Money,
-    /// Where it stands.
     pub status: Status,
-    /// Statuses that it had, the present one included.
+    /// How many statuses it had, the present one included.
     pub statuses: i16,
-    /// Whether its money came back after it had settled.
+    /// Whether its money was returned after it settled.
     pub returned: bool,
-    /// When it was made.
     pub created_at: OffsetDateTime,
 }
 
-/// A saved beneficiary as the batch needs it.
+/// A saved beneficiary.
 #[derive(Debug, Clone)]
 pub struct Payee {
-    /// Whose.
     pub owner: String,
-    /// Full name.
     pub name: String,
-    /// Bank name.
     pub bank: String,
-    /// Account number.
     pub number: String,
-    /// When it was saved.
     pub created_at: OffsetDateTime,
 }
 
-/// A user's limits and what counts against them.
+/// A user's limits and what counts towards them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UserFacts {
     /// Sent since midnight in Mexico City.
     pub day_total: Money,
-    /// The user's own limit for one transfer, instead of everybody's.
+    /// Overrides the general limit.
     pub per_transfer_limit: Option<Money>,
-    /// The user's own limit for one day, instead of everybody's.
+    /// Overrides the general limit.
     pub per_day_limit: Option<Money>,
     /// Version of the user's row, which fences the day's total.
     pub version: i64,
 }
 
-/// The answer that a key is bound to.
+/// The recorded answer of an idempotency key.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// Of the request that got it.
+    /// Of the request.
     pub fingerprint: [u8; 32],
-    /// The transfer, or why there is none.
     pub outcome: Result<Transfer, Vec<Violation>>,
 }
 
-/// What the store knows about everything that a batch touches.
+/// Everything that a batch reads.
 #[derive(Debug, Clone, Default)]
 pub struct State {
-    /// By id.
     pub accounts: BTreeMap<Uuid, AccountFacts>,
-    /// (owner, normalised number) pairs that exist, of those the batch wants to open.
+    /// Owner and normalised number of existing accounts that the batch would open again.
     pub numbers: BTreeSet<(String, String)>,
-    /// By account and stripe.
     pub balances: BTreeMap<BalanceKey, Balance>,
-    /// By id.
     pub payees: BTreeMap<Uuid, Payee>,
     /// By owner.
     pub users: BTreeMap<String, UserFacts>,
-    /// By (owner, key).
+    /// By owner and key.
     pub answers: BTreeMap<(String, String), Answer>,
-    /// Transfers that the batch reports on, by id.
-    pub transfers: BTreeMap<Uuid, Sent>,
+    pub transfers: BTreeMap<Uuid, ReportedTransfer>,
 }
 
-/// What holds for the whole batch.
+/// What all commands of a batch share.
 #[derive(Debug, Clone, Copy)]
 pub struct Context {
-    /// When it is decided.
     pub now: OffsetDateTime,
     /// The writer's stripe of the bank's own accounts.
     pub stripe: i16,
-    /// Policy that the configuration sets.
     pub terms: Terms,
 }
 
-/// Policy that the configuration sets, for every user alike.
+/// Configured policy, the same for every user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
-    /// The rail that transfers take.
     pub rail: RailName,
-    /// Seconds that a new beneficiary has to wait; 0 for none.
+    /// How long a new beneficiary must wait; 0 for not at all.
     pub cooling_seconds: u64,
-    /// Limit of one transfer.
     pub per_transfer_limit: Option<Money>,
-    /// Limit of a user's transfers of one day.
     pub per_day_limit: Option<Money>,
 }
 
 impl Terms {
-    /// The instant rail, and no limits.
+    /// The instant rail, no cooling and no limits.
     pub const OPEN: Self =
         Self { rail: RailName::Instant, cooling_seconds: 0, per_transfer_limit: None, per_day_limit: None };
 }
@@ -163,88 +139,76 @@ impl Default for Terms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoVerdict;
 
-/// The transfer rules as two functions.
+/// The rules component as two functions.
 pub struct Policy<'a> {
-    /// Decides on one transfer, of which the id is given beside the facts.
+    /// Decides on a transfer, given its id and the facts.
     pub decide: &'a (dyn Fn(Uuid, &Facts) -> Result<Verdict, NoVerdict> + Sync),
-    /// The status after an event; `None` when the event does not apply.
+    /// The status after an event; `None` if the event does not apply.
     pub transition: &'a (dyn Fn(Status, RailEvent) -> Result<Option<Status>, NoVerdict> + Sync),
 }
 
-/// A transfer row to insert.
+/// A transfer to insert.
 #[derive(Debug, Clone)]
 pub struct NewTransfer {
-    /// What it is for.
     pub kind: Kind,
-    /// Whose.
     pub owner: String,
-    /// Credited account.
     pub credit_account_id: Uuid,
     /// For SPEI transfers: the payee's number and bank.
     pub payee: Option<(String, String)>,
-    /// For SPEI transfers: their rail.
+    /// For SPEI transfers.
     pub rail: Option<RailName>,
-    /// For returns: the transfer whose money comes back.
+    /// For returns: the transfer whose money is returned.
     pub returns: Option<Uuid>,
-    /// For returns: why, when the rail said so.
+    /// For returns: why, if the rail said so.
     pub reason: Option<Reason>,
-    /// As the API shows it; `from_account_id` is the debited account.
     pub transfer: Transfer,
 }
 
-/// An entry row to insert.
+/// An entry to insert.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEntry {
-    /// Which balance.
     pub balance: BalanceKey,
     /// Position in that balance's history.
     pub version: i64,
-    /// Why.
     pub transfer_id: Uuid,
-    /// Below zero for a debit.
+    /// Negative for a debit.
     pub delta: Money,
-    /// After it.
     pub balance_after: Money,
-    /// When: never before the entry before it.
+    /// Never before the previous entry.
     pub created_at: OffsetDateTime,
 }
 
-/// A balance row to update.
+/// A balance to update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceChange {
-    /// Version that was loaded and has to be there still.
+    /// The version that was read; the update requires it.
     pub expected: i64,
-    /// What is there afterwards.
     pub after: Balance,
 }
 
-/// A transfer that reaches its end.
+/// A pending transfer that reaches its final status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
-    /// Its new status; the old one is `pending`.
     pub status: Status,
-    /// Statuses that it had before.
+    /// How many statuses it had before.
     pub ordinal: i16,
-    /// Why, when the rail said so.
+    /// Why, if the rail said so.
     pub reason: Option<Reason>,
 }
 
-/// Everything that one batch writes.
+/// Everything that a batch writes.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    /// Accounts to open.
     pub accounts: Vec<OpenAccount>,
-    /// Users whose day's total the decisions rest on, with the version that was loaded.
+    /// Users whose day's total was relied on, with the version that was read.
     pub users: BTreeMap<String, i64>,
-    /// Balances to change, in the order in which rows are locked.
+    /// In the order in which the rows are locked.
     pub balances: BTreeMap<BalanceKey, BalanceChange>,
-    /// Transfers.
     pub transfers: Vec<NewTransfer>,
-    /// Earlier transfers that reach their end, by id.
+    /// Changes to existing transfers.
     pub moves: BTreeMap<Uuid, Move>,
-    /// Entries.
     pub entries: Vec<NewEntry>,
-    /// Keys with their answers, by (owner, key).
+    /// By owner and key.
     pub answers: BTreeMap<(String, String), Answer>,
 }
 
@@ -252,5 +216,11 @@ impl Batch {
     /// Whether there is nothing to write: every command was refused or replayed.
     pub fn is_empty(&self) -> bool {
         self.accounts.is_empty() && self.transfers.is_empty() && self.answers.is_empty() && self.moves.is_empty()
+    }
+
+    /// The status that each transfer gets: new ones their first, existing ones their last. At most one each.
+    pub(super) fn statuses(&self) -> impl Iterator<Item = (Uuid, i16, Status, Option<Reason>)> {
+        let first = self.transfers.iter().map(|new| (new.transfer.transfer_id, 0, new.transfer.status, new.reason));
+        first.chain(self.moves.iter().map(|(&id, step)| (id, step.ordinal, step.status, step.reason)))
     }
 }

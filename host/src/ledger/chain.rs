@@ -1,28 +1,25 @@
-//! The chain of hashes over what a writer wrote, so that nobody changes history unnoticed.
+//! A hash chain over each writer's batches, which makes changes to history detectable.
 //!
-//! Each batch carries a digest of its rows in each table and a hash over those, over its own row and over the
-//! hash of the batch before. The hash is keyed: whoever can write to the database and has no key can change rows, and
-//! cannot make the chain fit them. What the key cannot tell, that the newest batches were cut off, the heads
-//! tell that hosts write down outside of the database.
+//! A batch carries a digest of its rows in each table, and a hash over these digests, its own row and the previous
+//! batch's hash. The hash is keyed: whoever can write to the database but lacks the key can change rows, but cannot
+//! recompute the chain. The key alone does not reveal truncation; for that, hosts record the chains' heads outside the
+//! database.
 
-mod rows;
+pub(super) mod digest;
+pub(super) mod rows;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::batch::{Batch, Context};
+use self::digest::{Digest, Hash};
+use super::batch::{Batch, Context, Terms};
 use super::writer::Writer;
-pub use rows::{AccountRow, Digest, EntryRow, KeyRow, Row, StatusRow, TransferRow};
 
-/// A digest or a hash.
-pub type Hash = [u8; 32];
+/// Shortest key, in bytes: the length of the hash.
+const KEY_BYTES_MIN: usize = 32;
 
-/// Shortest key, in bytes: as long as the hash.
-pub const KEY_BYTES_MIN: usize = 32;
-
-/// The key of the chain.
 #[derive(Clone)]
 pub struct ChainKey(Hmac<Sha256>);
 
@@ -32,14 +29,11 @@ impl std::fmt::Debug for ChainKey {
     }
 }
 
-/// What the rows of one batch hash to, table by table.
+/// Digests of a batch's rows, by table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digests {
-    /// Of `account`.
     pub accounts: Hash,
-    /// Of `transfer`.
     pub transfers: Hash,
-    /// Of `entry`.
     pub entries: Hash,
     /// Of `transfer_event`.
     pub statuses: Hash,
@@ -47,76 +41,67 @@ pub struct Digests {
     pub keys: Hash,
 }
 
-/// How many rows of each kind a batch writes, and how much it moves.
+/// How many rows a batch writes, and how much money it moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Rows of `app_user` whose version grows.
+    /// Updates of `app_user`.
     pub users: i32,
-    /// Rows of `account_balance` that change.
+    /// Updates of `account_balance`.
     pub balances: i32,
-    /// New rows of `transfer`.
+    /// Inserts into `transfer`.
     pub transfers: i32,
-    /// Earlier transfers that reach their end.
+    /// Updates of `transfer`: existing transfers that reach their final status.
     pub moves: i32,
-    /// New rows of `transfer_event`.
+    /// Inserts into `transfer_event`.
     pub statuses: i32,
-    /// New rows of `entry`.
+    /// Inserts into `entry`.
     pub entries: i32,
-    /// New rows of `idempotency`.
+    /// Inserts into `idempotency`.
     pub keys: i32,
-    /// Centavos that leave balances, and as many that enter them.
+    /// Centavos debited, which equal those credited.
     pub debits: i64,
 }
 
-/// What a row of `ledger_batch` says, but for the hash over it.
+/// A row of `ledger_batch` without its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// The chain.
     pub chain_id: Uuid,
-    /// Its number in the chain.
+    /// Position in the chain.
     pub seq: i64,
-    /// Of this attempt to write it.
+    /// Unique to each attempt.
     pub batch_id: Uuid,
-    /// When it was decided.
     pub created_at: OffsetDateTime,
-    /// How much it is.
     pub counts: Counts,
-    /// Transfers that got a status, in the order of their ids.
+    /// Transfers that get a status, ordered.
     pub transfer_ids: Vec<Uuid>,
-    /// Of the rows.
     pub digests: Digests,
-    /// The hash of the batch before.
     pub prev_hash: Hash,
 }
 
-/// A batch with its place in the chain: what is written besides the rows.
+/// What is written of a batch besides its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seal {
-    /// The row.
     pub header: Header,
-    /// The keyed hash over it.
     pub hash: Hash,
 }
 
 impl ChainKey {
-    /// From bytes that nobody else knows.
-    ///
     /// # Errors
-    /// When they are too few.
+    /// When the key is too short.
     pub fn new(key: &[u8]) -> Result<Self, KeyTooShort> {
         if key.len() < KEY_BYTES_MIN {
             return Err(KeyTooShort);
         }
-        // HMAC takes keys of any length.
+        // HMAC accepts keys of any length.
         Hmac::new_from_slice(key).map(Self).map_err(|_| KeyTooShort)
     }
 
-    /// Tells keys apart without giving them away.
-    pub fn fingerprint(&self) -> Hash {
+    /// Identifies the key without revealing it.
+    pub(super) fn fingerprint(&self) -> Hash {
         self.keyed(b"caudal ledger key 1")
     }
 
-    /// What stands before the first hashed batch of a chain.
+    /// The previous hash of a chain's first hashed batch.
     pub fn genesis(&self, chain_id: Uuid, seq: i64) -> Hash {
         let mut record = Digest::new(b"caudal ledger chain 1");
         record.uuid(chain_id);
@@ -124,7 +109,6 @@ impl ChainKey {
         self.keyed(&record.finish())
     }
 
-    /// The hash of a batch.
     pub fn hash(&self, header: &Header) -> Hash {
         let mut record = Digest::new(b"caudal ledger batch 1");
         record.uuid(header.chain_id);
@@ -145,13 +129,13 @@ impl ChainKey {
         self.keyed(&record.finish())
     }
 
-    /// Gives a batch its place after the writer's last one.
+    /// Seals a batch as the writer's next.
     pub fn seal(&self, batch: &Batch, batch_id: Uuid, writer: &Writer, context: &Context) -> Seal {
         let at = context.now;
         let (transfer_ids, statuses) = rows::statuses(batch, at);
         let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX);
         let debits = batch.entries.iter().map(|entry| (-entry.delta.minor()).max(0)).sum();
-        self.close(Header {
+        let header = Header {
             chain_id: writer.chain_id,
             seq: writer.next_seq,
             batch_id,
@@ -174,27 +158,16 @@ impl ChainKey {
                 statuses,
                 keys: rows::keys(batch, at),
             },
-            prev_hash: self.before(writer),
-        })
-    }
-
-    /// A batch of nothing, which takes the number of one that must never be.
-    pub fn seal_tombstone(&self, batch_id: Uuid, writer: &Writer, now: OffsetDateTime) -> Seal {
-        self.seal(
-            &Batch::default(),
-            batch_id,
-            writer,
-            &Context { now, stripe: writer.stripe, terms: Default::default() },
-        )
-    }
-
-    fn close(&self, header: Header) -> Seal {
+            prev_hash: writer.head.unwrap_or_else(|| self.genesis(writer.chain_id, writer.next_seq)),
+        };
         let hash = self.hash(&header);
         Seal { header, hash }
     }
 
-    fn before(&self, writer: &Writer) -> Hash {
-        writer.head.unwrap_or_else(|| self.genesis(writer.chain_id, writer.next_seq))
+    /// Seals an empty batch that occupies the sequence number of one that must never be committed.
+    pub fn seal_tombstone(&self, batch_id: Uuid, writer: &Writer, now: OffsetDateTime) -> Seal {
+        let context = Context { now, stripe: writer.stripe, terms: Terms::default() };
+        self.seal(&Batch::default(), batch_id, writer, &context)
     }
 
     fn keyed(&self, bytes: &[u8]) -> Hash {
@@ -204,7 +177,6 @@ impl ChainKey {
     }
 }
 
-/// A key of fewer bytes than [`KEY_BYTES_MIN`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a ledger key has at least {KEY_BYTES_MIN} bytes")]
+#[error("a ledger key must have at least {KEY_BYTES_MIN} bytes")]
 pub struct KeyTooShort;

@@ -1,5 +1,5 @@
-//! Runs [`apply`](mod@super::apply) with the rules component that serves at the moment, and keeps its decisions where
-//! the host is told to.
+//! Runs [`apply`](mod@super::apply) with the active rules component, and records its decisions if the host is
+//! configured to.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -9,17 +9,17 @@ use uuid::Uuid;
 
 use super::apply::apply;
 use super::batch::{Batch, Context, NoVerdict, Policy, State};
-use super::queue::LedgerError;
-use super::{Command, Outcome};
+use super::command::{Command, Outcome};
+use super::job::LedgerError;
 use crate::domain::rules::Facts;
 use crate::models::decisions::of_rules;
 use crate::models::{Models, ScoreError};
 
-/// Calls of the rules in one batch that may fail. Each may take its whole deadline, and a batch is decided without
-/// a pause: rules that fail so often are not asked again by this batch, and what is left of it is not decided.
+/// Failed calls of the rules before a batch stops calling them and leaves the rest undecided. Each failure may take a
+/// whole deadline, and a batch blocks its thread.
 const RULES_FAILURES_MAX: usize = 3;
 
-/// Decides a batch. One snapshot of the rules serves it whole: a swap takes effect between batches.
+/// Decides a batch with one snapshot of the rules: a swap takes effect between batches.
 pub(super) async fn decide(
     models: &Models,
     state: &mut State,
@@ -27,7 +27,7 @@ pub(super) async fn decide(
     context: &Context,
 ) -> Result<(Batch, Vec<Outcome>), LedgerError> {
     let snapshot = models.snapshot();
-    let decided = Mutex::new(Vec::new());
+    let decisions = Mutex::new(Vec::new());
     let failures = AtomicUsize::new(0);
     let transitions = Mutex::new(BTreeMap::new());
     let no_verdict = |error: ScoreError| {
@@ -36,19 +36,19 @@ pub(super) async fn decide(
         NoVerdict
     };
     let ready = || if failures.load(Relaxed) < RULES_FAILURES_MAX { Ok(()) } else { Err(NoVerdict) };
-    let keeps = models.log().is_some();
+    let is_recording = models.log().is_some();
     let outcome = {
         let decide = |transfer_id: Uuid, facts: &Facts| {
             ready()?;
             let verdict = snapshot.decide(facts).map_err(no_verdict)?;
-            if keeps {
+            if is_recording {
                 let decision = (transfer_id, facts.clone(), verdict.clone());
-                decided.lock().unwrap_or_else(PoisonError::into_inner).push(decision);
+                decisions.lock().unwrap_or_else(PoisonError::into_inner).push(decision);
             }
             Ok(verdict)
         };
+        // Called once for each pair in a batch.
         let transition = |status, event| {
-            // The same question has the same answer throughout a batch.
             let mut known = transitions.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(next) = known.get(&(status, event)) {
                 return Ok(*next);
@@ -60,13 +60,13 @@ pub(super) async fn decide(
         };
         apply(state, commands, context, &Policy { decide: &decide, transition: &transition })
     };
-    // Before anything is moved: what cannot be kept is not done.
+    // Recorded before any money moves: a decision that cannot be recorded is not executed.
     if let Some((log, rules)) = models.log().zip(snapshot.rules.as_ref()) {
         let version = &rules.identity().version;
-        let decided = decided.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let kept: Result<Vec<_>, _> =
-            decided.iter().map(|(id, facts, verdict)| of_rules(version, *id, facts, verdict)).collect();
-        log.keep(kept?).await?;
+        let decisions = decisions.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let records: Result<Vec<_>, _> =
+            decisions.iter().map(|(id, facts, verdict)| of_rules(version, *id, facts, verdict)).collect();
+        log.keep(records?).await?;
     }
     Ok(outcome)
 }

@@ -1,21 +1,20 @@
-//! What a transfer is called at other banks.
+//! Tracking keys: how other banks know a transfer.
 
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// Opens every clave de rastreo of this bank.
+/// Of every tracking key of this bank.
 const PREFIX: &str = "CAUD";
 
-/// Characters after the date: 18 of 5 bits each, so 90 bits of the transfer's id.
+/// Characters after the date, 5 bits each: 90 bits of the transfer's id.
 const SUFFIX_LENGTH: u32 = 18;
 
-/// Digits of the suffix. Without I, L, O and U, which people misread.
+/// Crockford's base 32: without I, L, O and U, which people misread.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// The clave de rastreo of a transfer: 30 uppercase alphanumerics, the most that SPEI takes.
-///
-/// A function of the transfer's id, of which it keeps all the random bits; the day is UTC.
-pub fn tracking_key(transfer_id: Uuid, created_at: OffsetDateTime) -> String {
+/// The clave de rastreo of a transfer: 30 uppercase alphanumerics, SPEI's maximum. It contains every random bit of the
+/// transfer's id; the date is UTC.
+pub(super) fn tracking_key(transfer_id: Uuid, created_at: OffsetDateTime) -> String {
     let id = transfer_id.as_u128();
     let date = created_at.date();
     let mut key = format!("{PREFIX}{:04}{:02}{:02}", date.year(), u8::from(date.month()), date.day());

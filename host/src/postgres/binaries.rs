@@ -1,4 +1,4 @@
-//! Finds the system's Postgres server.
+//! Finds the system's Postgres binaries.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 /// Oldest supported major version.
 const MAJOR_MIN: u32 = 14;
 
-/// Where distributions keep versions side by side.
+/// Where distributions and Homebrew install versions side by side.
 const VERSIONED_FOLDERS: [&str; 3] = ["/usr/lib/postgresql", "/usr/local/opt", "/opt/homebrew/opt"];
 
 /// A folder with `postgres` and `initdb`.
@@ -18,7 +18,7 @@ pub(super) struct Binaries {
 }
 
 impl Binaries {
-    /// The newest usable server; the one of `major` when a cluster of that version exists.
+    /// The newest usable version, or `major` if given.
     pub(super) fn find(given: Option<&Path>, major: Option<u32>) -> Result<Self> {
         let mut found: Vec<(u32, PathBuf)> = match given {
             Some(folder) => vec![folder.to_owned()],
@@ -30,9 +30,9 @@ impl Binaries {
         .collect();
         found.sort();
         let Some((_, folder)) = found.pop() else {
-            let wanted = major.map_or(format!("{MAJOR_MIN} or newer"), |major| major.to_string());
+            let version = major.map_or(format!("{MAJOR_MIN} or newer"), |major| major.to_string());
             bail!(
-                "no Postgres server {wanted} is installed: run `apt-get install postgresql`, set --postgres-bin, or \
+                "no Postgres server {version} is installed: run `apt-get install postgresql`, set --postgres-bin, or \
                  set DATABASE_URL to a running one"
             );
         };
@@ -53,7 +53,7 @@ fn candidates() -> Vec<PathBuf> {
     folders
 }
 
-/// The major version of the server in a folder, if there is one with an `initdb` beside it.
+/// The major version of `postgres` in a folder that also has `initdb`.
 fn major_version(folder: &Path) -> Option<u32> {
     if !folder.join("initdb").is_file() {
         return None;

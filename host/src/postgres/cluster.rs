@@ -1,4 +1,4 @@
-//! The folder of the cluster: where it is, whose it is, how to reach its server.
+//! The cluster's folder: its location, its owner and its socket.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
@@ -14,35 +14,33 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 
 use super::binaries::Binaries;
-use super::{NAME, log_tail};
 
-/// User that the server runs as when this process is root. Postgres' packages create it.
+/// Of the superuser, who owns the database, and of the database.
+pub(super) const NAME: &str = "caudal";
+
+/// The server runs as this user if this process is root. Postgres packages create it.
 const SERVER_USER: &str = "postgres";
 
-/// Longest path of a Unix socket, in bytes.
+/// In bytes; the limit of a Unix socket's path is 103 to 107, depending on the system.
 const SOCKET_PATH_MAX: usize = 100;
 
-/// Name of the server's socket in its folder.
 const SOCKET: &str = ".s.PGSQL.5432";
 
-/// How long a server may take to accept connections: recovery after a crash included.
+/// Until the server accepts connections, crash recovery included.
 const START_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Where the cluster lives.
 pub(super) struct Cluster {
-    /// Postgres' own files.
     pub(super) data: PathBuf,
-    /// The socket's folder.
+    /// Folder of the socket.
     pub(super) socket: PathBuf,
-    /// The server's log.
     pub(super) log: PathBuf,
-    /// The user to run as, when this process is root.
+    /// User and group to run as, if this process is root.
     pub(super) user: Option<(u32, u32)>,
 }
 
 impl Cluster {
-    /// Finds a place that the server's user can reach and where a socket's path is short enough: in
-    /// the data folder if it can be.
+    /// Chooses folders that the server's user can reach and where the socket's path is short enough, within the data
+    /// folder if possible.
     pub(super) fn locate(data_dir: &Path) -> Result<Self> {
         let user = server_user()?;
         let preferred = data_dir.join("postgres");
@@ -63,7 +61,7 @@ impl Cluster {
         Ok(Self { data: root.join("data"), socket, log: root.join("server.log"), user })
     }
 
-    /// Major version of the cluster, if it exists.
+    /// Major version of an existing cluster.
     pub(super) fn version(&self) -> Result<Option<u32>> {
         match fs::read_to_string(self.data.join("PG_VERSION")) {
             Ok(text) => Ok(text.trim().parse().ok()),
@@ -72,29 +70,30 @@ impl Cluster {
         }
     }
 
-    /// Creates folders and cluster where they are missing.
+    /// Creates what is missing of the folders and the cluster.
     pub(super) fn create(&self, binaries: &Binaries) -> Result<()> {
         let root = self.data.parent().context("the cluster has no parent folder")?;
         for folder in [root, &self.data, &self.socket] {
             fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-            // In /tmp somebody else may have been there first, with a folder or a link of theirs.
-            let found = fs::symlink_metadata(folder).with_context(|| format!("cannot look at {}", folder.display()))?;
+            // In /tmp another user may have created this folder, or a link of this name.
+            let found = fs::symlink_metadata(folder).with_context(|| format!("cannot inspect {}", folder.display()))?;
             let owners = [Uid::effective().as_raw(), self.user.map_or(0, |(uid, _)| uid)];
             if !found.is_dir() || !owners.contains(&found.uid()) {
-                bail!("{} is not a folder of this user: remove it", folder.display());
+                bail!("{} is not a folder owned by this user: remove it", folder.display());
             }
             if let Some((uid, gid)) = self.user {
                 chown(folder, Some(uid), Some(gid))
-                    .with_context(|| format!("cannot give away {}", folder.display()))?;
+                    .with_context(|| format!("cannot change the owner of {}", folder.display()))?;
             }
             let only_owner = Permissions::from_mode(0o700);
-            fs::set_permissions(folder, only_owner).with_context(|| format!("cannot close {}", folder.display()))?;
+            fs::set_permissions(folder, only_owner)
+                .with_context(|| format!("cannot restrict access to {}", folder.display()))?;
         }
         if self.version()?.is_some() {
             return Ok(());
         }
         tracing::info!(folder = %self.data.display(), "creating a private Postgres cluster");
-        // Trust: only the socket folder's owner and root get as far as a connection.
+        // Trust authentication is safe: only the owner of the socket's folder and root can connect.
         let output = self
             .command(&binaries.path("initdb"))
             .args(["--username", NAME, "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--pgdata"])
@@ -107,7 +106,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// A command as the server's user, in a place it can read.
+    /// A command that runs as the server's user, in a folder that it can read.
     pub(super) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir("/").stdin(Stdio::null());
@@ -121,14 +120,14 @@ impl Cluster {
         PgConnectOptions::new_without_pgpass().socket(&self.socket).username(NAME).database(database)
     }
 
-    /// Waits until the server takes connections, or `has_ended`, or took too long.
-    pub(super) async fn wait_until_ready(&self, mut has_ended: impl FnMut() -> bool) -> Result<()> {
+    /// Waits until the server accepts connections, exits or takes too long.
+    pub(super) async fn wait_until_ready(&self, mut has_exited: impl FnMut() -> bool) -> Result<()> {
         let step = Duration::from_millis(50);
         let mut waited = Duration::ZERO;
         loop {
             let Err(error) = self.options("postgres").connect().await else { return Ok(()) };
-            if waited >= START_TIME_MAX || has_ended() {
-                let message = format!("the private Postgres does not start; its log ends: {}", log_tail(&self.log));
+            if waited >= START_TIME_MAX || has_exited() {
+                let message = format!("the private Postgres does not start; its log ends: {}", self.log_tail());
                 return Err(error).context(message);
             }
             tokio::time::sleep(step).await;
@@ -144,9 +143,16 @@ impl Cluster {
         }
         db.close().await.context("cannot close a connection")
     }
+
+    /// The last lines of the server's log, for error messages.
+    pub(super) fn log_tail(&self) -> String {
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().rev().take(3).collect();
+        lines.into_iter().rev().collect::<Vec<_>>().join(" | ")
+    }
 }
 
-/// The unprivileged user to run as, when this process is root.
+/// `None` unless this process is root.
 fn server_user() -> Result<Option<(u32, u32)>> {
     if !Uid::effective().is_root() {
         return Ok(None);
@@ -154,18 +160,18 @@ fn server_user() -> Result<Option<(u32, u32)>> {
     match User::from_name(SERVER_USER).context("cannot look up users")? {
         Some(user) => Ok(Some((user.uid.as_raw(), user.gid.as_raw()))),
         None => bail!(
-            "Postgres refuses to run as root and there is no user {SERVER_USER}: run `apt-get install postgresql`, or \
+            "Postgres refuses to run as root, and there is no user {SERVER_USER}: run `apt-get install postgresql`, or \
              set DATABASE_URL to a running one"
         ),
     }
 }
 
-/// Whether a socket in this folder has a path that is short enough.
+/// Whether the path of a socket in this folder is short enough.
 fn fits(folder: &Path) -> bool {
     folder.as_os_str().len() + 1 + SOCKET.len() <= SOCKET_PATH_MAX
 }
 
-/// Whether that user can enter the folder.
+/// Whether a user can enter the folder.
 fn can_reach((uid, gid): (u32, u32), folder: &Path) -> bool {
     let status = Command::new("test").arg("-x").arg(folder).current_dir("/").uid(uid).gid(gid).status();
     status.is_ok_and(|status| status.success())

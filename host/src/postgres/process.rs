@@ -15,17 +15,17 @@ use nix::unistd::Pid;
 use super::binaries::Binaries;
 use super::cluster::Cluster;
 
-/// How long a server may take to write its last checkpoint.
+/// Time for the final checkpoint.
 const STOP_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// How often it is looked at meanwhile.
-const STOP_STEP: Duration = Duration::from_millis(20);
+/// Interval between checks while waiting.
+const POLL_EVERY: Duration = Duration::from_millis(20);
 
-/// How long a killed server may stand in the table of processes. Some inits look only every second or two.
+/// How long a killed server may remain a zombie. Some inits reap only every second or two.
 const REAP_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// Waits for a line or for the end of its input, which is a pipe from this process. Without a line
-/// this process died: then the server is told to stop (SIGINT is Postgres' fast shutdown).
+/// Reads a pipe from this process. End of file without a line means that this process died; then the server is stopped
+/// with SIGINT, Postgres's fast shutdown.
 const WATCHDOG: &str = r#"read -r _ || kill -INT "$1""#;
 
 /// A server that belongs to this process.
@@ -47,7 +47,7 @@ impl Process {
             .args(["-p", "5432", "-c", "listen_addresses=", "-c", "unix_socket_permissions=0700"])
             .stdout(log.try_clone().context("cannot write the server's log")?)
             .stderr(log)
-            // A terminal's Ctrl-C is for the host, which stops the server when it is done with it.
+            // A terminal's Ctrl-C must reach the host only, which stops the server last.
             .process_group(0)
             .spawn()
             .context("cannot run postgres")?;
@@ -68,25 +68,24 @@ impl Process {
         }
     }
 
-    /// Whether the server ended by itself.
-    pub(super) fn has_ended(&mut self) -> bool {
+    pub(super) fn has_exited(&mut self) -> bool {
         self.server.try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// Fast shutdown: sessions end, everything is written.
+    /// Fast shutdown: open sessions are ended, and a checkpoint is written.
     pub(super) async fn stop(mut self) -> Result<()> {
         let pid = process_id(&self.server)?;
         signal_stop(pid)?;
         let mut waited = Duration::ZERO;
         while self.server.try_wait().context("cannot wait for postgres")?.is_none() {
             if waited >= STOP_TIME_MAX {
-                bail!("the private Postgres (process {pid}) does not stop: its log may say why");
+                bail!("the private Postgres (process {pid}) does not stop; its log may say why");
             }
-            tokio::time::sleep(STOP_STEP).await;
-            waited += STOP_STEP;
+            tokio::time::sleep(POLL_EVERY).await;
+            waited += POLL_EVERY;
         }
         if let Some(pipe) = &mut self.watchdog.stdin {
-            // A line tells the watchdog that there is nothing left to do.
+            // A line dismisses the watchdog.
             let _ = pipe.write_all(b"stopped\n");
         }
         self.watchdog.wait().context("cannot wait for the watchdog")?;
@@ -94,51 +93,50 @@ impl Process {
     }
 }
 
-/// Stops a server that an earlier host left in this cluster.
-pub(super) async fn stop_left_over(cluster: &Cluster) -> Result<()> {
+/// Stops a server that an earlier process left running in this cluster.
+pub(super) async fn stop_orphan(cluster: &Cluster) -> Result<()> {
     let Some(pid) = running_server(&cluster.data) else { return wait_until_reaped(cluster).await };
-    tracing::warn!(%pid, "stopping a Postgres that an earlier run left over");
+    tracing::warn!(%pid, "stopping a Postgres that an earlier run left behind");
     signal_stop(pid)?;
     let mut waited = Duration::ZERO;
     while running_server(&cluster.data) == Some(pid) {
         if waited >= STOP_TIME_MAX {
-            bail!("an earlier run's Postgres (process {pid}) does not stop: end it by hand");
+            bail!("an earlier run's Postgres (process {pid}) does not stop: stop it by hand");
         }
-        tokio::time::sleep(STOP_STEP).await;
-        waited += STOP_STEP;
+        tokio::time::sleep(POLL_EVERY).await;
+        waited += POLL_EVERY;
     }
     wait_until_reaped(cluster).await
 }
 
-/// Waits until a dead server is gone from the system's table of processes: as long as it is there, Postgres takes it
-/// for a running one.
+/// Waits until a dead server is reaped: Postgres takes a zombie for a running server.
 async fn wait_until_reaped(cluster: &Cluster) -> Result<()> {
     let mut waited = Duration::ZERO;
-    while let Some(pid) = named_process(&cluster.data).filter(|pid| is_dead(*pid)) {
+    while let Some(pid) = named_process(&cluster.data).filter(|pid| is_zombie(*pid)) {
         if waited >= REAP_TIME_MAX {
             bail!(
-                "an earlier run's Postgres (process {pid}) was killed, and nobody has taken note: run this under an init \
-                 that does, like `docker run --init`"
+                "an earlier run's Postgres (process {pid}) is a zombie that nobody reaps: run this under an init, as with \
+                 `docker run --init`"
             );
         }
-        tokio::time::sleep(STOP_STEP).await;
-        waited += STOP_STEP;
+        tokio::time::sleep(POLL_EVERY).await;
+        waited += POLL_EVERY;
     }
     Ok(())
 }
 
-/// Whether a process ended and still stands in the table, for its parent to take note.
-fn is_dead(pid: Pid) -> bool {
+fn is_zombie(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, after)| after.trim_start().starts_with('Z'))
 }
 
+/// The process that `postmaster.pid` names, which may be long gone.
 fn named_process(data: &Path) -> Option<Pid> {
     let text = fs::read_to_string(data.join("postmaster.pid")).ok()?;
     text.lines().next()?.trim().parse().ok().map(Pid::from_raw)
 }
 
-/// The process that `postmaster.pid` names, if it is a server of this very folder.
+/// The process that `postmaster.pid` names, if it is a server of this folder.
 pub(super) fn running_server(data: &Path) -> Option<Pid> {
     let pid = named_process(data)?;
     let command_line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
@@ -147,12 +145,12 @@ pub(super) fn running_server(data: &Path) -> Option<Pid> {
 }
 
 fn process_id(child: &Child) -> Result<Pid> {
-    Ok(Pid::from_raw(i32::try_from(child.id()).context("a process id that is none")?))
+    Ok(Pid::from_raw(i32::try_from(child.id()).context("invalid process id")?))
 }
 
 fn signal_stop(pid: Pid) -> Result<()> {
     match kill(pid, Signal::SIGINT) {
-        // Gone already.
+        // It has already exited.
         Ok(()) | Err(Errno::ESRCH) => Ok(()),
         Err(error) => Err(error).with_context(|| format!("cannot stop the Postgres process {pid}")),
     }

@@ -1,30 +1,28 @@
-//! SPEI's operating date: which business day a payment counts for.
+//! SPEI's operating date: the business day that a payment counts for.
 //!
-//! Pure, and for every year: nothing here is a list that ends. Not for when users may pay, which is
-//! always; a payment outside business hours just counts for the next business day.
+//! Computed for any year, without lists that run out. Users may pay at any time; a payment outside business hours
+//! counts for the next business day.
 //!
-//! Bank holidays are those of the CNBV's yearly calendar. A decree may add one; a rail that disagrees
-//! with a date refuses the order.
+//! Bank holidays are those of the CNBV's yearly calendar. A decree may add one; a rail that disagrees with a date
+//! rejects the order.
 
 use time::{Date, Duration, Month, OffsetDateTime, Weekday};
 
 use crate::clock;
 
-/// At this hour in Mexico City a business day's operations end and the next day's begin.
+/// Hour in Mexico City at which the next operating date begins.
 const ROLL_HOUR: u8 = 18;
 
-/// Further than any run of days without a business day: the longest, Holy Thursday to Sunday, has four.
+/// More than the longest run of days off, Holy Thursday to Easter Sunday.
 const DAYS_AHEAD_MAX: i64 = 10;
 
-/// A year in which the President took office on 1 October; the next is six years on. Before it the day
-/// was 1 December.
+/// The first year in which the President took office on 1 October rather than 1 December.
 const INAUGURATION_YEAR: i32 = 2024;
 
-/// Years between two inaugurations.
+/// In years.
 const TERM_YEARS: i32 = 6;
 
-/// The business day that a payment made at `at` counts for.
-pub fn operating_date(at: OffsetDateTime) -> Date {
+pub(super) fn operating_date(at: OffsetDateTime) -> Date {
     let local = clock::mexico_city(at);
     let today = local.date();
     let has_rolled = is_business_day(today) && local.hour() >= ROLL_HOUR;
@@ -34,12 +32,11 @@ pub fn operating_date(at: OffsetDateTime) -> Date {
         .unwrap_or(today)
 }
 
-/// Neither a weekend nor a bank holiday.
-pub fn is_business_day(day: Date) -> bool {
+fn is_business_day(day: Date) -> bool {
     !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday) && !is_bank_holiday(day)
 }
 
-/// A day on which banks are closed by the calendar, be it a weekend or not.
+/// A holiday may fall on a weekend.
 fn is_bank_holiday(day: Date) -> bool {
     let nth_monday = |nth: u8| day.weekday() == Weekday::Monday && day.day().div_ceil(7) == nth;
     match (day.month(), day.day()) {
@@ -47,7 +44,7 @@ fn is_bank_holiday(day: Date) -> bool {
         | (Month::September, 16)
         | (Month::November, 2)
         | (Month::December, 12 | 25) => true,
-        // The Constitution, Juárez and the Revolution: moved to a Monday by law.
+        // Constitution Day, Juárez's birthday and Revolution Day are observed on Mondays.
         (Month::February, _) if nth_monday(1) => true,
         (Month::March | Month::November, _) if nth_monday(3) => true,
         (Month::October, 1) => is_inauguration(day.year()),
@@ -63,15 +60,14 @@ fn is_inauguration(year: i32) -> bool {
     year >= INAUGURATION_YEAR && (year - INAUGURATION_YEAR) % TERM_YEARS == 0
 }
 
-/// Easter Sunday of the Gregorian calendar by the method of Meeus, Jones and Butcher; none before the
-/// year 1, for which it is not made.
+/// Easter Sunday of the Gregorian calendar by the Meeus/Jones/Butcher algorithm; `None` before the year 1.
 fn easter(year: i32) -> Option<Date> {
     if year < 1 {
         return None;
     }
     let (century, year_of_century) = (year / 100, year % 100);
     let golden = year % 19;
-    // The moon's drift against the calendar over the centuries.
+    // Correction of the lunar cycle over the centuries.
     let drift = (century - (century + 8) / 25 + 1) / 3;
     let epact = (19 * golden + century - century / 4 - drift + 15) % 30;
     // Days from the full moon to the Sunday after it.
@@ -89,7 +85,7 @@ mod tests {
     use time::macros::{date, datetime};
 
     #[test]
-    fn easter_falls_where_it_did_and_will() {
+    fn easter_falls_on_known_dates() {
         for day in [
             date!(1818 - 03 - 22),
             date!(1943 - 04 - 25),
@@ -106,7 +102,7 @@ mod tests {
         assert_eq!(easter(0), None);
     }
 
-    /// Every weekday of a year on which banks are closed.
+    /// The weekdays of a year on which banks are closed.
     fn holidays(year: i32) -> Vec<String> {
         let first = Date::from_calendar_date(year, Month::January, 1).unwrap();
         let weekdays = (0..365)
@@ -117,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn banks_are_closed_on_the_days_of_the_calendar() {
+    fn bank_holidays_match_published_calendars() {
         let of_2024 = "01-01 02-05 03-18 03-28 03-29 05-01 09-16 10-01 11-18 12-12 12-25";
         let of_2026 = "01-01 02-02 03-16 04-02 04-03 05-01 09-16 11-02 11-16 12-25";
         let of_2027 = "01-01 02-01 03-15 03-25 03-26 09-16 11-02 11-15";
@@ -148,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_operating_date_is_a_business_day_close_ahead(seconds in 0_i64..8_000_000_000) {
+        fn an_operating_date_is_a_business_day_at_most_six_days_ahead(seconds in 0_i64..8_000_000_000) {
             let at = OffsetDateTime::from_unix_timestamp(seconds).unwrap();
             let day = operating_date(at);
             let ahead = (day - clock::mexico_city(at).date()).whole_days();

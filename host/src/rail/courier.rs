@@ -1,8 +1,8 @@
-//! Brings pending payments to their rail and its news to the ledger, until each has its end.
+//! Takes pending payments to their rail and the rail's reports to the ledger, until each payment has a final status.
 //!
-//! What is to be done stands in `rail_payment`, written together with the money, so a restart goes on where the
-//! last host stopped. A payment is handed over once; after that the rail is asked what became of it, and only one
-//! that it never heard of is handed over again.
+//! The queue is the table `rail_payment`, written in the commit that moves the money, so it survives restarts. A
+//! payment is sent once; every later attempt asks the rail first and sends again only a payment that the rail never
+//! received.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,115 +11,106 @@ use futures_util::{StreamExt as _, stream};
 use sqlx::PgPool;
 use tokio::sync::mpsc;
 
-use super::{News, Payment, Push, Rail, RailError};
+use super::{Notification, Payment, PaymentStatus, Rail, RailError};
 use crate::clock::Clock;
-use crate::db::payments::{self, Due};
+use crate::db::payments::{self, DuePayment};
 use crate::db::session::within;
 use crate::domain::transfer::{RailName, Reason, Report};
 use crate::ledger::{Command, Ledger, LedgerError, Outcome, PaymentReport};
 
-/// Payments that are taken on at a time.
-const TAKEN_TOGETHER: i64 = 32;
+/// Payments claimed at a time.
+const CLAIM_LENGTH_MAX: i64 = 32;
 
-/// How many of them are with the rail at the same moment.
-const CALLS_MAX: usize = 8;
+/// Concurrent requests to the rail.
+const REQUESTS_MAX: usize = 8;
 
-/// Pause between two looks for payments that are due.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Pause between two polls for due payments.
+const POLL_EVERY: Duration = Duration::from_millis(250);
 
-/// How long a payment is this host's once it took it on: longer than a call to a rail takes. If the host dies,
-/// another one takes it after that.
+/// How long a claim lasts: longer than a request to a rail. If the host crashes, another one takes over after that.
 const CLAIM: Duration = Duration::from_secs(60);
 
-/// Wait before a payment is looked after again; it doubles each time, up to the longest.
-const FIRST_WAIT: Duration = Duration::from_secs(2);
-const WAIT_MAX: Duration = Duration::from_secs(20 * 60);
+/// Pause before a payment's next attempt: doubles from the first to the longest.
+const RETRY_AFTER_MIN: Duration = Duration::from_secs(2);
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(20 * 60);
 
-/// Longest wait for the database's reply.
+/// Longest wait for a reply of the database.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// News that may wait to be taken in.
-pub const PUSHES_MAX: usize = 1024;
+/// Notifications that may be queued.
+pub const NOTIFICATIONS_MAX: usize = 1024;
 
-/// How often news are offered to a ledger that has more to do than it can take. After that the payment's next turn
-/// asks the rail anew; a return that gets lost so is in the log.
+/// How often a report is offered to a busy ledger. After that the payment's next attempt asks the rail again. A lost
+/// return is only in the log.
 const OFFERS_MAX: u32 = 5;
 
 /// Pause between two offers.
-const OFFER_AGAIN: Duration = Duration::from_millis(500);
+const OFFER_EVERY: Duration = Duration::from_millis(500);
 
-/// What a courier works with.
 #[derive(Clone)]
 pub struct Courier {
-    /// Connections.
     pub db: PgPool,
-    /// Where news go.
     pub ledger: Ledger,
-    /// Where payments go.
     pub rail: Arc<dyn Rail>,
-    /// What that rail is called.
     pub name: RailName,
-    /// The time.
     pub clock: Clock,
 }
 
 impl Courier {
-    /// Works until it is aborted, which may be at any moment.
-    pub async fn run(self, mut pushes: mpsc::Receiver<Push>) {
-        let take_in = async {
-            while let Some(push) = pushes.recv().await {
-                if !self.take_in(&push).await {
-                    tracing::warn!(tracking_key = push.tracking_key, news = ?push.news, "the rail's news are lost");
+    /// Runs until it is aborted, which is safe at any moment.
+    pub async fn run(self, mut notifications: mpsc::Receiver<Notification>) {
+        let receive = async {
+            while let Some(notification) = notifications.recv().await {
+                if !self.accept(&notification).await {
+                    let Notification { tracking_key, status } = &notification;
+                    tracing::warn!(tracking_key, ?status, "a notification from the rail was lost");
                 }
             }
         };
-        let look = async {
-            let mut every = tokio::time::interval(LOOK_EVERY);
+        let poll = async {
+            let mut every = tokio::time::interval(POLL_EVERY);
             every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
             loop {
                 every.tick().await;
-                if let Err(error) = self.work().await {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "cannot look after payments");
+                if let Err(error) = self.process_due().await {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "cannot process due payments");
                 }
             }
         };
-        tokio::join!(take_in, look);
+        tokio::join!(receive, poll);
     }
 
-    /// Looks after all payments that are due.
-    ///
-    /// # Errors
-    /// When the database fails. What was not done is due again.
-    pub async fn work(&self) -> Result<(), sqlx::Error> {
+    /// Payments that are not processed because of an error become due again.
+    async fn process_due(&self) -> Result<(), sqlx::Error> {
         loop {
             let now = self.clock.now();
             let claim = async |db: &mut sqlx::PgConnection| {
-                payments::claim(db, self.name, now, now + CLAIM, TAKEN_TOGETHER).await
+                payments::claim(db, self.name, now, now + CLAIM, CLAIM_LENGTH_MAX).await
             };
             let due = within(self.db.acquire().await?, REPLY_TIME_MAX, claim).await?;
-            let all = (due.len() as i64) < TAKEN_TOGETHER;
-            let mut calls = stream::iter(due).map(|due| self.look_after(due)).buffer_unordered(CALLS_MAX);
-            while let Some(done) = calls.next().await {
-                done?;
+            let is_last = (due.len() as i64) < CLAIM_LENGTH_MAX;
+            let mut attempts = stream::iter(due).map(|due| self.attempt(due)).buffer_unordered(REQUESTS_MAX);
+            while let Some(result) = attempts.next().await {
+                result?;
             }
-            if all {
+            if is_last {
                 return Ok(());
             }
         }
     }
 
-    async fn look_after(&self, Due { payment, attempts, from_account_id }: Due) -> Result<(), sqlx::Error> {
-        let news = match self.ask(&payment, attempts).await {
-            Ok(news) => news,
+    async fn attempt(&self, DuePayment { payment, attempts, from_account_id }: DuePayment) -> Result<(), sqlx::Error> {
+        let status = match self.ask(&payment, attempts).await {
+            Ok(status) => status,
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, tracking_key = payment.tracking_key, "the rail said nothing");
-                News::Taken
+                tracing::warn!(error, tracking_key = payment.tracking_key, "rail request failed; will retry");
+                PaymentStatus::Accepted
             }
         };
-        let reported = match report_of(&news) {
+        let is_reported = match report_of(&status) {
             Some((report, reason)) => {
-                self.tell(PaymentReport {
+                self.report(PaymentReport {
                     transfer_id: payment.transfer_id,
                     account_id: from_account_id,
                     report,
@@ -130,28 +121,27 @@ impl Courier {
             }
             None => false,
         };
-        if reported {
+        if is_reported {
             return Ok(());
         }
-        let again = self.clock.now() + wait(attempts);
-        let later = async |db: &mut sqlx::PgConnection| payments::postpone(db, payment.transfer_id, again).await;
-        within(self.db.acquire().await?, REPLY_TIME_MAX, later).await
+        let due_at = self.clock.now() + retry_after(attempts);
+        let postpone = async |db: &mut sqlx::PgConnection| payments::postpone(db, payment.transfer_id, due_at).await;
+        within(self.db.acquire().await?, REPLY_TIME_MAX, postpone).await
     }
 
-    async fn ask(&self, payment: &Payment, attempts: i32) -> Result<News, RailError> {
-        // The first time nobody can have handed it over, unless a host died before it could say so: an attempt
-        // is counted before it is made.
+    async fn ask(&self, payment: &Payment, attempts: i32) -> Result<PaymentStatus, RailError> {
+        // An attempt is counted before it is made, so on the first one the rail cannot have the payment.
         if attempts > 0
-            && let Some(news) = self.rail.find(payment).await?
+            && let Some(status) = self.rail.find(payment).await?
         {
-            return Ok(news);
+            return Ok(status);
         }
         self.rail.send(payment).await
     }
 
-    /// Takes in what a rail told by itself. False when it cannot be kept: the rail has to tell it again.
-    pub async fn take_in(&self, Push { tracking_key, news }: &Push) -> bool {
-        let Some((report, reason)) = report_of(news) else { return true };
+    /// Reports a notification to the ledger. False if that failed: the rail must send it again.
+    pub(crate) async fn accept(&self, Notification { tracking_key, status }: &Notification) -> bool {
+        let Some((report, reason)) = report_of(status) else { return true };
         let find = async |db: &mut sqlx::PgConnection| payments::find(db, tracking_key).await;
         let found = match self.db.acquire().await {
             Ok(db) => within(db, REPLY_TIME_MAX, find).await,
@@ -160,36 +150,40 @@ impl Courier {
         let (transfer_id, account_id) = match found {
             Ok(Some(found)) => found,
             Ok(None) => {
-                tracing::warn!(tracking_key, "the rail tells of a payment that is not ours");
+                tracing::warn!(tracking_key, "the rail sent a notification about an unknown payment");
                 return true;
             }
             Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "cannot look for a payment");
+                tracing::warn!(error = &error as &dyn std::error::Error, "cannot look up a payment");
                 return false;
             }
         };
         let return_id = self.clock.new_id();
-        self.tell(PaymentReport { transfer_id, account_id, report, reason, return_id }).await
+        self.report(PaymentReport { transfer_id, account_id, report, reason, return_id }).await
     }
 
-    /// Tells the ledger; whether it took it in.
-    async fn tell(&self, report: PaymentReport) -> bool {
+    /// Whether the ledger has processed the report.
+    async fn report(&self, report: PaymentReport) -> bool {
+        let transfer_id = report.transfer_id;
         for _ in 0..OFFERS_MAX {
             match self.ledger.submit(Command::Report(report.clone())).await {
-                Ok(Outcome::Unmoved(status)) => {
-                    tracing::info!(transfer_id = %report.transfer_id, %status, "the rail's news change nothing");
+                Ok(Outcome::StatusUnchanged(status)) => {
+                    tracing::info!(%transfer_id, %status, "the rail's report changes nothing");
                     return true;
                 }
-                Ok(Outcome::Moved(_) | Outcome::Returned) => return true,
-                Ok(other) => {
-                    tracing::error!(transfer_id = %report.transfer_id, outcome = ?other, "the rail's news cannot be booked");
+                Ok(Outcome::StatusChanged(_) | Outcome::Returned) => return true,
+                Ok(outcome) => {
+                    tracing::error!(%transfer_id, ?outcome, "the rail's report cannot be booked");
                     return false;
                 }
                 Err(LedgerError::Closed) => return false,
-                // It is safe to say the same again.
+                // Reports are idempotent, so offering one again is safe even if the outcome is unknown.
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "the ledger does not take news");
-                    tokio::time::sleep(OFFER_AGAIN).await;
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "cannot book the rail's report; will retry"
+                    );
+                    tokio::time::sleep(OFFER_EVERY).await;
                 }
             }
         }
@@ -197,18 +191,17 @@ impl Courier {
     }
 }
 
-fn report_of(news: &News) -> Option<(Report, Option<Reason>)> {
+fn report_of(status: &PaymentStatus) -> Option<(Report, Option<Reason>)> {
     let parse = |reason: &Option<String>| reason.as_deref().and_then(Reason::parse);
-    match news {
-        News::Taken => None,
-        News::Settled => Some((Report::Settled, None)),
-        News::Rejected(reason) => Some((Report::Rejected, parse(reason))),
-        News::Returned(reason) => Some((Report::Returned, parse(reason))),
+    match status {
+        PaymentStatus::Accepted => None,
+        PaymentStatus::Settled => Some((Report::Settled, None)),
+        PaymentStatus::Rejected(reason) => Some((Report::Rejected, parse(reason))),
+        PaymentStatus::Returned(reason) => Some((Report::Returned, parse(reason))),
     }
 }
 
-/// How long to wait after so many attempts.
-fn wait(attempts: i32) -> Duration {
+fn retry_after(attempts: i32) -> Duration {
     let doublings = u32::try_from(attempts).unwrap_or(0).min(20);
-    FIRST_WAIT.saturating_mul(1 << doublings).min(WAIT_MAX)
+    RETRY_AFTER_MIN.saturating_mul(1 << doublings).min(RETRY_AFTER_MAX)
 }

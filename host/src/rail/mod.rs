@@ -1,6 +1,6 @@
-//! The way out of the bank: payment rails behind one trait, and the courier that keeps them busy.
+//! Payment rails behind one trait, and the courier that serves them.
 //!
-//! A rail takes payments and says what became of them; it moves no money. What it says goes to the
+//! A rail accepts payments and reports their status; it moves no money. The courier takes its reports to the
 //! [`ledger`](crate::ledger), which does.
 
 pub mod calendar;
@@ -13,54 +13,47 @@ use std::pin::Pin;
 
 use tokio::sync::mpsc;
 
-pub use crate::db::payments::Payment;
+pub use crate::domain::transfer::Payment;
 
-/// What a rail says about a payment.
+/// A payment's status at its rail. A reason is two digits of SPEI's list of return reasons, if the rail gave one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum News {
-    /// Taken; more comes later.
-    Taken,
-    /// Settled at the other bank.
+pub enum PaymentStatus {
+    /// On its way.
+    Accepted,
+    /// At the other bank.
     Settled,
-    /// Refused or sent back before it settled: why, as two digits of SPEI's list of return reasons, when the rail
-    /// gave one.
+    /// Refused, or sent back before it settled.
     Rejected(Option<String>),
-    /// Came back after it had settled.
+    /// Sent back after it settled.
     Returned(Option<String>),
 }
 
-/// News that a rail gives by itself. They may come twice, late, or in any order.
-#[derive(Debug, Clone)]
-pub struct Push {
-    /// The payment.
+/// A status that a rail sends unprompted. Notifications may be duplicated, late or out of order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
     pub tracking_key: String,
-    /// What became of it.
-    pub news: News,
+    pub status: PaymentStatus,
 }
 
-/// Where rails put what they give by themselves.
-pub type Pushes = mpsc::Sender<Push>;
+/// Where a rail sends its notifications.
+pub type Notifications = mpsc::Sender<Notification>;
 
-/// Why a rail said nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum RailError {
-    /// The rail was not reached: it does not have the payment.
-    #[error("the rail cannot be reached")]
-    Unreached(#[source] anyhow::Error),
-    /// No answer or none that is understood: the rail may have the payment. It has to be asked before anything is
-    /// sent again.
-    #[error("what the rail made of the payment is not known")]
+    /// The rail does not have the payment.
+    #[error("the rail is unreachable")]
+    Unreachable(#[source] anyhow::Error),
+    /// The reply is missing or unintelligible, so the rail may have the payment: look it up before sending again.
+    #[error("the payment's status at the rail is unknown")]
     Unknown(#[source] anyhow::Error),
 }
 
-/// What a rail answers with.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, RailError>> + Send + 'a>>;
+pub type RailFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, RailError>> + Send + 'a>>;
 
-/// A payment rail.
 pub trait Rail: Send + Sync + 'static {
-    /// Hands a payment over. The same payment may come again: its tracking key tells.
-    fn send<'a>(&'a self, payment: &'a Payment) -> Answer<'a, News>;
+    /// Hands a payment over. Idempotent: the tracking key identifies the payment.
+    fn send<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, PaymentStatus>;
 
-    /// What became of a payment; none when the rail never heard of it.
-    fn find<'a>(&'a self, payment: &'a Payment) -> Answer<'a, Option<News>>;
+    /// `None` if the rail never received the payment.
+    fn find<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, Option<PaymentStatus>>;
 }

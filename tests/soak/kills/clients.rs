@@ -1,4 +1,4 @@
-//! The clients: they send, repeat, send twice at once, reuse keys, give up; and they write down what they hear.
+//! The clients: they send, retry, send twice at once, reuse keys and give up, and they log every reply.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
@@ -10,44 +10,44 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
-use super::orders::{Log, Order, Said, Sender};
-use super::random::Random;
+use super::orders::{Log, Order, Reply, Sender};
 use crate::client::Client;
 use crate::process::PATIENCE;
+use crate::random::Random;
 
-/// Users of every round. Each round opens new accounts, so that none runs dry that is not meant to.
+/// The same in every round. Each round opens new accounts, so that none runs dry unintentionally.
 const USERS: usize = 4;
-/// Accounts of one user and round; the first of each runs dry.
+/// Per user and round; the first of them runs dry.
 const ACCOUNTS_EACH: usize = 3;
-/// Payees of one user.
+/// Of each user.
 const PAYEES: [&str; 2] = ["012180004643051249", "646180110400000007"];
-/// What the sandbox puts into a new account, in centavos.
+/// What the sandbox credits to a new account, in centavos.
 pub(crate) const OPENING_CREDIT: i64 = 1_000_000;
 
-/// Of a hundred orders: how many have no key, are sent twice at once, were sent before, or reuse a key. The others
-/// are new and have a key of their own.
+/// Percentages of orders without a key, sent twice at once, sent before, and with another order's key. The others are
+/// new and have a key of their own.
 const KEYLESS: u64 = 15;
 const TWINS: u64 = 10;
 const REPEATED: u64 = 10;
 const REUSED: u64 = 5;
 
-/// Who has no clear answer gives up once in so many times, and else tries again.
-const GIVES_UP_ONE_IN: u64 = 6;
-/// And gives up for certain after so many: more than a restart takes.
+/// After a reply that is not final, one client in this many gives up; the others retry.
+const GIVE_UP_ONE_IN: u64 = 6;
+/// More than a restart takes.
 const TRIES_MAX: usize = 100;
-/// Longest pause before trying again, in milliseconds.
+/// In milliseconds.
 const RETRY_PAUSE_MAX: u64 = 300;
-/// Pause before looking again for a service that is away.
-const AWAY_PAUSE: Duration = Duration::from_millis(20);
+/// Pause between two attempts to connect.
+const CONNECT_PAUSE: Duration = Duration::from_millis(20);
 
 const PATH: &str = "/api/ledger/transactions";
 
-/// What all clients and the test share.
+/// Shared by the clients and the test.
 pub(crate) struct World {
     pub(crate) log: Mutex<Log>,
-    /// Requests that are sent and not answered.
+    /// Requests sent and not yet answered.
     in_flight: Mutex<usize>,
-    /// Where the service is, while it is anywhere.
+    /// Of the service, while it runs.
     address: watch::Sender<Option<SocketAddr>>,
     stop: AtomicBool,
 }
@@ -62,7 +62,7 @@ impl World {
         self.address.send_replace(address);
     }
 
-    /// With `true`, clients end as soon as they are done with their order.
+    /// With `true`, each client ends after its present order.
     pub(crate) fn set_stop(&self, stop: bool) {
         self.stop.store(stop, Relaxed);
     }
@@ -71,12 +71,12 @@ impl World {
         self.log.lock().unwrap().acknowledged
     }
 
-    /// Does it if at least so many requests are in flight, and gives their number. Nobody takes an answer or sends
-    /// a request meanwhile.
-    pub(crate) fn with_in_flight(&self, least: usize, what: impl FnOnce()) -> Option<usize> {
+    /// Runs `action` if at least `min` requests are in flight, and returns their number. Meanwhile no client sends a
+    /// request or receives a reply.
+    pub(crate) fn with_in_flight(&self, min: usize, action: impl FnOnce()) -> Option<usize> {
         let in_flight = self.in_flight.lock().unwrap();
-        (*in_flight >= least).then(|| {
-            what();
+        (*in_flight >= min).then(|| {
+            action();
             *in_flight
         })
     }
@@ -133,23 +133,24 @@ fn centavos(amount: &Value) -> i64 {
     (amount.as_f64().unwrap() * 100.0).round() as i64
 }
 
-/// One client, until it is told to stop.
+/// One client, until [`World::set_stop`].
 pub(crate) async fn run(world: Arc<World>, senders: Arc<[Arc<Sender>]>, mut random: Random) {
-    let (mut line, mut second_line) = (Line::new(&world), Line::new(&world));
+    let (mut connection, mut second) = (Connection::new(&world), Connection::new(&world));
     while !world.stop.load(Relaxed) {
         let choice = random.below(100);
         if choice < KEYLESS {
-            // Without a key nobody can ask again.
-            line.ask(&world.new_order(&senders, false, &mut random)).await;
+            // Without a key a retry could send twice.
+            connection.send(&world.new_order(&senders, false, &mut random)).await;
         } else if choice < KEYLESS + TWINS {
             let order = world.new_order(&senders, true, &mut random);
-            tokio::join!(line.pursue(&order, random.fork()), second_line.pursue(&order, random.fork()));
+            let (one, other) = (random.fork(), random.fork());
+            tokio::join!(connection.send_until_final(&order, one), second.send_until_final(&order, other));
         } else if choice < KEYLESS + TWINS + REPEATED + REUSED {
             let is_reused = choice >= KEYLESS + TWINS + REPEATED;
             let order = {
                 let mut log = world.log.lock().unwrap();
                 let earlier = log.earlier(&mut random);
-                // Another amount under the same key.
+                // A reused key has another amount.
                 earlier.map(
                     |order| {
                         if is_reused { log.add(&order.sender, order.key.clone(), &mut random) } else { order }
@@ -157,62 +158,62 @@ pub(crate) async fn run(world: Arc<World>, senders: Arc<[Arc<Sender>]>, mut rand
                 )
             };
             if let Some(order) = order {
-                line.pursue(&order, random.fork()).await;
+                connection.send_until_final(&order, random.fork()).await;
             }
         } else {
-            line.pursue(&world.new_order(&senders, true, &mut random), random.fork()).await;
+            connection.send_until_final(&world.new_order(&senders, true, &mut random), random.fork()).await;
         }
     }
 }
 
-/// A connection to wherever the service is.
-struct Line<'a> {
+/// A connection to the service, wherever it runs.
+struct Connection<'a> {
     world: &'a World,
-    kept: Option<(SocketAddr, Client)>,
+    idle: Option<(SocketAddr, Client)>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> Connection<'a> {
     fn new(world: &'a World) -> Self {
-        Self { world, kept: None }
+        Self { world, idle: None }
     }
 
-    /// Asks until the answer is clear, or for as long as it cares.
-    async fn pursue(&mut self, order: &Order, mut random: Random) {
+    /// Retries until the reply is final, or gives up.
+    async fn send_until_final(&mut self, order: &Order, mut random: Random) {
         for _ in 0..TRIES_MAX {
-            if self.ask(order).await.is_final() || random.one_in(GIVES_UP_ONE_IN) {
+            if self.send(order).await.is_final() || random.one_in(GIVE_UP_ONE_IN) {
                 return;
             }
             sleep(Duration::from_millis(random.below(RETRY_PAUSE_MAX))).await;
         }
     }
 
-    /// One attempt, written down.
-    async fn ask(&mut self, order: &Order) -> Said {
+    /// Makes one attempt and logs it.
+    async fn send(&mut self, order: &Order) -> Reply {
         let connected = timeout(PATIENCE, self.connect()).await;
         let (address, mut client) = connected.expect("the service does not come back");
         self.world.log.lock().unwrap().sent(order);
-        let answer = self.exchange(&mut client, order).await;
-        let said = match &answer {
-            Some((status, text)) => understand(order, *status, text),
-            None => Said::Silence,
+        let response = self.exchange(&mut client, order).await;
+        let reply = match &response {
+            Some((status, text)) => interpret(order, *status, text),
+            None => Reply::None,
         };
-        // After silence there may be half an answer on it.
-        self.kept = answer.is_some().then_some((address, client));
-        self.world.log.lock().unwrap().heard(order, said);
-        said
+        // Without a response the connection is in an unknown state.
+        self.idle = response.is_some().then_some((address, client));
+        self.world.log.lock().unwrap().received(order, reply);
+        reply
     }
 
     async fn connect(&mut self) -> (SocketAddr, Client) {
         let mut place = self.world.address.subscribe();
         loop {
             let address = place.wait_for(Option::is_some).await.unwrap().unwrap();
-            if let Some(kept) = self.kept.take().filter(|(kept, _)| *kept == address) {
-                return kept;
+            if let Some(idle) = self.idle.take().filter(|(idle, _)| *idle == address) {
+                return idle;
             }
             if let Ok(client) = Client::connect(address).await {
                 return (address, client);
             }
-            sleep(AWAY_PAUSE).await;
+            sleep(CONNECT_PAUSE).await;
         }
     }
 
@@ -225,26 +226,26 @@ impl<'a> Line<'a> {
             format!(r#"{{"fromAccountId":"{account}","toBeneficiaryId":"{payee}","amount":{pesos}.{centavos:02}}}"#);
         client.write("POST", PATH, &headers, &body).await.ok()?;
         *self.world.in_flight.lock().unwrap() += 1;
-        // Longer than the service gives a request.
+        // Longer than the service's own timeout.
         let answer = timeout(PATIENCE * 2, client.read()).await;
         *self.world.in_flight.lock().unwrap() -= 1;
-        answer.expect("a request is neither answered nor broken off").ok()
+        answer.expect("a request is neither answered nor disconnected").ok()
     }
 }
 
-/// What an answer means. One that is none of these ends the test.
-fn understand(order: &Order, status: u16, text: &str) -> Said {
+/// Panics on an unexpected response.
+fn interpret(order: &Order, status: u16, text: &str) -> Reply {
     let answer: Value = serde_json::from_str(text).unwrap();
     match (status, answer["code"].as_str().unwrap_or_default()) {
         (200, _) => {
             assert_eq!(centavos(&answer["amount"]), order.amount, "{answer}");
             assert_eq!(answer["fromAccountId"], order.sender.account.to_string(), "{answer}");
-            Said::Made(id(&answer))
+            Reply::Made(id(&answer))
         }
-        (400, "insufficient-funds") => Said::Refused,
-        (422, "idempotency-key-reused") => Said::Bound,
-        (503, "overloaded" | "model-unavailable") => Said::Untouched,
-        (503, "database-unavailable" | "outcome-unknown" | "timed-out") => Said::Unknown,
+        (400, "insufficient-funds") => Reply::Refused,
+        (422, "idempotency-key-reused") => Reply::Bound,
+        (503, "overloaded" | "model-unavailable") => Reply::Untouched,
+        (503, "database-unavailable" | "outcome-unknown" | "timed-out") => Reply::Unknown,
         _ => panic!("{status} {answer}"),
     }
 }

@@ -1,21 +1,21 @@
-//! What clients sent and what they were told: all that the audit knows of the service's side.
+//! The clients' log: what they sent and which replies they got.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 use uuid::Uuid;
 
-use super::random::Random;
+use crate::random::Random;
 
-/// Step between large amounts, in centavos. Small ones stay below it, so that no two amounts of an account are equal.
+/// Step between large amounts, in centavos. Small amounts stay below it, so that all amounts of an account differ.
 const LARGE_STEP: i64 = 50_000;
-/// Large amounts have up to so many steps.
+/// Of the largest amount.
 const LARGE_STEPS: u64 = 8;
-/// One order in so many is large, on the accounts that are to run dry.
+/// On accounts that run dry, one order in this many is large.
 const LARGE_EVERY: u64 = 12;
-/// One repeated order in so many is from any time; the others were just sent, and may be under way.
+/// One repeated order in this many may be of any age; the others are recent and may be in flight.
 const OLD_EVERY: u64 = 4;
-/// How many orders count as just sent: a few of each client's.
+/// How many orders are recent: a few of each client's.
 const RECENT: usize = 256;
 
 /// An account that sends, with its owner's token and payees.
@@ -24,14 +24,14 @@ pub(crate) struct Sender {
     pub(crate) authorization: String,
     pub(crate) account: Uuid,
     pub(crate) payees: Vec<Uuid>,
-    /// Whether it is to run out of money.
+    /// Whether it is meant to run out of money.
     pub(crate) runs_dry: bool,
-    /// Orders so far.
+    /// Number of orders so far.
     pub(crate) orders: AtomicI64,
 }
 
-/// One transfer that somebody wants made once. No other of its account has its amount: by account and amount
-/// its rows are found without asking the ledger's own keys.
+/// A transfer to be made once. Amounts of an account are unique, so that its rows can be found without the ledger's own
+/// keys.
 pub(crate) struct Order {
     pub(crate) number: usize,
     pub(crate) sender: Arc<Sender>,
@@ -41,25 +41,24 @@ pub(crate) struct Order {
     pub(crate) key: Option<String>,
 }
 
-/// How one attempt ended.
+/// The reply to one attempt.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
-    /// Made, under this id.
+pub(crate) enum Reply {
+    /// The transfer's id.
     Made(Uuid),
-    /// Refused for lack of funds.
+    /// For lack of funds.
     Refused,
     /// The key belongs to another order.
     Bound,
-    /// Not now, and nothing was changed.
+    /// Refused for now; nothing changed.
     Untouched,
-    /// The service itself does not know.
+    /// The service does not know the outcome.
     Unknown,
-    /// No answer came.
-    Silence,
+    None,
 }
 
-impl Said {
-    /// As the audit knows it.
+impl Reply {
+    /// In the audit's tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Made(_) => "made",
@@ -67,34 +66,33 @@ impl Said {
             Self::Bound => "bound",
             Self::Untouched => "untouched",
             Self::Unknown => "unknown",
-            Self::Silence => "silence",
+            Self::None => "none",
         }
     }
 
-    /// Whether there is nothing left to ask.
+    /// Whether retrying would change nothing.
     pub(crate) fn is_final(self) -> bool {
         matches!(self, Self::Made(_) | Self::Refused | Self::Bound)
     }
 }
 
-/// An order and all that became of it.
-pub(crate) struct Logged {
+/// An order with its replies.
+pub(crate) struct OrderLog {
     pub(crate) order: Arc<Order>,
-    /// Attempts, also those under way.
+    /// Attempts, those in flight included.
     pub(crate) sends: i64,
-    pub(crate) said: Vec<Said>,
+    pub(crate) replies: Vec<Reply>,
 }
 
-/// Every order of every round.
+/// The orders of all rounds.
 #[derive(Default)]
 pub(crate) struct Log {
-    pub(crate) orders: Vec<Logged>,
-    /// Orders that were acknowledged.
+    pub(crate) orders: Vec<OrderLog>,
+    /// Number of acknowledged orders.
     pub(crate) acknowledged: usize,
 }
 
 impl Log {
-    /// A new order; with a key or, given none, without.
     pub(crate) fn add(&mut self, sender: &Arc<Sender>, key: Option<String>, random: &mut Random) -> Arc<Order> {
         let count = sender.orders.fetch_add(1, Relaxed);
         let small = 1 + 2 * count + i64::from(random.one_in(2));
@@ -104,11 +102,11 @@ impl Log {
         let payee = *random.pick(&sender.payees);
         let number = self.orders.len();
         let order = Arc::new(Order { number, sender: Arc::clone(sender), payee, amount: large + small, key });
-        self.orders.push(Logged { order: Arc::clone(&order), sends: 0, said: Vec::new() });
+        self.orders.push(OrderLog { order: Arc::clone(&order), sends: 0, replies: Vec::new() });
         order
     }
 
-    /// An order with a key that somebody sent or is sending.
+    /// An order with a key that was sent before or is in flight.
     pub(crate) fn earlier(&self, random: &mut Random) -> Option<Arc<Order>> {
         let recent = if random.one_in(OLD_EVERY) { 0 } else { self.orders.len().saturating_sub(RECENT) };
         let orders = self.orders.get(recent..).filter(|orders| !orders.is_empty())?;
@@ -119,25 +117,25 @@ impl Log {
         self.orders[order.number].sends += 1;
     }
 
-    pub(crate) fn heard(&mut self, order: &Order, said: Said) {
-        let logged = &mut self.orders[order.number];
-        let is_first = !logged.said.iter().any(|said| matches!(said, Said::Made(_)));
-        self.acknowledged += usize::from(is_first && matches!(said, Said::Made(_)));
-        logged.said.push(said);
+    pub(crate) fn received(&mut self, order: &Order, reply: Reply) {
+        let log = &mut self.orders[order.number];
+        let is_first = !log.replies.iter().any(|reply| matches!(reply, Reply::Made(_)));
+        self.acknowledged += usize::from(is_first && matches!(reply, Reply::Made(_)));
+        log.replies.push(reply);
     }
 
-    /// What became of the orders from this one on.
+    /// Counts the orders from number `from` on.
     pub(crate) fn count(&self, from: usize) -> Counts {
         let mut counts = Counts::default();
-        for Logged { said, .. } in &self.orders[from..] {
-            let made = said.iter().filter(|said| matches!(said, Said::Made(_))).count();
-            let is_settled = said.iter().any(|said| said.is_final());
-            let was_unknown = said.iter().any(|said| !said.is_final());
+        for OrderLog { replies, .. } in &self.orders[from..] {
+            let made = replies.iter().filter(|reply| matches!(reply, Reply::Made(_))).count();
+            let is_settled = replies.iter().any(|reply| reply.is_final());
+            let was_unknown = replies.iter().any(|reply| !reply.is_final());
             counts.acknowledged += usize::from(made > 0);
             counts.replayed += made.saturating_sub(1);
-            counts.refused += usize::from(said.contains(&Said::Refused));
-            counts.bound += usize::from(said.contains(&Said::Bound));
-            counts.lost += said.iter().filter(|said| **said == Said::Silence).count();
+            counts.refused += usize::from(replies.contains(&Reply::Refused));
+            counts.bound += usize::from(replies.contains(&Reply::Bound));
+            counts.lost += replies.iter().filter(|reply| **reply == Reply::None).count();
             counts.resolved += usize::from(was_unknown && is_settled);
             counts.given_up += usize::from(!is_settled);
         }
@@ -145,21 +143,20 @@ impl Log {
     }
 }
 
-/// What became of the orders of a round.
+/// Orders of a round, unless stated otherwise.
 #[derive(Default)]
 pub(crate) struct Counts {
-    /// Orders that were made, as somebody was told.
     pub(crate) acknowledged: usize,
-    /// Orders refused for lack of funds.
+    /// For lack of funds.
     pub(crate) refused: usize,
-    /// Orders whose key belongs to another one.
+    /// With another order's key.
     pub(crate) bound: usize,
-    /// Attempts that got no answer at all.
+    /// Attempts without a reply.
     pub(crate) lost: usize,
-    /// Orders that had an attempt without a clear answer, and later a clear one.
+    /// First without a final reply, later with one.
     pub(crate) resolved: usize,
-    /// Orders without a clear answer at the end.
+    /// Without a final reply at the end.
     pub(crate) given_up: usize,
-    /// Answers that told once more what was told before.
+    /// Repeated acknowledgements.
     pub(crate) replayed: usize,
 }

@@ -1,4 +1,4 @@
-//! What is killed: the host, its Postgres, both, or one session of Postgres.
+//! Whom to kill: the host, its Postgres, both, or one Postgres session.
 
 use std::fs;
 
@@ -6,16 +6,16 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::random::Random;
 use crate::process::{DataDir, Service};
+use crate::random::Random;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kill {
     Host,
-    /// Its first process, with or without the others. Without, a session may still finish what it is at.
+    /// The postmaster, with or without its children. Without, a session may still finish its statement.
     Postgres,
     Both,
-    /// Postgres then ends all others and recovers by itself, and the host goes on.
+    /// Postgres then ends all sessions and recovers, while the host keeps running.
     Session,
 }
 
@@ -28,11 +28,11 @@ impl Kill {
         let postgres = data.postgres().unwrap();
         let all = random.one_in(2);
         let server = || {
-            // The first process first: it would end the others itself, and write that down.
+            // The postmaster first: it would otherwise shut down its children in an orderly way.
             let others = if all { children(postgres) } else { Vec::new() };
             [vec![postgres], others.into_iter().map(|(pid, _)| pid).collect()].concat()
         };
-        let (what, processes) = match self {
+        let (victim, processes) = match self {
             Self::Host => ("host", vec![host]),
             Self::Postgres => (if all { "Postgres, all of it" } else { "Postgres" }, server()),
             Self::Both => {
@@ -47,22 +47,22 @@ impl Kill {
                 ("a session", vec![random.pick(&sessions).0])
             }
         };
-        Aim { what, processes }
+        Aim { victim, processes }
     }
 }
 
-/// What will be killed.
+/// Processes to kill.
 pub(crate) struct Aim {
-    pub(crate) what: &'static str,
+    pub(crate) victim: &'static str,
     processes: Vec<i32>,
 }
 
 impl Aim {
-    /// As `kill -9` does.
+    /// `kill -9`.
     pub(crate) fn fire(&self) {
         for pid in &self.processes {
             match kill(Pid::from_raw(*pid), Signal::SIGKILL) {
-                // A session may have ended meanwhile.
+                // A session may have ended by now.
                 Ok(()) | Err(Errno::ESRCH) => {}
                 Err(error) => panic!("cannot kill {pid}: {error}"),
             }
@@ -70,7 +70,7 @@ impl Aim {
     }
 }
 
-/// A process's children, with their titles.
+/// With their titles.
 fn children(parent: i32) -> Vec<(i32, String)> {
     let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let is_child = |pid: &i32| {

@@ -76,14 +76,14 @@ pub(crate) async fn risk_of(
 ) -> Result<Risk, Error> {
     let enforcement = app.settings.risk_enforcement;
     if enforcement == RiskEnforcement::Off {
-        return Ok(Risk::NotAsked);
+        return Ok(Risk::NotEnforced);
     }
     let level = match assess(app, subject, circumstances).await {
         Ok((_, assessment)) => assessment.level(),
         // The ledger says so itself, unless it has answered this request before.
-        Err(Error::AccountNotFound | Error::BeneficiaryNotFound) => return Ok(Risk::NotAsked),
+        Err(Error::AccountNotFound | Error::BeneficiaryNotFound) => return Ok(Risk::NotEnforced),
         Err(Error::ModelUnavailable(_)) if enforcement == RiskEnforcement::Enforce => return Ok(Risk::Unavailable),
-        Err(Error::ModelUnavailable(_)) => return Ok(Risk::NotAsked),
+        Err(Error::ModelUnavailable(_)) => return Ok(Risk::NotEnforced),
         Err(error) => return Err(error),
     };
     let acknowledged = token.is_some_and(|token| app.acknowledgments.holds(token, subject, level, app.clock.now()));
@@ -91,7 +91,7 @@ pub(crate) async fn risk_of(
         return Ok(Risk::Assessed { level, acknowledged });
     }
     tracing::info!(%level, acknowledged, "risk of a transfer, which is not enforced");
-    Ok(Risk::NotAsked)
+    Ok(Risk::NotEnforced)
 }
 
 async fn assess(

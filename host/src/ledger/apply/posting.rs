@@ -1,12 +1,13 @@
-//! Moves money between balances: every amount leaves one and enters another.
+//! Posting: every amount leaves one balance and enters another.
 
 use uuid::Uuid;
 
-use super::super::batch::{Balance, BalanceChange, BalanceKey, NewEntry};
-use super::super::{CUSTOMER_STRIPE, Order};
 use super::Run;
 use crate::clock::mexico_city_date;
+use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::money::Money;
+use crate::ledger::batch::{Balance, BalanceChange, BalanceKey, NewEntry};
+use crate::ledger::command::Order;
 
 impl Run<'_> {
     pub(super) fn available(&self, key: BalanceKey) -> Money {
@@ -14,8 +15,8 @@ impl Run<'_> {
         balance.and_then(|balance| balance.posted.checked_sub(balance.floor)).unwrap_or(Money::ZERO)
     }
 
-    /// Moves money from one balance to another, or changes nothing when the first does not cover it
-    /// or a row is missing. Gives the credited balance.
+    /// Moves money between balances and returns the credited balance. Changes nothing and returns `None` if either
+    /// balance is missing, the debited one does not cover the amount, or the credited one would overflow.
     pub(super) fn post(
         &mut self,
         transfer_id: Uuid,
@@ -25,15 +26,15 @@ impl Run<'_> {
     ) -> Option<Money> {
         let from = *self.state.balances.get(&debit)?;
         let to = *self.state.balances.get(&credit)?;
-        let left = from.posted.checked_sub(amount).filter(|left| *left >= from.floor)?;
-        let gained = to.posted.checked_add(amount)?;
-        self.enter(transfer_id, debit, from, left, Money::from_minor(-amount.minor()));
-        self.enter(transfer_id, credit, to, gained, amount);
-        Some(gained)
+        let debited = from.posted.checked_sub(amount).filter(|debited| *debited >= from.floor)?;
+        let credited = to.posted.checked_add(amount)?;
+        self.add_entry(transfer_id, debit, from, debited, Money::from_minor(-amount.minor()));
+        self.add_entry(transfer_id, credit, to, credited, amount);
+        Some(credited)
     }
 
-    fn enter(&mut self, transfer_id: Uuid, key: BalanceKey, old: Balance, posted: Money, delta: Money) {
-        // Another host's clock may have been ahead.
+    fn add_entry(&mut self, transfer_id: Uuid, key: BalanceKey, old: Balance, posted: Money, delta: Money) {
+        // Another host's clock may be ahead of this one's.
         let changed_at = self.context.now.max(old.changed_at);
         let after = Balance { posted, version: old.version + 1, changed_at, ..old };
         self.change(key, old.version, after);
@@ -53,12 +54,12 @@ impl Run<'_> {
         self.batch.balances.entry(key).and_modify(|earlier| earlier.after = after).or_insert(change);
     }
 
-    /// Adds a transfer that was just posted to what its account and its user sent today.
+    /// Adds a transfer to what its account and its user sent today.
     pub(super) fn count_towards_day(&mut self, order: &Order) {
         let key = (order.from_account_id, CUSTOMER_STRIPE);
         if let Some(&balance) = self.state.balances.get(&key) {
             let today = mexico_city_date(self.context.now);
-            // A day that another host has begun is not left again.
+            // If another host's clock is already past midnight, the later day counts.
             let (day, before) =
                 if balance.sent_day < today { (today, Money::ZERO) } else { (balance.sent_day, balance.sent) };
             let sent = before.checked_add(order.amount).unwrap_or(Money::MAX);

@@ -1,78 +1,20 @@
-//! The rows of a batch as bytes: the same from what is to be written and from what is read back.
-//!
-//! Each field is written with its length or in a fixed width, so that no two different rows give the same bytes.
+//! The rows of a batch and their digests, computed alike from what is to be written and from what is read back.
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::super::batch::Batch;
-use super::Hash;
+use super::digest::{Digest, Hash};
 use crate::domain::account_number::normalise;
 use crate::domain::rules::Violation;
+use crate::ledger::batch::Batch;
 
-/// A running SHA-256 over fields.
-pub struct Digest(Sha256);
-
-impl Digest {
-    /// Starts with a name, so that rows of one table are never those of another.
-    pub fn new(name: &[u8]) -> Self {
-        let mut digest = Self(Sha256::new());
-        digest.bytes(name);
-        digest
-    }
-
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        self.0.update((bytes.len() as u64).to_be_bytes());
-        self.0.update(bytes);
-    }
-
-    pub(super) fn int(&mut self, value: i64) {
-        self.0.update(value.to_be_bytes());
-    }
-
-    pub(super) fn uuid(&mut self, id: Uuid) {
-        self.0.update(id.as_bytes());
-    }
-
-    /// To the microsecond, which is what the database keeps.
-    pub(super) fn time(&mut self, at: OffsetDateTime) {
-        self.0.update((at.unix_timestamp_nanos() / 1_000).to_be_bytes());
-    }
-
-    fn optional_bytes(&mut self, bytes: Option<&[u8]>) {
-        self.0.update([u8::from(bytes.is_some())]);
-        if let Some(bytes) = bytes {
-            self.bytes(bytes);
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        self.bytes(text.as_bytes());
-    }
-
-    fn optional_text(&mut self, text: Option<&str>) {
-        self.optional_bytes(text.map(str::as_bytes));
-    }
-
-    fn optional_uuid(&mut self, id: Option<Uuid>) {
-        self.optional_bytes(id.as_ref().map(|id| &id.as_bytes()[..]));
-    }
-
-    /// The digest.
-    pub fn finish(self) -> Hash {
-        self.0.finalize().into()
-    }
-}
-
-/// A table whose rows the chain covers.
-pub trait Row {
-    /// What its digest begins with.
+/// A row that the chain covers.
+pub(crate) trait Row {
+    /// Separates the digests of different tables.
     const TABLE: &'static [u8];
 
-    /// Adds the row.
     fn add_to(&self, digest: &mut Digest);
 }
 
@@ -82,16 +24,14 @@ fn digest<R: Row>(rows: impl IntoIterator<Item = R>) -> Hash {
     digest.finish()
 }
 
-/// A row of `account`; the id comes first in the order of rows.
-#[derive(Debug)]
-#[expect(missing_docs, reason = "the fields are the columns of the migration")]
-pub struct AccountRow<'a> {
-    pub account_id: Uuid,
-    pub owner: &'a str,
-    pub account_number: &'a str,
-    pub number_key: &'a str,
-    pub account_type: &'a str,
-    pub created_at: OffsetDateTime,
+/// Ordered by id.
+pub(crate) struct AccountRow<'a> {
+    pub(crate) account_id: Uuid,
+    pub(crate) owner: &'a str,
+    pub(crate) account_number: &'a str,
+    pub(crate) number_key: &'a str,
+    pub(crate) account_type: &'a str,
+    pub(crate) created_at: OffsetDateTime,
 }
 
 impl Row for AccountRow<'_> {
@@ -118,25 +58,23 @@ pub(super) fn accounts(batch: &Batch, created_at: OffsetDateTime) -> Hash {
     }))
 }
 
-/// A row of `transfer` without its status, which moves: `transfer_event` tells it. In the order of ids.
-#[derive(Debug)]
-#[expect(missing_docs, reason = "the fields are the columns of the migrations")]
-pub struct TransferRow<'a> {
-    pub transfer_id: Uuid,
-    pub kind: &'a str,
-    pub owner: &'a str,
-    pub debit_account_id: Uuid,
-    pub credit_account_id: Uuid,
-    pub amount: i64,
-    pub beneficiary_id: Option<Uuid>,
-    pub beneficiary_name: Option<&'a str>,
-    pub beneficiary_bank: Option<&'a str>,
-    pub beneficiary_account_number: Option<&'a str>,
-    pub payee_key: Option<&'a str>,
-    pub spei_reference: Option<&'a str>,
-    pub rail: Option<&'a str>,
-    pub returns: Option<Uuid>,
-    pub created_at: OffsetDateTime,
+/// Without the status, which changes: [`StatusRow`] covers it. Ordered by id.
+pub(crate) struct TransferRow<'a> {
+    pub(crate) transfer_id: Uuid,
+    pub(crate) kind: &'a str,
+    pub(crate) owner: &'a str,
+    pub(crate) debit_account_id: Uuid,
+    pub(crate) credit_account_id: Uuid,
+    pub(crate) amount: i64,
+    pub(crate) beneficiary_id: Option<Uuid>,
+    pub(crate) beneficiary_name: Option<&'a str>,
+    pub(crate) beneficiary_bank: Option<&'a str>,
+    pub(crate) beneficiary_account_number: Option<&'a str>,
+    pub(crate) payee_key: Option<&'a str>,
+    pub(crate) spei_reference: Option<&'a str>,
+    pub(crate) rail: Option<&'a str>,
+    pub(crate) returns: Option<Uuid>,
+    pub(crate) created_at: OffsetDateTime,
 }
 
 impl Row for TransferRow<'_> {
@@ -183,17 +121,15 @@ pub(super) fn transfers(batch: &Batch, created_at: OffsetDateTime) -> Hash {
     }))
 }
 
-/// A row of `entry`, in the order of account, stripe, version.
-#[derive(Debug)]
-#[expect(missing_docs, reason = "the fields are the columns of the migration")]
-pub struct EntryRow {
-    pub account_id: Uuid,
-    pub stripe: i16,
-    pub version: i64,
-    pub transfer_id: Uuid,
-    pub delta: i64,
-    pub balance_after: i64,
-    pub created_at: OffsetDateTime,
+/// Ordered by account, stripe and version.
+pub(crate) struct EntryRow {
+    pub(crate) account_id: Uuid,
+    pub(crate) stripe: i16,
+    pub(crate) version: i64,
+    pub(crate) transfer_id: Uuid,
+    pub(crate) delta: i64,
+    pub(crate) balance_after: i64,
+    pub(crate) created_at: OffsetDateTime,
 }
 
 impl Row for EntryRow {
@@ -224,15 +160,13 @@ pub(super) fn entries(batch: &Batch) -> Hash {
     }))
 }
 
-/// A row of `transfer_event`, in the order of transfer and ordinal.
-#[derive(Debug)]
-#[expect(missing_docs, reason = "the fields are the columns of the migrations")]
-pub struct StatusRow<'a> {
-    pub transfer_id: Uuid,
-    pub ordinal: i16,
-    pub status: &'a str,
-    pub reason: Option<&'a str>,
-    pub created_at: OffsetDateTime,
+/// A row of `transfer_event`, ordered by transfer and ordinal.
+pub(crate) struct StatusRow<'a> {
+    pub(crate) transfer_id: Uuid,
+    pub(crate) ordinal: i16,
+    pub(crate) status: &'a str,
+    pub(crate) reason: Option<&'a str>,
+    pub(crate) created_at: OffsetDateTime,
 }
 
 impl Row for StatusRow<'_> {
@@ -247,11 +181,10 @@ impl Row for StatusRow<'_> {
     }
 }
 
-/// The transfers that get a status, and the digest over these.
+/// The ids of transfers that get a status, in order, and the digest of these statuses.
 pub(super) fn statuses(batch: &Batch, created_at: OffsetDateTime) -> (Vec<Uuid>, Hash) {
-    let first = batch.transfers.iter().map(|new| (new.transfer.transfer_id, (0, new.transfer.status, new.reason)));
-    let last = batch.moves.iter().map(|(id, step)| (*id, (step.ordinal, step.status, step.reason)));
-    let statuses: BTreeMap<_, _> = first.chain(last).collect();
+    let statuses: BTreeMap<_, _> =
+        batch.statuses().map(|(id, ordinal, status, reason)| (id, (ordinal, status, reason))).collect();
     let digest = digest(statuses.iter().map(|(&transfer_id, (ordinal, status, reason))| StatusRow {
         transfer_id,
         ordinal: *ordinal,
@@ -262,16 +195,14 @@ pub(super) fn statuses(batch: &Batch, created_at: OffsetDateTime) -> (Vec<Uuid>,
     (statuses.into_keys().collect(), digest)
 }
 
-/// A row of `idempotency`, in the order of the bytes of owner and key.
-#[derive(Debug)]
-#[expect(missing_docs, reason = "the fields are the columns of the migration")]
-pub struct KeyRow<'a> {
-    pub owner: &'a str,
-    pub key: &'a str,
-    pub fingerprint: &'a [u8],
-    pub transfer_id: Option<Uuid>,
-    pub rejection: Option<&'a [Violation]>,
-    pub created_at: OffsetDateTime,
+/// A row of `idempotency`, ordered by the bytes of owner and key.
+pub(crate) struct KeyRow<'a> {
+    pub(crate) owner: &'a str,
+    pub(crate) key: &'a str,
+    pub(crate) fingerprint: &'a [u8],
+    pub(crate) transfer_id: Option<Uuid>,
+    pub(crate) rejection: Option<&'a [Violation]>,
+    pub(crate) created_at: OffsetDateTime,
 }
 
 impl Row for KeyRow<'_> {

@@ -1,16 +1,15 @@
-//! A batch as columns: one array for each parameter of the writing statement.
+//! A batch as columns: one array for each parameter of the commit statement.
 
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
-use super::super::batch::{Answer, Batch, NewTransfer};
+use super::codec::rejection_to_json;
 use crate::domain::account_number::normalise;
-use crate::domain::rules::Violation;
 use crate::domain::transfer::Status;
+use crate::ledger::batch::{Answer, Batch, NewTransfer};
 
 macro_rules! columns {
     ($name:ident { $($field:ident: $type:ty),+ $(,)? }) => {
-        /// The columns of the rows to write.
         #[derive(Default)]
         pub(super) struct $name { $(pub(super) $field: Vec<$type>),+ }
     };
@@ -100,12 +99,9 @@ impl Transfers {
 columns!(Statuses { transfers: Uuid, ordinals: i16, statuses: String, reasons: Option<String> });
 
 impl Statuses {
-    /// First statuses of new transfers, and last ones of earlier transfers.
     pub(super) fn of(batch: &Batch) -> Self {
-        let first = batch.transfers.iter().map(|new| (new.transfer.transfer_id, 0, new.transfer.status, new.reason));
-        let last = batch.moves.iter().map(|(id, step)| (*id, step.ordinal, step.status, step.reason));
         let mut rows = Self::default();
-        for (transfer_id, ordinal, status, reason) in first.chain(last) {
+        for (transfer_id, ordinal, status, reason) in batch.statuses() {
             rows.transfers.push(transfer_id);
             rows.ordinals.push(ordinal);
             rows.statuses.push(status.as_str().to_owned());
@@ -128,7 +124,7 @@ impl Moves {
 columns!(Payments { transfers: Uuid, rails: String });
 
 impl Payments {
-    /// What a rail has to decide yet.
+    /// Transfers to hand over to a rail.
     pub(super) fn of(batch: &Batch) -> Self {
         let pending = batch.transfers.iter().filter(|new| new.transfer.status == Status::Pending);
         let payment = |new: &NewTransfer| Some((new.transfer.transfer_id, new.rail?.as_str().to_owned()));
@@ -179,14 +175,8 @@ impl Keys {
             rows.keys.push(key.clone());
             rows.fingerprints.push(fingerprint.to_vec());
             rows.transfers.push(outcome.as_ref().ok().map(|transfer| transfer.transfer_id));
-            rows.rejections.push(outcome.as_ref().err().map(|violations| rejection_json(violations)));
+            rows.rejections.push(outcome.as_ref().err().map(|violations| rejection_to_json(violations)));
         }
         rows
     }
-}
-
-/// As it is kept.
-pub(super) fn rejection_json(violations: &[Violation]) -> serde_json::Value {
-    let violation = |violation: &Violation| serde_json::json!({"code": violation.code, "detail": violation.detail});
-    violations.iter().map(violation).collect()
 }

@@ -1,15 +1,16 @@
-//! Writes a batch with one statement whose CHECKs prove it.
+//! Commits a batch with one statement, which the CHECK constraints of `ledger_batch` prove.
 
 use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
 
-use super::super::batch::{Batch, Context};
-use super::super::chain::{Header, Seal};
-use super::super::{CUSTOMER_STRIPE, OpenAccount};
 use super::columns::{Balances, Entries, Keys, Moves, Payments, Statuses, Transfers, Users};
 use crate::domain::account_number::normalise;
+use crate::domain::bank_account::CUSTOMER_STRIPE;
+use crate::ledger::batch::{Batch, Context};
+use crate::ledger::chain::{Header, Seal};
+use crate::ledger::command::OpenAccount;
 
-/// Writes the batch: all of it, or nothing.
+/// Writes the whole batch or nothing.
 pub(super) async fn write(
     db: &mut PgConnection,
     batch: &Batch,
@@ -19,7 +20,7 @@ pub(super) async fn write(
     if batch.accounts.is_empty() {
         return write_money(db, batch, seal, context).await;
     }
-    // New balance rows have to be there before the statement that moves money into them.
+    // New balance rows must exist before the statement that moves money into them.
     let mut transaction = db.begin().await?;
     open_accounts(&mut transaction, &batch.accounts, &seal.header).await?;
     write_money(&mut transaction, batch, seal, context).await?;
@@ -65,8 +66,8 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], header: 
     Ok(())
 }
 
-/// Locks the balances in order, changes them if their versions are still the ones that were loaded,
-/// adds the rest, and lets `ledger_batch` compare what was meant with what was done.
+/// Locks the balances in order, updates those whose version is still the one that was read, inserts the rest, and
+/// records in `ledger_batch` both what was meant and what was done, which its constraints compare.
 async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context: &Context) -> Result<(), sqlx::Error> {
     let users = Users::of(batch);
     let balances = Balances::of(batch);
@@ -83,7 +84,7 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             select b.account_id, b.stripe, b.posted as was
             from account_balance b
             join unnest($4::uuid[], $5::smallint[]) as k (account_id, stripe) using (account_id, stripe)
-            -- What the join says already: so that every plan goes by the key. The same below.
+            -- Implied by the join, and stated so that every plan uses the primary key; likewise below.
             where b.account_id = any($4)
             order by b.account_id, b.stripe
             for no key update of b
@@ -115,7 +116,7 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             from unnest($27::uuid[], $28::text[]) as n (transfer_id, status)
             where t.transfer_id = any($27) and t.transfer_id = n.transfer_id and t.status = 'pending'
             returning 1
-        ), told as (
+        ), events as (
             insert into transfer_event (transfer_id, ordinal, status, reason, chain_id, seq, created_at)
             select n.*, $1, $2, $3 from unnest($29::uuid[], $30::smallint[], $31::text[], $32::text[]) as n
             returning 1
@@ -134,7 +135,7 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
                 $41::timestamptz[]
             ) as n
             returning account_id, stripe, transfer_id, delta
-        ), kept as (
+        ), answers as (
             insert into idempotency (owner, key, fingerprint, transfer_id, rejection, chain_id, seq, created_at)
             select n.*, $1, $2, $3
             from unnest($42::text[], $43::text[], $44::bytea[], $45::uuid[], $46::jsonb[]) as n
@@ -163,9 +164,9 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             cardinality($4::uuid[]), (select count(*) from changed), (select count(*) from explained),
             cardinality($12::uuid[]), (select count(*) from made), (select count(*) from debited),
             cardinality($27::uuid[]), (select count(*) from moved),
-            cardinality($29::uuid[]), (select count(*) from told),
+            cardinality($29::uuid[]), (select count(*) from events),
             cardinality($35::uuid[]), (select count(*) from entered),
-            cardinality($42::text[]), (select count(*) from kept),
+            cardinality($42::text[]), (select count(*) from answers),
             coalesce((select -sum(delta) from entered where delta < 0), 0),
             coalesce((select sum(delta) from entered where delta > 0), 0),
             $50, $51, $52, $53, $54, $55, $56, $57

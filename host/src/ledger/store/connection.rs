@@ -1,7 +1,7 @@
-//! A batcher's own connection, kept from statement to statement while there is work.
+//! A batcher's own connection, held between statements while there is work.
 //!
-//! The pool asks a connection whether it is alive each time it hands it out or takes it back: for a batch, whose
-//! statements take a millisecond or two, that would be as many round trips again.
+//! The pool pings a connection whenever it hands it out or takes it back. A batch's statements take a millisecond or
+//! two, so pings would double the round trips.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -12,16 +12,16 @@ use sqlx::{PgConnection, PgPool, Postgres};
 
 use crate::db::session::reply_within;
 
-/// How long a reply of the database may take: longer than it lets a statement run, so that only a
-/// connection that is dead without knowing it takes this long.
+/// Longest wait for a reply: more than the statement timeout, so that only a dead connection exceeds it.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(12);
 
-/// A connection when one is kept, and where others come from.
 #[derive(Debug)]
 pub(super) struct Connection {
     pool: PgPool,
-    kept: Mutex<Option<PoolConnection<Postgres>>>,
+    held: Mutex<Option<PoolConnection<Postgres>>>,
 }
+
+/// A clone shares the pool but not the held connection.
 
 impl Clone for Connection {
     fn clone(&self) -> Self {
@@ -31,10 +31,10 @@ impl Clone for Connection {
 
 impl Connection {
     pub(super) fn new(pool: PgPool) -> Self {
-        Self { pool, kept: Mutex::new(None) }
+        Self { pool, held: Mutex::new(None) }
     }
 
-    /// The kept one, or another.
+    /// The held connection, or a new one.
     pub(super) async fn get(&self) -> Result<PoolConnection<Postgres>, sqlx::Error> {
         match self.take() {
             Some(db) => Ok(db),
@@ -42,31 +42,31 @@ impl Connection {
         }
     }
 
-    /// Runs `work` and keeps the connection for the next, unless it is of no more use. Whoever stops waiting for this
-    /// leaves it to the pool, which sees what state it is in.
+    /// Runs `work` and then holds the connection, unless it is unusable. If the future is dropped, the connection goes
+    /// back to the pool, which checks its state.
     pub(super) async fn run<T>(
         &self,
         mut db: PoolConnection<Postgres>,
         work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
     ) -> Result<T, sqlx::Error> {
-        let done = reply_within(&mut db, REPLY_TIME_MAX, work).await;
-        if done.as_ref().err().is_none_or(|error| !ends_session(error)) {
-            *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(db);
+        let result = reply_within(&mut db, REPLY_TIME_MAX, work).await;
+        if result.as_ref().err().is_none_or(|error| !ends_session(error)) {
+            *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(db);
         }
-        done
+        result
     }
 
-    /// Nothing is kept any more.
-    pub(super) fn give_back(&self) {
+    /// Returns the held connection to the pool.
+    pub(super) fn release(&self) {
         drop(self.take());
     }
 
     fn take(&self) -> Option<PoolConnection<Postgres>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// Whether a connection is of no more use after this.
+/// Whether the connection is unusable after this error.
 fn ends_session(error: &sqlx::Error) -> bool {
     let database = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
     database.is_none_or(|error| matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic))

@@ -1,24 +1,23 @@
-//! What became of a batch: by the error that its commit gave, or by asking the database.
+//! What became of a batch: concluded from the commit's error, or resolved in the database.
 
 use sqlx::PgConnection;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use uuid::Uuid;
 
-use super::super::chain::{Header, Seal};
-use super::{CommitError, Fate};
+use super::contract::{CommitError, Fate};
+use crate::ledger::chain::{Header, Seal};
 
-/// Constraints that fail when somebody else was first: with a version, a key, an account number, an entry, a
-/// report on a transfer, its return.
+/// Constraints that fail when another writer was first with a version, a key, an account number, an entry, a status or
+/// a return.
 const RACES: [&str; 6] =
     ["batch_race", "idempotency_pkey", "account_owner_number", "entry_pkey", "transfer_event_pkey", "transfer_returns"];
 
-/// Says what a failed write means for the batch.
 pub(super) fn classify(error: sqlx::Error) -> CommitError {
     let Some(database) = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>()) else {
         return match error {
             // Nothing was sent.
             sqlx::Error::Encode(_) | sqlx::Error::ColumnDecode { .. } => CommitError::Refused(error),
-            // The reply never came: the commit may have happened.
+            // No reply: the commit may have happened.
             error => CommitError::Unknown(error),
         };
     };
@@ -27,7 +26,8 @@ pub(super) fn classify(error: sqlx::Error) -> CommitError {
         (_, Some(constraint)) if RACES.contains(&constraint) => CommitError::LostRace,
         // Serialization failure, deadlock.
         ("40001" | "40P01", _) => CommitError::LostRace,
-        // The session ended, before or after the commit; 40003 and class 08 say so themselves.
+        // The session ended, before or after the commit: statement_completion_unknown, connection exceptions, operator
+        // intervention.
         ("40003", _) => CommitError::Unknown(error),
         (code, _) if code.starts_with("08") || code.starts_with("57P") => CommitError::Unknown(error),
         _ if matches!(database.severity(), PgSeverity::Fatal | PgSeverity::Panic) => CommitError::Unknown(error),
@@ -35,13 +35,12 @@ pub(super) fn classify(error: sqlx::Error) -> CommitError {
     }
 }
 
-/// Settles whether the batch `batch_id` was committed under the tombstone's number.
+/// Resolves whether the batch `batch_id` was committed at the tombstone's sequence number.
 ///
-/// Looking alone would not do: the statement may still be running. So a tombstone is put under that
-/// number. It waits for such a statement; if it goes in, the batch can never commit, and if it does
-/// not, the row that is there says whose it is.
+/// Reading is not enough, because the commit may still be running. Inserting a tombstone at its sequence number waits
+/// for it. If the insert succeeds, the batch can never commit; otherwise the existing row tells whose it is.
 pub(super) async fn settle(db: &mut PgConnection, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, sqlx::Error> {
-    let Header { chain_id, seq, batch_id: other, created_at, digests, prev_hash, .. } = &tombstone.header;
+    let Header { chain_id, seq, batch_id: tombstone_id, created_at, digests, prev_hash, .. } = &tombstone.header;
     sqlx::query!(
         r#"
         insert into ledger_batch (
@@ -52,7 +51,7 @@ pub(super) async fn settle(db: &mut PgConnection, batch_id: Uuid, tombstone: &Se
         "#,
         chain_id,
         seq,
-        other,
+        tombstone_id,
         created_at,
         &digests.accounts[..],
         &digests.transfers[..],
@@ -70,7 +69,7 @@ pub(super) async fn settle(db: &mut PgConnection, batch_id: Uuid, tombstone: &Se
             .await?;
     Ok(match found {
         found if found == batch_id => Fate::Committed,
-        found if found == *other => Fate::Never,
+        found if found == *tombstone_id => Fate::Never,
         _ => Fate::LostChain,
     })
 }

@@ -1,4 +1,4 @@
-//! Loads what a batch of commands starts from: one query per kind of fact, none per command.
+//! Loads what a batch reads: a fixed number of queries, however many commands there are.
 
 mod facts;
 
@@ -7,13 +7,12 @@ use std::collections::BTreeSet;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::super::Command;
-use super::super::batch::{Context, Sent, State};
-use super::super::writer::Writer;
 use crate::db::transfers::parse_status;
 use crate::domain::account_number::normalise;
 use crate::domain::money::Money;
-use crate::domain::rules::Violation;
+use crate::ledger::batch::{Context, ReportedTransfer, State};
+use crate::ledger::command::Command;
+use crate::ledger::writer::Writer;
 
 pub(super) async fn load(
     db: &mut PgConnection,
@@ -22,19 +21,12 @@ pub(super) async fn load(
     context: &Context,
 ) -> Result<State, sqlx::Error> {
     let mut state = State::default();
-    // What is loaded first sees the earlier moment. Balances come before transfers, so that whoever moves money between
-    // the two loses the race by the balance's version.
+    // Each query sees a later snapshot than the one before. Balances are read before transfers: if money moves in
+    // between, the balance's version makes this batch lose the race.
     load_numbers(db, commands, &mut state).await?;
     facts::load(db, commands, writer, context, &mut state).await?;
     load_transfers(db, commands, &mut state).await?;
     Ok(state)
-}
-
-pub(super) fn parse_rejection(rejection: &serde_json::Value) -> Result<Vec<Violation>, sqlx::Error> {
-    let text = |violation: &serde_json::Value, field: &str| Some(violation.get(field)?.as_str()?.to_owned());
-    let violation = |violation| Some(Violation { code: text(violation, "code")?, detail: text(violation, "detail")? });
-    let violations: Option<Vec<_>> = rejection.as_array().and_then(|list| list.iter().map(violation).collect());
-    violations.filter(|list| !list.is_empty()).ok_or_else(|| sqlx::Error::Decode("a frozen rejection".into()))
 }
 
 async fn load_numbers(db: &mut PgConnection, commands: &[Command], state: &mut State) -> Result<(), sqlx::Error> {
@@ -88,7 +80,7 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
     .fetch_all(db)
     .await?;
     for row in rows {
-        let sent = Sent {
+        let transfer = ReportedTransfer {
             owner: row.owner,
             account_id: row.debit_account_id,
             amount: Money::from_minor(row.amount),
@@ -97,7 +89,7 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
             returned: row.returned,
             created_at: row.created_at,
         };
-        state.transfers.insert(row.transfer_id, sent);
+        state.transfers.insert(row.transfer_id, transfer);
     }
     Ok(())
 }

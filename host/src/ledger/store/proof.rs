@@ -1,7 +1,8 @@
-//! Reads the ledger back, batch by batch, and compares it with the chain of hashes.
+//! Reads the ledger back and proves it against the hash chain.
 //!
-//! Each table is read once in the order of its batches; nothing is kept but what one batch hashes to.
+//! Each table is read once, ordered by batch; memory holds the digest of one batch at a time.
 
+mod report;
 mod rows;
 
 use std::collections::BTreeMap;
@@ -10,50 +11,12 @@ use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::super::chain::{ChainKey, Counts, Digests, Hash, Header};
-use super::super::writer::to_hash;
+use super::codec::hash_from_bytes;
+use crate::ledger::chain::{ChainKey, Counts, Digests, Header};
 
-/// Something that does not fit the chain.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Break {
-    /// The chain.
-    pub chain_id: Uuid,
-    /// The batch.
-    pub seq: i64,
-    /// What is wrong with it.
-    pub what: &'static str,
-}
+pub use report::{Break, Head, Missing, Proof};
 
-/// The end of a chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
-    /// Number of its last batch.
-    pub seq: i64,
-    /// That one's hash; none in a batch older than the chain of hashes.
-    pub hash: Option<Hash>,
-}
-
-/// What was found.
-#[derive(Debug, Default)]
-pub struct Proof {
-    /// In the order of chains and numbers.
-    pub breaks: Vec<Break>,
-    /// The end of each chain.
-    pub heads: BTreeMap<Uuid, Head>,
-    /// Batches that are older than the chain of hashes: nothing can be said about them.
-    pub unchained: i64,
-}
-
-/// A batch that was there once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Missing {
-    /// The chain.
-    pub chain_id: Uuid,
-    /// The batch.
-    pub seq: i64,
-}
-
-/// Where the chains end at the moment.
+/// The present head of each chain.
 ///
 /// # Errors
 /// When the database fails.
@@ -67,32 +30,30 @@ pub async fn heads(db: &mut PgConnection) -> Result<BTreeMap<Uuid, Head>, sqlx::
     );
     let mut heads = BTreeMap::new();
     for row in rows.fetch_all(db).await? {
-        heads.insert(row.chain_id, Head { seq: row.seq, hash: row.hash.map(to_hash).transpose()? });
+        heads.insert(row.chain_id, Head { seq: row.seq, hash: row.hash.map(hash_from_bytes).transpose()? });
     }
     Ok(heads)
 }
 
-/// Which of the noted ends of chains are not there any more, or are other batches now.
+/// Which recorded heads are gone or have another hash: history was truncated or rewritten.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn missing(db: &mut PgConnection, noted: &BTreeMap<Uuid, Head>) -> Result<Vec<Missing>, sqlx::Error> {
+pub async fn missing(db: &mut PgConnection, recorded: &BTreeMap<Uuid, Head>) -> Result<Vec<Missing>, sqlx::Error> {
     let mut missing = Vec::new();
-    for (&chain_id, head) in noted {
+    for (&chain_id, head) in recorded {
         let hash =
             sqlx::query_scalar!("select hash from ledger_batch where chain_id = $1 and seq = $2", chain_id, head.seq);
-        let found = hash.fetch_optional(&mut *db).await?.flatten().map(to_hash).transpose()?;
-        if found != head.hash {
+        let found = hash.fetch_optional(&mut *db).await?;
+        let found = found.map(|hash| hash.map(hash_from_bytes).transpose()).transpose()?;
+        if found != Some(head.hash) {
             missing.push(Missing { chain_id, seq: head.seq });
         }
     }
     Ok(missing)
 }
 
-/// Breaks that are told; a ledger with more is beyond counting.
-const BREAKS_MAX: usize = 100;
-
-/// Compares everything with the chain. Run it in a repeatable-read transaction.
+/// Proves every batch and its rows. Run it in a repeatable-read transaction.
 ///
 /// # Errors
 /// When the database fails.
@@ -109,16 +70,6 @@ pub async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<Proof, sqlx:
     Ok(proof)
 }
 
-impl Proof {
-    fn add(&mut self, (chain_id, seq): Place, what: &'static str) {
-        if self.breaks.len() < BREAKS_MAX {
-            self.breaks.push(Break { chain_id, seq, what });
-        }
-    }
-}
-
-type Place = (Uuid, i64);
-
 async fn batches(db: &mut PgConnection, key: &ChainKey, proof: &mut Proof) -> Result<(), sqlx::Error> {
     let mut rows = sqlx::query!(
         r#"
@@ -129,13 +80,12 @@ async fn batches(db: &mut PgConnection, key: &ChainKey, proof: &mut Proof) -> Re
         "#
     )
     .fetch(db);
-    // The chain, its last number and what the next one has to point at.
     let mut last: Option<(Uuid, Head)> = None;
     while let Some(row) = rows.try_next().await? {
         let place = (row.chain_id, row.seq);
         let before = last.filter(|(chain_id, _)| *chain_id == row.chain_id).map(|(_, head)| head);
         if row.seq != before.map_or(0, |head| head.seq + 1) {
-            proof.add(place, "a batch before it is missing");
+            proof.add(place, "the batch before it is missing");
         }
         let digests =
             (row.accounts_digest, row.transfers_digest, row.entries_digest, row.statuses_digest, row.keys_digest);
@@ -162,21 +112,21 @@ async fn batches(db: &mut PgConnection, key: &ChainKey, proof: &mut Proof) -> Re
                     },
                     transfer_ids: row.transfer_ids,
                     digests: Digests {
-                        accounts: to_hash(accounts)?,
-                        transfers: to_hash(transfers)?,
-                        entries: to_hash(entries)?,
-                        statuses: to_hash(statuses)?,
-                        keys: to_hash(keys)?,
+                        accounts: hash_from_bytes(accounts)?,
+                        transfers: hash_from_bytes(transfers)?,
+                        entries: hash_from_bytes(entries)?,
+                        statuses: hash_from_bytes(statuses)?,
+                        keys: hash_from_bytes(keys)?,
                     },
-                    prev_hash: to_hash(prev_hash)?,
+                    prev_hash: hash_from_bytes(prev_hash)?,
                 };
-                let hash = to_hash(hash)?;
+                let hash = hash_from_bytes(hash)?;
                 let expected = before.and_then(|head| head.hash).unwrap_or_else(|| key.genesis(row.chain_id, row.seq));
                 if header.prev_hash != expected {
-                    proof.add(place, "it does not continue the batch before it");
+                    proof.add(place, "it does not link to the batch before it");
                 }
                 if key.hash(&header) != hash {
-                    proof.add(place, "its row of ledger_batch is not the one that was written");
+                    proof.add(place, "its ledger_batch row was altered");
                 }
                 Some(hash)
             }

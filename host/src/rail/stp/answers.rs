@@ -1,6 +1,6 @@
-//! What STP's answers say about a payment. Pure; what is not understood is never guessed.
+//! Interprets STP's replies. Pure; a reply that is not understood is an error, never a guess.
 //!
-//! Errors name STP's numbers and states but never its sentences, which quote account numbers.
+//! Errors contain STP's codes and states but never its messages, which quote account numbers.
 
 use anyhow::{anyhow, bail, ensure};
 use hyper::StatusCode;
@@ -8,31 +8,31 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::{News, Payment, RailError};
 use super::client::Reply;
 use super::state;
 use crate::domain::money::Money;
+use crate::rail::{Payment, PaymentStatus, RailError};
 
-/// `registra` has had an order of this tracking key on that operating day.
+/// `registra` already has an order with this tracking key and operating date.
 const REPEATED: i64 = -1;
 
-/// Refusals of `registra` that no second attempt changes, with SPEI's reason where one says the same.
+/// Permanent refusals of `registra`, with the equivalent SPEI return reason, if any.
 const REFUSALS: [(i64, Option<&str>); 8] = [
-    // The account does not exist.
+    // Nonexistent account.
     (-7, Some("01")),
-    // The institution does not take part.
+    // The institution does not participate.
     (-9, None),
-    // The type of account is wrong.
+    // Wrong account type.
     (-11, Some("17")),
-    // The amount is not one that the institution takes.
+    // Amount not accepted by the institution.
     (-20, None),
-    // The CLABE is of another institution.
+    // The CLABE belongs to another institution.
     (-22, Some("06")),
     // Sender and payee are the same account.
     (-24, None),
-    // The tracking key is not one.
+    // Invalid tracking key.
     (-34, None),
-    // Refused by the rules against money laundering.
+    // Refused by anti-money-laundering rules.
     (-200, None),
 ];
 
@@ -55,22 +55,21 @@ struct Registration {
     error: Option<String>,
 }
 
-/// What `registra` answered.
-pub(super) fn registered(reply: &Reply) -> Result<News, RailError> {
+pub(super) fn registered(reply: &Reply) -> Result<PaymentStatus, RailError> {
     read_registered(reply).map_err(RailError::Unknown)
 }
 
-fn read_registered(reply: &Reply) -> anyhow::Result<News> {
-    ensure!(reply.status == StatusCode::OK, "registra answered with status {}", reply.status);
+fn read_registered(reply: &Reply) -> anyhow::Result<PaymentStatus> {
+    ensure!(reply.status == StatusCode::OK, "registra replied with status {}", reply.status);
     let Registered { result } = serde_json::from_slice(&reply.body)?;
     if let Some((_, reason)) = REFUSALS.iter().find(|(id, _)| *id == result.id) {
-        return Ok(News::Rejected(reason.map(str::to_owned)));
+        return Ok(PaymentStatus::Rejected(reason.map(str::to_owned)));
     }
     match result.id {
-        REPEATED => Ok(News::Taken),
-        1.. if result.error.is_none_or(|error| error.is_empty()) => Ok(News::Taken),
-        // 0 comes with sentences of all sorts, down to "no answer from the service".
-        id => bail!("registra answered with the error {id}"),
+        REPEATED => Ok(PaymentStatus::Accepted),
+        1.. if result.error.is_none_or(|error| error.is_empty()) => Ok(PaymentStatus::Accepted),
+        // 0 comes with all kinds of messages, including "no answer from the service".
+        id => bail!("registra replied with error {id}"),
     }
 }
 
@@ -94,28 +93,27 @@ struct Consultation<'a> {
     cause: Value,
 }
 
-/// What `consultaOrden` answered about a payment; none when STP does not have it.
-pub(super) fn found(reply: &Reply, payment: &Payment) -> Result<Option<News>, RailError> {
+/// `None` if STP does not have the payment.
+pub(super) fn found(reply: &Reply, payment: &Payment) -> Result<Option<PaymentStatus>, RailError> {
     read_found(reply, payment).map_err(RailError::Unknown)
 }
 
-fn read_found(reply: &Reply, payment: &Payment) -> anyhow::Result<Option<News>> {
-    // That there is none comes as 400.
-    let may_be_read = [StatusCode::OK, StatusCode::BAD_REQUEST].contains(&reply.status);
-    ensure!(may_be_read, "consultaOrden answered with status {}", reply.status);
+fn read_found(reply: &Reply, payment: &Payment) -> anyhow::Result<Option<PaymentStatus>> {
+    // A missing order is reported with status 400.
+    let is_expected = [StatusCode::OK, StatusCode::BAD_REQUEST].contains(&reply.status);
+    ensure!(is_expected, "consultaOrden replied with status {}", reply.status);
     let Consulted { outcome, order } = serde_json::from_slice(&reply.body)?;
     let order = match (outcome, order) {
         (FOUND, Some(order)) => order,
         (NOT_FOUND, None) => return Ok(None),
-        (outcome, _) => bail!("consultaOrden answered with the state {outcome}"),
+        (outcome, _) => bail!("consultaOrden replied with estado {outcome}"),
     };
-    ensure!(order.tracking_key.trim_end() == payment.tracking_key, "consultaOrden answered about another order");
+    ensure!(order.tracking_key.trim_end() == payment.tracking_key, "consultaOrden replied about another order");
     let amount = Money::parse_amount(order.amount.get());
-    ensure!(amount == Ok(payment.amount), "STP has the order with another amount");
+    ensure!(amount == Ok(payment.amount), "STP has the order with a different amount");
     let state = order.state.trim_end();
-    let news =
-        state::news(state, &order.cause).ok_or_else(|| anyhow!("the order's state {state:?} has no meaning here"))?;
-    Ok(Some(news))
+    let status = state::status(state, &order.cause);
+    Ok(Some(status.ok_or_else(|| anyhow!("the order is in the unknown state {state:?}"))?))
 }
 
 #[cfg(test)]
@@ -129,26 +127,30 @@ mod tests {
         Reply { status: StatusCode::from_u16(status).unwrap(), body: body.to_owned().into() }
     }
 
-    fn refused(reason: &str) -> Option<News> {
-        Some(News::Rejected(Some(reason.to_owned())))
+    fn refused(reason: &str) -> Option<PaymentStatus> {
+        Some(PaymentStatus::Rejected(Some(reason.to_owned())))
     }
 
     #[test]
-    fn a_registration_is_taken_refused_or_not_known() {
+    fn a_registration_is_accepted_refused_or_unknown() {
         let error = |id: i64| json!({ "resultado": { "id": id, "descripcionError": "algo" } }).to_string();
         for (status, body, want) in [
-            (200, json!({ "resultado": { "id": 21_787_172 } }).to_string(), Some(News::Taken)),
-            (200, json!({ "resultado": { "id": 3, "descripcionError": null } }).to_string(), Some(News::Taken)),
-            (200, error(-1), Some(News::Taken)),
+            (200, json!({ "resultado": { "id": 21_787_172 } }).to_string(), Some(PaymentStatus::Accepted)),
+            (
+                200,
+                json!({ "resultado": { "id": 3, "descripcionError": null } }).to_string(),
+                Some(PaymentStatus::Accepted),
+            ),
+            (200, error(-1), Some(PaymentStatus::Accepted)),
             (200, error(-7), refused("01")),
             (200, error(-11), refused("17")),
             (200, error(-22), refused("06")),
-            (200, error(-9), Some(News::Rejected(None))),
-            (200, error(-20), Some(News::Rejected(None))),
-            (200, error(-24), Some(News::Rejected(None))),
-            (200, error(-34), Some(News::Rejected(None))),
-            (200, error(-200), Some(News::Rejected(None))),
-            // An error with the number of an order, and numbers without a meaning.
+            (200, error(-9), Some(PaymentStatus::Rejected(None))),
+            (200, error(-20), Some(PaymentStatus::Rejected(None))),
+            (200, error(-24), Some(PaymentStatus::Rejected(None))),
+            (200, error(-34), Some(PaymentStatus::Rejected(None))),
+            (200, error(-200), Some(PaymentStatus::Rejected(None))),
+            // An error with an order's number, and unknown error codes.
             (200, error(3), None),
             (200, error(0), None),
             (200, error(-2), None),
@@ -156,13 +158,13 @@ mod tests {
             (200, json!({ "id": 3 }).to_string(), None),
             (200, "<html>".to_owned(), None),
             (200, String::new(), None),
-            // The right words with a wrong status.
+            // A good body with a bad status.
             (202, json!({ "resultado": { "id": 3 } }).to_string(), None),
             (400, error(-7), None),
             (500, error(-7), None),
         ] {
             match (registered(&reply(status, &body)), want) {
-                (Ok(news), Some(want)) => assert_eq!(news, want, "{status} {body}"),
+                (Ok(found), Some(want)) => assert_eq!(found, want, "{status} {body}"),
                 (Err(RailError::Unknown(_)), None) => {}
                 (other, want) => panic!("{status} {body}: {other:?}, not {want:?}"),
             }
@@ -183,7 +185,7 @@ mod tests {
         }
     }
 
-    /// The order of [`payment`] in some state, in the shape that STP's test system answers.
+    /// [`payment`] in some state, in the format of STP's test system.
     fn order(state: &str, cause: &str) -> String {
         format!(
             r#"{{"estado":0,"mensaje":"Datos consultados correctamente","respuesta":{{"idEF":9681565,
@@ -193,20 +195,20 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(status: u16, body: &str, want: Option<Option<News>>) {
+    fn check(status: u16, body: &str, want: Option<Option<PaymentStatus>>) {
         match (found(&reply(status, body), &payment()), want) {
-            (Ok(news), Some(want)) => assert_eq!(news, want, "{status} {body}"),
+            (Ok(found), Some(want)) => assert_eq!(found, want, "{status} {body}"),
             (Err(RailError::Unknown(_)), None) => {}
             (other, want) => panic!("{status} {body}: {other:?}, not {want:?}"),
         }
     }
 
     #[test]
-    fn an_order_is_found_in_a_state() {
-        check(200, &order("A", "null"), Some(Some(News::Taken)));
-        check(200, &order("LQ ", "null"), Some(Some(News::Settled)));
-        check(200, &order("CN", "null"), Some(Some(News::Rejected(None))));
-        check(200, &order("D", "6"), Some(Some(News::Returned(Some("06".into())))));
+    fn a_found_order_has_a_status() {
+        check(200, &order("A", "null"), Some(Some(PaymentStatus::Accepted)));
+        check(200, &order("LQ ", "null"), Some(Some(PaymentStatus::Settled)));
+        check(200, &order("CN", "null"), Some(Some(PaymentStatus::Rejected(None))));
+        check(200, &order("D", "6"), Some(Some(PaymentStatus::Returned(Some("06".into())))));
         check(200, &order("RB", "null"), None);
     }
 
@@ -223,10 +225,10 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_about_another_order_is_none() {
+    fn an_answer_about_another_order_is_an_error() {
         check(200, &order("LQ", "null").replace("192923", "192924"), None);
         check(200, &order("LQ", "null").replace("10.90", "10.91"), None);
         check(200, &order("LQ", "null").replace("10.90", "null"), None);
-        check(400, &order("LQ", "null"), Some(Some(News::Settled)));
+        check(400, &order("LQ", "null"), Some(Some(PaymentStatus::Settled)));
     }
 }

@@ -1,6 +1,6 @@
-//! HTTP to STP: one request, one answer, both kept small, and a clear word on which of them went missing.
+//! HTTP requests to STP, with errors that tell whether the request may have arrived.
 //!
-//! Knows nothing of orders. Nothing is sent twice, no redirect is followed, and no proxy is asked.
+//! No retries, no redirects, no proxies.
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -22,40 +22,36 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::time::timeout;
 use tower::Service;
 
-use super::super::RailError;
-use super::SettingsError;
+use super::settings::SettingsError;
+use crate::rail::RailError;
 
 pub(super) use hyper::Method;
 
-/// How long TCP and TLS may take to connect. Far more than either needs; what cannot be reached in it is
-/// better tried again later.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+/// For TCP and TLS together.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long an answer may take as a whole, connecting included. SPEI itself is to deliver within 30
-/// seconds, so an order that STP has not even taken in half of that is one to ask after.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(15);
+/// For the whole exchange, connecting included. SPEI promises delivery within 30 seconds; an order that STP has not
+/// acknowledged in half of that needs an inquiry.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Largest answer that is read: those of STP have one or two thousand bytes.
-const ANSWER_BYTES_MAX: usize = 64 * 1_024;
+/// STP's replies have one or two thousand bytes.
+const REPLY_BYTES_MAX: usize = 64 * 1_024;
 
-/// Connections without work are closed after this time, before most servers lose patience: a request
-/// sent while the other side closes is one whose fate is not known.
+/// Shorter than most servers' idle timeout: if the server closes the connection while a request is sent, its fate is
+/// unknown.
 const IDLE_MAX: Duration = Duration::from_secs(20);
 
-/// Whom STP sees.
 const AGENT: &str = concat!("caudal/", env!("CARGO_PKG_VERSION"));
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Sends requests to one place.
 pub(super) struct Client {
-    http: hyper_util::client::legacy::Client<Patient, Full<Bytes>>,
-    /// Without a slash at its end.
+    http: hyper_util::client::legacy::Client<TimedConnector, Full<Bytes>>,
+    /// Without a trailing slash.
     base: String,
-    pub(super) patience: Duration,
+    pub(super) reply_timeout: Duration,
 }
 
-/// An answer, whatever its status.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: StatusCode,
@@ -63,7 +59,6 @@ pub(super) struct Reply {
 }
 
 impl Client {
-    /// For the API at a URL.
     pub(super) fn new(url: &str) -> Result<Self, SettingsError> {
         let is_secure = is_secure(url).ok_or(SettingsError::Url)?;
         let tls = tls(is_secure).map_err(SettingsError::Tls)?;
@@ -74,11 +69,10 @@ impl Client {
         let http = hyper_util::client::legacy::Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_MAX)
-            .build(Patient(connector.wrap_connector(tcp)));
-        Ok(Self { http, base: url.trim_end_matches('/').to_owned(), patience: ANSWER_PATIENCE })
+            .build(TimedConnector(connector.wrap_connector(tcp)));
+        Ok(Self { http, base: url.trim_end_matches('/').to_owned(), reply_timeout: REPLY_TIMEOUT })
     }
 
-    /// Sends JSON to a path and waits for the answer.
     pub(super) async fn exchange(&self, method: Method, path: &str, json: String) -> Result<Reply, RailError> {
         let request = Request::builder()
             .method(method)
@@ -86,44 +80,44 @@ impl Client {
             .header(CONTENT_TYPE, "application/json")
             .header(USER_AGENT, AGENT)
             .body(Full::new(Bytes::from(json)))
-            .map_err(|error| RailError::Unreached(error.into()))?;
-        match timeout(self.patience, self.answer(request)).await {
+            .map_err(|error| RailError::Unreachable(error.into()))?;
+        match timeout(self.reply_timeout, self.send(request)).await {
             Ok(reply) => reply,
-            Err(_) => Err(RailError::Unknown(anyhow!("no answer within {:?}", self.patience))),
+            Err(_) => Err(RailError::Unknown(anyhow!("no reply within {:?}", self.reply_timeout))),
         }
     }
 
-    async fn answer(&self, request: Request<Full<Bytes>>) -> Result<Reply, RailError> {
-        // Only a failure to connect says for sure that nothing was sent.
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Reply, RailError> {
+        // Only a failure to connect proves that nothing was sent.
         let response = self.http.request(request).await.map_err(|error| match error.is_connect() {
-            true => RailError::Unreached(error.into()),
+            true => RailError::Unreachable(error.into()),
             false => RailError::Unknown(error.into()),
         })?;
         let status = response.status();
-        let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
+        let body = Limited::new(response.into_body(), REPLY_BYTES_MAX).collect().await;
         let body = body.map_err(|error| RailError::Unknown(anyhow!(error)))?.to_bytes();
         Ok(Reply { status, body })
     }
 }
 
-/// Whether a URL asks for TLS; none if orders should not go there.
+/// Whether a URL uses TLS; `None` if orders must not be sent there.
 fn is_secure(url: &str) -> Option<bool> {
     let uri: Uri = url.parse().ok()?;
     let authority = uri.authority()?;
-    // A fragment is dropped when a URI is read, so it is looked for in the text.
+    // Parsing a URI drops its fragment.
     if authority.as_str().contains('@') || uri.query().is_some() || url.contains('#') {
         return None;
     }
     let host = authority.host().trim_matches(['[', ']']);
-    let is_here = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    let is_loopback = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     match uri.scheme()? {
         scheme if *scheme == Scheme::HTTPS => Some(true),
-        scheme if *scheme == Scheme::HTTP && is_here => Some(false),
+        scheme if *scheme == Scheme::HTTP && is_loopback => Some(false),
         _ => None,
     }
 }
 
-/// TLS that trusts the machine's authorities; without TLS there is no need to look for them.
+/// Trusts the machine's root certificates, which are read only if TLS is used.
 fn tls(is_secure: bool) -> anyhow::Result<ClientConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
@@ -134,11 +128,11 @@ fn tls(is_secure: bool) -> anyhow::Result<ClientConfig> {
     Ok(config.with_no_client_auth())
 }
 
-/// A connector that gives up after [`CONNECT_PATIENCE`], also in the middle of TLS.
+/// Applies [`CONNECT_TIMEOUT`] to TCP and TLS.
 #[derive(Clone)]
-struct Patient(HttpsConnector<HttpConnector>);
+struct TimedConnector(HttpsConnector<HttpConnector>);
 
-impl Service<Uri> for Patient {
+impl Service<Uri> for TimedConnector {
     type Response = <HttpsConnector<HttpConnector> as Service<Uri>>::Response;
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
@@ -149,7 +143,7 @@ impl Service<Uri> for Patient {
 
     fn call(&mut self, uri: Uri) -> Self::Future {
         let connecting = self.0.call(uri);
-        Box::pin(async move { timeout(CONNECT_PATIENCE, connecting).await? })
+        Box::pin(async move { timeout(CONNECT_TIMEOUT, connecting).await? })
     }
 }
 
@@ -158,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_go_over_tls_or_stay_on_this_machine() {
+    fn plain_http_is_for_loopback_only() {
         for (url, want) in [
             ("https://prod.stpmex.com", Some(true)),
             ("https://efws-dev.stpmex.com:7024/gateway/", Some(true)),

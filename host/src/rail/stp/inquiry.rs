@@ -1,14 +1,14 @@
-//! The question what became of an order, by its tracking key. Not for the answer: see `status`.
+//! An inquiry about an order by its tracking key. See `answers` for the reply.
 
 use serde::Serialize;
 use time::Date;
 
-use super::super::RailError;
 use super::signature::Key;
 use super::text;
+use crate::rail::RailError;
 
-/// An order that was sent ("enviada"), not one that came.
-const SENT: &str = "E";
+/// An outgoing order ("enviada").
+const OUTGOING: &str = "E";
 
 /// The body of `consultaOrden`.
 #[derive(Serialize)]
@@ -19,7 +19,7 @@ pub(super) struct Inquiry<'a> {
     tracking_key: &'a str,
     #[serde(rename = "tipoOrden")]
     kind: &'static str,
-    /// Only of a day that is over.
+    /// Blank for the present operating date.
     #[serde(rename = "fechaOperacion", skip_serializing_if = "String::is_empty")]
     date: String,
     #[serde(rename = "firma")]
@@ -27,20 +27,19 @@ pub(super) struct Inquiry<'a> {
 }
 
 impl<'a> Inquiry<'a> {
-    /// After the order of a tracking key, of the present operating day unless a date is given.
+    /// `date` is that of the order, unless it is the present operating date.
     pub(super) fn new(company: &'a str, tracking_key: &'a str, date: Option<Date>) -> Self {
         let date = date.map(text::date).unwrap_or_default();
-        Self { company, tracking_key, kind: SENT, date, signature: String::new() }
+        Self { company, tracking_key, kind: OUTGOING, date, signature: String::new() }
     }
 
     fn canonical(&self) -> String {
         text::canonical([self.company, self.tracking_key, self.kind, &self.date])
     }
 
-    /// As JSON with its signature.
     pub(super) fn signed(mut self, key: &Key) -> Result<String, RailError> {
-        self.signature = key.sign(&self.canonical()).map_err(RailError::Unreached)?;
-        serde_json::to_string(&self).map_err(|error| RailError::Unreached(error.into()))
+        self.signature = key.sign(&self.canonical()).map_err(RailError::Unreachable)?;
+        serde_json::to_string(&self).map_err(|error| RailError::Unreachable(error.into()))
     }
 }
 
@@ -50,7 +49,7 @@ mod tests {
     use time::macros::date;
 
     #[test]
-    fn the_date_stands_last_and_may_be_missing() {
+    fn the_date_comes_last_and_may_be_blank() {
         let inquiry = Inquiry::new("CAUDAL", "CR1", Some(date!(2026 - 11 - 20)));
         assert_eq!(inquiry.canonical(), "||CAUDAL|CR1|E|20261120||");
         assert_eq!(Inquiry::new("CAUDAL", "CR1", None).canonical(), "||CAUDAL|CR1|E|||");

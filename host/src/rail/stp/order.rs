@@ -1,42 +1,42 @@
-//! An order to pay: the 34 fields in the order in which STP signs them, and the JSON that carries them.
-//!
-//! Not for what STP makes of it. The order of the fields and their names are those of `registra`.
+//! A payment order for `registra`: 34 fields, in the order of the signature, and their JSON. See `answers` for the
+//! reply.
 
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
-use super::super::calendar::operating_date;
-use super::super::{Payment, RailError};
 use super::payee::{CLABE, Payee, Unsendable};
+use super::settings::Participant;
 use super::signature::Key;
-use super::{Participant, is_clabe, text};
-use crate::domain::account_number;
+use super::text;
+use crate::domain::account_number::{is_clabe, normalise};
+use crate::rail::calendar::operating_date;
+use crate::rail::{Payment, RailError};
 
-/// How many fields are signed; most of them stay blank.
-pub(super) const FIELDS: usize = 34;
+/// Signed fields, half of which are always blank.
+const FIELDS: usize = 34;
 
-/// Longest tracking key of SPEI.
+/// SPEI's maximum.
 const TRACKING_KEY_LENGTH_MAX: usize = 30;
 
-/// Largest numeric reference; the smallest is 1.
+/// Numeric references range from 1 to this.
 const REFERENCE_MAX: u128 = 9_999_999;
 
-/// `conceptoPago`: users give none, and STP wants one.
+/// `conceptoPago`, which STP requires and users do not enter.
 const CONCEPT: &str = "Transferencia";
 
-/// `tipoPago`: from one customer to another.
+/// `tipoPago`: third party to third party.
 const THIRD_PARTY: &str = "1";
 
-/// `topologia`: the one that STP's clients send.
+/// `topologia`, as STP's own client libraries send it.
 const TOPOLOGY: &str = "T";
 
-/// `medioEntrega`: the one that STP's clients send.
+/// `medioEntrega`, as STP's own client libraries send it.
 const CHANNEL: &str = "3";
 
 /// `prioridad`: high.
 const PRIORITY: &str = "1";
 
-/// An order. Texts are plain ASCII without bars, or blank.
+/// Texts are plain ASCII without bars, or blank.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     counterparty: String,
@@ -63,24 +63,24 @@ pub(super) fn is_tracking_key(text: &str) -> bool {
     (1..=TRACKING_KEY_LENGTH_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// One field: its name, its text, and whether JSON has it as a number.
+/// Name, value, and whether it is a number in JSON.
 type Field<'a> = (&'static str, &'a str, bool);
 
 impl Order {
-    /// The order for a payment: always the same for the same one.
+    /// Deterministic: a payment sent twice is the same order.
     pub(super) fn new(payment: &Payment, participant: &Participant) -> Result<Self, Unsendable> {
         let key = &payment.tracking_key;
         if !is_tracking_key(key) || payment.amount.minor() <= 0 {
             return Err(Unsendable(None));
         }
         let payee = Payee::read(&payment.payee_number, &payment.payee_bank)?;
-        let sender_account = account_number::normalise(&payment.sender_number);
+        let sender_account = normalise(&payment.sender_number);
         let sender_account = if is_clabe(&sender_account) { sender_account } else { participant.account.clone() };
         Ok(Self {
             counterparty: payee.institution.to_string(),
             company: participant.company.clone(),
             operating_date: text::date(operating_date(payment.created_at)),
-            // Comes back in the notice of a change of state, some of which lack the tracking key.
+            // Repeated in notices of a change of state, some of which lack the tracking key.
             folio: key.clone(),
             tracking_key: key.clone(),
             institution: participant.institution.to_string(),
@@ -98,7 +98,7 @@ impl Order {
         })
     }
 
-    /// All fields, in the order of the signature.
+    /// In the order of the signature.
     fn fields(&self) -> [Field<'_>; FIELDS] {
         fn text<'a>(name: &'static str, value: &'a str) -> Field<'a> {
             (name, value, false)
@@ -144,18 +144,18 @@ impl Order {
         ]
     }
 
-    /// What is signed.
+    /// The signed text.
     fn canonical(&self) -> String {
         text::canonical(self.fields().map(|(_, value, _)| value))
     }
 
-    /// As JSON with its signature; blank fields are left out.
+    /// JSON with the signature, without blank fields.
     pub(super) fn signed(&self, key: &Key) -> Result<String, RailError> {
-        let signature = key.sign(&self.canonical()).map_err(RailError::Unreached)?;
-        self.json(&signature).map_err(|error| RailError::Unreached(error.into()))
+        let signature = key.sign(&self.canonical()).map_err(RailError::Unreachable)?;
+        self.json(&signature).map_err(|error| RailError::Unreachable(error.into()))
     }
 
-    /// Numbers keep their text, so that JSON says `1.20` where the signature does.
+    /// Numbers keep their text, so that the JSON has `1.20` where the signature has it.
     fn json(&self, signature: &str) -> serde_json::Result<String> {
         let mut json = Vec::new();
         let mut serializer = serde_json::Serializer::new(&mut json);
@@ -200,8 +200,8 @@ mod tests {
     }
 
     #[test]
-    fn the_canonical_string_is_that_of_a_published_order() {
-        // The vector in the tests of the Python client of STP, cuenca-mx/stpmex-python: tests/test_auth.py.
+    fn the_canonical_string_matches_a_published_order() {
+        // From the tests of STP's Python client, cuenca-mx/stpmex-python: tests/test_auth.py.
         let order = Order {
             counterparty: "40072".into(),
             company: "TAMIZI".into(),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_without_a_key_or_an_amount_is_no_order() {
+    fn a_payment_without_a_key_or_an_amount_is_unsendable() {
         let key = |key: &str| Payment { tracking_key: key.into(), ..payment() };
         let amount = |minor| Payment { amount: Money::from_minor(minor), ..payment() };
         let payments = [key(""), key("A|B"), key("CAÑA"), key(&"A".repeat(31)), amount(0), amount(-1)];
@@ -254,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Texts that would do harm between bars.
+    /// Texts that could break the bar-separated format.
     fn hostile() -> impl Strategy<Value = String> {
         prop_oneof![any::<String>(), "[|a ñ\u{0}-\u{1f}\u{301}😀ß-]{0,300}", "\\PC{300}"]
     }
@@ -282,7 +282,7 @@ mod tests {
             prop_assert!((4..=17).contains(&values[6].len()) && values[10].len() == 18);
             let json: serde_json::Value = serde_json::from_str(&order.json("x").unwrap()).unwrap();
             prop_assert_eq!(&json["nombreBeneficiario"], values[13]);
-            // Keys and numbers are not folded: such a payment is refused or sent as it is.
+            // Keys and numbers are never folded: such a payment is rejected or sent unchanged.
             let keyed = Payment { tracking_key, payee_number, ..texts };
             if let Ok(order) = Order::new(&keyed, &participant()) {
                 prop_assert_eq!(order.canonical().matches('|').count(), FIELDS + 3);

@@ -1,5 +1,5 @@
-//! Whom an order pays: the kind of account, its number and the institution that has it. What is told
-//! from what the user typed; nobody is asked whether the account exists.
+//! The payee of an order: account type, number and institution, derived from what the user typed. Whether the account
+//! exists is not checked.
 
 use super::text;
 use crate::domain::account_number::{self, Kind};
@@ -8,35 +8,33 @@ use crate::domain::banks;
 /// A CLABE in SPEI's list of account types (`tipoCuenta`).
 pub(super) const CLABE: &str = "40";
 
-/// A card's number in the same list.
+/// A card number in the same list.
 const CARD: &str = "3";
 
-/// A phone's number in the same list.
+/// A phone number in the same list.
 const PHONE: &str = "10";
 
-/// SPEI's reasons to send a payment back, given here before it is even sent: there is no such account;
-/// it is not at that institution; its type is wrong.
+/// SPEI return reasons, applied before the payment is even sent.
 const NO_SUCH_ACCOUNT: &str = "01";
 const NOT_OF_THAT_INSTITUTION: &str = "06";
 const WRONG_ACCOUNT_TYPE: &str = "17";
 
-/// Why a payment can never become an order: a reason of SPEI's list, if one fits.
+/// A payment that can never become an order, with the SPEI return reason that fits, if any.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unsendable(pub(super) Option<&'static str>);
 
-/// An account that SPEI can reach.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Payee {
-    /// One of SPEI's account types.
+    /// SPEI's account type.
     pub(super) kind: &'static str,
     /// Digits only.
     pub(super) number: String,
-    /// Its code in SPEI.
+    /// SPEI's code.
     pub(super) institution: u32,
 }
 
 impl Payee {
-    /// From a number and, as only a CLABE tells its bank, the bank's name.
+    /// The bank's name matters unless the number is a CLABE, which contains its bank's code.
     pub(super) fn read(number: &str, bank: &str) -> Result<Self, Unsendable> {
         let number = account_number::normalise(number);
         let reading = account_number::read(&number);
@@ -58,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clabe_tells_its_bank_and_the_others_need_its_name() {
+    fn a_clabe_contains_its_bank_and_other_numbers_need_a_name() {
         for (number, bank, kind, digits, institution) in [
             ("012-660 0154 9072 5198", "Banorte", "40", "012660015490725198", 40_012),
             ("032180000118359719", "", "40", "032180000118359719", 40_032),
@@ -71,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_reached_has_a_reason() {
+    fn unsendable_payments_have_a_reason() {
         for (number, bank, reason) in [
             ("012660015490725197", "BBVA", "01"),
             ("4111111111111111", "My bank", "06"),

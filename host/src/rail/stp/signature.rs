@@ -1,7 +1,7 @@
-//! Signs what STP is sent: RSA with PKCS#1 v1.5 padding over SHA-256, in base64.
+//! Signs orders: RSA with PKCS#1 v1.5 padding and SHA-256, in base64.
 //!
-//! The key is used by ring, which hides its timing from whoever measures answers; the RSA code that
-//! tokens bring along does not promise that. Not for verifying anything: STP's answers are not signed.
+//! Uses ring, whose RSA signatures take constant time; the `rsa` crate, which is here for tokens, does not guarantee
+//! that. STP's replies are not signed, so nothing is verified.
 
 use anyhow::{Context, anyhow};
 use base64::Engine as _;
@@ -12,11 +12,10 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::sign::{Signer, SigningKey};
 
-/// A private key.
 pub(super) struct Key(Box<dyn Signer>);
 
 impl Key {
-    /// Reads the first private key of a PEM text.
+    /// The first private key in the PEM text.
     pub(super) fn read(pem: &[u8]) -> anyhow::Result<Self> {
         let der = PrivateKeyDer::from_pem_slice(pem).context("no private key in PEM")?;
         let key = RsaSigningKey::new(&der).context("not an RSA key that can be used")?;
@@ -24,7 +23,6 @@ impl Key {
         signer.map(Self).ok_or_else(|| anyhow!("the key cannot sign with SHA-256"))
     }
 
-    /// The signature of a text.
     pub(super) fn sign(&self, text: &str) -> anyhow::Result<String> {
         let signature = self.0.sign(text.as_bytes()).context("cannot sign")?;
         Ok(STANDARD.encode(signature))
@@ -44,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn the_public_key_verifies_signatures_of_either_form_of_the_private_one() {
+    fn signatures_verify_for_both_private_key_formats() {
         let private = generate(2048);
         let public = DecodingKey::from_rsa_raw_components(&private.n().to_bytes_be(), &private.e().to_bytes_be());
         let (pkcs8, pkcs1) = (private.to_pkcs8_pem(LineEnding::LF), private.to_pkcs1_pem(LineEnding::CRLF));
@@ -58,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_and_short_keys_are_no_keys() {
+    fn other_texts_and_short_keys_are_refused() {
         let short = generate(1024).to_pkcs8_pem(LineEnding::LF).unwrap();
         for pem in ["", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", &short] {
             assert!(Key::read(pem.as_bytes()).is_err(), "{}", pem.len());

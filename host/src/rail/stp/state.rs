@@ -1,35 +1,34 @@
-//! The states of an order at STP, in answers and in notices, and what they mean here.
+//! The states of an order at STP, and the payment status that each maps to.
 
 use serde_json::Value;
 
-use super::super::News;
+use crate::rail::PaymentStatus;
 
-/// Where an order stands.
 enum State {
-    Underway,
+    Pending,
     Settled,
     Rejected,
     Returned,
 }
 
-/// States of an order that was sent, in `consultaOrden` and in notices. STP has more, for orders that came
-/// and for confirmations, and some whose end is not certain; a person has to look at those.
+/// States of outgoing orders, in `consultaOrden` and in notices. STP has others, for incoming orders and confirmations,
+/// and some whose outcome is uncertain; those need a human.
 const STATES: [(&str, State); 22] = [
     // Captured, released, authorised, sent; to be released, to be authorised; with SPEI's adapter.
-    ("C", State::Underway),
-    ("L", State::Underway),
-    ("A", State::Underway),
-    ("E", State::Underway),
-    ("PL", State::Underway),
-    ("PA", State::Underway),
-    ("EA", State::Underway),
+    ("C", State::Pending),
+    ("L", State::Pending),
+    ("A", State::Pending),
+    ("E", State::Pending),
+    ("PL", State::Pending),
+    ("PA", State::Pending),
+    ("EA", State::Pending),
     // Between two accounts at STP: captured, released, authorised.
-    ("TC", State::Underway),
-    ("TL", State::Underway),
-    ("TA", State::Underway),
+    ("TC", State::Pending),
+    ("TL", State::Pending),
+    ("TA", State::Pending),
     // To be cancelled, to be returned.
-    ("XC", State::Underway),
-    ("XD", State::Underway),
+    ("XC", State::Pending),
+    ("XD", State::Pending),
     ("LQ", State::Settled),
     ("TLQ", State::Settled),
     ("LIQUIDACION", State::Settled),
@@ -39,23 +38,23 @@ const STATES: [(&str, State); 22] = [
     ("CR", State::Rejected),
     ("TCL", State::Rejected),
     ("CANCELACION", State::Rejected),
-    // The ledger knows whether it settled before.
+    // The ledger knows whether the order settled before.
     ("D", State::Returned),
     ("DEVOLUCION", State::Returned),
 ];
 
-/// What a state means; none for one that is not in the table.
-pub(super) fn news(state: &str, cause: &Value) -> Option<News> {
-    let (_, meaning) = STATES.iter().find(|(name, _)| *name == state)?;
-    Some(match meaning {
-        State::Underway => News::Taken,
-        State::Settled => News::Settled,
-        State::Rejected => News::Rejected(reason(cause)),
-        State::Returned => News::Returned(reason(cause)),
+/// `None` for an unknown state.
+pub(super) fn status(state: &str, cause: &Value) -> Option<PaymentStatus> {
+    let (_, state) = STATES.iter().find(|(name, _)| *name == state)?;
+    Some(match state {
+        State::Pending => PaymentStatus::Accepted,
+        State::Settled => PaymentStatus::Settled,
+        State::Rejected => PaymentStatus::Rejected(reason(cause)),
+        State::Returned => PaymentStatus::Returned(reason(cause)),
     })
 }
 
-/// Two digits of SPEI's list from a number or a text; 0 and anything else is no reason.
+/// A SPEI return reason as two digits, from a number or a text; `None` for 0 and anything else.
 fn reason(cause: &Value) -> Option<String> {
     let number = match cause {
         Value::Number(number) => number.as_u64()?,
@@ -71,17 +70,26 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_state_has_one_meaning_and_strangers_have_none() {
+    fn every_state_is_listed_once_and_unknown_states_have_no_status() {
         let mut names: Vec<_> = STATES.iter().map(|(name, _)| name).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), STATES.len());
-        let news = |state| news(state, &Value::Null);
-        assert_eq!(news("XD"), Some(News::Taken));
-        assert_eq!((news("TLQ"), news("LIQUIDACION")), (Some(News::Settled), Some(News::Settled)));
-        assert_eq!((news("TCL"), news("CANCELACION")), (Some(News::Rejected(None)), Some(News::Rejected(None))));
-        assert_eq!((news("D"), news("DEVOLUCION")), (Some(News::Returned(None)), Some(News::Returned(None))));
-        assert_eq!([news("lq"), news(""), news("CCO"), news("RB")], [None, None, None, None]);
+        let status = |state| status(state, &Value::Null);
+        assert_eq!(status("XD"), Some(PaymentStatus::Accepted));
+        assert_eq!(
+            (status("TLQ"), status("LIQUIDACION")),
+            (Some(PaymentStatus::Settled), Some(PaymentStatus::Settled))
+        );
+        assert_eq!(
+            (status("TCL"), status("CANCELACION")),
+            (Some(PaymentStatus::Rejected(None)), Some(PaymentStatus::Rejected(None)))
+        );
+        assert_eq!(
+            (status("D"), status("DEVOLUCION")),
+            (Some(PaymentStatus::Returned(None)), Some(PaymentStatus::Returned(None)))
+        );
+        assert_eq!([status("lq"), status(""), status("CCO"), status("RB")], [None, None, None, None]);
     }
 
     #[test]

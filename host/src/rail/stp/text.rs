@@ -1,24 +1,24 @@
-//! Texts as STP takes them: letters, digits and single spaces of ASCII, so that none can hold the bar
-//! that separates fields. Not for numbers and keys, which are checked and never changed.
+//! Folds texts to what STP accepts, ASCII letters, digits and single spaces, so that none can contain the bar that
+//! separates fields. Numbers and keys are checked instead, never changed.
 
 use time::Date;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Longest name or concept. SPEI has room for 40; STP's users cut at one less.
-pub(super) const LENGTH_MAX: usize = 39;
+/// Longest name. SPEI allows 40; STP's own client libraries truncate at 39.
+const LENGTH_MAX: usize = 39;
 
-/// Stands where a name or a taxpayer's number is not known ("no disponible").
+/// For an unknown name or taxpayer number ("no disponible").
 pub(super) const UNKNOWN: &str = "ND";
 
-/// What of `text` can be sent: accents go, anything else but letters and digits becomes a space. Never
-/// empty, at most [`LENGTH_MAX`] long.
+/// Drops accents and replaces everything else but letters and digits with a space. Never empty, at most [`LENGTH_MAX`]
+/// long.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::new();
     for letter in text.nfkd().filter(|&letter| !is_combining_mark(letter)) {
         match letter {
             letter if letter.is_ascii_alphanumeric() => plain.push(letter),
-            // Letters that Unicode does not take apart.
+            // Letters without a Unicode decomposition.
             'ß' => plain.push_str("ss"),
             'æ' => plain.push_str("ae"),
             'Æ' => plain.push_str("AE"),
@@ -38,12 +38,12 @@ pub(super) fn plain(text: &str) -> String {
     if plain.is_empty() { UNKNOWN.to_owned() } else { plain.to_owned() }
 }
 
-/// A date as STP writes it: `20261121`.
+/// As in `20261121`.
 pub(super) fn date(date: Date) -> String {
     format!("{:04}{:02}{:02}", date.year(), u8::from(date.month()), date.day())
 }
 
-/// Fields joined and enclosed by bars: what is signed.
+/// The text to sign: fields separated and enclosed by bars.
 pub(super) fn canonical<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
     let fields: Vec<_> = fields.into_iter().collect();
     format!("||{}||", fields.join("|"))
@@ -55,7 +55,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn accents_go_and_signs_become_one_space() {
+    fn accents_are_dropped_and_punctuation_becomes_one_space() {
         for (text, want) in [
             ("José Ángel Núñez Güémez", "Jose Angel Nunez Guemez"),
             ("  Comercial  A&B, S.A. de C.V. ", "Comercial A B S A de C V"),
@@ -76,7 +76,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn plain_texts_are_ascii_within_the_limit_and_stay_as_they_are(text in any::<String>()) {
+        fn folded_texts_are_short_ascii_and_folding_is_idempotent(text in any::<String>()) {
             let folded = plain(&text);
             prop_assert!((1..=LENGTH_MAX).contains(&folded.len()));
             prop_assert!(folded.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b' '));

@@ -1,5 +1,5 @@
-//! Balances with what an order that debits them rests on, in one statement: its payee, its user's limits and day, and
-//! the answer that its key is bound to already.
+//! Loads, in one statement, balances and what orders debiting them rely on: the payee, the user's limits and day's
+//! total, and the recorded answer of the idempotency key.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,16 @@ use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::clock::mexico_city_date;
-use crate::db::transfers::{Transfer, parse_status};
+use crate::db::transfers::parse_status;
+use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::domain::money::Money;
+use crate::domain::transfer::Transfer;
 use crate::ledger::batch::{AccountFacts, Answer, Balance, Context, Payee, State, UserFacts};
+use crate::ledger::command::Command;
+use crate::ledger::store::codec::rejection_from_json;
 use crate::ledger::writer::Writer;
-use crate::ledger::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 
-/// A balance, and the order that debits it if there is one.
+/// A balance to load, and the order that debits it, if any.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Wanted<'a> {
     account_id: Uuid,
@@ -29,7 +32,7 @@ impl<'a> Wanted<'a> {
         Self { account_id, stripe, owner: None, beneficiary_id: None, key: None }
     }
 
-    /// What a command needs; an account that is to be opened has nothing to look up.
+    /// `None` for a new account, which has nothing to load.
     fn of(command: &'a Command) -> Option<Self> {
         let balance = Self::balance(command.account_id(), CUSTOMER_STRIPE);
         match command {
@@ -45,7 +48,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Loads what the commands need, and the writer's stripe of the bank's own accounts.
+/// Loads what the commands rely on, and the writer's stripe of the bank's own accounts.
 pub(super) async fn load(
     db: &mut PgConnection,
     commands: &[Command],
@@ -63,8 +66,8 @@ pub(super) async fn load(
     let keys: Vec<Option<&str>> = wanted.iter().map(|it| it.key).collect();
     let users: Vec<&str> = users.into_iter().collect();
     let today: Date = mexico_city_date(context.now);
-    // Each table is asked for one row by its key. `limit 1` keeps that so: a plan that was made while a table was
-    // nearly empty could otherwise read it whole once for the batch.
+    // `limit 1` keeps every join an index look-up of one row: a plan made while a table was nearly empty could
+    // otherwise scan the whole table.
     let rows = sqlx::query_as!(
         Row,
         r#"
@@ -116,7 +119,7 @@ pub(super) async fn load(
     rows.into_iter().try_for_each(|row| row.add_to(state))
 }
 
-/// One of the wanted, with what was found; nothing that is not there.
+/// A [`Wanted`] and what was found for it.
 struct Row {
     account_id: Uuid,
     stripe: i16,
@@ -200,16 +203,18 @@ impl Row {
 
     fn answer(&mut self) -> Result<Option<Answer>, sqlx::Error> {
         let Some(fingerprint) = self.fingerprint.take() else { return Ok(None) };
-        let fingerprint = fingerprint.try_into().map_err(|_| sqlx::Error::Decode("a fingerprint's length".into()))?;
+        let fingerprint = fingerprint
+            .try_into()
+            .map_err(|_| sqlx::Error::Decode("a stored fingerprint has the wrong length".into()))?;
         let outcome = match (self.transfer()?, self.rejection.take()) {
             (Some(transfer), _) => Ok(transfer),
-            (None, Some(rejection)) => Err(super::parse_rejection(&rejection)?),
-            (None, None) => return Err(sqlx::Error::Decode("a key without an outcome".into())),
+            (None, Some(rejection)) => Err(rejection_from_json(&rejection)?),
+            (None, None) => return Err(sqlx::Error::Decode("an idempotency key has no outcome".into())),
         };
         Ok(Some(Answer { fingerprint, outcome }))
     }
 
-    /// The transfer of an answer, as it stands now.
+    /// The transfer of a recorded answer, with its present status.
     fn transfer(&mut self) -> Result<Option<Transfer>, sqlx::Error> {
         let found = (self.transfer_id, self.sent_from, self.amount, self.status.take(), self.made_at);
         let (Some(transfer_id), Some(from_account_id), Some(amount), Some(status), Some(created_at)) = found else {

@@ -1,27 +1,27 @@
-//! The rows of each table, batch by batch, against the digests that their batches carry.
+//! Compares each batch's rows, table by table, with the digests in its header.
 
 use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 
-use super::super::super::chain::{AccountRow, Digest, EntryRow, Hash, KeyRow, Row, StatusRow, TransferRow};
-use super::super::super::writer::to_hash;
-use super::super::columns::rejection_json;
-use super::super::lookup::parse_rejection;
-use super::{Place, Proof};
+use super::report::{Place, Proof};
+use crate::ledger::chain::digest::{Digest, Hash};
+use crate::ledger::chain::rows::{AccountRow, EntryRow, KeyRow, Row, StatusRow, TransferRow};
+use crate::ledger::store::codec::{hash_from_bytes, rejection_from_json, rejection_to_json};
 
-/// Rows of one table as they come, batch by batch; compares each batch's digest.
-struct Rows {
-    what: &'static str,
-    table: &'static [u8],
-    open: Option<(Place, Option<Hash>, Digest)>,
+/// Digests the rows of one table, which arrive ordered by batch.
+struct Table {
+    domain: &'static [u8],
+    complaint: &'static str,
+    /// The batch at hand, its expected digest and the actual one so far.
+    batch: Option<(Place, Option<Hash>, Digest)>,
 }
 
-impl Rows {
-    fn of<R: Row>(what: &'static str) -> Self {
-        Self { what, table: R::TABLE, open: None }
+impl Table {
+    fn new<R: Row>(complaint: &'static str) -> Self {
+        Self { domain: R::TABLE, complaint, batch: None }
     }
 
-    /// A row, or that a batch has none in this table.
+    /// `row` is `None` for a batch without rows in this table.
     fn add(
         &mut self,
         proof: &mut Proof,
@@ -29,26 +29,26 @@ impl Rows {
         expected: Option<Vec<u8>>,
         row: Option<&impl Row>,
     ) -> Result<(), sqlx::Error> {
-        if self.open.as_ref().is_none_or(|(open, ..)| *open != place) {
-            self.close(proof);
-            self.open = Some((place, expected.map(to_hash).transpose()?, Digest::new(self.table)));
+        if self.batch.as_ref().is_none_or(|(current, ..)| *current != place) {
+            self.finish_batch(proof);
+            self.batch = Some((place, expected.map(hash_from_bytes).transpose()?, Digest::new(self.domain)));
         }
-        if let (Some((_, _, digest)), Some(row)) = (&mut self.open, row) {
+        if let (Some((_, _, digest)), Some(row)) = (&mut self.batch, row) {
             row.add_to(digest);
         }
         Ok(())
     }
 
-    fn close(&mut self, proof: &mut Proof) {
-        let Some((place, Some(expected), digest)) = self.open.take() else { return };
+    fn finish_batch(&mut self, proof: &mut Proof) {
+        let Some((place, Some(expected), digest)) = self.batch.take() else { return };
         if digest.finish() != expected {
-            proof.add(place, self.what);
+            proof.add(place, self.complaint);
         }
     }
 }
 
 pub(super) async fn accounts(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Rows::of::<AccountRow<'_>>("rows of account are not the ones that it wrote");
+    let mut table = Table::new::<AccountRow<'_>>("its rows of account were altered");
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.accounts_digest as digest, a.account_id as "account_id?", a.owner,
@@ -73,12 +73,12 @@ pub(super) async fn accounts(db: &mut PgConnection, proof: &mut Proof) -> Result
         });
         table.add(proof, (row.chain_id, row.seq), row.digest, account.as_ref())?;
     }
-    table.close(proof);
+    table.finish_batch(proof);
     Ok(())
 }
 
 pub(super) async fn transfers(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Rows::of::<TransferRow<'_>>("rows of transfer are not the ones that it wrote");
+    let mut table = Table::new::<TransferRow<'_>>("its rows of transfer were altered");
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.transfers_digest as digest, t.transfer_id as "transfer_id?", t.kind as "kind?",
@@ -118,12 +118,12 @@ pub(super) async fn transfers(db: &mut PgConnection, proof: &mut Proof) -> Resul
         };
         table.add(proof, (row.chain_id, row.seq), row.digest, transfer.as_ref())?;
     }
-    table.close(proof);
+    table.finish_batch(proof);
     Ok(())
 }
 
 pub(super) async fn entries(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Rows::of::<EntryRow>("rows of entry are not the ones that it wrote");
+    let mut table = Table::new::<EntryRow>("its rows of entry were altered");
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.entries_digest as digest, e.account_id as "account_id?", e.stripe as "stripe?",
@@ -151,12 +151,12 @@ pub(super) async fn entries(db: &mut PgConnection, proof: &mut Proof) -> Result<
         );
         table.add(proof, (row.chain_id, row.seq), row.digest, entry.as_ref())?;
     }
-    table.close(proof);
+    table.finish_batch(proof);
     Ok(())
 }
 
 pub(super) async fn statuses(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Rows::of::<StatusRow<'_>>("rows of transfer_event are not the ones that it wrote");
+    let mut table = Table::new::<StatusRow<'_>>("its rows of transfer_event were altered");
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.statuses_digest as digest, v.transfer_id as "transfer_id?", v.ordinal as "ordinal?",
@@ -178,12 +178,12 @@ pub(super) async fn statuses(db: &mut PgConnection, proof: &mut Proof) -> Result
         });
         table.add(proof, (row.chain_id, row.seq), row.digest, event.as_ref())?;
     }
-    table.close(proof);
+    table.finish_batch(proof);
     Ok(())
 }
 
 pub(super) async fn keys(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Rows::of::<KeyRow<'_>>("rows of idempotency are not the ones that it wrote");
+    let mut table = Table::new::<KeyRow<'_>>("its rows of idempotency were altered");
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.keys_digest as digest, i.owner as "owner?", i.key as "key?",
@@ -196,11 +196,11 @@ pub(super) async fn keys(db: &mut PgConnection, proof: &mut Proof) -> Result<(),
     .fetch(db);
     while let Some(row) = rows.try_next().await? {
         let place = (row.chain_id, row.seq);
-        let rejection = row.rejection.as_ref().map(parse_rejection).transpose();
+        let rejection = row.rejection.as_ref().map(rejection_from_json).transpose();
         let rejection = rejection.unwrap_or_default();
-        // What else stands in the column would not be in the digest.
-        if row.rejection != rejection.as_deref().map(rejection_json) {
-            proof.add(place, table.what);
+        // The digest does not cover unknown fields in the column.
+        if row.rejection != rejection.as_deref().map(rejection_to_json) {
+            proof.add(place, table.complaint);
         }
         let fingerprint = row.fingerprint.unwrap_or_default();
         let (owner, key) = (row.owner.unwrap_or_default(), row.key.unwrap_or_default());
@@ -214,6 +214,6 @@ pub(super) async fn keys(db: &mut PgConnection, proof: &mut Proof) -> Result<(),
         });
         table.add(proof, place, row.digest, answer.as_ref())?;
     }
-    table.close(proof);
+    table.finish_batch(proof);
     Ok(())
 }

@@ -1,46 +1,38 @@
-//! The embedded default: a private Postgres cluster made from the system's binaries.
+//! The default database: a private Postgres cluster, run with the system's binaries. In production, set `DATABASE_URL`.
 //!
-//! One folder holds everything. The server listens on a Unix socket that only its own user (and
-//! root) can reach, never on TCP. It runs as an unprivileged user, since Postgres refuses root, and
-//! ends with this process: on a normal stop because it is told to, after `kill -9` because a
-//! watchdog sees the pipe from this process close. Not for production: there, give `DATABASE_URL`.
+//! One folder holds everything. The server listens on a Unix socket that only its own user and root can reach, never on
+//! TCP. It runs as an unprivileged user, since Postgres refuses to run as root, and it never outlives this process: a
+//! normal exit stops it, and after `kill -9` a watchdog does, when the pipe from this process closes.
 
 mod binaries;
 mod cluster;
 mod process;
 
 use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use sqlx::postgres::PgConnectOptions;
 
 use binaries::Binaries;
-use cluster::Cluster;
+use cluster::{Cluster, NAME};
 use process::Process;
 
-/// Superuser of the cluster and owner of its database; also the database's name.
-const NAME: &str = "caudal";
-
-/// How often the server is looked at while it serves.
-const WATCH_STEP: Duration = Duration::from_secs(1);
+/// How often [`Server::lost`] checks the server.
+const WATCH_EVERY: Duration = Duration::from_secs(1);
 
 /// A running private server.
-pub struct Server {
+pub(crate) struct Server {
     cluster: Cluster,
-    /// None when the server belongs to another process.
+    /// The server's process and the lock on the data folder; `None` if the server belongs to another process.
     own: Option<(Process, File)>,
 }
 
 impl Server {
-    /// Starts the server of a data folder, or finds it running.
-    ///
-    /// With `exclusive` it has to be ours, so that it lives as long as this process.
-    ///
-    /// # Errors
-    /// A sentence that says what to do.
-    pub async fn start(data_dir: &Path, bin: Option<&Path>, exclusive: bool) -> Result<Self> {
+    /// Starts the server of a data folder, or uses the running one. With `exclusive` it must be ours, so that it lives
+    /// as long as this process.
+    pub(crate) async fn start(data_dir: &Path, bin: Option<&Path>, exclusive: bool) -> Result<Self> {
         fs::create_dir_all(data_dir)
             .with_context(|| format!("cannot create the data folder {}", data_dir.display()))?;
         let data_dir = fs::canonicalize(data_dir)
@@ -53,12 +45,12 @@ impl Server {
             cluster.wait_until_ready(|| false).await?;
             return Ok(Self { cluster, own: None });
         };
-        // Nobody owns the folder, so a server that still runs there is left over.
-        process::stop_left_over(&cluster).await?;
+        // We hold the lock, so a server that still runs there is an orphan.
+        process::stop_orphan(&cluster).await?;
         let binaries = Binaries::find(bin, cluster.version()?)?;
         cluster.create(&binaries)?;
         let mut process = Process::start(&binaries, &cluster)?;
-        let ready = cluster.wait_until_ready(|| process.has_ended()).await;
+        let ready = cluster.wait_until_ready(|| process.has_exited()).await;
         let server = Self { cluster, own: Some((process, lock)) };
         if let Err(error) = ready {
             server.stop().await?;
@@ -69,10 +61,7 @@ impl Server {
     }
 
     /// Whether a data folder holds a private cluster.
-    ///
-    /// # Errors
-    /// When the folder cannot be read.
-    pub fn exists(data_dir: &Path) -> Result<bool> {
+    pub(crate) fn exists(data_dir: &Path) -> Result<bool> {
         match fs::canonicalize(data_dir) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error).with_context(|| format!("cannot read the data folder {}", data_dir.display())),
@@ -80,32 +69,29 @@ impl Server {
         }
     }
 
-    /// How to connect.
-    pub fn options(&self) -> PgConnectOptions {
+    pub(crate) fn options(&self) -> PgConnectOptions {
         self.cluster.options(NAME)
     }
 
-    /// How to connect, as a `DATABASE_URL` that libpq's programs understand too.
-    pub fn url(&self) -> String {
-        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte);
-        let encode = |byte: &u8| if is_plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") };
+    /// A `DATABASE_URL`, for libpq's programs too.
+    pub(crate) fn url(&self) -> String {
+        let is_unreserved = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte);
+        let encode =
+            |byte: &u8| if is_unreserved(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") };
         let socket: String = self.cluster.socket.as_os_str().as_encoded_bytes().iter().map(encode).collect();
         format!("postgres:///{NAME}?user={NAME}&host={socket}")
     }
 
-    /// Waits until the server ends by itself, and gives the reason that its log has.
-    pub async fn lost(&self) -> anyhow::Error {
+    /// Waits until the server exits unexpectedly and returns an error with the end of its log.
+    pub(crate) async fn lost(&self) -> anyhow::Error {
         while process::running_server(&self.cluster.data).is_some() {
-            tokio::time::sleep(WATCH_STEP).await;
+            tokio::time::sleep(WATCH_EVERY).await;
         }
-        anyhow!("the private Postgres ended by itself; its log ends: {}", log_tail(&self.cluster.log))
+        anyhow!("the private Postgres exited unexpectedly; its log ends: {}", self.cluster.log_tail())
     }
 
-    /// Stops the server, if it is ours; the data stays.
-    ///
-    /// # Errors
-    /// When it does not stop.
-    pub async fn stop(self) -> Result<()> {
+    /// Stops the server, if it is ours.
+    pub(crate) async fn stop(self) -> Result<()> {
         match self.own {
             Some((process, _lock)) => process.stop().await,
             None => Ok(()),
@@ -113,7 +99,7 @@ impl Server {
     }
 }
 
-/// The data folder's lock; none when another process has it.
+/// `None` if another process has the lock.
 fn lock(data_dir: &Path) -> Result<Option<File>> {
     let path = data_dir.join("lock");
     let file = File::create(&path).with_context(|| format!("cannot write to {}", data_dir.display()))?;
@@ -122,11 +108,4 @@ fn lock(data_dir: &Path) -> Result<Option<File>> {
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock {}", path.display())),
     }
-}
-
-/// The log's last lines, for a message that says why the server did not start.
-fn log_tail(path: &PathBuf) -> String {
-    let log = fs::read_to_string(path).unwrap_or_default();
-    let lines: Vec<&str> = log.lines().rev().take(3).collect();
-    lines.into_iter().rev().collect::<Vec<_>>().join(" | ")
 }

@@ -1,27 +1,14 @@
-//! Choices that a seed repeats.
+//! Choices of the clients and the test.
 
-/// SplitMix64: a few lines, and good enough to choose by.
-#[derive(Clone)]
-pub(crate) struct Random(u64);
+use crate::random::Random;
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Choices of somebody else, which no longer depend on these.
+    /// An independent sequence.
     pub(crate) fn fork(&mut self) -> Self {
-        Self(self.next())
+        Self::new(self.next())
     }
 
-    /// From 0 up to, and without, `count`.
+    /// From 0 to `count`, exclusive.
     pub(crate) fn below(&mut self, count: u64) -> u64 {
         self.next() % count
     }

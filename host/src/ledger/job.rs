@@ -1,0 +1,73 @@
+//! What passes between the queues and the batchers.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::batch::Terms;
+use super::chain::ChainKey;
+use super::command::{Command, Outcome};
+use super::jitter::Jitter;
+use crate::models::decisions::NotKept;
+
+/// A queued command and its caller.
+pub(super) struct Job {
+    pub(super) command: Command,
+    pub(super) queued_at: Instant,
+    pub(super) reply: oneshot::Sender<Result<Outcome, LedgerError>>,
+}
+
+#[derive(Debug, Clone)]
+pub struct LedgerConfig {
+    pub terms: Terms,
+    /// The same on every host of a ledger.
+    pub key: ChainKey,
+    /// Randomises the pauses between attempts.
+    pub jitter: Jitter,
+}
+
+impl LedgerConfig {
+    pub fn new(terms: Terms, key: ChainKey) -> Self {
+        Self { terms, key, jitter: Jitter::system() }
+    }
+}
+
+/// Why a command has no outcome. Retrying with the same idempotency key is always safe.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum LedgerError {
+    /// The queue is full, or too many races were lost. Nothing was written.
+    #[error("the ledger is overloaded")]
+    Overloaded,
+    /// Nothing was written.
+    #[error("the ledger's database failed")]
+    Database(#[source] Arc<sqlx::Error>),
+    /// The connection broke during the commit, and the database did not come back in time to say whether it happened.
+    #[error("the outcome of the commit is not known yet")]
+    Unknown,
+    /// This host must record its decisions and could not. Nothing was written.
+    #[error(transparent)]
+    DecisionNotRecorded(#[from] NotKept),
+    /// A constraint that no race violates. Nothing was written.
+    #[error("the database refused the batch")]
+    Refused(#[source] Arc<sqlx::Error>),
+    /// A bug, logged where it happened. The commit may have happened.
+    #[error("the ledger panicked")]
+    Panicked,
+    /// The host is shutting down. Nothing was written.
+    #[error("the ledger is closed")]
+    Closed,
+}
+
+impl From<sqlx::Error> for LedgerError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(Arc::new(error))
+    }
+}
+
+impl LedgerError {
+    /// Whether a single command may have failed the whole batch, of which nothing was written.
+    pub(super) fn one_command_may_be_at_fault(&self) -> bool {
+        matches!(self, Self::Refused(_))
+    }
+}

@@ -1,0 +1,74 @@
+//! What the ledger requires of a store.
+
+use std::future::Future;
+
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::ledger::batch::{Batch, Context, State};
+use crate::ledger::chain::Seal;
+use crate::ledger::command::Command;
+use crate::ledger::writer::Writer;
+
+/// Where the ledger's state lives: in Postgres, or in a simulation's model of it.
+pub trait Store: Clone + Send + Sync + 'static {
+    /// Loads everything that the commands touch.
+    fn lookup(
+        &self,
+        commands: &[Command],
+        writer: &Writer,
+        context: &Context,
+    ) -> impl Future<Output = Result<State, sqlx::Error>> + Send;
+
+    /// Commits a batch at the writer's next sequence number, durably and atomically. Each attempt needs a new
+    /// `batch_id` in its seal.
+    fn commit(
+        &self,
+        batch: &Batch,
+        seal: &Seal,
+        context: &Context,
+    ) -> impl Future<Output = Result<(), CommitError>> + Send;
+
+    /// Resolves an attempt that ended in [`CommitError::Unknown`].
+    fn settle(&self, batch_id: Uuid, tombstone: &Seal) -> impl Future<Output = Result<Fate, sqlx::Error>> + Send;
+
+    /// Leases a free chain, or creates one. Fails with a unique violation if another host created the same stripe at
+    /// the same moment; the caller retries.
+    fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> impl Future<Output = Result<Writer, sqlx::Error>> + Send;
+
+    /// Extends the lease; false if another holder has the chain by now.
+    fn renew(&self, writer: &Writer, now: OffsetDateTime) -> impl Future<Output = Result<bool, sqlx::Error>> + Send;
+
+    /// Ends the lease, so that another holder can continue the chain at once.
+    fn release(&self, writer: &Writer) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+
+    /// Called when no command is queued, so that the store can release what it holds for the next batch.
+    fn idle(&self);
+}
+
+/// Why a batch was not committed. Except for `Unknown`, nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// Another transaction changed what the batch relied on: load and decide again.
+    #[error("the batch lost a race")]
+    LostRace,
+    /// Another writer extended this chain: lease another.
+    #[error("the writer lost its chain")]
+    LostChain,
+    /// The connection broke: the batch may or may not be committed.
+    #[error("the outcome of the batch is unknown")]
+    Unknown(#[source] sqlx::Error),
+    /// Anything else; retrying does not help.
+    #[error("the database refused the batch")]
+    Refused(#[source] sqlx::Error),
+}
+
+/// What became of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Committed,
+    /// Not committed, and never will be: a tombstone took its sequence number.
+    Never,
+    /// Not committed, and never will be: another writer extended the chain.
+    LostChain,
+}

@@ -1,0 +1,91 @@
+//! The store in Postgres.
+
+use sqlx::{PgConnection, PgPool};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::connection::Connection;
+use super::contract::{CommitError, Fate, Store};
+use super::{commit, fate, key, lease, lookup};
+use crate::ledger::batch::{Batch, Context, State};
+use crate::ledger::chain::{ChainKey, Seal};
+use crate::ledger::command::Command;
+use crate::ledger::writer::Writer;
+
+/// Each clone has a connection of its own, so each batcher gets a clone.
+#[derive(Debug, Clone)]
+pub struct Postgres(Connection);
+
+/// Why a ledger cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("the database failed")]
+    Database(#[from] sqlx::Error),
+    #[error("the hashes of this ledger are made with another key: configure the key that the other hosts use")]
+    OtherKey,
+}
+
+impl Postgres {
+    /// For a ledger whose key is already checked.
+    pub fn new(pool: PgPool) -> Self {
+        Self(Connection::new(pool))
+    }
+
+    /// Binds the ledger to a key, or checks that it is bound to this key.
+    ///
+    /// # Errors
+    /// When the ledger is bound to another key, or the database fails.
+    pub async fn open(pool: PgPool, key: &ChainKey, now: OffsetDateTime) -> Result<Self, OpenError> {
+        let ours = key.fingerprint();
+        let bound = key::bind(&mut *pool.acquire().await?, &ours, now).await?;
+        if bound == ours { Ok(Self::new(pool)) } else { Err(OpenError::OtherKey) }
+    }
+
+    /// Checks that the ledger is not bound to another key.
+    ///
+    /// # Errors
+    /// When it is, or the database fails.
+    pub async fn check(pool: &PgPool, key: &ChainKey) -> Result<(), OpenError> {
+        let bound = key::bound(&mut *pool.acquire().await?).await?;
+        if bound.is_none_or(|bound| bound == key.fingerprint()) { Ok(()) } else { Err(OpenError::OtherKey) }
+    }
+
+    async fn run<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
+    ) -> Result<T, sqlx::Error> {
+        self.0.run(self.0.get().await?, work).await
+    }
+}
+
+impl Store for Postgres {
+    async fn lookup(&self, commands: &[Command], writer: &Writer, context: &Context) -> Result<State, sqlx::Error> {
+        self.run(async |db| lookup::load(db, commands, writer, context).await).await
+    }
+
+    async fn commit(&self, batch: &Batch, seal: &Seal, context: &Context) -> Result<(), CommitError> {
+        // Without a connection nothing can have been written.
+        let db = self.0.get().await.map_err(CommitError::Refused)?;
+        self.0.run(db, async |db| commit::write(db, batch, seal, context).await).await.map_err(fate::classify)
+    }
+
+    async fn settle(&self, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, sqlx::Error> {
+        self.run(async |db| fate::settle(db, batch_id, tombstone).await).await
+    }
+
+    async fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> Result<Writer, sqlx::Error> {
+        self.run(async |db| lease::acquire(db, holder, now).await).await
+    }
+
+    async fn renew(&self, writer: &Writer, now: OffsetDateTime) -> Result<bool, sqlx::Error> {
+        self.run(async |db| lease::renew(db, writer, now).await).await
+    }
+
+    async fn release(&self, writer: &Writer) -> Result<(), sqlx::Error> {
+        self.run(async |db| lease::release(db, writer).await).await
+    }
+
+    fn idle(&self) {
+        self.0.release();
+    }
+}

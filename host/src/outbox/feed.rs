@@ -1,0 +1,129 @@
+//! Follows the ledger for all listeners of a host.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::PgPool;
+use tokio::sync::{Mutex, broadcast};
+
+use super::cursor::Cursor;
+use super::listener::{Listener, Slot, Slots, is_same_batch};
+use crate::db::outbox::{self, Event, Places};
+use crate::db::session::within;
+
+/// A quarter of a host's 400 connections.
+pub const LISTENERS_MAX: usize = 100;
+/// Of one user: a phone, a page and some tabs.
+pub const LISTENERS_EACH_MAX: usize = 5;
+
+/// Events since a listener's cursor. A client that missed more should read the lists instead.
+const BACKLOG_MAX: i64 = 10_000;
+
+/// Batches queued for a slow listener before it is disconnected; it reconnects with its cursor.
+const LAG_MAX: usize = 4_096;
+
+/// Pause between two polls for new batches.
+const POLL_EVERY: Duration = Duration::from_millis(200);
+/// Batches read at a time.
+const PAGE_LENGTH: i64 = 500;
+
+/// Longest wait for a reply of the database.
+const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ListenError {
+    /// Also when the host is shutting down.
+    #[error("there are too many listeners")]
+    Overloaded,
+    #[error("the cursor is too far back")]
+    TooFarBack,
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Outbox {
+    db: PgPool,
+    /// `None` once closed.
+    tail: Arc<Mutex<Option<Tail>>>,
+    slots: Slots,
+}
+
+struct Tail {
+    /// Up to where batches were published; `None` while nobody listens.
+    places: Option<Places>,
+    /// One message for each batch.
+    batches: broadcast::Sender<Arc<[Event]>>,
+}
+
+impl Outbox {
+    pub fn new(db: PgPool) -> Self {
+        let (batches, _) = broadcast::channel(LAG_MAX);
+        let tail = Arc::new(Mutex::new(Some(Tail { places: None, batches })));
+        Self { db, tail, slots: Arc::default() }
+    }
+
+    /// Publishes new batches while anybody listens. Safe to abort at any moment.
+    pub async fn run(self) {
+        let mut every = tokio::time::interval(POLL_EVERY);
+        every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            every.tick().await;
+            if let Err(error) = self.poll().await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "cannot read the outbox");
+            }
+        }
+    }
+
+    async fn poll(&self) -> Result<(), sqlx::Error> {
+        let mut tail = self.tail.lock().await;
+        let Some(tail) = tail.as_mut() else { return Ok(()) };
+        if tail.batches.receiver_count() == 0 {
+            tail.places = None;
+        }
+        while let Some(places) = &tail.places {
+            let read = async |db: &mut sqlx::PgConnection| outbox::read(db, places, PAGE_LENGTH).await;
+            let (events, next) = within(self.db.acquire().await?, REPLY_TIME_MAX, read).await?;
+            let is_end = next == *places;
+            for batch in events.chunk_by(is_same_batch) {
+                // The last listener may be gone.
+                let _ = tail.batches.send(batch.into());
+            }
+            tail.places = Some(next);
+            if is_end {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Listens to a user's events from the cursor on, or from now on.
+    ///
+    /// # Errors
+    /// See [`ListenError`].
+    pub(crate) async fn listen(&self, owner: String, from: Option<Cursor>) -> Result<Listener, ListenError> {
+        let slot = Slot::take(&self.slots, owner.clone(), LISTENERS_MAX, LISTENERS_EACH_MAX);
+        let slot = slot.ok_or(ListenError::Overloaded)?;
+        let mut tail = self.tail.lock().await;
+        let tail = tail.as_mut().ok_or(ListenError::Overloaded)?;
+        let mut db = self.db.acquire().await?;
+        // The lock keeps new batches from being published until this listener subscribes.
+        let now = match tail.places.clone() {
+            Some(places) => places,
+            None => outbox::ends(&mut db).await?,
+        };
+        let cursor = from.unwrap_or_else(|| Cursor(now.clone()));
+        let backlog = outbox::read_of(&mut db, &owner, &cursor.0, &now, BACKLOG_MAX + 1).await?;
+        if backlog.len() as i64 > BACKLOG_MAX {
+            return Err(ListenError::TooFarBack);
+        }
+        tail.places = Some(now);
+        Ok(Listener::new(cursor, backlog, tail.batches.subscribe(), slot))
+    }
+
+    /// Ends all listeners; [`listen`](Self::listen) fails from then on.
+    pub async fn close(&self) {
+        self.tail.lock().await.take();
+    }
+}

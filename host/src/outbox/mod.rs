@@ -1,0 +1,16 @@
+//! Transfer events, for consumers that continue where they stopped.
+//!
+//! Events are not recorded a second time: the ledger's batches are the outbox, numbered without gaps in each chain. A
+//! [`Cursor`] is a position in every chain at once; a consumer that stores the last one misses nothing and sees nothing
+//! twice, across restarts of any host. [`Outbox`] follows the batches of all hosts and delivers each user's events to
+//! their listeners.
+
+mod cursor;
+mod feed;
+mod listener;
+
+pub(crate) use cursor::CURSOR_CHARS_MAX;
+pub use cursor::{Cursor, InvalidCursor};
+pub(crate) use feed::ListenError;
+pub use feed::{LISTENERS_EACH_MAX, LISTENERS_MAX, Outbox};
+pub(crate) use listener::Listener;
