@@ -12,6 +12,7 @@ use crate::auth::token::{Minter, Verifier};
 use crate::clock::Clock;
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
+use crate::domain::risk::Enforcement;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::gate::pushes::Pushes;
 use crate::ledger::Ledger;
@@ -46,22 +47,11 @@ pub struct App {
 pub struct Settings {
     /// First credit of each new account: 0.00 in production, 10,000.00 in the sandbox.
     pub opening_credit: Money,
-    pub risk_enforcement: RiskEnforcement,
+    pub risk_enforcement: Enforcement,
     /// Refuse CLABEs whose check digit is wrong, instead of a warning only.
     pub enforce_clabe: bool,
     /// `Host` names of the assistance listener, without port, in lower case.
     pub assist_hosts: Vec<String>,
     /// Kinds whose active model anyone may download.
     pub published: Vec<ModelKind>,
-}
-
-/// What the risk of a transfer does to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RiskEnforcement {
-    /// Nothing: the client asks and acts.
-    Off,
-    /// Each transfer is scored, and nothing follows but a line in the log.
-    Shadow,
-    /// The rules learn the level and whether it was acknowledged.
-    Enforce,
 }

@@ -27,6 +27,7 @@ pub mod models;
 pub mod outbox;
 pub mod postgres;
 pub mod rail;
+pub(crate) mod replay;
 pub mod scoring;
 mod serve;
 pub mod wasm;

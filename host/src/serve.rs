@@ -13,7 +13,7 @@ use crate::app::start::{Config, Tasks};
 use crate::clock::Clock;
 use crate::http::server;
 use crate::models::decisions::{self, DecisionLog};
-use crate::models::deploying::swap::Swapper;
+use crate::models::deploying::swap::{Swapper, SwapperHandle};
 use crate::models::{Models, Registry};
 use crate::wasm::Runtime;
 use crate::{assist_router, ledger_router};
@@ -42,7 +42,7 @@ pub(crate) struct Scoring {
 pub(crate) struct Host {
     app: App,
     tasks: Tasks,
-    swapper: JoinHandle<()>,
+    swapper: SwapperHandle,
     purge: JoinHandle<()>,
 }
 
@@ -77,7 +77,7 @@ impl Host {
         tracing::info!("stopping: requests in progress finish, queued events stay queued");
         stop_servers.send_replace(true);
         // Each holds a database connection for as long as it runs, even if a request never ends.
-        swapper.abort();
+        swapper.stop().await;
         purge.abort();
         tasks.stop_background().await;
         // The servers hold the last handles to the ledger, so its task ends after them, with every command

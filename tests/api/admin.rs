@@ -1,5 +1,7 @@
 //! `/admin/models`: who may, what is registered, what serves, and what is refused without a change.
 
+use std::time::{Duration, Instant};
+
 use axum::body::Body;
 use caudal::models::Embedded;
 use serde_json::{Value, json};
@@ -19,6 +21,26 @@ async fn version(ops: &Client, start: &str) -> String {
 
 async fn put(ops: &Client, if_match: &str, body: Value) -> crate::harness::Answer {
     ops.with("if-match", if_match).put("/admin/models/risk/deployment", body).await
+}
+
+/// Waits until the only live host serves a version of a kind; gives what it reports.
+pub(crate) async fn serving(ops: &Client, kind: &str, epoch: i64, version: &str) -> Value {
+    let start = Instant::now();
+    loop {
+        let host = &hosts(ops, kind).await[0];
+        if host["epoch"] == epoch && host["state"] == "serving" && host["champion"] == version {
+            return host.clone();
+        }
+        assert!(start.elapsed() < Duration::from_secs(10), "{version} does not serve: {host}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// What the live hosts report of a kind.
+pub(crate) async fn hosts(ops: &Client, kind: &str) -> Vec<Value> {
+    let models = ops.get("/admin/models").await.assert_status(200).json();
+    let of_kind = models["models"].as_array().unwrap().iter().find(|it| it["kind"] == kind).unwrap();
+    of_kind["hosts"].as_array().unwrap().clone()
 }
 
 async fn push(ops: &Client, kind: &str, bytes: &[u8]) -> crate::harness::Answer {
@@ -96,6 +118,8 @@ async fn a_version_is_deployed_against_what_was_seen_and_rolled_back(db: PgPool)
     );
     assert!(version["card"].as_str().unwrap().starts_with("# risk-1 1.0.0"), "{version}");
 
+    // Only a version that served somewhere is one to return to.
+    serving(&ops, "risk", 1, &first).await;
     let back = ops.post("/admin/models/risk/rollback", json!({"reason": "enough seen"})).await;
     let two = shown(2, &second, Some(&first), Some("enough seen"));
     assert_eq!(back.assert_status(200).json(), two);

@@ -1,6 +1,6 @@
 //! `/ai/risk`, `/ai/nudge`, `/ai/accessibility`, `/ai/health`: what the scorers answer.
 
-use caudal::models::Registry;
+use caudal::domain::model::ModelKind;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -363,7 +363,7 @@ async fn health_says_which_models_are_loaded(db: PgPool) {
     app.clock.advance(time::Duration::seconds(90));
     assert_eq!(ai.get("/ai/health").await.json()["uptime_seconds"], 90);
 
-    app.models.activate(Registry { nudge: None, ..registry() });
+    app.models.activate(registry().without(ModelKind::Nudge));
     let ill = ai.get("/ai/health").await;
     assert_eq!(ill.assert_status(503).header("content-type"), Some("application/json"));
     let mut models = health["models"].clone();

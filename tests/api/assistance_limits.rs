@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use axum::body::Body;
 use axum::http::Request;
-use caudal::models::Registry;
+use caudal::domain::model::ModelKind;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use tower::ServiceExt as _;
@@ -309,9 +309,9 @@ async fn a_missing_model_is_unavailable_and_the_others_go_on(db: PgPool) {
     let app = TestApp::new(db).await;
     let ai = app.ai();
     let without = [
-        ("/ai/risk", Registry { risk: None, ..registry() }),
-        ("/ai/nudge", Registry { nudge: None, ..registry() }),
-        ("/ai/accessibility", Registry { accessibility: None, ..registry() }),
+        ("/ai/risk", registry().without(ModelKind::Risk)),
+        ("/ai/nudge", registry().without(ModelKind::Nudge)),
+        ("/ai/accessibility", registry().without(ModelKind::Accessibility)),
     ];
     for (missing, registry) in without {
         app.models.activate(registry);

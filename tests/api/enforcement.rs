@@ -1,13 +1,13 @@
 //! Risk that is enforced: a high one has to be acknowledged with the token that the risk context gave for it.
 
-use caudal::app::RiskEnforcement;
+use caudal::domain::risk::Enforcement;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::Duration;
 
 use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp, refused};
 
-async fn app(db: PgPool, risk_enforcement: RiskEnforcement) -> TestApp {
+async fn app(db: PgPool, risk_enforcement: Enforcement) -> TestApp {
     TestApp::with(db, Options { risk_enforcement, ..Options::default() }).await
 }
 
@@ -34,7 +34,7 @@ const REQUIRED: &str = "risk-acknowledgment-required";
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_high_risk_wants_the_token_of_this_very_transfer(db: PgPool) {
-    let app = app(db, RiskEnforcement::Enforce).await;
+    let app = app(db, Enforcement::Enforce).await;
     let ana = app.user("ana");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
     let way = (from.as_str(), to.as_str());
@@ -69,7 +69,7 @@ async fn a_high_risk_wants_the_token_of_this_very_transfer(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn what_is_not_high_goes_through(db: PgPool) {
-    let app = app(db, RiskEnforcement::Enforce).await;
+    let app = app(db, Enforcement::Enforce).await;
     let ana = app.user("ana");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
     let way = (from.as_str(), to.as_str());
@@ -81,7 +81,7 @@ async fn what_is_not_high_goes_through(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_refusal_for_lack_of_acknowledgment_does_not_use_up_the_key(db: PgPool) {
-    let app = app(db, RiskEnforcement::Enforce).await;
+    let app = app(db, Enforcement::Enforce).await;
     let ana = app.user("ana").with("idempotency-key", "k");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
     let way = (from.as_str(), to.as_str());
@@ -101,7 +101,7 @@ async fn a_refusal_for_lack_of_acknowledgment_does_not_use_up_the_key(db: PgPool
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn off_and_shadow_refuse_nothing(db: PgPool) {
-    for (mode, tokens) in [(RiskEnforcement::Off, false), (RiskEnforcement::Shadow, true)] {
+    for (mode, tokens) in [(Enforcement::Off, false), (Enforcement::Shadow, true)] {
         let app = app(db.clone(), mode).await;
         let ana = app.user("ana");
         let (from, to) = (ana.open_account(&format!("{mode:?} 1")).await, ana.save_payee("Luis", PAYEE_CLABE).await);

@@ -9,21 +9,23 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, header};
 use caudal::app::start::{Config, RailHandle, Tasks};
-use caudal::app::{App, RiskEnforcement, Settings};
+use caudal::app::{App, Settings};
 use caudal::auth::token::{Minter, TokenConfig};
 use caudal::clock::Clock;
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
+use caudal::domain::risk::Enforcement;
 use caudal::domain::transfer::RailName;
 use caudal::ledger::batch::Terms;
 use caudal::ledger::chain::ChainKey;
 use caudal::ledger::{Ledger, LedgerConfig};
 use caudal::models::decisions::DecisionLog;
-use caudal::models::deploying::swap::Swapper;
+use caudal::models::deploying::swap::{Swapper, SwapperHandle};
 use caudal::models::serving::route::Route;
-use caudal::models::{Components, Models, Registry};
+use caudal::models::{Models, Registry};
 use caudal::rail::courier::NOTIFICATIONS_MAX;
 use caudal::rail::simulated::{Behaviour, Simulated};
+use caudal::scoring::{Accessibility, Kind, Nudge, Risk};
 use caudal::wasm::Runtime;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
@@ -65,7 +67,7 @@ pub(crate) struct Options {
     pub(crate) terms: Terms,
     /// How the simulated rail behaves; without it, payments settle at once.
     pub(crate) rail: Option<Behaviour>,
-    pub(crate) risk_enforcement: RiskEnforcement,
+    pub(crate) risk_enforcement: Enforcement,
     pub(crate) decision_log: bool,
     pub(crate) published: Vec<ModelKind>,
     pub(crate) sandbox: bool,
@@ -79,7 +81,7 @@ impl Default for Options {
             cooling_seconds: 0,
             terms: Terms::OPEN,
             rail: None,
-            risk_enforcement: RiskEnforcement::Off,
+            risk_enforcement: Enforcement::Off,
             decision_log: false,
             published: vec![ModelKind::Nudge, ModelKind::Accessibility],
             sandbox: false,
@@ -90,7 +92,7 @@ impl Default for Options {
 /// The embedded components, compiled once for all tests.
 pub(crate) fn registry() -> Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
-    REGISTRY.get_or_init(|| Registry::load(&Runtime::new().unwrap(), Components::EMBEDDED).unwrap()).clone()
+    REGISTRY.get_or_init(|| Registry::embedded(&Runtime::new().unwrap()).unwrap()).clone()
 }
 
 /// A component of `tests/wasm`.
@@ -188,14 +190,14 @@ impl TestApp {
     }
 
     fn in_service(&self, kind: ModelKind) -> (i64, usize) {
-        fn of<S>(route: Option<&Route<S>>) -> (i64, usize) {
+        fn of<K: Kind>(route: Option<&Arc<Route<K>>>) -> (i64, usize) {
             route.map_or((0, 0), |it| (it.epoch, usize::from(it.canary.is_some()) + it.shadows.len()))
         }
         let models = self.models.snapshot();
         match kind {
-            ModelKind::Risk => of(models.risk.as_deref()),
-            ModelKind::Nudge => of(models.nudge.as_deref()),
-            ModelKind::Accessibility => of(models.accessibility.as_deref()),
+            ModelKind::Risk => of(models.route::<Risk>()),
+            ModelKind::Nudge => of(models.route::<Nudge>()),
+            ModelKind::Accessibility => of(models.route::<Accessibility>()),
             ModelKind::TransferRules => (0, 0),
         }
     }
@@ -231,10 +233,10 @@ impl TestApp {
         self.tasks.stop_courier();
     }
 
-    /// A digest of every table but the writer's lease, which is renewed by the clock.
+    /// A digest of every row of every table, except the writer's lease and the hosts' status, which a clock renews.
     pub(crate) async fn rows(&self) -> String {
         let tables = "select table_name::text from information_schema.tables where table_schema = 'public' \
-            and table_type = 'BASE TABLE' and table_name not in ('ledger_writer', '_sqlx_migrations') order by 1";
+            and table_type = 'BASE TABLE' and table_name not in ('host_status', 'ledger_writer', '_sqlx_migrations') order by 1";
         let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&self.db).await.unwrap();
         let mut digest = String::new();
         for table in tables {
@@ -260,14 +262,8 @@ impl TestApp {
     }
 }
 
-/// Follows deployments until it is dropped. It holds a connection of the pool.
-pub(crate) struct Follower(tokio::task::JoinHandle<()>);
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
+/// Follows what is deployed until it is dropped: its ear is a connection of the pool.
+pub(crate) struct Follower(pub(crate) SwapperHandle);
 
 /// Sends requests to one router.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! A model that misbehaves, behind the API: a 503 that says so, and nobody else notices.
 
 use caudal::domain::model::ModelKind;
-use caudal::models::Loaded;
+use caudal::models::LoadedComponent;
 use caudal::wasm::Runtime;
 use serde_json::json;
 use sqlx::PgPool;
@@ -11,7 +11,7 @@ use crate::harness::{TestApp, hostile, on_screen, refused, registry};
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_hostile_model_is_answered_with_503_and_contained(db: PgPool) {
     let app = TestApp::new(db).await;
-    let hostile = Loaded::new(&Runtime::new().unwrap(), ModelKind::Nudge, &hostile()).unwrap();
+    let hostile = LoadedComponent::load(&Runtime::new().unwrap(), ModelKind::Nudge, &hostile()).unwrap();
     app.models.activate(registry().with(hostile));
     let ai = app.ai();
     let risk = json!({

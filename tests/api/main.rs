@@ -19,6 +19,7 @@ mod events;
 mod golden;
 mod harness;
 mod hostile;
+mod hosts;
 mod idempotency;
 mod isolation;
 mod limits;

@@ -1,7 +1,7 @@
 //! `/models`: the active models of the kinds that are public, by the digest of their content.
 
 use caudal::domain::model::ModelKind;
-use caudal::models::{Embedded, Loaded};
+use caudal::models::{Embedded, LoadedComponent};
 use caudal::wasm::Runtime;
 use serde_json::Value;
 use sqlx::PgPool;
@@ -14,7 +14,7 @@ async fn publishing(db: PgPool, kinds: &[ModelKind]) -> TestApp {
 }
 
 fn activate(app: &TestApp, kind: ModelKind, bytes: &[u8]) {
-    let loaded = Loaded::new(&Runtime::new().unwrap(), kind, bytes).unwrap();
+    let loaded = LoadedComponent::load(&Runtime::new().unwrap(), kind, bytes).unwrap();
     app.models.activate(caudal::models::Registry::clone(&app.models.snapshot()).with(loaded));
 }
 

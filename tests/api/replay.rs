@@ -1,7 +1,7 @@
 //! Decisions are kept where a host is told to, and run again bit for bit.
 
 use caudal::domain::model::ModelKind;
-use caudal::models::{Embedded, Loaded};
+use caudal::models::{Embedded, LoadedComponent};
 use caudal::wasm::Runtime;
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -30,7 +30,11 @@ async fn a_thousand_answers_of_two_versions_are_the_same_again(db: PgPool) {
     let mut decisions = Vec::new();
     for index in 0..1000 {
         if index == 500 {
-            let first = Loaded::new(&Runtime::new().unwrap(), ModelKind::Risk, Embedded::find("risk-1").unwrap().bytes);
+            let first = LoadedComponent::load(
+                &Runtime::new().unwrap(),
+                ModelKind::Risk,
+                Embedded::find("risk-1").unwrap().bytes,
+            );
             app.models.activate(registry().with(first.unwrap()));
         }
         let asked = with(

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use caudal::domain::model::{ModelKind, ModelVersion};
 use caudal::models::Embedded;
+use caudal::scoring::Nudge;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -237,7 +238,7 @@ async fn the_version_before_stands_in_for_a_champion_that_fails(db: PgPool) {
     // After a rollback nobody hears the one again that was left.
     ops.post("/admin/models/nudge/rollback", json!({"reason": "it loops"})).await.assert_status(200);
     until(async || json!(app.epoch(ModelKind::Nudge)), |it| *it == 2).await;
-    assert!(app.models.snapshot().nudge.as_ref().unwrap().previous.is_none());
+    assert!(app.models.snapshot().route::<Nudge>().unwrap().previous.is_none());
     assert!(metrics.ends_with("# EOF\n"), "{metrics}");
 }
 

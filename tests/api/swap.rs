@@ -6,7 +6,7 @@ use caudal::clock::Clock;
 use caudal::db::components::{self, NewComponent, Registered};
 use caudal::db::deployments::{self, Change};
 use caudal::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
-use caudal::models::{Embedded, Loaded, Models};
+use caudal::models::{Embedded, LoadedComponent, Models};
 use caudal::wasm::Runtime;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -151,13 +151,13 @@ async fn what_does_not_load_changes_nothing_and_is_told(db: PgPool) {
     let (broken, _) = register(&db, ModelKind::TransferRules, "9.9.9", b"no component").await;
     assert_eq!(deploy(&db, ModelKind::TransferRules, broken, 0).await, Some(1));
     let start = Instant::now();
-    while app.models.snapshot().rules.is_some() {
+    while app.models.snapshot().identity(ModelKind::TransferRules).is_some() {
         assert!(start.elapsed() < FOLLOWS_WITHIN, "older rules go on");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     app.ai().get("/readyz").await.assert_status(503);
     assert_eq!(deploy(&db, ModelKind::TransferRules, built_in("transfer-rules"), 1).await, Some(2));
-    while app.models.snapshot().rules.is_none() {
+    while app.models.snapshot().identity(ModelKind::TransferRules).is_none() {
         assert!(start.elapsed() < FOLLOWS_WITHIN * 2, "the next deployment mends it");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -202,7 +202,7 @@ async fn requests_never_notice_a_swap(db: PgPool) {
     let asked = with(risk(), &json!({"amount": 1234.56, "is_new_beneficiary": true}));
     let of_version = async |name: &str| {
         let bytes = Embedded::find(name).unwrap().bytes;
-        let loaded = Loaded::new(&Runtime::new().unwrap(), ModelKind::Risk, bytes).unwrap();
+        let loaded = LoadedComponent::load(&Runtime::new().unwrap(), ModelKind::Risk, bytes).unwrap();
         let models = Models::new(registry().with(loaded));
         let swapped = TestApp::serving(db.clone(), models).await;
         let answer = swapped.ai().post("/ai/risk", asked.clone()).await.assert_status(200).json();

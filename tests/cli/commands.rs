@@ -72,6 +72,19 @@ fn fund_rejects_invalid_accounts_and_amounts() {
 }
 
 #[test]
+fn replaying_no_decisions_is_not_a_success() {
+    let data = DataDir::new();
+    let replay = data.run(&["--create", "replay", "--since", "2h"]);
+    assert_eq!(replay.status.code(), Some(1));
+    assert!(text(&replay.stderr).contains("no risk decision was logged in the last 2h"), "{}", text(&replay.stderr));
+    let file = data.path().join("decisions.ndjson");
+    std::fs::write(&file, "\n").unwrap();
+    let replay = data.run(&["replay", file.to_str().unwrap()]);
+    assert_eq!(replay.status.code(), Some(1));
+    assert!(text(&replay.stderr).ends_with("decisions.ndjson contains no decisions"), "{}", text(&replay.stderr));
+}
+
+#[test]
 fn postgres_runs_a_command_and_passes_its_exit_code_on() {
     let data = DataDir::new();
     let psql = data.run(&["postgres", "--", "sh", "-c", "psql -At \"$DATABASE_URL\" -c 'select 6 * 7'"]);

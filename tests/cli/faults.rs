@@ -3,7 +3,8 @@
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 
-use caudal::models::{Components, Registry};
+use caudal::domain::model::ModelKind;
+use caudal::models::{Embedded, Registry};
 use caudal::wasm::Runtime;
 
 use crate::process::{DataDir, Service, text};
@@ -27,9 +28,9 @@ fn faults_at_the_start_say_what_to_do() {
     let free = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
     let serve = |extra: &[&'static str]| [&["serve"], &free[..], extra].concat();
 
-    refuses(&data, &["serve", "--sandbox", "--ledger-addr", &taken], &[], "choose another with --ledger-addr");
+    refuses(&data, &["serve", "--sandbox", "--ledger-addr", &taken], &[], "choose another address with --ledger-addr");
     let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", &taken];
-    refuses(&data, &arguments, &[], "choose another with --assist-addr");
+    refuses(&data, &arguments, &[], "choose another address with --assist-addr");
     refuses(&data, &serve(&[]), &[], "set CAUDAL_JWT_SECRET");
     refuses(&data, &serve(&[]), &[("CAUDAL_JWT_SECRET", "short")], "use at least 32");
     refuses(&data, &["serve", "--sandbox", "--ledger-addr", "0.0.0.0:0"], &[], "loopback addresses");
@@ -61,8 +62,8 @@ fn a_second_service_in_the_same_folder_is_refused() {
 #[test]
 fn a_component_that_does_not_load_is_named() {
     let runtime = Runtime::new().unwrap();
-    let nudge = &Components::EMBEDDED.nudge[..1_000];
-    let error = Registry::load(&runtime, Components { nudge, ..Components::EMBEDDED }).err().unwrap();
+    let truncated = &Embedded::find("nudge").unwrap().bytes[..1_000];
+    let error = Registry::load(&runtime, [(ModelKind::Nudge, truncated)]).err().unwrap();
     let error = anyhow::Error::from(error);
     let said = format!("{error:#}");
     assert!(said.starts_with("the nudge component does not load: the bytes do not compile as a component"), "{said}");

@@ -100,7 +100,7 @@ fn limits_are_shown_set_and_held() {
     assert_eq!(text(&limits(&["--per-transfer", "5"]).stdout), "ana: per transfer 5.00 MXN, per day default");
     assert_eq!(text(&limits(&["--per-day", "8.00"]).stdout), "ana: per transfer 5.00 MXN, per day 8.00 MXN");
     assert!(text(&limits(&["--per-day", "0"]).stderr).contains("must be at least 0.01"));
-    assert!(text(&limits(&["--user", " "]).stderr).contains("not be blank"));
+    assert!(text(&data.run(&["limits", "--user", " "]).stderr).contains("not be blank"));
 
     let service = Service::start(&data);
     assert_eq!(send(&service, &account, &payee, "5.01"), 400);

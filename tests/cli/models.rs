@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::process::{DataDir, PATIENCE, Service, text};
 
@@ -51,21 +51,83 @@ fn an_operator_swaps_a_model_while_the_service_runs_and_back() {
     assert!(second.starts_with("risk-2.0.0+"));
     let first = data.version("risk-1.0.0+");
     let told = data.models(&["deploy", &first, "--reason", "compare with the baseline", "--by", "ops"]);
-    assert_eq!(told, format!("{first} is deployed; hosts follow within a second"));
+    let loading = "1 host loads it: see `caudal models list`, or use --wait";
+    assert_eq!(told, format!("{first} is deployed\n{loading}"));
     wait_for(&service, "risk", &first);
-    assert_eq!(data.models(&["deploy", &first, "--reason", "again"]), format!("{first} serves already"));
+    let again = data.models(&["deploy", &first, "--reason", "again", "--wait"]);
+    assert!(again.starts_with(&format!("{first} is deployed already\n")), "{again}");
+    assert!(again.ends_with(&format!("1 of 1 hosts serve {first}")), "{again}");
     let list = data.models(&["list"]);
     assert!(list.contains(&format!("{first}                serves")), "{list}");
-    assert!(list.contains(&format!("{second}                before")), "{list}");
-    let told = data.models(&["rollback", "risk", "--reason", "enough seen"]);
-    assert_eq!(told, format!("{second} serves again; hosts follow within a second"));
-    wait_for(&service, "risk", &second);
+    assert!(list.contains(&format!("{second}                previous")), "{list}");
+    assert!(list.contains(&format!("risk            serves {first} (deployment 1)")), "{list}");
+    let told = data.models(&["rollback", "risk", "--reason", "enough seen", "--wait=60"]);
+    assert!(told.starts_with(&format!("rolled back to {second}\n")), "{told}");
+    assert!(told.ends_with(&format!("1 of 1 hosts serve {second}")), "{told}");
+    assert_eq!(serving(&service, "risk"), second);
     service.stop();
 
     // What was deployed serves again after a restart, also where the program was built with another.
-    data.models(&["deploy", &first, "--reason", "over night"]);
+    let told = data.models(&["deploy", &first, "--reason", "over night", "--wait"]);
+    let nobody = "no host is running; the next one to start will serve it";
+    assert_eq!(told, format!("{first} is deployed\n{nobody}"));
     let service = Service::start(&data);
     assert_eq!(serving(&service, "risk"), first);
+    service.stop();
+}
+
+#[test]
+fn waiting_ends_with_the_reason_when_a_host_cannot_serve_a_version() {
+    let data = DataDir::new();
+    let service = Service::start(&data);
+    let before = serving(&service, "nudge");
+    let pushed = data.models(&["push", &component("fixtures/hostile")]);
+    let version = pushed.rsplit(' ').next().unwrap();
+    // Another program broke the bytes after the gate had accepted them.
+    let statement = format!("update component set bytes = 'x' where model_version = '{version}'");
+    let psql = ["postgres", "--", "psql", "-qc", &statement];
+    let broken = data.run(&[&["--create"], &psql[..]].concat());
+    assert!(broken.status.success(), "{}", text(&broken.stderr));
+    let deployed = data.run(&["models", "deploy", version, "--reason", "a test", "--wait"]);
+    let stderr = text(&deployed.stderr);
+    assert_eq!(deployed.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains(&format!("cannot serve {version}: it does not load: the bytes do not compile")),
+        "{stderr}"
+    );
+    assert_eq!(serving(&service, "nudge"), before, "the version in service goes on");
+    let list = data.models(&["list"]);
+    assert!(list.contains("deployment 1 failed: it does not load"), "{list}");
+    service.stop();
+}
+
+#[test]
+fn a_report_says_why_nothing_was_compared() {
+    let data = DataDir::new();
+    let service = Service::start(&data);
+    let (champion, canary) = (serving(&service, "risk"), data.version("risk-1.0.0+"));
+    let deploy = ["deploy", &champion, "--canary", &canary, "--percent", "1", "--reason", "a test", "--wait"];
+    data.models(&deploy);
+    let report = || data.models(&["report", "risk"]);
+    assert!(report().contains("nothing was compared: no request came"), "{}", report());
+    let request = json!({
+        "amount": 10, "is_new_beneficiary": false, "hour_of_day": 12, "num_past_transactions": 9,
+        "avg_transaction_amount": 10, "max_transaction_amount": 20, "num_transactions_to_beneficiary": 1,
+        "is_new_device": false, "geolocation_changed": false,
+    });
+    for _ in 0..20 {
+        service.must("POST", "/ai/risk", Some(request.clone()));
+    }
+    let start = Instant::now();
+    while report().contains("no request came") {
+        assert!(start.elapsed() < PATIENCE, "{}", report());
+    }
+    // Which version one request meets depends on the digests of the components.
+    let report = report();
+    assert!(
+        report.contains("none of the 20 requests belongs to its 1 %") || report.contains("20 compared"),
+        "{report}"
+    );
     service.stop();
 }
 
@@ -96,7 +158,7 @@ fn deploying_what_cannot_be_says_why() {
             vec!["deploy", "risk-7.0.0+00000000", "--reason", "x"],
             "no registered component is called risk-7.0.0+00000000",
         ),
-        (vec!["deploy", &first, "--reason", " "], "say why: the reason is kept with the change"),
+        (vec!["deploy", &first, "--reason", " "], "--reason must not be empty: it is kept in the history"),
         (vec!["deploy", &first], "--reason <REASON>"),
         (vec!["rollback", "risk", "--reason", "x"], "nothing was deployed for risk"),
         (vec!["rollback", "horoscope", "--reason", "x"], "there is no kind 'horoscope'; there are risk, nudge"),

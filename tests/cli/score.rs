@@ -102,7 +102,7 @@ fn rows_get_the_bits_that_training_wrote() {
         }
         let summary = text(&output.stderr);
         assert!(summary.contains(&format!("{} rows scored by {model}", answers.len())), "{summary}");
-        assert!(summary.contains("rows/s") && summary.ends_with("0 refused"), "{summary}");
+        assert!(summary.contains("rows/s") && summary.ends_with("0 rejected"), "{summary}");
     }
 }
 
@@ -134,7 +134,7 @@ fn refused_rows_are_told_by_line_and_the_others_go_on() {
     assert_eq!(refused, wanted.map(|(line, code)| (line, code.to_owned())));
     let told = text(&output.stderr);
     assert!(told.contains("line 4: hour_of_day must be from 0 to 23"), "{told}");
-    assert!(told.ends_with("4 refused"), "{told}");
+    assert!(told.ends_with("4 rejected"), "{told}");
     assert_eq!(data.names(), ["rejects.ndjson", "results.ndjson", "rows.ndjson"], "nothing else is left");
 }
 
@@ -272,6 +272,58 @@ fn what_cannot_be_scored_is_said_before_anything_is_written() {
         assert!(text(&output.stderr).contains(told), "{arguments:?}: {}", text(&output.stderr));
         assert!(!Path::new(&results).exists(), "{arguments:?}");
     }
+}
+
+#[test]
+fn files_that_would_be_overwritten_are_refused() {
+    let data = DataDir::new();
+    let rows = transfer().to_string();
+    let (input, output) = (data.file("rows.ndjson", &rows), data.name("results.ndjson"));
+    let dotted = data.path().join(".").join("rows.ndjson");
+    for (arguments, complaint) in [
+        (["--output", &input, "--rejects", &output], "--output and --input are the same file"),
+        (["--output", dotted.to_str().unwrap(), "--rejects", &output], "--output and --input are the same file"),
+        (["--output", &output, "--rejects", &input], "--rejects and --input are the same file"),
+        (["--output", &output, "--rejects", &output], "--output and --rejects are the same file"),
+    ] {
+        let run = data.run(&[&["score", "--kind", "risk", "--input", &input], &arguments[..]].concat());
+        code(&run, 1);
+        assert!(text(&run.stderr).contains(complaint), "{arguments:?}: {}", text(&run.stderr));
+        assert_eq!(data.read("rows.ndjson"), rows, "{arguments:?}");
+        assert_eq!(data.names(), ["rows.ndjson"], "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_file_without_rows_is_not_a_success() {
+    let data = DataDir::new();
+    let head = "screen,num_validation_errors,time_on_screen_seconds,num_back_navigations,steps_total,current_step";
+    for (name, contents) in [("rows.ndjson", "\n\n"), ("rows.csv", head)] {
+        let input = data.file(name, contents);
+        let run = data.run(&["score", "--kind", "nudge", "--input", &input, "--output", &data.name("results.csv")]);
+        code(&run, 1);
+        assert!(text(&run.stderr).ends_with(&format!("{name} has no rows")), "{}", text(&run.stderr));
+        assert!(!data.names().contains(&"results.csv".to_owned()));
+    }
+}
+
+#[test]
+fn a_missing_column_is_reported_once_at_the_header() {
+    let data = DataDir::new();
+    let score = |kind: &str, contents: &str| {
+        let input = data.file("rows.csv", contents);
+        let run = data.run(&["score", "--kind", kind, "--input", &input, "--output", &data.name("results.csv")]);
+        (run.status.code(), text(&run.stderr))
+    };
+    let head = "screen,num_validation_errors,time_on_screen_seconds,steps_total";
+    let (code, stderr) = score("nudge", &format!("{head}\n{}", "home,0,0,4\n".repeat(20)));
+    assert_eq!(code, Some(1));
+    assert_eq!(stderr, "caudal: the header lacks num_back_navigations, current_step");
+    assert_eq!(data.names(), ["rows.csv"]);
+    // A column with a wrong value, an optional one and an alias are not missing.
+    let head = "can_read_small_text,uses_screen_reader,app_confidence,age_range";
+    let (code, stderr) = score("accessibility", &format!("{head}\ntrue,false,low,31_50\n"));
+    assert_eq!(code, Some(0), "{stderr}");
 }
 
 #[test]

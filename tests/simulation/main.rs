@@ -25,7 +25,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 use caudal::domain::transfer::{Kind, Status};
-use caudal::models::{Components, Models, Registry, Runtime};
+use caudal::models::{Models, Registry, Runtime};
 use faulty::Mutation;
 use world::{RunResult, run};
 
@@ -154,7 +154,7 @@ fn try_seed(seed: u64, mutation: Option<Mutation>, tally: &Tally) -> Vec<String>
 
 fn simulate(seed: u64, mutation: Option<Mutation>) -> RunResult {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
-    let load = || Registry::load(&Runtime::new().unwrap(), Components::EMBEDDED).unwrap();
+    let load = || Registry::embedded(&Runtime::new().unwrap()).unwrap();
     let models = Models::new(REGISTRY.get_or_init(load).clone());
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_time().start_paused(true).build().unwrap().block_on(run(seed, models, mutation))

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use caudal::models::{Components, Registry};
+use caudal::models::Registry;
 use caudal::wasm::{Cache, Runtime};
 
 const SECRET: &[u8] = b"the secret of a host";
@@ -18,7 +18,7 @@ fn folder(name: &str) -> PathBuf {
 /// Starts as a host does: all four components; how many were compiled, and how many were kept.
 fn start(folder: &Path, secret: &[u8]) -> (u64, u64) {
     let runtime = Runtime::new().unwrap().with_cache(Cache::open(folder, secret).unwrap());
-    Registry::load(&runtime, Components::EMBEDDED).unwrap();
+    Registry::embedded(&runtime).unwrap();
     runtime.counts()
 }
 

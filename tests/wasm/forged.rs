@@ -44,6 +44,19 @@ pub(crate) fn that_describes_itself_as(kind: &str, version: &str) -> Vec<u8> {
     bytes
 }
 
+/// Exports the interfaces of another version of the WIT package, of as many characters.
+pub(crate) fn of_wit_version(version: &str) -> Vec<u8> {
+    const REAL: &[u8] = b"@1.0.0";
+    assert_eq!(version.len(), "1.0.0".len());
+    let mut bytes = component("nudge");
+    for at in 0..bytes.len() - REAL.len() {
+        if bytes[at..].starts_with(REAL) {
+            bytes[at + 1..at + REAL.len()].copy_from_slice(version.as_bytes());
+        }
+    }
+    bytes
+}
+
 /// Asks for a function `now` of no parameters.
 pub(crate) fn with_an_import() -> Vec<u8> {
     let mut bytes = component("nudge");

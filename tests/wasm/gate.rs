@@ -3,14 +3,15 @@
 
 use std::time::{Duration, Instant};
 
-use caudal::gate::report::{Gate, Outcome, Report};
+use caudal::gate::launcher::Launcher;
+use caudal::gate::report::{Outcome, Report};
 
 use crate::built::{WORLDS, component, hostile, hostile_risk};
 use crate::forged;
 
 pub(crate) fn examine(bytes: &[u8]) -> Report {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(Gate::new(env!("CARGO_BIN_EXE_caudal").into()).examine(bytes)).unwrap()
+    runtime.block_on(Launcher::new(env!("CARGO_BIN_EXE_caudal").into()).examine(bytes)).unwrap()
 }
 
 /// The last check of a refused component: its name and what it says.
@@ -42,13 +43,23 @@ fn components_in_force_pass_every_check() {
 fn what_is_no_component_is_refused_by_what_it_is() {
     let real = component("risk");
     for (what, bytes, name, told) in [
-        ("nothing", vec![], "format", "no WebAssembly component"),
-        ("text", b"(component)".to_vec(), "format", "no WebAssembly component"),
+        ("nothing", vec![], "format", "not a WebAssembly component"),
+        ("text", b"(component)".to_vec(), "format", "not a WebAssembly component"),
         ("a core module", b"\0asm\x01\0\0\0".to_vec(), "format", "a core module, which has no world"),
-        ("machine code", b"\x7fELF\x02\x01\x01\0\0\0\0\0".to_vec(), "format", "precompiled components are never taken"),
+        (
+            "machine code",
+            b"\x7fELF\x02\x01\x01\0\0\0\0\0".to_vec(),
+            "format",
+            "precompiled components are never accepted",
+        ),
         ("half a component", real[..real.len() / 2].to_vec(), "compiles", "do not compile as a component"),
-        ("an empty component", b"\0asm\x0d\0\x01\0".to_vec(), "world", "offers nothing, which is no world"),
-        ("40 MB", vec![0; 40 << 20], "size", "at most 16777216 are taken"),
+        (
+            "an empty component",
+            b"\0asm\x0d\0\x01\0".to_vec(),
+            "world",
+            "exports nothing, which is not a world of caudal:scoring@1.0.0",
+        ),
+        ("40 MB", vec![0; 40 << 20], "size", "at most 16777216 are accepted"),
     ] {
         let (check, detail) = refusal(what, &bytes);
         assert!(check == name && detail.contains(told), "{what}: {check}: {detail}");
@@ -58,12 +69,7 @@ fn what_is_no_component_is_refused_by_what_it_is() {
 #[test]
 fn components_that_ask_trap_loop_or_lie_are_refused_with_the_reason() {
     for (what, bytes, name, told) in [
-        (
-            "an import",
-            forged::with_an_import(),
-            "imports",
-            "asks its host for now; a component may ask for nothing, or for WASI",
-        ),
+        ("an import", forged::with_an_import(), "imports", "imports now; a component may import nothing but WASI"),
         ("a trap at the start", forged::that_traps_at_the_start(), "world", "fails when it is started"),
         ("a loop at the start", forged::that_loops_at_the_start(), "world", "ran out of time"),
         ("another kind", forged::that_describes_itself_as("judge", "1.0.0"), "world", "describes itself as judge"),
@@ -74,6 +80,12 @@ fn components_that_ask_trap_loop_or_lie_are_refused_with_the_reason() {
             "describes itself as nudge \"1.0.x\"",
         ),
         ("other types", forged::with_other_types(), "world", "does not fit its world: "),
+        (
+            "another major version",
+            forged::of_wit_version("2.0.0"),
+            "world",
+            "built for caudal:scoring@2.0.0; this host supports caudal:scoring@1.0.0",
+        ),
         ("two memories", forged::with_a_memory(1), "world", "memory count too high"),
         (
             "images of much",
@@ -152,10 +164,10 @@ fn a_compile_bomb_ends_with_the_process_that_compiles_it() {
 #[test]
 fn a_program_that_cannot_be_started_is_an_error_and_no_verdict() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let gate = Gate::new("/nonexistent/caudal".into());
+    let gate = Launcher::new("/nonexistent/caudal".into());
     assert!(runtime.block_on(gate.examine(&component("nudge"))).is_err());
     // A program that answers nothing sensible is a refusal, never a pass.
-    let report = runtime.block_on(Gate::new("/bin/true".into()).examine(&component("nudge"))).unwrap();
+    let report = runtime.block_on(Launcher::new("/bin/true".into()).examine(&component("nudge"))).unwrap();
     assert_eq!(report.checks[0].name, "limits");
     assert!(!report.is_accepted());
 }

@@ -4,6 +4,7 @@
 use caudal::domain::{accessibility as a11y, nudge, profile, risk};
 use caudal::wasm::{AccessibilityScorer, NudgeScorer, RiskScorer};
 use caudal_model as native;
+use caudal_train::data::code;
 use caudal_train::golden::{Case, bits};
 use caudal_train::{accessibility, nudge as trained_nudge, risk as trained_risk};
 use serde::de::DeserializeOwned;
@@ -37,11 +38,11 @@ fn risk_expect(answer: &risk::Assessment) -> trained_risk::golden::Expect {
 fn risk_models_answer_their_golden_cases_bit_for_bit() {
     for (model, artefact, weights) in [("risk-1", "risk-1", RISK_1), ("risk-2", "risk", RISK_2)] {
         let scorer = RiskScorer::load(runtime(), &component(artefact)).unwrap();
-        let cases: Vec<Case<trained_risk::rows::Facts, trained_risk::golden::Expect>> = cases(model);
+        let cases: Vec<Case<native::risk::Request, trained_risk::golden::Expect>> = cases(model);
         let requests: Vec<_> = cases.iter().map(|case| risk_request(&case.request)).collect();
         let together = scorer.assess_batch(&requests).unwrap();
         for ((case, request), batched) in cases.iter().zip(&requests).zip(together) {
-            let native = trained_risk::golden::expect(&weights, &native::risk::Request::from(&case.request));
+            let native = trained_risk::golden::expect(&weights, &case.request);
             assert_eq!(native.as_ref(), Some(&case.expect), "{}: native", case.case);
             let alone = scorer.assess(request).unwrap();
             assert_eq!(risk_expect(&alone), case.expect, "{}: component", case.case);
@@ -51,7 +52,7 @@ fn risk_models_answer_their_golden_cases_bit_for_bit() {
 }
 
 /// Facts as the host knows them.
-pub(crate) fn risk_request(facts: &trained_risk::rows::Facts) -> risk::Request {
+pub(crate) fn risk_request(facts: &native::risk::Request) -> risk::Request {
     risk::Request {
         amount: facts.amount,
         is_new_beneficiary: facts.is_new_beneficiary,
@@ -69,8 +70,8 @@ pub(crate) fn risk_request(facts: &trained_risk::rows::Facts) -> risk::Request {
 #[test]
 fn the_nudge_model_answers_its_golden_cases_bit_for_bit() {
     let scorer = NudgeScorer::load(runtime(), &component("nudge")).unwrap();
-    let cases: Vec<Case<trained_nudge::golden::Facts, trained_nudge::golden::Expect>> = cases("nudge-1");
-    let request = |facts: &trained_nudge::golden::Facts| nudge::Request {
+    let cases: Vec<Case<trained_nudge::generator::Facts, trained_nudge::golden::Expect>> = cases("nudge-1");
+    let request = |facts: &trained_nudge::generator::Facts| nudge::Request {
         screen: facts.screen.clone(),
         num_validation_errors: facts.num_validation_errors,
         time_on_screen_seconds: facts.time_on_screen_seconds,
@@ -96,19 +97,20 @@ fn the_nudge_model_answers_its_golden_cases_bit_for_bit() {
 
 #[test]
 fn the_accessibility_model_answers_its_golden_cases_bit_for_bit() {
-    use accessibility::generator::Sure;
-    use accessibility::golden::{Expect, Facts};
+    use accessibility::generator::Facts;
+    use accessibility::golden::Expect;
+    use native::accessibility::AppConfidence;
     let scorer = AccessibilityScorer::load(runtime(), &component("accessibility")).unwrap();
     let cases: Vec<Case<Facts, Expect>> = cases("accessibility-1");
     let request = |facts: &Facts| a11y::Request {
         can_read_small_text: facts.can_read_small_text,
         uses_screen_reader: facts.uses_screen_reader,
         feels_confident_with_apps: match facts.feels_confident_with_apps {
-            Sure::Low => a11y::AppConfidence::Low,
-            Sure::Medium => a11y::AppConfidence::Medium,
-            Sure::High => a11y::AppConfidence::High,
+            AppConfidence::Low => a11y::AppConfidence::Low,
+            AppConfidence::Medium => a11y::AppConfidence::Medium,
+            AppConfidence::High => a11y::AppConfidence::High,
         },
-        age_range: a11y::AgeRange::parse(facts.age_range.code()).unwrap(),
+        age_range: a11y::AgeRange::parse(&code(facts.age_range)).unwrap(),
         avg_time_per_screen_seconds: facts.avg_time_per_screen_seconds,
         total_validation_errors: facts.total_validation_errors,
         requested_help_count: facts.requested_help_count,

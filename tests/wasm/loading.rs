@@ -1,7 +1,7 @@
 //! What loads and what does not, and whether a person can tell why.
 
 use caudal::domain::model::ModelKind;
-use caudal::models::{Components, Registry};
+use caudal::models::Registry;
 use caudal::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, ScoreError, TransferRules};
 use sha2::{Digest as _, Sha256};
 
@@ -89,6 +89,19 @@ fn a_component_of_another_kind_does_not_fit() {
 }
 
 #[test]
+fn a_component_of_an_unknown_major_version_is_refused_by_that_version() {
+    for version in ["2.0.0", "9.1.0"] {
+        let (error, text) = refusal(&forged::of_wit_version(version));
+        assert!(matches!(error, LoadError::UnknownMajor { .. }), "{error:?}");
+        let expected = format!("the component was built for caudal:scoring@{version}; this host supports");
+        assert_eq!(text, format!("{expected} caudal:scoring@1.0.0"));
+    }
+    // A minor version is compatible.
+    let loaded = load(ModelKind::Nudge, &forged::of_wit_version("1.0.7"));
+    assert!(loaded.is_ok(), "{}", told(&loaded.unwrap_err()));
+}
+
+#[test]
 fn a_component_that_imports_something_is_refused_by_its_name() {
     let (error, text) = refusal(&forged::with_an_import());
     assert!(matches!(error, LoadError::World(_)), "{error:?}");
@@ -158,7 +171,7 @@ fn a_loaded_component_is_known_by_kind_version_and_digest() {
 
 #[test]
 fn the_embedded_components_are_the_built_ones() {
-    let registry = Registry::load(runtime(), Components::EMBEDDED).unwrap();
+    let registry = Registry::embedded(runtime()).unwrap();
     for &kind in ModelKind::ALL {
         let embedded = registry.identity(kind).unwrap();
         let built = load(kind, &component(kind.as_str())).unwrap();

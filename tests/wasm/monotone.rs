@@ -5,7 +5,6 @@ use caudal::wasm::RiskScorer;
 use caudal_model::risk::Weights;
 use caudal_train::random::Random;
 use caudal_train::risk::monotone::{Direction, pair};
-use caudal_train::risk::rows::Facts;
 
 use crate::built::{component, runtime};
 use crate::golden::risk_request;
@@ -22,11 +21,8 @@ fn keeps_every_promise(artefact: &str, weights: &Weights<'_>, seed: u64) {
         let mut random = Random::new(seed, direction as u64);
         for _ in 0..PAIRS / BATCH {
             let pairs: Vec<_> = (0..BATCH).map(|_| pair(direction, weights, &mut random)).collect();
-            let requests: Vec<_> = pairs
-                .iter()
-                .flat_map(|&(safer, riskier)| [safer, riskier])
-                .map(|it| risk_request(&Facts::from(&it)))
-                .collect();
+            let requests: Vec<_> =
+                pairs.iter().flat_map(|&(safer, riskier)| [safer, riskier]).map(|it| risk_request(&it)).collect();
             let answers = scorer.assess_batch(&requests).unwrap();
             for (answers, requests) in answers.chunks(2).zip(requests.chunks(2)) {
                 let [safer, riskier] = [0, 1].map(|at| answers[at].as_ref().unwrap().score);

@@ -5,7 +5,8 @@ mod requests;
 
 use caudal::domain::transfer::{RailEvent, Status};
 use caudal::domain::{accessibility as a11y, nudge, profile, risk, rules};
-use caudal::models::{Components, Registry};
+use caudal::models::Registry;
+use caudal::scoring::{Accessibility, Nudge, Risk};
 use caudal::wasm::ScoreError;
 use caudal_model as native;
 use proptest::prelude::*;
@@ -24,7 +25,7 @@ fn config() -> ProptestConfig {
 
 fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
-    REGISTRY.get_or_init(|| Registry::load(runtime(), Components::EMBEDDED).unwrap())
+    REGISTRY.get_or_init(|| Registry::embedded(runtime()).unwrap())
 }
 
 /// An answer in a form where equality is equality of bits.
@@ -54,7 +55,7 @@ fn by_native<A, T>(answer: Result<A, native::Invalid>, told: impl FnOnce(A) -> T
 type RiskBits = (String, u64, u64, Vec<(String, u64)>, Vec<String>);
 
 fn risk_by_component(request: &risk::Request) -> Told<RiskBits> {
-    by_component(registry().risk.as_ref().unwrap().champion.scorer.assess(request), |answer| {
+    by_component(registry().route::<Risk>().unwrap().champion.scorer.assess(request), |answer| {
         let contributions = answer.contributions.into_iter().map(|it| (it.feature, it.weight.to_bits())).collect();
         (answer.level.to_string(), answer.score.to_bits(), answer.base.to_bits(), contributions, answer.factors)
     })
@@ -77,7 +78,7 @@ fn risk_by_native(request: &risk::Request) -> Told<RiskBits> {
 type NudgeBits = (bool, u64, String, String);
 
 fn nudge_by_component(request: &nudge::Request) -> Told<NudgeBits> {
-    by_component(registry().nudge.as_ref().unwrap().champion.scorer.assess(request), |answer| {
+    by_component(registry().route::<Nudge>().unwrap().champion.scorer.assess(request), |answer| {
         (answer.needs_help, answer.difficulty_score.to_bits(), answer.nudge_type.to_string(), answer.reason)
     })
 }
@@ -97,7 +98,7 @@ fn nudge_by_native(request: &nudge::Request) -> Told<NudgeBits> {
 type ProfileBits = ((profile::Theme, bool, profile::NudgingLevel, bool), u64, u64, Vec<String>);
 
 fn accessibility_by_component(request: &a11y::Request) -> ProfileBits {
-    let answer = registry().accessibility.as_ref().unwrap().champion.scorer.assess(request).unwrap();
+    let answer = registry().route::<Accessibility>().unwrap().champion.scorer.assess(request).unwrap();
     let profile = answer.profile;
     (
         (profile.theme, profile.screen_reader_mode, profile.nudging_level, profile.voice_feedback),
@@ -147,7 +148,7 @@ proptest! {
 
     #[test]
     fn a_batch_answers_as_its_rows_do_alone(requests in proptest::collection::vec(requests::risk(), 0..20)) {
-        let scorer = &registry().risk.as_ref().unwrap().champion.scorer;
+        let scorer = &registry().route::<Risk>().unwrap().champion.scorer;
         let together = scorer.assess_batch(&requests).unwrap();
         prop_assert_eq!(together.len(), requests.len());
         for (request, answer) in requests.iter().zip(together) {

@@ -1,13 +1,11 @@
-//! The accessibility recommender as a component: converts between WIT and
-//! [`caudal_model::accessibility`], nothing else.
+//! The accessibility recommender as a component: converts between the WIT types and
+//! [`caudal_model::accessibility`].
 #![cfg_attr(target_arch = "wasm32", no_std)]
 
 extern crate alloc;
 
 use alloc::vec::Vec;
 
-#[cfg(target_arch = "wasm32")]
-use caudal_guest as _;
 use caudal_model::accessibility as recommender;
 
 use bindings::exports::caudal::scoring::accessibility::{
@@ -15,21 +13,8 @@ use bindings::exports::caudal::scoring::accessibility::{
 };
 use bindings::exports::caudal::scoring::model::{self, Invalid};
 
-mod bindings {
-    #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
-    wit_bindgen::generate!({
-        path: "../../wit",
-        world: "accessibility-scorer",
-        disable_run_ctors_once_workaround: true,
-    });
-    // Elsewhere a linker takes the `@` in the exported names for a symbol version.
-    #[cfg(target_arch = "wasm32")]
-    use super::Component;
-    #[cfg(target_arch = "wasm32")]
-    export!(Component with_types_in self);
-}
+caudal_guest::bindings!("../../wit", "accessibility-scorer");
 
-/// The model of this build, read while it is compiled.
 const WEIGHTS: recommender::Weights<'static> =
     recommender::Weights::built_in(include_bytes!(env!("CAUDAL_ACCESSIBILITY_WEIGHTS")));
 
@@ -76,9 +61,9 @@ fn facts(request: &Request) -> recommender::Request {
         can_read_small_text: request.can_read_small_text,
         uses_screen_reader: request.uses_screen_reader,
         feels_confident_with_apps: match request.feels_confident_with_apps {
-            AppConfidence::Low => recommender::Confidence::Low,
-            AppConfidence::Medium => recommender::Confidence::Medium,
-            AppConfidence::High => recommender::Confidence::High,
+            AppConfidence::Low => recommender::AppConfidence::Low,
+            AppConfidence::Medium => recommender::AppConfidence::Medium,
+            AppConfidence::High => recommender::AppConfidence::High,
         },
         age_range: match request.age_range {
             AgeRange::From18To30 => recommender::AgeRange::From18To30,

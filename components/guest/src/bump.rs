@@ -1,29 +1,28 @@
-//! A bump allocator: it hands out what follows the linker's data and never takes anything back.
+//! A bump allocator over the memory after the linker's data. It never frees.
 //!
-//! Everything fits behind the stack in the first 64 KiB page, so a single decision does not grow
-//! memory; a batch does. Not for threads: wasm guests have one.
+//! Stack, data and the allocations of one decision fit in the first 64 KiB page, so only a batch grows
+//! memory. Not thread-safe: wasm guests have one thread.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::arch::wasm32::{memory_grow, memory_size};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Bytes of a wasm page.
 const PAGE_BYTES: usize = 64 * 1024;
-/// The only linear memory.
+/// Index of the only linear memory.
 const MEMORY: u32 = 0;
-/// What `memory.grow` answers when the host refuses.
+/// Result of a failed `memory.grow`.
 const REFUSED: usize = usize::MAX;
 
 unsafe extern "C" {
-    /// Where the linker's data ends. A symbol whose address is meant, not its value.
+    /// The end of the linker's data. Only the address of this symbol has a meaning.
     static __heap_base: u8;
 }
 
 #[global_allocator]
 static HEAP: Bump = Bump { next: AtomicUsize::new(0) };
 
-/// Addresses from `next` on are free; 0 means that nothing was handed out yet.
+/// Addresses from `next` up are free; 0 before the first allocation.
 struct Bump {
     next: AtomicUsize,
 }
@@ -36,11 +35,11 @@ impl Bump {
         }
     }
 
-    /// Hands out everything below `end`, growing memory when needed. False when it cannot grow.
+    /// Allocates everything below `end`, growing memory if necessary. False if memory cannot grow.
     fn extend_to(&self, end: usize) -> bool {
         let pages = memory_size::<MEMORY>();
-        let wanted = end.div_ceil(PAGE_BYTES);
-        if wanted > pages && memory_grow::<MEMORY>(wanted - pages) == REFUSED {
+        let needed = end.div_ceil(PAGE_BYTES);
+        if needed > pages && memory_grow::<MEMORY>(needed - pages) == REFUSED {
             return false;
         }
         self.next.store(end, Relaxed);
@@ -48,8 +47,8 @@ impl Bump {
     }
 }
 
-// SAFETY: blocks never overlap, because `next` only rises and a block starts at or above the `next`
-// that it found; a block is aligned as asked and lies inside the memory that `extend_to` secured.
+// SAFETY: blocks never overlap, because `next` never decreases and a block starts at or above it; a
+// block has the requested alignment and lies inside the memory that `extend_to` ensured.
 unsafe impl GlobalAlloc for Bump {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let start = self.next().checked_next_multiple_of(layout.align());
@@ -62,8 +61,8 @@ unsafe impl GlobalAlloc for Bump {
 
     unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
 
-    /// The last block grows or shrinks in place, so that a growing vector does not leave its
-    /// former selves behind; any other moves.
+    /// The last block is resized in place, so that a growing vector leaves no copies behind; any other
+    /// block moves.
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let start = block.addr();
         if start + layout.size() == self.next() {
@@ -75,12 +74,12 @@ unsafe impl GlobalAlloc for Bump {
         if size <= layout.size() {
             return block;
         }
-        // SAFETY: the caller promises that `size` rounded up to the alignment does not overflow
-        // isize, which is what a layout asks.
+        // SAFETY: the caller guarantees that `size`, rounded up to the alignment, does not overflow
+        // isize, as a layout requires.
         let moved = unsafe { self.alloc(Layout::from_size_align_unchecked(size, layout.align())) };
         if !moved.is_null() {
-            // SAFETY: `block` holds `layout.size()` bytes, the new block more, and they are
-            // distinct because `alloc` never hands out the same address twice.
+            // SAFETY: `block` holds `layout.size()` bytes and the new block holds more; they are
+            // distinct because `alloc` never returns the same address twice.
             unsafe { core::ptr::copy_nonoverlapping(block, moved, layout.size()) };
         }
         moved

@@ -1,5 +1,5 @@
-//! `cabi_realloc`, the function by which the canonical ABI asks a guest for memory. On this target
-//! the C library would bring it; a guest without one brings its own. Not for guests to call.
+//! `cabi_realloc`, through which the canonical ABI requests memory from a guest. On this target the C
+//! library usually provides it; these guests have none.
 
 use alloc::alloc::{Layout, alloc, realloc};
 use core::arch::wasm32::unreachable;
@@ -7,11 +7,11 @@ use core::ptr::without_provenance_mut;
 
 extern crate alloc;
 
-/// Resizes a block of `old_size` bytes at `old` (none when `old_size` is 0) to `new_size` bytes.
-/// Traps when there is no memory left or the request makes no layout.
+/// Resizes a block of `old_size` bytes at `old` (none if `old_size` is 0) to `new_size` bytes. Traps if
+/// memory is exhausted or the sizes and alignment are not a valid layout.
 ///
 /// # Safety
-/// As the canonical ABI says: `old` came from here with the same `align` and `old_size`.
+/// As the canonical ABI specifies: `old` came from this function with the same `align` and `old_size`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, new_size: usize) -> *mut u8 {
     let (Ok(old_layout), Ok(new_layout)) =
@@ -20,7 +20,7 @@ unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, n
         unreachable()
     };
     let block = if new_size == 0 {
-        // Nothing is stored there, it only has to be aligned and not null.
+        // Never dereferenced; must only be aligned and not null.
         without_provenance_mut(align)
     } else if old_size == 0 {
         // SAFETY: the size is not zero.

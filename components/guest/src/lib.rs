@@ -1,9 +1,9 @@
-//! What a guest without a standard library has to bring along: an allocator, a panic handler and
-//! `cabi_realloc`, through which a host places arguments in a guest's memory.
+//! What a guest without the standard library needs: an allocator, a panic handler, `cabi_realloc`
+//! (through which the host places arguments in the guest's memory), and [`bindings!`].
 //!
-//! The only unsafe code of the components. A guest links it with `use caudal_guest as _;`. Off wasm
-//! the crate is empty, so that the workspace still checks natively. Not for long-lived programs:
-//! memory is never given back, because an instance lives for one decision or one batch.
+//! The only hand-written unsafe code of the components. Memory is never freed, because an instance lives
+//! for one decision or one batch; do not use this in a long-lived program. Off wasm only the macro
+//! remains, so that the workspace still compiles natively.
 #![cfg_attr(target_arch = "wasm32", no_std)]
 #![cfg_attr(
     target_arch = "wasm32",
@@ -15,9 +15,34 @@ mod bump;
 #[cfg(target_arch = "wasm32")]
 mod canonical;
 
-/// A guest's panic is a trap: the host sees it, drops the instance and answers without it.
+/// A guest's panic is a trap: the host discards the instance and the call fails.
 #[cfg(target_arch = "wasm32")]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     core::arch::wasm32::unreachable()
+}
+
+/// Declares a module `bindings` for a world of the WIT package in a folder, and exports the type
+/// `Component`, which implements the world.
+///
+/// ```ignore
+/// caudal_guest::bindings!("../../wit", "risk-scorer");
+/// ```
+#[macro_export]
+macro_rules! bindings {
+    ($wit:literal, $world:literal) => {
+        mod bindings {
+            #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
+            wit_bindgen::generate!({
+                path: $wit,
+                world: $world,
+                disable_run_ctors_once_workaround: true,
+            });
+            // Natively, linkers take the `@` in the exported names for a symbol version.
+            #[cfg(target_arch = "wasm32")]
+            use super::Component;
+            #[cfg(target_arch = "wasm32")]
+            export!(Component with_types_in self);
+        }
+    };
 }

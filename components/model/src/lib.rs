@@ -1,16 +1,16 @@
-//! The pure scoring logic of Caudal's components: facts in, a verdict with its reasons out.
+//! The scoring logic of Caudal's components as pure functions: facts in, a verdict with its reasons out.
 //!
-//! | Module | Decides |
+//! | Module | |
 //! | --- | --- |
 //! | [`risk`] | how risky a transfer is, and why |
 //! | [`nudge`] | whether a person is struggling on a screen |
 //! | [`accessibility`] | which accessibility profile to recommend |
-//! | [`rules`] | whether the bank's policy lets a transfer go on |
-//! | [`curve`] | the logarithm and the logistic curve that the scorers share |
-//! | [`weights`] | the file that carries a trained model's numbers |
+//! | [`rules`] | whether the bank's policy permits a transfer |
+//! | [`curve`] | the logarithm and the logistic function shared by the scorers |
+//! | [`weights`] | the file format of a trained model's coefficients |
 //!
-//! Serving and training call the same functions, so a feature cannot mean two things. This crate is
-//! not for WIT types (the glue crates convert), nor for files, clocks, randomness or the network:
+//! Serving and training call the same functions, so a feature cannot mean two things. There are no
+//! WIT types here (the component crates convert), and no files, clocks, randomness or network access:
 //! the same facts give the same bits on every machine.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -24,21 +24,21 @@ pub mod risk;
 pub mod rules;
 pub mod weights;
 
-/// A request that a scorer refuses, because a fact is outside its documented range.
+/// Rejects a request because a fact is outside its documented range.
 ///
-/// A host checks ranges before it calls, so this is a last line and not the validation of an API.
+/// The host checks ranges before it calls a component, so this is a last line of defence, not the
+/// validation of an API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// The offending field in the spelling of the HTTP API, for example `hour_of_day`.
+    /// Name of the field in the HTTP API, for example `hour_of_day`.
     pub field: &'static str,
-    /// Machine-readable; `out-of-range` for every refusal so far.
+    /// Machine-readable; so far always `out-of-range`.
     pub code: &'static str,
-    /// One English sentence for people.
+    /// One English sentence.
     pub detail: &'static str,
 }
 
 impl Invalid {
-    /// A fact outside its range.
     pub(crate) const fn out_of_range(field: &'static str, detail: &'static str) -> Self {
         Self { field, code: "out-of-range", detail }
     }

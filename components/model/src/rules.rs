@@ -1,66 +1,61 @@
-//! The bank's policy on transfers: which rules one transfer breaks, and how statuses move.
+//! The bank's policy on transfers: which rules a transfer violates, and the transitions of its status.
 //!
-//! Policy only. That money is conserved and that a balance covers its debit is also fixed in the
-//! ledger core and in the database; this module can refuse a transfer, and can never create money.
+//! This is policy only: the ledger and the database enforce that money is conserved and that a balance
+//! covers its debit. These rules can reject a transfer but never create money.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Centavos in a peso.
 const CENTAVOS_PER_PESO: u64 = 100;
-/// The risk level that asks for an acknowledgment.
+/// The risk level that requires an acknowledgment.
 const LEVEL_TO_ACKNOWLEDGE: &str = "high";
 
-/// Facts about one transfer. Money is in centavos of MXN.
+/// Facts about one transfer. Amounts are in centavos of MXN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts<'a> {
-    /// Amount, > 0.
+    /// > 0.
     pub amount: i64,
-    /// What the debited account can spend.
+    /// Available balance of the debited account.
     pub available: i64,
-    /// What the user already sent today, this transfer not included.
+    /// Total that the user has sent today, excluding this transfer.
     pub day_total: i64,
-    /// Limit for one transfer, when there is one.
     pub per_transfer_limit: Option<i64>,
-    /// Limit for one day, when there is one.
     pub per_day_limit: Option<i64>,
-    /// Seconds since the beneficiary was saved.
+    /// Time since the beneficiary was saved.
     pub beneficiary_age_seconds: u64,
-    /// Seconds that a new beneficiary has to wait; 0 for none.
+    /// Waiting period of a new beneficiary; 0 if there is none.
     pub cooling_seconds: u64,
-    /// The beneficiary's account number is the debited account's own.
+    /// The beneficiary's account is the debited account.
     pub same_account: bool,
-    /// Hour in Mexico City, 0 to 23. No rule of this version looks at it.
+    /// Hour in Mexico City, 0 to 23. No rule of this version uses it.
     pub local_hour: u8,
-    /// `low`, `medium` or `high`, when the host scored the transfer.
+    /// `low`, `medium` or `high` if the host scored the transfer.
     pub risk_level: Option<&'a str>,
-    /// The person acknowledged that risk.
+    /// The person has acknowledged that risk.
     pub acknowledged: bool,
 }
 
-/// One broken rule.
+/// A rule that the transfer violates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// Problem code of the HTTP API, for example `insufficient-funds`.
     pub code: &'static str,
-    /// One English sentence for people.
+    /// One English sentence.
     pub detail: String,
 }
 
-/// The decision on one transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The transfer may go on.
     Accepted,
-    /// It may not; at least one violation, the gravest first.
+    /// At least one violation, the most serious first.
     Rejected(Vec<Violation>),
 }
 
 /// Decides on one transfer.
 ///
-/// Violations come in a fixed order, the gravest first: the same account, funds, limits, cooling,
-/// risk. Sums saturate, so no amount is too large to be refused.
+/// Violations are ordered by seriousness: same account, funds, limits, waiting period, risk. Sums
+/// saturate, so no amount is too large to be rejected.
 #[must_use]
 pub fn decide(facts: &Facts<'_>) -> Verdict {
     let violations: Vec<Violation> = [
@@ -77,10 +72,9 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
     if violations.is_empty() { Verdict::Accepted } else { Verdict::Rejected(violations) }
 }
 
-/// The status that follows `status` on `event`; none when the event does not apply.
+/// The status that follows `status` on `event`, or `None` if the event does not apply.
 ///
-/// Only `pending` moves: to `completed` when settled, to `failed` when rejected. A settled transfer
-/// is final, and money that comes back later is a new credit.
+/// Only `pending` changes. A completed transfer is final: money returned later is a new credit.
 #[must_use]
 pub fn transition(status: &str, event: &str) -> Option<&'static str> {
     match (status, event) {
@@ -109,8 +103,8 @@ fn insufficient_funds(facts: &Facts<'_>) -> Option<Violation> {
     })
 }
 
-/// The limit of one transfer. Its lower end is always in force: a host never sends an amount of
-/// zero or less, and if one did, accepting it would be the worst answer.
+/// The limit of one transfer. Amounts of zero or less are always rejected: no host sends one, and
+/// accepting it would be the worst answer.
 fn transfer_limit(facts: &Facts<'_>) -> Option<Violation> {
     const CODE: &str = "limit-exceeded";
     if facts.amount <= 0 {
@@ -156,7 +150,7 @@ fn risk(facts: &Facts<'_>) -> Option<Violation> {
     })
 }
 
-/// A waiting time for people: seconds below a minute, else whole minutes rounded up.
+/// A duration in words: seconds below a minute, otherwise minutes, rounded up.
 fn wait(seconds: u64) -> String {
     const SECONDS_PER_MINUTE: u64 = 60;
     let (count, unit) = if seconds < SECONDS_PER_MINUTE {
@@ -168,9 +162,8 @@ fn wait(seconds: u64) -> String {
     format!("{count} {unit}{plural} more")
 }
 
-/// Centavos as people write pesos: `-$1,234.50 MXN`.
+/// Formats centavos as in `-$1,234.50 MXN`.
 fn mxn(centavos: i64) -> String {
-    /// Digits between two thousands separators.
     const GROUP: usize = 3;
     let sign = if centavos < 0 { "-" } else { "" };
     let magnitude = centavos.unsigned_abs();

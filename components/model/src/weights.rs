@@ -1,7 +1,7 @@
-//! The weights file: the numbers of one model version, written by training and read by a component
-//! while it is compiled.
+//! The weights file: the coefficients of one model version, written by training and parsed while a
+//! component is compiled.
 //!
-//! | Bytes | What |
+//! | Bytes | Content |
 //! | --- | --- |
 //! | 8 | magic, `CDLMODEL` |
 //! | 2 | format, 1 |
@@ -12,92 +12,86 @@
 //! | | version, `major.minor.patch` in ASCII; summary, UTF-8 |
 //! | 10 each | entry: parameter, value as an IEEE 754 double |
 //!
-//! Integers and doubles are little-endian. Parameters rise strictly, values are finite, and the
-//! lengths cover the file to its last byte. What a parameter means belongs to the kind:
-//! [`crate::risk::Weights`], [`crate::nudge::Weights`], [`crate::accessibility::Weights`].
+//! Integers and doubles are little-endian. Parameters are strictly increasing, values are finite, and
+//! the lengths account for every byte. The kind defines its parameters: [`crate::risk::Weights`],
+//! [`crate::nudge::Weights`], [`crate::accessibility::Weights`].
 //!
-//! Reading is `const`, so that a component's weights are parsed once, when it is built, and a bad file
-//! does not compile. Not for choosing a model: that is the build script of the components.
+//! Parsing is `const`, so a component's weights are parsed when it is built, and a component with a bad
+//! file does not compile. `components/build.sh` chooses the file.
 
 use alloc::vec::Vec;
 
-/// The first bytes of every weights file.
 pub const MAGIC: [u8; 8] = *b"CDLMODEL";
-/// The format that this code reads and writes.
+/// Format number that this code reads and writes.
 pub const FORMAT: u16 = 1;
-/// Longest version: three numbers and two dots need far less.
+/// Maximum length of a version: three numbers and two dots need far less.
 pub const VERSION_BYTES_MAX: usize = 32;
-/// Longest summary: one sentence, as `describe` promises.
+/// Maximum length of a summary: one sentence, as WIT specifies for `describe`.
 pub const SUMMARY_BYTES_MAX: usize = 200;
-/// Most entries; the largest kind has 18.
+/// Maximum number of entries; the largest kind has 18.
 pub const ENTRIES_MAX: usize = 64;
 
-/// Largest size of a weight, in logits: e^100 to one is certainty, and sums of such weights keep the
-/// digits that the promises of a model are about.
+/// Maximum magnitude of a weight, in logits: odds of e^100 are certainty, and sums of such weights
+/// retain the digits on which a model's guarantees depend.
 pub const WEIGHT_MAX: f64 = 100.0;
 
 /// Magic, format, kind and the three lengths.
 const HEADER_BYTES: usize = 18;
 /// A parameter and its value.
 const ENTRY_BYTES: usize = 10;
-/// Shortest version, `0.0.0`.
+/// Length of `0.0.0`.
 const VERSION_BYTES_MIN: usize = 5;
 
-/// Which scorer a file is for.
+/// The scorer that a file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Kind {
-    /// [`crate::risk`].
     Risk = 1,
-    /// [`crate::nudge`].
     Nudge = 2,
-    /// [`crate::accessibility`].
     Accessibility = 3,
 }
 
-/// Why a file is refused.
+/// The first defect found in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
     /// Shorter than the header.
     Truncated,
-    /// Does not start with [`MAGIC`].
     Magic,
-    /// Another format than [`FORMAT`].
+    /// A format other than [`FORMAT`].
     Format,
-    /// Weights of another kind.
+    /// Weights for another kind of scorer.
     Kind,
-    /// A length outside its bounds, or lengths that do not cover the file exactly.
+    /// A length is out of bounds, or the lengths do not add up to the size of the file.
     Length,
-    /// The version is not three plain decimal numbers with dots, or the summary is no line of UTF-8.
+    /// The version is not `major.minor.patch`, or the summary is not one line of UTF-8.
     Text,
-    /// Parameters do not rise strictly.
+    /// Parameters are not strictly increasing.
     Order,
     /// A value is infinite or not a number.
     Value,
-    /// A parameter that the kind does not have.
+    /// A parameter that the kind does not define.
     Unknown,
     /// The kind lacks one of its parameters.
     Missing,
-    /// The values together break a promise of the model, such as the sign of a coefficient.
+    /// The values violate a guarantee of the model, such as the sign of a coefficient.
     Unsound,
 }
 
-/// A file whose frame is sound: header, lengths, texts, rising parameters, finite values.
+/// A file with a valid header, lengths, texts and entries, whatever its parameters mean.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
     /// Semantic version of the model.
     pub version: &'a str,
     /// One sentence for people.
     pub summary: &'a str,
-    /// Entries, one after another.
     entries: &'a [u8],
 }
 
 impl<'a> File<'a> {
-    /// Reads the frame of a file of a kind.
+    /// Parses the frame of a file.
     ///
     /// # Errors
-    /// [`Malformed`], by the first thing found wrong from the start of the file.
+    /// [`Malformed`]: the first defect from the start of the file.
     pub const fn parse(bytes: &'a [u8], kind: Kind) -> Result<Self, Malformed> {
         if bytes.len() < HEADER_BYTES {
             return Err(Malformed::Truncated);
@@ -151,14 +145,14 @@ impl<'a> File<'a> {
         Ok(file)
     }
 
-    /// How many entries there are.
-    #[expect(clippy::len_without_is_empty, reason = "a file without entries is refused")]
+    /// Number of entries.
+    #[expect(clippy::len_without_is_empty, reason = "a file without entries is malformed")]
     #[must_use]
     pub const fn len(&self) -> usize {
         self.entries.len() / ENTRY_BYTES
     }
 
-    /// A parameter and its value; `index` is below [`File::len`].
+    /// A parameter and its value; `index` must be below [`File::len`].
     #[must_use]
     pub const fn entry(&self, index: usize) -> (u16, f64) {
         let start = index * ENTRY_BYTES;
@@ -172,7 +166,16 @@ impl<'a> File<'a> {
     }
 }
 
-/// Writes a file that [`File::parse`] reads, given texts and entries within their bounds.
+/// Panics on a malformed file, so that a component with one does not compile.
+pub(crate) const fn built_in<W: Copy>(parsed: Result<W, Malformed>) -> W {
+    match parsed {
+        Ok(weights) => weights,
+        Err(Malformed::Kind) => panic!("these weights are for another kind of scorer"),
+        Err(_) => panic!("this weights file is malformed"),
+    }
+}
+
+/// Writes a file that [`File::parse`] accepts, provided that texts and entries are within bounds.
 #[must_use]
 pub fn encode(kind: Kind, version: &str, summary: &str, entries: &[(u16, f64)]) -> Vec<u8> {
     let mut bytes = Vec::from(MAGIC);
@@ -188,7 +191,7 @@ pub fn encode(kind: Kind, version: &str, summary: &str, entries: &[(u16, f64)]) 
     bytes
 }
 
-/// Finite and of a size that a model can have.
+/// Whether a value is finite and at most [`WEIGHT_MAX`] in magnitude.
 pub(crate) const fn is_weight(value: f64) -> bool {
     -WEIGHT_MAX <= value && value <= WEIGHT_MAX
 }
@@ -197,7 +200,7 @@ const fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// Three numbers without leading zeros, with a dot between them.
+/// Whether a text is three numbers without leading zeros, separated by dots.
 const fn is_version(text: &[u8]) -> bool {
     let mut dots = 0;
     let mut start = 0;
@@ -208,7 +211,7 @@ const fn is_version(text: &[u8]) -> bool {
                 dots += 1;
                 start = at + 1;
             }
-            // The digit before is the first of its number.
+            // A second digit is allowed unless the first is zero.
             b'0'..=b'9' if at != start + 1 || text[start] != b'0' => {}
             _ => return false,
         }
@@ -217,7 +220,7 @@ const fn is_version(text: &[u8]) -> bool {
     dots == 2 && at > start
 }
 
-/// No control character, so that a summary stays on one line wherever it is shown.
+/// Whether a text has no control characters, so that a summary stays on one line.
 const fn is_line(text: &[u8]) -> bool {
     let mut at = 0;
     while at < text.len() {

@@ -1,7 +1,7 @@
 //! Accessibility: the specification's guidance by hand, confidence, and what is never said.
 
 use caudal_model::accessibility::{
-    self as recommender, AgeRange, Assessment, Confidence, Language, NudgingLevel, Request, SUGGESTION_BELOW, Theme,
+    self as recommender, AgeRange, AppConfidence, Assessment, Language, NudgingLevel, Request, SUGGESTION_BELOW, Theme,
     Weights,
 };
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn at_ease() -> Request {
     Request {
         can_read_small_text: true,
         uses_screen_reader: false,
-        feels_confident_with_apps: Confidence::High,
+        feels_confident_with_apps: AppConfidence::High,
         age_range: AgeRange::From18To30,
         avg_time_per_screen_seconds: 20,
         total_validation_errors: 0,
@@ -105,8 +105,8 @@ fn low_confidence_errors_or_help_raise_nudging() {
     let e = at_ease();
     for (request, level) in [
         (e, NudgingLevel::Medium),
-        (Request { feels_confident_with_apps: Confidence::Medium, ..e }, NudgingLevel::Medium),
-        (Request { feels_confident_with_apps: Confidence::Low, ..e }, NudgingLevel::High),
+        (Request { feels_confident_with_apps: AppConfidence::Medium, ..e }, NudgingLevel::Medium),
+        (Request { feels_confident_with_apps: AppConfidence::Low, ..e }, NudgingLevel::High),
         (Request { total_validation_errors: 2, requested_help_count: 1, ..e }, NudgingLevel::Medium),
         (Request { total_validation_errors: 3, ..e }, NudgingLevel::High),
         (Request { requested_help_count: 2, ..e }, NudgingLevel::High),
@@ -118,7 +118,7 @@ fn low_confidence_errors_or_help_raise_nudging() {
 
 #[test]
 fn explanations_quote_the_answers() {
-    let small = Request { can_read_small_text: false, feels_confident_with_apps: Confidence::Low, ..at_ease() };
+    let small = Request { can_read_small_text: false, feels_confident_with_apps: AppConfidence::Low, ..at_ease() };
     assert_eq!(
         assess(&small).explanation,
         [
@@ -139,7 +139,7 @@ fn explanations_quote_the_answers() {
 
 fn any_person() -> impl Strategy<Value = Request> {
     use AgeRange::{From18To30, From31To50, From51To60, Over60};
-    let confidence = prop::sample::select(vec![Confidence::Low, Confidence::Medium, Confidence::High]);
+    let confidence = prop::sample::select(vec![AppConfidence::Low, AppConfidence::Medium, AppConfidence::High]);
     let age = prop::sample::select(vec![From18To30, From31To50, From51To60, Over60]);
     let language = prop::sample::select(vec![Language::EsMx, Language::En]);
     let count = || prop_oneof![4 => 0..6_u32, 1 => any::<u32>()];

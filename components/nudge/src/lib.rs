@@ -1,32 +1,17 @@
-//! The nudge scorer as a component: converts between WIT and [`caudal_model::nudge`], nothing else.
+//! The nudge scorer as a component: converts between the WIT types and [`caudal_model::nudge`].
 #![cfg_attr(target_arch = "wasm32", no_std)]
 
 extern crate alloc;
 
 use alloc::vec::Vec;
 
-#[cfg(target_arch = "wasm32")]
-use caudal_guest as _;
 use caudal_model::nudge::{self, Nudge};
 
 use bindings::exports::caudal::scoring::model::{self, Invalid};
 use bindings::exports::caudal::scoring::nudge::{Assessment, Guest, NudgeType, Request};
 
-mod bindings {
-    #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
-    wit_bindgen::generate!({
-        path: "../../wit",
-        world: "nudge-scorer",
-        disable_run_ctors_once_workaround: true,
-    });
-    // Elsewhere a linker takes the `@` in the exported names for a symbol version.
-    #[cfg(target_arch = "wasm32")]
-    use super::Component;
-    #[cfg(target_arch = "wasm32")]
-    export!(Component with_types_in self);
-}
+caudal_guest::bindings!("../../wit", "nudge-scorer");
 
-/// The model of this build, read while it is compiled.
 const WEIGHTS: nudge::Weights<'static> = nudge::Weights::built_in(include_bytes!(env!("CAUDAL_NUDGE_WEIGHTS")));
 
 struct Component;

@@ -1,32 +1,17 @@
-//! The risk scorer as a component: converts between WIT and [`caudal_model::risk`], nothing else.
+//! The risk scorer as a component: converts between the WIT types and [`caudal_model::risk`].
 #![cfg_attr(target_arch = "wasm32", no_std)]
 
 extern crate alloc;
 
 use alloc::vec::Vec;
 
-#[cfg(target_arch = "wasm32")]
-use caudal_guest as _;
 use caudal_model::risk;
 
 use bindings::exports::caudal::scoring::model::{self, Invalid};
 use bindings::exports::caudal::scoring::risk::{Assessment, Contribution, Guest, Level, Request};
 
-mod bindings {
-    #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
-    wit_bindgen::generate!({
-        path: "../../wit",
-        world: "risk-scorer",
-        disable_run_ctors_once_workaround: true,
-    });
-    // Elsewhere a linker takes the `@` in the exported names for a symbol version.
-    #[cfg(target_arch = "wasm32")]
-    use super::Component;
-    #[cfg(target_arch = "wasm32")]
-    export!(Component with_types_in self);
-}
+caudal_guest::bindings!("../../wit", "risk-scorer");
 
-/// The model of this build, read while it is compiled.
 const WEIGHTS: risk::Weights<'static> = risk::Weights::built_in(include_bytes!(env!("CAUDAL_RISK_WEIGHTS")));
 
 struct Component;

@@ -1,6 +1,6 @@
-//! Accessibility: data, fit, measures, card, golden cases.
+//! Accessibility models.
 
-pub mod card;
+pub(crate) mod card;
 pub mod evaluation;
 pub mod fit;
 pub mod generator;

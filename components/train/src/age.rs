@@ -1,47 +1,15 @@
-//! Ages of the made-up people: who they are a share of, for slices and for pace. Models of risk and
-//! nudges are not shown an age.
+//! Ages of the synthetic people, for slices and for their pace. Risk and nudge models do not see them.
 
-use serde::{Deserialize, Serialize};
+use caudal_model::accessibility::AgeRange;
 
 use crate::random::Random;
 
-/// Age ranges of the HTTP API, in rising order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum AgeRange {
-    /// 18 to 30.
-    #[serde(rename = "18_30")]
-    From18To30,
-    /// 31 to 50.
-    #[serde(rename = "31_50")]
-    From31To50,
-    /// 51 to 60.
-    #[serde(rename = "51_60")]
-    From51To60,
-    /// Over 60.
-    #[serde(rename = "60_plus")]
-    Over60,
-}
+/// In ascending order.
+pub const ALL: [AgeRange; 4] = [AgeRange::From18To30, AgeRange::From31To50, AgeRange::From51To60, AgeRange::Over60];
 
-impl AgeRange {
-    /// In rising order.
-    pub const ALL: [Self; 4] = [Self::From18To30, Self::From31To50, Self::From51To60, Self::Over60];
+/// The share of each range among the people of the generators; made up.
+pub(crate) const SHARES: [f64; 4] = [0.28, 0.40, 0.18, 0.14];
 
-    /// Share of each among the people of the generators; made up.
-    pub const SHARES: [f64; 4] = [0.28, 0.40, 0.18, 0.14];
-
-    /// One of them, as often as its share.
-    pub fn drawn(random: &mut Random) -> Self {
-        Self::ALL[random.weighted(&Self::SHARES)]
-    }
-
-    /// Its code in the HTTP API.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::From18To30 => "18_30",
-            Self::From31To50 => "31_50",
-            Self::From51To60 => "51_60",
-            Self::Over60 => "60_plus",
-        }
-    }
+pub(crate) fn draw(random: &mut Random) -> AgeRange {
+    ALL[random.weighted(&SHARES)]
 }

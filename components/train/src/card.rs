@@ -1,5 +1,4 @@
-//! Model cards: what a model is, what it was measured to do, and what it is not for. One value, two
-//! forms: Markdown for people and JSON for programs. Tables are also what the commands print.
+//! Model cards in Markdown and JSON. The commands print the same tables.
 
 use std::fmt::Write as _;
 
@@ -8,106 +7,93 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::metrics::{Interval, Reference, Reliability};
 
-/// Digits after the point of every figure; the intervals are wider.
+/// Decimals of every figure; the intervals are wider.
 const DIGITS: usize = 4;
 
-/// Everything that a card says.
+/// A model card. Its fields are those of `card.json`.
 #[derive(Debug, serde::Serialize)]
-pub struct Card {
-    /// For example `risk-2`.
-    pub model: &'static str,
-    /// Kind of component.
-    pub kind: &'static str,
-    /// Semantic version.
-    pub version: String,
-    /// One sentence.
-    pub summary: String,
-    /// What it is for, and how it works.
-    pub purpose: Vec<String>,
-    /// What it was trained and measured on.
-    pub data: Data,
-    /// The weights file.
-    pub weights: Weights,
-    /// Figures.
-    pub tables: Vec<Table>,
-    /// Curves of the plot beside the card.
-    pub calibration: Vec<Reliability>,
-    /// How the facts lay in the rows it was fitted to, for telling whether they moved since.
-    pub reference: Vec<Reference>,
-    /// What it cannot do.
-    pub limits: Vec<String>,
-    /// What it must not be used for.
-    pub misuse: Vec<String>,
+pub(crate) struct Card {
+    pub(crate) model: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) version: String,
+    pub(crate) summary: String,
+    pub(crate) purpose: Vec<&'static str>,
+    pub(crate) data: Data,
+    pub(crate) weights: Weights,
+    pub(crate) tables: Vec<Table>,
+    /// The curves of the plot.
+    pub(crate) calibration: Vec<Reliability>,
+    /// Distributions of the facts in the training rows, for detecting drift.
+    pub(crate) reference: Vec<Reference>,
+    pub(crate) limits: Vec<&'static str>,
+    pub(crate) misuse: Vec<&'static str>,
 }
 
-/// Where rows came from.
-#[derive(Debug, serde::Serialize)]
-pub struct Data {
-    /// Name and version of the process that made them.
-    pub generator: &'static str,
-    /// Seed of that process.
-    pub seed: u64,
-    /// Rows that the weights were fitted to.
-    pub training: Sample,
-    /// Rows that every figure is about.
-    pub held_out: Sample,
-    /// How the process works, and what is made up.
-    pub notes: Vec<String>,
+/// The text of a card.
+pub(crate) struct Text {
+    /// What the model is for, and how it works.
+    pub(crate) purpose: Vec<&'static str>,
+    /// How the data were generated.
+    pub(crate) notes: Vec<&'static str>,
+    /// What the model cannot do.
+    pub(crate) limits: Vec<&'static str>,
+    /// What the model must not be used for.
+    pub(crate) misuse: Vec<&'static str>,
 }
 
-/// Some rows.
+/// The origin of the rows.
 #[derive(Debug, serde::Serialize)]
-pub struct Sample {
-    /// How many.
-    pub rows: usize,
-    /// Of their CSV form, as `generate` writes it.
-    pub sha256: String,
+pub(crate) struct Data {
+    /// Name and version of the generator.
+    pub(crate) generator: &'static str,
+    pub(crate) seed: u64,
+    pub(crate) training: Sample,
+    /// The rows behind every figure.
+    pub(crate) held_out: Sample,
+    pub(crate) notes: Vec<&'static str>,
 }
 
-/// A weights file.
 #[derive(Debug, serde::Serialize)]
-pub struct Weights {
-    /// Its length.
-    pub bytes: usize,
-    /// Of its bytes. The component built from it has a hash of its own.
-    pub sha256: String,
+pub(crate) struct Sample {
+    pub(crate) rows: usize,
+    /// Hash of the rows as CSV, as `generate` writes them.
+    pub(crate) sha256: String,
 }
 
-/// Figures in rows.
+/// A weights file. The component that is built from it has another hash.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct Weights {
+    pub(crate) bytes: usize,
+    pub(crate) sha256: String,
+}
+
 #[derive(Debug, serde::Serialize)]
 pub struct Table {
     /// Stable, for programs.
     pub id: &'static str,
-    /// For people.
     pub title: &'static str,
-    /// How to read it; may be empty.
+    /// How to read the table; may be empty.
     pub note: String,
-    /// Heads of the columns.
     pub columns: Vec<&'static str>,
-    /// As many cells as columns in each.
+    /// Each has as many cells as there are columns.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// One cell of a table.
 #[derive(Clone, Debug)]
 pub enum Cell {
-    /// Words.
     Text(String),
-    /// A number of things.
     Count(usize),
-    /// A figure.
+    /// Printed with [`DIGITS`] decimals.
     Figure(f64),
-    /// A number that is exact, printed with all its digits.
+    /// Printed with all its digits.
     Exact(f64),
-    /// A figure with its interval.
     Interval(Interval),
-    /// Does not apply.
+    /// Not applicable.
     None,
 }
 
 impl Cell {
-    /// Words.
-    pub fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
@@ -115,16 +101,16 @@ impl Cell {
         match self {
             Self::Text(text) => text.clone(),
             Self::Count(count) => grouped(*count),
-            Self::Figure(value) => format!("{:.DIGITS$}", plain(*value)),
+            Self::Figure(value) => format!("{:.DIGITS$}", rounded(*value)),
             Self::Exact(value) => format!("{value}"),
             Self::Interval(Interval { value, low, high }) => {
-                format!("{:.DIGITS$} ({:.DIGITS$} to {:.DIGITS$})", plain(*value), plain(*low), plain(*high))
+                format!("{:.DIGITS$} ({:.DIGITS$} to {:.DIGITS$})", rounded(*value), rounded(*low), rounded(*high))
             }
             Self::None => "–".to_owned(),
         }
     }
 
-    fn is_words(&self) -> bool {
+    fn is_text(&self) -> bool {
         matches!(self, Self::Text(_))
     }
 }
@@ -134,38 +120,36 @@ impl Serialize for Cell {
         match self {
             Self::Text(text) => serializer.serialize_str(text),
             Self::Count(count) => serializer.serialize_u64(*count as u64),
-            Self::Figure(value) => serializer.serialize_f64(plain(*value)),
+            Self::Figure(value) => serializer.serialize_f64(rounded(*value)),
             Self::Exact(value) => serializer.serialize_f64(*value),
             Self::Interval(Interval { value, low, high }) => {
-                Interval { value: plain(*value), low: plain(*low), high: plain(*high) }.serialize(serializer)
+                Interval { value: rounded(*value), low: rounded(*low), high: rounded(*high) }.serialize(serializer)
             }
             Self::None => serializer.serialize_none(),
         }
     }
 }
 
-/// To the digits that are printed, and never minus zero.
-fn plain(value: f64) -> f64 {
+/// Rounded to [`DIGITS`] decimals, and never negative zero.
+fn rounded(value: f64) -> f64 {
     const TEN_THOUSANDTHS: f64 = 1e4;
     libm::round(value * TEN_THOUSANDTHS) / TEN_THOUSANDTHS + 0.0
 }
 
 /// `1234567` as `1,234,567`.
-#[must_use]
-pub fn grouped(count: usize) -> String {
+pub(crate) fn grouped(count: usize) -> String {
     HumanCount(count as u64).to_string()
 }
 
 impl Table {
-    /// Title, note and a table whose columns are aligned also where it is read as plain text.
-    #[must_use]
-    pub fn markdown(&self) -> String {
+    /// Title, note and table, with aligned columns.
+    pub(crate) fn markdown(&self) -> String {
         let mut text = format!("## {}\n\n", self.title);
         if !self.note.is_empty() {
             let _ = write!(text, "{}\n\n", self.note);
         }
         let cells: Vec<Vec<String>> = self.rows.iter().map(|row| row.iter().map(Cell::markdown).collect()).collect();
-        let words = |column: usize| self.rows.iter().all(|row| row[column].is_words());
+        let is_text = |column: usize| self.rows.iter().all(|row| row[column].is_text());
         let width = |column: usize| {
             let widths = cells.iter().map(|row| row[column].chars().count());
             widths.chain([self.columns[column].chars().count(), 3]).max().unwrap_or_default()
@@ -173,14 +157,14 @@ impl Table {
         let line = |cell: &dyn Fn(usize) -> String| {
             let padded = |column: usize| {
                 let (cell, width) = (cell(column), width(column));
-                if words(column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                if is_text(column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
             };
             let cells: Vec<_> = (0..self.columns.len()).map(padded).collect();
             format!("| {} |\n", cells.join(" | "))
         };
         text += &line(&|column| self.columns[column].to_owned());
         let rules: Vec<_> = (0..self.columns.len())
-            .map(|column| if words(column) { "-".repeat(width(column)) } else { "-".repeat(width(column) - 1) + ":" })
+            .map(|column| if is_text(column) { "-".repeat(width(column)) } else { "-".repeat(width(column) - 1) + ":" })
             .collect();
         let _ = writeln!(text, "| {} |", rules.join(" | "));
         for row in &cells {
@@ -191,15 +175,13 @@ impl Table {
 }
 
 impl Card {
-    /// The card for people.
-    #[must_use]
-    pub fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self) -> String {
         let mut text = format!("# {} {}\n\n{}\n", self.model, self.version, self.summary);
         list(&mut text, "What it is for", &self.purpose);
         let _ = write!(
             text,
-            "\n## Data\n\n- Made by `{}`, seed {}: no person's data.\n- Fitted to {} rows (sha256 `{}`), measured on {} \
-             others (sha256 `{}`).\n",
+            "\n## Data\n\n- Generated by `{}`, seed {}: no data of real people.\n- Fitted to {} rows (SHA-256 `{}`), \
+             measured on {} others (SHA-256 `{}`).\n",
             self.data.generator,
             self.data.seed,
             grouped(self.data.training.rows),
@@ -210,8 +192,8 @@ impl Card {
         for note in &self.data.notes {
             let _ = writeln!(text, "- {note}");
         }
-        let _ = writeln!(text, "- Weights: {} bytes, sha256 `{}`.", self.weights.bytes, self.weights.sha256);
-        text += "- `make train` makes all of it again, byte for byte.\n";
+        let _ = writeln!(text, "- Weights: {} bytes, SHA-256 `{}`.", self.weights.bytes, self.weights.sha256);
+        text += "- `make train` reproduces all of this, byte for byte.\n";
         for table in &self.tables {
             let _ = write!(text, "\n{}", table.markdown());
             if table.id == "calibration" {
@@ -223,16 +205,12 @@ impl Card {
         text
     }
 
-    /// The card for programs.
-    ///
-    /// # Errors
-    /// None in practice: a card is plain data.
-    pub fn json(&self) -> serde_json::Result<String> {
+    pub(crate) fn json(&self) -> serde_json::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 }
 
-fn list(text: &mut String, title: &str, items: &[String]) {
+fn list(text: &mut String, title: &str, items: &[&str]) {
     let _ = write!(text, "\n## {title}\n\n");
     for item in items {
         let _ = writeln!(text, "- {item}");

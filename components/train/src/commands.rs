@@ -1,28 +1,31 @@
-//! The command line. Results go to stdout, progress to stderr.
-#![expect(clippy::print_stdout, reason = "printing is what these commands are for")]
+//! The command line. Results go to standard output, progress to standard error.
+#![expect(clippy::print_stdout, reason = "these commands print their results")]
 
 mod explain;
 mod psi;
 
 use std::fs;
-use std::io::stdout;
+use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Parser, Subcommand};
+use serde::de::DeserializeOwned;
 
 use crate::card::Table;
+use crate::data::{self, Facts, Row};
 use crate::model::{Kind, Model};
 use crate::pipeline::{self, HELD_OUT_ROWS, SEED, Stream, TRAINING_ROWS};
+use crate::random::Random;
 use crate::risk::evaluation::Evaluation;
 use crate::risk::fit::{RISK_1, RISK_2};
-use crate::{accessibility, data, nudge, risk};
+use crate::{accessibility, nudge, risk};
 
-/// Train Caudal's models: data, weights, cards, golden cases.
+/// Trains Caudal's models: data, weights, cards, golden cases.
 #[derive(Debug, Parser)]
 #[command(name = "caudal-train", version)]
 pub struct Command {
-    /// Root of the project, whose models are read and written
+    /// Root of the repository that contains the models
     #[arg(long, default_value = ".", global = true)]
     root: PathBuf,
     #[command(subcommand)]
@@ -31,96 +34,86 @@ pub struct Command {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Make every model again: weights, cards, plots, golden cases
+    /// Train every model: weights, cards, plots, golden cases
     All,
-    /// Make labelled rows, as CSV
+    /// Generate labelled rows as CSV
     Generate {
-        /// What the rows are about
         #[arg(long)]
         kind: Kind,
-        /// How many
         #[arg(long, default_value_t = 1000)]
         rows: usize,
-        /// Another seed, other rows
         #[arg(long, default_value_t = SEED)]
         seed: u64,
-        /// File to write, instead of standard output
+        /// File to write (default: standard output)
         #[arg(long)]
         output: Option<PathBuf>,
     },
-    /// Fit a model's weights to rows, and write the weights file
+    /// Fit a model to rows and write its weights file
     Fit {
-        /// Which model
         #[arg(long)]
         model: Model,
-        /// Labelled rows, as `generate` writes them, instead of the generated ones
+        /// Labelled rows, in the format of `generate` (default: the training rows)
         #[arg(long)]
         input: Option<PathBuf>,
         /// File to write
         #[arg(long)]
         output: PathBuf,
     },
-    /// Measure a model on rows: results with intervals, calibration, slices
+    /// Evaluate a model on rows: results with intervals, calibration, slices
     Evaluate {
-        /// Which model
         #[arg(long)]
         model: Model,
-        /// Weights, instead of the model's own
+        /// Weights file (default: that of the model)
         #[arg(long)]
         weights: Option<PathBuf>,
-        /// Labelled rows, instead of the held-out ones
+        /// Labelled rows (default: the held-out rows)
         #[arg(long)]
         input: Option<PathBuf>,
     },
-    /// Show how one verdict comes about
+    /// Explain one verdict: every contribution to it
     Explain {
-        /// Which model
         #[arg(long)]
         model: Model,
-        /// Weights, instead of the model's own
+        /// Weights file (default: that of the model)
         #[arg(long)]
         weights: Option<PathBuf>,
-        /// A request as JSON, the body of the HTTP API; `-` for standard input
+        /// The body of an HTTP request as JSON; `-` for standard input
         #[arg(long, default_value = "-")]
         input: PathBuf,
     },
-    /// Population stability of what a model sees and says, between two files of rows
+    /// Population stability index of features and score between two files of rows
     Psi {
-        /// Which model
         #[arg(long)]
         model: Model,
-        /// Weights, instead of the model's own
+        /// Weights file (default: that of the model)
         #[arg(long)]
         weights: Option<PathBuf>,
-        /// Rows as they were
+        /// Earlier rows, in the format of `generate`
         #[arg(long)]
         reference: PathBuf,
-        /// Rows as they are
+        /// Later rows
         #[arg(long)]
         observed: PathBuf,
     },
-    /// Find the cut-offs of a risk score that cost the least
+    /// Find the cut-offs of a risk score with the lowest cost
     Threshold {
-        /// Which model
         #[arg(long, default_value = "risk-2")]
         model: Model,
-        /// Weights, instead of the model's own
+        /// Weights file (default: that of the model)
         #[arg(long)]
         weights: Option<PathBuf>,
-        /// CSV: `severity,low,medium,high`, then what each level costs for each severity
+        /// CSV with the header `severity,low,medium,high` and a line for each severity: the cost of each level
         #[arg(long)]
         cost_matrix: PathBuf,
-        /// Labelled rows, instead of the held-out ones
+        /// Labelled rows (default: the held-out rows)
         #[arg(long)]
         input: Option<PathBuf>,
     },
 }
 
 impl Command {
-    /// Does what the command line asks.
-    ///
     /// # Errors
-    /// With the file or the value that is at fault.
+    /// Name the file or the value at fault.
     pub fn run(self) -> Result<()> {
         let root = self.root.as_path();
         match self.action {
@@ -143,82 +136,79 @@ impl Command {
 
 fn bytes(model: Model, given: Option<PathBuf>, root: &Path) -> Result<Vec<u8>> {
     let path = given.unwrap_or_else(|| model.weights(root));
-    fs::read(&path).with_context(|| format!("{}", path.display()))
+    fs::read(&path).with_context(|| path.display().to_string())
 }
 
-/// What was wrong with a weights file, as an error.
 fn malformed(reason: caudal_model::weights::Malformed) -> anyhow::Error {
-    anyhow::anyhow!("the weights are malformed: {reason:?}")
-}
-
-/// Rows of risk, from a file or made.
-fn risk_rows(input: Option<&Path>, stream: Stream, rows: usize) -> Result<Vec<risk::generator::Row>> {
-    match input {
-        Some(path) => data::read(path, |record: risk::rows::Record| record.try_into()),
-        None => Ok(risk::generator::generate(rows, &mut stream.random(SEED))),
+    use caudal_model::weights::Malformed;
+    match reason {
+        Malformed::Kind => anyhow::anyhow!("these weights are for another kind of model"),
+        reason => anyhow::anyhow!("the weights file is malformed: {reason:?}"),
     }
 }
 
-fn nudge_rows(input: Option<&Path>, stream: Stream, rows: usize) -> Result<Vec<nudge::generator::Row>> {
+/// Rows from a file, or else generated.
+fn rows<F: Facts, L: DeserializeOwned>(
+    input: Option<&Path>,
+    generate: fn(usize, &mut Random) -> Vec<Row<F, L>>,
+    (stream, count): (Stream, usize),
+) -> Result<Vec<Row<F, L>>> {
     match input {
-        Some(path) => data::read(path, nudge::generator::Row::checked),
-        None => Ok(nudge::generator::generate(rows, &mut stream.random(SEED))),
+        Some(path) => data::read(path),
+        None => Ok(generate(count, &mut stream.random(SEED))),
     }
 }
 
-fn accessibility_rows(input: Option<&Path>, stream: Stream, rows: usize) -> Result<Vec<accessibility::generator::Row>> {
-    match input {
-        Some(path) => data::read(path, accessibility::generator::Row::checked),
-        None => Ok(accessibility::generator::generate(rows, &mut stream.random(SEED))),
-    }
-}
+const TRAINING: (Stream, usize) = (Stream::Training, TRAINING_ROWS);
+const HELD_OUT: (Stream, usize) = (Stream::HeldOut, HELD_OUT_ROWS);
 
 fn generate(kind: Kind, rows: usize, seed: u64, output: Option<&Path>) -> Result<()> {
     let mut csv = Vec::new();
     let random = &mut Stream::Training.random(seed);
     match kind {
-        Kind::Risk => {
-            let rows = risk::generator::generate(rows, random);
-            data::write(rows.iter().map(risk::rows::Record::from), &mut csv)?;
-        }
-        Kind::Nudge => data::write(nudge::generator::generate(rows, random), &mut csv)?,
-        Kind::Accessibility => data::write(accessibility::generator::generate(rows, random), &mut csv)?,
+        Kind::Risk => data::write(&risk::generator::generate(rows, random), &mut csv)?,
+        Kind::Nudge => data::write(&nudge::generator::generate(rows, random), &mut csv)?,
+        Kind::Accessibility => data::write(&accessibility::generator::generate(rows, random), &mut csv)?,
     }
     match output {
         Some(path) => data::replace(path, &csv).map(drop),
-        None => Ok(std::io::Write::write_all(&mut stdout(), &csv)?),
+        None => Ok(stdout().write_all(&csv)?),
     }
 }
 
 fn fit(model: Model, input: Option<&Path>, output: &Path) -> Result<()> {
-    let (stream, rows) = (Stream::Training, TRAINING_ROWS);
+    let risk_rows = || rows(input, risk::generator::generate, TRAINING);
     let file = match model {
-        Model::Risk1 => risk::fit::fit(&RISK_1, &risk_rows(input, stream, rows)?)?.to_file(),
-        Model::Risk2 => risk::fit::fit(&RISK_2, &risk_rows(input, stream, rows)?)?.to_file(),
-        Model::Nudge1 => nudge::fit::fit(&nudge_rows(input, stream, rows)?)?.weights.to_file(),
-        Model::Accessibility1 => accessibility::fit::fit(&accessibility_rows(input, stream, rows)?)?.to_file(),
+        Model::Risk1 => risk::fit::fit(&RISK_1, &risk_rows()?)?.to_file(),
+        Model::Risk2 => risk::fit::fit(&RISK_2, &risk_rows()?)?.to_file(),
+        Model::Nudge1 => nudge::fit::fit(&rows(input, nudge::generator::generate, TRAINING)?)?.weights.to_file(),
+        Model::Accessibility1 => {
+            accessibility::fit::fit(&rows(input, accessibility::generator::generate, TRAINING)?)?.to_file()
+        }
     };
     data::replace(output, &file)?;
-    println!("{}: {} bytes, sha256 {}", output.display(), file.len(), data::sha256(&file));
+    println!("{}: {} bytes, SHA-256 {}", output.display(), file.len(), data::sha256(&file));
     Ok(())
 }
 
 fn evaluate(model: Model, weights: &[u8], input: Option<&Path>) -> Result<()> {
-    let (stream, rows) = (Stream::HeldOut, HELD_OUT_ROWS);
-    let tables = match model.kind() {
+    let generated = input.is_none();
+    let (tables, _) = match model.kind() {
         Kind::Risk => {
             let weights = caudal_model::risk::Weights::parse(weights).map_err(malformed)?;
-            let rows = risk_rows(input, stream, rows)?;
-            let evaluation = Evaluation::new(&weights, &rows, input.is_none());
-            evaluation.report(model.name(), &[], &mut Stream::Intervals.random(SEED)).tables
+            let rows = rows(input, risk::generator::generate, HELD_OUT)?;
+            let evaluation = Evaluation::new(&weights, &rows, generated);
+            evaluation.report(model.name(), &[], &mut Stream::Intervals.random(SEED))
         }
         Kind::Nudge => {
             let weights = caudal_model::nudge::Weights::parse(weights).map_err(malformed)?;
-            nudge::evaluation::report(&weights, &nudge_rows(input, stream, rows)?, input.is_none()).0
+            let rows = rows(input, nudge::generator::generate, HELD_OUT)?;
+            nudge::evaluation::report(&weights, &rows, generated)
         }
         Kind::Accessibility => {
             let weights = caudal_model::accessibility::Weights::parse(weights).map_err(malformed)?;
-            accessibility::evaluation::report(&weights, &accessibility_rows(input, stream, rows)?, input.is_none()).0
+            let rows = rows(input, accessibility::generator::generate, HELD_OUT)?;
+            accessibility::evaluation::report(&weights, &rows, generated)
         }
     };
     print(&tables);
@@ -227,11 +217,11 @@ fn evaluate(model: Model, weights: &[u8], input: Option<&Path>) -> Result<()> {
 
 fn threshold(model: Model, weights: &[u8], costs: &Path, input: Option<&Path>) -> Result<()> {
     if model.kind() != Kind::Risk {
-        bail!("only risk models have cut-offs to choose; a nudge's are the specification's");
+        bail!("only risk models have cut-offs to choose; those of nudge models are set by the specification");
     }
     let weights = caudal_model::risk::Weights::parse(weights).map_err(malformed)?;
     let costs = risk::threshold::read(costs)?;
-    let rows = risk_rows(input, Stream::HeldOut, HELD_OUT_ROWS)?;
+    let rows = rows(input, risk::generator::generate, HELD_OUT)?;
     let scored: Vec<_> = Evaluation::new(&weights, &rows, false).scored().collect();
     print(&[risk::threshold::table(&scored, &costs)]);
     Ok(())

@@ -1,81 +1,162 @@
-//! Data files: CSV with a head, in the spelling of the HTTP API.
+//! Data files: CSV with a header, with fields named as in the HTTP API.
+
+mod columns;
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
+use csv::StringRecord;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// Rows as CSV.
+use crate::metrics::Reference;
+
+/// Columns that a file may omit.
+const OPTIONAL: [&str; 1] = ["beneficiary_saved_minutes"];
+
+/// One case of a data file.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<F, L> {
+    /// What a model is shown.
+    pub facts: F,
+    /// The outcome, and attributes that no model is shown.
+    pub label: L,
+}
+
+/// The facts of a kind of model.
+pub trait Facts: Serialize + DeserializeOwned {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// If a model would reject these facts.
+    fn check(&self) -> Result<()>;
+}
+
+/// Writes rows as CSV.
 ///
 /// # Errors
-/// When a row is not flat, or the writer fails.
-pub fn write<R: Serialize>(rows: impl IntoIterator<Item = R>, to: impl Write) -> Result<()> {
+/// If the writer fails.
+pub fn write<F: Serialize, L: Serialize>(rows: &[Row<F, L>], to: impl Write) -> Result<()> {
     let mut writer = csv::Writer::from_writer(to);
-    for row in rows {
-        writer.serialize(row)?;
+    for Row { facts, label } in rows {
+        writer.serialize((facts, label))?;
     }
     Ok(writer.flush()?)
 }
 
-/// Rows from a CSV file, each made what it stands for by `checked`.
+/// Reads rows from a CSV file.
 ///
 /// # Errors
-/// The first line that cannot be read or is refused, by its number.
-pub fn read<R: DeserializeOwned, T>(path: &Path, checked: impl Fn(R) -> Result<T>) -> Result<Vec<T>> {
-    let mut reader = csv::Reader::from_path(path).with_context(|| format!("{}", path.display()))?;
-    let head = reader.headers()?.clone();
+/// If the header lacks columns, names all of them; otherwise the first invalid line, with its number.
+pub fn read<F: Facts, L: DeserializeOwned>(path: &Path) -> Result<Vec<Row<F, L>>> {
+    let columns = [columns::of::<F>(), columns::of::<L>()].concat();
+    read_with(path, &columns, |record, header| {
+        let facts: F = parse(record, header)?;
+        facts.check()?;
+        Ok(Row { facts, label: parse(record, header)? })
+    })
+}
+
+/// Reads the lines of a CSV file into structs.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
+    read_with(path, columns::of::<T>(), parse)
+}
+
+fn read_with<T>(
+    path: &Path,
+    columns: &[&str],
+    parse: impl Fn(&StringRecord, &StringRecord) -> Result<T>,
+) -> Result<Vec<T>> {
+    let file = || path.display().to_string();
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).with_context(file)?;
+    let header = reader.headers().with_context(file)?.clone();
+    let lacks = |column: &&str| !OPTIONAL.contains(column) && !header.iter().any(|name| name == *column);
+    let missing: Vec<_> = columns.iter().copied().filter(lacks).collect();
+    ensure!(missing.is_empty(), "{}: the header lacks {}", path.display(), missing.join(", "));
     let mut rows = Vec::new();
     for record in reader.records() {
-        let record = record?;
+        let record = record.with_context(file)?;
         let line = record.position().map_or(0, csv::Position::line);
-        let row = record.deserialize(Some(&head)).map_err(|error| named(&error, &head)).and_then(&checked);
-        rows.push(row.with_context(|| format!("{}, line {line}", path.display()))?);
+        rows.push(parse(&record, &header).with_context(|| format!("{}, line {line}", path.display()))?);
     }
     Ok(rows)
 }
 
-/// A fault of a value with the name of its column, where the reader knows its place.
-fn named(error: &csv::Error, head: &csv::StringRecord) -> anyhow::Error {
-    if let csv::ErrorKind::Deserialize { err, .. } = error.kind() {
-        let column = err.field().and_then(|field| head.get(usize::try_from(field).ok()?));
-        return anyhow::anyhow!("{}: {}", column.unwrap_or("the row"), err.kind());
-    }
-    anyhow::anyhow!("{error}")
+/// Parses a record, naming the column in errors where the reader knows it.
+fn parse<T: DeserializeOwned>(record: &StringRecord, header: &StringRecord) -> Result<T> {
+    record.deserialize(Some(header)).map_err(|error| match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => {
+            let column = err.field().and_then(|field| header.get(usize::try_from(field).ok()?));
+            anyhow::anyhow!("{}: {}", column.unwrap_or("the row"), err.kind())
+        }
+        _ => error.into(),
+    })
 }
 
-/// The sha256 of rows as CSV, in hexadecimal digits.
+/// The distributions of the facts that are numbers or flags in every row.
+///
+/// # Errors
+/// None in practice: facts are plain data.
+pub fn references<F: Facts, L>(rows: &[Row<F, L>]) -> Result<Vec<Reference>> {
+    let names = columns::of::<F>();
+    let mut columns = vec![Vec::with_capacity(rows.len()); names.len()];
+    for row in rows {
+        let facts = serde_json::to_value(&row.facts)?;
+        for (column, name) in columns.iter_mut().zip(names) {
+            column.extend(match &facts[name] {
+                Value::Bool(flag) => Some(f64::from(*flag)),
+                value => value.as_f64(),
+            });
+        }
+    }
+    let complete = names.iter().zip(columns).filter(|(_, column)| column.len() == rows.len());
+    Ok(complete.map(|(name, column)| Reference::new(name, &column)).collect())
+}
+
+/// The name of an enum's variant in the HTTP API.
+pub fn code(variant: impl Serialize) -> String {
+    match serde_json::to_value(variant) {
+        Ok(Value::String(code)) => code,
+        _ => String::new(),
+    }
+}
+
+/// The SHA-256 of rows as CSV, in hexadecimal.
 ///
 /// # Errors
 /// As [`write()`].
-pub fn sha256_of<R: Serialize>(rows: impl IntoIterator<Item = R>) -> Result<String> {
+pub fn sha256_of<F: Serialize, L: Serialize>(rows: &[Row<F, L>]) -> Result<String> {
     let mut bytes = Vec::new();
     write(rows, &mut bytes)?;
     Ok(sha256(&bytes))
 }
 
-/// The sha256 of bytes, in hexadecimal digits.
+/// The SHA-256 of bytes, in hexadecimal.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Puts a file in place whole or not at all, and says whether that changed it. A file that has these
-/// contents already keeps its time, so that nothing is built again for it.
+/// Replaces a file atomically and returns whether its contents changed. An unchanged file keeps its
+/// modification time, so that nothing is rebuilt.
 ///
 /// # Errors
-/// When the folder cannot be made or written to.
+/// If the folder cannot be created or written to.
 pub fn replace(path: &Path, contents: &[u8]) -> Result<bool> {
     if fs::read(path).is_ok_and(|present| present == contents) {
         return Ok(false);
     }
     let folder = path.parent().context("a file has a folder")?;
-    fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let new = path.with_extension("new");
-    fs::write(&new, contents).with_context(|| format!("{}", new.display()))?;
-    fs::rename(&new, path).with_context(|| format!("{}", path.display()))?;
+    fs::write(&new, contents).with_context(|| new.display().to_string())?;
+    fs::rename(&new, path).with_context(|| path.display().to_string())?;
     Ok(true)
 }

@@ -1,31 +1,31 @@
-//! Trains Caudal's models: makes data, fits weights, measures them, writes weights, cards and golden
-//! cases. Native, seeded, and byte for byte the same on every machine and at every optimisation level:
-//! one thread, sums in order, `libm` instead of the platform's mathematics.
+//! Trains Caudal's models: generates data, fits weights, measures them, and writes weights, cards and
+//! golden cases. Seeded and byte-for-byte reproducible on every machine and at every optimisation level:
+//! one thread, sums in a fixed order, `libm` instead of the platform's mathematics.
 //!
-//! | Module | Has |
+//! | Module | |
 //! | --- | --- |
-//! | [`risk`], [`nudge`], [`accessibility`] | per kind: the process that makes data, the fit, the measures, the card |
-//! | [`model`] | which models there are and where their files lie |
-//! | [`pipeline`] | what `make train` does |
+//! | [`risk`], [`nudge`], [`accessibility`] | one for each kind: data generator, fit, evaluation, card, golden cases |
+//! | [`model`] | the models, and where their files are |
+//! | [`pipeline`] | `make train` |
 //! | [`commands`] | the command line |
-//! | [`optimise`], [`metrics`], [`random`] | the mathematics that the kinds share |
-//! | [`card`], [`plot`], [`golden`], [`data`] | what is written |
+//! | [`metrics`], [`random`] and the private `optimise` | the mathematics |
+//! | [`data`], [`golden`] and the private `card`, `plot` | files |
 //!
-//! Features come from `caudal_model`, the code that serves, so that a model cannot be trained on one
-//! thing and asked another. Not for serving: nothing here runs in a component or in the host.
+//! Features are computed by `caudal_model`, which also serves, so that a model sees in production what it
+//! was trained on.
 #![forbid(unsafe_code)]
 
 pub mod accessibility;
 pub mod age;
-pub mod card;
+mod card;
 pub mod commands;
 pub mod data;
 pub mod golden;
 pub mod metrics;
 pub mod model;
 pub mod nudge;
-pub mod optimise;
+mod optimise;
 pub mod pipeline;
-pub mod plot;
+mod plot;
 pub mod random;
 pub mod risk;

@@ -1,9 +1,10 @@
-//! What a model is measured by. Not for printing: see [`crate::card`].
+//! Measures of a model.
 
 mod calibration;
 mod classes;
 mod drift;
 
-pub use calibration::{Bin, Reliability, brier, reliability};
-pub use classes::{Confusion, Figures, Interval, area_under_curve, bootstrap, mean, wilson};
+pub use calibration::{Reliability, brier, reliability};
+pub use classes::{Confusion, Figures, Interval, bootstrap, wilson};
+pub(crate) use classes::{area_under_curve, mean};
 pub use drift::{Reference, psi, psi_verdict};

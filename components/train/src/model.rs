@@ -1,33 +1,30 @@
-//! The models that there are, and where their files lie.
+//! The trained models and the location of their files.
 
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-/// Kinds of scorers.
+/// Kinds of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
-    /// Transfers.
     Risk,
-    /// Visits to a screen.
     Nudge,
-    /// People and their answers.
     Accessibility,
 }
 
 /// Models that are trained here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Model {
-    /// The specification's baseline: six flags.
+    /// The baseline of the specification: six flags.
     #[value(name = "risk-1")]
     Risk1,
-    /// The risk model in force.
+    /// The default risk model.
     #[value(name = "risk-2")]
     Risk2,
-    /// The nudge model in force.
+    /// The default nudge model.
     #[value(name = "nudge-1")]
     Nudge1,
-    /// The accessibility model in force.
+    /// The default accessibility model.
     #[value(name = "accessibility-1")]
     Accessibility1,
 }
@@ -44,9 +41,7 @@ impl Model {
         }
     }
 
-    /// Its kind.
-    #[must_use]
-    pub fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> Kind {
         match self {
             Self::Risk1 | Self::Risk2 => Kind::Risk,
             Self::Nudge1 => Kind::Nudge,
@@ -54,13 +49,12 @@ impl Model {
         }
     }
 
-    /// The folder of its weights, card and plot, below the root of the project.
+    /// The folder of its weights, card and plot.
     #[must_use]
     pub fn folder(self, root: &Path) -> PathBuf {
         root.join("components").join(self.kind().name()).join("models").join(self.name())
     }
 
-    /// Its weights file.
     #[must_use]
     pub fn weights(self, root: &Path) -> PathBuf {
         self.folder(root).join("weights.bin")
@@ -74,9 +68,7 @@ impl Model {
 }
 
 impl Kind {
-    /// For example `risk`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Risk => "risk",
             Self::Nudge => "nudge",

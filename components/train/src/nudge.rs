@@ -1,6 +1,6 @@
-//! Nudges: data, fit, measures, card, golden cases.
+//! Nudge models.
 
-pub mod card;
+pub(crate) mod card;
 pub mod evaluation;
 pub mod fit;
 pub mod generator;

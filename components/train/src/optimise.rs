@@ -1,49 +1,42 @@
-//! Maximum likelihood with signs: every coefficient keeps the side of zero that it is given.
+//! Maximum likelihood under sign constraints.
 //!
-//! A signed coefficient is `sign * ln(1 + exp(parameter))`, which turns the bounded problem into a free
-//! one for limited-memory BFGS: far from zero it moves with its parameter, and zero it can approach
-//! and not reach. Not for models: a [`Likelihood`] is given.
+//! A constrained coefficient is `sign * ln(1 + exp(parameter))`, which makes the problem unconstrained
+//! for L-BFGS. It approaches zero but does not reach it.
 
 use anyhow::{Context as _, Result, bail};
 use argmin::core::{CostFunction, Executor, Gradient, State as _, TerminationReason, TerminationStatus};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 
-/// Corrections that L-BFGS remembers.
+/// Correction pairs that L-BFGS keeps.
 const MEMORY: usize = 12;
-/// Far more iterations than any of our problems needs; reaching it is a failure.
+/// Far more iterations than our problems need; reaching it is an error.
 const ITERATIONS_MAX: u64 = 500;
-/// The mean log-likelihood is flat: the largest slope left, in logits per row.
+/// Norm of the gradient of the mean log-likelihood at convergence.
 const GRADIENT_TOLERANCE: f64 = 1e-9;
-/// The mean log-likelihood no longer moves.
+/// Change of the mean log-likelihood at convergence.
 const COST_TOLERANCE: f64 = 1e-15;
-/// Where a signed coefficient starts: small enough to leave either way.
+/// Initial value of constrained coefficients.
 const START: f64 = 0.3;
 
-/// Which side of zero a coefficient keeps to.
+/// Constraint on a coefficient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// Any value.
+pub(crate) enum Sign {
     Free,
-    /// Above zero.
     Positive,
-    /// Below zero.
     Negative,
 }
 
-/// What is maximised.
-pub trait Likelihood {
-    /// The mean log-likelihood of a row, and its slope in each coefficient.
+pub(crate) trait Likelihood {
+    /// The mean log-likelihood of a row, and its gradient.
     fn value(&self, coefficients: &[f64]) -> (f64, Vec<f64>);
 }
 
-/// What a fit ended with.
 #[derive(Debug)]
-pub struct Fitted {
-    /// The coefficients.
-    pub coefficients: Vec<f64>,
-    /// Mean log-likelihood of a row.
-    pub log_likelihood: f64,
+pub(crate) struct Fitted {
+    pub(crate) coefficients: Vec<f64>,
+    /// Mean over rows.
+    pub(crate) log_likelihood: f64,
 }
 
 struct Problem<'a, L> {
@@ -76,21 +69,21 @@ impl<L: Likelihood> Gradient for Problem<'_, L> {
     type Gradient = Vec<f64>;
 
     fn gradient(&self, parameters: &Vec<f64>) -> Result<Vec<f64>> {
-        let (_, slope) = self.likelihood.value(&self.coefficients(parameters));
-        let chain = |((slope, &parameter), sign): ((f64, &f64), &Sign)| match sign {
-            Sign::Free => -slope,
-            Sign::Positive => -slope * sigmoid(parameter),
-            Sign::Negative => slope * sigmoid(parameter),
+        let (_, gradient) = self.likelihood.value(&self.coefficients(parameters));
+        let chain = |((gradient, &parameter), sign): ((f64, &f64), &Sign)| match sign {
+            Sign::Free => -gradient,
+            Sign::Positive => -gradient * sigmoid(parameter),
+            Sign::Negative => gradient * sigmoid(parameter),
         };
-        Ok(slope.into_iter().zip(parameters).zip(self.signs).map(chain).collect())
+        Ok(gradient.into_iter().zip(parameters).zip(self.signs).map(chain).collect())
     }
 }
 
-/// The coefficients that make the data most likely, given the side of zero of each.
+/// The coefficients that maximise the likelihood under the constraints.
 ///
 /// # Errors
-/// When the search does not settle.
-pub fn maximise(likelihood: &impl Likelihood, signs: &[Sign]) -> Result<Fitted> {
+/// If the search does not converge.
+pub(crate) fn maximise(likelihood: &impl Likelihood, signs: &[Sign]) -> Result<Fitted> {
     let start =
         signs.iter().map(|sign| if *sign == Sign::Free { 0.0 } else { libm::log(libm::expm1(START)) }).collect();
     let problem = Problem { likelihood, signs };
@@ -99,62 +92,57 @@ pub fn maximise(likelihood: &impl Likelihood, signs: &[Sign]) -> Result<Fitted> 
         .with_tolerance_cost(COST_TOLERANCE)?;
     let run = Executor::new(problem, solver).configure(|state| state.param(start).max_iters(ITERATIONS_MAX)).run()?;
     let state = run.state();
-    let settled = matches!(
+    let converged = matches!(
         state.get_termination_status(),
         TerminationStatus::Terminated(TerminationReason::SolverConverged | TerminationReason::TargetCostReached)
     );
-    if !settled {
-        bail!("the fit stopped after {} iterations: {}", state.get_iter(), state.get_termination_status());
+    if !converged {
+        bail!("the fit did not converge in {} iterations: {}", state.get_iter(), state.get_termination_status());
     }
     let parameters = state.get_best_param().context("the fit has no result")?;
     let coefficients = Problem { likelihood, signs }.coefficients(parameters);
     Ok(Fitted { coefficients, log_likelihood: -state.get_best_cost() })
 }
 
-/// The logistic regression of yes and no on features. A constant is a feature that is always 1.
-pub struct Logistic<'a> {
-    /// As many in each row as there are coefficients.
-    pub features: &'a [Vec<f64>],
-    /// What each row's sum starts at.
-    pub offsets: &'a [f64],
-    /// What is explained.
-    pub outcomes: &'a [bool],
+/// Logistic regression. The intercept is a feature that is always 1.
+pub(crate) struct Logistic<'a> {
+    pub(crate) features: &'a [Vec<f64>],
+    /// Added to the linear predictor of each row.
+    pub(crate) offsets: &'a [f64],
+    pub(crate) outcomes: &'a [bool],
 }
 
 impl Likelihood for Logistic<'_> {
     fn value(&self, coefficients: &[f64]) -> (f64, Vec<f64>) {
         let mut total = 0.0;
-        let mut slope = vec![0.0; coefficients.len()];
+        let mut gradient = vec![0.0; coefficients.len()];
         for ((features, &offset), &outcome) in self.features.iter().zip(self.offsets).zip(self.outcomes) {
             let terms = coefficients.iter().zip(features);
             let sum = terms.fold(offset, |sum, (coefficient, value)| sum + coefficient * value);
             total += log_sigmoid(if outcome { sum } else { -sum });
-            let error = f64::from(u8::from(outcome)) - sigmoid(sum);
-            for (slope, value) in slope.iter_mut().zip(features) {
-                *slope += error * value;
+            let error = f64::from(outcome) - sigmoid(sum);
+            for (gradient, value) in gradient.iter_mut().zip(features) {
+                *gradient += error * value;
             }
         }
         let rows = self.outcomes.len() as f64;
-        slope.iter_mut().for_each(|slope| *slope /= rows);
-        (total / rows, slope)
+        gradient.iter_mut().for_each(|gradient| *gradient /= rows);
+        (total / rows, gradient)
     }
 }
 
-/// The logistic curve, quick and accurate; the serving one is monotone besides.
-#[must_use]
-pub fn sigmoid(x: f64) -> f64 {
+/// The logistic function. Unlike that of `caudal_model::curve`, it is not exactly monotone, but faster.
+pub(crate) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-x))
 }
 
-/// `ln(sigmoid(x))` without losing digits at either end.
-#[must_use]
-pub fn log_sigmoid(x: f64) -> f64 {
+/// `ln(sigmoid(x))`, accurate at both ends.
+pub(crate) fn log_sigmoid(x: f64) -> f64 {
     if x < 0.0 { x - libm::log1p(libm::exp(x)) } else { -libm::log1p(libm::exp(-x)) }
 }
 
-/// To six decimals: digits below are noise of the search, and this is what a card can print.
-#[must_use]
-pub fn rounded(value: f64) -> f64 {
+/// Rounded to six decimals: further digits are noise of the search.
+pub(crate) fn rounded(value: f64) -> f64 {
     const MILLIONTHS: f64 = 1e6;
     libm::round(value * MILLIONTHS) / MILLIONTHS
 }

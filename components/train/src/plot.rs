@@ -1,22 +1,18 @@
-//! The reliability plot of a card, as SVG. Plain text with two decimals, so that the same figures
-//! give the same bytes; light and dark; a title and a description for those who do not see it.
+//! The reliability plot of a card, as SVG with light and dark colours and a description for people who
+//! cannot see it. Coordinates have two decimals, so the same figures give the same bytes.
 
 use std::fmt::Write as _;
 
 use crate::metrics::Reliability;
 
-/// Side of the plotting square.
 const SIDE: f64 = 320.0;
-/// Room left of it and above.
 const LEFT: f64 = 64.0;
 const TOP: f64 = 56.0;
-/// Width and height of the whole.
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 440.0;
-/// Grid lines, and labels at each.
 const TICKS: usize = 5;
 
-/// Marks told apart by shape as well as by colour.
+/// Classes of curves, which differ in shape as well as in colour.
 const MARKS: [&str; 3] = ["a", "b", "c"];
 
 const STYLE: &str = "\
@@ -32,21 +28,20 @@ line.a,line.b,line.c,polyline{stroke-width:1.5;fill:none}\
 text{fill:#e8ecf1}.quiet{fill:#a8b2bf}.paper{fill:#14181d}.grid{stroke:#2c343d}.ideal{stroke:#a8b2bf}\
 .a{stroke:#6db6f2;fill:#6db6f2}.b{stroke:#f2a25c;fill:#f2a25c}.c{stroke:#7fcf92;fill:#7fcf92}}";
 
-/// Curves of what was said against what happened, with 95 % intervals. At most three curves.
-#[must_use]
-pub fn reliability(title: &str, curves: &[Reliability]) -> String {
+/// Plots up to three curves with 95 % intervals.
+pub(crate) fn reliability(title: &str, curves: &[Reliability]) -> String {
     let mut svg = String::new();
-    let told: Vec<_> = curves.iter().map(|curve| format!("{}: {:.4}", curve.name, curve.ece)).collect();
-    // Writing to a String does not fail.
+    let errors: Vec<_> = curves.iter().map(|curve| format!("{}: {:.4}", curve.name, curve.ece)).collect();
+    // Writing to a String cannot fail.
     let _ = writeln!(
         svg,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
          aria-labelledby=\"title description\">\n<title id=\"title\">{title}</title>\n\
-         <desc id=\"description\">Probability said against share of rows where it happened, in bins of equally \
-         many held-out rows; a perfect model lies on the diagonal. Expected calibration errors: {}.</desc>\n\
+         <desc id=\"description\">Predicted probability against observed frequency, in bins of equally many \
+         held-out rows; a perfect model lies on the diagonal. Expected calibration errors: {}.</desc>\n\
          <style>{STYLE}</style>\n<rect class=\"paper\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\n\
          <text class=\"title\" x=\"{LEFT}\" y=\"30\">{title}</text>",
-        told.join(", ")
+        errors.join(", ")
     );
     axes(&mut svg);
     for (curve, mark) in curves.iter().zip(MARKS) {
@@ -85,8 +80,8 @@ fn axes(svg: &mut String) {
     let _ = writeln!(
         svg,
         "<line class=\"ideal\" x1=\"{:.2}\" y1=\"{:.2}\" x2=\"{:.2}\" y2=\"{:.2}\"/>\
-         <text x=\"{:.2}\" y=\"{:.2}\" text-anchor=\"middle\">probability said</text>\
-         <text x=\"18\" y=\"{:.2}\" text-anchor=\"middle\" transform=\"rotate(-90 18 {:.2})\">share where it happened</text>",
+         <text x=\"{:.2}\" y=\"{:.2}\" text-anchor=\"middle\">predicted probability</text>\
+         <text x=\"18\" y=\"{:.2}\" text-anchor=\"middle\" transform=\"rotate(-90 18 {:.2})\">observed frequency</text>",
         x(0.0),
         y(0.0),
         x(1.0),
@@ -100,16 +95,16 @@ fn axes(svg: &mut String) {
 
 fn draw(svg: &mut String, curve: &Reliability, mark: &str) {
     let points: Vec<_> =
-        curve.bins.iter().map(|bin| format!("{:.2},{:.2}", x(bin.said), y(bin.happened.value))).collect();
+        curve.bins.iter().map(|bin| format!("{:.2},{:.2}", x(bin.predicted), y(bin.observed.value))).collect();
     let _ = writeln!(svg, "<polyline class=\"{mark}\" style=\"fill:none\" points=\"{}\"/>", points.join(" "));
     for bin in &curve.bins {
-        let at = x(bin.said);
+        let at = x(bin.predicted);
         let _ = writeln!(
             svg,
             "<line class=\"{mark}\" x1=\"{at:.2}\" y1=\"{:.2}\" x2=\"{at:.2}\" y2=\"{:.2}\"/>{}",
-            y(bin.happened.low),
-            y(bin.happened.high),
-            shape(at, y(bin.happened.value), mark),
+            y(bin.observed.low),
+            y(bin.observed.high),
+            shape(at, y(bin.observed.value), mark),
         );
     }
 }
@@ -131,7 +126,7 @@ fn shape(x: f64, y: f64, mark: &str) -> String {
 
 fn legend(svg: &mut String, curves: &[Reliability]) {
     let left = LEFT + SIDE + 28.0;
-    let _ = writeln!(svg, "<text class=\"quiet\" x=\"{left:.2}\" y=\"{:.2}\">mean error</text>", TOP + 14.0);
+    let _ = writeln!(svg, "<text class=\"quiet\" x=\"{left:.2}\" y=\"{:.2}\">calibration error</text>", TOP + 14.0);
     for (index, (curve, mark)) in curves.iter().zip(MARKS).enumerate() {
         let y = TOP + 44.0 + 46.0 * index as f64;
         let _ = writeln!(

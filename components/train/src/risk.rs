@@ -1,10 +1,14 @@
-//! Risk: data, fit, measures, card, golden cases.
+//! Risk models.
 
-pub mod card;
-pub mod evaluation;
+use caudal_model::risk::Level;
+
+pub(crate) mod card;
+pub(crate) mod evaluation;
 pub mod fit;
 pub mod generator;
 pub mod golden;
 pub mod monotone;
-pub mod rows;
-pub mod threshold;
+pub(crate) mod threshold;
+
+/// In ascending order.
+pub(crate) const LEVELS: [Level; 3] = [Level::Low, Level::Medium, Level::High];

@@ -1,15 +1,15 @@
-//! The measures against values computed by hand, and the random numbers against their definitions.
+//! The measures against manual calculations, and the random numbers against their definitions.
 
 use caudal_train::metrics::{Confusion, bootstrap, brier, psi, psi_verdict, reliability, wilson};
 use caudal_train::random::Random;
 
-fn near(what: &str, value: f64, wanted: f64, within: f64) {
-    assert!((value - wanted).abs() <= within, "{what}: {value} instead of {wanted}");
+fn near(what: &str, value: f64, expected: f64, within: f64) {
+    assert!((value - expected).abs() <= within, "{what}: {value} instead of {expected}");
 }
 
 #[test]
 fn accuracy_and_macro_f1_by_hand() {
-    // Rows are the truth, columns what was said.
+    // Rows are true classes, columns predicted ones.
     let figures = Confusion([[3, 1, 0], [1, 2, 1], [0, 0, 2]]).figures();
     near("accuracy", figures.accuracy, 7.0 / 10.0, 1e-15);
     let f1 = [6.0 / 8.0, 4.0 / 7.0, 4.0 / 5.0];
@@ -31,9 +31,10 @@ fn intervals_hold_the_figure_and_shrink_with_rows() {
 
     let mut random = Random::new(1, 1);
     let truth: Vec<_> = (0..2000).map(|row| row % 3).collect();
-    // Right four times of five; the second model says what the first one says.
-    let said: Vec<_> = truth.iter().map(|&class| if random.chance(0.8) { class } else { (class + 1) % 3 }).collect();
-    let result = bootstrap(&truth, &[said.clone(), said], &[0, 0], &mut random);
+    // Correct four times out of five; both models predict the same.
+    let predicted: Vec<_> =
+        truth.iter().map(|&class| if random.chance(0.8) { class } else { (class + 1) % 3 }).collect();
+    let result = bootstrap(&truth, &[predicted.clone(), predicted], &[0, 0], &mut random);
     let accuracy = result.accuracy[0];
     assert!(accuracy.low < accuracy.value && accuracy.value < accuracy.high);
     near("width of 2,000 rows", accuracy.high - accuracy.low, 2.0 * 1.96 * (0.16_f64 / 2000.0).sqrt(), 0.008);
@@ -42,16 +43,16 @@ fn intervals_hold_the_figure_and_shrink_with_rows() {
 }
 
 #[test]
-fn calibration_sees_what_is_off_and_what_is_not() {
+fn calibration_error_is_small_only_for_calibrated_probabilities() {
     let mut random = Random::new(2, 1);
-    let said: Vec<_> = (0..30_000).map(|_| random.uniform()).collect();
-    let happened: Vec<_> = said.iter().map(|&said| random.chance(said)).collect();
-    assert!(reliability("fair", &said, &happened).ece < 0.012);
-    let boasting: Vec<_> = said.iter().map(|said| (said + 0.1).min(1.0)).collect();
-    near("a tenth too high", reliability("", &boasting, &happened).ece, 0.095, 0.015);
-    let bins = reliability("", &said, &happened).bins;
+    let predicted: Vec<_> = (0..30_000).map(|_| random.uniform()).collect();
+    let observed: Vec<_> = predicted.iter().map(|&predicted| random.chance(predicted)).collect();
+    assert!(reliability("fair", &predicted, &observed).ece < 0.012);
+    let overconfident: Vec<_> = predicted.iter().map(|predicted| (predicted + 0.1).min(1.0)).collect();
+    near("a tenth too high", reliability("", &overconfident, &observed).ece, 0.095, 0.015);
+    let bins = reliability("", &predicted, &observed).bins;
     assert_eq!((bins.len(), bins.iter().map(|bin| bin.rows).sum::<usize>()), (15, 30_000));
-    assert!(bins.windows(2).all(|pair| pair[0].said < pair[1].said));
+    assert!(bins.windows(2).all(|pair| pair[0].predicted < pair[1].predicted));
     near("Brier", brier(&[0.8, 0.4], &[true, false]), (0.04 + 0.16) / 2.0, 1e-15);
 }
 

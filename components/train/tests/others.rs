@@ -1,4 +1,4 @@
-//! Nudge and accessibility training: the fits are calibrated, repeatable, and keep their promises.
+//! Nudge and accessibility training: the fits are calibrated, reproducible, and satisfy their guarantees.
 
 use caudal_model::accessibility::{self as recommender, SUGGESTION_BELOW};
 use caudal_model::nudge::{self as scorer, ASSIST_ABOVE, INFO_ABOVE, Request};
@@ -11,27 +11,28 @@ use caudal_train::random::Random;
 const NUDGE_1: &[u8] = include_bytes!("../../nudge/models/nudge-1/weights.bin");
 const ACCESSIBILITY_1: &[u8] = include_bytes!("../../accessibility/models/accessibility-1/weights.bin");
 
-/// Rows of the fits here: enough to keep every promise, few enough to be quick.
+/// Enough rows to satisfy every guarantee, few enough to be quick.
 const ROWS: usize = 40_000;
 
 #[test]
 fn the_nudge_score_is_as_good_as_a_score_without_age_can_be() {
     let weights = scorer::Weights::parse(NUDGE_1).expect("sound");
     let rows = nudge::generator::generate(HELD_OUT_ROWS, &mut Stream::HeldOut.random(SEED));
-    let said = nudge::evaluation::scores(&weights, &rows);
-    let known: Vec<_> = rows.iter().map(|row| nudge::generator::posterior(&row.request())).collect();
-    let happened: Vec<_> = rows.iter().map(|row| row.struggling).collect();
-    let (said_error, known_error) = (reliability("", &said, &happened).ece, reliability("", &known, &happened).ece);
+    let predicted = nudge::evaluation::scores(&weights, &rows);
+    let known: Vec<_> = rows.iter().map(|row| nudge::generator::posterior(&row.facts.request())).collect();
+    let observed: Vec<_> = rows.iter().map(|row| row.label.struggling).collect();
+    let (model_error, known_error) =
+        (reliability("", &predicted, &observed).ece, reliability("", &known, &observed).ece);
     assert!(known_error < 0.008, "the true probabilities: {known_error}");
-    assert!(said_error < 0.01, "the score: {said_error}");
-    assert!(brier(&said, &happened) - brier(&known, &happened) < 0.001);
+    assert!(model_error < 0.01, "the score: {model_error}");
+    assert!(brier(&predicted, &observed) - brier(&known, &observed) < 0.001);
 }
 
 #[test]
-fn every_nudge_fit_keeps_the_promises() {
+fn every_nudge_fit_satisfies_the_guarantees() {
     for seed in 1..=3 {
         let rows = nudge::generator::generate(ROWS, &mut Random::new(seed, 1));
-        let fit = nudge::fit::fit(&rows).expect("settles");
+        let fit = nudge::fit::fit(&rows).expect("converges");
         let at = |errors, seconds, backs| {
             let request = Request {
                 screen: "confirm",
@@ -45,13 +46,13 @@ fn every_nudge_fit_keeps_the_promises() {
         };
         assert!(at(0, 25, 0) < 0.15);
         assert!(at(1, 25, 0) <= INFO_ABOVE);
-        assert!(at(0, 43, 0) <= INFO_ABOVE, "1.7 times slower without errors is no need of help");
+        assert!(at(0, 43, 0) <= INFO_ABOVE, "1.7 times slower without errors needs no help");
         assert!(at(0, 56, 0) <= INFO_ABOVE && at(0, 57, 0) > INFO_ABOVE, "2.24 times the median is 56 seconds");
         assert!(at(3, 25, 0) > INFO_ABOVE && at(3, 25, 0) <= ASSIST_ABOVE);
         assert!(at(5, 25, 0) > ASSIST_ABOVE && at(3, 57, 0) > ASSIST_ABOVE);
         assert!(at(0, 25, u32::MAX) <= ASSIST_ABOVE);
-        assert!(fit.free - fit.tied < 0.001, "the promise about time costs {}", fit.free - fit.tied);
-        let again = nudge::fit::fit(&rows).expect("settles");
+        assert!(fit.free - fit.tied < 0.001, "the constraint on time costs {}", fit.free - fit.tied);
+        let again = nudge::fit::fit(&rows).expect("converges");
         assert_eq!(fit.weights.to_file(), again.weights.to_file());
     }
     assert!(nudge::fit::fit(&[]).is_err());
@@ -66,19 +67,15 @@ fn confidence_is_how_often_a_theme_is_kept() {
     assert_eq!(tables[0].id, "results");
     let mut groups = [[0.0_f64; 3]; 2];
     for row in &rows {
-        let profile = recommender::assess(&weights, &row.request());
+        let profile = recommender::assess(&weights, &row.facts.request());
         let group = &mut groups[usize::from(profile.confidence < SUGGESTION_BELOW)];
-        let kept = match profile.theme {
-            recommender::Theme::StandardAccessible => accessibility::generator::Theme::StandardAccessible,
-            recommender::Theme::LargeTextHighContrast => accessibility::generator::Theme::LargeTextHighContrast,
-            recommender::Theme::VoiceAssisted => accessibility::generator::Theme::VoiceAssisted,
-        } == row.kept;
-        *group = [group[0] + 1.0, group[1] + profile.confidence, group[2] + f64::from(u8::from(kept))];
+        let kept = profile.theme == row.label.kept;
+        *group = [group[0] + 1.0, group[1] + profile.confidence, group[2] + f64::from(kept)];
     }
     for [rows, confidence, kept] in groups {
         assert!(
             rows > 1000.0 && (confidence - kept).abs() / rows < 0.02,
-            "{rows} rows: {confidence} said, {kept} kept"
+            "{rows} rows: confidence {confidence}, {kept} kept"
         );
     }
 }
@@ -86,9 +83,9 @@ fn confidence_is_how_often_a_theme_is_kept() {
 #[test]
 fn the_accessibility_fit_is_repeatable_and_needs_every_group() {
     let rows = accessibility::generator::generate(ROWS, &mut Random::new(3, 1));
-    let [one, two] = [0, 1].map(|_| accessibility::fit::fit(&rows).expect("settles").to_file());
+    let [one, two] = [0, 1].map(|_| accessibility::fit::fit(&rows).expect("converges").to_file());
     assert_eq!(one, two);
-    let without_readers: Vec<_> = rows.into_iter().filter(|row| !row.uses_screen_reader).collect();
-    let error = accessibility::fit::fit(&without_readers).expect_err("nobody to learn from");
+    let without_readers: Vec<_> = rows.into_iter().filter(|row| !row.facts.uses_screen_reader).collect();
+    let error = accessibility::fit::fit(&without_readers).expect_err("there is no one to learn from");
     assert_eq!(error.to_string(), "people with a screen reader");
 }

@@ -1,5 +1,5 @@
-//! What is in the repository is what training gives: weights, cards, plots and golden cases. Only the
-//! counts of the monotonicity tables are left out: `make train` takes a minute for them.
+//! Training reproduces the weights, cards, plots and golden cases in the repository. The counts of the
+//! monotonicity tables are not compared, because they take a minute.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use caudal_train::model::Model;
 use caudal_train::pipeline;
 use clap::ValueEnum as _;
 
-/// A folder that is gone with the test.
+/// A folder that is removed after the test.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -25,7 +25,7 @@ fn without_counts(card: &str) -> String {
 }
 
 #[test]
-fn the_models_are_what_training_gives() {
+fn training_reproduces_the_models() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let made = Folder(std::env::temp_dir().join(format!("caudal-train.{}.shipped", std::process::id())));
     pipeline::all(&made.0, 1, |_| ()).expect("training works");
@@ -33,10 +33,14 @@ fn the_models_are_what_training_gives() {
         let same = |path: &dyn Fn(&Path) -> PathBuf, as_compared: &dyn Fn(&str) -> String| {
             let read = |root: &Path| fs::read_to_string(path(root)).expect("text");
             let (shipped, made) = (as_compared(&read(&shipped)), as_compared(&read(&made.0)));
-            assert!(shipped == made, "{}: not what training gives; run `make train`", path(Path::new("")).display());
+            assert!(
+                shipped == made,
+                "{}: training gives another result; run `make train`",
+                path(Path::new("")).display()
+            );
         };
         let weights = [shipped.as_path(), &made.0].map(|root| fs::read(model.weights(root)).expect("a file"));
-        assert!(weights[0] == weights[1], "{}: the weights are not what training gives", model.name());
+        assert!(weights[0] == weights[1], "{}: training gives other weights", model.name());
         same(&|root| model.golden(root), &str::to_owned);
         same(&|root| model.folder(root).join("reliability.svg"), &str::to_owned);
         same(&|root| model.folder(root).join("card.md"), &without_counts);

@@ -13,8 +13,8 @@ use crate::app::{App, Settings};
 use crate::auth::token::{Minter, TokenConfig, Verifier};
 use crate::clock::Clock;
 use crate::enforcement::acknowledgment::Acknowledgments;
+use crate::gate::launcher::Launcher;
 use crate::gate::pushes::Pushes;
-use crate::gate::report::Gate;
 use crate::ledger::store::Postgres;
 use crate::ledger::{Ledger, LedgerConfig};
 use crate::models::Models;
@@ -91,7 +91,7 @@ impl App {
             courier,
             outbox,
             models,
-            pushes: Pushes::new(Gate::new(program), db.clone(), clock.clone()),
+            pushes: Pushes::new(Launcher::new(program), db.clone(), clock.clone()),
             events,
             runtime,
             tokens: Arc::new(Verifier::new(&secret, tokens.clone())),

@@ -4,19 +4,19 @@ mod couriers;
 mod database;
 mod events;
 mod fund;
+mod gate;
 mod heads;
 mod limits;
 mod models;
+mod output;
 mod postgres;
 mod replay;
 mod score;
-pub(crate) mod scorers;
 mod secret;
 mod serve;
 mod token;
 mod verify;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
@@ -46,15 +46,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,
             Command::Models(models) => models::run(&cli.common, &models).await,
-            Command::Gate => crate::gate::examination::run(),
+            Command::Gate => gate::run(),
         }
     })
-}
-
-/// Prints to standard output. A closed pipe is not an error.
-pub(crate) fn print(text: &str) -> Result<()> {
-    match writeln!(std::io::stdout(), "{text}") {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),
-        _ => Ok(()),
-    }
 }

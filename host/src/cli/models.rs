@@ -1,5 +1,6 @@
-//! `caudal models`: what there is to know about the models of this program, and about others.
+//! `caudal models`: cards, examinations and the registry.
 
+mod deployment;
 mod registry;
 mod report;
 
@@ -10,10 +11,11 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 
 use crate::cli::database::{Database, Use};
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::config::{Common, Models, program};
 use crate::domain::model::ModelKind;
-use crate::gate::report::{Gate, Outcome, Report};
+use crate::gate::launcher::Launcher;
+use crate::gate::report::{Outcome, Report};
 use crate::models::Embedded;
 use crate::models::publishing::package;
 use crate::wasm::Runtime;
@@ -59,8 +61,8 @@ fn package(folder: &Path) -> Result<ExitCode> {
     for (path, bytes) in package::files(&runtime)? {
         let file = folder.join(path);
         let parent = file.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
-        // What did not change keeps its time: nothing has to be built again because of it.
+        fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+        // An unchanged file keeps its modification time, so that nothing depending on it is rebuilt.
         if fs::read(&file).is_ok_and(|old| old == bytes) {
             continue;
         }
@@ -71,20 +73,20 @@ fn package(folder: &Path) -> Result<ExitCode> {
 
 async fn check(file: &Path, json: bool) -> Result<ExitCode> {
     let (_, report) = examine(file).await?;
-    print(&if json { serde_json::to_string_pretty(&report)? } else { told(file, &report) })?;
+    print(&if json { serde_json::to_string_pretty(&report)? } else { shown(file, &report) })?;
     Ok(if report.is_accepted() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A component's bytes and what the gate says of them.
+/// A component's bytes and the gate's report.
 async fn examine(file: &Path) -> Result<(Vec<u8>, Report)> {
     let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let gate = Gate::new(program().context("cannot find this program's own file")?);
+    let gate = Launcher::new(program().context("cannot find the path of this program")?);
     let report = gate.examine(&bytes).await.context("cannot start the gate")?;
     Ok((bytes, report))
 }
 
 /// A report for a terminal.
-fn told(file: &Path, report: &Report) -> String {
+fn shown(file: &Path, report: &Report) -> String {
     let name = report.model_version.as_deref().unwrap_or("not identified");
     let mut lines = vec![format!("{}: {name}, {} bytes", file.display(), report.bytes)];
     lines.extend(report.summary.clone());

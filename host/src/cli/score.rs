@@ -1,60 +1,56 @@
-//! `caudal score`: runs the rows of a file through a scorer, for backtests.
+//! `caudal score`: scores the rows of a file, for backtests.
 //!
-//! Rows are read, checked and answered as the assistance API does it, but many to an instance. A row
-//! that is refused is told by its line and does not stop the others; the output appears whole or not
-//! at all.
+//! Rows are validated and answered like requests to the assistance API, but many in one instance. A
+//! rejected row is reported with its line and does not stop the others; the output file appears only once it is
+//! complete.
 
 mod input;
 mod output;
 
 use std::fs;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
-use crate::cli::scorers::Scorer;
 use crate::config::{ExplanationLanguage, Score, ScorerKind};
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;
+use crate::http::fields::Fields;
 use crate::http::problem::FieldError;
-use crate::models::{Embedded, ScoreError};
-use crate::wasm::{AccessibilityScorer, Identity, NudgeScorer, RiskScorer, Runtime};
+use crate::models::Embedded;
+use crate::scoring::{Envelope, Kind, Scored, Scorer as _, Visitor, with_kind};
+use crate::wasm::{Runtime, ScoreError};
 use input::{Input, Row};
 use output::{Output, Rejects};
 
-/// Rows to an instance: enough that starting one costs nothing, few enough that their answers fit in
+/// Rows in one instance: enough to make instantiation negligible, few enough that their answers fit into
 /// what one call may return.
 const BATCH_ROWS: usize = 256;
-/// Rows that fail one after another before the model is given up: it is not the rows.
+/// Consecutive failures after which the model is at fault and not the rows.
 const FAILURES_MAX: usize = 100;
-/// How often the progress on a terminal changes.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
-/// Some rows were refused.
-const EXIT_REFUSED: u8 = 3;
+/// Some rows were rejected.
+const EXIT_REJECTED: u8 = 3;
 
 pub(super) fn run(score: &Score) -> Result<ExitCode> {
-    let runtime = Runtime::new()?;
-    let bytes = component(score)?;
-    match score.kind {
-        ScorerKind::Risk => each_row(score, &RiskScorer::load(&runtime, &bytes)?),
-        ScorerKind::Nudge => each_row(score, &NudgeScorer::load(&runtime, &bytes)?),
-        ScorerKind::Accessibility => each_row(score, &AccessibilityScorer::load(&runtime, &bytes)?),
-    }
-}
-
-/// The bytes of the component that was asked for.
-fn component(score: &Score) -> Result<Vec<u8>> {
-    if let Some(path) = &score.component {
-        return fs::read(path).with_context(|| format!("cannot read the component {}", path.display()));
-    }
     let kind = match score.kind {
         ScorerKind::Risk => ModelKind::Risk,
         ScorerKind::Nudge => ModelKind::Nudge,
         ScorerKind::Accessibility => ModelKind::Accessibility,
     };
+    let bytes = component(score, kind)?;
+    with_kind(kind, Backtest { score, bytes }).context("transfer rules do not score")?
+}
+
+/// The bytes of the requested component.
+fn component(score: &Score, kind: ModelKind) -> Result<Vec<u8>> {
+    if let Some(path) = &score.component {
+        return fs::read(path).with_context(|| format!("cannot read the component {}", path.display()));
+    }
     let name = score.model.as_deref().unwrap_or(kind.as_str());
     match Embedded::find(name) {
         Some(embedded) if embedded.kind == kind => Ok(embedded.bytes.to_vec()),
@@ -65,72 +61,132 @@ fn component(score: &Score) -> Result<Vec<u8>> {
     }
 }
 
-fn each_row<S: Scorer>(score: &Score, scorer: &S) -> Result<ExitCode> {
+struct Backtest<'a> {
+    score: &'a Score,
+    bytes: Vec<u8>,
+}
+
+impl Visitor for Backtest<'_> {
+    type Output = Result<ExitCode>;
+
+    fn visit<K: Kind>(self) -> Result<ExitCode> {
+        run_kind::<K>(self.score, &K::Scorer::load(&Runtime::new()?, &self.bytes)?)
+    }
+}
+
+/// Refuses to write a file over another one of the same command.
+fn require_separate_files(score: &Score) -> Result<()> {
+    let files = [
+        ("--output", score.output.as_deref()),
+        ("--rejects", score.rejects.as_deref()),
+        ("--input", Some(score.input.as_path())),
+        ("--component", score.component.as_deref()),
+    ];
+    let files: Vec<_> = files.into_iter().filter_map(|(flag, path)| Some((flag, path?))).collect();
+    for (at, (flag, path)) in files.iter().enumerate() {
+        let same = files[at + 1..].iter().find(|(_, other)| is_same_file(path, other));
+        if let Some((other, _)) = same {
+            bail!("{flag} and {other} are the same file, {}: choose another", path.display());
+        }
+    }
+    Ok(())
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let resolve = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path)).ok();
+    resolve(one).is_some_and(|one| Some(one) == resolve(other))
+}
+
+/// Refuses a header without a column that every row needs.
+fn require_columns<K: Kind>(columns: &[String], language: Language) -> Result<()> {
+    // The values do not matter: only a column that is missing is reported as required.
+    let mut fields = Fields::from_query(columns.iter().map(|name| (name.clone(), "0".to_owned())).collect());
+    Envelope::read::<K>(&mut fields, language);
+    let missing = fields.into_faults().into_iter().filter(|fault| fault.code == "required");
+    let missing: Vec<_> = missing.map(|fault| fault.field).collect();
+    ensure!(missing.is_empty(), "the header lacks {}", missing.join(", "));
+    Ok(())
+}
+
+fn run_kind<K: Kind>(score: &Score, scorer: &K::Scorer) -> Result<ExitCode> {
+    require_separate_files(score)?;
+    let language = match score.language {
+        ExplanationLanguage::Es => Language::Spanish,
+        ExplanationLanguage::En => Language::English,
+    };
     let mut input = Input::open(&score.input, score.format)?;
-    let mut run = Run {
+    if let Some(columns) = input.columns() {
+        require_columns::<K>(columns, language)?;
+    }
+    let mut run = Run::<K> {
         scorer,
-        output: Output::open(score.output.as_deref(), input.format, S::COLUMNS)?,
+        output: Output::open(score.output.as_deref(), input.format, K::COLUMNS)?,
         rejects: Rejects::open(score.rejects.as_deref())?,
-        waiting: Vec::with_capacity(BATCH_ROWS),
+        lines: Vec::with_capacity(BATCH_ROWS),
+        rows: Vec::with_capacity(BATCH_ROWS),
         scored: 0,
         failures: 0,
         started: Instant::now(),
         progress: progress(input.bytes),
     };
-    let language = match score.language {
-        ExplanationLanguage::Es => Language::Spanish,
-        ExplanationLanguage::En => Language::English,
-    };
+    let mut is_empty = true;
     while let Some(Row { line, fields }) = input.next_row()? {
+        is_empty = false;
         let read = fields.and_then(|mut fields| {
-            let row = S::read(&mut fields, language);
+            let row = Envelope::read::<K>(&mut fields, language);
             let faults = fields.into_faults();
             if faults.is_empty() { Ok(row) } else { Err(faults) }
         });
         match read {
-            Ok(row) => run.waiting.push((line, row)),
+            Ok(row) => {
+                run.lines.push(line);
+                run.rows.push(row);
+            }
             Err(faults) => run.rejects.add(line, &faults)?,
         }
-        if run.waiting.len() == BATCH_ROWS {
+        if run.rows.len() == BATCH_ROWS {
             run.flush()?;
             run.show(input.read());
         }
     }
+    ensure!(!is_empty, "{} has no rows", score.input.display());
     run.flush()?;
     run.finish()
 }
 
 /// One pass over a file.
-struct Run<'a, S: Scorer> {
-    scorer: &'a S,
+struct Run<'a, K: Kind> {
+    scorer: &'a K::Scorer,
     output: Output,
     rejects: Rejects,
-    /// Rows of the next batch, with their lines.
-    waiting: Vec<(u64, S::Row)>,
+    /// Rows of the next batch, and their lines.
+    rows: Vec<Envelope<K::Request>>,
+    lines: Vec<u64>,
     scored: u64,
-    /// Rows that the model failed on, one after another.
+    /// Consecutive rows that the model failed on.
     failures: usize,
     started: Instant,
     progress: ProgressBar,
 }
 
-impl<S: Scorer> Run<'_, S> {
-    /// Scores the rows that wait.
+impl<K: Kind> Run<'_, K> {
+    /// Scores the batch.
     fn flush(&mut self) -> Result<()> {
-        let rows = std::mem::take(&mut self.waiting);
-        let (lines, rows): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
-        let answers = match self.scorer.score(&rows) {
+        let (lines, rows) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.rows));
+        let requests: Vec<_> = rows.iter().map(|row| row.request.clone()).collect();
+        let answers = match self.scorer.assess_batch(&requests) {
             Ok(answers) => answers,
-            // One row may be what the batch failed of: find it, and go on with the others.
-            Err(_) => rows.iter().map(|row| self.scorer.score_one(row)).collect(),
+            // One row may have failed the batch: find it, and go on with the others.
+            Err(_) => requests.iter().map(|request| self.scorer.assess(request)).collect(),
         };
+        let version = &self.scorer.identity().version;
         for ((line, row), answer) in lines.into_iter().zip(rows).zip(answers) {
             match answer {
-                Ok(answer) => {
+                Ok(assessment) => {
                     self.failures = 0;
                     self.scored += 1;
-                    let answer = self.scorer.answer(row, answer);
-                    self.output.write(line, &answer)?;
+                    let response = K::response(row, Scored { assessment, version: version.clone() });
+                    self.output.write::<K>(line, &response)?;
                 }
                 Err(error) => self.failed(line, &error)?,
             }
@@ -140,7 +196,7 @@ impl<S: Scorer> Run<'_, S> {
 
     fn failed(&mut self, line: u64, error: &ScoreError) -> Result<()> {
         self.failures += 1;
-        ensure!(self.failures < FAILURES_MAX, "line {line}: {error}; so did {FAILURES_MAX} rows one after another");
+        ensure!(self.failures < FAILURES_MAX, "line {line}: {error}; so did {FAILURES_MAX} consecutive rows");
         let fault = FieldError { field: String::new(), code: "model-failed".into(), detail: error.to_string() };
         self.rejects.add(line, &[fault])
     }
@@ -151,7 +207,6 @@ impl<S: Scorer> Run<'_, S> {
     }
 
     fn rate(&self) -> u64 {
-        // A rate of rows, shown to a person: whole numbers are enough.
         (self.scored as f64 / self.started.elapsed().as_secs_f64().max(1e-9)) as u64
     }
 
@@ -159,27 +214,27 @@ impl<S: Scorer> Run<'_, S> {
         let (rate, seconds) = (self.rate(), self.started.elapsed().as_secs_f64());
         self.progress.finish_and_clear();
         self.output.finish()?;
-        let refused = self.rejects.finish()?;
-        let Identity { version, .. } = self.scorer.identity();
+        let rejected = self.rejects.finish()?;
+        let version = &self.scorer.identity().version;
         let mut stderr = io::stderr();
         writeln!(
             stderr,
-            "{} rows scored by {version} in {seconds:.1} s ({} rows/s), {} refused",
+            "{} rows scored by {version} in {seconds:.1} s ({} rows/s), {} rejected",
             HumanCount(self.scored),
             HumanCount(rate),
-            HumanCount(refused)
+            HumanCount(rejected)
         )?;
-        Ok(if refused == 0 { ExitCode::SUCCESS } else { ExitCode::from(EXIT_REFUSED) })
+        Ok(if rejected == 0 { ExitCode::SUCCESS } else { ExitCode::from(EXIT_REJECTED) })
     }
 }
 
-/// On a terminal a bar over the bytes of a file, or a count when there is no end to see.
+/// On a terminal, a bar over the bytes of a file, or a spinner if the length is unknown.
 fn progress(bytes: Option<u64>) -> ProgressBar {
     let (bar, template) = match bytes {
         Some(bytes) => (ProgressBar::new(bytes), "{elapsed:>4} {bar:30} {percent:>3} %  {msg}"),
         None => (ProgressBar::new_spinner(), "{elapsed:>4} {spinner} {msg}"),
     };
-    // Constant templates, which are sound.
+    // The templates are valid.
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }

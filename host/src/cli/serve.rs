@@ -9,17 +9,19 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::start::Config;
-use crate::app::{App, RiskEnforcement, Settings};
+use crate::app::{App, Settings};
 use crate::cli::database::{Database, Use};
+use crate::cli::output::print;
 use crate::cli::secret::Missing;
-use crate::cli::{couriers, heads, print, secret};
+use crate::cli::{couriers, heads, secret};
 use crate::config::{ClabePolicy, Common, PublishedKind, RiskPolicy, Serve, program};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
+use crate::domain::risk::Enforcement;
 use crate::http::pages::sandbox::TOKEN_LIFETIME;
 use crate::ledger::LedgerConfig;
 use crate::ledger::batch::Terms;
-use crate::models::{Components, Registry};
+use crate::models::Registry;
 use crate::serve::{Host, Listeners, Scoring};
 use crate::wasm::{Cache, Runtime};
 
@@ -50,7 +52,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         assist: bind(serve.assist_addr, "--assist-addr").await?,
     };
     let runtime = runtime(&common.data_dir, &secret)?;
-    let registry = Registry::load(&runtime, Components::EMBEDDED)
+    let registry = Registry::embedded(&runtime)
         .context("this program was built with an unusable component: run `make components` and build again")?;
     let scoring = Scoring { runtime, registry, decision_log: serve.decision_log };
     let config = Config {
@@ -140,9 +142,9 @@ fn settings(serve: &Serve) -> Settings {
     Settings {
         opening_credit: if serve.sandbox { SANDBOX_CREDIT } else { Money::ZERO },
         risk_enforcement: match serve.risk_enforcement {
-            RiskPolicy::Off => RiskEnforcement::Off,
-            RiskPolicy::Shadow => RiskEnforcement::Shadow,
-            RiskPolicy::Enforce => RiskEnforcement::Enforce,
+            RiskPolicy::Off => Enforcement::Off,
+            RiskPolicy::Shadow => Enforcement::Shadow,
+            RiskPolicy::Enforce => Enforcement::Enforce,
         },
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,
         assist_hosts,

@@ -74,7 +74,7 @@ pub enum Models {
         #[arg(long)]
         json: bool,
     },
-    /// List registered versions and their roles
+    /// List registered versions, their roles, and what each running host serves
     List,
     /// Examine a component and register it
     Push {
@@ -102,7 +102,7 @@ pub enum Models {
         #[arg(long)]
         json: bool,
     },
-    /// Return to the previous version
+    /// Return to the version that served before
     Rollback {
         /// Kind: risk, nudge, accessibility or transfer-rules
         kind: String,
@@ -112,6 +112,9 @@ pub enum Models {
         /// Who rolls back, for the record
         #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
         by: String,
+        /// Wait until every running host serves it, at most this many seconds
+        #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
+        wait: Option<u32>,
     },
     /// Run the gate on a component file without registering it. Exits with 1 if it is rejected
     Check {
@@ -125,6 +128,11 @@ pub enum Models {
 
 /// `caudal models deploy`
 #[derive(Debug, Args)]
+#[command(
+    after_help = "A canary always answers the same users, identified by `user_id` in the body of a request. A request \
+                        without `user_id` is assigned by its content: repeating it always reaches the same version.\n\n\
+                        With --wait, exits with 1 if a host cannot load the version or time runs out."
+)]
 pub struct Deploy {
     /// The champion, as `list` and `push` print it, for example risk-2.0.0+9f2c41aa
     pub version: String,
@@ -146,6 +154,9 @@ pub struct Deploy {
     /// Who deploys, for the record
     #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
     pub by: String,
+    /// Wait until every running host serves it, at most this many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
+    pub wait: Option<u32>,
 }
 
 /// `caudal replay`

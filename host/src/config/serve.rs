@@ -86,8 +86,8 @@ pub struct Rail {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Transfers")]
 pub struct Limits {
-    /// Largest amount of one transfer in MXN, for example 12800.00 [default: none]; `caudal limits` overrides it per
-    /// user
+    /// Largest amount of one transfer in MXN, for example 12800.00; `caudal limits` overrides it for a user [default:
+    /// none]
     #[arg(long = "transfer-limit", env = "CAUDAL_TRANSFER_LIMIT", value_parser = amount)]
     pub per_transfer: Option<Money>,
     /// Largest total of a user's transfers in MXN in one day, by Mexico City time [default: none]

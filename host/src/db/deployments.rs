@@ -146,7 +146,7 @@ pub struct Change<'a> {
     /// The epoch that the operator saw; 0 if nothing was deployed.
     pub seen_epoch: i64,
     pub champion: Digest,
-    /// Becomes `previous` on the first deployment.
+    /// Becomes `previous` if no other champion ever served.
     pub default_previous: Digest,
     pub canary: Option<Canary>,
     /// At most four.
@@ -159,7 +159,8 @@ pub struct Change<'a> {
 }
 
 /// Replaces the deployment, records the change and notifies every host. Returns the new epoch, or `None` if the
-/// deployment changed since `seen_epoch`. `previous` changes only with the champion.
+/// deployment changed since `seen_epoch`. `previous` changes only with the champion: it becomes the latest other champion
+/// that served on some host.
 ///
 /// # Errors
 /// When the database fails, or a component is not registered.
@@ -178,7 +179,12 @@ pub async fn deploy(
             where $2::bigint = 0 or exists (select from deployment where kind = $1)
             on conflict (kind) do update
                 set epoch = excluded.epoch, champion = excluded.champion,
-                    previous = case when d.champion = excluded.champion then d.previous else d.champion end,
+                    -- A rollback returns to a champion that served, not to one that was only deployed.
+                    previous = case when d.champion = excluded.champion then d.previous else coalesce(
+                        (select served.champion from deployment_history served
+                            where served.kind = $1 and served.served_at is not null and served.champion <> $3
+                            order by served.epoch desc limit 1),
+                        excluded.previous) end,
                     reason = excluded.reason, changed_by = excluded.changed_by, changed_at = excluded.changed_at,
                     canary = excluded.canary, canary_percent = excluded.canary_percent,
                     canary_max_flip_percent = excluded.canary_max_flip_percent, shadows = excluded.shadows,

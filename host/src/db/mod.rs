@@ -15,6 +15,7 @@
 //! | component | [`components`] |
 //! | deployment, deployment_history | [`deployments`] |
 //! | comparison | [`comparisons`] |
+//! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | [`decisions`] |
 
 pub(crate) mod accounts;
@@ -27,6 +28,7 @@ pub(crate) mod decisions;
 pub mod deployments;
 pub(crate) mod entries;
 pub mod events;
+pub mod hosts;
 pub(crate) mod limits;
 pub(crate) mod outbox;
 pub(crate) mod payments;

@@ -51,6 +51,18 @@ super::text_enum! {
     }
 }
 
+super::text_enum! {
+    /// How the risk of a transfer affects it.
+    Enforcement {
+        /// Not at all: the client requests the risk and reacts to it.
+        Off = "off",
+        /// Each transfer is scored, and the score only logged.
+        Shadow = "shadow",
+        /// The transfer rules learn the level, and whether the sender acknowledged it.
+        Enforce = "enforce",
+    }
+}
+
 impl Level {
     pub fn of(score: f64) -> Self {
         if score >= HIGH_FROM {

@@ -1,7 +1,7 @@
-//! Tokens that say: this person saw the risk of this very transfer.
+//! Tokens by which a sender acknowledges the risk of a transfer.
 //!
-//! The risk context hands one out with its assessment, and a transfer brings it back. It holds for one owner,
-//! account, beneficiary, amount and level, and for five minutes; nobody else can make one.
+//! The risk context issues one with its assessment, and the transfer presents it. A token is valid for one
+//! owner, account, beneficiary, amount and level, and for five minutes.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
@@ -11,41 +11,39 @@ use uuid::Uuid;
 use crate::domain::money::Money;
 use crate::domain::risk::Level;
 
-/// Long enough to read an explanation and decide, and too short to keep for another day.
+/// Long enough to read an explanation and decide.
 pub const LIFETIME: Duration = Duration::minutes(5);
 
 /// Longest token, in characters: a level, a time and 64 digits.
 pub const TOKEN_CHARS_MAX: usize = 100;
 
-/// What a token is about.
+/// The transfer that a token is for.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// Who sends.
     pub owner: &'a str,
-    /// From which account.
+    /// Account.
     pub from: Uuid,
-    /// To which beneficiary.
+    /// Beneficiary.
     pub to: Uuid,
-    /// How much.
     pub amount: Money,
 }
 
-/// Makes and reads tokens.
+/// Issues and verifies tokens.
 #[derive(Clone)]
 pub struct Acknowledgments(Hmac<Sha256>);
 
 impl Acknowledgments {
-    /// With a key of its own, made from the secret that signs bearer tokens.
+    /// Derives a key from the secret that signs bearer tokens.
     pub fn new(secret: &[u8]) -> Self {
-        // HMAC takes keys of any length.
+        // HMAC accepts keys of any length.
         let keyed = |key: &[u8]| Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(|_| Hmac::new(&Default::default()));
         let mut own = keyed(secret);
         own.update(b"caudal acknowledgment 1");
         Self(keyed(&own.finalize().into_bytes()))
     }
 
-    /// A token for the level that was shown, and until when it holds.
-    pub fn give(&self, subject: &Subject<'_>, level: Level, now: OffsetDateTime) -> (String, OffsetDateTime) {
+    /// A token for the level that was shown, and its expiry.
+    pub fn issue(&self, subject: &Subject<'_>, level: Level, now: OffsetDateTime) -> (String, OffsetDateTime) {
         let until = now + LIFETIME;
         let seconds = until.unix_timestamp();
         let mac = self.mac(subject, level, seconds).finalize().into_bytes();
@@ -53,8 +51,8 @@ impl Acknowledgments {
         (format!("{level}.{seconds}.{hex}"), until)
     }
 
-    /// Whether a token says that this level, or a graver one, was seen for this transfer.
-    pub fn holds(&self, token: &str, subject: &Subject<'_>, level: Level, now: OffsetDateTime) -> bool {
+    /// Whether a token acknowledges this level, or a higher one, for this transfer.
+    pub fn is_valid(&self, token: &str, subject: &Subject<'_>, level: Level, now: OffsetDateTime) -> bool {
         let mut parts = token.split('.');
         let (Some(seen), Some(seconds), Some(hex), None) = (parts.next(), parts.next(), parts.next(), parts.next())
         else {
@@ -92,31 +90,31 @@ mod tests {
     use time::macros::datetime;
 
     #[test]
-    fn a_token_holds_for_its_transfer_its_level_and_its_time() {
+    fn a_token_is_valid_for_its_transfer_level_and_lifetime() {
         let (now, tokens) = (datetime!(2026-11-21 18:00 UTC), Acknowledgments::new(b"a secret"));
         let subject = Subject { owner: "ana", from: Uuid::from_u128(1), to: Uuid::from_u128(2), amount: Money::MAX };
-        let (token, until) = tokens.give(&subject, Level::Medium, now);
+        let (token, until) = tokens.issue(&subject, Level::Medium, now);
         assert_eq!(until, now + LIFETIME);
         assert!(token.len() <= TOKEN_CHARS_MAX);
-        assert!(tokens.holds(&token, &subject, Level::Medium, now));
-        assert!(tokens.holds(&token, &subject, Level::Low, until - Duration::SECOND));
-        assert!(!tokens.holds(&token, &subject, Level::High, now));
-        assert!(!tokens.holds(&token, &subject, Level::Medium, until));
-        assert!(!Acknowledgments::new(b"another").holds(&token, &subject, Level::Medium, now));
+        assert!(tokens.is_valid(&token, &subject, Level::Medium, now));
+        assert!(tokens.is_valid(&token, &subject, Level::Low, until - Duration::SECOND));
+        assert!(!tokens.is_valid(&token, &subject, Level::High, now));
+        assert!(!tokens.is_valid(&token, &subject, Level::Medium, until));
+        assert!(!Acknowledgments::new(b"another").is_valid(&token, &subject, Level::Medium, now));
         for other in [
             Subject { owner: "luis", ..subject },
             Subject { from: Uuid::from_u128(3), ..subject },
             Subject { to: Uuid::from_u128(3), ..subject },
             Subject { amount: Money::from_minor(1), ..subject },
         ] {
-            assert!(!tokens.holds(&token, &other, Level::Medium, now));
+            assert!(!tokens.is_valid(&token, &other, Level::Medium, now));
         }
         for forged in [token.replace("medium", "high"), token.to_uppercase(), format!("{token}00"), format!("{token}.")]
         {
-            assert!(!tokens.holds(&forged, &subject, Level::Low, now), "{forged}");
+            assert!(!tokens.is_valid(&forged, &subject, Level::Low, now), "{forged}");
         }
         for text in ["", "high", "high.9.", "high.9.0", "high.9.é", "..", "high.99999999999999999999.00"] {
-            assert!(!tokens.holds(text, &subject, Level::Low, now), "{text}");
+            assert!(!tokens.is_valid(text, &subject, Level::Low, now), "{text}");
         }
     }
 }

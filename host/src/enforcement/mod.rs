@@ -1,3 +1,61 @@
-//! What the risk of a transfer does to it.
+//! How the risk of a transfer affects it.
 
 pub mod acknowledgment;
+pub(crate) mod assessment;
+
+use crate::domain::risk::{Enforcement, Level};
+use crate::models::ResponseError;
+use crate::wasm::ScoreError;
+use acknowledgment::{Acknowledgments, Subject};
+use assessment::{AssessmentError, Assessor, Circumstances};
+
+/// What the transfer rules learn about the risk of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Risk is not enforced, or the transfer names no account or beneficiary of its sender.
+    NotEnforced,
+    Assessed {
+        level: Level,
+        /// The sender acknowledged this level of risk of this very transfer.
+        acknowledged: bool,
+    },
+    /// There is no usable score.
+    Unavailable,
+}
+
+/// Scores a transfer as far as `enforcement` requires. `token` is the sender's acknowledgment.
+///
+/// # Errors
+/// When the database or the decision log fails.
+pub(crate) async fn enforce(
+    enforcement: Enforcement,
+    assessor: &Assessor<'_>,
+    subject: &Subject<'_>,
+    circumstances: Circumstances,
+    (acknowledgments, token): (&Acknowledgments, Option<&str>),
+) -> Result<Outcome, AssessmentError> {
+    if enforcement == Enforcement::Off {
+        return Ok(Outcome::NotEnforced);
+    }
+    let level = match assessor.assess(subject, circumstances).await {
+        Ok((_, response)) => response.level(),
+        // The ledger refuses the transfer, unless it finds it under its idempotency key.
+        Err(AssessmentError::AccountNotFound | AssessmentError::BeneficiaryNotFound) => {
+            return Ok(Outcome::NotEnforced);
+        }
+        Err(AssessmentError::Response(ResponseError::Score(error))) if !matches!(error, ScoreError::Busy) => {
+            return Ok(match enforcement {
+                Enforcement::Enforce => Outcome::Unavailable,
+                _ => Outcome::NotEnforced,
+            });
+        }
+        Err(error) => return Err(error),
+    };
+    let now = assessor.clock.now();
+    let acknowledged = token.is_some_and(|token| acknowledgments.is_valid(token, subject, level, now));
+    if enforcement == Enforcement::Enforce {
+        return Ok(Outcome::Assessed { level, acknowledged });
+    }
+    tracing::info!(%level, acknowledged, "risk of a transfer (not enforced)");
+    Ok(Outcome::NotEnforced)
+}

@@ -1,167 +1,127 @@
-//! `caudal gate`: the examination itself, in a process of its own. Reads a component from standard
-//! input and writes a report to standard output. `models::gate` starts it.
+//! The examination itself, in the process that [`launcher`](crate::gate::launcher) started: reads a
+//! component and makes a report.
 
-use std::io::{self, Read as _};
-use std::process::ExitCode;
+use std::io::Read;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
-use nix::sys::resource::{Resource, setrlimit};
-use rustix::process::nice;
 
-use crate::cli::print;
 use crate::domain::model::{ModelKind, PolicyClass};
-use crate::gate::cases;
-use crate::gate::promises::Promised;
-use crate::gate::report::{COMPONENT_BYTES_MAX, Outcome, Report};
-use crate::wasm::{
-    AccessibilityScorer, Compiled, Format, Identity, NudgeScorer, PURE_BYTES_MAX, RiskScorer, Runtime, TransferRules,
-};
-use Outcome::{Noted, Passed, Refused};
+use crate::gate::faults::error_chain;
+use crate::gate::limits::{self, COMPONENT_BYTES_MAX};
+use crate::gate::report::Outcome::{Noted, Passed};
+use crate::gate::report::{Refusal, Report};
+use crate::gate::{cases, rules};
+use crate::scoring::{Kind, Scorer as _, Visitor, with_kind};
+use crate::wasm::{Compiled, Format, Identity, Runtime, TransferRules, WIT};
 
-/// Seconds of processor time for components that could be pure: ours take half of one.
-const CPU_SECONDS_MAX: u64 = 20;
-/// Seconds of processor time for larger ones. Compiling 12 MB takes about twenty, asking it all about
-/// ten.
-const CPU_SECONDS_MAX_LARGE: u64 = 100;
-/// Bytes of writable memory. Compiling one of ours takes a few tens of megabytes, and one of 12 MB
-/// some hundreds.
-const DATA_BYTES_MAX: u64 = 2 << 30;
-/// Bytes of one file: the engine keeps the first image of a memory in a file without a name.
-const FILE_BYTES_MAX: u64 = 64 << 20;
-/// Open files: the engine opens one for each module with a first image of its memory.
-const FILES_MAX: u64 = 64;
-/// How much this process gives way to others; 19 is the most.
-const NICENESS: i32 = 19;
-/// Imports that are named in a refusal.
-const IMPORTS_TOLD_MAX: usize = 5;
+/// Imports that a refusal names.
+const IMPORTS_NAMED_MAX: usize = 5;
 
-pub(crate) fn run() -> Result<ExitCode> {
-    // Whoever answers requests goes first. Refused, it is only less polite.
-    let _ = nice(NICENESS);
+/// Limits this process, and examines the component in `input`.
+///
+/// # Errors
+/// When the input cannot be read or the process cannot be limited.
+pub(crate) fn run(input: impl Read) -> Result<Report> {
+    limits::lower_priority();
     let mut bytes = Vec::new();
-    io::stdin().take(COMPONENT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).context("cannot read the component")?;
-    limit_this_process(bytes.len()).context("cannot limit this process")?;
+    input.take(COMPONENT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).context("cannot read the component")?;
+    limits::apply(bytes.len()).context("cannot limit this process")?;
     let mut report = Report { bytes: bytes.len(), ..Report::default() };
-    // A refusal stands in the report and ends the examination.
+    // A refusal is in the report.
     let _ = examine(&bytes, &mut report);
-    print(&serde_json::to_string(&report)?)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(report)
 }
 
-/// Time and memory end with the process, and there is no core dump of a stranger's bytes.
-fn limit_this_process(bytes: usize) -> Result<()> {
-    let seconds = if bytes <= PURE_BYTES_MAX { CPU_SECONDS_MAX } else { CPU_SECONDS_MAX_LARGE };
-    for (resource, limit) in [
-        (Resource::RLIMIT_CPU, seconds),
-        (Resource::RLIMIT_DATA, DATA_BYTES_MAX),
-        (Resource::RLIMIT_FSIZE, FILE_BYTES_MAX),
-        (Resource::RLIMIT_NOFILE, FILES_MAX),
-        (Resource::RLIMIT_CORE, 0),
-    ] {
-        setrlimit(resource, limit, limit)?;
-    }
-    Ok(())
-}
-
-/// The examination was ended by a refusal, which stands in the report.
-pub(crate) struct Ended;
-
-pub(crate) fn refuse(report: &mut Report, name: &str, detail: impl Into<String>) -> Ended {
-    report.add(name, Refused, detail);
-    Ended
-}
-
-fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Ended> {
+fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Refusal> {
     if bytes.len() > COMPONENT_BYTES_MAX {
-        return Err(refuse(report, "size", format!("more than {COMPONENT_BYTES_MAX} bytes")));
+        return Err(report.refuse("size", format!("more than {COMPONENT_BYTES_MAX} bytes")));
     }
     report.add("size", Passed, format!("{} bytes of at most {COMPONENT_BYTES_MAX}", bytes.len()));
     match Format::of(bytes) {
         Format::Component => report.add("format", Passed, "a WebAssembly component"),
         Format::CoreModule => {
-            return Err(refuse(report, "format", "a core module, which has no world: build a component"));
+            return Err(report.refuse("format", "a core module, which has no world: build a component"));
         }
         Format::MachineCode => {
-            return Err(refuse(report, "format", "machine code: precompiled components are never taken"));
+            return Err(report.refuse("format", "machine code: precompiled components are never accepted"));
         }
-        Format::Unknown => return Err(refuse(report, "format", "no WebAssembly component")),
+        Format::Unknown => return Err(report.refuse("format", "not a WebAssembly component")),
     }
-    let runtime = Runtime::new().map_err(|error| refuse(report, "engine", told(error)))?;
+    let runtime = Runtime::new().map_err(|error| report.refuse("engine", error_chain(error)))?;
     let start = Instant::now();
-    let compiled = runtime.compile(bytes).map_err(|error| refuse(report, "compiles", told(error)))?;
+    let compiled = runtime.compile(bytes).map_err(|error| report.refuse("compiles", error_chain(error)))?;
     report.add("compiles", Passed, format!("in {} ms", start.elapsed().as_millis()));
     check_imports(&compiled, report)?;
-    let exports = compiled.exports();
-    let Some(kind) = kind_of(&exports) else {
-        let offered = if exports.is_empty() { "nothing".to_owned() } else { exports.join(", ") };
-        return Err(refuse(report, "world", format!("offers {offered}, which is no world of caudal:scoring@1.0.0")));
-    };
+    let kind = check_world(&compiled, report)?;
     report.kind = Some(kind.as_str().to_owned());
-    let linked = match kind {
-        ModelKind::Risk => RiskScorer::link(&compiled).map(|it| of_scorer(&it, cases::RISK, report)),
-        ModelKind::Nudge => NudgeScorer::link(&compiled).map(|it| of_scorer(&it, cases::NUDGE, report)),
-        ModelKind::Accessibility => {
-            AccessibilityScorer::link(&compiled).map(|it| of_scorer(&it, cases::ACCESSIBILITY, report))
-        }
-        ModelKind::TransferRules => TransferRules::link(&compiled).map(|rules| {
-            identified(rules.identity(), report);
-            cases::of_rules(&rules, report)
-        }),
-    };
-    linked.unwrap_or_else(|error| Err(refuse(report, "world", told(error))))
+    if let Some(examined) = with_kind(kind, ScorerExamination { compiled: &compiled, report: &mut *report }) {
+        return examined;
+    }
+    let rules = TransferRules::link(&compiled).map_err(|error| report.refuse("world", error_chain(error)))?;
+    identify(rules.identity(), report);
+    rules::check(&rules, report)
 }
 
-/// Pure components ask for nothing; others may ask for WASI, and get an empty one.
-fn check_imports(compiled: &Compiled, report: &mut Report) -> Result<(), Ended> {
+struct ScorerExamination<'a> {
+    compiled: &'a Compiled,
+    report: &'a mut Report,
+}
+
+impl Visitor for ScorerExamination<'_> {
+    type Output = Result<(), Refusal>;
+
+    fn visit<K: Kind>(self) -> Self::Output {
+        let Self { compiled, report } = self;
+        let scorer = K::Scorer::link(compiled).map_err(|error| report.refuse("world", error_chain(error)))?;
+        identify(scorer.identity(), report);
+        cases::check::<K>(&scorer, report)
+    }
+}
+
+/// Pure components import nothing; others may import WASI, and get an empty one.
+fn check_imports(compiled: &Compiled, report: &mut Report) -> Result<(), Refusal> {
     let class = compiled.class();
     report.class = Some(class.as_str().to_owned());
+    let imports = compiled.imports();
     if compiled.unknown_import().is_some() {
-        let imports = compiled.imports();
-        let mut named = imports.iter().take(IMPORTS_TOLD_MAX).cloned().collect::<Vec<_>>().join(", ");
-        if imports.len() > IMPORTS_TOLD_MAX {
-            named += &format!(" and {} more", imports.len() - IMPORTS_TOLD_MAX);
+        let mut named = imports.iter().take(IMPORTS_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+        if imports.len() > IMPORTS_NAMED_MAX {
+            named += &format!(" and {} more", imports.len() - IMPORTS_NAMED_MAX);
         }
-        let offered = "a component may ask for nothing, or for WASI, which will be empty";
-        return Err(refuse(report, "imports", format!("asks its host for {named}; {offered}")));
+        let detail = format!("imports {named}; a component may import nothing but WASI, and gets an empty one");
+        return Err(report.refuse("imports", detail));
     }
-    match (class, compiled.imports().len()) {
-        (PolicyClass::Pure, _) => report.add("imports", Passed, "none: all it can do is answer"),
+    match (class, imports.len()) {
+        (PolicyClass::Pure, _) => report.add("imports", Passed, "none: it can only answer"),
         (PolicyClass::DenyAll, 0) => {
-            report.add("imports", Noted, "none, but it is large: it runs on threads of its own");
+            report.add("imports", Noted, "none, but it is large: it runs on dedicated threads");
         }
-        (PolicyClass::DenyAll, count) => report.add(
-            "imports",
-            Noted,
-            format!(
-                "{count} interfaces of WASI: it gets no file, network, environment, time or randomness, and runs on \
-                 threads of its own"
-            ),
-        ),
+        (PolicyClass::DenyAll, count) => {
+            let detail = format!(
+                "{count} interfaces of WASI: it gets no files, network, environment, time or randomness, and runs \
+                 on dedicated threads"
+            );
+            report.add("imports", Noted, detail);
+        }
     }
     Ok(())
 }
 
-/// The kind whose interface is among the exports.
-fn kind_of(exports: &[String]) -> Option<ModelKind> {
-    let interface = |kind: &ModelKind| format!("caudal:scoring/{kind}@1.0.0");
-    ModelKind::ALL.iter().copied().find(|kind| exports.contains(&interface(kind)))
+/// The kind whose world the component exports.
+fn check_world(compiled: &Compiled, report: &mut Report) -> Result<ModelKind, Refusal> {
+    let kind = compiled.kind().map_err(|error| report.refuse("world", error_chain(error)))?;
+    kind.ok_or_else(|| {
+        let exports = compiled.exports();
+        let exports = if exports.is_empty() { "nothing".to_owned() } else { exports.join(", ") };
+        report.refuse("world", format!("exports {exports}, which is not a world of {WIT}"))
+    })
 }
 
-fn identified(identity: &Identity, report: &mut Report) {
+fn identify(identity: &Identity, report: &mut Report) {
     report.version = Some(identity.version.semantic_version().to_owned());
     report.model_version = Some(identity.version.to_string());
     report.summary = Some(identity.summary.clone());
-    report.add("world", Passed, format!("{}: every function is there, with its types", identity.kind));
+    report.add("world", Passed, format!("{}: exports every function with its types", identity.kind));
     report.add("identity", Passed, format!("{}, sha256 {}", identity.version, identity.digest));
-}
-
-fn of_scorer<S: Promised>(scorer: &S, text: &str, report: &mut Report) -> Result<(), Ended> {
-    identified(scorer.identity(), report);
-    cases::of_scorer(scorer, text, report)
-}
-
-/// An error and its causes, on one line.
-pub(crate) fn told(error: impl Into<anyhow::Error>) -> String {
-    format!("{:#}", error.into()).replace('\n', " ")
 }

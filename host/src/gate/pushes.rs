@@ -1,5 +1,5 @@
-//! Examinations under way: one at a time, the same bytes once, and nobody has to wait on the line for
-//! one that takes half a minute.
+//! Examines and registers pushed components: one at a time, the same bytes once. An examination may take
+//! half a minute, so a caller may stop waiting and ask for the result later.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,129 +11,127 @@ use tokio::sync::{Semaphore, watch};
 use crate::clock::Clock;
 use crate::db::components::Registered;
 use crate::domain::model::{Digest, ModelKind, ModelVersion};
-use crate::gate::report::{Gate, Report};
-use crate::models::deploying::catalog;
+use crate::gate::launcher::Launcher;
+use crate::gate::registration::register;
+use crate::gate::report::Report;
+use crate::wasm::digest_of;
 
-/// Examinations at the same moment: each takes a processor.
-const AT_ONCE: usize = 1;
+/// Concurrent examinations: each takes a processor.
+const CONCURRENT_MAX: usize = 1;
 
-/// Examinations that wait for their turn, with their bytes.
-const WAITING_MAX: usize = 8;
+/// Unfinished examinations: each keeps its bytes in memory.
+const UNFINISHED_MAX: usize = 8;
 
-/// Examinations that are under way or whose end is remembered.
-const REMEMBERED_MAX: usize = 64;
+/// Examinations whose result is kept for callers that come back.
+const KEPT_MAX: usize = 64;
 
-/// How long a push waits for its end before it says where to look for it.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a push waits for its result before it answers where to find it.
+const WAIT_MAX: Duration = Duration::from_secs(20);
 
-/// How an examination ended.
+/// The result of a push.
 #[derive(Debug, Clone)]
-pub enum Pushed {
-    /// It was accepted.
+pub(crate) enum PushOutcome {
     Accepted {
-        /// Its name.
         version: ModelVersion,
-        /// Whether it was new.
         registered: Registered,
-        /// What the gate found.
         report: Report,
     },
-    /// It was refused, or is of another kind than it was pushed as.
+    /// Refused by a check, or pushed as another kind.
     Refused(Report),
-    /// The examination or the registration failed; nothing is known of the component.
+    /// The examination or the registration failed, which says nothing about the component.
     Failed(String),
 }
 
-type Ending = watch::Receiver<Option<Arc<Pushed>>>;
+/// `None` while the examination is in progress.
+type Progress = watch::Receiver<Option<Arc<PushOutcome>>>;
 
-/// Examinations; cheap to clone.
+/// Cheap to clone.
 #[derive(Clone)]
 pub struct Pushes(Arc<Inner>);
 
 struct Inner {
-    gate: Gate,
+    gate: Launcher,
     db: PgPool,
     clock: Clock,
     turn: Semaphore,
-    known: Mutex<HashMap<(ModelKind, Digest), Ending>>,
+    pushes: Mutex<HashMap<(ModelKind, Digest), Progress>>,
 }
 
-/// There are too many examinations under way.
+/// Too many examinations are unfinished.
 #[derive(Debug)]
-pub struct TooMany;
+pub(crate) struct TooMany;
 
 impl Pushes {
-    /// None under way.
-    pub fn new(gate: Gate, db: PgPool, clock: Clock) -> Self {
-        let (turn, known) = (Semaphore::new(AT_ONCE), Mutex::default());
-        Self(Arc::new(Inner { gate, db, clock, turn, known }))
+    pub fn new(gate: Launcher, db: PgPool, clock: Clock) -> Self {
+        let (turn, pushes) = (Semaphore::new(CONCURRENT_MAX), Mutex::default());
+        Self(Arc::new(Inner { gate, db, clock, turn, pushes }))
     }
 
-    /// Examines and registers a component, unless that is under way already, and waits a while for the end.
-    /// It goes on when nobody waits any longer.
-    ///
-    /// # Errors
-    /// When too many are under way.
-    pub async fn push(
+    /// Examines and registers a component, unless that is in progress already, and waits a while for the
+    /// result. It continues when the caller stops waiting.
+    pub(crate) async fn push(
         &self,
         kind: ModelKind,
         bytes: Vec<u8>,
         by: String,
-    ) -> Result<(Digest, Option<Arc<Pushed>>), TooMany> {
-        let digest = catalog::digest_of(&bytes);
-        let mut ending = self.start(kind, digest, bytes, by)?;
-        let ended = tokio::time::timeout(PATIENCE, ending.wait_for(Option::is_some)).await;
-        Ok((digest, ended.ok().and_then(|ended| ended.ok()?.clone())))
+    ) -> Result<(Digest, Option<Arc<PushOutcome>>), TooMany> {
+        let digest = digest_of(&bytes);
+        let mut progress = self.start(kind, digest, bytes, by)?;
+        let outcome = tokio::time::timeout(WAIT_MAX, progress.wait_for(Option::is_some)).await;
+        Ok((digest, outcome.ok().and_then(|outcome| outcome.ok()?.clone())))
     }
 
-    fn start(&self, kind: ModelKind, digest: Digest, bytes: Vec<u8>, by: String) -> Result<Ending, TooMany> {
-        let mut known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ending) = known.get(&(kind, digest)).filter(|ending| ending.borrow().is_none()) {
-            return Ok(ending.clone());
+    fn start(&self, kind: ModelKind, digest: Digest, bytes: Vec<u8>, by: String) -> Result<Progress, TooMany> {
+        let mut pushes = self.0.pushes.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_unfinished = |progress: &&Progress| progress.borrow().is_none();
+        if let Some(progress) = pushes.get(&(kind, digest)).filter(is_unfinished) {
+            return Ok(progress.clone());
         }
-        if known.values().filter(|ending| ending.borrow().is_none()).count() >= WAITING_MAX {
+        if pushes.values().filter(is_unfinished).count() >= UNFINISHED_MAX {
             return Err(TooMany);
         }
-        if known.len() >= REMEMBERED_MAX {
-            known.retain(|_, ending| ending.borrow().is_none());
+        if pushes.len() >= KEPT_MAX {
+            pushes.retain(|_, progress| progress.borrow().is_none());
         }
-        let (tell, ending) = watch::channel(None);
-        known.insert((kind, digest), ending.clone());
+        let (outcome, progress) = watch::channel(None);
+        pushes.insert((kind, digest), progress.clone());
         let inner = Arc::clone(&self.0);
         tokio::spawn(async move {
-            let pushed = inner.examine(kind, &bytes, &by).await;
-            tell.send_replace(Some(Arc::new(pushed)));
+            outcome.send_replace(Some(Arc::new(inner.examine(kind, &bytes, &by).await)));
         });
-        Ok(ending)
+        Ok(progress)
     }
 
-    /// How the examination of these bytes stands; none when this host knows of none.
-    pub fn look(&self, kind: ModelKind, digest: &str) -> Option<Option<Arc<Pushed>>> {
-        let known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known.iter().find(|((of, it), _)| *of == kind && it.to_string() == digest);
-        found.map(|(_, ending)| ending.borrow().clone())
+    /// The progress of an examination: `None` if this host knows of none, `Some(None)` while it is in
+    /// progress.
+    pub(crate) fn progress(&self, kind: ModelKind, digest: &str) -> Option<Option<Arc<PushOutcome>>> {
+        let pushes = self.0.pushes.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = pushes.iter().find(|((of, it), _)| *of == kind && it.to_string() == digest);
+        found.map(|(_, progress)| progress.borrow().clone())
     }
 }
 
 impl Inner {
-    async fn examine(&self, kind: ModelKind, bytes: &[u8], by: &str) -> Pushed {
-        let Ok(_turn) = self.turn.acquire().await else { return Pushed::Failed("the host stops".to_owned()) };
+    async fn examine(&self, kind: ModelKind, bytes: &[u8], by: &str) -> PushOutcome {
+        let Ok(_turn) = self.turn.acquire().await else {
+            return PushOutcome::Failed("the host is stopping".to_owned());
+        };
         let mut report = match self.gate.examine(bytes).await {
             Ok(report) => report,
-            Err(error) => return Pushed::Failed(format!("the gate does not start: {error}")),
+            Err(error) => return PushOutcome::Failed(format!("cannot start the gate: {error}")),
         };
         report.expect_kind(kind);
         if !report.is_accepted() {
-            return Pushed::Refused(report);
+            return PushOutcome::Refused(report);
         }
         let registered = match self.db.acquire().await {
-            Ok(mut db) => catalog::register(&mut db, bytes, &report, by, self.clock.now()).await,
+            Ok(mut db) => register(&mut db, bytes, &report, by, self.clock.now()).await,
             Err(error) => Err(error),
         };
         match registered {
-            Ok(Some((version, registered))) => Pushed::Accepted { version, registered, report },
-            Ok(None) => Pushed::Failed("an accepted report names no version".to_owned()),
-            Err(error) => Pushed::Failed(error.to_string()),
+            Ok(Some((version, registered))) => PushOutcome::Accepted { version, registered, report },
+            Ok(None) => PushOutcome::Failed("an accepted report lacks its kind or version".to_owned()),
+            Err(error) => PushOutcome::Failed(error.to_string()),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::domain::rules::Violation;
 use crate::http::problem::{FieldError, Problem, summary};
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
-use crate::models::decisions::NotKept;
+use crate::models::decisions::DecisionLogError;
 use crate::models::publishing::published::NotPublishable;
 
 /// Code of every fault of an amount of money to send.
@@ -262,8 +262,8 @@ impl From<ScoreError> for Error {
     }
 }
 
-impl From<NotKept> for Error {
-    fn from(_: NotKept) -> Self {
+impl From<DecisionLogError> for Error {
+    fn from(_: DecisionLogError) -> Self {
         Self::DecisionNotKept
     }
 }

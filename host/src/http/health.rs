@@ -11,6 +11,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::app::App;
+use crate::clock::timestamp;
+use crate::db::hosts::HostState;
 use crate::domain::model::ModelKind;
 
 #[derive(Serialize)]
@@ -32,6 +34,15 @@ struct ModelJson {
     /// Why the deployed version is not active here; another version is.
     #[serde(skip_serializing_if = "Option::is_none")]
     deployment_error: Option<String>,
+    /// The deployment that is being loaded; another version answers meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending: Option<PendingJson>,
+}
+
+#[derive(Serialize)]
+struct PendingJson {
+    epoch: i64,
+    since: String,
 }
 
 /// `/ai/health`: the active models. Fails when there is no nudge model.
@@ -39,11 +50,15 @@ pub(crate) async fn health(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().map(|kind| {
         let identity = registry.identity(*kind);
+        let status = app.models.status(*kind);
         let model = ModelJson {
             loaded: identity.is_some(),
             version: identity.map(|identity| identity.version.to_string()),
             sha256: identity.map(|identity| identity.digest.to_string()),
-            deployment_error: app.models.failure(*kind),
+            deployment_error: status.as_ref().and_then(|it| it.state.detail()).map(str::to_owned),
+            pending: status
+                .filter(|it| it.state == HostState::Loading)
+                .map(|it| PendingJson { epoch: it.epoch, since: timestamp(it.since) }),
         };
         (kind.as_str(), model)
     });

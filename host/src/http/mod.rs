@@ -26,7 +26,8 @@ use axum::routing::{delete, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::app::App;
-use crate::gate::report::COMPONENT_BYTES_MAX;
+use crate::gate::limits::COMPONENT_BYTES_MAX;
+use crate::scoring::{Accessibility, Nudge, Risk};
 use admin::{deployment, replay, versions};
 use assistance::scores;
 use error::Error;
@@ -72,9 +73,9 @@ pub fn ledger_router(app: App) -> Router {
 /// The assistance API: internal, under configured host names only. Operators need a token.
 pub fn assist_router(app: App) -> Router {
     let routes = Router::new()
-        .route("/ai/risk", post(scores::assess_risk))
-        .route("/ai/nudge", post(scores::assess_nudge))
-        .route("/ai/accessibility", post(scores::assess_accessibility))
+        .route("/ai/risk", post(scores::assess::<Risk>))
+        .route("/ai/nudge", post(scores::assess::<Nudge>))
+        .route("/ai/accessibility", post(scores::assess::<Accessibility>))
         .route("/ai/health", get(health::health))
         .route("/admin/models", get(versions::list_models))
         .route(

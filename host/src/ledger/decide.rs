@@ -11,8 +11,9 @@ use super::apply::apply;
 use super::batch::{Batch, Context, NoVerdict, Policy, State};
 use super::command::{Command, Outcome};
 use super::job::LedgerError;
+use crate::domain::model::ModelKind;
 use crate::domain::rules::Facts;
-use crate::models::decisions::of_rules;
+use crate::models::decisions::Decision;
 use crate::models::{Models, ScoreError};
 
 /// Failed calls of the rules before a batch stops calling them and leaves the rest undecided. Each failure may take a
@@ -61,12 +62,12 @@ pub(super) async fn decide(
         apply(state, commands, context, &Policy { decide: &decide, transition: &transition })
     };
     // Recorded before any money moves: a decision that cannot be recorded is not executed.
-    if let Some((log, rules)) = models.log().zip(snapshot.rules.as_ref()) {
-        let version = &rules.identity().version;
+    if let Some((log, rules)) = models.log().zip(snapshot.identity(ModelKind::TransferRules)) {
+        let version = &rules.version;
         let decisions = decisions.into_inner().unwrap_or_else(PoisonError::into_inner);
         let records: Result<Vec<_>, _> =
-            decisions.iter().map(|(id, facts, verdict)| of_rules(version, *id, facts, verdict)).collect();
-        log.keep(records?).await?;
+            decisions.iter().map(|(id, facts, verdict)| Decision::by_rules(version, *id, facts, verdict)).collect();
+        log.append(records?).await?;
     }
     Ok(outcome)
 }

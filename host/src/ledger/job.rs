@@ -9,7 +9,7 @@ use super::batch::Terms;
 use super::chain::ChainKey;
 use super::command::{Command, Outcome};
 use super::jitter::Jitter;
-use crate::models::decisions::NotKept;
+use crate::models::decisions::DecisionLogError;
 
 /// A queued command and its caller.
 pub(super) struct Job {
@@ -47,7 +47,7 @@ pub enum LedgerError {
     Unknown,
     /// This host must record its decisions and could not. Nothing was written.
     #[error(transparent)]
-    DecisionNotRecorded(#[from] NotKept),
+    DecisionNotRecorded(#[from] DecisionLogError),
     /// A constraint that no race violates. Nothing was written.
     #[error("the database refused the batch")]
     Refused(#[source] Arc<sqlx::Error>),

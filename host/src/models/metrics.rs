@@ -11,8 +11,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::domain::model::ModelKind;
-use crate::models::ScoreError;
 use crate::models::observing::measure::Failure;
+use crate::wasm::ScoreError;
 
 /// Upper ends of the buckets of an answer's time, in seconds: those of scorers lie around ten
 /// microseconds, those of interpreters around milliseconds, and the longest deadline is a quarter second.

@@ -1,13 +1,78 @@
-//! An accessibility profile for a person: its request, its answer.
+//! Recommends an accessibility profile.
 
 use serde::Serialize;
 
-use crate::domain::accessibility::{self, AgeRange, AppConfidence, Language};
+use crate::domain::accessibility::{self, AgeRange, AppConfidence, Assessment, Language, Request};
+use crate::domain::model::ModelKind;
 use crate::http::fields::Fields;
-use crate::scoring::Scored;
+use crate::scoring::kind::{Envelope, Kind, Scored};
+use crate::wasm::AccessibilityScorer;
 
-/// Reads a person's answers and how the app went. `language` is that of the explanation.
-pub(crate) fn read_accessibility(fields: &mut Fields, language: Language) -> accessibility::Request {
+/// The accessibility profile that suits a person.
+pub struct Accessibility;
+
+impl Kind for Accessibility {
+    const KIND: ModelKind = ModelKind::Accessibility;
+
+    type Request = Request;
+    type Assessment = Assessment;
+    type Response = AccessibilityJson;
+    type Scorer = AccessibilityScorer;
+
+    const COLUMNS: &'static [&'static str] = &[
+        "user_id",
+        "model_version",
+        "theme",
+        "screen_reader_mode",
+        "font_scale",
+        "nudging_level",
+        "voice_feedback",
+        "confidence",
+        "explanation",
+    ];
+    const CLASSES: &'static [&'static str] = &["same", "other"];
+    const IS_PRIVATE: bool = true;
+    const CASES: &'static str = include_str!("../../../tests/golden/hand/accessibility.ndjson");
+
+    fn read(fields: &mut Fields, language: Language) -> Request {
+        read(fields, language)
+    }
+
+    fn response(envelope: Envelope<Request>, scored: Scored<Assessment>) -> AccessibilityJson {
+        AccessibilityJson::new(envelope.user_id, scored)
+    }
+
+    fn columns(response: &AccessibilityJson) -> Vec<String> {
+        let Recommendation { theme, screen_reader_mode, font_scale, nudging_level, voice_feedback } =
+            &response.recommendation;
+        vec![
+            response.user_id.clone().unwrap_or_default(),
+            response.model_version.clone(),
+            (*theme).to_owned(),
+            screen_reader_mode.to_string(),
+            font_scale.to_string(),
+            (*nudging_level).to_owned(),
+            voice_feedback.to_string(),
+            response.confidence.to_string(),
+            response.explanation.join(" "),
+        ]
+    }
+
+    fn class(assessment: &Assessment) -> usize {
+        assessment.profile.theme as usize
+    }
+
+    fn score(assessment: &Assessment) -> f64 {
+        assessment.confidence
+    }
+
+    /// None: a person's abilities are not counted, not even in aggregate.
+    fn features(_: &Request) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+}
+
+fn read(fields: &mut Fields, language: Language) -> accessibility::Request {
     let confident = read_app_confidence(fields);
     let behaviour = ["avg_time_per_screen_seconds", "total_validation_errors", "requested_help_count"];
     // A questionnaire that uses the short name may leave behaviour out; the full name may not.
@@ -54,7 +119,7 @@ fn read_app_confidence(fields: &mut Fields) -> Confident {
 
 /// The answer of `/ai/accessibility`.
 #[derive(Serialize)]
-pub(crate) struct AccessibilityJson {
+pub struct AccessibilityJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     user_id: Option<String>,
     model_version: String,
@@ -73,7 +138,7 @@ struct Recommendation {
 }
 
 impl AccessibilityJson {
-    pub(crate) fn new(user_id: Option<String>, scored: Scored<accessibility::Assessment>) -> Self {
+    fn new(user_id: Option<String>, scored: Scored<accessibility::Assessment>) -> Self {
         let Scored { assessment, version } = scored;
         let profile = assessment.profile;
         Self {

@@ -1,10 +1,112 @@
-//! What every kind of scorer has.
+//! What defines a kind of scorer.
 
-use crate::domain::model::ModelVersion;
+use std::fmt::Debug;
+
+use serde::Serialize;
+
+use crate::domain::accessibility::Language;
+use crate::domain::model::{ModelKind, ModelVersion};
 use crate::http::fields::Fields;
+use crate::scoring::random::Random;
+use crate::wasm::{Compiled, Identity, LoadError, Runtime, ScoreError};
 
 /// Longest user or session identifier.
 const ID_CHARS_MAX: usize = 255;
+
+/// A kind of scorer. Serving, backtests, the gate, comparisons of versions and replay are generic over
+/// it; a new kind implements it in a file of its own and joins the list in [`crate::scoring`].
+pub trait Kind: Send + Sync + Sized + 'static {
+    const KIND: ModelKind;
+
+    type Request: Clone + Debug + Send + Sync + 'static;
+    type Assessment: Clone + Send + Sync + 'static;
+    /// The answer in the HTTP API.
+    type Response: Serialize + Send + 'static;
+    /// A component of this kind.
+    type Scorer: Scorer<Request = Self::Request, Assessment = Self::Assessment>;
+
+    /// Whether the answer repeats a `session_id` beside the `user_id`.
+    const HAS_SESSION: bool = false;
+
+    /// Columns of a backtest's CSV output.
+    const COLUMNS: &'static [&'static str];
+
+    /// The verdicts on which two versions may disagree.
+    const CLASSES: &'static [&'static str];
+
+    /// Whether an answer reveals so much about a person that answers are not counted: two versions then
+    /// only agree or disagree, and [`Self::CLASSES`] are `same` and `other`.
+    const IS_PRIVATE: bool = false;
+
+    /// Requests and expectations derived by hand from the specification, one JSON object a line. The
+    /// gate holds every component of this kind to them.
+    const CASES: &'static str;
+
+    /// Reads a request; faults are recorded in `fields`. An explanation is in `language`.
+    fn read(fields: &mut Fields, language: Language) -> Self::Request;
+
+    fn response(envelope: Envelope<Self::Request>, scored: Scored<Self::Assessment>) -> Self::Response;
+
+    /// The request as JSON for the decision log, or `None` if decisions of this kind are never logged.
+    fn logged_request(_: &Envelope<Self::Request>) -> Option<serde_json::Result<String>> {
+        None
+    }
+
+    /// A response as values of [`Self::COLUMNS`].
+    fn columns(response: &Self::Response) -> Vec<String>;
+
+    /// The index of an assessment's verdict. It belongs to [`Self::CLASSES`] unless [`Self::IS_PRIVATE`].
+    fn class(assessment: &Self::Assessment) -> usize;
+
+    /// The figure behind the verdict, 0 to 1.
+    fn score(assessment: &Self::Assessment) -> f64;
+
+    /// The features of a request that are monitored for drift, by their names in the HTTP API.
+    fn features(request: &Self::Request) -> Vec<(&'static str, f64)>;
+
+    /// A random request for the gate; `None` for kinds that promise nothing beyond [`Self::CASES`].
+    fn random_request(_: &mut Random) -> Option<Self::Request> {
+        None
+    }
+
+    /// The same request, made worse in one way each, with a name for the way. The score must not fall.
+    fn worsened(_: &Self::Request, _: &mut Random) -> Vec<(&'static str, Self::Request)> {
+        Vec::new()
+    }
+}
+
+/// A component of one kind.
+pub trait Scorer: Send + Sync + Sized + 'static {
+    type Request;
+    type Assessment;
+
+    /// Compiles and links a component. Takes tens of milliseconds.
+    ///
+    /// # Errors
+    /// See [`LoadError`].
+    fn load(runtime: &Runtime, bytes: &[u8]) -> Result<Self, LoadError>;
+
+    /// Links a compiled component.
+    ///
+    /// # Errors
+    /// See [`LoadError`].
+    fn link(compiled: &Compiled) -> Result<Self, LoadError>;
+
+    fn identity(&self) -> &Identity;
+
+    /// Scores one request in an instance of its own.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    fn assess(&self, request: &Self::Request) -> Result<Self::Assessment, ScoreError>;
+
+    /// Scores many requests in one instance; answers are in the same order.
+    ///
+    /// # Errors
+    /// When the call as a whole fails. An unusable answer is an error in its place.
+    fn assess_batch(&self, requests: &[Self::Request])
+    -> Result<Vec<Result<Self::Assessment, ScoreError>>, ScoreError>;
+}
 
 /// An answer and the version that gave it.
 #[derive(Debug, Clone)]
@@ -13,7 +115,24 @@ pub struct Scored<T> {
     pub version: ModelVersion,
 }
 
-/// Reads an identifier that is echoed: `user_id`, or `session_id` where there is one.
-pub(crate) fn read_id(fields: &mut Fields, field: &str) -> Option<String> {
-    fields.optional_text(field, ID_CHARS_MAX)
+/// A request with the identifiers that its response repeats. A canary serves users by `user_id`.
+#[derive(Debug, Clone)]
+pub struct Envelope<R> {
+    pub request: R,
+    pub user_id: Option<String>,
+    pub session_id: Option<String>,
+}
+
+impl<R> Envelope<R> {
+    /// Reads a request of kind `K`; faults are recorded in `fields`.
+    pub(crate) fn read<K: Kind<Request = R>>(fields: &mut Fields, language: Language) -> Self {
+        let user_id = fields.optional_text("user_id", ID_CHARS_MAX);
+        let session_id = K::HAS_SESSION.then(|| fields.optional_text("session_id", ID_CHARS_MAX)).flatten();
+        Self { user_id, session_id, request: K::read(fields, language) }
+    }
+}
+
+/// A boolean as a feature.
+pub(super) fn flag(value: bool) -> f64 {
+    f64::from(u8::from(value))
 }

@@ -1,9 +1,9 @@
-//! Machine code of components that were compiled before, so that a host starts at once.
+//! Machine code of compiled components in files, so that a host starts at once.
 //!
-//! To load machine code is to run it, so a file counts only if it carries a code of authentication over
-//! everything that it depends on: the engine's version and settings, the class, the component's digest
-//! and the machine code. The key is derived from the host's own secret, which stands elsewhere (in the
-//! sandbox, in another file of the data folder). What does not prove itself is compiled again and replaced.
+//! Loading machine code amounts to running it, so each file starts with a message authentication code
+//! over everything that it depends on: the engine's version and settings, the class, the component's
+//! digest and the machine code. The key is derived from the host's secret, which is kept elsewhere (in
+//! the sandbox, in another file of the data folder). A file that fails authentication is replaced.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -19,23 +19,21 @@ use wasmtime::component::Component;
 
 use crate::domain::model::{Digest, PolicyClass};
 
-/// Files that are kept; the oldest goes. Machine code of a JavaScript engine has about 50 MB, so this is
-/// at most a few gigabytes and mostly a few megabytes.
+/// Most files; the oldest are removed. A JavaScript engine compiles to about 50 MB, so this is at most a
+/// few gigabytes, and usually a few megabytes.
 const FILES_MAX: usize = 32;
 
-/// Largest file that is read.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
-/// Bytes of the code of authentication, with which a file begins.
+/// Length of the authentication code at the start of a file.
 const TAG_BYTES: usize = 32;
 
-/// What the key is for: the secret signs other things too.
+/// Separates this key from others that are derived from the same secret.
 const PURPOSE: &[u8] = b"caudal: cache of compiled components, version 1";
 
-/// Ending of the files' names.
 const ENDING: &str = "cwasm";
 
-/// A folder of machine code.
+/// A folder of files with machine code.
 #[derive(Debug)]
 pub struct Cache {
     folder: PathBuf,
@@ -43,16 +41,16 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Opens or makes the folder; `secret` is the host's.
+    /// Opens or creates the folder; `secret` is the host's.
     ///
     /// # Errors
-    /// When the folder cannot be made.
+    /// When the folder cannot be created.
     pub fn open(folder: &Path, secret: &[u8]) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        Ok(Self { folder: folder.to_owned(), key: code_of(secret, &[PURPOSE]) })
+        Ok(Self { folder: folder.to_owned(), key: derive_key(secret, &[PURPOSE]) })
     }
 
-    /// What was compiled of these bytes by an engine like this one.
+    /// The component with this digest, as compiled by an engine with the same version and settings.
     pub(super) fn get(&self, engine: &Engine, class: PolicyClass, digest: Digest) -> Option<Component> {
         let version = version_of(engine);
         let path = self.path(version, class, digest);
@@ -60,15 +58,15 @@ impl Cache {
             Ok(code) => code,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
             Err(error) => {
-                tracing::warn!(path = %path.display(), %error, "a compiled component is not used");
+                tracing::warn!(path = %path.display(), %error, "cannot use a cached component; compiling it");
                 return None;
             }
         };
-        #[expect(unsafe_code, reason = "the engine cannot check machine code; the code of authentication did")]
-        // SAFETY: the bytes are what `put` wrote with our key, so they are an engine's own output for this
-        // version, these settings and this component.
+        #[expect(unsafe_code, reason = "wasmtime cannot validate machine code; we authenticated it")]
+        // SAFETY: only `put` can have written these bytes, because they are authenticated with our key. So
+        // they are wasmtime's own output for this version, these settings and this component.
         let component = unsafe { Component::deserialize(engine, &code) };
-        component.inspect_err(|error| tracing::warn!(%error, "a compiled component is not used")).ok()
+        component.inspect_err(|error| tracing::warn!(%error, "cannot use a cached component; compiling it")).ok()
     }
 
     fn read(&self, path: &Path, version: u64, class: PolicyClass, digest: Digest) -> io::Result<Vec<u8>> {
@@ -76,46 +74,45 @@ impl Cache {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() || metadata.uid() != geteuid().as_raw() || metadata.mode() & 0o077 != 0 {
-            return Err(unusable("it is not this user's alone"));
+            return Err(unusable("another user owns it or may access it"));
         }
         let mut bytes = Vec::new();
         file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
         if bytes.len() < TAG_BYTES {
-            return Err(unusable("it is cut off"));
+            return Err(unusable("it is truncated"));
         }
         let code = bytes.split_off(TAG_BYTES);
         let expected = authentication(&self.key, version, class, digest, &code);
-        expected.verify_slice(&bytes).map_err(|_| unusable("it is not what this host wrote"))?;
+        expected.verify_slice(&bytes).map_err(|_| unusable("its authentication code is wrong"))?;
         Ok(code)
     }
 
-    /// Keeps what was compiled. A cache that cannot be written costs time and nothing else.
+    /// Stores a compiled component. A failure only costs time later.
     pub(super) fn put(&self, component: &Component, class: PolicyClass, digest: Digest) {
         let version = version_of(component.engine());
         let kept = component.serialize().map_err(|error| error.to_string()).and_then(|code| {
             self.write(version, class, digest, &code).and_then(|()| self.prune()).map_err(|error| error.to_string())
         });
         if let Err(error) = kept {
-            tracing::warn!(folder = %self.folder.display(), error, "a compiled component is not kept");
+            tracing::warn!(folder = %self.folder.display(), error, "cannot cache a compiled component");
         }
     }
 
     fn write(&self, version: u64, class: PolicyClass, digest: Digest, code: &[u8]) -> io::Result<()> {
         let tag = authentication(&self.key, version, class, digest, code).finalize().into_bytes();
         let path = self.path(version, class, digest);
-        // Renamed when it is whole, so that nobody reads a half.
+        // Renamed once complete, so that a partial file is never read.
         let draft = path.with_extension(format!("{:016x}", getrandom::u64().map_err(io::Error::other)?));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
         let written = file.write_all(&tag).and_then(|()| file.write_all(code)).and_then(|()| fs::rename(&draft, path));
         written.inspect_err(|_| drop(fs::remove_file(&draft)))
     }
 
-    /// Removes the oldest files when there are too many.
     fn prune(&self) -> io::Result<()> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
-            // Drafts that a crash left behind too.
+            // Includes drafts that a crash left behind.
             files.push((entry.metadata()?.modified()?, entry.path()));
         }
         files.sort();
@@ -128,8 +125,8 @@ impl Cache {
     }
 }
 
-/// Stands for the engine's version and settings. A new toolchain may hash differently: then everything is
-/// compiled once more.
+/// A hash of the engine's version and settings. Another toolchain may hash differently, which only costs
+/// a compilation.
 fn version_of(engine: &Engine) -> u64 {
     let mut hasher = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
@@ -137,11 +134,11 @@ fn version_of(engine: &Engine) -> u64 {
 }
 
 fn mac(key: &[u8]) -> Hmac<Sha256> {
-    #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
+    #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
     Hmac::new_from_slice(key).expect("a key")
 }
 
-fn code_of(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+fn derive_key(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     let mut mac = mac(key);
     parts.iter().for_each(|part| mac.update(part));
     mac.finalize().into_bytes().into()
@@ -149,7 +146,7 @@ fn code_of(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
 
 fn authentication(key: &[u8; 32], version: u64, class: PolicyClass, digest: Digest, code: &[u8]) -> Hmac<Sha256> {
     let mut mac = mac(key);
-    // All before the code have a fixed length, or, as the class, no two that begin alike.
+    // The fields before the code have fixed lengths, except the class, and no class is a prefix of another.
     mac.update(&version.to_le_bytes());
     mac.update(&digest.0);
     mac.update(class.as_str().as_bytes());
@@ -164,7 +161,7 @@ mod tests {
     const DIGEST: Digest = Digest([7; 32]);
     const CODE: &[u8] = b"machine code";
 
-    /// A cache in a folder of its own with one file of version 1 in it.
+    /// A cache in a folder of its own, with one file of version 1.
     fn cache(name: &str) -> (Cache, PathBuf) {
         let folder = Path::new("/tmp").join(format!("caudal-cache-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -175,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn a_written_file_is_read_back() {
         let (cache, path) = cache("read");
         assert_eq!(cache.read(&path, 1, PolicyClass::Pure, DIGEST).unwrap(), CODE);
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
@@ -183,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_under_another_name_version_class_or_key_proves_nothing() {
+    fn a_file_fails_under_another_version_class_digest_or_key() {
         let (cache, path) = cache("names");
         assert!(cache.read(&path, 2, PolicyClass::Pure, DIGEST).is_err(), "another version of the engine");
         assert!(cache.read(&path, 1, PolicyClass::DenyAll, DIGEST).is_err());
@@ -194,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_byte_anywhere_is_noticed() {
+    fn every_changed_byte_is_detected() {
         let (cache, path) = cache("bytes");
         let whole = fs::read(&path).unwrap();
         for place in 0..whole.len() {
@@ -204,9 +201,9 @@ mod tests {
             assert!(cache.read(&path, 1, PolicyClass::Pure, DIGEST).is_err(), "byte {place}");
         }
         fs::write(&path, &whole[..whole.len() - 1]).unwrap();
-        assert!(cache.read(&path, 1, PolicyClass::Pure, DIGEST).is_err(), "cut off");
+        assert!(cache.read(&path, 1, PolicyClass::Pure, DIGEST).is_err(), "truncated");
         fs::write(&path, &whole[..5]).unwrap();
-        assert!(cache.read(&path, 1, PolicyClass::Pure, DIGEST).is_err(), "cut off in the tag");
+        assert!(cache.read(&path, 1, PolicyClass::Pure, DIGEST).is_err(), "truncated in the tag");
         fs::write(&path, &whole).unwrap();
         fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o640)).unwrap();
         assert!(cache.read(&path, 1, PolicyClass::Pure, DIGEST).is_err(), "a group may read it");
@@ -214,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go() {
+    fn the_oldest_files_are_removed() {
         let (cache, first) = cache("prune");
         for index in 0..FILES_MAX {
             let digest = Digest([u8::try_from(index).unwrap(); 32]);

@@ -1,19 +1,23 @@
-//! Compiling, or finding what was compiled before.
+//! Compiles components, or loads their machine code from the cache.
 
 use sha2::{Digest as _, Sha256};
 use wasmparser::{Encoding, Parser, Payload};
 use wasmtime::component::{Component, InstancePre, Linker};
 
-use crate::domain::model::{Digest, PolicyClass};
-use crate::wasm::engine::limits;
+use crate::domain::model::{Digest, ModelKind, PolicyClass};
+use crate::wasm::engine::Runtime;
+use crate::wasm::error::LoadError;
+use crate::wasm::limits::{PURE_BYTES_MAX, limits};
 use crate::wasm::tenant::Tenant;
-use crate::wasm::{LoadError, Runtime, wasi};
+use crate::wasm::wasi;
+use crate::wasm::wit::{self, Major};
 
-/// Largest component that is called inline. Ours have a hundredth of it; one that is larger brings a
-/// language's runtime, and is slow to instantiate even if it imports nothing.
-pub const PURE_BYTES_MAX: usize = 1 << 20;
+/// SHA-256 of a component's bytes.
+pub fn digest_of(bytes: &[u8]) -> Digest {
+    Digest(Sha256::digest(bytes).into())
+}
 
-/// A component that may be linked and run; nothing in it ran yet.
+/// A compiled component, not yet linked; none of its code has run.
 pub struct Compiled {
     component: Component,
     class: PolicyClass,
@@ -22,22 +26,22 @@ pub struct Compiled {
 }
 
 impl Runtime {
-    /// Validates and compiles, or takes what the cache has for these bytes.
+    /// Validates and compiles a component, unless the cache has its machine code.
     ///
     /// # Errors
-    /// When the bytes are no component, or one that does not fit the limits.
+    /// When the bytes are not a component, or exceed the limits.
     pub fn compile(&self, bytes: &[u8]) -> Result<Compiled, LoadError> {
         let imports = imports_of(bytes);
         let pure = imports.is_empty() && bytes.len() <= PURE_BYTES_MAX;
         let class = if pure { PolicyClass::Pure } else { PolicyClass::DenyAll };
-        let digest = Digest(Sha256::digest(bytes).into());
+        let digest = digest_of(bytes);
         let engine = self.engine(class);
         if let Some(component) = self.cache().and_then(|cache| cache.get(engine, class, digest)) {
             self.count_cached();
             return Ok(Compiled { component, class, digest, imports });
         }
         let component = Component::from_binary(engine, bytes).map_err(LoadError::Compile)?;
-        // With the first images of memories, also of those that nothing ever instantiates.
+        // Includes initial memory images, even of modules that are never instantiated.
         let code = component.image_range();
         let code_bytes = code.end.addr() - code.start.addr();
         let most = limits(class).code_bytes;
@@ -53,35 +57,47 @@ impl Runtime {
 }
 
 impl Compiled {
-    /// How it would be run.
     pub fn class(&self) -> PolicyClass {
         self.class
     }
 
-    /// Names of what it asks its host for.
+    /// Names of its imports.
     pub fn imports(&self) -> &[String] {
         &self.imports
     }
 
-    /// The first import that no class offers.
+    /// The first import that no class provides.
     pub fn unknown_import(&self) -> Option<&str> {
         self.imports.iter().map(String::as_str).find(|name| !name.starts_with(wasi::IMPORTS))
     }
 
-    /// Names of what it offers.
+    /// Names of its exports.
     pub fn exports(&self) -> Vec<String> {
         let engine = self.component.engine();
         self.component.component_type().exports(engine).map(|(name, _)| name.to_owned()).collect()
+    }
+
+    /// The kind whose interface it exports, if any.
+    ///
+    /// # Errors
+    /// When it was built for a major version of the WIT package that this host does not support.
+    pub fn kind(&self) -> Result<Option<ModelKind>, LoadError> {
+        let exports = self.exports();
+        Major::of(&exports).map(|_| wit::kind_of(&exports))
+    }
+
+    pub(super) fn major(&self) -> Result<Major, LoadError> {
+        Major::of(&self.exports())
     }
 
     pub(super) fn digest(&self) -> Digest {
         self.digest
     }
 
-    /// Links against nothing, or against WASI with nothing in it.
+    /// Links against nothing, or against the empty WASI.
     pub(super) fn link(&self) -> Result<InstancePre<Tenant>, LoadError> {
         let mut linker = Linker::new(self.component.engine());
-        // An import that is not WASI's stays unknown, and is refused by its name.
+        // Any other import stays unresolved, and the error names it.
         if self.class == PolicyClass::DenyAll && self.unknown_import().is_none() {
             wasi::link(&mut linker, &self.component).map_err(LoadError::World)?;
         }
@@ -89,8 +105,7 @@ impl Compiled {
     }
 }
 
-/// What the outermost component imports, as far as the bytes can be read: compiling says what is wrong
-/// with the rest.
+/// Imports of the outermost component, up to the first error: compilation reports what is wrong.
 fn imports_of(bytes: &[u8]) -> Vec<String> {
     let mut depth = 0;
     let mut names = Vec::new();

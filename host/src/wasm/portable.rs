@@ -1,45 +1,41 @@
-//! A component in a form that JavaScript engines run: its core module as it is, and glue that lifts and
+//! Translates a component for JavaScript engines: its unchanged core module, and glue that lifts and
 //! lowers between JavaScript values and that module's memory.
 //!
-//! Engines outside this host know core modules only. The glue depends on the types of a component's
-//! world and on how its compiler lays out the calls, not on what its functions do: another model of the
-//! same make gets the same text. Not for deciding who may have it: that is [`crate::models::publishing::published`].
+//! JavaScript engines run core modules only. The glue depends on the types of a component's world and
+//! on its compiler's calling convention, not on its functions: another model built the same way gets
+//! the same text.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use js_component_bindgen::{InstantiationMode, TranspileOpts, Transpiled, transpile};
 
-use crate::wasm::compiled::PURE_BYTES_MAX;
+use crate::wasm::limits::PURE_BYTES_MAX;
 
-/// A component for JavaScript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Portable {
-    /// The core module.
     pub core: Vec<u8>,
     /// An ES module that exports `instantiate(getCoreModule, imports, instantiateCore)`.
     pub glue: String,
 }
 
-/// Why a component has no such form.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NotPortable {
-    /// A language's runtime is too much for a page.
+    /// A language runtime is too large for a page.
     #[error("the component has {0} bytes; at most {PURE_BYTES_MAX} are translated")]
     TooLarge(usize),
-    /// Somebody would have to answer its imports.
+    /// A page would have to implement its imports.
     #[error("the component imports something")]
     Imports,
-    /// The page would have to link them.
+    /// A page would have to link them.
     #[error("the component consists of {0} core modules, not of one")]
     CoreModules(usize),
-    /// The translator does not understand the component.
     #[error("the component cannot be translated: {0}")]
     Translation(String),
 }
 
 impl Portable {
-    /// Translates a component. `name` stands in the glue, so that components of one name can have the
-    /// same. Takes milliseconds.
+    /// Translates a component. The glue contains `name`, so components that share it may share the glue.
+    /// Takes milliseconds.
     ///
     /// # Errors
     /// See [`NotPortable`].
@@ -54,7 +50,7 @@ impl Portable {
             .nodejs_compat_disabled(true)
             .strict(true)
             .build();
-        // It takes what validators take for granted; a stranger's component may surprise it.
+        // It assumes a validated component and panics on others.
         let translated = catch_unwind(AssertUnwindSafe(|| transpile(component, options)));
         let translated = translated.map_err(|_| NotPortable::Translation("the translator panicked".to_owned()))?;
         let translated = translated.map_err(|error| NotPortable::Translation(format!("{error:#}")))?;
@@ -77,21 +73,21 @@ impl Portable {
     }
 }
 
-/// Text that is not UTF-8 is an error in this host, so it is one in a page; and a byte order mark is text.
+/// In this host, invalid UTF-8 is an error and a byte order mark is text; a page must agree.
 const LENIENT_DECODER: &str = "new TextDecoder()";
 const STRICT_DECODER: &str = "new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })";
 
-/// What begins a statement that only helps to debug the glue itself.
+/// Start of a statement that only logs, to debug the glue itself.
 const DEBUG: &str = "_debugLog(";
 
-/// Without indentation, comments of whole lines and statements that log: a third less to send. None when
-/// the text is not as it always was, so that dropping lines could change its meaning.
+/// Drops indentation, whole-line comments and logging: a third of the text. Returns `None` if the text
+/// has an unexpected shape, so that dropping lines could change its meaning.
 fn slim(glue: &str) -> Option<String> {
     let mut slim = String::with_capacity(glue.len());
-    // Brackets open in a statement that is being dropped.
+    // Open brackets of the statement being dropped.
     let mut open = 0_usize;
     for line in glue.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")) {
-        // A text over several lines would have to keep its spaces.
+        // A template literal over several lines has to keep its spaces.
         if line.matches('`').count() % 2 == 1 {
             return None;
         }
@@ -102,7 +98,7 @@ fn slim(glue: &str) -> Option<String> {
         }
         let (still_open, rest) = close(line, open);
         open = still_open;
-        // Something else on the line would be dropped too.
+        // Another statement on the line would be dropped too.
         if !rest.chars().all(|it| it == ';') {
             return None;
         }
@@ -110,8 +106,8 @@ fn slim(glue: &str) -> Option<String> {
     (open == 0).then_some(slim)
 }
 
-/// Counts brackets outside of texts, from so many that are open. Gives those that stay open, and what follows the
-/// one that closes the last.
+/// Counts brackets outside string literals, starting with `open`. Returns how many stay open, and the text
+/// after the bracket that closes the last.
 fn close(line: &str, mut open: usize) -> (usize, &str) {
     let mut quote = None;
     for (place, character) in line.char_indices() {
@@ -136,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_says_nothing_is_dropped() {
+    fn only_comments_and_logging_are_dropped() {
         let glue = "\
             // why\n\
             let a = 1; // kept\n\
@@ -154,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn unexpected_shapes_are_refused() {
         for odd in ["a = `one\ntwo`;", "_debugLog('a'); b();", "_debugLog('a'", "_debugLog('a'));"] {
             assert_eq!(slim(odd), None, "{odd}");
         }

@@ -1,26 +1,30 @@
-//! What one instance lives in: a store of its own, with its limits and, where it asks for it, an empty
-//! world of WASI.
+//! The store of one instance: its limits and, if it uses any, its empty WASI.
 
 use std::time::Duration;
 
 use wasmtime::{StoreLimits, StoreLimitsBuilder};
+use wasmtime_wasi::{WasiCtxView, WasiView};
 
 use crate::domain::model::PolicyClass;
 use crate::wasm::deadline;
-use crate::wasm::engine::{ANSWER_FUEL, limits};
-use crate::wasm::wasi::Nothing;
+use crate::wasm::limits::{ANSWER_FUEL, limits};
+use crate::wasm::wasi::EmptyWasi;
 
-/// A store for one decision; everything in it is gone afterwards.
 pub(super) type Store = wasmtime::Store<Tenant>;
 
 /// What a store holds besides the instance.
-pub(super) struct Tenant {
+pub struct Tenant {
     limits: StoreLimits,
-    /// Made when it is first asked for; pure components cannot ask.
-    pub(super) wasi: Option<Nothing>,
+    /// Created on first use; pure components cannot use it.
+    wasi: Option<EmptyWasi>,
 }
 
-/// A store of a class with so much processor time.
+impl WasiView for Tenant {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        self.wasi.get_or_insert_with(EmptyWasi::new).view()
+    }
+}
+
 pub(super) fn store(engine: &wasmtime::Engine, class: PolicyClass, time: Duration) -> Store {
     let of_class = limits(class);
     let limits = StoreLimitsBuilder::new()

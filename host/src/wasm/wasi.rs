@@ -1,7 +1,7 @@
-//! WASI with nothing in it, for components that bring a language's runtime and cannot be built without
-//! importing it: no files, network, environment or arguments; what is printed is lost; clocks stand
-//! still and randomness is always the same, so that an answer depends on its request alone. Whoever
-//! waits for something traps: a wait is no instruction, and no deadline would end it.
+//! An empty WASI, for components whose language runtime cannot be built without importing it: no files,
+//! network, environment or arguments; output is discarded; clocks stand still and randomness is
+//! constant, so that an answer depends on its request alone. Waiting traps: the guest executes nothing
+//! meanwhile, so no deadline would interrupt it.
 
 use std::time::Duration;
 
@@ -10,36 +10,32 @@ use wasmtime::component::{Component, Linker, Resource, ResourceTable, ResourceTy
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, IoError, add_to_linker_sync};
 use wasmtime_wasi::{Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView};
 
-use crate::wasm::tenant::Tenant;
-
-/// What imports of this class start with.
+/// Start of the names of WASI imports.
 pub(super) const IMPORTS: &str = "wasi:";
 
-/// What is there, if empty.
+/// Packages that wasmtime implements.
 const OFFERED: [&str; 6] =
     ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
 
-/// Where waiting happens.
 const POLL: &str = "wasi:io/poll@0.2.12";
 
-/// Bytes of randomness in one call; the default would be 64 MiB.
+/// Random bytes of one call; the default is 64 MiB.
 const RANDOM_BYTES_MAX: u64 = 64 << 10;
 
-/// Resources that an instance may hold: a runtime opens three streams.
+/// Resources of one instance: a language runtime opens three streams.
 const RESOURCES_MAX: usize = 1000;
 
-/// An empty world.
-pub(super) struct Nothing {
+pub(super) struct EmptyWasi {
     ctx: WasiCtx,
     table: ResourceTable,
 }
 
-impl Nothing {
-    fn new() -> Self {
+impl EmptyWasi {
+    pub(super) fn new() -> Self {
         let random = || Deterministic::new((0..=u8::MAX).collect());
         let ctx = WasiCtx::builder()
-            .wall_clock(Still)
-            .monotonic_clock(Still)
+            .wall_clock(StoppedClock)
+            .monotonic_clock(StoppedClock)
             .secure_random(random())
             .insecure_random(random())
             .insecure_random_seed(0)
@@ -52,19 +48,16 @@ impl Nothing {
         table.set_max_capacity(RESOURCES_MAX);
         Self { ctx, table }
     }
-}
 
-impl WasiView for Tenant {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        let Nothing { ctx, table } = self.wasi.get_or_insert_with(Nothing::new);
-        WasiCtxView { ctx, table }
+    pub(super) fn view(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.ctx, table: &mut self.table }
     }
 }
 
-/// A clock that shows the same time always.
-struct Still;
+/// A clock that always shows the same time.
+struct StoppedClock;
 
-impl HostWallClock for Still {
+impl HostWallClock for StoppedClock {
     fn resolution(&self) -> Duration {
         Duration::from_secs(1)
     }
@@ -74,7 +67,7 @@ impl HostWallClock for Still {
     }
 }
 
-impl HostMonotonicClock for Still {
+impl HostMonotonicClock for StoppedClock {
     fn resolution(&self) -> u64 {
         1
     }
@@ -84,17 +77,15 @@ impl HostMonotonicClock for Still {
     }
 }
 
-/// Whoever waits is told this.
 #[derive(Debug, thiserror::Error)]
 #[error("a scorer may not wait")]
-struct Waits;
+struct WaitForbidden;
 
-/// Whoever calls what is not there is told this.
 #[derive(Debug, thiserror::Error)]
 #[error("a scorer may not use this part of WASI")]
 struct Absent;
 
-/// The resource behind a name: interfaces beyond what is offered name some of it again.
+/// The type of a resource by its name: interfaces outside [`OFFERED`] use some of its types.
 fn resource(name: &str) -> ResourceType {
     match name {
         "input-stream" => ResourceType::host::<DynInputStream>(),
@@ -105,17 +96,16 @@ fn resource(name: &str) -> ResourceType {
     }
 }
 
-/// Offers all of WASI, empty. What a component imports beyond that, such as outgoing HTTP, traps when it
-/// is called.
-pub(super) fn link(linker: &mut Linker<Tenant>, component: &Component) -> wasmtime::Result<()> {
+/// Links the empty WASI. Functions outside [`OFFERED`], such as outgoing HTTP, trap when called.
+pub(super) fn link<T: WasiView + 'static>(linker: &mut Linker<T>, component: &Component) -> wasmtime::Result<()> {
     add_to_linker_sync(linker)?;
     linker.allow_shadowing(true);
     let mut poll = linker.instance(POLL)?;
     poll.func_wrap("poll", |_, (_,): (Vec<Resource<DynPollable>>,)| -> wasmtime::Result<(Vec<u32>,)> {
-        Err(Waits.into())
+        Err(WaitForbidden.into())
     })?;
     poll.func_wrap("[method]pollable.block", |_, (_,): (Resource<DynPollable>,)| -> wasmtime::Result<()> {
-        Err(Waits.into())
+        Err(WaitForbidden.into())
     })?;
     linker.allow_shadowing(false);
     let engine = component.engine();
@@ -144,7 +134,8 @@ mod tests {
 
     use super::*;
     use crate::domain::model::PolicyClass;
-    use crate::wasm::{Runtime, ScoreError, call};
+    use crate::wasm::call::call;
+    use crate::wasm::{Runtime, ScoreError};
 
     /// Asks for an hour's alarm and waits for it.
     const SLEEPER: &str = r#"(component
@@ -167,7 +158,7 @@ mod tests {
         (func (export "run") (canon lift (core func $instance "run"))))"#;
 
     #[test]
-    fn who_waits_traps_at_once() {
+    fn waiting_traps_at_once() {
         let runtime = Runtime::new().unwrap();
         let engine = runtime.engine(PolicyClass::DenyAll);
         let component = Component::new(engine, SLEEPER).unwrap();

@@ -112,9 +112,9 @@ pub(super) fn native_accessibility(request: &a11y::Request) -> native::accessibi
         can_read_small_text: request.can_read_small_text,
         uses_screen_reader: request.uses_screen_reader,
         feels_confident_with_apps: match request.feels_confident_with_apps {
-            AppConfidence::Low => model::Confidence::Low,
-            AppConfidence::Medium => model::Confidence::Medium,
-            AppConfidence::High => model::Confidence::High,
+            AppConfidence::Low => model::AppConfidence::Low,
+            AppConfidence::Medium => model::AppConfidence::Medium,
+            AppConfidence::High => model::AppConfidence::High,
         },
         age_range: match request.age_range {
             AgeRange::From18To30 => model::AgeRange::From18To30,

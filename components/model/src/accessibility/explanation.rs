@@ -1,13 +1,12 @@
-//! What a recommendation says to the person it is for, in Mexican Spanish and in English.
+//! The sentences that explain a recommendation to the person, in Mexican Spanish and in English.
 //!
-//! Sentences come from what the person answered or did. They never mention age, never name a
-//! condition, and leave the choice with the person.
+//! They refer to what the person answered or did, never mention age or name a condition, and leave the
+//! choice to the person.
 
 use alloc::vec::Vec;
 
-use super::{Confidence, Language, Request, Rule, Signs};
+use super::{AppConfidence, Language, Request, Rule, Signs};
 
-/// One sentence in both languages.
 struct Sentence {
     es_mx: &'static str,
     en: &'static str,
@@ -60,9 +59,9 @@ const UNOBSERVED: Sentence = Sentence {
     en: "This is a first recommendation, based on your answers alone.",
 };
 
-/// The sentences for one recommendation, never none: why this theme, which theme, how much help.
+/// At least one sentence: the reason for the theme, the theme, the amount of help.
 pub(super) fn sentences(request: &Request, rule: Rule, signs: Signs) -> Vec<&'static str> {
-    let unsure = request.feels_confident_with_apps == Confidence::Low;
+    let unsure = request.feels_confident_with_apps == AppConfidence::Low;
     let guided = unsure || signs.errors || signs.help;
     let because_of_signs = rule == Rule::Signs;
     let (reason, profile) = match rule {
@@ -71,7 +70,7 @@ pub(super) fn sentences(request: &Request, rule: Rule, signs: Signs) -> Vec<&'st
         Rule::Signs => (None, LARGE_SUGGESTION),
         Rule::Standard => (Some(SMALL_TEXT_IS_FINE), STANDARD_PROFILE),
     };
-    // Signs are told only where they changed something: the theme, or the amount of guidance.
+    // Signs are mentioned only if they changed the theme or the amount of guidance.
     [
         reason,
         (because_of_signs && signs.slow).then_some(SLOW),

@@ -1,58 +1,52 @@
-//! The numbers of an accessibility model. Not for the rules: answers decide those alone.
+//! The coefficients of an accessibility model. The rules on answers have none.
 
 use alloc::vec::Vec;
 
 use super::{AgeRange, Signs};
-use crate::weights::{File, Kind, Malformed, encode, is_weight};
+use crate::weights::{File, Kind, Malformed, built_in, encode, is_weight};
 
-/// Parameters of a weights file. A lean's are its first one and the four after it, in the order of
-/// [`Lean`].
+/// Parameters of a weights file. A [`Lean`] takes six consecutive ones, in the order of its fields.
 pub mod parameter {
-    /// For the voice-assisted theme, given a screen reader.
     pub const SCREEN_READER: u16 = 1;
-    /// Added when the person reads small text too; zero or less.
     pub const READS_SMALL_TEXT_TOO: u16 = 2;
-    /// First of the lean towards large text of people who find small text hard.
+    /// First parameter of [`super::Weights::small_text`].
     pub const SMALL_TEXT: u16 = 10;
-    /// First of the lean towards large text of people who say that small text is fine.
+    /// First parameter of [`super::Weights::leaning`].
     pub const LEANING: u16 = 20;
 }
 
-/// Numbers in a [`Lean`].
+/// Fields of a [`Lean`].
 const LEAN: usize = 6;
 
-/// How age and signs lean towards large text, in logits. All but the base are zero or more.
+/// How age and signs of difficulty lean towards large text, in logits. All fields except the base are
+/// non-negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lean {
-    /// Up to 50 and without any sign.
+    /// Age up to 50, no signs.
     pub base: f64,
-    /// Over 50.
     pub over_50: f64,
-    /// Over 60, besides.
+    /// Added to `over_50`.
     pub over_60: f64,
-    /// Slow.
     pub slow: f64,
-    /// Validation errors.
     pub errors: f64,
-    /// Asked for help.
     pub help: f64,
 }
 
 impl Lean {
-    /// A lean from its numbers in the order of the fields.
+    /// From values in the order of the fields.
     #[must_use]
     pub const fn new(values: [f64; LEAN]) -> Self {
         let [base, over_50, over_60, slow, errors, help] = values;
         Self { base, over_50, over_60, slow, errors, help }
     }
 
-    /// The numbers in the order of the fields.
+    /// The values in the order of the fields.
     #[must_use]
     pub const fn values(&self) -> [f64; LEAN] {
         [self.base, self.over_50, self.over_60, self.slow, self.errors, self.help]
     }
 
-    /// The sum for a person: above zero, large text is the more probable.
+    /// The sum for a person; if positive, large text is more likely than not.
     #[must_use]
     pub fn sum(&self, age_range: AgeRange, signs: Signs) -> f64 {
         let values = self.values();
@@ -65,13 +59,13 @@ impl Lean {
         sum
     }
 
-    /// Which of the numbers after the base count for a person.
+    /// Which of the fields after the base apply to a person.
     #[must_use]
     pub fn features(age_range: AgeRange, signs: Signs) -> [bool; LEAN - 1] {
         [age_range >= AgeRange::From51To60, age_range >= AgeRange::Over60, signs.slow, signs.errors, signs.help]
     }
 
-    /// Plausible weights, and no age or sign leans away from large text.
+    /// Whether all values are plausible, and no age or sign leans away from large text.
     const fn is_sound(&self) -> bool {
         let values = self.values();
         let mut sound = is_weight(self.base);
@@ -89,23 +83,23 @@ impl Lean {
 pub struct Weights<'a> {
     /// Semantic version of the model.
     pub version: &'a str,
-    /// One sentence for people: what this version is.
+    /// One sentence that describes this version.
     pub summary: &'a str,
-    /// That a person with a screen reader keeps the voice-assisted theme.
+    /// For keeping the voice-assisted theme, given a screen reader.
     pub screen_reader: f64,
-    /// Added for one who reads small text too; zero or less.
+    /// Added if the person also reads small text well; never positive.
     pub reads_small_text_too: f64,
-    /// That a person who finds small text hard keeps the large one.
+    /// For keeping large text, for people who find small text hard to read.
     pub small_text: Lean,
-    /// That a person who says that small text is fine would keep the large one all the same.
+    /// For keeping large text, for people who say that they read small text well.
     pub leaning: Lean,
 }
 
 impl<'a> Weights<'a> {
-    /// Reads a weights file.
+    /// Parses a weights file.
     ///
     /// # Errors
-    /// [`Malformed`]: besides the frame, an unknown or missing parameter, or values that are not
+    /// [`Malformed`], also for an unknown or missing parameter or values that are not
     /// [sound](Self::is_sound).
     pub const fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let file = match File::parse(bytes, Kind::Accessibility) {
@@ -128,7 +122,7 @@ impl<'a> Weights<'a> {
             }
             index += 1;
         }
-        // Each entry has a place of its own, so as many entries as places fill them all.
+        // Parameters are distinct, so this many of them fill every value.
         if file.len() != 2 + 2 * LEAN {
             return Err(Malformed::Missing);
         }
@@ -143,19 +137,12 @@ impl<'a> Weights<'a> {
         if weights.is_sound() { Ok(weights) } else { Err(Malformed::Unsound) }
     }
 
-    /// Reads a weights file while a component is compiled: a bad one does not build.
-    ///
-    /// # Panics
-    /// Where [`Self::parse`] refuses the file.
+    /// The weights of a component; a malformed file fails its build.
     #[must_use]
     pub const fn built_in(bytes: &'a [u8]) -> Self {
-        match Self::parse(bytes) {
-            Ok(weights) => weights,
-            Err(_) => panic!("not a sound weights file of this kind"),
-        }
+        built_in(Self::parse(bytes))
     }
 
-    /// The weights file of these weights.
     #[must_use]
     pub fn to_file(&self) -> Vec<u8> {
         let mut entries = Vec::from([
@@ -167,9 +154,8 @@ impl<'a> Weights<'a> {
         encode(Kind::Accessibility, self.version, self.summary, &entries)
     }
 
-    /// True when every number is a plausible weight and none leans the wrong way, and no hint outvotes an answer
-    /// where it may not: up to 50 signs never tip to large text, and over 50 neither age alone nor
-    /// one sign does.
+    /// Whether all values are plausible, none leans the wrong way, and hints overrule an answer only where
+    /// they may: never at an age up to 50, and above that only with two signs or more.
     #[must_use]
     pub const fn is_sound(&self) -> bool {
         let Lean { base, over_50, over_60, slow, errors, help } = self.leaning;

@@ -1,40 +1,36 @@
-//! The specification's risk factors: the codes that a person is shown as reasons.
+//! The risk factors of the specification, which people are shown as reasons.
 //!
-//! Conditions are the specification's own, letter by letter; how much each weighs is not decided
-//! here but in [`super::Weights`].
+//! The conditions are the specification's own. How much each one weighs is up to [`super::Weights`].
 
 use alloc::vec::Vec;
 
 use super::Request;
 
-/// "More than 2 times": exactly twice the average does not fire.
+/// "More than 2 times": exactly twice the average does not count.
 const MUCH_HIGHER_TIMES: f64 = 2.0;
-/// First and last hour of the normal day; 22:59 is still hour 22, so 22 is normal.
+/// 22:59 is still hour 22, so 22 is normal.
 const NORMAL_HOURS: core::ops::RangeInclusive<u8> = 6..=22;
 /// "Fewer than 3 prior transactions".
 const HISTORY_MIN: u32 = 3;
 
-/// The sender has a history of amounts. Without one "twice the average" means nothing.
+/// Without a history of amounts, "twice the average" means nothing.
 pub(super) fn has_average(request: &Request) -> bool {
     request.avg_transaction_amount > 0.0
 }
 
-/// The amount is more than twice the average.
 pub(super) fn is_amount_much_higher(request: &Request) -> bool {
     has_average(request) && request.amount > MUCH_HIGHER_TIMES * request.avg_transaction_amount
 }
 
-/// The hour is 23 or 0 to 5.
 pub(super) fn is_unusual_time(request: &Request) -> bool {
     !NORMAL_HOURS.contains(&request.hour_of_day)
 }
 
-/// The sender has fewer than 3 past transfers.
 pub(super) fn is_low_history(request: &Request) -> bool {
     request.num_past_transactions < HISTORY_MIN
 }
 
-/// The codes of the factors that hold, in the order of the specification's table.
+/// Codes of the factors that apply, in the order of the specification.
 pub(super) fn fired(request: &Request) -> Vec<&'static str> {
     [
         (is_amount_much_higher(request), "AMOUNT_MUCH_HIGHER_THAN_AVERAGE"),

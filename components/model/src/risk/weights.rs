@@ -1,29 +1,28 @@
-//! The numbers of a risk model. Not for how features come about: that is [`super::features`].
+//! The coefficients of a risk model.
 
 use alloc::vec::Vec;
 
 use super::Contribution;
 use super::features::{COUNT, FEATURES};
-use crate::weights::{File, Kind, Malformed, encode, is_weight};
+use crate::weights::{File, Kind, Malformed, built_in, encode, is_weight};
 
-/// Parameters of a weights file. A feature's is [`parameter::FEATURE`] plus its place in
+/// Parameters of a weights file. That of a feature is [`parameter::FEATURE`] plus its index in
 /// [`FEATURES`]; a model uses only the features that its file names.
 pub mod parameter {
-    /// The linear predictor before any feature.
     pub const BASE: u16 = 1;
-    /// Where low ends on the linear predictor.
+    /// Cutpoint between low and medium.
     pub const LOW_ENDS: u16 = 2;
-    /// Where medium ends.
+    /// Cutpoint between medium and high.
     pub const MEDIUM_ENDS: u16 = 3;
-    /// The first feature's coefficient.
+    /// Coefficient of the first feature.
     pub const FEATURE: u16 = 100;
 }
 
-/// Place of `new_beneficiary` among the features.
+/// Index of `new_beneficiary`.
 const NEW_BENEFICIARY: usize = 3;
-/// Place of `beneficiary_saved`.
+/// Index of `beneficiary_saved`.
 const BENEFICIARY_SAVED: usize = COUNT - 1;
-/// How many times smaller saving has to be than a new beneficiary.
+/// A saved beneficiary takes off at most one third of what a new one adds.
 const SAVED_PARTS: f64 = 3.0;
 
 /// Weights of an ordered logit with two cutpoints, in logits.
@@ -31,24 +30,24 @@ const SAVED_PARTS: f64 = 3.0;
 pub struct Weights<'a> {
     /// Semantic version of the model.
     pub version: &'a str,
-    /// One sentence for people: what this version is.
+    /// One sentence that describes this version.
     pub summary: &'a str,
-    /// The linear predictor before any feature. Only its distance to the cutpoints matters; training
-    /// puts the cutpoints at equal distances from zero.
+    /// The linear predictor before any feature. Only its distance from the cutpoints matters; training
+    /// places the cutpoints symmetrically around zero.
     pub base: f64,
-    /// Where low ends and where medium ends on the linear predictor; rising.
+    /// Between low and medium, and between medium and high; increasing.
     pub cutpoints: [f64; 2],
-    /// In the order of [`FEATURES`] and with the sign that it fixes; `None` where the model does not
-    /// use the feature.
+    /// In the order of [`FEATURES`], with the sign it prescribes; `None` for features that the model
+    /// does not use.
     pub coefficients: [Option<f64>; COUNT],
 }
 
 impl<'a> Weights<'a> {
-    /// Reads a weights file.
+    /// Parses a weights file.
     ///
     /// # Errors
-    /// [`Malformed`]: besides the frame, an unknown parameter, a missing base or cutpoint, or values
-    /// that are not [sound](Self::is_sound).
+    /// [`Malformed`], also for an unknown parameter, a missing base or cutpoint, or values that are not
+    /// [sound](Self::is_sound).
     pub const fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let file = match File::parse(bytes, Kind::Risk) {
             Ok(file) => file,
@@ -86,19 +85,12 @@ impl<'a> Weights<'a> {
         if weights.is_sound() { Ok(weights) } else { Err(Malformed::Unsound) }
     }
 
-    /// Reads a weights file while a component is compiled: a bad one does not build.
-    ///
-    /// # Panics
-    /// Where [`Self::parse`] refuses the file.
+    /// The weights of a component; a malformed file fails its build.
     #[must_use]
     pub const fn built_in(bytes: &'a [u8]) -> Self {
-        match Self::parse(bytes) {
-            Ok(weights) => weights,
-            Err(_) => panic!("not a sound weights file of this kind"),
-        }
+        built_in(Self::parse(bytes))
     }
 
-    /// The weights file of these weights.
     #[must_use]
     pub fn to_file(&self) -> Vec<u8> {
         let [low_ends, medium_ends] = self.cutpoints;
@@ -112,9 +104,9 @@ impl<'a> Weights<'a> {
         encode(Kind::Risk, self.version, self.summary, &entries)
     }
 
-    /// True when every number is a plausible weight, the cutpoints rise, each coefficient has the sign
-    /// that keeps the model monotone, and a saved beneficiary earns at most a third of what a new one
-    /// costs: in a scam the victim saves the mule too.
+    /// Whether all values are plausible weights, the cutpoints increase, each coefficient has the sign
+    /// that keeps the model monotone, and a saved beneficiary takes off at most a third of what a new one
+    /// adds: in a scam the victim saves the mule too.
     #[must_use]
     pub const fn is_sound(&self) -> bool {
         let [low_ends, medium_ends] = self.cutpoints;
@@ -132,13 +124,11 @@ impl<'a> Weights<'a> {
         sound && -SAVED_PARTS * saved <= new
     }
 
-    /// What each feature that the model uses adds to the predictor.
     pub(super) fn contributions(&self, values: &[f64; COUNT]) -> Vec<Contribution> {
         let contribution = |((feature, coefficient), value): ((&super::features::Feature, Option<f64>), &f64)| {
             Some(Contribution {
                 feature: feature.name,
-                // Adding zero turns the -0.0 of a lowering feature at zero into 0.0, which reads
-                // better and survives JSON writers that drop the sign.
+                // Adding zero turns -0.0 into 0.0, whose sign no JSON writer can drop.
                 weight: coefficient? * value + 0.0,
             })
         };

@@ -1,77 +1,56 @@
-//! The words and tables of an accessibility model's card.
+//! The text and tables of an accessibility model's card.
 
-use caudal_model::accessibility::{Request, Weights, assess};
+use caudal_model::accessibility::{AppConfidence, Request, Weights, assess};
 
-use super::generator::Sure;
-use super::golden::{Facts, nudging_code, theme_code};
-use crate::age::AgeRange;
-use crate::card::{Cell, Table};
+use super::generator::{CONFIDENCES, Facts};
+use crate::age;
+use crate::card::{Cell, Table, Text};
+use crate::data::code;
 
-/// What the model is for and how it works.
-#[must_use]
-pub fn purpose() -> Vec<String> {
-    [
-        "Recommends a theme, a text size, screen reader mode, spoken notices and how much to help unasked, from a short \
-         questionnaire and from how the app went.",
-        "Answers decide: a screen reader first, then small text that is hard to read. Age and three signs of difficulty \
-         (more than 100 seconds a screen on average, 3 errors or more, help asked for twice or more) say how sure to be. \
-         Over 50, two signs or more suggest large text to somebody who said that small text is fine.",
-        "The confidence is the share of people with the same answers and signs who keep the theme. Below 0.70 a client \
-         presents the profile as a suggestion. Reasons are told in plain sentences, from the answers and from use, never from age.",
-    ]
-    .map(str::to_owned)
-    .into()
+pub(crate) fn text() -> Text {
+    Text { purpose: PURPOSE.into(), notes: NOTES.into(), limits: LIMITS.into(), misuse: MISUSE.into() }
 }
 
-/// What is made up about the data.
-#[must_use]
-pub fn notes() -> Vec<String> {
-    [
-        "Everything is made up: who finds small text hard, how the app goes, which theme is kept. Screen readers are far \
-         more frequent than among real people.",
-        "Themes are drawn from logistic curves with known numbers, so the best that can be expected is known. The model has \
-         the form of these curves, so coming close shows a correct fit and not that real people are like this.",
-        "The promises (answers win, what only age and signs suggest stays a suggestion) are checked when weights are \
-         read, whatever the data say.",
-    ]
-    .map(str::to_owned)
-    .into()
-}
+const PURPOSE: [&str; 3] = [
+    "Recommends a theme, a text size, screen reader mode, voice feedback and how often to offer help, from a short \
+     questionnaire and the use of the app so far.",
+    "Answers decide: first a screen reader, then small text that is hard to read. Age and three signs of difficulty \
+     (more than 100 seconds per screen on average, at least 3 errors, at least 2 requests for help) determine the \
+     confidence. Over 50, two or more signs lead to large text as a suggestion, even for people who say that they read \
+     small text well.",
+    "The confidence is the share of people with the same answers and signs who keep the theme. Below 0.70, a client \
+     presents the profile as a suggestion. The explanation refers to the answers and to the use of the app, never to age.",
+];
 
-/// What the model cannot do.
-#[must_use]
-pub fn limits() -> Vec<String> {
-    [
-        "Its confidence is calibrated on made-up people. Measure it on which profiles real people keep before relying \
-         on the number.",
-        "With the same answers and signs, people over 50 may get another theme than people up to 50, as a suggestion. They \
-         are told the signs and not the age, which decided too.",
-        "When only a questionnaire is sent, without behaviour, 0.10 is taken off the confidence: a rule, not a measure.",
-        "It does not know colour vision, motor or cognitive needs, nor the text size that the device is set to already.",
-    ]
-    .map(str::to_owned)
-    .into()
-}
+const NOTES: [&str; 3] = [
+    "Everything is made up: who finds small text hard to read, how they use the app, which theme they keep. Screen readers \
+     are far more frequent than among real people.",
+    "Themes are drawn from logistic functions with known coefficients, so the best possible result is known. The model has \
+     the same form, so coming close to that result shows that it was fitted correctly, not that real people are like this.",
+    "The guarantees (answers take precedence; what only age and signs support stays a suggestion) are checked when weights \
+     are loaded, whatever the data.",
+];
 
-/// What the model must not be used for.
-#[must_use]
-pub fn misuse() -> Vec<String> {
-    [
-        "A diagnosis, or any decision about a person other than how the app looks to them.",
-        "Storing or selling what the answers suggest about a disability: keep the profile, not the answers.",
-        "Switching spoken notices on without a yes: with a real screen reader everything would be said twice.",
-    ]
-    .map(str::to_owned)
-    .into()
-}
+const LIMITS: [&str; 4] = [
+    "Its confidence is calibrated on synthetic people. Measure which profiles real people keep before relying on it.",
+    "With the same answers and signs, people over 50 may get another theme than people up to 50, as a suggestion. The \
+     explanation mentions the signs but not the age, which contributed.",
+    "Without behaviour, when only a questionnaire is sent, 0.10 is deducted from the confidence: a rule, not a measurement.",
+    "It does not consider colour vision, motor or cognitive needs, or the text size that is set on the device.",
+];
+
+const MISUSE: [&str; 3] = [
+    "A diagnosis, or any decision about a person other than how the app looks to them.",
+    "Storing or selling what the answers suggest about a disability: keep the profile, not the answers.",
+    "Turning voice feedback on without consent: with a real screen reader everything would be read out twice.",
+];
 
 /// The coefficients, so that a reader can compute a confidence by hand.
-#[must_use]
-pub fn coefficients(weights: &Weights<'_>) -> Table {
+pub(crate) fn coefficients(weights: &Weights<'_>) -> Table {
     let row = |name: &str, reader: Cell, values: [f64; 2]| {
         vec![Cell::text(name), reader, Cell::Exact(values[0]), Cell::Exact(values[1])]
     };
-    let names = ["base", "over 50", "over 60, besides", "slow", "errors", "asked for help"];
+    let names = ["base", "over 50", "over 60, in addition", "slow", "errors", "requests for help"];
     let (hard, fine) = (weights.small_text.values(), weights.leaning.values());
     let mut rows: Vec<_> =
         names.iter().enumerate().map(|(at, name)| row(name, Cell::None, [hard[at], fine[at]])).collect();
@@ -85,40 +64,38 @@ pub fn coefficients(weights: &Weights<'_>) -> Table {
     Table {
         id: "coefficients",
         title: "Coefficients",
-        note: "In logits: of keeping the voice-assisted theme, given a screen reader; of keeping the large one, for people \
-               who find small text hard and for people who say that it is fine. Age and signs never lean away from large \
-               text."
+        note: "In logits: for keeping the voice-assisted theme with a screen reader, and for keeping large text, among people \
+               who find small text hard to read and people who read it well. Age and signs never lean away from large text."
             .into(),
         columns: vec!["", "screen reader", "small text hard", "small text fine"],
         rows,
     }
 }
 
-/// Every combination of answers, with a use that went well.
-#[must_use]
-pub fn decisions(weights: &Weights<'_>) -> Table {
+/// Every combination of answers, without signs of difficulty.
+pub(crate) fn decisions(weights: &Weights<'_>) -> Table {
     let mut rows = Vec::new();
+    let yes_or_no = |yes: bool| Cell::text(if yes { "yes" } else { "no" });
     for uses_screen_reader in [false, true] {
         for can_read_small_text in [true, false] {
-            for (sure, name) in [(Sure::Low, "low"), (Sure::Medium, "medium"), (Sure::High, "high")] {
-                for age_range in AgeRange::ALL {
+            for feels_confident_with_apps in CONFIDENCES {
+                for age_range in age::ALL {
                     let facts = Facts {
                         can_read_small_text,
                         uses_screen_reader,
-                        feels_confident_with_apps: sure,
+                        feels_confident_with_apps,
                         age_range,
                         avg_time_per_screen_seconds: 30,
                         total_validation_errors: 0,
                         requested_help_count: 0,
                     };
-                    let said = |yes: bool| Cell::text(if yes { "yes" } else { "no" });
                     let answers = vec![
-                        said(uses_screen_reader),
-                        said(can_read_small_text),
-                        Cell::text(name),
-                        Cell::text(age_range.code()),
+                        yes_or_no(uses_screen_reader),
+                        yes_or_no(can_read_small_text),
+                        Cell::Text(code(feels_confident_with_apps)),
+                        Cell::Text(code(age_range)),
                     ];
-                    rows.push([answers, profile(weights, &facts.request())].concat());
+                    rows.push([answers, profile(weights, &facts.request()).into()].concat());
                 }
             }
         }
@@ -126,13 +103,13 @@ pub fn decisions(weights: &Weights<'_>) -> Table {
     Table {
         id: "decisions",
         title: "Decision table",
-        note: "All 48 combinations of answers, for people whose use went well: 30 seconds a screen, no error, no help asked \
-               for."
+        note: "All 48 combinations of answers, without signs of difficulty: 30 seconds per screen, no errors, no requests \
+               for help."
             .into(),
         columns: vec![
             "screen reader",
             "reads small text",
-            "feels sure",
+            "confidence with apps",
             "age",
             "theme",
             "text size",
@@ -144,53 +121,46 @@ pub fn decisions(weights: &Weights<'_>) -> Table {
     }
 }
 
-/// What signs change for somebody who says that small text is fine.
-#[must_use]
-pub fn signs(weights: &Weights<'_>) -> Table {
+/// The effect of signs on people who read small text well.
+pub(crate) fn signs(weights: &Weights<'_>) -> Table {
     let mut rows = Vec::new();
-    for age_range in AgeRange::ALL {
+    for age_range in age::ALL {
         for signs in 0..8_u32 {
             let sign = |bit: u32| signs & (1 << bit) != 0;
             let facts = Facts {
                 can_read_small_text: true,
                 uses_screen_reader: false,
-                feels_confident_with_apps: Sure::High,
+                feels_confident_with_apps: AppConfidence::High,
                 age_range,
                 avg_time_per_screen_seconds: if sign(0) { 101 } else { 30 },
                 total_validation_errors: if sign(1) { 3 } else { 0 },
                 requested_help_count: if sign(2) { 2 } else { 0 },
             };
-            let names: Vec<_> = ["slow", "errors", "help"]
-                .into_iter()
-                .zip(0..)
-                .filter(|(_, bit)| sign(*bit))
-                .map(|(name, _)| name)
-                .collect();
-            let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            let mut row = vec![Cell::text(age_range.code()), Cell::Text(names)];
-            let [theme, _, _, nudging, confidence] = <[Cell; 5]>::try_from(profile(weights, &facts.request()))
-                .unwrap_or_else(|_| core::array::from_fn(|_| Cell::None));
-            row.extend([theme, nudging, confidence]);
-            rows.push(row);
+            let names = [(0, "slow"), (1, "errors"), (2, "help")];
+            let present: Vec<_> = names.into_iter().filter(|(bit, _)| sign(*bit)).map(|(_, name)| name).collect();
+            let present = if present.is_empty() { "none".to_owned() } else { present.join(", ") };
+            let [theme, _, _, nudging, confidence] = profile(weights, &facts.request());
+            rows.push(vec![Cell::Text(code(age_range)), Cell::Text(present), theme, nudging, confidence]);
         }
     }
     Table {
         id: "signs",
-        title: "What signs change",
-        note: "For somebody without a screen reader who says that small text is fine and who feels sure with apps."
+        title: "Effect of signs",
+        note: "For people without a screen reader who say that they read small text well and feel confident with apps."
             .into(),
         columns: vec!["age", "signs", "theme", "nudging", "confidence"],
         rows,
     }
 }
 
-fn profile(weights: &Weights<'_>, request: &Request) -> Vec<Cell> {
+/// Theme, text size, screen reader mode, nudging and confidence.
+fn profile(weights: &Weights<'_>, request: &Request) -> [Cell; 5] {
     let profile = assess(weights, request);
-    vec![
-        Cell::text(theme_code(profile.theme)),
+    [
+        Cell::Text(code(profile.theme)),
         Cell::Exact(profile.font_scale),
         Cell::text(if profile.screen_reader_mode { "on" } else { "off" }),
-        Cell::text(nudging_code(profile.nudging_level)),
+        Cell::Text(code(profile.nudging_level)),
         Cell::Exact(profile.confidence),
     ]
 }

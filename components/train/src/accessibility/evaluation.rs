@@ -1,44 +1,40 @@
-//! What the accessibility model is worth for people that it was not fitted to.
+//! Measures of the accessibility model on people that it was not fitted to.
 
-use caudal_model::accessibility::{self as model, Assessment, SUGGESTION_BELOW, Weights, assess};
+use caudal_model::accessibility::{Assessment, SUGGESTION_BELOW, Theme, Weights, assess};
 
-use super::generator::{Row, Theme, posterior};
-use crate::age::AgeRange;
+use super::generator::{Row, posterior};
+use crate::age;
 use crate::card::{Cell, Table};
+use crate::data::code;
 use crate::metrics::{Reliability, brier, mean, reliability, wilson};
 
-fn theme(profile: &Assessment) -> Theme {
-    match profile.theme {
-        model::Theme::StandardAccessible => Theme::StandardAccessible,
-        model::Theme::LargeTextHighContrast => Theme::LargeTextHighContrast,
-        model::Theme::VoiceAssisted => Theme::VoiceAssisted,
-    }
-}
+const THEMES: [Theme; 3] = [Theme::StandardAccessible, Theme::LargeTextHighContrast, Theme::VoiceAssisted];
 
 /// What the answers alone recommend: the first rules of the specification.
 fn answers_alone(row: &Row) -> Theme {
-    if row.uses_screen_reader {
+    if row.facts.uses_screen_reader {
         Theme::VoiceAssisted
-    } else if row.can_read_small_text {
+    } else if row.facts.can_read_small_text {
         Theme::StandardAccessible
     } else {
         Theme::LargeTextHighContrast
     }
 }
 
-/// The tables of a card and the curves of its plot.
+/// The tables of a card and the curves of its plot. The true probabilities are known if the rows are
+/// `generated`.
 #[must_use]
 pub fn report(weights: &Weights<'_>, rows: &[Row], generated: bool) -> (Vec<Table>, Vec<Reliability>) {
-    let profiles: Vec<_> = rows.iter().map(|row| assess(weights, &row.request())).collect();
-    let said: Vec<_> = profiles.iter().map(|profile| profile.confidence).collect();
-    let kept: Vec<_> = rows.iter().zip(&profiles).map(|(row, profile)| theme(profile) == row.kept).collect();
-    let known: Option<Vec<f64>> =
-        generated.then(|| rows.iter().zip(&profiles).map(|(row, profile)| posterior(row, theme(profile))).collect());
-    let curve = reliability("confidence", &said, &kept);
+    let profiles: Vec<_> = rows.iter().map(|row| assess(weights, &row.facts.request())).collect();
+    let confidence: Vec<_> = profiles.iter().map(|profile| profile.confidence).collect();
+    let kept: Vec<_> = rows.iter().zip(&profiles).map(|(row, profile)| profile.theme == row.label.kept).collect();
+    let probability = |(row, profile): (&Row, &Assessment)| posterior(&row.facts, profile.theme);
+    let known: Option<Vec<f64>> = generated.then(|| rows.iter().zip(&profiles).map(probability).collect());
+    let curve = reliability("confidence", &confidence, &kept);
     let tables = vec![
         results(rows, &kept, generated),
-        calibration(&curve, known.as_deref(), &said, &kept),
-        groups(rows, &profiles, &kept),
+        calibration(&curve, known.as_deref(), &confidence, &kept),
+        slices(rows, &profiles, &kept),
     ];
     (tables, vec![curve])
 }
@@ -48,23 +44,24 @@ fn results(rows: &[Row], kept: &[bool], generated: bool) -> Table {
     let mut table = Vec::new();
     let mut gap = None;
     if generated {
-        let themes = [Theme::StandardAccessible, Theme::LargeTextHighContrast, Theme::VoiceAssisted];
-        let most =
-            |row: &Row| {
-                themes.into_iter().fold(themes[0], |best, theme| {
-                    if posterior(row, theme) > posterior(row, best) { theme } else { best }
-                })
-            };
-        let best: Vec<_> = rows.iter().map(|row| most(row) == row.kept).collect();
+        let most_probable = |row: &Row| {
+            let probability = |theme| posterior(&row.facts, theme);
+            THEMES.into_iter().fold(
+                THEMES[0],
+                |best, theme| {
+                    if probability(theme) > probability(best) { theme } else { best }
+                },
+            )
+        };
+        let best: Vec<_> = rows.iter().map(|row| most_probable(row) == row.label.kept).collect();
         let hits = best.iter().filter(|kept| **kept).count();
-        let number = |kept: &bool| f64::from(u8::from(*kept));
-        gap = Some(mean(kept.iter().zip(&best).map(|(ours, best)| number(ours) - number(best))));
+        gap = Some(mean(kept.iter().zip(&best).map(|(ours, best)| f64::from(*ours) - f64::from(*best))));
         table.push(row("ceiling: the theme that is truly most probable", hits));
     }
     table.push(row("accessibility-1", kept.iter().filter(|kept| **kept).count()));
-    table.extend(gap.map(|gap| vec![Cell::text("accessibility-1 less ceiling, paired"), Cell::Interval(gap)]));
-    table.push(row("answers alone", rows.iter().filter(|row| answers_alone(row) == row.kept).count()));
-    let standard = rows.iter().filter(|row| row.kept == Theme::StandardAccessible).count();
+    table.extend(gap.map(|gap| vec![Cell::text("accessibility-1 minus ceiling, paired"), Cell::Interval(gap)]));
+    table.push(row("answers alone", rows.iter().filter(|row| answers_alone(row) == row.label.kept).count()));
+    let standard = rows.iter().filter(|row| row.label.kept == Theme::StandardAccessible).count();
     table.push(row("always standard", standard));
     Table {
         id: "results",
@@ -75,50 +72,50 @@ fn results(rows: &[Row], kept: &[bool], generated: bool) -> Table {
     }
 }
 
-fn calibration(curve: &Reliability, known: Option<&[f64]>, said: &[f64], kept: &[bool]) -> Table {
-    let row = |name: &str, said: &[f64], curve: &Reliability| {
-        vec![Cell::text(name), Cell::Interval(curve.ece_interval), Cell::Figure(brier(said, kept))]
+fn calibration(curve: &Reliability, known: Option<&[f64]>, confidence: &[f64], kept: &[bool]) -> Table {
+    let row = |name: &str, predicted: &[f64], curve: &Reliability| {
+        vec![Cell::text(name), Cell::Interval(curve.ece_interval), Cell::Figure(brier(predicted, kept))]
     };
-    let mut rows = vec![row("confidence", said, curve)];
+    let mut rows = vec![row("confidence", confidence, curve)];
     rows.extend(known.map(|known| row("the true probabilities", known, &reliability("", known, kept))));
     Table {
         id: "calibration",
         title: "Calibration",
-        note: "Of the confidence, in up to 15 bins of equally many rows; rows of one confidence stay together. It is rounded \
-               down to hundredths, and held at 0.69 where only age and signs speak for large text."
+        note: "Expected calibration error of the confidence, in up to 15 bins of equally many rows; rows with the same \
+               confidence share a bin. The confidence is rounded down to hundredths, and at most 0.69 if only age and signs \
+               support large text."
             .into(),
-        columns: vec!["of", "error", "Brier score"],
+        columns: vec!["", "error", "Brier score"],
         rows,
     }
 }
 
-fn groups(rows: &[Row], profiles: &[Assessment], kept: &[bool]) -> Table {
-    type Holds = Box<dyn Fn(usize) -> bool>;
-    let tipped: Vec<_> = rows.iter().zip(profiles).map(|(row, profile)| theme(profile) != answers_alone(row)).collect();
-    let suggested: Vec<_> = profiles.iter().map(|profile| profile.confidence < SUGGESTION_BELOW).collect();
-    let (reader, hard): (Vec<_>, Vec<_>) =
-        rows.iter().map(|row| (row.uses_screen_reader, !row.can_read_small_text)).unzip();
-    let ages: Vec<_> = rows.iter().map(|row| row.age_range).collect();
-    let mut groups: Vec<(String, Holds)> = vec![("all".into(), Box::new(|_| true))];
-    let readers = reader.clone();
-    groups.push(("screen reader".into(), Box::new(move |row| readers[row])));
-    let (readers, hards) = (reader.clone(), hard.clone());
-    groups.push(("small text is hard".into(), Box::new(move |row| !readers[row] && hards[row])));
-    let (readers, hards, tips) = (reader, hard, tipped.clone());
-    groups
-        .push(("small text is fine: standard".into(), Box::new(move |row| !readers[row] && !hards[row] && !tips[row])));
-    groups.push(("small text is fine: large text suggested".into(), Box::new(move |row| tipped[row])));
-    groups.push(("a suggestion: confidence below 0.70".into(), Box::new(move |row| suggested[row])));
-    for age in AgeRange::ALL {
-        let ages = ages.clone();
-        groups.push((format!("age {}", age.code()), Box::new(move |row| ages[row] == age)));
+fn slices(rows: &[Row], profiles: &[Assessment], kept: &[bool]) -> Table {
+    /// Whether a row, given by its index, belongs to a slice.
+    type Belongs<'s> = Box<dyn Fn(usize) -> bool + 's>;
+    let facts = |row: usize| &rows[row].facts;
+    let reads_well = move |row: usize| !facts(row).uses_screen_reader && facts(row).can_read_small_text;
+    let by_signs = |row: usize| profiles[row].theme != answers_alone(&rows[row]);
+    let mut slices: Vec<(String, Belongs<'_>)> = vec![
+        ("all".into(), Box::new(|_| true)),
+        ("screen reader".into(), Box::new(move |row| facts(row).uses_screen_reader)),
+        (
+            "small text is hard".into(),
+            Box::new(move |row| !facts(row).uses_screen_reader && !facts(row).can_read_small_text),
+        ),
+        ("small text is fine: standard".into(), Box::new(move |row| reads_well(row) && !by_signs(row))),
+        ("small text is fine: large text suggested".into(), Box::new(by_signs)),
+        ("a suggestion: confidence below 0.70".into(), Box::new(|row| profiles[row].confidence < SUGGESTION_BELOW)),
+    ];
+    for age in age::ALL {
+        slices.push((format!("age {}", code(age)), Box::new(move |row| facts(row).age_range == age)));
     }
-    let row = |(name, holds): (String, Holds)| {
-        let here: Vec<_> = (0..rows.len()).filter(|&row| holds(row)).collect();
+    let row = |(name, belongs): (String, Belongs<'_>)| {
+        let here: Vec<_> = (0..rows.len()).filter(|&row| belongs(row)).collect();
         if here.is_empty() {
             return vec![Cell::Text(name), Cell::Count(0), Cell::None, Cell::None];
         }
-        let mean = here.iter().map(|&row| profiles[row].confidence).sum::<f64>() / here.len().max(1) as f64;
+        let mean = here.iter().map(|&row| profiles[row].confidence).sum::<f64>() / here.len() as f64;
         let hits = here.iter().filter(|&&row| kept[row]).count();
         vec![Cell::Text(name), Cell::Count(here.len()), Cell::Figure(mean), Cell::Interval(wilson(hits, here.len()))]
     };
@@ -127,6 +124,6 @@ fn groups(rows: &[Row], profiles: &[Assessment], kept: &[bool]) -> Table {
         title: "Slices",
         note: String::new(),
         columns: vec!["people", "rows", "mean confidence", "kept"],
-        rows: groups.into_iter().map(row).collect(),
+        rows: slices.into_iter().map(row).collect(),
     }
 }

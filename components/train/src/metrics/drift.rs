@@ -1,27 +1,26 @@
-//! The population stability index: has what a model sees moved since it was trained?
+//! The population stability index: has the distribution of a value shifted since training?
 
-/// Bins with equally many of the reference's rows in each.
+/// Quantiles of the reference that delimit bins.
 const BINS: usize = 10;
-/// Below it nothing has moved that matters.
+/// Smaller shifts do not matter.
 const MODERATE_FROM: f64 = 0.1;
-/// Above it the model should be looked at.
+/// Larger shifts warrant a review of the model.
 const MAJOR_ABOVE: f64 = 0.25;
 
-/// Added to the share of each bin, so that an empty one counts and does not divide by zero.
+/// Added to the share of each bin, so that empty bins count but do not divide by zero.
 const LEAST_SHARE: f64 = 1e-4;
 
-/// How a value lies in a sample: bins between its deciles, and one more for each decile's own value, so that
-/// a flag that is rarely on, or rarely off, does not hide among the others.
+/// The distribution of a fact: a bin between every two deciles and one for each decile's own value, so
+/// that a flag that is rarely set, or rarely unset, has a bin of its own.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Reference {
-    /// Which value.
     pub fact: &'static str,
     ends: Vec<f64>,
     shares: Vec<f64>,
 }
 
 impl Reference {
-    /// Of a sample that is not empty.
+    /// From a sample, which must not be empty.
     #[must_use]
     pub fn new(fact: &'static str, values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
@@ -33,7 +32,6 @@ impl Reference {
     }
 }
 
-/// The share of each bin.
 fn shares(ends: &[f64], values: &[f64]) -> Vec<f64> {
     let bin = |value: &f64| ends.partition_point(|end| end < value) + ends.partition_point(|end| end <= value);
     let mut counts = vec![0_usize; 2 * ends.len() + 1];
@@ -41,7 +39,7 @@ fn shares(ends: &[f64], values: &[f64]) -> Vec<f64> {
     counts.into_iter().map(|count| count as f64 / values.len() as f64).collect()
 }
 
-/// The index between two samples of one value; 0 when they lie alike, and without rows.
+/// The index between two samples; 0 for equal distributions or an empty sample.
 #[must_use]
 pub fn psi(reference: &[f64], observed: &[f64]) -> f64 {
     if reference.is_empty() || observed.is_empty() {
@@ -55,7 +53,7 @@ pub fn psi(reference: &[f64], observed: &[f64]) -> f64 {
     reference.shares.iter().map(least).zip(observed.iter().map(least)).map(difference).sum()
 }
 
-/// What an index means, in a word.
+/// The size of a shift in one word.
 #[must_use]
 pub fn psi_verdict(index: f64) -> &'static str {
     if index < MODERATE_FROM {

@@ -1,71 +1,51 @@
-//! The words of a nudge model's card.
+//! The text of a nudge model's card.
 
 use caudal_model::nudge::{FEATURES, Weights};
 
-use crate::card::{Cell, Table};
+use crate::card::{Cell, Table, Text};
 
-/// What the model is for and how it works.
-#[must_use]
-pub fn purpose() -> Vec<String> {
-    [
-        "Says how probable it is that a person is struggling on a screen, so that an app can offer help: step by step \
-         (`assist`), a hint (`info`), or nothing more than a quiet note (`warning`, the band of everybody who is fine).",
-        "A constant and one non-negative weight each for errors, time over the median of the screen, going back, and \
-         being stuck early in a flow, through a logistic curve. It sees no age and no person.",
-        "Show it politely: never steal focus, let it be dismissed, once per screen and session.",
-    ]
-    .map(str::to_owned)
-    .into()
+pub(crate) fn text() -> Text {
+    Text { purpose: PURPOSE.into(), notes: NOTES.into(), limits: LIMITS.into(), misuse: MISUSE.into() }
 }
 
-/// What is made up about the data.
-#[must_use]
-pub fn notes() -> Vec<String> {
-    [
-        "Struggling is drawn from a logistic curve of errors, going back, and time against the usual pace of the person's \
-         age, which the model is not shown. The best that can be expected without it is known. The model has the form of \
-         that process, so coming close to it shows a correct fit and not that real visits are like this.",
-        "Spread of time and the pace of people over 60 follow published usability studies; how often visits go wrong, \
-         and what struggling means, are made up.",
-    ]
-    .map(str::to_owned)
-    .into()
-}
+const PURPOSE: [&str; 3] = [
+    "Estimates the probability that a person is struggling on a screen, so that an app can offer help: step by step \
+     (`assist`), a hint (`info`), or at most a quiet note (`warning`, for people who are doing fine).",
+    "The logistic function of a constant plus non-negative weights for errors, time relative to the median of the \
+     screen, back navigations, and being stuck early in a flow. It sees no age and no identity.",
+    "Offer help politely: never take the focus, let people dismiss it, and offer it once per screen and session.",
+];
 
-/// What the model cannot do.
-#[must_use]
-pub fn limits() -> Vec<String> {
-    [
-        "Calibrated on made-up visits. Use `nudge_accepted` and `nudge_dismissed` events, where a person consented, to \
-         measure it on real ones.",
-        "Nothing in a request tells a slow person from a struggling one. Slowness alone is no reason up to 2.24 times the \
-         median, but it adds to errors and to going back: at 1.7 times, one error or two steps back bring a hint that \
-         somebody quick would not get. The scores of people over 60 are too high, by the difference in the table of ages. \
-         Where an app knows a person's own pace, let it raise the time at which help is offered.",
-        "The medians of the screens are part of the model's code and were not measured in any app.",
-        "Time on a screen also runs while the phone lies on the table.",
-        "Going back ends at a ceiling: however often, with any time that is not excessive, it is never `assist`, because \
-         the reason of that band names errors and time.",
-    ]
-    .map(str::to_owned)
-    .into()
-}
+const NOTES: [&str; 2] = [
+    "Struggling is drawn from a logistic function of errors, back navigations, and time relative to the usual pace of the \
+     person's age, which the model does not see. The best result that is possible without the age is known. The model has \
+     nearly the same form as the process, so coming close to that result shows that it was fitted correctly, not that real \
+     visits are like this.",
+    "The variation of time and the pace of people over 60 follow published usability studies. How often visits go wrong, \
+     and what struggling means, is made up.",
+];
 
-/// What the model must not be used for.
-#[must_use]
-pub fn misuse() -> Vec<String> {
-    [
-        "Slowing down, blocking or charging anybody.",
-        "Guessing an age, a disability or a state of mind.",
-        "Rating employees or customers.",
-    ]
-    .map(str::to_owned)
-    .into()
-}
+const LIMITS: [&str; 5] = [
+    "Calibrated on synthetic visits. Use `nudge_accepted` and `nudge_dismissed` events, where people consented to them, to \
+     evaluate it on real ones.",
+    "A request does not distinguish a slow person from a struggling one. Slowness alone is no reason up to 2.24 times the \
+     median, but it adds to errors and back navigations: at 1.7 times, one error or two back navigations cause a hint that \
+     a quick person would not get. The scores of people over 60 are too high, by the difference in the table of ages. An app \
+     that knows a person's own pace should raise the time at which help is offered.",
+    "The medians of the screens are part of the model's code and were not measured in any app.",
+    "Time on a screen includes time during which the phone lies on the table.",
+    "Back navigations are capped: any number of them, with any time that is not excessive, stays below `assist`, because the \
+     reason for `assist` names errors and time.",
+];
 
-/// The coefficients, so that a reader can score by hand.
-#[must_use]
-pub fn coefficients(weights: &Weights<'_>) -> Table {
+const MISUSE: [&str; 3] = [
+    "Slowing down, blocking or charging anyone.",
+    "Inferring an age, a disability or a state of mind.",
+    "Rating employees or customers.",
+];
+
+/// The coefficients, so that a reader can compute a score by hand.
+pub(crate) fn coefficients(weights: &Weights<'_>) -> Table {
     let row = |(name, coefficient): (&&str, f64)| {
         let origin = if *name == "excessive_time" { "tied to the base" } else { "fitted" };
         vec![Cell::text(*name), Cell::Exact(coefficient), Cell::text("never negative"), Cell::text(origin)]
@@ -75,7 +55,7 @@ pub fn coefficients(weights: &Weights<'_>) -> Table {
     Table {
         id: "coefficients",
         title: "Coefficients",
-        note: "In logits. What each feature is stands in `components/model/src/nudge.rs`.".into(),
+        note: "In logits. The features are defined in `components/model/src/nudge.rs`.".into(),
         columns: vec!["feature", "coefficient", "sign", "origin"],
         rows,
     }

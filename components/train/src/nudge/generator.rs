@@ -1,72 +1,76 @@
-//! `nudge data v1`: sessions on one screen, and whether the person was struggling.
+//! `nudge data v1`: visits to a screen, and whether the person was struggling.
 //!
-//! A person has a pace, by age and by chance; a visit to a screen goes smoothly or not, which shows
-//! in errors, in time and in going back. Whether the person was struggling is drawn from a logistic
-//! curve of errors, of going back, and of time **against the usual pace of their age**: somebody of 70
-//! who takes 1.5 times the median is not struggling for that. A model does not see the age, so the
-//! best it can do is the mean over ages, which [`posterior`] gives.
+//! A person has a pace, which depends on age and chance. A visit goes smoothly or not, which affects
+//! errors, time and back navigations. Whether the person was struggling is drawn from a logistic function
+//! of errors, back navigations and time **relative to the usual pace of their age**: a person of 70 who
+//! takes 1.5 times the median is not struggling for that reason. A model does not see the age, so the best
+//! it can do is the mean over ages: see [`posterior`].
 //!
-//! Paces follow usability studies: the slowest 5 % of people take five times as long as the fastest,
-//! so that the logarithm of time spreads by 0.49, and people over 65 take 1.4 to 1.7 times the usual.
-//! The rest is made up. Another version of this file is another version of the data.
+//! Paces follow usability studies: the slowest 5 % of people take five times as long as the fastest 5 %,
+//! so the logarithm of time has a standard deviation of 0.49, and people over 65 take 1.4 to 1.7 times as
+//! long as usual. The rest is made up. A change to this file needs a new version of the data.
 
 use anyhow::{Result, ensure};
+use caudal_model::accessibility::AgeRange;
 use caudal_model::nudge::{Request, median_seconds};
 use serde::{Deserialize, Serialize};
 
-use crate::age::AgeRange;
-use crate::metrics::Reference;
 use crate::optimise::sigmoid;
 use crate::random::Random;
+use crate::{age, data};
 
-/// Names this process in cards and data files.
-pub const VERSION: &str = "nudge data v1";
+/// Name of this process in cards.
+pub(crate) const VERSION: &str = "nudge data v1";
 
-/// Screens, one of each that has a median of its own and two that have none.
+/// One screen for each known median, and two without.
 const SCREENS: [&str; 6] = ["login", "add_beneficiary", "transfer_amount", "transfer_confirm", "settings", "history"];
-/// Times the median of a person of each age range takes.
+/// Time relative to the median, by age range.
 const PACE: [f64; 4] = [1.0, 1.06, 1.20, 1.55];
-/// Spread of ln time between people of one age.
+/// Standard deviation of ln time between people of the same age.
 const BETWEEN_PEOPLE: f64 = 0.49;
-/// Visits that do not go smoothly.
+/// Share of visits that do not go smoothly.
 const ROUGH: f64 = 0.35;
 
-/// Mean errors of a smooth and of a rough visit.
+/// Mean errors in a smooth and in a rough visit.
 const ERRORS: [f64; 2] = [0.35, 2.2];
-/// Mean times of going back.
+/// Mean back navigations in a smooth and in a rough visit.
 const BACKS: [f64; 2] = [0.3, 1.4];
-/// Mean and spread of ln time that a rough visit adds.
+/// Mean and standard deviation of the ln time that a rough visit adds.
 const HESITATION: (f64, f64) = (0.55, 0.4);
 /// Longest flow.
 const STEPS_MAX: u64 = 5;
 
-/// The curve of struggling: nothing seen; for ln(1 + errors); for each ln 2.24 of time over the median
-/// at the pace of the person's age; for ln(1 + times gone back), up to ln 6; for time beyond 2.24 times, as a
-/// logarithm, by the part of the flow that is left.
+/// Coefficients of struggling: constant; ln(1 + errors); ln of time over the median at the pace of the
+/// person's age, in units of ln 2.24; ln(1 + back navigations), at most ln 6; ln of time beyond 2.24 times
+/// the median, multiplied by the fraction of the flow that remains.
 const CURVE: [f64; 5] = [-2.05, 1.95, 2.05, 0.75, 0.6];
-/// Time above this many times the median is excessive.
+/// Time above this multiple of the median is excessive.
 const EXCESSIVE: f64 = 2.24;
-/// Going back more often than five times says no more.
-const BACKS_SATURATE: f64 = 5.0;
+/// Cap on back navigations.
+const BACKS_MAX: f64 = 5.0;
 
 /// One visit to a screen.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the first fields are those of the HTTP API")]
-pub struct Row {
+pub type Row = data::Row<Facts, Label>;
+
+/// The body of `POST /ai/nudge`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
     pub screen: String,
     pub num_validation_errors: u32,
     pub time_on_screen_seconds: u32,
     pub num_back_navigations: u32,
     pub steps_total: u32,
     pub current_step: u32,
-    /// For slices only: no model sees it.
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Label {
+    /// For slices only.
     pub age_range: AgeRange,
-    /// Whether the person was struggling.
     pub struggling: bool,
 }
 
-impl Row {
-    /// What a model sees.
+impl Facts {
     #[must_use]
     pub fn request(&self) -> Request<'_> {
         Request {
@@ -78,18 +82,15 @@ impl Row {
             current_step: self.current_step,
         }
     }
+}
 
-    /// A row as it was read, if a model could have been asked.
-    ///
-    /// # Errors
-    /// When steps are below 1.
-    pub fn checked(self) -> Result<Self> {
+impl data::Facts for Facts {
+    fn check(&self) -> Result<()> {
         ensure!(self.steps_total >= 1 && self.current_step >= 1, "steps are counted from 1");
-        Ok(self)
+        Ok(())
     }
 }
 
-/// One visit after another.
 #[must_use]
 pub fn generate(rows: usize, random: &mut Random) -> Vec<Row> {
     (0..rows).map(|_| row(random)).collect()
@@ -97,7 +98,7 @@ pub fn generate(rows: usize, random: &mut Random) -> Vec<Row> {
 
 fn row(random: &mut Random) -> Row {
     let screen = random.pick(&SCREENS);
-    let age_range = AgeRange::drawn(random);
+    let age_range = age::draw(random);
     let rough = random.chance(ROUGH);
     let place = usize::from(rough);
     let mut seconds = median_seconds(screen) * PACE[age_range as usize] * random.lognormal(0.0, BETWEEN_PEOPLE);
@@ -105,29 +106,27 @@ fn row(random: &mut Random) -> Row {
         seconds *= random.lognormal(HESITATION.0, HESITATION.1);
     }
     let steps_total = 1 + random.below(STEPS_MAX) as u32;
-    let mut row = Row {
+    let facts = Facts {
         screen: screen.to_owned(),
-        num_validation_errors: counted(ERRORS[place], random),
-        // Below 2^32 by far: the tails end at hours.
+        num_validation_errors: count(ERRORS[place], random),
+        // Far below 2^32: the longest visits take hours.
         time_on_screen_seconds: libm::round(seconds) as u32,
-        num_back_navigations: counted(BACKS[place], random),
+        num_back_navigations: count(BACKS[place], random),
         steps_total,
         current_step: 1 + random.below(u64::from(steps_total)) as u32,
-        age_range,
-        struggling: false,
     };
-    row.struggling = random.chance(struggling_at(&row.request(), age_range));
-    row
+    let struggling = random.chance(probability(&facts.request(), age_range));
+    Row { facts, label: Label { age_range, struggling } }
 }
 
-/// A geometric count with this mean.
-fn counted(mean: f64, random: &mut Random) -> u32 {
+/// A geometric count.
+fn count(mean: f64, random: &mut Random) -> u32 {
     random.geometric(1.0 / (1.0 + mean))
 }
 
-/// The probability of struggling of somebody whose age is known. Written out here, and not from the
-/// model's features: the data must not change when those do.
-fn struggling_at(request: &Request<'_>, age_range: AgeRange) -> f64 {
+/// The probability of struggling at a known age. Does not use the features of the model: the data must not
+/// change when they do.
+fn probability(request: &Request<'_>, age_range: AgeRange) -> f64 {
     let times = f64::from(request.time_on_screen_seconds) / (median_seconds(request.screen) * PACE[age_range as usize]);
     let slowness = libm::log(times.max(1.0));
     let left = 1.0 - f64::from(request.current_step) / f64::from(request.steps_total);
@@ -136,13 +135,13 @@ fn struggling_at(request: &Request<'_>, age_range: AgeRange) -> f64 {
         nothing
             + errors * libm::log1p(f64::from(request.num_validation_errors))
             + time * slowness / libm::log(EXCESSIVE)
-            + backs * libm::log1p(f64::from(request.num_back_navigations).min(BACKS_SATURATE))
+            + backs * libm::log1p(f64::from(request.num_back_navigations).min(BACKS_MAX))
             + stall * (slowness - libm::log(EXCESSIVE)).max(0.0) * left.max(0.0),
     )
 }
 
-/// The probability of struggling of somebody whose age is not known: the mean over ages, each as
-/// probable as what was seen makes it. The best that a model can say.
+/// The probability of struggling at an unknown age, which is the best that a model can predict: the mean
+/// over ages, weighted by their posterior probabilities.
 #[must_use]
 pub fn posterior(request: &Request<'_>) -> f64 {
     let ln_times = libm::log((f64::from(request.time_on_screen_seconds)).max(0.5) / median_seconds(request.screen));
@@ -158,28 +157,13 @@ pub fn posterior(request: &Request<'_>) -> f64 {
         geometric(request.num_validation_errors, ERRORS[place]) * geometric(request.num_back_navigations, BACKS[place])
     };
     let (mut total, mut struggling) = (0.0, 0.0);
-    for age_range in AgeRange::ALL {
+    for age_range in age::ALL {
         let ln_pace = libm::log(PACE[age_range as usize]);
         let times = |place: usize| normal(ln_times, ln_pace + kind[place].1, kind[place].2);
         let likely: f64 = (0..2).map(|place| kind[place].0 * times(place) * seen(place)).sum();
-        let weight = AgeRange::SHARES[age_range as usize] * likely;
+        let weight = age::SHARES[age_range as usize] * likely;
         total += weight;
-        struggling += weight * struggling_at(request, age_range);
+        struggling += weight * probability(request, age_range);
     }
-    if total > 0.0 { struggling / total } else { struggling_at(request, AgeRange::From31To50) }
-}
-
-/// How the facts lie in rows.
-#[must_use]
-pub fn reference(rows: &[Row]) -> Vec<Reference> {
-    let fact = |name, of: &dyn Fn(&Row) -> u32| {
-        Reference::new(name, &rows.iter().map(|row| f64::from(of(row))).collect::<Vec<_>>())
-    };
-    vec![
-        fact("num_validation_errors", &|row| row.num_validation_errors),
-        fact("time_on_screen_seconds", &|row| row.time_on_screen_seconds),
-        fact("num_back_navigations", &|row| row.num_back_navigations),
-        fact("steps_total", &|row| row.steps_total),
-        fact("current_step", &|row| row.current_step),
-    ]
+    if total > 0.0 { struggling / total } else { probability(request, AgeRange::From31To50) }
 }

@@ -1,86 +1,39 @@
 //! Golden cases of a nudge model.
 
-use caudal_model::nudge::{Nudge, Request, Weights, assess};
+use caudal_model::nudge::{Request, Weights, assess};
 use serde::{Deserialize, Serialize};
 
-use super::generator::{Row, generate};
+use super::generator::{Facts, generate};
+use crate::data::code;
 use crate::golden::{Case, bits};
 use crate::random::Random;
 
-/// Cases as visits happen, and as they do not.
+/// Cases from the generator, and as many with independent facts.
 const EACH: usize = 160;
 
-/// The body of `POST /ai/nudge`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of the HTTP API")]
-pub struct Facts {
-    pub screen: String,
-    pub num_validation_errors: u32,
-    pub time_on_screen_seconds: u32,
-    pub num_back_navigations: u32,
-    pub steps_total: u32,
-    pub current_step: u32,
-}
-
-impl Facts {
-    /// The model's request.
-    #[must_use]
-    pub fn request(&self) -> Request<'_> {
-        Request {
-            screen: &self.screen,
-            num_validation_errors: self.num_validation_errors,
-            time_on_screen_seconds: self.time_on_screen_seconds,
-            num_back_navigations: self.num_back_navigations,
-            steps_total: self.steps_total,
-            current_step: self.current_step,
-        }
-    }
-}
-
-impl From<&Row> for Facts {
-    fn from(row: &Row) -> Self {
-        Self {
-            screen: row.screen.clone(),
-            num_validation_errors: row.num_validation_errors,
-            time_on_screen_seconds: row.time_on_screen_seconds,
-            num_back_navigations: row.num_back_navigations,
-            steps_total: row.steps_total,
-            current_step: row.current_step,
-        }
-    }
-}
-
-/// What a nudge model answers.
+/// The answer of a nudge model.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expect {
-    /// Above 0.40.
     pub needs_help: bool,
     /// Bits of the difficulty.
     pub difficulty_score: String,
-    /// Code of the nudge.
     pub recommended_nudge_type: String,
-    /// Code of the reason.
     pub reason: String,
 }
 
-/// What this model answers to a request in range.
+/// The answer to a request; `None` if it is out of range.
 #[must_use]
 pub fn expect(weights: &Weights<'_>, request: &Request<'_>) -> Option<Expect> {
     let verdict = assess(weights, request).ok()?;
-    let nudge = match verdict.band.nudge {
-        Nudge::Assist => "assist",
-        Nudge::Info => "info",
-        Nudge::Warning => "warning",
-    };
     Some(Expect {
         needs_help: verdict.band.needs_help,
         difficulty_score: bits(verdict.score),
-        recommended_nudge_type: nudge.to_owned(),
+        recommended_nudge_type: code(verdict.band.nudge),
         reason: verdict.band.reason.to_owned(),
     })
 }
 
-/// A visit of facts that have nothing to do with each other.
+/// A visit with independent facts.
 fn any(random: &mut Random) -> Facts {
     let mut count = |usual: u64| match random.below(8) {
         0 => u32::MAX - random.below(2) as u32,
@@ -100,10 +53,8 @@ fn any(random: &mut Random) -> Facts {
     }
 }
 
-/// The cases of a model.
-#[must_use]
-pub fn cases(name: &str, weights: &Weights<'_>, random: &mut Random) -> Vec<Case<Facts, Expect>> {
-    let mut facts: Vec<_> = generate(EACH, random).iter().map(Facts::from).collect();
+pub(crate) fn cases(name: &str, weights: &Weights<'_>, random: &mut Random) -> Vec<Case<Facts, Expect>> {
+    let mut facts: Vec<_> = generate(EACH, random).into_iter().map(|row| row.facts).collect();
     facts.extend((0..EACH).map(|_| any(random)));
     let case = |(index, facts): (usize, Facts)| {
         let expect = expect(weights, &facts.request())?;

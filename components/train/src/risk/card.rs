@@ -1,101 +1,81 @@
-//! The words and tables of a risk model's card.
+//! The text and tables of a risk model's card.
 
 use caudal_model::risk::Weights;
-use caudal_model::risk::features::FEATURES;
+use caudal_model::risk::features::{FEATURES, Feature};
 
 use super::fit::Specification;
-use super::monotone::{Direction, Kept, check};
-use crate::card::{Cell, Table};
+use super::monotone::{Direction, Order, check};
+use crate::card::{Cell, Table, Text};
 use crate::random::Random;
 
-/// What the model is for and how it works.
-#[must_use]
-pub fn purpose() -> Vec<String> {
-    [
-        "Advises, before a transfer is sent, whether to go on (low), to explain and ask (medium) or to ask for an \
-         explicit acknowledgment (high).",
-        "The base and one contribution for each feature add up to a linear predictor; severity is where it falls, plus \
-         logistic noise, between two cutpoints. The score is the expected severity, (P(medium) + 2 P(high)) / 2, with one \
-         exception.",
-        "The exception: a verdict of medium or high always names a factor of the specification, so the score of a transfer \
-         without any is moved below 0.25, in order. There it says less than is expected: see the slice `no factor`.",
-    ]
-    .map(str::to_owned)
-    .into()
+pub(crate) fn text(model: &Specification) -> Text {
+    Text { purpose: PURPOSE.into(), notes: NOTES.into(), limits: limits(model), misuse: MISUSE.into() }
 }
 
-/// What is made up about the data.
-#[must_use]
-pub fn notes() -> Vec<String> {
-    [
-        "Severities are drawn from an ordered logit with known numbers, so the best that any model can expect is known, \
-         and called the ceiling. On a sample a model may lie a little above it.",
-        "The model has the form of the process. That it comes close to the ceiling shows that it was fitted and is computed \
-         correctly; it does not show that transfers have this form. The stress table says what happens when they do not.",
-        "34 of 100 transfers are low, 40 medium, 26 high. These are tiers of a synthetic scale: not fraud, and not \
-         the shares of any bank.",
-        "The made-up transfers carry no age of a saved beneficiary.",
-    ]
-    .map(str::to_owned)
-    .into()
-}
+const PURPOSE: [&str; 3] = [
+    "Advises, before a transfer is sent, whether to proceed (low), to explain and ask for confirmation (medium) or to \
+     ask for an explicit acknowledgment (high).",
+    "The base and one contribution for each feature add up to a linear predictor. Severity is determined by where the \
+     predictor plus logistic noise falls relative to two cutpoints. The score is the expected severity, \
+     (P(medium) + 2 P(high)) / 2, with one exception.",
+    "The exception: a verdict of medium or high always names a factor of the specification, so scores of transfers \
+     without any factor are compressed to below 0.25, in the same order. These scores are below the expected severity: \
+     see the slice `no factor`.",
+];
 
-/// What a model cannot do.
-#[must_use]
-pub fn limits(model: &Specification) -> Vec<String> {
-    let mut limits: Vec<String> = [
-        "Nothing here says how the model does on real transfers. Before it may decide anything, measure it on a bank's \
-         own labelled history, split by time. `caudal-train threshold` finds the cut-offs that cost the least; those in \
-         force are part of the contract between host and components, so others are a change of code.",
-        "It believes its caller: an hour, a device or a place that a client sends is as true as the client. The ledger's \
-         risk-context computes history from its own books.",
-        "In a scam the victim is talked into paying, from the usual device and in daylight. Such transfers look usual.",
-        "Low is also what a transfer gets that no factor explains, whatever the probabilities: a warning without a \
-         reason to show is worse than none. The slice `no factor` counts the high ones among them.",
-        "Almost everybody with fewer than three transfers behind them is warned: LOW_HISTORY is a factor, and so little \
-         history is seldom low in the data. The slices say how often in vain.",
-    ]
-    .map(str::to_owned)
-    .into();
+const NOTES: [&str; 4] = [
+    "Severities are drawn from an ordered logit with known parameters, so the best result that any model can achieve is \
+     known; it is called the ceiling. On a sample, a model may be slightly above it.",
+    "The model has the same form as the process. That it comes close to the ceiling shows that it was fitted and is \
+     computed correctly, not that real transfers have this form. The stress table shows what happens if they do not.",
+    "Of 100 transfers 34 are low, 40 medium and 26 high. These are tiers of a synthetic scale: not fraud, and not the \
+     shares of any bank.",
+    "The generator leaves the age of a saved beneficiary unknown.",
+];
+
+fn limits(model: &Specification) -> Vec<&'static str> {
+    let mut limits = vec![
+        "These figures say nothing about real transfers. Before the model decides anything, evaluate it on a bank's own \
+         labelled history, split by time. `caudal-train threshold` finds the cut-offs with the lowest cost; the current \
+         ones are part of the contract between host and components, so changing them is a code change.",
+        "It trusts its caller: the hour, device and location that a client sends are only as reliable as the client. The \
+         ledger's risk context computes the history from its own books.",
+        "In a scam, the victim is talked into paying, from the usual device and in daylight. Such transfers look usual.",
+        "A transfer without a factor is always low, whatever the probabilities: a warning without a reason is worse than \
+         none. The slice `no factor` counts the high ones among them.",
+        "Almost everyone with fewer than three past transfers gets a warning: LOW_HISTORY is a factor, and in the data so \
+         short a history is seldom low. The slices show how many of these warnings are false alarms.",
+    ];
     if model.features.contains(&"amount_over_average") {
-        limits.push("An amount more than twelve times the usual one says no more than one of twelve times.".to_owned());
+        limits.push("Amounts are capped at twelve times the usual one: larger ones score the same.");
         limits.push(
-            "A sender without a history of amounts gets no contribution from the amount; with the first transfer it \
-             starts to count, which may raise the score of the same amount."
-                .to_owned(),
+            "For senders without a history of amounts, the amount contributes nothing. After the first transfer it does, \
+             which may raise the score of the same amount.",
         );
     } else {
         limits.push(
-            "It sees six conditions and no amounts: a transfer of a hundred times the average scores as one of 2.1 times."
-                .to_owned(),
+            "It uses six conditions and no amounts: a transfer of a hundred times the average scores the same as one of 2.1 \
+             times.",
         );
     }
     if !model.policy.is_empty() {
         limits.push(
-            "A victim saves the payee too, so a payee saved in good time may take off a third of what a new one adds, and \
-             weights that take off more are refused."
-                .to_owned(),
+            "A scam victim saves the beneficiary too, so having saved one early takes off at most a third of what a new \
+             beneficiary adds. Weights that take off more are rejected.",
         );
     }
     limits
 }
 
-/// What the model must not be used for.
-#[must_use]
-pub fn misuse() -> Vec<String> {
-    [
-        "Refusing a transfer or closing an account by itself: it advises a person.",
-        "Claiming a rate of fraud found, or comparing these figures with those of models on real data.",
-        "Credit, employment, insurance, or anything else about a person rather than one transfer.",
-    ]
-    .map(str::to_owned)
-    .into()
-}
+const MISUSE: [&str; 3] = [
+    "Rejecting a transfer or closing an account automatically: it advises a person.",
+    "Claiming a fraud detection rate, or comparing these figures with those of models on real data.",
+    "Credit, employment, insurance, or any other decision about a person rather than one transfer.",
+];
 
-/// The coefficients, so that a reader can score by hand.
-#[must_use]
-pub fn coefficients(model: &Specification, weights: &Weights<'_>) -> Table {
-    let row = |(feature, coefficient): (&caudal_model::risk::features::Feature, Option<f64>)| {
+/// The coefficients, so that a reader can compute a score by hand.
+pub(crate) fn coefficients(model: &Specification, weights: &Weights<'_>) -> Table {
+    let row = |(feature, coefficient): (&Feature, Option<f64>)| {
         let policy = model.policy.iter().any(|(name, _)| *name == feature.name);
         Some(vec![
             Cell::text(feature.name),
@@ -105,37 +85,36 @@ pub fn coefficients(model: &Specification, weights: &Weights<'_>) -> Table {
         ])
     };
     let [low_ends, medium_ends] = weights.cutpoints;
-    let plain =
+    let free =
         |name: &str, value: f64| vec![Cell::text(name), Cell::Exact(value), Cell::text("free"), Cell::text("fitted")];
-    let mut rows = vec![plain("base", weights.base)];
+    let mut rows = vec![free("base", weights.base)];
     rows.extend(FEATURES.iter().zip(weights.coefficients).filter_map(row));
-    rows.extend([plain("cutpoint of low and medium", low_ends), plain("cutpoint of medium and high", medium_ends)]);
+    rows.extend([free("cutpoint of low and medium", low_ends), free("cutpoint of medium and high", medium_ends)]);
     Table {
         id: "coefficients",
         title: "Coefficients",
-        note: "In logits. What each feature is stands in `components/model/src/risk/features.rs`.".into(),
+        note: "In logits. The features are defined in `components/model/src/risk/features.rs`.".into(),
         columns: vec!["feature", "coefficient", "sign", "origin"],
         rows,
     }
 }
 
-/// Counts broken promises; `done` is told after each direction.
-#[must_use]
-pub fn monotonicity(weights: &Weights<'_>, pairs: usize, random: &mut Random, done: &dyn Fn(&str)) -> Table {
+/// Counts violations of each guarantee, and calls `done` after each.
+pub(crate) fn monotonicity(weights: &Weights<'_>, pairs: usize, random: &mut Random, done: &dyn Fn(&str)) -> Table {
     let row = |direction: Direction| {
-        let Kept { broken, differ } = check(direction, weights, pairs, random);
-        done(direction.promise());
+        let Order { violations, differ } = check(direction, weights, pairs, random);
+        done(direction.guarantee());
         let differ = if differ == 0 { Cell::text("not used") } else { Cell::Count(differ) };
-        vec![Cell::text(direction.promise()), Cell::Count(pairs), differ, Cell::Count(broken)]
+        vec![Cell::text(direction.guarantee()), Cell::Count(pairs), differ, Cell::Count(violations)]
     };
     Table {
         id: "monotonicity",
         title: "Monotonicity",
-        note: "Pairs of transfers that differ in one fact, half of them at the edges of conditions and cut-offs. Scores that \
-               do not differ keep their order too: a fact may say no more, or the model may not use it. An average of 0 \
-               means no history, is no smaller average, and is compared with none."
+        note: "Pairs of transfers that differ in one fact, half of them at the thresholds of conditions and cut-offs. Equal \
+               scores are in order too: a fact may be beyond its cap, or the model may not use it. An average of 0 means \
+               no history, not a small average, and is not compared with any other."
             .into(),
-        columns: vec!["promise", "pairs", "scores differ", "broken"],
+        columns: vec!["guarantee", "pairs", "scores differ", "violations"],
         rows: Direction::ALL.map(row).into(),
     }
 }

@@ -1,44 +1,43 @@
-//! Pairs of transfers that differ in one fact, and the order that their scores have to keep.
+//! Pairs of transfers that differ in one fact, and the order that their scores must have.
 //!
-//! Half of the pairs stand at edges, since order breaks there first. The fact that differs moves by a
-//! step at its own edge (around twice the average, from one count of 0 to 3 to the next, from 6 or 22
-//! to 5 or 23 hours, around half an hour of a saved beneficiary), and the facts that both share are
-//! put at edges of theirs, or so that the score is as close to a cut-off as an amount can bring it.
+//! Half of the pairs are at thresholds, where a violation is most likely. The fact that differs takes a
+//! step across its own threshold (around twice the average, between counts of 0 to 3, from 6 or 22 to 5
+//! or 23 hours, around half an hour since a beneficiary was saved). The facts that both transfers share
+//! are at their thresholds, or put the score as close to a cut-off as an amount can.
 //!
-//! An average of 0 means that there is no history of amounts. It is no smaller average: no promise
-//! compares it with one above 0, and it occurs only among the facts that both transfers share.
+//! An average of 0 means that there is no history of amounts, not a small average. So it is never
+//! compared with a positive one, and occurs only among the shared facts.
 
 use caudal_model::risk::{HIGH_FROM, MEDIUM_FROM, Request, Weights, assess};
 
 use crate::random::Random;
 
-/// What differs within a pair.
+/// The fact that differs within a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// A larger amount never lowers the score.
     Amount,
-    /// A larger average, above zero, never raises it.
+    /// A larger average, if positive, never raises it.
     Average,
-    /// Nor does a larger maximum.
+    /// A larger maximum never raises it.
     Maximum,
     /// A new beneficiary never lowers it.
     NewBeneficiary,
     /// More transfers to the beneficiary never raise it.
     ToBeneficiary,
-    /// Nor do more transfers at all.
+    /// More past transfers never raise it.
     Past,
     /// A new device never lowers it.
     NewDevice,
-    /// Nor does another place.
+    /// A changed location never lowers it.
     Location,
-    /// Nor an unusual hour instead of a usual one.
+    /// An unusual hour never scores lower than a usual one.
     Hour,
-    /// A longer saved beneficiary never raises it.
+    /// Having saved the beneficiary earlier never raises it.
     Saved,
 }
 
 impl Direction {
-    /// All of them.
     pub const ALL: [Self; 10] = [
         Self::Amount,
         Self::Average,
@@ -52,9 +51,8 @@ impl Direction {
         Self::Saved,
     ];
 
-    /// What holds, for a card.
-    #[must_use]
-    pub fn promise(self) -> &'static str {
+    /// The guarantee, for a card.
+    pub(crate) fn guarantee(self) -> &'static str {
         match self {
             Self::Amount => "larger amount: never lower",
             Self::Average => "larger average (above 0): never higher",
@@ -64,27 +62,27 @@ impl Direction {
             Self::Past => "more past transfers: never higher",
             Self::NewDevice => "new device: never lower",
             Self::Location => "changed location: never lower",
-            Self::Hour => "unusual hour: never below a usual one",
-            Self::Saved => "beneficiary saved for longer: never higher",
+            Self::Hour => "unusual hour: never lower than a usual one",
+            Self::Saved => "beneficiary saved earlier: never higher",
         }
     }
 }
 
-/// Two different transfers; the score of the first must not be above that of the second.
+/// Two different transfers. The score of the first must not exceed that of the second.
 #[must_use]
 pub fn pair(direction: Direction, weights: &Weights<'_>, random: &mut Random) -> (Request, Request) {
     let at_edge = random.chance(0.5);
     loop {
         let base = if at_edge { edge(weights, random) } else { any(random) };
-        let (safer, riskier) = apart(direction, base, at_edge, random);
+        let (safer, riskier) = vary(direction, base, at_edge, random);
         if safer != riskier {
             return (safer, riskier);
         }
     }
 }
 
-/// A transfer twice, with the fact of this direction moved apart.
-fn apart(direction: Direction, mut base: Request, at_edge: bool, random: &mut Random) -> (Request, Request) {
+/// Two copies of a transfer with different values of the fact.
+fn vary(direction: Direction, mut base: Request, at_edge: bool, random: &mut Random) -> (Request, Request) {
     if matches!(direction, Direction::Average | Direction::Maximum) {
         base.avg_transaction_amount = base.avg_transaction_amount.max(LEAST);
     }
@@ -92,18 +90,18 @@ fn apart(direction: Direction, mut base: Request, at_edge: bool, random: &mut Ra
     let (mut safer, mut riskier) = (base, base);
     match direction {
         Direction::Amount => {
-            let edges = [2.0 * average, average, maximum, average * CLIPPED, base.amount];
-            (safer.amount, riskier.amount) = two(at_edge, &edges, random);
+            let edges = [2.0 * average, average, maximum, average * RATIO_MAX, base.amount];
+            (safer.amount, riskier.amount) = amounts(at_edge, &edges, random);
         }
         Direction::Average => {
             let edges = [base.amount / 2.0, base.amount, maximum, average, f64::MIN_POSITIVE];
-            let (low, high) = two(at_edge, &edges, random);
+            let (low, high) = amounts(at_edge, &edges, random);
             riskier.avg_transaction_amount = low.max(LEAST);
             safer.avg_transaction_amount = high.max(LEAST);
         }
         Direction::Maximum => {
             let edges = [base.amount, average, maximum, 0.0];
-            (riskier.max_transaction_amount, safer.max_transaction_amount) = two(at_edge, &edges, random);
+            (riskier.max_transaction_amount, safer.max_transaction_amount) = amounts(at_edge, &edges, random);
         }
         Direction::NewBeneficiary => (safer.is_new_beneficiary, riskier.is_new_beneficiary) = (false, true),
         Direction::NewDevice => (safer.is_new_device, riskier.is_new_device) = (false, true),
@@ -126,7 +124,7 @@ fn apart(direction: Direction, mut base: Request, at_edge: bool, random: &mut Ra
     (safer, riskier)
 }
 
-/// A transfer whose facts stand at edges.
+/// A transfer whose facts are at their thresholds.
 fn edge(weights: &Weights<'_>, random: &mut Random) -> Request {
     let mut base = any(random);
     base.hour_of_day = random.pick(&[5, 6, 22, 23]);
@@ -143,40 +141,40 @@ fn edge(weights: &Weights<'_>, random: &mut Random) -> Request {
     base
 }
 
-/// What pairs showed.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
-    /// Pairs whose scores are out of order.
-    pub broken: usize,
-    /// Pairs whose scores differ; the others keep their order by being equal.
+pub struct Order {
+    /// Pairs whose scores are in the wrong order.
+    pub violations: usize,
+    /// Pairs whose scores differ.
     pub differ: usize,
 }
 
-/// Scores so many pairs.
+/// Compares the scores of `pairs` pairs.
 #[must_use]
-pub fn check(direction: Direction, weights: &Weights<'_>, pairs: usize, random: &mut Random) -> Kept {
+pub fn check(direction: Direction, weights: &Weights<'_>, pairs: usize, random: &mut Random) -> Order {
     let score = |request: &Request| assess(weights, request).map_or(f64::NAN, |verdict| verdict.score);
-    let mut kept = Kept::default();
+    let mut order = Order::default();
     for _ in 0..pairs {
         let (safer, riskier) = pair(direction, weights, random);
         let (safer, riskier) = (score(&safer), score(&riskier));
-        // Not a number is out of order too.
-        kept.broken += usize::from(safer.partial_cmp(&riskier).is_none_or(core::cmp::Ordering::is_gt));
-        kept.differ += usize::from(safer != riskier);
+        // NaN is a violation too.
+        order.violations += usize::from(safer.partial_cmp(&riskier).is_none_or(core::cmp::Ordering::is_gt));
+        order.differ += usize::from(safer != riskier);
     }
-    kept
+    order
 }
 
-/// The least amount above zero.
+/// The smallest positive amount.
 const LEAST: f64 = f64::from_bits(1);
 
-/// Where a ratio of amounts says no more.
-const CLIPPED: f64 = 12.182_493_960_703_473;
+/// Cap on the ratio of amounts.
+const RATIO_MAX: f64 = 12.182_493_960_703_473;
 
-/// Any transfer: half as they happen, half of facts that have nothing to do with each other.
-pub fn any(random: &mut Random) -> Request {
+/// Any transfer: half from the generator, half with independent facts.
+fn any(random: &mut Random) -> Request {
     if random.chance(0.5) {
-        return super::generator::generate(1, random)[0].request;
+        return super::generator::generate(1, random)[0].facts;
     }
     let saved = random.chance(0.5);
     Request {
@@ -193,17 +191,17 @@ pub fn any(random: &mut Random) -> Request {
     }
 }
 
-/// The same transfer with an amount right beside where its score crosses a cut-off, if it does.
+/// The transfer with an amount next to where its score crosses a cut-off, if it does.
 fn at_cut_off(weights: &Weights<'_>, request: Request, random: &mut Random) -> Request {
     let cut_off = random.pick(&[MEDIUM_FROM, HIGH_FROM]);
     let average = request.avg_transaction_amount;
     let with = |amount: f64| Request { amount, ..request };
     let reaches = |amount: f64| assess(weights, &with(amount)).is_ok_and(|verdict| verdict.score >= cut_off);
-    let (mut below, mut above) = (0.0_f64, average * 2.0 * CLIPPED);
+    let (mut below, mut above) = (0.0_f64, average * 2.0 * RATIO_MAX);
     if !above.is_finite() || reaches(below) || !reaches(above) {
         return request;
     }
-    // By halves of what lies between in bits, down to two neighbouring amounts.
+    // Bisect the bits, down to two neighbouring amounts.
     while below.to_bits() + 1 < above.to_bits() {
         let middle = f64::from_bits(below.to_bits() + (above.to_bits() - below.to_bits()) / 2);
         if reaches(middle) { above = middle } else { below = middle }
@@ -227,7 +225,7 @@ fn count(random: &mut Random) -> u32 {
     }
 }
 
-/// Two counts in order, at an edge neighbours from 0 to 4.
+/// Two counts in order; at an edge, neighbours from 0 to 4.
 fn counts(at_edge: bool, random: &mut Random) -> (u32, u32) {
     if at_edge {
         let low = random.below(4) as u32;
@@ -237,8 +235,8 @@ fn counts(at_edge: bool, random: &mut Random) -> (u32, u32) {
     (a.min(b), a.max(b))
 }
 
-/// Two amounts in order, at an edge one of these and a neighbour of it.
-fn two(at_edge: bool, edges: &[f64], random: &mut Random) -> (f64, f64) {
+/// Two amounts in order; at an edge, one of `edges` and a neighbour of it.
+fn amounts(at_edge: bool, edges: &[f64], random: &mut Random) -> (f64, f64) {
     let edge = random.pick(edges);
     let (a, b) = if at_edge && edge.is_finite() {
         match random.below(3) {

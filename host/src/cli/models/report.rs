@@ -1,11 +1,11 @@
-//! `caudal models report`: what was seen of challengers, for a terminal.
+//! `caudal models report`: how challengers compare with the champion, for a terminal.
 
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use sqlx::PgConnection;
 
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::domain::model::ModelKind;
 use crate::models::observing::report::{Challenger, Report};
 
@@ -13,7 +13,7 @@ use crate::models::observing::report::{Challenger, Report};
 const BAR_CHARS: usize = 24;
 
 pub(super) async fn run(db: &mut PgConnection, kind: ModelKind, epoch: Option<i64>, json: bool) -> Result<ExitCode> {
-    let report = Report::read(db, kind, epoch).await.context("cannot read what was seen")?;
+    let report = Report::read(db, kind, epoch).await.context("cannot read the comparisons")?;
     let Some(report) = report else { bail!("there is no such deployment of {kind}") };
     if json {
         print(&serde_json::to_string_pretty(&report)?)?;
@@ -23,14 +23,17 @@ pub(super) async fn run(db: &mut PgConnection, kind: ModelKind, epoch: Option<i6
     let since = report.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
     let mut lines = vec![
         format!("{kind}, deployment {epoch}{since}: {champion} beside its challengers"),
-        format!("{observed} requests compared, {dropped} dropped because too many waited"),
+        format!("{observed} requests compared, {dropped} dropped because the queue was full"),
     ];
     if report.challengers.is_empty() {
         lines.push("no challengers: deploy with --canary or --shadow".to_owned());
     }
-    report.challengers.iter().for_each(|challenger| tell(challenger, &mut lines));
+    for challenger in &report.challengers {
+        show(challenger, &mut lines);
+        lines.extend(why_none(challenger, *observed).map(|why| format!("  {why}")));
+    }
     if !report.features.is_empty() {
-        lines.extend([String::new(), "what is asked, against the data of training (PSI)".to_owned()]);
+        lines.extend([String::new(), "requests against the training data (PSI)".to_owned()]);
         let feature = |it: &crate::models::observing::report::Feature| format!("  {:34}{}", it.feature, index(it.psi));
         lines.extend(report.features.iter().map(feature));
     }
@@ -38,9 +41,9 @@ pub(super) async fn run(db: &mut PgConnection, kind: ModelKind, epoch: Option<i6
     Ok(ExitCode::SUCCESS)
 }
 
-/// An index and what it means.
+/// A population stability index and the usual reading of it.
 fn index(psi: Option<f64>) -> String {
-    let Some(psi) = psi else { return "not known yet".to_owned() };
+    let Some(psi) = psi else { return "too few requests".to_owned() };
     let word = match psi {
         ..0.1 => "none",
         0.1..=0.25 => "moderate",
@@ -49,7 +52,7 @@ fn index(psi: Option<f64>) -> String {
     format!("{psi:.3} {word}")
 }
 
-fn tell(challenger: &Challenger, lines: &mut Vec<String>) {
+fn show(challenger: &Challenger, lines: &mut Vec<String>) {
     let Challenger { version, role, compared, failed, classes, flips, difference, latency_us, scores, .. } = challenger;
     let share = challenger.percent.map(|percent| format!(", {percent} % of the users")).unwrap_or_default();
     let failures = failed.iter().map(|(how, count)| format!("{count} {}", how.replace('_', " ")));
@@ -59,7 +62,7 @@ fn tell(challenger: &Challenger, lines: &mut Vec<String>) {
     }
     lines.extend([
         format!("  {compared} compared; failed: {}", failures.collect::<Vec<_>>().join(", ")),
-        format!("  {:.2} % of another class (rows: champion, columns: this one)", challenger.flip_share * 100.0),
+        format!("  {:.2} % in another class (rows: champion, columns: this version)", challenger.flip_share * 100.0),
         format!("    {:22}{}", "", classes.iter().map(|class| format!("{class:>12.12}")).collect::<String>()),
     ]);
     for (class, row) in classes.iter().zip(flips) {
@@ -67,7 +70,7 @@ fn tell(challenger: &Challenger, lines: &mut Vec<String>) {
     }
     lines.extend([
         format!(
-            "  score: mean {:+.4}; difference half within {:.3}, 99 of 100 within {:.3}, largest {:.3}; PSI {}",
+            "  score: mean {:+.4}; difference median {:.3}, p99 {:.3}, largest {:.3}; PSI {}",
             difference.mean,
             difference.p50,
             difference.p99,
@@ -75,10 +78,10 @@ fn tell(challenger: &Challenger, lines: &mut Vec<String>) {
             index(challenger.score_psi)
         ),
         format!(
-            "  time: {} µs half, {} µs 99 of 100; the champion {} and {}",
+            "  time: median {} µs, p99 {} µs; champion {} µs and {} µs",
             latency_us.challenger.p50, latency_us.challenger.p99, latency_us.champion.p50, latency_us.champion.p99
         ),
-        format!("  {:11}{:BAR_CHARS$}  this one", "score", "champion"),
+        format!("  {:11}{:BAR_CHARS$}  this version", "score", "champion"),
     ]);
     let most = scores.champion.iter().chain(&scores.challenger).max().copied().unwrap_or_default().max(1);
     for ((edges, was), is) in scores.edges.windows(2).zip(&scores.champion).zip(&scores.challenger) {
@@ -87,7 +90,24 @@ fn tell(challenger: &Challenger, lines: &mut Vec<String>) {
     }
 }
 
-/// As long as its part of the largest count; what is there at all is seen.
+/// Why nothing was compared.
+fn why_none(challenger: &Challenger, observed: i64) -> Option<String> {
+    if challenger.compared > 0 {
+        return None;
+    }
+    let failed: i64 = challenger.failed.values().sum();
+    Some(match challenger.percent {
+        _ if failed > 0 => format!("nothing was compared: it failed on each of the {failed} requests that it got"),
+        _ if observed == 0 => "nothing was compared: no request came since this deployment was in service".to_owned(),
+        Some(percent) => format!(
+            "nothing was compared: none of the {observed} requests belongs to its {percent} %. Users are told apart by \
+             `user_id`; without it a request is assigned by its content, so repeating one always reaches the same version"
+        ),
+        None => "nothing was compared: no host that loaded it got a request".to_owned(),
+    })
+}
+
+/// Its length is proportional to the largest count; a count above zero is never invisible.
 fn bar(count: i64, most: i64) -> String {
     let chars = usize::try_from(count * BAR_CHARS as i64 / most).unwrap_or_default();
     "#".repeat(if count > 0 { chars.max(1) } else { 0 })

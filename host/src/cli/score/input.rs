@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Context as _, Result, bail};
 
 use crate::config::RowFormat;
+use crate::http::fields::{Fields, Object};
 use crate::http::limits::BODY_BYTES_MAX;
 use crate::http::problem::FieldError;
-use crate::http::fields::{Fields, Object};
 
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -87,6 +87,14 @@ impl Input {
             }
         };
         Ok(Self { rows, format, bytes, read })
+    }
+
+    /// The columns that a CSV header names.
+    pub(super) fn columns(&self) -> Option<&[String]> {
+        match &self.rows {
+            Rows::Ndjson { .. } => None,
+            Rows::Csv { names, .. } => Some(names),
+        }
     }
 
     /// Bytes read so far.

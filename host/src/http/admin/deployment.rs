@@ -1,5 +1,5 @@
-//! `/admin/models/{kind}/deployment`, `rollback`, `history` and `report`: what serves of a kind, and what was
-//! seen of its challengers.
+//! `/admin/models/{kind}/deployment`, `rollback`, `history` and `report`: what is deployed of a kind, and how
+//! its challengers compare.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -18,16 +18,17 @@ use crate::http::auth::Operator;
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Parameters};
 use crate::http::fields::Fields;
-use crate::models::deploying::catalog::{self, MAX_FLIP_PERCENT, REASON_CHARS_MAX, SHADOWS_MAX, Wanted};
+use crate::models::deploying::built_in::built_in;
+use crate::models::deploying::catalog::{self, MAX_FLIP_PERCENT, Plan, REASON_CHARS_MAX, SHADOWS_MAX};
 use crate::models::observing::report::Report;
 
 /// Longest `model_version`.
 const VERSION_CHARS_MAX: usize = 100;
 
-/// Changes that a history shows.
+/// Changes in a history.
 const HISTORY_MAX: i64 = 100;
 
-/// What serves of a kind; its `ETag` is the epoch.
+/// The deployment of a kind; its `ETag` is the epoch.
 pub(crate) async fn get_deployment(
     State(app): State<App>,
     _: Operator,
@@ -46,7 +47,7 @@ async fn answer(db: &mut PgConnection, kind: ModelKind) -> Result<Response, Erro
         None => json!({
             "kind": kind.as_str(),
             "epoch": 0,
-            "champion": catalog::built_in(kind).and_then(|digest| name_of(digest, &registered)),
+            "champion": built_in(kind).and_then(|digest| name_of(digest, &registered)),
             "previous": null,
             "canary": null,
             "shadows": [],
@@ -86,7 +87,7 @@ fn shown(deployment: &Deployment, registered: &[Component]) -> Value {
     })
 }
 
-/// Every change of a kind, newest first.
+/// The changes of a deployment, newest first.
 pub(crate) async fn get_history(
     State(app): State<App>,
     _: Operator,
@@ -100,7 +101,7 @@ pub(crate) async fn get_history(
     Ok(Json(json!({ "history": changes })))
 }
 
-/// What was seen of the challengers of `epoch`, or of the latest deployment that had some.
+/// Compares the challengers of deployment `epoch`, by default of the latest one that had some.
 pub(crate) async fn get_report(
     State(app): State<App>,
     _: Operator,
@@ -115,7 +116,7 @@ pub(crate) async fn get_report(
     report.map(Json).ok_or(Error::NotFound)
 }
 
-/// Lets registered versions serve, if what serves is still what `If-Match` says. What is left out ends.
+/// Replaces the deployment, if its epoch is still that in `If-Match`. Roles that are left out end.
 pub(crate) async fn put_deployment(
     State(app): State<App>,
     operator: Operator,
@@ -143,15 +144,15 @@ pub(crate) async fn put_deployment(
         let digest = find("canary.version", &canary.version)?;
         Ok::<_, Error>(Canary { digest, percent: canary.percent, max_flip_percent: canary.max_flip_percent })
     });
-    let wanted = Wanted {
+    let plan = Plan {
         kind,
         champion: find("champion", &champion)?,
         canary: canary.transpose()?,
         shadows: shadows.iter().map(|version| find("shadows", version)).collect::<Result<_, _>>()?,
-        stands_in: true,
+        has_fallback: true,
     };
-    wanted.check().map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
-    change(&app, &mut db, &wanted, seen, (&reason, &operator.name)).await
+    plan.check().map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
+    change(&app, &mut db, &plan, seen, (&reason, &operator.name)).await
 }
 
 struct CanaryBody {
@@ -166,7 +167,7 @@ fn read_canary(fields: &mut Fields) -> CanaryBody {
         read.map_or(default, |it| u8::try_from(it).unwrap_or(default))
     };
     let max_flip_percent = percent("max_flip_percent", MAX_FLIP_PERCENT);
-    // Nobody's when it is missing, which is refused below.
+    // 0 if it is missing, which the plan's check refuses.
     let percent = percent("percent", 0);
     CanaryBody { version: fields.text("version", VERSION_CHARS_MAX), percent, max_flip_percent }
 }
@@ -175,8 +176,8 @@ fn unprocessable(field: &str, code: &'static str, detail: &str) -> Error {
     Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, field, code, detail)
 }
 
-/// Lets what served before serve again, alone. In a hurry nobody has to say what they saw; who does with
-/// `If-Match` cannot undo a rollback by asking for it twice.
+/// Deploys the previous champion, without challengers. `If-Match` is optional in an emergency; with it, a
+/// repeated request cannot undo the rollback.
 pub(crate) async fn roll_back(
     State(app): State<App>,
     operator: Operator,
@@ -191,26 +192,26 @@ pub(crate) async fn roll_back(
     fields.finish()?;
     let mut db = app.db.acquire().await?;
     let deployed = deployments::deployment_of(&mut db, kind).await?.ok_or(Error::NothingDeployed)?;
-    let wanted = Wanted::rollback(kind, deployed.previous);
-    change(&app, &mut db, &wanted, seen.unwrap_or(deployed.epoch), (&reason, &operator.name)).await
+    let plan = Plan::rollback(kind, deployed.previous);
+    change(&app, &mut db, &plan, seen.unwrap_or(deployed.epoch), (&reason, &operator.name)).await
 }
 
 async fn change(
     app: &App,
     db: &mut PgConnection,
-    wanted: &Wanted,
+    plan: &Plan,
     seen: i64,
     why: (&str, &str),
 ) -> Result<Response, Error> {
-    let epoch = catalog::deploy(db, wanted, seen, why, app.clock.now()).await?;
+    let epoch = catalog::deploy(db, plan, seen, why, app.clock.now()).await?;
     epoch.ok_or(Error::Stale)?;
-    answer(db, wanted.kind).await
+    answer(db, plan.kind).await
 }
 
 /// The epoch in `If-Match`.
 fn seen_epoch(headers: &HeaderMap) -> Result<i64, Error> {
     let value = headers.get(header::IF_MATCH).ok_or(Error::IfMatchMissing)?;
-    // Anything that this service never gave matches nothing.
+    // A value that this service never issued matches nothing.
     let epoch = value.to_str().ok().and_then(|it| it.trim().strip_prefix('"')?.strip_suffix('"')?.parse().ok());
     epoch.filter(|epoch| (0..i64::MAX).contains(epoch)).ok_or(Error::Stale)
 }

@@ -1,5 +1,5 @@
-//! `/admin/models`: the registry of components and what serves. For operators, on the internal
-//! listener, with a bearer token of the scope `models:admin` (`rules:admin` to change transfer rules).
+//! `/admin/models`: the registry of components, what is deployed and what each host serves. For operators,
+//! on the internal listener, with a bearer token of scope `models:admin` (`rules:admin` for transfer rules).
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,24 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::clock::timestamp;
 use crate::db::components::{self, Component, Registered};
 use crate::db::deployments::{self, Deployment};
+use crate::db::hosts::{self, HostStatus};
 use crate::domain::model::{Digest, ModelKind};
-use crate::gate::pushes::Pushed;
-use crate::gate::report::{COMPONENT_BYTES_MAX, Check, Outcome};
+use crate::gate::limits::COMPONENT_BYTES_MAX;
+use crate::gate::pushes::PushOutcome;
+use crate::gate::report::{Check, Outcome};
 use crate::http::auth::Operator;
 use crate::http::error::Error;
 use crate::http::problem::FieldError;
 use crate::models::Embedded;
-use crate::models::deploying::catalog;
+use crate::models::deploying::built_in::built_in;
+use crate::models::deploying::progress::short;
+use crate::wasm::digest_of;
 
 pub(crate) fn kind_of(text: &str) -> Result<ModelKind, Error> {
     ModelKind::parse(text).ok_or(Error::NotFound)
@@ -42,36 +47,51 @@ fn shown(component: &Component, role: &str) -> Value {
     })
 }
 
-/// What a component is to what serves.
+/// The role of a component in the deployment of its kind.
 fn role_of(digest: Digest, kind: ModelKind, deployed: Option<&Deployment>) -> &'static str {
     match deployed {
         Some(it) if it.champion == digest => "champion",
         Some(it) if it.canary.is_some_and(|it| it.digest == digest) => "canary",
         Some(it) if it.shadows.contains(&digest) => "shadow",
         Some(it) if it.previous == digest => "previous",
-        None if catalog::built_in(kind) == Some(digest) => "champion",
+        None if built_in(kind) == Some(digest) => "champion",
         _ => "registered",
     }
 }
 
-/// Every kind with its versions and what serves.
+/// What a live host serves of a kind.
+fn shown_host(host: Uuid, status: &HostStatus, registered: &[Component]) -> Value {
+    let champion = registered.iter().find(|it| Some(it.digest) == status.champion);
+    json!({
+        "host": short(host),
+        "epoch": status.epoch,
+        "state": status.state.as_str(),
+        "champion": champion.map(|it| &it.model_version),
+        "detail": status.state.detail(),
+        "since": timestamp(status.since),
+    })
+}
+
+/// Every kind with its versions, their roles and the hosts that serve them.
 pub(crate) async fn list_models(State(app): State<App>, _: Operator) -> Result<Json<Value>, Error> {
     let mut db = app.db.acquire().await?;
     let deployed = deployments::deployments(&mut db).await?;
-    let mut kinds: BTreeMap<&str, Vec<Value>> = ModelKind::ALL.iter().map(|kind| (kind.as_str(), vec![])).collect();
-    for component in components::list(&mut db).await? {
-        let of_kind = deployed.iter().find(|it| it.kind == component.kind);
-        let role = role_of(component.digest, component.kind, of_kind);
-        kinds.entry(component.kind.as_str()).or_default().push(shown(&component, role));
-    }
-    let epoch = |kind: &str| deployed.iter().find(|it| it.kind.as_str() == kind).map_or(0, |it| it.epoch);
-    let models =
-        kinds.into_iter().map(|(kind, versions)| json!({"kind": kind, "epoch": epoch(kind), "versions": versions}));
+    let registered = components::list(&mut db).await?;
+    let live = hosts::live(&mut db).await?;
+    // By name, as clients have always seen them.
+    let kinds: BTreeMap<&str, ModelKind> = ModelKind::ALL.iter().map(|kind| (kind.as_str(), *kind)).collect();
+    let models = kinds.into_iter().map(|(name, kind)| {
+        let deployment = deployed.iter().find(|it| it.kind == kind);
+        let of_kind = registered.iter().filter(|it| it.kind == kind);
+        let versions = of_kind.map(|it| shown(it, role_of(it.digest, kind, deployment))).collect::<Vec<_>>();
+        let hosts = live.iter().filter(|(_, status)| status.kind == kind);
+        let hosts = hosts.map(|(host, status)| shown_host(*host, status, &registered)).collect::<Vec<_>>();
+        json!({"kind": name, "epoch": deployment.map_or(0, |it| it.epoch), "versions": versions, "hosts": hosts})
+    });
     Ok(Json(json!({ "models": models.collect::<Vec<_>>() })))
 }
 
-/// Takes a component through the gate, and registers it. What takes long goes on by itself: 202, and where
-/// to look.
+/// Examines and registers a component. Answers 202 with a location if that takes long.
 pub(crate) async fn push_version(
     State(app): State<App>,
     operator: Operator,
@@ -87,52 +107,52 @@ pub(crate) async fn push_version(
     }
     let bytes = body.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(COMPONENT_BYTES_MAX),
-        _ => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body broke off before its end"),
+        _ => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body ended early"),
     })?;
     let pushed = app.pushes.push(kind, bytes.to_vec(), operator.name).await;
-    let (digest, pushed) = pushed.map_err(|_| Error::Overloaded)?;
-    match pushed {
-        Some(pushed) => ended(kind, &pushed),
-        None => under_way(kind, &digest.to_string()),
+    let (digest, outcome) = pushed.map_err(|_| Error::Overloaded)?;
+    match outcome {
+        Some(outcome) => finished(kind, &outcome),
+        None => in_progress(kind, &digest.to_string()),
     }
 }
 
-/// How the examination of the bytes with this sha256 stands: as the answer to the push would be.
+/// The progress of an examination, as the push would have answered.
 pub(crate) async fn get_push(
     State(app): State<App>,
     _: Operator,
     Path((kind, sha256)): Path<(String, String)>,
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
-    match app.pushes.look(kind, &sha256).ok_or(Error::NotFound)? {
-        Some(pushed) => ended(kind, &pushed),
-        None => under_way(kind, &sha256),
+    match app.pushes.progress(kind, &sha256).ok_or(Error::NotFound)? {
+        Some(outcome) => finished(kind, &outcome),
+        None => in_progress(kind, &sha256),
     }
 }
 
-fn under_way(kind: ModelKind, sha256: &str) -> Result<Response, Error> {
-    let place = located(format!("/admin/models/{kind}/pushes/{sha256}"))?;
-    Ok((StatusCode::ACCEPTED, [place], Json(json!({"state": "under way"}))).into_response())
+fn in_progress(kind: ModelKind, sha256: &str) -> Result<Response, Error> {
+    let location = location(format!("/admin/models/{kind}/pushes/{sha256}"))?;
+    Ok((StatusCode::ACCEPTED, [location], Json(json!({"state": "under way"}))).into_response())
 }
 
-fn ended(kind: ModelKind, pushed: &Pushed) -> Result<Response, Error> {
-    match pushed {
-        Pushed::Refused(report) => {
+fn finished(kind: ModelKind, outcome: &PushOutcome) -> Result<Response, Error> {
+    match outcome {
+        PushOutcome::Refused(report) => {
             let refused = report.checks.iter().filter(|it| it.outcome == Outcome::Refused);
             Err(Error::ComponentRefused(refused.map(fault).collect()))
         }
-        Pushed::Accepted { registered: Registered::VersionTaken, .. } => Err(Error::VersionTaken),
-        Pushed::Accepted { version, registered, report } => {
+        PushOutcome::Accepted { registered: Registered::VersionTaken, .. } => Err(Error::VersionTaken),
+        PushOutcome::Accepted { version, registered, report } => {
             let status = if *registered == Registered::New { StatusCode::CREATED } else { StatusCode::OK };
             let version = version.as_str();
-            let place = located(format!("/admin/models/{kind}/versions/{}", version.replace('+', "%2B")))?;
-            Ok((status, [place], Json(json!({"model_version": version, "report": report}))).into_response())
+            let location = location(format!("/admin/models/{kind}/versions/{}", version.replace('+', "%2B")))?;
+            Ok((status, [location], Json(json!({"model_version": version, "report": report}))).into_response())
         }
-        Pushed::Failed(why) => Err(Error::Internal(anyhow::anyhow!("{why}"))),
+        PushOutcome::Failed(why) => Err(Error::Internal(anyhow::anyhow!("{why}"))),
     }
 }
 
-fn located(path: String) -> Result<(HeaderName, HeaderValue), Error> {
+fn location(path: String) -> Result<(HeaderName, HeaderValue), Error> {
     let value = HeaderValue::try_from(path).map_err(|error| Error::Internal(error.into()))?;
     Ok((header::LOCATION, value))
 }
@@ -141,7 +161,7 @@ fn fault(check: &Check) -> FieldError {
     FieldError { field: check.name.clone(), code: "refused".into(), detail: check.detail.clone() }
 }
 
-/// One version, with what the gate found and, where training wrote one, the model's card.
+/// One version with the gate's report and, if it has one, the model's card.
 pub(crate) async fn get_version(
     State(app): State<App>,
     _: Operator,
@@ -153,7 +173,7 @@ pub(crate) async fn get_version(
     let deployed = deployments::deployment_of(&mut db, kind).await?;
     let mut body = shown(&component, role_of(component.digest, kind, deployed.as_ref()));
     body["report"] = report.unwrap_or_default();
-    let embedded = Embedded::ALL.into_iter().find(|it| catalog::digest_of(it.bytes) == component.digest);
+    let embedded = Embedded::ALL.into_iter().find(|it| digest_of(it.bytes) == component.digest);
     body["card"] = embedded.and_then(|it| it.card).map(|card| card.markdown).into();
     Ok(Json(body))
 }

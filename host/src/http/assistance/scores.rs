@@ -1,73 +1,51 @@
-//! `/ai/risk`, `/ai/nudge`, `/ai/accessibility`: stateless scores from the components.
+//! `/ai/risk`, `/ai/nudge`, `/ai/accessibility`: stateless scores.
+
+use std::convert::Infallible;
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use crate::app::App;
 use crate::domain::accessibility::Language;
-use crate::domain::model::ModelKind;
-use crate::domain::risk;
 use crate::http::error::Error;
 use crate::http::extract::AssistBody;
-use crate::models::decisions::Kept;
-use crate::scoring::accessibility::{AccessibilityJson, read_accessibility};
-use crate::scoring::kind::read_id;
-use crate::scoring::nudge::{NudgeJson, read_nudge};
-use crate::scoring::risk::{RiskJson, RiskRequestJson, read_risk};
+use crate::models::ResponseError;
+use crate::scoring::{Envelope, Kind};
 
-/// Scores a transfer.
-pub(crate) async fn assess_risk(
+/// Scores a request. Neither requests nor responses of kinds that say something about a person's health
+/// are logged or stored.
+pub(crate) async fn assess<K: Kind>(
     State(app): State<App>,
+    PreferredLanguage(language): PreferredLanguage,
     AssistBody(mut fields): AssistBody,
-) -> Result<Json<RiskJson>, Error> {
-    let user_id = read_id(&mut fields, "user_id");
-    let request = read_risk(&mut fields);
+) -> Result<Json<K::Response>, Error> {
+    let envelope = Envelope::read::<K>(&mut fields, language);
     fields.finish()?;
-    score_risk(&app, &request, user_id).await.map(Json)
+    Ok(Json(app.models.snapshot().respond::<K>(envelope).await?))
 }
 
-/// Scores a transfer, and keeps the decision where this host does.
-pub(crate) async fn score_risk(app: &App, request: &risk::Request, user_id: Option<String>) -> Result<RiskJson, Error> {
-    let scored = app.models.snapshot().assess_risk(request, user_id.as_deref()).await?;
-    let version = scored.version.clone();
-    let answer = RiskJson::new(user_id.clone(), scored);
-    if let Some(log) = app.models.log() {
-        let text = |text: serde_json::Result<String>| text.map_err(|error| Error::Internal(error.into()));
-        let asked = text(serde_json::to_string(&RiskRequestJson::new(request, user_id)))?;
-        let response = text(serde_json::to_string(&answer))?;
-        log.keep(vec![Kept { kind: ModelKind::Risk, version, transfer_id: None, request: asked, response }]).await?;
+impl From<ResponseError> for Error {
+    fn from(error: ResponseError) -> Self {
+        match error {
+            ResponseError::Score(error) => error.into(),
+            ResponseError::Log(error) => error.into(),
+        }
     }
-    Ok(answer)
 }
 
-/// Decides whether a person on a screen needs help.
-pub(crate) async fn assess_nudge(
-    State(app): State<App>,
-    AssistBody(mut fields): AssistBody,
-) -> Result<Json<NudgeJson>, Error> {
-    let ids = ["user_id", "session_id"].map(|field| read_id(&mut fields, field));
-    let request = read_nudge(&mut fields);
-    fields.finish()?;
-    let scored = app.models.snapshot().assess_nudge(&request, ids[0].as_deref()).await?;
-    Ok(Json(NudgeJson::new(ids, request.screen, scored)))
+/// Spanish or English, whichever `Accept-Language` prefers; Spanish if neither.
+pub(crate) struct PreferredLanguage(Language);
+
+impl<S: Send + Sync> FromRequestParts<S> for PreferredLanguage {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(preferred_language(&parts.headers)))
+    }
 }
 
-/// Recommends an accessibility profile. Neither the request nor the answer is logged or kept: they
-/// may say something about a person's health.
-pub(crate) async fn assess_accessibility(
-    State(app): State<App>,
-    headers: HeaderMap,
-    AssistBody(mut fields): AssistBody,
-) -> Result<Json<AccessibilityJson>, Error> {
-    let user_id = read_id(&mut fields, "user_id");
-    let request = read_accessibility(&mut fields, preferred_language(&headers));
-    fields.finish()?;
-    let scored = app.models.snapshot().assess_accessibility(&request, user_id.as_deref()).await?;
-    Ok(Json(AccessibilityJson::new(user_id, scored)))
-}
-
-/// The better-liked of Spanish and English in `Accept-Language`; Spanish when in doubt.
 fn preferred_language(headers: &HeaderMap) -> Language {
     let header = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let weight_of = |language: &str| {
@@ -87,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_better_liked_language_wins_and_spanish_in_doubt() {
+    fn the_preferred_language_wins_and_spanish_is_the_default() {
         for (header, language) in [
             ("", Language::Spanish),
             ("en", Language::English),

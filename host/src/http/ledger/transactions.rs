@@ -14,11 +14,12 @@ use crate::db::Position;
 use crate::db::transfers as table;
 use crate::domain::transfer::Transfer;
 use crate::enforcement::acknowledgment::{Subject, TOKEN_CHARS_MAX};
+use crate::enforcement::assessment::Circumstances;
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page};
 use crate::http::ledger::list::{self, Item};
 use crate::http::ledger::number::MoneyNumber;
-use crate::http::ledger::risk_context::{Circumstances, risk_of};
+use crate::http::ledger::risk_context::risk_of;
 use crate::ledger::{Command, Order, Outcome};
 
 /// Marks the repeated answer to an idempotency key's first request.

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::domain::model::Digest;
 use crate::http::error::Error;
-use crate::models::deploying::catalog::digest_of;
+use crate::wasm::digest_of;
 
 /// For names whose bytes change with the build: revalidate every time.
 pub(crate) const NAMED: &str = "no-cache";

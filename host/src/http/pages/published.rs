@@ -1,5 +1,5 @@
-//! `/models`: what is active of the kinds that this host publishes, for pages and workers that score by
-//! themselves. Public, for any origin, and the same for everybody: canaries are not among it.
+//! `/models`: the active models of the published kinds, for pages and workers that score locally. Public,
+//! for any origin, and the same for all users: canaries are not published.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -11,13 +11,12 @@ use crate::app::App;
 use crate::domain::model::ModelKind;
 use crate::http::error::Error;
 use crate::http::pages::files::{BY_DIGEST, NAMED, answer, etag, is_known};
-use crate::models::publishing::package::WIT;
 use crate::models::publishing::published::File;
+use crate::wasm::WIT;
 
-/// Nothing in it is a page.
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// Without a token there is nothing that another origin could misuse.
+/// Requests carry no token, so another origin cannot misuse them.
 const ANY_ORIGIN: [(HeaderName, HeaderValue); 2] = [
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin")),
@@ -48,15 +47,13 @@ impl FileJson {
     }
 }
 
-/// What is active of a kind.
 pub(crate) async fn active(
     State(app): State<App>,
     Path(kind): Path<String>,
     asked: HeaderMap,
 ) -> Result<Response, Error> {
     let kind = ModelKind::parse(&kind).filter(|kind| app.settings.published.contains(kind)).ok_or(Error::NotFound)?;
-    let registry = app.models.snapshot();
-    let (identity, published) = app.models.shelf().active(&registry, kind).await.ok_or(Error::NotFound)?;
+    let (identity, published) = app.models.snapshot().published(kind).await.ok_or(Error::NotFound)?;
     let published = published.map_err(Error::NotPublishable)?;
     let etag = etag(identity.digest);
     let is_known = is_known(&asked, &etag);
@@ -75,7 +72,6 @@ pub(crate) async fn active(
     Ok((ANY_ORIGIN, headers, Json(body)).into_response())
 }
 
-/// A core module by its digest.
 pub(crate) async fn core(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -84,7 +80,6 @@ pub(crate) async fn core(
     by_digest(&app, &name, ".wasm", &asked).await
 }
 
-/// Glue by its digest.
 pub(crate) async fn glue(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -97,16 +92,16 @@ async fn by_digest(app: &App, name: &str, ending: &str, asked: &HeaderMap) -> Re
     let digest = name.strip_suffix(ending).ok_or(Error::NotFound)?;
     let file = match app.models.shelf().find(digest) {
         Some(file) => file,
-        // Another host may have named it: what is active there is active here.
+        // Another host may have promised it: hosts have the same active models.
         None => {
-            let registry = app.models.snapshot();
+            let snapshot = app.models.snapshot();
             for kind in &app.settings.published {
-                let _ = app.models.shelf().active(&registry, *kind).await;
+                let _ = snapshot.published(*kind).await;
             }
             app.models.shelf().find(digest).ok_or(Error::NotFound)?
         }
     };
-    // The digest of both kinds of files stands in one list; the ending says which is meant.
+    // Both types of file are found by digest; the extension must match.
     if file.is_wasm() != (ending == ".wasm") {
         return Err(Error::NotFound);
     }

@@ -22,7 +22,6 @@ pub(super) struct Connection {
 }
 
 /// A clone shares the pool but not the held connection.
-
 impl Clone for Connection {
     fn clone(&self) -> Self {
         Self::new(self.pool.clone())

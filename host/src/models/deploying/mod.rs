@@ -1,4 +1,9 @@
 //! Puts versions into service.
 
+pub mod built_in;
 pub mod catalog;
+mod loading;
+pub mod progress;
+mod reporter;
 pub mod swap;
+mod withdrawal;

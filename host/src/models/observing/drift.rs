@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use crate::domain::model::ModelKind;
-use crate::models::Embedded;
+use crate::models::serving::embedded::Embedded;
 
 /// Added to the share of each bin, so that an empty one counts and does not divide by zero.
 const LEAST_SHARE: f64 = 1e-4;
@@ -70,35 +70,24 @@ pub(crate) fn psi(reference: &[f64], observed: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::serving::scorer::Scorer;
+    use crate::scoring::{KINDS, Kind, Random, Visitor, with_kind};
+
+    /// The features of a random request.
+    struct Features;
+
+    impl Visitor for Features {
+        type Output = Vec<(ModelKind, &'static str, f64)>;
+
+        fn visit<K: Kind>(self) -> Self::Output {
+            let features = K::random_request(&mut Random::new(1)).map(|request| K::features(&request));
+            features.into_iter().flatten().map(|(name, value)| (K::KIND, name, value)).collect()
+        }
+    }
 
     #[test]
-    fn the_cards_know_every_fact_that_is_watched() {
+    fn the_cards_cover_every_monitored_feature() {
         let reference = Reference::embedded();
-        let risk = crate::domain::risk::Request {
-            amount: 100.0,
-            is_new_beneficiary: false,
-            hour_of_day: 12,
-            num_past_transactions: 5,
-            avg_transaction_amount: 100.0,
-            max_transaction_amount: 200.0,
-            num_transactions_to_beneficiary: 2,
-            is_new_device: false,
-            geolocation_changed: false,
-            beneficiary_saved_minutes: None,
-        };
-        let nudge = crate::domain::nudge::Request {
-            screen: "login".to_owned(),
-            num_validation_errors: 0,
-            time_on_screen_seconds: 20,
-            num_back_navigations: 0,
-            steps_total: 3,
-            current_step: 1,
-        };
-        let facts =
-            crate::wasm::RiskScorer::facts(&risk).into_iter().map(|(name, value)| (ModelKind::Risk, name, value));
-        let others = crate::wasm::NudgeScorer::facts(&nudge).into_iter();
-        for (kind, name, value) in facts.chain(others.map(|(name, value)| (ModelKind::Nudge, name, value))) {
+        for (kind, name, value) in KINDS.iter().flat_map(|kind| with_kind(*kind, Features).unwrap()) {
             let bucket = reference.bucket_of(kind, name, value);
             let fact = &reference.0[&(kind, name.to_owned())];
             assert_eq!(fact.shares.len(), 2 * fact.ends.len() + 1, "{kind} {name}");

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::models::ScoreError;
+use crate::wasm::ScoreError;
 
 /// Parts into which scores from 0 to 1 fall.
 pub(crate) const SCORE_BUCKETS: usize = 20;

@@ -1,8 +1,8 @@
-//! Compares challengers with the champion, after the answer was given.
+//! Compares challengers with the champion, after the response was sent.
 //!
-//! Requests wait in a bounded queue for a thread of their own; when it is full they are dropped and
-//! counted, and no answer is ever held up. What is seen are counts by bucket. Once a second they are
-//! added to the database, where those of all hosts meet.
+//! Requests wait in a bounded queue for a separate thread; when the queue is full they are dropped and
+//! counted, so no response is delayed. Results are counts by bucket, which are added to the database once a
+//! second and summed there across hosts.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -11,29 +11,29 @@ use std::time::Duration;
 
 use crate::db::comparisons::Count;
 use crate::domain::model::{Digest, ModelKind};
-use crate::models::ScoreError;
 use crate::models::observing::drift::Reference;
 use crate::models::observing::measure::{
     Failure, Measure, bucket_of_difference, bucket_of_flip, bucket_of_score, bucket_of_time,
 };
 use crate::models::observing::watch::Watch;
+use crate::models::serving::model::Model;
 use crate::models::serving::route::Route;
-use crate::models::serving::scorer::Scorer;
-use crate::models::serving::served::{Served, timed};
+use crate::scoring::{Kind, Scorer as _};
+use crate::wasm::ScoreError;
 
-/// Requests that may wait for their comparison: a few tens of milliseconds of work for scorers of our size.
+/// Requests that may wait: a few tens of milliseconds of work for scorers of our size.
 const QUEUE_LENGTH_MAX: usize = 1024;
 
-/// A request, and what answered it how fast: the champion or the canary.
-pub(crate) struct Asked<S: Scorer> {
-    pub(crate) request: S::Request,
-    pub(crate) champion: Option<(S::Assessment, Duration)>,
-    pub(crate) canary: Option<(S::Assessment, Duration)>,
+/// A request, and the answer and time of the version that served it.
+pub(crate) struct Observation<K: Kind> {
+    pub(crate) request: K::Request,
+    pub(crate) champion: Option<(K::Assessment, Duration)>,
+    pub(crate) canary: Option<(K::Assessment, Duration)>,
 }
 
 type Job = Box<dyn FnOnce(&Tally) + Send>;
 
-/// Hands requests over for comparison; cheap to clone.
+/// Queues requests for comparison; cheap to clone.
 #[derive(Clone)]
 pub struct Observer {
     jobs: SyncSender<Job>,
@@ -41,11 +41,11 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Starts the thread. It ends with the last handle.
+    /// Starts the thread. It ends when the last handle is dropped.
     ///
     /// # Panics
-    /// When the system gives no thread: a host without one does not start.
-    #[expect(clippy::expect_used, reason = "said above")]
+    /// When the thread cannot be started.
+    #[expect(clippy::expect_used, reason = "a host without the thread must not start")]
     pub(crate) fn start() -> Self {
         let (jobs, queue) = sync_channel::<Job>(QUEUE_LENGTH_MAX);
         let tally = Arc::new(Tally { seen: Mutex::default(), reference: Reference::embedded() });
@@ -55,48 +55,47 @@ impl Observer {
         Self { jobs, tally }
     }
 
-    /// Compares a request later, or counts that it was dropped.
-    pub(crate) fn observe<S: Scorer>(&self, route: &Arc<Route<S>>, asked: Asked<S>) {
+    /// Queues a request for comparison, or counts it as dropped.
+    pub(crate) fn observe<K: Kind>(&self, route: &Arc<Route<K>>, observation: Observation<K>) {
         let (epoch, champion) = (route.epoch, digest_of(&route.champion));
         let route = Arc::clone(route);
-        let job: Job = Box::new(move |tally| tally.compare(&route, asked));
+        let job: Job = Box::new(move |tally| tally.compare(&route, observation));
         if let Err(TrySendError::Full(_)) = self.jobs.try_send(job) {
-            self.tally.count((S::KIND, epoch, champion, Measure::Dropped, 0));
+            self.tally.count((K::KIND, epoch, champion, Measure::Dropped, 0));
         }
     }
 
-    /// Counts a canary's failure, to which the champion gave the answer.
-    pub(crate) fn failed<S: Scorer>(&self, route: &Route<S>, challenger: &Served<S>, error: &ScoreError) {
-        self.tally.fail(S::KIND, route.epoch, digest_of(challenger), error);
+    /// Counts a failure of a canary in whose place the champion answered.
+    pub(crate) fn count_failure<K: Kind>(&self, route: &Route<K>, challenger: &Model<K>, error: &ScoreError) {
+        self.tally.fail(K::KIND, route.epoch, digest_of(challenger), error);
     }
 
-    /// Takes what was counted since the last time.
+    /// Takes the counts since the last call.
     pub(crate) fn take(&self) -> Vec<(Key, i64)> {
         let mut seen = self.tally.seen.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *seen).into_iter().collect()
     }
 
-    /// Counts again what could not be stored.
+    /// Returns counts that could not be stored.
     pub(crate) fn give_back(&self, counts: Vec<(Key, i64)>) {
         let mut seen = self.tally.seen.lock().unwrap_or_else(PoisonError::into_inner);
         counts.into_iter().for_each(|(key, count)| *seen.entry(key).or_default() += count);
     }
 }
 
-/// A count as it is stored.
+/// A count as a row.
 pub(crate) fn stored(((kind, epoch, digest, measure, bucket), count): &(Key, i64)) -> Count {
     let (kind, epoch, digest, bucket, count) = (*kind, *epoch, *digest, *bucket, *count);
     Count { kind, epoch, digest, measure: measure.to_string(), bucket, count }
 }
 
-fn digest_of<S: Scorer>(served: &Served<S>) -> Digest {
-    served.scorer.identity().digest
+fn digest_of<K: Kind>(model: &Model<K>) -> Digest {
+    model.scorer.identity().digest
 }
 
-/// What is counted, of which component under which deployment.
+/// Kind, epoch of the deployment, component, measure and bucket.
 pub(crate) type Key = (ModelKind, i64, Digest, Measure, i32);
 
-/// Counts since they were last taken.
 struct Tally {
     seen: Mutex<HashMap<Key, i64>>,
     reference: Reference,
@@ -118,52 +117,52 @@ impl Tally {
         }
     }
 
-    /// Asks whoever did not answer yet, and counts.
-    fn compare<S: Scorer>(&self, route: &Route<S>, asked: Asked<S>) {
-        let Asked { request, champion, canary } = asked;
+    /// Asks the versions that did not serve the request, and counts.
+    fn compare<K: Kind>(&self, route: &Route<K>, observation: Observation<K>) {
+        let Observation { request, champion, canary } = observation;
         let of_champion = digest_of(&route.champion);
-        let facts = S::facts(&request).into_iter().filter_map(|(name, value)| {
-            let bucket = self.reference.bucket_of(S::KIND, name, value)?;
-            Some((S::KIND, route.epoch, of_champion, Measure::Fact(name), bucket))
+        let facts = K::features(&request).into_iter().filter_map(|(name, value)| {
+            let bucket = self.reference.bucket_of(K::KIND, name, value)?;
+            Some((K::KIND, route.epoch, of_champion, Measure::Fact(name), bucket))
         });
         let mut keys: Vec<Key> = facts.collect();
-        keys.push((S::KIND, route.epoch, of_champion, Measure::Observed, 0));
+        keys.push((K::KIND, route.epoch, of_champion, Measure::Observed, 0));
         self.count_all(&keys);
 
-        let Some(champion) = champion.or_else(|| ask(&route.champion, &request).ok()) else { return };
+        let Some(champion) = champion.or_else(|| assess(&route.champion, &request).ok()) else { return };
         if let (Some(challenger), Some(answer)) = (&route.canary, canary) {
-            self.pair(route.epoch, &challenger.served, &challenger.watch, &champion, answer);
+            self.pair(route.epoch, &challenger.model, &challenger.watch, &champion, answer);
         }
         for shadow in route.shadows.iter().filter(|shadow| !shadow.watch.is_over()) {
-            match ask(&shadow.served, &request) {
-                Ok(answer) => self.pair(route.epoch, &shadow.served, &shadow.watch, &champion, answer),
+            match assess(&shadow.model, &request) {
+                Ok(answer) => self.pair(route.epoch, &shadow.model, &shadow.watch, &champion, answer),
                 Err(error) => {
-                    self.fail(S::KIND, route.epoch, digest_of(&shadow.served), &error);
+                    self.fail(K::KIND, route.epoch, digest_of(&shadow.model), &error);
                     shadow.watch.fail(&error);
                 }
             }
         }
     }
 
-    fn pair<S: Scorer>(
+    fn pair<K: Kind>(
         &self,
         epoch: i64,
-        challenger: &Served<S>,
+        challenger: &Model<K>,
         watch: &Watch,
-        (was, was_in): &(S::Assessment, Duration),
-        (is, is_in): (S::Assessment, Duration),
+        (was, was_in): &(K::Assessment, Duration),
+        (is, is_in): (K::Assessment, Duration),
     ) {
-        let (class_was, class_is) = (S::class_of(was), S::class_of(&is));
-        let (score_was, score_is) = (S::score_of(was), S::score_of(&is));
+        let (class_was, class_is) = (K::class(was), K::class(&is));
+        let (score_was, score_is) = (K::score(was), K::score(&is));
         watch.compare(class_was != class_is);
-        let key = |measure, bucket| (S::KIND, epoch, digest_of(challenger), measure, bucket);
+        let key = |measure, bucket| (K::KIND, epoch, digest_of(challenger), measure, bucket);
         self.count_all(&[
             key(Measure::Difference, bucket_of_difference(score_is - score_was)),
             key(Measure::ChampionTime, bucket_of_time(*was_in)),
             key(Measure::ChallengerTime, bucket_of_time(is_in)),
         ]);
-        if S::IS_PRIVATE {
-            // Whether they agree, and not on what.
+        if K::IS_PRIVATE {
+            // Whether they agree, but not on what.
             self.count(key(Measure::Flip, bucket_of_flip(0, usize::from(class_was != class_is))));
             return;
         }
@@ -175,7 +174,7 @@ impl Tally {
     }
 }
 
-fn ask<S: Scorer>(served: &Served<S>, request: &S::Request) -> Result<(S::Assessment, Duration), ScoreError> {
-    let (answer, took) = timed(&served.scorer, request);
-    answer.map(|answer| (answer, took))
+fn assess<K: Kind>(model: &Model<K>, request: &K::Request) -> Result<(K::Assessment, Duration), ScoreError> {
+    let (answer, time) = model.assess_timed(request);
+    answer.map(|answer| (answer, time))
 }

@@ -11,13 +11,13 @@ use crate::db::comparisons::{self, Count};
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Deployment};
 use crate::domain::model::{Digest, ModelKind};
-use crate::models::deploying::catalog::{self, AUTOMATIC};
+use crate::models::deploying::built_in::built_in;
+use crate::models::deploying::catalog::AUTOMATIC;
 use crate::models::observing::drift::{Reference, psi};
 use crate::models::observing::measure::{
     DIFFERENCE_UNIT, FACT, Failure, Measure, SCORE_BUCKETS, classes_of_flip, time_of_bucket,
 };
-use crate::models::serving::scorer::Scorer;
-use crate::wasm::{AccessibilityScorer, NudgeScorer, RiskScorer};
+use crate::scoring::{Kind, Visitor, with_kind};
 
 /// Changes that are looked through for the latest one with challengers.
 const HISTORY_MAX: i64 = 100;
@@ -144,7 +144,7 @@ impl Report {
         };
         let Some(at) = at else {
             let registered = if epoch.is_none() { components::list(db).await? } else { Vec::new() };
-            return Ok(catalog::built_in(kind).filter(|_| epoch.is_none()).map(|champion| {
+            return Ok(built_in(kind).filter(|_| epoch.is_none()).map(|champion| {
                 let nothing = Deployment::nothing(kind, champion);
                 Self::of(&nothing, None, &[], &registered)
             }));
@@ -280,12 +280,15 @@ fn enough(requests: i64) -> Option<()> {
 }
 
 fn classes_of(kind: ModelKind) -> &'static [&'static str] {
-    match kind {
-        ModelKind::Risk => RiskScorer::CLASSES,
-        ModelKind::Nudge => NudgeScorer::CLASSES,
-        ModelKind::Accessibility => AccessibilityScorer::CLASSES,
-        ModelKind::TransferRules => &[],
+    struct Classes;
+    impl Visitor for Classes {
+        type Output = &'static [&'static str];
+
+        fn visit<K: Kind>(self) -> Self::Output {
+            K::CLASSES
+        }
     }
+    with_kind(kind, Classes).unwrap_or_default()
 }
 
 fn difference(buckets: &Buckets) -> Difference {

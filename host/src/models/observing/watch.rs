@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use crate::models::ScoreError;
+use crate::wasm::ScoreError;
 
 /// Failures after which a challenger is over, whenever they come: it was examined at the gate, so one may
 /// be chance and three are not.
@@ -34,7 +34,7 @@ impl Watch {
 
     /// Notes a failure.
     pub(crate) fn fail(&self, error: &ScoreError) {
-        if error.is_the_models() && self.failures.fetch_add(1, Relaxed) + 1 >= FAILURES_MAX {
+        if error.is_model_fault() && self.failures.fetch_add(1, Relaxed) + 1 >= FAILURES_MAX {
             self.end(|| format!("it failed {FAILURES_MAX} times, at last because {error}"));
         }
     }

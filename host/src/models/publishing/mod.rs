@@ -1,4 +1,5 @@
-//! What pages and the npm package get of the active models.
+//! Models for pages and for the npm package.
 
 pub mod package;
 pub mod published;
+pub(crate) mod shelf;

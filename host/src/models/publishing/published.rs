@@ -1,30 +1,20 @@
-//! Models for pages: what is active of a kind, in a form that a browser or an edge worker runs.
+//! Models in a form that a browser or an edge worker runs.
 //!
-//! A page ships with glue for a kind and fetches the core module that is active. That fits as long as
-//! the active component has the very glue of the built-in one; another needs a newer page and is not
-//! handed out. Everything has its content's digest in its address, so what was fetched is what was
-//! meant. Not for deciding which kinds are public: that is configuration.
+//! A page ships with the glue for a kind and fetches the active core module. That works while the active
+//! component needs the same glue as the embedded one; another needs a newer page and is not published.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use tokio::task::spawn_blocking;
 
 use crate::domain::model::{Digest, ModelKind};
-use crate::models::deploying::catalog::digest_of;
-use crate::models::{Embedded, Identity, Registry};
-use crate::wasm::{NotPortable, Portable};
+use crate::models::serving::embedded::Embedded;
+use crate::wasm::{NotPortable, Portable, digest_of};
 
-/// Files that were named to somebody and stay available: a page fetches what it was told a moment ago,
-/// also when something else is active by then. Two for each of the last 16 answers of distinct models.
-const KEPT_MAX: usize = 32;
-
-/// Bytes and their digest.
+/// A file that is fetched by its digest, so that a page gets exactly the bytes that it was promised.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// SHA-256 of the bytes.
     pub digest: Digest,
-    /// What there is to fetch.
     pub bytes: Arc<[u8]>,
 }
 
@@ -33,7 +23,7 @@ impl File {
         Self { digest: digest_of(bytes), bytes: bytes.into() }
     }
 
-    /// Whether it is a core module; otherwise it is glue.
+    /// Whether it is a core module rather than glue.
     pub fn is_wasm(&self) -> bool {
         self.bytes.starts_with(b"\0asm")
     }
@@ -42,25 +32,22 @@ impl File {
 /// A model for a page.
 #[derive(Debug, Clone)]
 pub struct Published {
-    /// The core module.
     pub core: File,
-    /// What lifts and lowers.
+    /// Lifts and lowers values.
     pub glue: File,
 }
 
-/// Why an active model is not for pages.
+/// Why a model is not published.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NotPublishable {
-    /// It has no such form.
     #[error(transparent)]
     NotPortable(#[from] NotPortable),
-    /// It brings a language's runtime, or decides on money.
-    #[error("the component runs in hosts like this one only")]
-    OnlyHere,
-    /// It was made otherwise than the built-in one.
+    /// It contains a language runtime, or decides on money.
+    #[error("the component runs only on a host")]
+    HostOnly,
+    /// It was built in another way than the embedded one.
     #[error("the component needs other glue than pages ship with")]
     OtherGlue,
-    /// Nothing is translated any longer.
     #[error("translating it panicked")]
     Panicked,
 }
@@ -75,7 +62,8 @@ impl Published {
         Ok(Self { core: File::new(&core), glue: File::new(glue.as_bytes()) })
     }
 
-    fn that_fits(kind: ModelKind, component: &[u8]) -> Result<Self, NotPublishable> {
+    /// Translates a component, unless it needs other glue than pages ship with.
+    fn with_shipped_glue(kind: ModelKind, component: &[u8]) -> Result<Self, NotPublishable> {
         let published = Self::new(kind, component)?;
         if shipped_glue(kind) != Some(published.glue.digest) {
             return Err(NotPublishable::OtherGlue);
@@ -94,7 +82,7 @@ fn shipped_glue(kind: ModelKind) -> Option<Digest> {
     glue.iter().find(|(of, _)| *of == kind).map(|(_, digest)| *digest)
 }
 
-/// A component's bytes, and what they are for a page once somebody asked.
+/// A component's bytes, translated on first use.
 pub(crate) struct Source {
     kind: ModelKind,
     component: Arc<[u8]>,
@@ -106,47 +94,12 @@ impl Source {
         Self { kind, component: component.into(), published: OnceLock::new() }
     }
 
-    fn published(&self) -> &Result<Published, NotPublishable> {
-        self.published.get_or_init(|| Published::that_fits(self.kind, &self.component))
-    }
-}
-
-/// Hands out what is active.
-#[derive(Default)]
-pub struct Shelf {
-    kept: Mutex<VecDeque<File>>,
-}
-
-impl Shelf {
-    /// Who is active of a kind, and its files; none when nothing is.
-    pub async fn active(
-        &self,
-        registry: &Registry,
-        kind: ModelKind,
-    ) -> Option<(Identity, Result<Published, NotPublishable>)> {
-        let identity = registry.identity(kind)?.clone();
-        let Some(source) = registry.source(kind) else { return Some((identity, Err(NotPublishable::OnlyHere))) };
-        // The first to ask waits for milliseconds of work.
-        let published = spawn_blocking(move || source.published().clone()).await;
-        let published = published.unwrap_or(Err(NotPublishable::Panicked));
-        if let Ok(published) = &published {
-            self.keep([&published.core, &published.glue]);
-        }
-        Some((identity, published))
-    }
-
-    /// What was handed out under this digest, as hex.
-    pub fn find(&self, digest: &str) -> Option<File> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().find(|file| file.digest.to_string() == digest).cloned()
-    }
-
-    fn keep(&self, files: [&File; 2]) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        for file in files {
-            kept.retain(|it| it.digest != file.digest);
-            kept.push_front(file.clone());
-        }
-        kept.truncate(KEPT_MAX);
+    /// The translated component. The first call takes milliseconds.
+    pub(crate) async fn published(self: Arc<Self>) -> Result<Published, NotPublishable> {
+        let translate = move || {
+            let published = self.published.get_or_init(|| Published::with_shipped_glue(self.kind, &self.component));
+            published.clone()
+        };
+        spawn_blocking(translate).await.unwrap_or(Err(NotPublishable::Panicked))
     }
 }

@@ -1,31 +1,25 @@
-//! The components that this program was built with, and the cards of their models.
-//! `components/build.sh` makes the first and the build script of this crate finds them; training
-//! writes the second.
+//! The components that this program was built with, and the cards of their models. `components/build.sh`
+//! builds the components, and training writes the cards.
 
 use crate::domain::model::ModelKind;
-use crate::models::Components;
 
-/// A component of this program.
+/// An embedded component.
 #[derive(Debug, Clone, Copy)]
 pub struct Embedded {
     /// Kind and major version, for example `risk-2`.
     pub name: &'static str,
-    /// What it is for.
     pub kind: ModelKind,
-    /// Serves when nobody chose another of its kind.
+    /// In service until another version of its kind is deployed.
     pub by_default: bool,
-    /// The component.
     pub bytes: &'static [u8],
-    /// The model's card; rules are not trained and have none.
+    /// Rules are not trained, so they have none.
     pub card: Option<Card>,
 }
 
-/// What a model is and what it was measured to do.
+/// A model card: what a model is for, and how it was measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Card {
-    /// For people.
     pub markdown: &'static str,
-    /// For programs.
     pub json: &'static str,
 }
 
@@ -45,7 +39,7 @@ macro_rules! card {
 }
 
 impl Embedded {
-    /// All of them. Of a kind, the one that serves by default comes first.
+    /// Of each kind, the default comes first.
     pub const ALL: [Self; 5] = [
         Self {
             name: "risk-2",
@@ -84,15 +78,8 @@ impl Embedded {
         },
     ];
 
-    /// By its name, or by its kind: then the one that serves by default.
+    /// Finds a component by its name, or the default one of a kind.
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name == name || (it.by_default && it.kind.as_str() == name))
     }
 }
-
-pub(crate) const COMPONENTS: Components<'static> = Components {
-    risk: component!("risk"),
-    nudge: component!("nudge"),
-    accessibility: component!("accessibility"),
-    rules: component!("transfer-rules"),
-};

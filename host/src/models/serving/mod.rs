@@ -1,9 +1,11 @@
-//! Which component version answers.
+//! Routes requests to versions.
 
-pub(crate) mod breaker;
+pub(crate) mod active;
+mod answer;
+mod breaker;
+pub(crate) mod component;
 pub(crate) mod embedded;
-pub(crate) mod loaded;
+pub(crate) mod model;
+pub(crate) mod registry;
 pub mod route;
-pub mod scorer;
-pub(crate) mod served;
 pub mod split;

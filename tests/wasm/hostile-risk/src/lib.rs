@@ -13,26 +13,12 @@ use alloc::vec::Vec;
 use core::hint::black_box;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-#[cfg(target_arch = "wasm32")]
-use caudal_guest as _;
 use caudal_model::risk;
 
 use bindings::exports::caudal::scoring::model::{self, Invalid};
 use bindings::exports::caudal::scoring::risk::{Assessment, Contribution, Guest, Level, Request};
 
-mod bindings {
-    #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
-    wit_bindgen::generate!({
-        path: "../../../wit",
-        world: "risk-scorer",
-        disable_run_ctors_once_workaround: true,
-    });
-    // Elsewhere a linker takes the `@` in the exported names for a symbol version.
-    #[cfg(target_arch = "wasm32")]
-    use super::Component;
-    #[cfg(target_arch = "wasm32")]
-    export!(Component with_types_in self);
-}
+caudal_guest::bindings!("../../../wit", "risk-scorer");
 
 /// What to do: a word of up to twelve letters after the colon, filled up with blanks.
 static BEHAVIOUR: [u8; 22] = *b"behaviour:sane        ";

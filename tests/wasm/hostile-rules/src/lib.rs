@@ -6,25 +6,10 @@ extern crate alloc;
 
 use alloc::string::String;
 
-#[cfg(target_arch = "wasm32")]
-use caudal_guest as _;
-
 use bindings::exports::caudal::scoring::model;
 use bindings::exports::caudal::scoring::transfer_rules::{Facts, Guest, Verdict};
 
-mod bindings {
-    #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
-    wit_bindgen::generate!({
-        path: "../../../wit",
-        world: "transfer-policy",
-        disable_run_ctors_once_workaround: true,
-    });
-    // Elsewhere a linker takes the `@` in the exported names for a symbol version.
-    #[cfg(target_arch = "wasm32")]
-    use super::Component;
-    #[cfg(target_arch = "wasm32")]
-    export!(Component with_types_in self);
-}
+caudal_guest::bindings!("../../../wit", "transfer-policy");
 
 /// Centavos that set it off.
 const UNLUCKY: i64 = 666;

@@ -10,25 +10,10 @@ use alloc::vec::Vec;
 use core::hint::black_box;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-#[cfg(target_arch = "wasm32")]
-use caudal_guest as _;
-
 use bindings::exports::caudal::scoring::model::{self, Invalid};
 use bindings::exports::caudal::scoring::nudge::{Assessment, Guest, NudgeType, Request};
 
-mod bindings {
-    #![cfg_attr(target_arch = "wasm32", expect(unsafe_code, reason = "generated from the WIT package"))]
-    wit_bindgen::generate!({
-        path: "../../../wit",
-        world: "nudge-scorer",
-        disable_run_ctors_once_workaround: true,
-    });
-    // Elsewhere a linker takes the `@` in the exported names for a symbol version.
-    #[cfg(target_arch = "wasm32")]
-    use super::Component;
-    #[cfg(target_arch = "wasm32")]
-    export!(Component with_types_in self);
-}
+caudal_guest::bindings!("../../../wit", "nudge-scorer");
 
 /// How much memory `grow` asks for at a time: a page, so that it ends at the host's very limit.
 const GROW_STEP_BYTES: usize = 64 * 1024;

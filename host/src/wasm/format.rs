@@ -1,20 +1,16 @@
-//! What bytes are, before anything reads more of them.
+//! Tells file formats apart by their first bytes.
 
-/// What the first bytes say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// A WebAssembly component.
     Component,
-    /// A core module: it has no interface types, and no world.
+    /// Has no interface types, and so no world.
     CoreModule,
-    /// Machine code, such as a precompiled component. Loading it would run it, so it is never taken.
+    /// For example a precompiled component. Loading it would run it, so it is never accepted.
     MachineCode,
-    /// Something else, or too short to tell.
     Unknown,
 }
 
 impl Format {
-    /// By the first eight bytes.
     pub fn of(bytes: &[u8]) -> Self {
         match bytes {
             [0, b'a', b's', b'm', 0x0d, 0, 1, 0, ..] => Self::Component,

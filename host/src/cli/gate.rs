@@ -1,0 +1,15 @@
+//! `caudal gate`: examines the component on standard input and prints the report. Only the gate starts it.
+
+use std::io;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::cli::output::print;
+use crate::gate::examination;
+
+pub(super) fn run() -> Result<ExitCode> {
+    let report = examination::run(io::stdin())?;
+    print(&serde_json::to_string(&report)?)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,140 @@
+//! `caudal models deploy` and `rollback`.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use sqlx::PgConnection;
+
+use crate::cli::output::print;
+use crate::clock::Clock;
+use crate::config::Deploy;
+use crate::db::components::{self, Component};
+use crate::db::deployments::{self, Canary, Deployment};
+use crate::domain::model::ModelKind;
+use crate::models::deploying::catalog::{self, MAX_FLIP_PERCENT, Plan};
+use crate::models::deploying::progress::Progress;
+
+/// How often `--wait` asks what the hosts serve.
+const POLL_EVERY: Duration = Duration::from_millis(200);
+
+pub(super) async fn deploy(db: &mut PgConnection, arguments: &Deploy) -> Result<ExitCode> {
+    let Deploy { version, reason, by, wait, .. } = arguments;
+    let registered = components::list(db).await.context("cannot read the registry")?;
+    let plan = plan(arguments, &registered)?;
+    let deployed = deployments::deployment_of(db, plan.kind).await.context("cannot read what is deployed")?;
+    let same =
+        |it: &&Deployment| it.champion == plan.champion && it.canary == plan.canary && it.shadows == plan.shadows;
+    if let Some(Deployment { epoch, .. }) = deployed.as_ref().filter(same) {
+        print(&format!("{version} is deployed already"))?;
+        return follow(db, plan.kind, *epoch, version, *wait).await;
+    }
+    let epoch = change(db, &plan, deployed.as_ref(), (reason, by)).await?;
+    print(&format!("{version} is deployed"))?;
+    follow(db, plan.kind, epoch, version, *wait).await
+}
+
+fn plan(arguments: &Deploy, registered: &[Component]) -> Result<Plan> {
+    let Deploy { version, canary, percent, max_flip_percent, shadows, .. } = arguments;
+    let find = |version: &str| {
+        let found = registered.iter().find(|it| it.model_version == version);
+        found.with_context(|| format!("no registered component is called {version}: see `caudal models list`"))
+    };
+    let champion = find(version)?;
+    let of_kind = |version: &String| {
+        let found = find(version)?;
+        if found.kind != champion.kind {
+            bail!("{version} is not a {} component like {}", champion.kind, champion.model_version);
+        }
+        Ok(found.digest)
+    };
+    let canary = canary.as_ref().map(|version| {
+        let (percent, max_flip_percent) = (percent.unwrap_or_default(), max_flip_percent.unwrap_or(MAX_FLIP_PERCENT));
+        Ok::<_, anyhow::Error>(Canary { digest: of_kind(version)?, percent, max_flip_percent })
+    });
+    let plan = Plan {
+        kind: champion.kind,
+        champion: champion.digest,
+        canary: canary.transpose()?,
+        shadows: shadows.iter().map(of_kind).collect::<Result<_>>()?,
+        has_fallback: true,
+    };
+    if let Err((field, detail)) = plan.check() {
+        bail!("{field} {detail}");
+    }
+    Ok(plan)
+}
+
+pub(super) async fn roll_back(
+    db: &mut PgConnection,
+    kind: ModelKind,
+    why: (&str, &str),
+    wait: Option<u32>,
+) -> Result<ExitCode> {
+    let Some(deployed) = deployments::deployment_of(db, kind).await.context("cannot read what is deployed")? else {
+        bail!("nothing was deployed for {kind}, so there is nothing to roll back");
+    };
+    let epoch = change(db, &Plan::rollback(kind, deployed.previous), Some(&deployed), why).await?;
+    let registered = components::list(db).await.context("cannot read the registry")?;
+    let version = registered.into_iter().find(|it| it.digest == deployed.previous).map(|it| it.model_version);
+    let version = version.unwrap_or_default();
+    print(&format!("rolled back to {version}"))?;
+    follow(db, kind, epoch, &version, wait).await
+}
+
+async fn change(
+    db: &mut PgConnection,
+    plan: &Plan,
+    deployed: Option<&Deployment>,
+    (reason, by): (&str, &str),
+) -> Result<i64> {
+    if reason.trim().is_empty() {
+        bail!("--reason must not be empty: it is kept in the history");
+    }
+    let seen = deployed.map_or(0, |it| it.epoch);
+    let epoch = catalog::deploy(db, plan, seen, (reason, by), Clock::system().now()).await;
+    epoch.context("cannot deploy it")?.context("it was changed at the same moment: see `caudal models list`")
+}
+
+/// Says how far the hosts are with a deployment, and waits for them if the operator asked for it.
+async fn follow(
+    db: &mut PgConnection,
+    kind: ModelKind,
+    epoch: i64,
+    version: &str,
+    wait: Option<u32>,
+) -> Result<ExitCode> {
+    let deadline = Instant::now() + Duration::from_secs(wait.unwrap_or_default().into());
+    let mut shown = String::new();
+    loop {
+        let progress = Progress::read(db, kind, epoch).await.context("cannot read what the hosts serve")?;
+        let hosts = progress.hosts();
+        if hosts == 0 {
+            print("no host is running; the next one to start will serve it")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if wait.is_none() {
+            let are = if hosts == 1 { "host loads" } else { "hosts load" };
+            print(&format!("{hosts} {are} it: see `caudal models list`, or use --wait"))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Some(later) = progress.replaced_by {
+            bail!("deployment {later} replaced this one");
+        }
+        if let Some((host, reason)) = progress.failed.first() {
+            bail!("host {host} cannot serve {version}: {reason}");
+        }
+        let line = format!("{} of {hosts} hosts serve {version}", progress.serving);
+        if line != shown {
+            print(&line)?;
+            shown = line;
+        }
+        if progress.serving == hosts {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if Instant::now() >= deadline {
+            bail!("{} of {hosts} hosts still load {version} after {} s", progress.loading, wait.unwrap_or_default());
+        }
+        tokio::time::sleep(POLL_EVERY).await;
+    }
+}

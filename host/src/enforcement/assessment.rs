@@ -1,0 +1,77 @@
+//! Scores the risk of a transfer from its sender's history.
+
+use sqlx::PgPool;
+
+use crate::clock::{Clock, mexico_city_hour};
+use crate::db::{accounts, beneficiaries, transfers};
+use crate::domain::account_number::normalise;
+use crate::domain::risk::Request;
+use crate::enforcement::acknowledgment::Subject;
+use crate::models::{Models, ResponseError};
+use crate::scoring::{Envelope, Risk, RiskJson};
+
+/// Facts that only the client knows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Circumstances {
+    /// Hour of the day in Mexico City; the current one by default.
+    pub(crate) hour: Option<u8>,
+    pub(crate) is_new_device: bool,
+    pub(crate) geolocation_changed: bool,
+}
+
+/// Why a transfer was not assessed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AssessmentError {
+    #[error("the sender has no such account")]
+    AccountNotFound,
+    #[error("the sender has no such beneficiary")]
+    BeneficiaryNotFound,
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+    #[error(transparent)]
+    Response(#[from] ResponseError),
+}
+
+/// Reads the history and scores.
+pub(crate) struct Assessor<'a> {
+    pub(crate) db: &'a PgPool,
+    pub(crate) models: &'a Models,
+    pub(crate) clock: &'a Clock,
+}
+
+impl Assessor<'_> {
+    /// The risk request that the sender's completed transfers amount to, and its response.
+    ///
+    /// # Errors
+    /// See [`AssessmentError`].
+    pub(crate) async fn assess(
+        &self,
+        Subject { owner, from, to, amount }: &Subject<'_>,
+        circumstances: Circumstances,
+    ) -> Result<(Request, RiskJson), AssessmentError> {
+        let mut db = self.db.acquire().await?;
+        accounts::find_account(&mut db, owner, *from).await?.ok_or(AssessmentError::AccountNotFound)?;
+        let payee = beneficiaries::find_beneficiary(&mut db, owner, *to).await?;
+        let payee = payee.ok_or(AssessmentError::BeneficiaryNotFound)?;
+        let history = transfers::find_history(&mut db, owner, &normalise(&payee.account_number)).await?;
+        drop(db);
+
+        let now = self.clock.now();
+        let saved_minutes = (now - payee.created_at).whole_minutes().clamp(0, i64::from(u32::MAX));
+        let request = Request {
+            amount: amount.to_f64(),
+            is_new_beneficiary: history.count_to_payee == 0,
+            hour_of_day: circumstances.hour.unwrap_or_else(|| mexico_city_hour(now)),
+            num_past_transactions: history.count,
+            avg_transaction_amount: history.average,
+            max_transaction_amount: history.maximum,
+            num_transactions_to_beneficiary: history.count_to_payee,
+            is_new_device: circumstances.is_new_device,
+            geolocation_changed: circumstances.geolocation_changed,
+            beneficiary_saved_minutes: u32::try_from(saved_minutes).ok(),
+        };
+        let envelope = Envelope { request: request.clone(), user_id: Some((*owner).to_owned()), session_id: None };
+        let response = self.models.snapshot().respond::<Risk>(envelope).await?;
+        Ok((request, response))
+    }
+}

@@ -1,0 +1,29 @@
+//! Registers what the gate accepted.
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+
+use crate::db::components::{self, NewComponent, Registered};
+use crate::domain::model::{ModelKind, ModelVersion, PolicyClass};
+use crate::gate::report::Report;
+use crate::wasm::digest_of;
+
+/// Registers a component with its report. Returns `None` if the report names no kind or version.
+pub(crate) async fn register(
+    db: &mut PgConnection,
+    bytes: &[u8],
+    report: &Report,
+    by: &str,
+    now: OffsetDateTime,
+) -> Result<Option<(ModelVersion, Registered)>, sqlx::Error> {
+    let Some(kind) = report.kind.as_deref().and_then(ModelKind::parse) else { return Ok(None) };
+    let Some(version) = report.version.as_deref() else { return Ok(None) };
+    let class = report.class.as_deref().and_then(PolicyClass::parse).unwrap_or(PolicyClass::Pure);
+    let digest = digest_of(bytes);
+    let model_version = ModelVersion::new(kind, version, digest);
+    let report = serde_json::to_value(report).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let new =
+        NewComponent { digest, kind, version, model_version: &model_version, class, bytes, report: Some(report), by };
+    let registered = components::register(db, &new, now).await?;
+    Ok(Some((model_version, registered)))
+}

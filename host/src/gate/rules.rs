@@ -1,0 +1,113 @@
+//! The checks of transfer rules. What they allow is their own decision; what no rules may do, the ledger
+//! refuses.
+
+use crate::domain::money::Money;
+use crate::domain::rules::{Facts, Verdict};
+use crate::domain::transfer::{RailEvent, Status};
+use crate::gate::faults::{Faults, error_chain};
+use crate::gate::report::Outcome::Passed;
+use crate::gate::report::{Refusal, Report};
+use crate::gate::timing;
+use crate::wasm::TransferRules;
+
+pub(super) fn check(rules: &TransferRules, report: &mut Report) -> Result<(), Refusal> {
+    check_answers(rules, report)?;
+    check_policy(rules, report)?;
+    let class = rules.identity().class;
+    let decide = |facts: &Facts| {
+        // The answer was checked above.
+        let _ = rules.decide(facts);
+    };
+    timing::check(&[plain_transfer()], class, decide, report)
+}
+
+/// A transfer of 1.00 of 100.00 to a long-known payee, to which no rule objects.
+fn plain_transfer() -> Facts {
+    Facts {
+        amount: Money::from_minor(100),
+        available: Money::from_minor(10_000),
+        day_total: Money::ZERO,
+        per_transfer_limit: None,
+        per_day_limit: None,
+        beneficiary_age_seconds: u64::MAX,
+        cooling_seconds: 0,
+        same_account: false,
+        local_hour: 12,
+        risk_level: None,
+        acknowledged: false,
+    }
+}
+
+/// A grid of facts, extremes included.
+fn grid() -> Vec<Facts> {
+    let money = [1, 100, 1_000_000, i64::MAX].map(Money::from_minor);
+    let mut grid = Vec::new();
+    for (amount, available) in money.iter().flat_map(|amount| money.map(|available| (*amount, available))) {
+        for limit in [None, Some(Money::from_minor(500))] {
+            for same_account in [false, true] {
+                for (beneficiary_age_seconds, cooling_seconds) in [(0, 0), (59, 60), (u64::MAX, 60)] {
+                    grid.push(Facts {
+                        amount,
+                        available,
+                        per_transfer_limit: limit,
+                        per_day_limit: limit,
+                        beneficiary_age_seconds,
+                        cooling_seconds,
+                        same_account,
+                        ..plain_transfer()
+                    });
+                }
+            }
+        }
+    }
+    grid
+}
+
+/// Every answer must be usable and repeatable.
+fn check_answers(rules: &TransferRules, report: &mut Report) -> Result<(), Refusal> {
+    let grid = grid();
+    let mut faults = Faults::default();
+    for facts in &grid {
+        match (rules.decide(facts), rules.decide(facts)) {
+            (Ok(first), Ok(second)) if first == second => {}
+            (Ok(_), Ok(_)) => {
+                faults.add(format!("the same facts, {} of {}, get two verdicts", facts.amount, facts.available));
+            }
+            (Err(error), _) | (_, Err(error)) => faults.add(error_chain(error)),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(report.refuse("answers", faults.summary(grid.len())));
+    }
+    report.add("answers", Passed, format!("{} decisions are usable and repeatable", grid.len()));
+    Ok(())
+}
+
+/// Rules that refuse everyone, or under which a pending transfer cannot settle, would stop all transfers.
+fn check_policy(rules: &TransferRules, report: &mut Report) -> Result<(), Refusal> {
+    match rules.decide(&plain_transfer()) {
+        Ok(Verdict::Accepted) => {}
+        Ok(verdict) => return Err(report.refuse("policy", format!("a plain transfer of 1.00 ends as {verdict:?}"))),
+        Err(error) => return Err(report.refuse("policy", error_chain(error))),
+    }
+    for &status in Status::ALL {
+        for &event in RailEvent::ALL {
+            let expected = match (status, event) {
+                (Status::Pending, RailEvent::Settled) => Some(Status::Completed),
+                (Status::Pending, RailEvent::Rejected) => Some(Status::Failed),
+                _ => None,
+            };
+            match rules.transition(status, event) {
+                Ok(next) if next == expected => {}
+                Ok(next) => {
+                    let next = next.map_or("no change", Status::as_str);
+                    return Err(report.refuse("policy", format!("{status} and then {event} leads to {next}")));
+                }
+                Err(error) => return Err(report.refuse("policy", error_chain(error))),
+            }
+        }
+    }
+    let detail = "a plain transfer is accepted; pending can only become completed or failed";
+    report.add("policy", Passed, detail);
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! The embedded components as registered ones, so that they can be deployed and rolled back to.
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+
+use crate::db::components::{self, NewComponent};
+use crate::domain::model::{Digest, ModelKind};
+use crate::models::deploying::loading::load;
+use crate::models::serving::embedded::Embedded;
+use crate::wasm::{Runtime, digest_of};
+
+/// Stored as the operator who registered them.
+const OPERATOR: &str = "built in";
+
+/// The component that hosts like this one serve if nothing was ever deployed.
+pub fn built_in(kind: ModelKind) -> Option<Digest> {
+    let embedded = Embedded::ALL.into_iter().find(|it| it.kind == kind && it.by_default)?;
+    Some(digest_of(embedded.bytes))
+}
+
+/// Registers the embedded components.
+///
+/// # Errors
+/// When the database fails.
+pub async fn register_built_in(
+    db: &mut PgConnection,
+    runtime: &Runtime,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    for embedded in Embedded::ALL {
+        // Only a new component has to be compiled to learn its version.
+        if components::is_registered(db, digest_of(embedded.bytes)).await? {
+            continue;
+        }
+        let loaded = match load(runtime, embedded.kind, embedded.bytes.to_vec()).await {
+            Ok(loaded) => loaded,
+            Err(failure) => {
+                tracing::error!(name = embedded.name, %failure, "an embedded component does not load");
+                continue;
+            }
+        };
+        let identity = loaded.identity();
+        let new = NewComponent {
+            digest: identity.digest,
+            kind: identity.kind,
+            version: identity.version.semantic_version(),
+            model_version: &identity.version,
+            class: identity.class,
+            bytes: embedded.bytes,
+            report: None,
+            by: OPERATOR,
+        };
+        components::register(db, &new, now).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! Loads deployed components off the request path.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use rustix::process::nice;
+use sqlx::PgPool;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::db::components;
+use crate::db::session::within;
+use crate::domain::model::{Digest, ModelKind};
+use crate::models::serving::component::LoadedComponent;
+use crate::wasm::{LoadError, Runtime};
+
+/// Longest that the database may take for one operation.
+pub(super) const DATABASE_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// When a component that did not load is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
+
+/// Lowest priority, so that compiling never delays requests.
+const NICENESS: i32 = 19;
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error("it is not registered")]
+    Unknown,
+    #[error("its bytes cannot be read: {0}")]
+    Database(#[from] sqlx::Error),
+    #[error("it does not load: {0}")]
+    Load(#[from] LoadError),
+    #[error("loading it panicked")]
+    Panicked,
+}
+
+pub(super) type LoadResult = (Digest, Result<LoadedComponent, Failure>);
+
+/// The deployed components on this host.
+pub(super) struct Components {
+    db: PgPool,
+    runtime: Runtime,
+    loaded: HashMap<Digest, LoadedComponent>,
+    loading: HashSet<Digest>,
+    /// Why a component did not load, and when to try again: the failure may have been transient.
+    failed: HashMap<Digest, (String, Instant)>,
+    results: mpsc::UnboundedSender<LoadResult>,
+}
+
+impl Components {
+    /// `results` receives what was loaded; each result must come back to [`Self::keep`].
+    pub(super) fn new(
+        db: PgPool,
+        runtime: Runtime,
+        loaded: HashMap<Digest, LoadedComponent>,
+        results: mpsc::UnboundedSender<LoadResult>,
+    ) -> Self {
+        let (loading, failed) = Default::default();
+        Self { db, runtime, loaded, loading, failed, results }
+    }
+
+    /// Loads a component in the background, unless it is loaded, loading or failed recently.
+    pub(super) fn require(&mut self, kind: ModelKind, digest: Digest) {
+        let is_known = self.loaded.contains_key(&digest) || self.failed.contains_key(&digest);
+        if is_known || !self.loading.insert(digest) {
+            return;
+        }
+        let (db, runtime, results) = (self.db.clone(), self.runtime.clone(), self.results.clone());
+        tokio::spawn(async move {
+            let loaded = load_registered(&db, &runtime, kind, digest).await;
+            // Nobody receives it when the host stops.
+            let _ = results.send((digest, loaded));
+        });
+    }
+
+    /// Keeps a loaded component, or why it did not load.
+    pub(super) fn keep(&mut self, (digest, loaded): LoadResult) {
+        self.loading.remove(&digest);
+        match loaded {
+            Ok(loaded) => {
+                self.loaded.insert(digest, loaded);
+            }
+            Err(failure) => {
+                tracing::error!(%digest, %failure, "a deployed component does not load");
+                self.failed.insert(digest, (failure.to_string(), Instant::now() + RETRY_AFTER));
+            }
+        }
+    }
+
+    /// Forgets failures that are due for another attempt.
+    pub(super) fn forget_old_failures(&mut self) {
+        self.failed.retain(|_, (_, until)| Instant::now() < *until);
+    }
+
+    /// Drops components that are no longer needed; requests in progress keep theirs.
+    pub(super) fn retain(&mut self, is_needed: impl Fn(Digest) -> bool) {
+        self.loaded.retain(|digest, _| is_needed(*digest));
+    }
+
+    pub(super) fn loaded(&self) -> &HashMap<Digest, LoadedComponent> {
+        &self.loaded
+    }
+
+    pub(super) fn is_loaded(&self, digest: Digest) -> bool {
+        self.loaded.contains_key(&digest)
+    }
+
+    pub(super) fn is_loading(&self, digest: Digest) -> bool {
+        self.loading.contains(&digest)
+    }
+
+    pub(super) fn are_loading(&self) -> bool {
+        !self.loading.is_empty()
+    }
+
+    pub(super) fn failure(&self, digest: Digest) -> Option<&str> {
+        self.failed.get(&digest).map(|(failure, _)| failure.as_str())
+    }
+}
+
+/// Loads a component from the registry.
+async fn load_registered(
+    db: &PgPool,
+    runtime: &Runtime,
+    kind: ModelKind,
+    digest: Digest,
+) -> Result<LoadedComponent, Failure> {
+    let db = db.acquire().await?;
+    let bytes = within(db, DATABASE_TIME_MAX, async |db| components::bytes_of(db, digest).await).await?;
+    load(runtime, kind, bytes.ok_or(Failure::Unknown)?).await
+}
+
+/// Compiles a component on a thread of low priority.
+pub(super) async fn load(runtime: &Runtime, kind: ModelKind, bytes: Vec<u8>) -> Result<LoadedComponent, Failure> {
+    let (reply, loaded) = oneshot::channel();
+    let runtime = runtime.clone();
+    let work = move || {
+        // Best effort: lower our priority.
+        let _ = nice(NICENESS);
+        let _ = reply.send(LoadedComponent::load(&runtime, kind, &bytes));
+    };
+    // If the thread does not start, the reply is dropped.
+    let _ = std::thread::Builder::new().name("compile".to_owned()).spawn(work);
+    Ok(loaded.await.map_err(|_| Failure::Panicked)??)
+}

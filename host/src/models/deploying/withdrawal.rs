@@ -1,0 +1,59 @@
+//! Stores what was observed of challengers, and withdraws canaries that failed.
+
+use sqlx::{PgConnection, PgPool};
+
+use crate::clock::Clock;
+use crate::db::session::within;
+use crate::db::{comparisons, deployments};
+
+use crate::models::deploying::catalog::{self, AUTOMATIC, Plan};
+use crate::models::deploying::loading::DATABASE_TIME_MAX;
+use crate::models::observing::observer::stored;
+use crate::models::serving::active::Models;
+use crate::models::serving::registry::FailedCanary;
+
+/// Stores comparisons and withdraws canaries. Comparisons that cannot be stored are kept for next time.
+pub(super) async fn settle(db: &PgPool, models: &Models, clock: &Clock) -> Result<(), sqlx::Error> {
+    store_comparisons(db, models).await?;
+    for canary in models.snapshot().failed_canaries() {
+        let db = db.acquire().await?;
+        let done = within(db, DATABASE_TIME_MAX, async |db| withdraw(db, &canary, models, clock).await).await;
+        if let Err(error) = done {
+            let FailedCanary { kind, epoch, .. } = canary;
+            tracing::warn!(%kind, epoch, %error, "cannot withdraw a canary; this host no longer uses it");
+        }
+    }
+    Ok(())
+}
+
+async fn store_comparisons(db: &PgPool, models: &Models) -> Result<(), sqlx::Error> {
+    let counts = models.observer().take();
+    if counts.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<_> = counts.iter().map(stored).collect();
+    let stored = match db.acquire().await {
+        Ok(db) => within(db, DATABASE_TIME_MAX, async |db| comparisons::add(db, &rows).await).await,
+        Err(error) => Err(error),
+    };
+    stored.inspect_err(|_| models.observer().give_back(counts))
+}
+
+async fn withdraw(
+    db: &mut PgConnection,
+    canary: &FailedCanary,
+    models: &Models,
+    clock: &Clock,
+) -> Result<(), sqlx::Error> {
+    let FailedCanary { kind, epoch, ref reason } = *canary;
+    let deployed = deployments::deployment_of(db, kind).await?;
+    // Another host or an operator may have been faster.
+    let Some(deployment) = deployed.filter(|it| it.epoch == epoch) else { return Ok(()) };
+    let plan = Plan { canary: None, ..Plan::from(&deployment) };
+    let reason = format!("canary withdrawn: {reason}");
+    if catalog::deploy(db, &plan, epoch, (&reason, AUTOMATIC), clock.now()).await?.is_some() {
+        tracing::warn!(%kind, epoch, reason, "back to the champion");
+        models.metrics().withdrew(kind);
+    }
+    Ok(())
+}

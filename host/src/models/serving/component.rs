@@ -1,0 +1,65 @@
+//! A loaded component of any kind.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::domain::model::{ModelKind, PolicyClass};
+use crate::models::publishing::published::Source;
+use crate::models::serving::model::Model;
+use crate::scoring::{Kind, Scorer as _, Visitor, with_kind};
+use crate::wasm::{Identity, LoadError, Runtime, TransferRules};
+
+/// A loaded component; cheap to clone.
+#[derive(Clone)]
+pub enum LoadedComponent {
+    Scorer(Arc<dyn AnyModel>),
+    Rules(Arc<TransferRules>),
+}
+
+/// A [`Model`] of any kind.
+pub trait AnyModel: Any + Send + Sync {
+    fn identity(&self) -> &Identity;
+}
+
+impl<K: Kind> AnyModel for Model<K> {
+    fn identity(&self) -> &Identity {
+        self.scorer.identity()
+    }
+}
+
+impl LoadedComponent {
+    /// Compiles a component of a kind. Takes tens of milliseconds.
+    ///
+    /// # Errors
+    /// See [`LoadError`].
+    pub fn load(runtime: &Runtime, kind: ModelKind, bytes: &[u8]) -> Result<Self, LoadError> {
+        struct Load<'a>(&'a Runtime, &'a [u8]);
+        impl Visitor for Load<'_> {
+            type Output = Result<LoadedComponent, LoadError>;
+
+            fn visit<K: Kind>(self) -> Self::Output {
+                let scorer = K::Scorer::load(self.0, self.1)?;
+                // Pages only get components that need no language runtime.
+                let is_portable = scorer.identity().class == PolicyClass::Pure;
+                let source = is_portable.then(|| Arc::new(Source::new(K::KIND, self.1)));
+                Ok(LoadedComponent::Scorer(Arc::new(Model::<K>::new(scorer, source))))
+            }
+        }
+        let rules = || Ok(Self::Rules(TransferRules::load(runtime, bytes)?.into()));
+        with_kind(kind, Load(runtime, bytes)).unwrap_or_else(rules)
+    }
+
+    pub fn identity(&self) -> &Identity {
+        match self {
+            Self::Scorer(model) => model.identity(),
+            Self::Rules(rules) => rules.identity(),
+        }
+    }
+
+    /// The model, if it is of kind `K`.
+    pub(crate) fn model<K: Kind>(&self) -> Option<Arc<Model<K>>> {
+        let Self::Scorer(model) = self else { return None };
+        let model: Arc<dyn Any + Send + Sync> = Arc::<dyn AnyModel>::clone(model);
+        model.downcast().ok()
+    }
+}

@@ -1,0 +1,89 @@
+//! One version of a scorer: called on the right thread, with its failures counted.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use crate::domain::model::PolicyClass;
+use crate::models::metrics::Metrics;
+use crate::models::publishing::published::Source;
+use crate::models::serving::breaker::Breaker;
+use crate::scoring::{Kind, Scorer as _};
+use crate::wasm::ScoreError;
+
+/// Concurrent calls of deny-all components. Each takes milliseconds of CPU time, so more would only slow
+/// down the components that answer within microseconds.
+const DENY_ALL_CALLS_MAX: usize = 4;
+static DENY_ALL_CALLS: Semaphore = Semaphore::const_new(DENY_ALL_CALLS_MAX);
+
+/// Longest wait for such a call to start: as long as one may take.
+const DENY_ALL_WAIT_MAX: Duration = Duration::from_millis(250);
+
+/// A version of kind `K`, with its circuit breaker.
+pub struct Model<K: Kind> {
+    pub scorer: K::Scorer,
+    /// Its form for pages, unless it can only run on a host.
+    pub(crate) source: Option<Arc<Source>>,
+    breaker: Mutex<Breaker>,
+}
+
+impl<K: Kind> Model<K> {
+    pub(crate) fn new(scorer: K::Scorer, source: Option<Arc<Source>>) -> Self {
+        Self { scorer, source, breaker: Mutex::default() }
+    }
+
+    /// Whether its circuit breaker is open.
+    pub(crate) fn is_failing(&self) -> bool {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).is_open(Instant::now())
+    }
+
+    fn record_failure(&self) -> bool {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).fail(Instant::now())
+    }
+
+    /// Scores a request, and says how long the call took.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub(crate) async fn assess(
+        self: &Arc<Self>,
+        request: &K::Request,
+        metrics: &Metrics,
+    ) -> Result<(K::Assessment, Duration), ScoreError> {
+        let start = Instant::now();
+        let (answer, time) = match self.scorer.identity().class {
+            PolicyClass::Pure => self.assess_timed(request),
+            PolicyClass::DenyAll => self.assess_on_other_thread(request.clone()).await,
+        };
+        metrics.decided(K::KIND, answer.as_ref().err(), start.elapsed());
+        if answer.as_ref().is_err_and(ScoreError::is_model_fault) && self.record_failure() {
+            tracing::error!(version = %self.scorer.identity().version, "a model keeps failing; its breaker is open");
+        }
+        answer.map(|answer| (answer, time))
+    }
+
+    async fn assess_on_other_thread(
+        self: &Arc<Self>,
+        request: K::Request,
+    ) -> (Result<K::Assessment, ScoreError>, Duration) {
+        let permit = timeout(DENY_ALL_WAIT_MAX, DENY_ALL_CALLS.acquire()).await;
+        let Ok(Ok(permit)) = permit else { return (Err(ScoreError::Busy), Duration::ZERO) };
+        let model = Arc::clone(self);
+        let call = move || {
+            // Held until the call ends, even if the caller stops waiting.
+            let _permit = permit;
+            model.assess_timed(&request)
+        };
+        spawn_blocking(call).await.unwrap_or((Err(ScoreError::Panicked), Duration::ZERO))
+    }
+
+    /// Scores a request on this thread, without counting it.
+    pub(crate) fn assess_timed(&self, request: &K::Request) -> (Result<K::Assessment, ScoreError>, Duration) {
+        let start = Instant::now();
+        let answer = self.scorer.assess(request);
+        (answer, start.elapsed())
+    }
+}

@@ -1,0 +1,212 @@
+//! What is in service of every kind.
+
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::db::deployments::Deployment;
+use crate::domain::model::{Digest, ModelKind};
+use crate::domain::rules::{Facts, Verdict};
+use crate::domain::transfer::{RailEvent, Status};
+use crate::models::observing::watch::Watch;
+use crate::models::publishing::published::Source;
+use crate::models::serving::component::LoadedComponent;
+use crate::models::serving::embedded::Embedded;
+use crate::models::serving::route::{Canary, Route, Shadow};
+use crate::scoring::{Kind, Scorer as _, Visitor, with_kind};
+use crate::wasm::{Identity, LoadError, Runtime, ScoreError, TransferRules};
+
+/// What is in service of every kind at one moment. Calls for a kind without a component fail with
+/// [`ScoreError::Missing`].
+#[derive(Clone, Default)]
+pub struct Registry {
+    routes: BTreeMap<ModelKind, Arc<dyn AnyRoute>>,
+    rules: Option<Arc<TransferRules>>,
+}
+
+/// A canary to withdraw.
+pub(crate) struct FailedCanary {
+    pub(crate) kind: ModelKind,
+    pub(crate) epoch: i64,
+    pub(crate) reason: String,
+}
+
+/// A component that does not load.
+#[derive(Debug, thiserror::Error)]
+#[error("the {kind} component does not load")]
+pub struct ComponentError {
+    kind: ModelKind,
+    source: LoadError,
+}
+
+/// An `Arc<Route<K>>` of any kind.
+trait AnyRoute: Any + Send + Sync {
+    fn identity(&self) -> &Identity;
+    fn champion(&self) -> LoadedComponent;
+    fn source(&self) -> Option<Arc<Source>>;
+    fn failed_canary(&self) -> Option<FailedCanary>;
+}
+
+impl<K: Kind> AnyRoute for Arc<Route<K>> {
+    fn identity(&self) -> &Identity {
+        self.champion.scorer.identity()
+    }
+
+    fn champion(&self) -> LoadedComponent {
+        LoadedComponent::Scorer(self.champion.clone())
+    }
+
+    fn source(&self) -> Option<Arc<Source>> {
+        self.champion.source.clone()
+    }
+
+    fn failed_canary(&self) -> Option<FailedCanary> {
+        let reason = self.canary.as_ref()?.watch.reason()?.to_owned();
+        Some(FailedCanary { kind: K::KIND, epoch: self.epoch, reason })
+    }
+}
+
+impl Registry {
+    /// With the default components of this program.
+    ///
+    /// # Errors
+    /// When one of them does not load.
+    pub fn embedded(runtime: &Runtime) -> Result<Self, ComponentError> {
+        Self::load(runtime, Embedded::ALL.into_iter().filter(|it| it.by_default).map(|it| (it.kind, it.bytes)))
+    }
+
+    /// With these components as champions.
+    ///
+    /// # Errors
+    /// When one of them does not load.
+    pub fn load<'a>(
+        runtime: &Runtime,
+        components: impl IntoIterator<Item = (ModelKind, &'a [u8])>,
+    ) -> Result<Self, ComponentError> {
+        components.into_iter().try_fold(Self::default(), |registry, (kind, bytes)| {
+            let component = LoadedComponent::load(runtime, kind, bytes);
+            Ok(registry.with(component.map_err(|source| ComponentError { kind, source })?))
+        })
+    }
+
+    /// This registry with another champion, and without challengers of its kind.
+    #[must_use]
+    pub fn with(mut self, component: LoadedComponent) -> Self {
+        struct Alone(LoadedComponent);
+        impl Visitor for Alone {
+            type Output = Option<Arc<dyn AnyRoute>>;
+
+            fn visit<K: Kind>(self) -> Self::Output {
+                Some(Arc::new(Arc::new(Route::<K>::alone(self.0.model()?))))
+            }
+        }
+        let kind = component.identity().kind;
+        match component {
+            LoadedComponent::Rules(rules) => self.rules = Some(rules),
+            scorer @ LoadedComponent::Scorer(_) => {
+                self.routes.extend(with_kind(kind, Alone(scorer)).flatten().map(|route| (kind, route)));
+            }
+        }
+        self
+    }
+
+    /// This registry without a component of a kind.
+    #[must_use]
+    pub fn without(mut self, kind: ModelKind) -> Self {
+        match kind {
+            ModelKind::TransferRules => self.rules = None,
+            kind => drop(self.routes.remove(&kind)),
+        }
+        self
+    }
+
+    /// What is in service of a kind.
+    pub fn route<K: Kind>(&self) -> Option<&Arc<Route<K>>> {
+        let route: &dyn Any = &**self.routes.get(&K::KIND)?;
+        route.downcast_ref()
+    }
+
+    /// The champion of a kind.
+    pub fn identity(&self, kind: ModelKind) -> Option<&Identity> {
+        match kind {
+            ModelKind::TransferRules => self.rules.as_deref().map(TransferRules::identity),
+            kind => self.routes.get(&kind).map(|route| route.identity()),
+        }
+    }
+
+    /// The champions.
+    pub fn champions(&self) -> impl Iterator<Item = LoadedComponent> {
+        let rules = self.rules.clone().map(LoadedComponent::Rules);
+        self.routes.values().map(|route| route.champion()).chain(rules)
+    }
+
+    /// The champion of a kind as a page may get it. Rules are not published.
+    pub(crate) fn source(&self, kind: ModelKind) -> Option<Arc<Source>> {
+        self.routes.get(&kind)?.source()
+    }
+
+    pub(crate) fn failed_canaries(&self) -> impl Iterator<Item = FailedCanary> {
+        self.routes.values().filter_map(|route| route.failed_canary())
+    }
+
+    /// Puts a deployment into service with those of its components that are loaded. Returns whether its
+    /// champion is.
+    pub(crate) fn deploy(&mut self, deployment: &Deployment, components: &HashMap<Digest, LoadedComponent>) -> bool {
+        struct Deploy<'a>(&'a Deployment, &'a HashMap<Digest, LoadedComponent>);
+        impl Visitor for Deploy<'_> {
+            type Output = Option<Arc<dyn AnyRoute>>;
+
+            fn visit<K: Kind>(self) -> Self::Output {
+                Some(Arc::new(Arc::new(route::<K>(self.0, self.1)?)))
+            }
+        }
+        match with_kind(deployment.kind, Deploy(deployment, components)) {
+            Some(route) => {
+                let is_loaded = route.is_some();
+                self.routes.extend(route.map(|route| (deployment.kind, route)));
+                is_loaded
+            }
+            None => {
+                // Rules that nobody deployed must not decide: without the deployed ones, requests get a 503.
+                self.rules = match components.get(&deployment.champion) {
+                    Some(LoadedComponent::Rules(rules)) => Some(Arc::clone(rules)),
+                    _ => None,
+                };
+                self.rules.is_some()
+            }
+        }
+    }
+
+    /// Decides on a transfer. No other rules take over if these fail.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
+        self.rules.as_deref().ok_or(ScoreError::Missing)?.decide(facts)
+    }
+
+    /// The status of a transfer after an event of its rail.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
+        self.rules.as_deref().ok_or(ScoreError::Missing)?.transition(status, event)
+    }
+}
+
+/// The route of a deployment, if its champion is loaded.
+fn route<K: Kind>(deployment: &Deployment, components: &HashMap<Digest, LoadedComponent>) -> Option<Route<K>> {
+    let model = |digest: &Digest| components.get(digest)?.model::<K>();
+    let canary = deployment.canary.and_then(|canary| {
+        let watch = Arc::new(Watch::with_limit(canary.max_flip_percent));
+        Some(Canary { model: model(&canary.digest)?, percent: canary.percent, watch })
+    });
+    let shadows = deployment.shadows.iter().filter_map(model).map(|model| Shadow { model, watch: Arc::default() });
+    Some(Route {
+        epoch: deployment.epoch,
+        champion: model(&deployment.champion)?,
+        previous: model(&deployment.previous).filter(|_| deployment.stands_in),
+        canary,
+        shadows: shadows.collect(),
+    })
+}

@@ -1,0 +1,49 @@
+//! The world `risk-scorer`.
+
+use crate::domain::risk::{Assessment, Contribution, Level, Request};
+use crate::wasm::tenant::Tenant;
+use crate::wasm::v1::scorer;
+
+mod bindings {
+    wasmtime::component::bindgen!({ path: "../wit", world: "risk-scorer" });
+}
+use bindings::exports::caudal::scoring::risk as wit;
+
+scorer!(Risk, bindings::RiskScorerPre<Tenant>, caudal_scoring_risk, ());
+
+impl From<&Request> for wit::Request {
+    fn from(request: &Request) -> Self {
+        Self {
+            amount: request.amount,
+            is_new_beneficiary: request.is_new_beneficiary,
+            hour_of_day: request.hour_of_day,
+            num_past_transactions: request.num_past_transactions,
+            avg_transaction_amount: request.avg_transaction_amount,
+            max_transaction_amount: request.max_transaction_amount,
+            num_transactions_to_beneficiary: request.num_transactions_to_beneficiary,
+            is_new_device: request.is_new_device,
+            geolocation_changed: request.geolocation_changed,
+            beneficiary_saved_minutes: request.beneficiary_saved_minutes,
+        }
+    }
+}
+
+impl From<wit::Assessment> for Assessment {
+    fn from(answer: wit::Assessment) -> Self {
+        let contribution = |contribution: wit::Contribution| Contribution {
+            feature: contribution.feature,
+            weight: contribution.weight,
+        };
+        Self {
+            level: match answer.level {
+                wit::Level::Low => Level::Low,
+                wit::Level::Medium => Level::Medium,
+                wit::Level::High => Level::High,
+            },
+            score: answer.score,
+            base: answer.base,
+            contributions: answer.contributions.into_iter().map(contribution).collect(),
+            factors: answer.factors,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Relative links of the documents, and the size of the first one.
+
+use crate::{read, root};
+
+const DOCUMENTS: [&str; 4] = ["README.md", "host/README.md", "host/OPERATING.md", "tests/README.md"];
+
+/// What somebody reads before deciding to read on.
+const README_LINES_MAX: usize = 120;
+
+#[test]
+fn links_lead_to_files() {
+    for document in DOCUMENTS {
+        let folder = root().join(document).parent().unwrap().to_owned();
+        let text = read(document);
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        for target in targets.filter(|target| !target.is_empty() && !target.contains("://")) {
+            assert!(folder.join(target).exists(), "{document} links to {target}, which does not exist");
+        }
+    }
+}
+
+#[test]
+fn the_readme_stays_short() {
+    assert!(read("README.md").lines().count() <= README_LINES_MAX);
+}
