@@ -1,4 +1,4 @@
-//! What was compiled is kept, and only what is proven to be ours is loaded.
+//! Compiled code is cached, and loaded only if it is authentic.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,13 @@ use caudal::wasm::{Cache, Runtime};
 
 const SECRET: &[u8] = b"the secret of a host";
 
-/// A folder of its own, empty.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cache-{name}"));
     let _ = fs::remove_dir_all(&folder);
     folder
 }
 
-/// Starts as a host does: all four components; how many were compiled, and how many were kept.
+/// Loads all four components, as a host does. Returns how many were compiled and how many were cached.
 fn start(folder: &Path, secret: &[u8]) -> (u64, u64) {
     let runtime = Runtime::new().unwrap().with_cache(Cache::open(folder, secret).unwrap());
     Registry::embedded(&runtime).unwrap();
@@ -42,7 +41,7 @@ fn a_changed_file_is_compiled_again_and_replaced() {
     start(&folder, SECRET);
     for (at, path) in files(&folder).iter().enumerate() {
         let mut bytes = fs::read(path).unwrap();
-        // The code of authentication, the first of the machine code, its middle, its end.
+        // The authentication code, and the start, middle and end of the machine code.
         let place = [3, 40, bytes.len() / 2, bytes.len() - 1][at];
         bytes[place] ^= 1;
         fs::write(path, bytes).unwrap();
@@ -55,7 +54,7 @@ fn a_changed_file_is_compiled_again_and_replaced() {
 fn machine_code_of_another_engine_component_or_host_is_not_loaded() {
     let folder = folder("foreign");
     start(&folder, SECRET);
-    // Another version or other settings of the engine have another name; a file under ours was renamed.
+    // Another engine version or configuration has another file name, so this file was renamed.
     for path in files(&folder) {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let (version, rest) = name.split_once('-').unwrap();
@@ -66,7 +65,7 @@ fn machine_code_of_another_engine_component_or_host_is_not_loaded() {
     let own: Vec<_> =
         files(&folder).into_iter().filter(|it| !it.to_str().unwrap().contains("0123456789abcdef")).collect();
     assert_eq!(own.len(), 4);
-    // One component's code under another's name.
+    // The code of one component under the name of another.
     fs::copy(&own[0], &own[1]).unwrap();
     assert_eq!(start(&folder, SECRET), (1, 3));
     assert_eq!(start(&folder, b"the secret of another host"), (4, 0));

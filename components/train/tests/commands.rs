@@ -125,7 +125,7 @@ fn cut_offs_follow_the_costs() {
         calm.lines().any(|line| line.starts_with("| cheapest") && line.contains(" 0.0000 (0.0000 to 0.0000) | yes")),
         "{calm}"
     );
-    // One for each level that is missed: the cuts in force are close to the best.
+    // A cost of one for each level of difference: the current cut-offs are close to the best.
     let even = table("even.csv", "severity,low,medium,high\nlow,0,1,2\nmedium,1,0,1\nhigh,2,1,0\n");
     let cut = |line: &str, column: usize| -> f64 {
         even.lines()
