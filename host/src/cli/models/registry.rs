@@ -85,6 +85,7 @@ fn shown_status(status: &HostStatus, version: &str) -> String {
         (state, epoch) => format!("; deployment {epoch} is {state}"),
     };
     let reason = state.detail().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let kind = kind.as_str();
     format!("{kind:15} serves {version}{}{reason}", deployment.replace("is failed", "failed"))
 }
 
