@@ -292,3 +292,15 @@ impl Pair {
         format!("settled: {fate:?}")
     }
 }
+
+#[test]
+fn a_seed_repeats_its_choices_and_they_spread() {
+    let draw = |seed| {
+        let chance = Chance::new(seed);
+        (0..100).map(|_| chance.fraction()).collect::<Vec<_>>()
+    };
+    assert_eq!(draw(1), draw(1));
+    assert_ne!(draw(1), draw(2));
+    let mean = draw(3).iter().sum::<f64>() / 100.0;
+    assert!((0.4..0.6).contains(&mean), "{mean}");
+}

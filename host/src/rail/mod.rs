@@ -3,7 +3,7 @@
 //! A rail accepts payments and reports their status; it moves no money. The courier takes its reports to the
 //! [`ledger`](crate::ledger), which does.
 
-pub mod calendar;
+mod calendar;
 pub mod courier;
 pub mod simulated;
 pub mod stp;
