@@ -21,7 +21,7 @@ use crate::domain::model::{Digest, ModelKind};
 use crate::gate::limits::COMPONENT_BYTES_MAX;
 use crate::gate::pushes::PushOutcome;
 use crate::gate::report::{Check, Outcome};
-use crate::http::auth::Operator;
+use crate::auth::Operator;
 use crate::http::error::Error;
 use crate::http::problem::FieldError;
 use crate::models::Embedded;

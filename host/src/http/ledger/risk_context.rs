@@ -10,7 +10,7 @@ use crate::domain::risk::Enforcement;
 use crate::enforcement::acknowledgment::Subject;
 use crate::enforcement::assessment::{AssessmentError, Assessor, Circumstances};
 use crate::enforcement::{Outcome, enforce};
-use crate::http::auth::User;
+use crate::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
 use crate::ledger::Risk;
