@@ -13,7 +13,7 @@ use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::{Digest, ModelKind};
 use crate::http::admin::versions::kind_of;
-use crate::http::auth::Operator;
+use crate::auth::Operator;
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Parameters};
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use crate::app::App;
 use crate::db::decisions;
 use crate::domain::model::ModelKind;
-use crate::http::auth::Operator;
+use crate::auth::Operator;
 use crate::http::error::Error;
 use crate::replay::{Outcome, Recording, Replayer};
 
