@@ -8,7 +8,7 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::cli::models::{deployment, examine, kind_of, report, shown};
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::Models;
 use crate::db::components::{self, Component, Registered};
