@@ -1,7 +1,8 @@
 //! Risk components keep the order of transfers that differ in one fact. Training counts ten times as
 //! many pairs natively, and writes the count into the card.
 
-use caudal::wasm::RiskScorer;
+use caudal::scoring::{Risk, Scorer};
+
 use caudal_model::risk::Weights;
 use caudal_train::random::Random;
 use caudal_train::risk::monotone::{Direction, pair};
@@ -16,7 +17,7 @@ const PAIRS: usize = 100_000;
 const BATCH: usize = 200;
 
 fn keeps_every_promise(artefact: &str, weights: &Weights<'_>, seed: u64) {
-    let scorer = RiskScorer::load(runtime(), &component(artefact)).unwrap();
+    let scorer = Scorer::<Risk>::load(runtime(), &component(artefact)).unwrap();
     for direction in Direction::ALL {
         let mut random = Random::new(seed, direction as u64);
         for _ in 0..PAIRS / BATCH {

@@ -6,7 +6,7 @@ use crate::domain::accessibility::{self, AgeRange, AppConfidence, Assessment, La
 use crate::domain::model::ModelKind;
 use crate::http::fields::Fields;
 use crate::scoring::kind::{Envelope, Kind, Scored};
-use crate::wasm::AccessibilityScorer;
+use crate::wasm::v1;
 
 /// The accessibility profile that suits a person.
 pub struct Accessibility;
@@ -17,7 +17,7 @@ impl Kind for Accessibility {
     type Request = Request;
     type Assessment = Assessment;
     type Response = AccessibilityJson;
-    type Scorer = AccessibilityScorer;
+    type World = v1::Accessibility;
 
     const COLUMNS: &'static [&'static str] = &[
         "user_id",

@@ -8,7 +8,7 @@ use crate::domain::nudge::{self, Assessment, NudgeType, Request};
 use crate::http::fields::Fields;
 use crate::scoring::kind::{Envelope, Kind, Scored};
 use crate::scoring::random::Random;
-use crate::wasm::NudgeScorer;
+use crate::wasm::v1;
 
 /// Longest name of a screen, as in analytics.
 const SCREEN_CHARS_MAX: usize = 64;
@@ -22,7 +22,7 @@ impl Kind for Nudge {
     type Request = Request;
     type Assessment = Assessment;
     type Response = NudgeJson;
-    type Scorer = NudgeScorer;
+    type World = v1::Nudge;
 
     const HAS_SESSION: bool = true;
     const COLUMNS: &'static [&'static str] = &[

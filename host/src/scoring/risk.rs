@@ -8,7 +8,7 @@ use crate::domain::risk::{self, Assessment, Level, Request};
 use crate::http::fields::Fields;
 use crate::scoring::kind::{Envelope, Kind, Scored, flag};
 use crate::scoring::random::Random;
-use crate::wasm::RiskScorer;
+use crate::wasm::v1;
 
 /// Last hour of a day.
 const HOUR_MAX: u8 = 23;
@@ -22,7 +22,7 @@ impl Kind for Risk {
     type Request = Request;
     type Assessment = Assessment;
     type Response = RiskJson;
-    type Scorer = RiskScorer;
+    type World = v1::Risk;
 
     const COLUMNS: &'static [&'static str] = &["user_id", "model_version", "risk_level", "risk_score", "risk_factors"];
     const CLASSES: &'static [&'static str] = Level::TEXTS;
