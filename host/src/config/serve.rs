@@ -105,7 +105,6 @@ impl ValueEnum for Enforcement {
     }
 }
 
-/// `caudal serve`
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Address of the ledger API
