@@ -69,6 +69,8 @@ pub enum Command {
     Score(Score),
     /// Rerun recorded decisions on the components that made them, and compare bit for bit
     Replay(Replay),
+    /// Print the OpenAPI document of a listener
+    Openapi(Openapi),
     /// Inspect, check, register, deploy and roll back models
     #[command(subcommand)]
     Models(Models),
@@ -118,6 +120,20 @@ pub struct Token {
     pub jwt: Jwt,
 }
 
+/// `caudal openapi`
+#[derive(Debug, Args)]
+pub struct Openapi {
+    /// The listener
+    pub listener: Listener,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Listener {
+    Ledger,
+    Assist,
+}
+
+/// `caudal postgres`
 #[derive(Debug, Args)]
 pub struct PostgresCommand {
     /// The command and its arguments

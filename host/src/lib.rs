@@ -2,7 +2,7 @@
 //!
 //! Read it in this order:
 //!
-//! - [`domain`]: the bank's nouns, pure.
+//! - [`schema`]: what goes over the wire, each field declared once; [`domain`]: the bank's nouns, pure.
 //! - [`ledger`]: the money core: decide purely, write with one statement that proves itself.
 //! - [`wasm`]: the fence around wasmtime; [`models`]: which component version serves.
 //! - [`rail`]: the way out of the bank for payments that settle later.
@@ -28,6 +28,7 @@ pub mod outbox;
 pub mod postgres;
 pub mod rail;
 pub(crate) mod replay;
+pub mod schema;
 pub mod scoring;
 mod serve;
 pub mod wasm;

@@ -8,6 +8,7 @@ mod gate;
 mod heads;
 mod limits;
 mod models;
+mod openapi;
 mod postgres;
 mod replay;
 mod score;
@@ -45,6 +46,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Postgres(command) => postgres::run(&cli.common, command).await,
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,
+            Command::Openapi(openapi) => openapi::run(&openapi),
             Command::Models(models) => models::run(&cli.common, &models).await,
             Command::Gate => gate::run(),
         }

@@ -18,9 +18,8 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 use crate::config::{ExplanationLanguage, Score};
 use crate::domain::accessibility::Language;
-use crate::http::fields::Fields;
-use crate::http::problem::FieldError;
 use crate::models::Embedded;
+use crate::schema::{FieldError, Fields};
 use crate::scoring::{Envelope, Kind, Scored, Scorer, Visitor, with_kind};
 use crate::wasm::{Runtime, ScoreError};
 use input::{Input, Row};

@@ -16,7 +16,7 @@ use crate::gate::promises;
 use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::timing;
-use crate::http::fields::Fields;
+use crate::schema::Fields;
 use crate::scoring::{Envelope, Kind, Scored, Scorer};
 
 /// Expectations that follow from the specification alone, whatever the model.
@@ -102,8 +102,8 @@ fn read<K: Kind>(text: &str) -> Result<Vec<ReadCase<'_, K>>, String> {
 }
 
 fn request_of<K: Kind>(case: &Case<'_>) -> Result<Envelope<K::Request>, String> {
-    let object = serde_json::from_str(case.request.get()).map_err(|error| unreadable(&case.name, error))?;
-    let mut fields = Fields::from_row(object);
+    let fields = Fields::from_row(case.request.get());
+    let mut fields = fields.map_err(|error| unreadable(&case.name, error))?;
     let envelope = Envelope::read::<K>(&mut fields, Language::Spanish);
     match fields.into_faults().first() {
         Some(fault) => Err(unreadable(&case.name, format!("{} {}", fault.field, fault.detail))),

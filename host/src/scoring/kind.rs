@@ -6,27 +6,27 @@ use serde::Serialize;
 
 use crate::domain::accessibility::Language;
 use crate::domain::model::{ModelKind, ModelVersion};
-use crate::http::fields::Fields;
+use crate::schema::{Fields, FromFields, Record};
 use crate::scoring::random::Random;
 use crate::wasm::{Component, ScorerWorld};
 
 /// Longest user or session identifier.
-const ID_CHARS_MAX: usize = 255;
+pub(super) const ID_CHARS_MAX: usize = 255;
 
 /// A kind of scorer. Serving, backtests, the gate, comparisons of versions and replay are generic over
 /// it; a new kind implements it in a file of its own and joins the list in [`crate::scoring`].
 pub trait Kind: Send + Sync + Sized + 'static {
     const KIND: ModelKind;
 
+    /// The body of a request in the HTTP API.
+    type Body: FromFields;
+    /// What of it a component gets.
     type Request: Clone + Debug + Send + Sync + 'static;
     type Assessment: Clone + Send + Sync + 'static;
     /// The answer in the HTTP API.
-    type Response: Serialize + Send + 'static;
+    type Response: Record + Serialize + Send + 'static;
     /// How components of this kind are called.
     type World: ScorerWorld<Request = Self::Request, Assessment = Self::Assessment> + 'static;
-
-    /// Whether the answer repeats a `session_id` beside the `user_id`.
-    const HAS_SESSION: bool = false;
 
     /// Columns of a backtest's CSV output.
     const COLUMNS: &'static [&'static str];
@@ -43,7 +43,7 @@ pub trait Kind: Send + Sync + Sized + 'static {
     const CASES: &'static str;
 
     /// Reads a request; faults are recorded in `fields`. An explanation is in `language`.
-    fn read(fields: &mut Fields, language: Language) -> Self::Request;
+    fn read(fields: &mut Fields, language: Language) -> Envelope<Self::Request>;
 
     fn response(envelope: Envelope<Self::Request>, scored: Scored<Self::Assessment>) -> Self::Response;
 
@@ -96,9 +96,7 @@ pub struct Envelope<R> {
 impl<R> Envelope<R> {
     /// Reads a request of kind `K`; faults are recorded in `fields`.
     pub(crate) fn read<K: Kind<Request = R>>(fields: &mut Fields, language: Language) -> Self {
-        let user_id = fields.optional_text("user_id", ID_CHARS_MAX);
-        let session_id = K::HAS_SESSION.then(|| fields.optional_text("session_id", ID_CHARS_MAX)).flatten();
-        Self { user_id, session_id, request: K::read(fields, language) }
+        K::read(fields, language)
     }
 }
 

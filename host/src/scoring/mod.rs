@@ -17,7 +17,7 @@ pub use kind::{Envelope, Kind, Scored, Scorer};
 pub use nudge::Nudge;
 pub use random::Random;
 pub use risk::Risk;
-pub(crate) use risk::{RiskJson, RiskRequestJson};
+pub(crate) use risk::{RiskAnswer, RiskRequest};
 pub(crate) use rules::{RulesRequest, RulesResponse};
 
 /// Code that runs for a kind known only at run time.

@@ -5,13 +5,13 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 
 use crate::app::App;
 use crate::domain::model::ModelKind;
 use crate::http::error::Error;
 use crate::http::pages::files::{BY_DIGEST, NAMED, answer, etag, is_known};
 use crate::models::publishing::published::File;
+use crate::schema::answer;
 use crate::wasm::WIT;
 
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
@@ -22,21 +22,27 @@ const ANY_ORIGIN: [(HeaderName, HeaderValue); 2] = [
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin")),
 ];
 
-#[derive(Serialize)]
-struct ActiveJson {
-    kind: &'static str,
-    model_version: String,
-    sha256: String,
-    wit: &'static str,
-    core: FileJson,
-    glue: FileJson,
+answer! {
+    /// The active model of a kind, in a form that a page runs.
+    pub(crate) struct ActiveJson as "ActiveModel" {
+        kind: ModelKind { example: "\"risk\"" },
+        model_version: String { example: "\"risk-2.0.0+8efe6cf7\"" },
+        /// Of the component.
+        sha256: String { example: "\"8efe6cf7...\"" },
+        /// The contract between a host and its components.
+        wit: &'static str { one_of: &[WIT], example: "\"caudal:scoring@1.0.0\"" },
+        core: FileJson,
+        glue: FileJson,
+    }
 }
 
-#[derive(Serialize)]
-struct FileJson {
-    sha256: String,
-    bytes: usize,
-    url: String,
+answer! {
+    /// A file to fetch.
+    pub(crate) struct FileJson as "ModelFile" {
+        sha256: String { example: "\"0a1b2c3d...\"" },
+        bytes: usize { example: "10240" },
+        url: String { example: "\"/models/core/0a1b2c3d....wasm\"" },
+    }
 }
 
 impl FileJson {
@@ -62,7 +68,7 @@ pub(crate) async fn active(
         return Ok((StatusCode::NOT_MODIFIED, ANY_ORIGIN, headers).into_response());
     }
     let body = ActiveJson {
-        kind: kind.as_str(),
+        kind,
         model_version: identity.version.to_string(),
         sha256: identity.digest.to_string(),
         wit: WIT,
