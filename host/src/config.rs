@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use ledger::{Events, Fund, LimitChange, UserLimits, Verify};
-pub use models::{Deploy, ExplanationLanguage, Models, Replay, RowFormat, Score, ScorerKind};
-pub use serve::{ClabePolicy, Limits, PublishedKind, Rail, RiskPolicy, Serve};
+pub use models::{Deploy, ExplanationLanguage, Models, Replay, RowFormat, Score};
+pub use serve::{ClabePolicy, Limits, Rail, Serve};
 
 /// A bank's transfer service with swappable models.
 #[derive(Debug, Parser)]

@@ -6,7 +6,7 @@ use crate::domain::risk::{self, Assessment, FACTOR_CODES, Level, Request};
 use crate::schema::{Fields, Flat, Shape, answer, record};
 use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored, flag};
 use crate::scoring::random::Random;
-use crate::wasm::RiskScorer;
+use crate::wasm::v1;
 
 /// How risky a transfer is.
 pub struct Risk;
@@ -18,7 +18,7 @@ impl Kind for Risk {
     type Request = Request;
     type Assessment = Assessment;
     type Response = RiskAnswer;
-    type Scorer = RiskScorer;
+    type World = v1::Risk;
 
     const COLUMNS: &'static [&'static str] = &["user_id", "model_version", "risk_level", "risk_score", "risk_factors"];
     const CLASSES: &'static [&'static str] = Level::TEXTS;

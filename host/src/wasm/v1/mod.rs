@@ -8,9 +8,9 @@ mod nudge;
 mod risk;
 mod rules;
 
-pub(super) use accessibility::Accessibility;
-pub(super) use nudge::Nudge;
-pub(super) use risk::Risk;
+pub(crate) use accessibility::Accessibility;
+pub(crate) use nudge::Nudge;
+pub(crate) use risk::Risk;
 pub(super) use rules::TransferRules;
 
 /// The WIT package.
