@@ -28,6 +28,9 @@ pub trait Kind: Send + Sync + Sized + 'static {
     /// A component of this kind.
     type Scorer: Scorer<Request = Self::Request, Assessment = Self::Assessment>;
 
+    /// Where one verdict ends and the next begins, by name.
+    const THRESHOLDS: &'static [(&'static str, f64)] = &[];
+
     /// Columns of a backtest's CSV output.
     const COLUMNS: &'static [&'static str];
 
