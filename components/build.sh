@@ -1,29 +1,34 @@
 #!/usr/bin/env bash
-# Builds the four components with the models in force, and the first risk model beside them.
+# Builds components.
 #
-#   target/components/{risk,nudge,accessibility,transfer-rules}.wasm
-#   target/components/risk-1.wasm
+#   components/build.sh                              the default models and risk-1, in target/components
+#   components/build.sh --fixtures                   also those of the tests, in target/components/fixtures
+#   components/build.sh --model KIND WEIGHTS OUTPUT  one scorer with weights of your own
+#   components/build.sh --crate FOLDER OUTPUT        a crate of your own, with the standard library if it needs it
 #
-# --fixtures builds the hostile ones of the tests as well, under target/components/fixtures.
-# --model KIND WEIGHTS OUTPUT builds one scorer with a weights file of your own instead of all that.
+# The first three kinds import nothing, and their memory starts as one 64 KiB page. The compiler is the
+# first of these that works:
+#   1. the active Rust toolchain, if it has the target wasm32-wasip2;
+#   2. the same after `rustup target add wasm32-wasip2`;
+#   3. Debian's rustc-web, which compiles the standard library from source.
+# Debian has no C library for wasm32-wasip2, on which `std` depends. So there, --crate builds for
+# wasm32-unknown-unknown, whose `std` needs none: time, files and the network are not available, as in the
+# host, which gives components an empty WASI.
 #
-# Each is a component without imports whose memory starts as one 64 KiB page. The target is
-# wasm32-wasip2, from the first of these that works:
-#   1. the active Rust toolchain, when it has the target;
-#   2. the same after `rustup target add`;
-#   3. Debian's rustc-web, which builds `core` and `alloc` from its own sources.
-# Nothing set here reaches any other build: this is a process of its own, with its own target folder.
+# The environment and the target folder are separate from those of other builds.
 set -euo pipefail
 
-readonly TARGET=wasm32-wasip2
+readonly TARGET=wasm32-wasip2 TARGET_WITHOUT_LIBC=wasm32-unknown-unknown
 readonly NAMES=(risk nudge accessibility transfer-rules)
-# Built from the same glue as `risk`, with the weights of components/risk/models/risk-1.
+# Built from the same crate as `risk`, with the weights in components/risk/models/risk-1.
 readonly BESIDE=(risk-1)
-# lld-22 is the wasm-ld of the same LLVM; a rustup toolchain has one too, which does as well.
+# lld-22 is the wasm-ld of the same LLVM; that of a rustup toolchain works too.
 readonly DEBIAN_PACKAGES=(rustc-web rust-web-src cargo-web lld-22)
-# A scorer uses a few hundred bytes of stack. 16 KiB leaves 48 KiB of the only page for data and heap.
+# Turns a module into a component. Part of a rustup toolchain; Debian has no package of it.
+readonly COMPONENT_LD=wasm-component-ld@0.5.31
+# A scorer uses a few hundred bytes of stack. 16 KiB leave 48 KiB of the only page for data and heap.
 readonly STACK_BYTES=16384
-# An unreachable network must not hold up a build that can go on without it.
+# An unreachable network must not delay a build that can do without it.
 readonly RUSTUP_TIMEOUT_SECONDS=60
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -37,26 +42,41 @@ say() { printf 'components: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 quietly() { "$@" >/dev/null 2>&1; }
 
-# --- What is asked for --------------------------------------------------------------------------
+# --- Arguments ----------------------------------------------------------------------------------
+
+# Ends the script unless the file $2 has weights for a scorer of the kind $1. The format is described in
+# components/model/src/weights.rs.
+check_weights() {
+    local kinds=('' risk nudge accessibility) kind
+    [[ -r $2 ]] || die "cannot read '$2'."
+    [[ $(head -c 8 "$2" | tr -d '\0') = CDLMODEL ]] || die "'$2' is not a weights file."
+    kind=$(od -An -tu2 -j10 -N2 "$2" | tr -d ' ')
+    [[ ${kinds[kind]-} = "$1" ]] || die "'$2' has weights for ${kinds[kind]-an unknown kind}, not for $1."
+}
 
 names=("${NAMES[@]}")
 inputs=("$root"/{Cargo.toml,Cargo.lock,.cargo,wit,components/{build.sh,model,guest}})
 stamp=$out/.built
-own=()
+mode=all
 case "${1-}" in
     '') ;;
     --model)
         [[ $# -eq 4 && $2 =~ ^(risk|nudge|accessibility)$ ]] ||
-            die "--model wants a kind (risk, nudge, accessibility), a weights file and a file to write."
-        [[ -r $3 ]] || die "there is no weights file '$3'."
-        own=("$2" "$(realpath "$3")" "$4")
+            die "usage: components/build.sh --model risk|nudge|accessibility WEIGHTS OUTPUT"
+        check_weights "$2" "$3"
+        mode=model
+        ;;
+    --crate)
+        [[ $# -eq 3 ]] || die "usage: components/build.sh --crate FOLDER OUTPUT"
+        [[ -f $2/Cargo.toml ]] || die "'$2' has no Cargo.toml."
+        mode=crate
         ;;
     --fixtures)
         names+=(hostile hostile-risk hostile-rules)
         inputs+=("$root"/tests/wasm/hostile{,-risk,-rules})
         stamp=$out/.built-with-fixtures
         ;;
-    *) die "unknown argument '$1': there are --fixtures and --model KIND WEIGHTS OUTPUT." ;;
+    *) die "unknown argument '$1'; the arguments are --fixtures, --model and --crate." ;;
 esac
 for name in "${NAMES[@]}"; do inputs+=("$root/components/$name"); done
 
@@ -67,8 +87,8 @@ artefact() {
     esac
 }
 
-# The stamp is as old as the start of the last build, so an edit made during a build is not missed.
-# Folders count as inputs too: deleting a file changes its folder.
+# The stamp has the time when the last build started, so an edit during a build is not missed. Folders are
+# inputs too, because deleting a file changes its folder.
 up_to_date() {
     local name
     [[ -e $stamp ]] || return 1
@@ -89,28 +109,30 @@ add_target() {
     RUSTUP_MAX_RETRIES=0 quietly timeout "$RUSTUP_TIMEOUT_SECONDS" rustup target add "$TARGET"
 }
 
-# Debian's plain rustc lives at the same path and may be far too old.
-has_debian() {
+# Debian's rustc package has the same path and may be far too old.
+has_debian_rust() {
     local minimum
     [[ -x /usr/bin/rustc && -x /usr/bin/cargo && -d $(debian_sysroot)/lib/rustlib/src/rust/library ]] || return 1
     minimum=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
-    printf '%s\n' "$minimum" "$(/usr/bin/rustc --version | cut -d' ' -f2)" | sort -V -C || return 1
-    quietly component_ld && quietly wasm_ld
+    printf '%s\n' "$minimum" "$(/usr/bin/rustc --version | cut -d' ' -f2)" | sort -V -C
 }
 
-# An earlier build went on with Debian's: do not make each later one wait for the network first.
-came_to_debian() { [[ -d $guests/ld ]] && has_debian; }
+has_debian() { has_debian_rust && quietly component_ld && quietly wasm_ld; }
+
+# An earlier build used Debian's compiler: do not wait for the network again.
+used_debian() { [[ -d $guests/ld ]] && has_debian; }
 
 debian_sysroot() { /usr/bin/rustc --print sysroot 2>/dev/null; }
 
-# Where the toolchain of the compiler $1 keeps its linkers.
+# The folder of the linkers that belong to the compiler $1.
 linkers_of() {
     printf '%s/lib/rustlib/%s/bin' "$("$1" --print sysroot 2>/dev/null)" \
         "$("$1" -vV 2>/dev/null | sed -n 's/^host: //p')"
 }
 
 component_ld() {
-    first_executable "$(linkers_of /usr/bin/rustc)/wasm-component-ld" "$(linkers_of rustc)/wasm-component-ld"
+    first_executable "$(linkers_of /usr/bin/rustc)/wasm-component-ld" "$(linkers_of rustc)/wasm-component-ld" \
+        "$guests/tools/bin/wasm-component-ld"
 }
 
 wasm_ld() {
@@ -129,17 +151,23 @@ first_executable() {
 }
 
 add_debian() {
-    [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null || return 1
-    say "installing ${DEBIAN_PACKAGES[*]}"
-    # The lists may be missing (a fresh image) or fine (off-line): only the install decides.
-    quietly apt-get update || true
-    DEBIAN_FRONTEND=noninteractive quietly apt-get install -y --no-install-recommends "${DEBIAN_PACKAGES[@]}"
+    if ! has_debian_rust || ! quietly wasm_ld; then
+        [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null || return 1
+        say "installing ${DEBIAN_PACKAGES[*]}"
+        # The package lists may be missing (a new image), or complete (offline): try to install either way.
+        quietly apt-get update || true
+        DEBIAN_FRONTEND=noninteractive quietly apt-get install -y --no-install-recommends "${DEBIAN_PACKAGES[@]}" ||
+            return 1
+    fi
+    if ! quietly component_ld; then
+        say "compiling $COMPONENT_LD, once: this takes minutes"
+        /usr/bin/cargo install --quiet --locked --root "$guests/tools" "$COMPONENT_LD"
+    fi
 }
 
-# Puts wasm-component-ld and the wasm-ld that it calls into the folder $1. As scripts, because
-# rustup's wasm-ld looks for lld beside itself.
+# Puts wasm-component-ld and the wasm-ld that it calls into the folder $1, as scripts, because rustup's
+# wasm-ld searches for lld in its own folder.
 collect_linkers() {
-    # A fresh folder: writing to a leftover link would write to what it points at.
     rm -rf "$1"
     mkdir -p "$1"
     printf '#!/bin/sh\nexec "%s" "$@"\n' "$(component_ld)" >"$1/wasm-component-ld"
@@ -149,7 +177,7 @@ collect_linkers() {
 
 # --- The build ----------------------------------------------------------------------------------
 
-# Flags, wrappers and profiles meant for another build must not change what the guests are.
+# Flags, wrappers and profiles for other builds must not affect this one.
 clean_environment() {
     local variable
     for variable in $(compgen -e); do
@@ -160,21 +188,23 @@ clean_environment() {
                 ;;
         esac
     done
-    # Empty, not unset: that also overrules a wrapper in a configuration file.
+    # Empty, not unset, to override a wrapper in a configuration file.
     export RUSTC_WRAPPER='' RUSTC_WORKSPACE_WRAPPER=''
 }
 
-# Chooses the toolchain; sets `cargo` and `options` for `compile`.
+# Sets `cargo`, `target` and `options`. With the argument `std`, crates may use the standard library.
 choose_toolchain() {
-    local flags=("-Clink-arg=-zstack-size=$STACK_BYTES") sources
+    local flags=() sources
+    [[ ${1-} = std ]] || flags+=("-Clink-arg=-zstack-size=$STACK_BYTES")
     cargo=cargo
+    target=$TARGET
     options=()
-    if has_target || { ! came_to_debian && add_target && has_target; }; then
+    if has_target || { ! used_debian && add_target && has_target; }; then
         say "building with $(rustc --version)"
         sources=$(rustc --print sysroot)/lib/rustlib/src/rust
     else
         has_debian || { add_debian && has_debian; } ||
-            die "this Rust has no $TARGET: run 'rustup target add $TARGET'" \
+            die "this Rust has no target $TARGET: run 'rustup target add $TARGET'" \
                 "or, as root, 'apt-get install ${DEBIAN_PACKAGES[*]}'."
         say "building with Debian's $(/usr/bin/rustc --version)"
         collect_linkers "$guests/ld"
@@ -182,22 +212,28 @@ choose_toolchain() {
         sources=$(debian_sysroot)/lib/rustlib/src/rust
         export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 PATH=$guests/ld:$PATH
         export CARGO_TARGET_WASM32_WASIP2_LINKER=wasm-component-ld
-        options+=(-Zbuild-std=core,alloc,panic_abort)
-        # There is no C library for this target, and the guests need none.
-        flags+=(-Clink-self-contained=no)
+        export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-component-ld
+        if [[ ${1-} = std ]]; then
+            target=$TARGET_WITHOUT_LIBC
+            options+=(-Zbuild-std=std,panic_abort)
+        else
+            options+=(-Zbuild-std=core,alloc,panic_abort)
+            # There is no C library for this target, and the guests need none.
+            flags+=(-Clink-self-contained=no)
+        fi
     fi
-    # Panic messages name files: keep this machine's folders out of the artefacts.
+    # Panic messages name files: keep this machine's folders out of the components.
     flags+=("--remap-path-prefix=$root=." "--remap-path-prefix=$sources=rust"
         "--remap-path-prefix=${CARGO_HOME:-${HOME-}/.cargo}=cargo")
     CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf '%s' "${flags[*]}")
     export CARGO_ENCODED_RUSTFLAGS
 }
 
-# Builds the crates of these names.
+# Builds the crates caudal-NAME.
 compile() {
     local name packages=()
     for name in "$@"; do packages+=(-p "caudal-$name"); done
-    (cd "$root" && "$cargo" build --quiet --locked --target "$TARGET" --profile guest \
+    (cd "$root" && "$cargo" build --quiet --locked --target "$target" --profile guest \
         --target-dir "$guests" "${options[@]}" "${packages[@]}") || die "cargo could not build the components; see above."
 }
 
@@ -207,20 +243,32 @@ compile_with() {
     (export "$variable=$2" && compile "$1")
 }
 
-# What `compile` made of a crate. Unchanged bytes keep their file, so that what embeds them is not rebuilt.
-publish() {
-    local built=$guests/$TARGET/guest/caudal_${1//-/_}.wasm
+# Builds the crate in the folder $1 and writes the component to $2.
+compile_crate() {
+    local messages built
+    messages=$(cd "$1" && "$cargo" build --quiet --release --target "$target" "${options[@]}" \
+        --message-format=json-render-diagnostics) || die "cargo could not build '$1'; see above."
+    built=$(sed -n 's/.*"filenames":\["\([^"]*\.wasm\)"\].*/\1/p' <<<"$messages" | tail -n 1)
+    [[ -n $built ]] || die "'$1' builds no .wasm file: its Cargo.toml needs '[lib]' with 'crate-type = [\"cdylib\"]'."
+    replace "$built" "$2"
+}
+
+# Copies $1 to $2. An unchanged file keeps its time, so that crates that embed it are not rebuilt.
+replace() {
     mkdir -p "$(dirname "$2")"
-    if ! cmp -s "$built" "$2"; then
-        cp "$built" "$2.new"
+    if ! cmp -s "$1" "$2"; then
+        cp "$1" "$2.new"
         mv "$2.new" "$2"
     fi
 }
 
+# Copies the component of the crate caudal-$1 to $2.
+publish() { replace "$guests/$target/guest/caudal_${1//-/_}.wasm" "$2"; }
+
 build() {
     local name
     choose_toolchain
-    # First, so that what is left in the target folder is the models in force.
+    # First, so that the default models remain in the target folder.
     for name in "${BESIDE[@]}"; do
         compile_with "${name%-*}" "$root/components/${name%-*}/models/$name/weights.bin"
         publish "${name%-*}" "$(artefact "$name")"
@@ -236,14 +284,23 @@ report() {
     done
 }
 
-if [[ ${#own[@]} -gt 0 ]]; then
-    clean_environment
-    choose_toolchain
-    compile_with "${own[0]}" "${own[1]}"
-    publish "${own[0]}" "${own[2]}"
-    printf '%s: %d bytes\n' "${own[2]}" "$(wc -c <"${own[2]}")"
-    exit
-fi
+case $mode in
+    model)
+        clean_environment
+        choose_toolchain
+        compile_with "$2" "$(realpath "$3")"
+        publish "$2" "$4"
+        printf '%s: %d bytes\n' "$4" "$(wc -c <"$4")"
+        exit
+        ;;
+    crate)
+        clean_environment
+        choose_toolchain std
+        compile_crate "$2" "$3"
+        printf '%s: %d bytes\n' "$3" "$(wc -c <"$3")"
+        exit
+        ;;
+esac
 
 if up_to_date; then
     say "components are up to date"

@@ -49,7 +49,6 @@ pub struct Common {
     pub log: String,
 }
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve the ledger API and the assistance API
@@ -106,7 +105,6 @@ pub struct Jwt {
     pub issuer: Option<String>,
 }
 
-/// `caudal token`
 #[derive(Debug, Args)]
 pub struct Token {
     /// User id, 1 to 255 characters
@@ -122,7 +120,6 @@ pub struct Token {
     pub jwt: Jwt,
 }
 
-/// `caudal openapi`
 #[derive(Debug, Args)]
 pub struct Openapi {
     /// The listener
@@ -135,7 +132,6 @@ pub enum Listener {
     Assist,
 }
 
-/// `caudal postgres`
 #[derive(Debug, Args)]
 pub struct PostgresCommand {
     /// The command and its arguments

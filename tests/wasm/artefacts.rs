@@ -1,4 +1,4 @@
-//! What the built files are, read from their bytes and not from what the build promises.
+//! Properties of the built components, read from their bytes.
 
 use std::env;
 
@@ -8,16 +8,15 @@ use wit_parser::{PackageId, Resolve, WorldId, WorldItem};
 
 use crate::built::{WORLDS, all, root};
 
-/// A scorer is fetched by browsers: well under a small picture.
+/// Browsers fetch scorers, so they are smaller than a small picture.
 const SIZE_BYTES_MAX: usize = 24 << 10;
 
-/// Custom sections that an artefact may have: who built it, and names for debuggers.
+/// Permitted custom sections: the toolchain, and names for debuggers.
 const CUSTOM_SECTIONS: [&str; 4] = ["component-name", "name", "producers", "target_features"];
 
-/// Where people's and build machines' files live. Debian and rustup name theirs `/rustc/...`.
+/// Folders of the build machine that must not occur. Debian and rustup use `/rustc/...`.
 const HOST_FOLDERS: [&str; 4] = ["/home/", "/Users/", "/tmp/", ".cargo/registry"];
 
-/// What matters of one artefact's sections.
 #[derive(Default)]
 struct Contents {
     imports: Vec<String>,
@@ -38,7 +37,7 @@ fn contents(bytes: &[u8]) -> Contents {
             }
             Payload::ComponentSection { .. } => depth += 1,
             Payload::End(_) => depth -= 1,
-            // Components inside only see what this one gives them.
+            // Nested components import only from this one.
             Payload::ComponentImportSection(imports) if depth == 0 => {
                 contents.imports.extend(imports.into_iter().map(|import| import.unwrap().name.name.to_owned()));
             }
@@ -62,7 +61,7 @@ fn wit() -> (Resolve, PackageId) {
     (resolve, package)
 }
 
-/// The names of a world's imports or exports, in order.
+/// Names of the imports or exports of a world, in order.
 fn names<'a>(
     resolve: &Resolve,
     items: impl IntoIterator<Item = (&'a wit_parser::WorldKey, &'a WorldItem)>,
@@ -97,13 +96,13 @@ fn each_artefact_has_exactly_its_own_world() {
     let (resolve, package) = wit();
     let world_id = |world: &str| -> WorldId { resolve.select_world(&[package], Some(world)).unwrap() };
     for (name, world, bytes) in all() {
-        let wanted = &resolve.worlds[world_id(world)];
+        let expected = &resolve.worlds[world_id(world)];
         let DecodedWasm::Component(found_resolve, found) = decode(&bytes).unwrap() else {
             panic!("{name} is a WIT package");
         };
         let found = &found_resolve.worlds[found];
         assert_eq!(names(&found_resolve, &found.imports), [""; 0], "{name} imports");
-        assert_eq!(names(&found_resolve, &found.exports), names(&resolve, &wanted.exports), "{name} exports");
+        assert_eq!(names(&found_resolve, &found.exports), names(&resolve, &expected.exports), "{name} exports");
         for (_, other) in WORLDS {
             let fits = targets(&resolve, world_id(other), &bytes);
             assert_eq!(fits.is_ok(), other == world, "{name} against {other}: {fits:?}");
@@ -130,8 +129,8 @@ fn no_artefact_tells_where_it_was_built() {
     let folders: Vec<_> = folders.collect();
     for (name, _, bytes) in all() {
         for folder in &folders {
-            let told = bytes.windows(folder.len()).any(|window| window == folder.as_bytes());
-            assert!(!told, "{name} contains the path {folder}");
+            let found = bytes.windows(folder.len()).any(|window| window == folder.as_bytes());
+            assert!(!found, "{name} contains the path {folder}");
         }
         for section in contents(&bytes).custom {
             assert!(CUSTOM_SECTIONS.contains(&section.as_str()), "{name} has the custom section {section}");

@@ -1,4 +1,4 @@
-//! The built components, and how tests call them. Not for building: that is `components/build.sh`.
+//! The components that `components/build.sh` has built.
 
 use std::error::Error;
 use std::fs;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use caudal::wasm::Runtime;
 
-/// The components of the host and the world of each.
+/// The components of the host, with their worlds.
 pub(crate) const WORLDS: [(&str, &str); 5] = [
     ("risk", "risk-scorer"),
     ("risk-1", "risk-scorer"),
@@ -26,7 +26,7 @@ pub(crate) fn component(name: &str) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|error| panic!("target/components/{name}.wasm: {error}; run `make components` first"))
 }
 
-/// A component of the tests' own.
+/// A component for tests.
 fn fixture(name: &str) -> Vec<u8> {
     fs::read(root().join("target/components/fixtures").join(name)).unwrap_or_else(|error| {
         panic!("target/components/fixtures/{name}: {error}; run `components/build.sh --fixtures` and `tests/wasm/fixtures/build.sh` first")
@@ -38,12 +38,12 @@ pub(crate) fn hostile() -> Vec<u8> {
     fixture("hostile.wasm")
 }
 
-/// The risk scorer that is written in JavaScript.
+/// The risk scorer in JavaScript.
 pub(crate) fn javascript() -> Vec<u8> {
     fixture("javascript.wasm")
 }
 
-/// The risk scorer that always misbehaves in one way.
+/// The risk scorer with a certain misbehaviour.
 pub(crate) fn hostile_risk(behaviour: &str) -> Vec<u8> {
     const PLACE: &[u8] = b"behaviour:";
     const WORD_BYTES: usize = 12;
@@ -53,20 +53,20 @@ pub(crate) fn hostile_risk(behaviour: &str) -> Vec<u8> {
     bytes
 }
 
-/// Every artefact with its name and world, the hostile one too.
+/// Every component with its name and world, including the hostile one.
 pub(crate) fn all() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let mut all: Vec<_> = WORLDS.map(|(name, world)| (name, world, component(name))).into();
     all.push(("hostile", "nudge-scorer", hostile()));
     all
 }
 
-/// One engine for all tests, as in a host.
+/// One engine for all tests.
 pub(crate) fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| Runtime::new().unwrap())
 }
 
-/// An error and its causes, as a person reads them.
+/// An error with its causes.
 pub(crate) fn told(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

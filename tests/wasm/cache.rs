@@ -1,4 +1,4 @@
-//! What was compiled is kept, and only what is proven to be ours is loaded.
+//! Machine code is cached, and only authenticated files are loaded.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use caudal::wasm::{Cache, Runtime};
 
 const SECRET: &[u8] = b"the secret of a host";
 
-/// A folder of its own, empty.
+/// An empty folder.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cache-{name}"));
     let _ = fs::remove_dir_all(&folder);
     folder
 }
 
-/// Starts as a host does: all four components; how many were compiled, and how many were kept.
+/// Starts as a host does, with all four components: how many were compiled, and how many came from the cache.
 fn start(folder: &Path, secret: &[u8]) -> (u64, u64) {
     let runtime = Runtime::new().unwrap().with_cache(Cache::open(folder, secret).unwrap());
     Registry::embedded(&runtime).unwrap();
@@ -42,7 +42,7 @@ fn a_changed_file_is_compiled_again_and_replaced() {
     start(&folder, SECRET);
     for (at, path) in files(&folder).iter().enumerate() {
         let mut bytes = fs::read(path).unwrap();
-        // The code of authentication, the first of the machine code, its middle, its end.
+        // In the authentication code, then at the start, middle and end of the machine code.
         let place = [3, 40, bytes.len() / 2, bytes.len() - 1][at];
         bytes[place] ^= 1;
         fs::write(path, bytes).unwrap();

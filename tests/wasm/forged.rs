@@ -1,14 +1,14 @@
-//! Components that nobody's toolchain makes: the real nudge scorer with sections appended to it, so
-//! that each is refused for what was added and for nothing else.
+//! Components that no toolchain builds: the real nudge scorer with sections appended to it, so that each is
+//! refused for the addition alone.
 
 use wasmparser::Validator;
 
 use crate::built::component;
 
-/// What goes before every core module.
+/// Header of a core module.
 const MODULE_HEADER: &[u8] = b"\0asm\x01\0\0\0";
 
-/// Ids of a core module's sections.
+/// Section ids of a core module.
 mod core {
     pub(super) const TYPE: u8 = 1;
     pub(super) const FUNCTION: u8 = 3;
@@ -19,7 +19,7 @@ mod core {
     pub(super) const DATA: u8 = 11;
 }
 
-/// Ids of a component's sections.
+/// Section ids of a component.
 mod outer {
     pub(super) const CUSTOM: u8 = 0;
     pub(super) const CORE_MODULE: u8 = 1;
@@ -28,9 +28,9 @@ mod outer {
     pub(super) const IMPORT: u8 = 10;
 }
 
-/// Describes itself as this kind and version, both as long as the real ones.
+/// With another kind and version, each as long as the real one.
 pub(crate) fn that_describes_itself_as(kind: &str, version: &str) -> Vec<u8> {
-    // The kind stands before the weights file, whose texts come after a header of 18 bytes.
+    // The kind comes before the weights file, whose texts follow a header of 18 bytes.
     const REAL: (&[u8], usize, &[u8]) = (b"nudgeCDLMODEL", 18, b"1.0.0");
     let (head, header, real_version) = REAL;
     assert_eq!((kind.len(), version.len()), ("nudge".len(), real_version.len()));
@@ -44,7 +44,7 @@ pub(crate) fn that_describes_itself_as(kind: &str, version: &str) -> Vec<u8> {
     bytes
 }
 
-/// Exports the interfaces of another version of the WIT package, of as many characters.
+/// With the interfaces of another version of the WIT package, as long as the real one.
 pub(crate) fn of_wit_version(version: &str) -> Vec<u8> {
     const REAL: &[u8] = b"@1.0.0";
     assert_eq!(version.len(), "1.0.0".len());
@@ -57,7 +57,7 @@ pub(crate) fn of_wit_version(version: &str) -> Vec<u8> {
     bytes
 }
 
-/// Asks for a function `now` of no parameters.
+/// Imports a function `now` without parameters.
 pub(crate) fn with_an_import() -> Vec<u8> {
     let mut bytes = component("nudge");
     let types = Validator::new().validate_all(&bytes).unwrap();
@@ -87,13 +87,13 @@ pub(crate) fn with_other_types() -> Vec<u8> {
     wat::parse_str(OTHER).unwrap()
 }
 
-/// The same with so many bytes of nothing behind it, in a section that nobody reads.
+/// With a custom section of that many bytes appended.
 pub(crate) fn padded(mut bytes: Vec<u8>, by: usize) -> Vec<u8> {
     bytes.extend(section(outer::CUSTOM, &[&[1, b'x'], &vec![0; by]]));
     bytes
 }
 
-/// Has one more module, instantiated `instances` times: the module consists of these sections.
+/// With another module that has these sections, instantiated `instances` times.
 fn with_a_module(sections: &[Vec<u8>], instances: usize) -> Vec<u8> {
     let mut bytes = component("nudge");
     let modules = Validator::new().validate_all(&bytes).unwrap().as_ref().module_count() as usize;
@@ -104,9 +104,9 @@ fn with_a_module(sections: &[Vec<u8>], instances: usize) -> Vec<u8> {
     bytes
 }
 
-/// Runs this code when it is instantiated.
+/// With a module that runs this code when it is instantiated.
 fn with_a_start(code: &[u8]) -> Vec<u8> {
-    // No locals before the code, `end` after it.
+    // No locals, the code, `end`.
     let body = [&[0][..], code, &[0x0b]].concat();
     let sections = [
         section(core::TYPE, &[&[1, 0x60, 0, 0]]),
@@ -127,8 +127,8 @@ pub(crate) fn that_loops_at_the_start() -> Vec<u8> {
     with_a_start(&[0x03, 0x40, 0x0c, 0x00, 0x0b])
 }
 
-/// Is small, and takes gigabytes to compile: loops in loops, around code that changes many locals, so
-/// that each loop has to carry every local.
+/// Small, but takes gigabytes to compile: nested loops around code that changes many locals, so that each
+/// loop has to carry every local.
 pub(crate) fn that_blows_the_compiler_up() -> Vec<u8> {
     const LOCALS: usize = 8_000;
     const LOOPS: usize = 2_000;
@@ -137,7 +137,7 @@ pub(crate) fn that_blows_the_compiler_up() -> Vec<u8> {
     let mut body = [&[1][..], &leb(LOCALS), &[0x7e]].concat();
     body.extend([0x03, 0x40].repeat(LOOPS));
     for local in 0..LOCALS {
-        // The next local plus one.
+        // Increment the next local.
         body.extend([&[0x20][..], &leb((local + 1) % LOCALS), &[0x42, 0x01, 0x7c, 0x21], &leb(local)].concat());
     }
     body.extend(END_OF_LOOP.repeat(LOOPS));
@@ -150,11 +150,11 @@ pub(crate) fn that_blows_the_compiler_up() -> Vec<u8> {
     with_a_module(&sections, 1)
 }
 
-/// Has so many modules more that nothing instantiates, each with a byte at the start of its memory and one
-/// 8 MiB behind it, so that the first image of each memory has as many bytes.
+/// With `modules` more modules, not instantiated, each with one byte at the start of its memory and one at
+/// 8 MiB, so that the initial image of each memory has 8 MiB.
 pub(crate) fn with_large_images(modules: usize) -> Vec<u8> {
     let places = [0, 8 << 20];
-    // i32.const place, end, one byte.
+    // i32.const offset, end, one byte.
     let data: Vec<_> = places.iter().map(|&at| [&[0, 0x41][..], &leb_signed(at), &[0x0b, 1, b'x']].concat()).collect();
     let sections =
         [section(core::MEMORY, &[&[1, 0], &leb(200)]), section(core::DATA, &[&leb(data.len()), &data.concat()])];
@@ -164,23 +164,23 @@ pub(crate) fn with_large_images(modules: usize) -> Vec<u8> {
     bytes
 }
 
-/// Has a second memory, of so many pages.
+/// With a second memory of this many pages.
 pub(crate) fn with_a_memory(pages: usize) -> Vec<u8> {
     with_a_module(&[section(core::MEMORY, &[&[1, 0], &leb(pages)])], 1)
 }
 
-/// Has tables of so many function references each.
+/// With tables of this many function references each.
 pub(crate) fn with_tables(tables: usize, elements: usize) -> Vec<u8> {
     let table = [&[0x70, 0][..], &leb(elements)].concat();
     with_a_module(&[section(core::TABLE, &[&leb(tables), &table.repeat(tables)])], 1)
 }
 
-/// Has so many instances more of a module with one small table.
+/// With this many more instances of a module with one small table.
 pub(crate) fn with_instances_of_a_table(instances: usize) -> Vec<u8> {
     with_a_module(&[section(core::TABLE, &[&leb(1), &[0x70, 0], &leb(1)])], instances)
 }
 
-/// Has so many instances of an empty module more.
+/// With this many more instances of an empty module.
 pub(crate) fn with_instances(instances: usize) -> Vec<u8> {
     with_a_module(&[], instances)
 }
@@ -190,7 +190,7 @@ fn section(id: u8, parts: &[&[u8]]) -> Vec<u8> {
     [&[id][..], &leb(content.len()), &content].concat()
 }
 
-/// A number as WebAssembly writes it: seven bits a byte, the lowest first.
+/// A number in unsigned LEB128.
 fn leb(number: usize) -> Vec<u8> {
     let mut rest = number;
     let mut bytes = Vec::new();
@@ -205,7 +205,7 @@ fn leb(number: usize) -> Vec<u8> {
     }
 }
 
-/// The same for a number that may be negative: here it never is, which one bit more says.
+/// A non-negative number in signed LEB128.
 fn leb_signed(number: usize) -> Vec<u8> {
     let mut bytes = leb(number);
     if let Some(last) = bytes.last_mut().filter(|last| **last & 0x40 != 0) {

@@ -1,5 +1,5 @@
-//! The golden cases that training wrote: the same bits from native code and from each component, one
-//! by one and in a batch. `tests/api` sends the same files over HTTP.
+//! The golden cases from training: the same bits from native code and from each component, one by one and
+//! in a batch. `tests/api` sends the same files over HTTP.
 
 use caudal::domain::{accessibility as a11y, nudge, profile, risk};
 use caudal::wasm::{AccessibilityScorer, NudgeScorer, RiskScorer};
@@ -12,10 +12,9 @@ use serde::de::DeserializeOwned;
 use crate::built::{component, root, runtime};
 use crate::models::{ACCESSIBILITY_1, NUDGE_1, RISK_1, RISK_2};
 
-/// Fewest cases of a file.
+/// Minimum number of cases in a file.
 const CASES_MIN: usize = 300;
 
-/// The cases of a file, read as JSON text.
 fn cases<R: DeserializeOwned, E: DeserializeOwned>(model: &str) -> Vec<Case<R, E>> {
     let path = root().join("tests/golden").join(model).with_extension("ndjson");
     let text = std::fs::read_to_string(path).unwrap();
@@ -51,7 +50,7 @@ fn risk_models_answer_their_golden_cases_bit_for_bit() {
     }
 }
 
-/// Facts as the host knows them.
+/// The host's type of a request.
 pub(crate) fn risk_request(facts: &native::risk::Request) -> risk::Request {
     risk::Request {
         amount: facts.amount,

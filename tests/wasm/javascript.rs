@@ -1,5 +1,5 @@
-//! A risk model that somebody wrote in JavaScript and compiled with the ecosystem's own tool: it imports WASI,
-//! gets an empty one, and answers as a model should.
+//! A risk model in JavaScript, compiled with the ecosystem's own tool: it imports WASI, gets an empty one, and
+//! answers correctly.
 
 use std::path::Path;
 use std::time::Instant;
@@ -51,7 +51,7 @@ async fn it_scores_the_same_bits_each_time_also_from_the_cache_and_beside_an_asy
     assert_eq!(cold.counts(), (1, 0));
     assert_eq!(scorer.identity().class, PolicyClass::DenyAll);
 
-    // This thread drives an async runtime, on which what implements WASI must not block.
+    // This thread runs an async runtime, which the implementation of WASI must not block.
     let usual = scorer.assess(&request(400.0)).unwrap();
     let unusual = scorer.assess(&request(9000.0)).unwrap();
     assert!(unusual.score > usual.score);

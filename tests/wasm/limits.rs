@@ -1,6 +1,5 @@
-//! What a hostile component can do: nothing to anybody else.
-//!
-//! Each limit of `host/src/wasm/engine.rs` is met once, and the same scorer answers afterwards.
+//! A hostile component cannot affect others. Each limit of `host/src/wasm/limits.rs` is reached once, and the same
+//! scorer answers afterwards.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -12,16 +11,16 @@ use caudal::wasm::{NudgeScorer, Runtime, ScoreError};
 
 use crate::built::{hostile, runtime, told};
 
-/// A deadline of 10 ms that passes on a machine busy with other tests.
+/// Upper bound for a deadline of 10 ms on a machine that is busy with other tests.
 const SOON: Duration = Duration::from_secs(2);
 
-/// Bytes that one instance may have.
+/// Bytes of memory of one instance.
 const MEMORY_BYTES_MAX: u64 = 16 << 20;
 
-/// Bytes of a page, by which memory grows.
+/// Bytes of a page, the unit in which memory grows.
 const PAGE_BYTES: u64 = 64 << 10;
 
-/// More than the pool has slots, so a slot that a failure kept would be missed.
+/// More than the slots of the pool, so that a leaked slot is detected.
 const MORE_THAN_SLOTS: usize = 200;
 
 fn scorer() -> &'static NudgeScorer {
@@ -29,7 +28,7 @@ fn scorer() -> &'static NudgeScorer {
     SCORER.get_or_init(|| NudgeScorer::load(runtime(), &hostile()).unwrap())
 }
 
-/// Asks for the behaviour that `screen` names.
+/// Triggers the behaviour that `screen` names.
 fn ask(screen: &str) -> Result<Assessment, ScoreError> {
     ask_of(scorer(), screen)
 }
@@ -50,7 +49,7 @@ fn assert_answers() {
     assert_eq!(ask("login").unwrap().difficulty_score, 0.1);
 }
 
-/// How a misbehaviour other than a loop ends, also told with its causes.
+/// The error of a misbehaviour other than a loop, and its text with causes.
 #[track_caller]
 fn failure(screen: &str) -> (ScoreError, String) {
     let error = ask(screen).unwrap_err();

@@ -1,4 +1,4 @@
-//! The models that the built components carry, for native code: the same weights files.
+//! The weights of the built components, for native code.
 
 use caudal_model::{accessibility, nudge, risk};
 

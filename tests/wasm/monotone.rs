@@ -1,5 +1,5 @@
-//! Risk components keep the order of transfers that differ in one fact. Training counts ten times as
-//! many pairs natively, and writes the count into the card.
+//! Risk components are monotone: the order of transfers that differ in one fact. Training compares ten times as
+//! many pairs natively for the card.
 
 use caudal::wasm::RiskScorer;
 use caudal_model::risk::Weights;
@@ -10,12 +10,12 @@ use crate::built::{component, runtime};
 use crate::golden::risk_request;
 use crate::models::{RISK_1, RISK_2};
 
-/// Pairs for each promise.
+/// Pairs for each guarantee.
 const PAIRS: usize = 100_000;
 /// Pairs in one instance.
 const BATCH: usize = 200;
 
-fn keeps_every_promise(artefact: &str, weights: &Weights<'_>, seed: u64) {
+fn satisfies_every_guarantee(artefact: &str, weights: &Weights<'_>, seed: u64) {
     let scorer = RiskScorer::load(runtime(), &component(artefact)).unwrap();
     for direction in Direction::ALL {
         let mut random = Random::new(seed, direction as u64);
@@ -33,11 +33,11 @@ fn keeps_every_promise(artefact: &str, weights: &Weights<'_>, seed: u64) {
 }
 
 #[test]
-fn risk_2_keeps_the_order_of_every_pair() {
-    keeps_every_promise("risk", &RISK_2, 2);
+fn risk_2_is_monotone() {
+    satisfies_every_guarantee("risk", &RISK_2, 2);
 }
 
 #[test]
-fn risk_1_keeps_the_order_of_every_pair() {
-    keeps_every_promise("risk-1", &RISK_1, 1);
+fn risk_1_is_monotone() {
+    satisfies_every_guarantee("risk-1", &RISK_1, 1);
 }

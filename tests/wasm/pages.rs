@@ -1,5 +1,5 @@
-//! A decision fits the one page of memory that its instance starts with. Growing would work, and
-//! would cost every decision the clearing of more than a page.
+//! A decision fits in the one page of memory with which its instance starts. Growing works, but every
+//! decision would have to clear more than a page.
 
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Config, Engine, ResourceLimiter, Store};
@@ -16,10 +16,9 @@ mod accessibility {
     wasmtime::component::bindgen!({ path: "../wit", world: "accessibility-scorer" });
 }
 
-/// Bytes of a page of WebAssembly.
 const PAGE: usize = 64 << 10;
 
-/// The most memory that an instance asked for.
+/// Maximum memory of an instance.
 struct Peak(usize);
 
 impl ResourceLimiter for Peak {
@@ -33,7 +32,7 @@ impl ResourceLimiter for Peak {
     }
 }
 
-/// The most memory that a call takes in an instance of its own.
+/// Maximum memory of a call in its own instance.
 fn peak<T>(name: &str, call: impl Fn(&mut Store<Peak>, &Component, &Linker<Peak>) -> T) -> (usize, T) {
     let engine = Engine::new(&Config::new()).unwrap();
     let component = Component::from_binary(&engine, &component(name)).unwrap();
@@ -66,7 +65,7 @@ fn a_transfer_with_every_factor_fits_one_page() {
         assert_eq!(answer.factors.len(), 6);
         assert_eq!(bytes, PAGE, "{name}");
     }
-    // Rows of a batch stay in memory until its end: this is what growing is for.
+    // The rows of a batch stay in memory until its end, so memory has to grow.
     let (bytes, answers) = peak("risk", |store, component, linker| {
         let scorer = risk::RiskScorer::instantiate(&mut *store, component, linker).unwrap();
         scorer.caudal_scoring_risk().call_assess_batch(store, &vec![request; 256]).unwrap()
@@ -79,7 +78,7 @@ fn a_transfer_with_every_factor_fits_one_page() {
 fn a_visit_to_the_longest_screen_fits_one_page() {
     use nudge::exports::caudal::scoring::nudge::Request;
     let request = Request {
-        // 64 characters of four bytes each, the most that the API takes.
+        // 64 characters of four bytes each, the maximum of the API.
         screen: "🦀".repeat(64),
         num_validation_errors: u32::MAX,
         time_on_screen_seconds: u32::MAX,

@@ -1,5 +1,5 @@
 //! Native `caudal_model` and the same code in wasmtime give the same bits, contributions, codes and
-//! sentences, for valid requests and for refused ones, alone and in a batch.
+//! sentences, for valid and for rejected requests, one by one and in a batch.
 
 mod requests;
 
@@ -19,7 +19,7 @@ use crate::models::{ACCESSIBILITY_1, NUDGE_1, RISK_2};
 const CASES: u32 = 1024;
 
 fn config() -> ProptestConfig {
-    // A failing input belongs into a test of its own, not into a file beside this one.
+    // A failing input belongs in a test of its own, not in a file.
     ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() }
 }
 
@@ -28,40 +28,40 @@ fn registry() -> &'static Registry {
     REGISTRY.get_or_init(|| Registry::embedded(runtime()).unwrap())
 }
 
-/// An answer in a form where equality is equality of bits.
+/// An answer whose equality is that of its bits.
 #[derive(Debug, PartialEq)]
-enum Told<T> {
+enum Outcome<T> {
     Answer(T),
     Refusal { field: String, code: String },
 }
 
-/// What the component said; anything but an answer or a refusal is a failure of the component.
-fn by_component<A, T>(answer: Result<A, ScoreError>, told: impl FnOnce(A) -> T) -> Told<T> {
+/// Panics on anything but an answer or a rejection: that would be a failure of the component.
+fn by_component<A, T>(answer: Result<A, ScoreError>, bits: impl FnOnce(A) -> T) -> Outcome<T> {
     match answer {
-        Ok(answer) => Told::Answer(told(answer)),
-        Err(ScoreError::Refused { field, code }) => Told::Refusal { field, code },
+        Ok(answer) => Outcome::Answer(bits(answer)),
+        Err(ScoreError::Refused { field, code }) => Outcome::Refusal { field, code },
         Err(error) => panic!("{error:?}"),
     }
 }
 
-fn by_native<A, T>(answer: Result<A, native::Invalid>, told: impl FnOnce(A) -> T) -> Told<T> {
+fn by_native<A, T>(answer: Result<A, native::Invalid>, bits: impl FnOnce(A) -> T) -> Outcome<T> {
     match answer {
-        Ok(answer) => Told::Answer(told(answer)),
-        Err(invalid) => Told::Refusal { field: invalid.field.into(), code: invalid.code.into() },
+        Ok(answer) => Outcome::Answer(bits(answer)),
+        Err(invalid) => Outcome::Refusal { field: invalid.field.into(), code: invalid.code.into() },
     }
 }
 
 /// A level, score bits, base bits, contributions with their bits, factors.
 type RiskBits = (String, u64, u64, Vec<(String, u64)>, Vec<String>);
 
-fn risk_by_component(request: &risk::Request) -> Told<RiskBits> {
+fn risk_by_component(request: &risk::Request) -> Outcome<RiskBits> {
     by_component(registry().route::<Risk>().unwrap().champion.scorer.assess(request), |answer| {
         let contributions = answer.contributions.into_iter().map(|it| (it.feature, it.weight.to_bits())).collect();
         (answer.level.to_string(), answer.score.to_bits(), answer.base.to_bits(), contributions, answer.factors)
     })
 }
 
-fn risk_by_native(request: &risk::Request) -> Told<RiskBits> {
+fn risk_by_native(request: &risk::Request) -> Outcome<RiskBits> {
     by_native(native::risk::assess(&RISK_2, &requests::native_risk(request)), |answer| {
         let level = match answer.level {
             native::risk::Level::Low => "low",
@@ -77,13 +77,13 @@ fn risk_by_native(request: &risk::Request) -> Told<RiskBits> {
 /// Whether help is needed, score bits, nudge type, reason.
 type NudgeBits = (bool, u64, String, String);
 
-fn nudge_by_component(request: &nudge::Request) -> Told<NudgeBits> {
+fn nudge_by_component(request: &nudge::Request) -> Outcome<NudgeBits> {
     by_component(registry().route::<Nudge>().unwrap().champion.scorer.assess(request), |answer| {
         (answer.needs_help, answer.difficulty_score.to_bits(), answer.nudge_type.to_string(), answer.reason)
     })
 }
 
-fn nudge_by_native(request: &nudge::Request) -> Told<NudgeBits> {
+fn nudge_by_native(request: &nudge::Request) -> Outcome<NudgeBits> {
     by_native(native::nudge::assess(&NUDGE_1, &requests::native_nudge(request)), |answer| {
         let nudge_type = match answer.band.nudge {
             native::nudge::Nudge::Assist => "assist",
@@ -152,9 +152,9 @@ proptest! {
         let together = scorer.assess_batch(&requests).unwrap();
         prop_assert_eq!(together.len(), requests.len());
         for (request, answer) in requests.iter().zip(together) {
-            let told = by_component(answer, |answer| answer.score.to_bits());
+            let together = by_component(answer, |answer| answer.score.to_bits());
             let alone = by_native(native::risk::assess(&RISK_2, &requests::native_risk(request)), |it| it.score.to_bits());
-            prop_assert_eq!(told, alone, "{:?}", request);
+            prop_assert_eq!(together, alone, "{:?}", request);
         }
     }
 

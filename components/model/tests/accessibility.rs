@@ -1,4 +1,4 @@
-//! Accessibility: the specification's guidance by hand, confidence, and what is never said.
+//! Accessibility: examples from the specification, confidence, and what explanations never mention.
 
 use caudal_model::accessibility::{
     self as recommender, AgeRange, AppConfidence, Assessment, Language, NudgingLevel, Request, SUGGESTION_BELOW, Theme,
@@ -13,7 +13,7 @@ fn assess(request: &Request) -> Assessment {
     recommender::assess(&WEIGHTS, request)
 }
 
-/// A young, confident person without any need, whose use went well.
+/// A young, confident person without needs or difficulties.
 fn at_ease() -> Request {
     Request {
         can_read_small_text: true,
@@ -159,7 +159,7 @@ fn any_person() -> impl Strategy<Value = Request> {
     )
 }
 
-/// Whether a profile follows the answers: no sign or age overrules one that asks for something.
+/// Whether a profile follows the answers: age and signs never overrule an answer that states a need.
 fn follows_answers(request: &Request, profile: &Assessment) -> bool {
     match (request.uses_screen_reader, request.can_read_small_text) {
         (true, _) => profile.theme == VOICE,

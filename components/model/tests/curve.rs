@@ -3,7 +3,7 @@
 use caudal_model::curve::{ln_from_one, sigmoid};
 use proptest::prelude::*;
 
-/// Numbers whose neighbours are looked at around each point.
+/// Neighbouring numbers that are tested on each side of a point.
 const NEIGHBOURS: u64 = 64;
 
 fn next(x: f64) -> f64 {

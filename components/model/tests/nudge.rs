@@ -1,4 +1,4 @@
-//! Nudges: the required bands by hand, the exact edges, and monotonicity.
+//! Nudges: examples of each band, exact thresholds, and monotonicity.
 
 use caudal_model::nudge::{Assessment, Nudge, Request, Weights, band};
 use caudal_model::{Invalid, nudge};

@@ -1,4 +1,4 @@
-//! Risk: the specification's conditions by hand, and what holds for every verdict.
+//! Risk: examples of the specification's factors, and properties of every verdict.
 
 use caudal_model::risk::features::{COUNT, FEATURES};
 use caudal_model::risk::{Assessment, HIGH_FROM, Level, MEDIUM_FROM, Request, Weights, assess};
@@ -14,7 +14,7 @@ const DEVICE: &str = "NEW_DEVICE";
 const LOCATION: &str = "LOCATION_CHANGED";
 const HISTORY: &str = "LOW_HISTORY";
 
-/// A transfer with nothing unusual about it.
+/// An unremarkable transfer.
 fn familiar() -> Request {
     Request {
         amount: 500.0,
@@ -97,7 +97,7 @@ fn factors_follow_the_table_and_its_order() {
     );
 }
 
-/// Nothing sent to this recipient yet.
+/// No transfer to this beneficiary yet.
 fn first(request: Request) -> Request {
     Request { num_transactions_to_beneficiary: 0, ..request }
 }
@@ -229,7 +229,7 @@ proptest! {
         let names: Vec<_> = verdict.contributions.iter().map(|part| part.feature).collect();
         prop_assert_eq!(names, FEATURES.map(|feature| feature.name).to_vec(), "risk-2 uses every feature");
         prop_assert!(verdict.contributions.iter().all(|part| part.weight.is_finite()));
-        // Zero has no sign that a JSON writer could lose.
+        // No negative zero, whose sign a JSON writer could drop.
         prop_assert!(verdict.contributions.iter().all(|part| part.weight.to_bits() != (-0.0_f64).to_bits()));
     }
 
@@ -238,7 +238,7 @@ proptest! {
         let verdict = assessed(&request);
         let predictor = verdict.contributions.iter().fold(verdict.base, |sum, part| sum + part.weight);
         prop_assert_eq!(predictor.to_bits(), verdict.predictor().to_bits());
-        // A model whose base is that predictor and whose features count nothing.
+        // A model with that predictor as its base and without features.
         let bare = Weights { base: predictor, coefficients: [None; COUNT], ..RISK_2 };
         let again = assess(&bare, &request).expect("the facts are in range");
         prop_assert_eq!(again.score.to_bits(), verdict.score.to_bits());

@@ -1,7 +1,6 @@
-//! Risk moves where a person would expect it to, to the last bit: one fact changes, all else equal.
+//! Risk scores are monotone in each fact, to the last bit.
 //!
-//! The second value of a pair is as often a neighbour of the first or the edge of a condition as it
-//! is any number, because order breaks at edges first.
+//! Half of the pairs differ by a neighbouring value or by a threshold, where a violation is most likely.
 
 use caudal_model::risk::{Request, assess};
 use proptest::prelude::*;
@@ -28,7 +27,7 @@ fn next(money: f64) -> f64 {
     if money < f64::MAX { f64::from_bits(money.to_bits() + 1) } else { money }
 }
 
-/// Where the model's conditions on the amount change, given the history of `r`.
+/// Thresholds for the amount, given the history of `r`.
 fn edges(r: &Request) -> [f64; 5] {
     let average = r.avg_transaction_amount;
     [

@@ -1,9 +1,9 @@
-//! Transfer rules: each violation by hand, their order, and what no policy may do.
+//! Transfer rules: an example of each violation, their order, and what no policy may accept.
 
 use caudal_model::rules::{Facts, Verdict, Violation, decide, transition};
 use proptest::prelude::*;
 
-/// A transfer of 100.00 that breaks no rule.
+/// A transfer of 100.00 that violates no rule.
 fn fine() -> Facts<'static> {
     Facts {
         amount: 10_000,

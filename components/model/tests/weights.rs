@@ -1,5 +1,5 @@
-//! The weights file: what is shipped reads and writes back to the same bytes; nothing else that
-//! reaches the parser is taken for weights, and no bytes make it panic.
+//! The weights file: shipped files survive a round trip, malformed ones are rejected, and no input makes the
+//! parser panic.
 
 use caudal_model::weights::{ENTRIES_MAX, File, Kind, MAGIC, Malformed, SUMMARY_BYTES_MAX, encode};
 use caudal_model::{accessibility, nudge, risk};
@@ -10,7 +10,7 @@ const RISK_2: &[u8] = include_bytes!("../../risk/models/risk-2/weights.bin");
 const NUDGE_1: &[u8] = include_bytes!("../../nudge/models/nudge-1/weights.bin");
 const ACCESSIBILITY_1: &[u8] = include_bytes!("../../accessibility/models/accessibility-1/weights.bin");
 
-/// Where the entries of a file start.
+/// Offset of the entries in a file.
 fn entries_of(file: &[u8]) -> usize {
     18 + usize::from(file[12]) + usize::from(file[14])
 }

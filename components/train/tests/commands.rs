@@ -125,7 +125,7 @@ fn cut_offs_follow_the_costs() {
         calm.lines().any(|line| line.starts_with("| cheapest") && line.contains(" 0.0000 (0.0000 to 0.0000) | yes")),
         "{calm}"
     );
-    // One for each level that is missed: the cuts in force are close to the best.
+    // A cost of one for each level of difference: the current cut-offs are close to the best.
     let even = table("even.csv", "severity,low,medium,high\nlow,0,1,2\nmedium,1,0,1\nhigh,2,1,0\n");
     let cut = |line: &str, column: usize| -> f64 {
         even.lines()
@@ -182,4 +182,20 @@ fn invalid_files_are_reported_with_line_and_reason() {
     let output = complaint(&["threshold", "--cost-matrix", &costs, "--model", "nudge-1"]);
     assert!(output.contains("only risk models have cut-offs"), "{output}");
     assert!(complaint(&["evaluate", "--model", "risk-9"]).contains("invalid value 'risk-9'"));
+}
+
+#[test]
+fn a_build_rejects_weights_of_another_kind_before_it_compiles() {
+    let build = |kind: &str, weights: &str| {
+        let arguments = ["--model", kind, weights, "/dev/null"];
+        let output = Command::new(root().join("components/build.sh")).args(arguments).output().expect("bash runs");
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let nudge = root().join("components/nudge/models/nudge-1/weights.bin");
+    let nudge = nudge.to_str().expect("text");
+    assert_eq!(build("risk", nudge), format!("components: '{nudge}' has weights for nudge, not for risk.\n"));
+    let folder = Folder::new("weights");
+    let text = folder.file("weights.bin", "text");
+    assert_eq!(build("risk", &text), format!("components: '{text}' is not a weights file.\n"));
 }

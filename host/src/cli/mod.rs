@@ -9,6 +9,7 @@ mod heads;
 mod limits;
 mod models;
 mod openapi;
+mod output;
 mod postgres;
 mod replay;
 mod score;
@@ -17,7 +18,6 @@ mod serve;
 mod token;
 mod verify;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
@@ -51,12 +51,4 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Gate => gate::run(),
         }
     })
-}
-
-/// Prints to standard output. A closed pipe is not an error.
-pub(crate) fn print(text: &str) -> Result<()> {
-    match writeln!(std::io::stdout(), "{text}") {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),
-        _ => Ok(()),
-    }
 }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 
 use crate::cli::database::{Database, Use};
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::config::{Common, Models, program};
 use crate::domain::model::ModelKind;
 use crate::gate::launcher::Launcher;

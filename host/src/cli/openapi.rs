@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::config::{Listener, Openapi};
 use crate::http::openapi;
 

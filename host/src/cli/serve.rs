@@ -8,10 +8,12 @@ use anyhow::{Context as _, Result, bail};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::app::{App, Config, Settings};
+use crate::app::start::Config;
+use crate::app::{App, Settings};
 use crate::cli::database::{Database, Use};
+use crate::cli::output::print;
 use crate::cli::secret::Missing;
-use crate::cli::{couriers, heads, print, secret};
+use crate::cli::{couriers, heads, secret};
 use crate::config::{ClabePolicy, Common, PublishedKind, RiskPolicy, Serve, program};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;

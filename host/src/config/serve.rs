@@ -106,7 +106,6 @@ pub enum RiskPolicy {
     Enforce,
 }
 
-/// `caudal serve`
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Address of the ledger API

@@ -1,4 +1,4 @@
-//! Requests of every size, also ones that no person sends, and the same requests for native code.
+//! Requests for components and for native code, including implausible ones.
 
 use caudal::domain::accessibility::{self as a11y, AgeRange, AppConfidence, Language};
 use caudal::domain::money::Money;
@@ -8,7 +8,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Money in MXN: mostly plausible, often extreme, sometimes what a scorer refuses.
+/// Amounts in MXN: mostly plausible, often extreme, sometimes invalid.
 fn mxn() -> impl Strategy<Value = f64> {
     prop_oneof![
         8 => 0.0..200_000.0,
@@ -64,7 +64,7 @@ pub(super) fn native_risk(request: &risk::Request) -> native::risk::Request {
 
 pub(super) fn nudge() -> impl Strategy<Value = nudge::Request> {
     let known = select(vec!["login", "Amount_Confirm", "beneficiary", "AMOUNT", ""]).prop_map(str::to_owned);
-    // The longest is longer than the component's first page of memory.
+    // The longest exceeds the component's first page of memory.
     let screen = prop_oneof![6 => known, 3 => any::<String>(), 1 => "[a-z]{1,9}".prop_map(|word| word.repeat(10_000))];
     let step = || prop_oneof![8 => 1..10_u32, 1 => Just(u32::MAX), 1 => count()];
     (screen, count(), count(), count(), step(), step()).prop_map(|(screen, errors, seconds, backs, total, current)| {

@@ -1,14 +1,12 @@
-//! Risk requests for the property tests: any that is in range; and the models that are shipped.
+//! Risk requests for property tests, and the shipped models.
 
 use caudal_model::risk::{Request, Weights};
 use proptest::prelude::*;
 
-/// The specification's baseline.
 pub(crate) const RISK_1: Weights<'_> = Weights::built_in(include_bytes!("../../../risk/models/risk-1/weights.bin"));
-/// The model in force.
 pub(crate) const RISK_2: Weights<'_> = Weights::built_in(include_bytes!("../../../risk/models/risk-2/weights.bin"));
 
-/// Amounts of every size, with zero and the ends of the range among them.
+/// Amounts of every magnitude, including zero and the ends of the range.
 pub(crate) fn money() -> impl Strategy<Value = f64> {
     prop_oneof![
         8 => 0.0..20_000.0_f64,
@@ -19,7 +17,7 @@ pub(crate) fn money() -> impl Strategy<Value = f64> {
     .prop_filter("money is finite", |money| money.is_finite())
 }
 
-/// Counts, mostly small, with the largest among them.
+/// Counts: mostly small, sometimes the maximum.
 pub(crate) fn count() -> impl Strategy<Value = u32> {
     prop_oneof![6 => 0..50_u32, 1 => any::<u32>(), 1 => Just(u32::MAX)]
 }

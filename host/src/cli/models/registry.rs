@@ -8,7 +8,7 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::cli::models::{deployment, examine, kind_of, report, shown};
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::Models;
 use crate::db::components::{self, Component, Registered};
@@ -85,6 +85,7 @@ fn shown_status(status: &HostStatus, version: &str) -> String {
         (state, epoch) => format!("; deployment {epoch} is {state}"),
     };
     let reason = state.detail().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let kind = kind.as_str();
     format!("{kind:15} serves {version}{}{reason}", deployment.replace("is failed", "failed"))
 }
 

@@ -9,11 +9,11 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 
 use crate::app::App;
+use crate::auth::Operator;
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::{Digest, ModelKind};
 use crate::http::admin::versions::kind_of;
-use crate::http::auth::Operator;
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Parameters};
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;

@@ -14,6 +14,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::auth::Operator;
 use crate::db::components::{self, Component, Registered};
 use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, HostStatus};
@@ -22,7 +23,6 @@ use crate::gate::limits::COMPONENT_BYTES_MAX;
 use crate::gate::pushes::PushOutcome;
 use crate::gate::report::{Check, Outcome};
 use crate::http::admin::deployment::VERSION_EXAMPLE;
-use crate::http::auth::Operator;
 use crate::http::error::Error;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::Embedded;

@@ -6,12 +6,12 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::auth::User;
 use crate::domain::money::Money;
 use crate::domain::risk::{self, Enforcement};
 use crate::enforcement::acknowledgment::Subject;
 use crate::enforcement::assessment::{AssessmentError, Assessor, Circumstances};
 use crate::enforcement::{Outcome, enforce};
-use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};

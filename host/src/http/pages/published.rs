@@ -56,13 +56,13 @@ impl FileJson {
 pub(crate) async fn active(
     State(app): State<App>,
     Path(kind): Path<String>,
-    asked: HeaderMap,
+    request: HeaderMap,
 ) -> Result<Response, Error> {
     let kind = ModelKind::parse(&kind).filter(|kind| app.settings.published.contains(kind)).ok_or(Error::NotFound)?;
     let (identity, published) = app.models.snapshot().published(kind).await.ok_or(Error::NotFound)?;
     let published = published.map_err(Error::NotPublishable)?;
     let etag = etag(identity.digest);
-    let is_known = is_known(&asked, &etag);
+    let is_known = is_known(&request, &etag);
     let headers = [(header::CACHE_CONTROL, HeaderValue::from_static(NAMED)), (header::ETAG, etag)];
     if is_known {
         return Ok((StatusCode::NOT_MODIFIED, ANY_ORIGIN, headers).into_response());
@@ -81,21 +81,21 @@ pub(crate) async fn active(
 pub(crate) async fn core(
     State(app): State<App>,
     Path(name): Path<String>,
-    asked: HeaderMap,
+    request: HeaderMap,
 ) -> Result<Response, Error> {
-    by_digest(&app, &name, ".wasm", &asked).await
+    by_digest(&app, &name, ".wasm", &request).await
 }
 
 pub(crate) async fn glue(
     State(app): State<App>,
     Path(name): Path<String>,
-    asked: HeaderMap,
+    request: HeaderMap,
 ) -> Result<Response, Error> {
-    by_digest(&app, &name, ".js", &asked).await
+    by_digest(&app, &name, ".js", &request).await
 }
 
-async fn by_digest(app: &App, name: &str, ending: &str, asked: &HeaderMap) -> Result<Response, Error> {
-    let digest = name.strip_suffix(ending).ok_or(Error::NotFound)?;
+async fn by_digest(app: &App, name: &str, extension: &str, request: &HeaderMap) -> Result<Response, Error> {
+    let digest = name.strip_suffix(extension).ok_or(Error::NotFound)?;
     let file = match app.models.shelf().find(digest) {
         Some(file) => file,
         // Another host may have promised it: hosts have the same active models.
@@ -108,8 +108,8 @@ async fn by_digest(app: &App, name: &str, ending: &str, asked: &HeaderMap) -> Re
         }
     };
     // Both types of file are found by digest; the extension must match.
-    if file.is_wasm() != (ending == ".wasm") {
+    if file.is_wasm() != (extension == ".wasm") {
         return Err(Error::NotFound);
     }
-    Ok((ANY_ORIGIN, answer(asked, name, file.bytes.to_vec(), (POLICY, BY_DIGEST))).into_response())
+    Ok((ANY_ORIGIN, answer(request, name, file.bytes.to_vec(), (POLICY, BY_DIGEST))).into_response())
 }

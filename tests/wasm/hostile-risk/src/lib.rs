@@ -1,8 +1,7 @@
-//! A risk component that misbehaves as its bytes say: the fixture of the gate's tests.
+//! A risk component whose misbehaviour is set in its bytes: the fixture for the gate.
 //!
-//! `BEHAVIOUR` stands in the built file as text, and a test writes another word over it, which also
-//! makes other bytes of it. All but the word `sane` sabotage the answers of `risk-2`. Never for
-//! production.
+//! A test overwrites `BEHAVIOUR` in the built file, which also changes its digest. Every word except `sane`
+//! corrupts the answers of `risk-2`.
 #![cfg_attr(target_arch = "wasm32", no_std)]
 
 extern crate alloc;
@@ -20,24 +19,24 @@ use bindings::exports::caudal::scoring::risk::{Assessment, Contribution, Guest, 
 
 caudal_guest::bindings!("../../../wit", "risk-scorer");
 
-/// What to do: a word of up to twelve letters after the colon, filled up with blanks.
+/// A word of up to twelve letters after the colon, padded with blanks.
 static BEHAVIOUR: [u8; 22] = *b"behaviour:sane        ";
-/// One of so many inputs sets off what happens rarely.
+/// One in this many inputs triggers rare misbehaviour.
 const RARELY: u64 = 1000;
-/// How long each of [`FACTORS`] is in an answer of a hundred megabytes.
+/// Length of each of the [`FACTORS`] in an answer of a hundred megabytes.
 const FACTOR_BYTES: usize = 1 << 20;
 const FACTORS: usize = 100;
 
 const WEIGHTS: risk::Weights<'static> = risk::Weights::built_in(include_bytes!(env!("CAUDAL_RISK_WEIGHTS")));
 
-/// Calls that this instance has seen.
+/// Calls in this instance.
 static CALLS: AtomicU32 = AtomicU32::new(0);
 
 struct Component;
 
 impl model::Guest for Component {
     fn describe() -> model::Description {
-        let summary = "Misbehaves as its bytes say, for tests.".into();
+        let summary = "Misbehaves as configured in its bytes, for tests.".into();
         model::Description { kind: "risk".into(), version: "6.6.6".into(), summary }
     }
 }
@@ -52,14 +51,14 @@ impl Guest for Component {
             "range" => (answer.score, answer.level) = (1.5, Level::High),
             "level" => answer.level = Level::High,
             "factor" => answer.factors = vec!["FULL_MOON".into()],
-            // The larger the amount, the smaller the score.
+            // A larger amount has a lower score.
             "falling" => answer.score = floor(answer.level) + 0.2 / (1.0 + request.amount),
             "falls-rarely" if rarely => answer.score = floor(answer.level),
             "trap" => trap(),
             "trap-rarely" if rarely => trap(),
             "loop" => spin(),
             "huge" => answer.factors = (0..FACTORS).map(|_| "x".repeat(FACTOR_BYTES)).collect::<Vec<String>>(),
-            // The next call in the same instance would say something else.
+            // Another call in the same instance would give another score.
             "count" => answer.score = floor(answer.level) + f64::from(CALLS.fetch_add(1, Relaxed)) / 1000.0,
             "invalid" => {
                 return Err(Invalid { field: "amount".into(), code: "unlucky".into(), detail: "Not today.".into() });
@@ -75,12 +74,12 @@ impl Guest for Component {
 }
 
 fn behaviour() -> &'static str {
-    // What the compiler saw is not what a test wrote over it.
+    // The compiler must not assume the original value.
     let text = core::str::from_utf8(black_box(&BEHAVIOUR)).unwrap_or_default();
     text.split_once(':').map_or("", |(_, word)| word.trim_end())
 }
 
-/// Where the scores of a level begin.
+/// The lowest score of a level.
 fn floor(level: Level) -> f64 {
     match level {
         Level::Low => 0.0,
@@ -89,7 +88,7 @@ fn floor(level: Level) -> f64 {
     }
 }
 
-/// What `risk-2` answers.
+/// The answer of `risk-2`.
 fn sound(request: &Request) -> Result<Assessment, Invalid> {
     let facts = risk::Request {
         amount: request.amount,
@@ -120,20 +119,20 @@ fn sound(request: &Request) -> Result<Assessment, Invalid> {
     })
 }
 
-/// A number that looks random, of the input alone.
+/// A pseudorandom number that depends on the request alone.
 fn fingerprint(request: &Request) -> u64 {
     let flags = [request.is_new_beneficiary, request.is_new_device, request.geolocation_changed];
     let flags = flags.iter().fold(0_u64, |bits, flag| bits << 1 | u64::from(*flag));
     let saved = request.beneficiary_saved_minutes.map_or(0, |minutes| u64::from(minutes) + 1);
     let mut hash = request.amount.to_bits() ^ (flags << 50) ^ (saved << 30) ^ u64::from(request.num_past_transactions);
     hash ^= u64::from(request.num_transactions_to_beneficiary) << 10;
-    // The end of SplitMix64.
+    // The finalizer of SplitMix64.
     hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     hash ^ (hash >> 31)
 }
 
-/// The `unreachable` instruction, or an abort where there is none.
+/// Executes `unreachable` in wasm, and aborts elsewhere.
 fn trap() -> ! {
     #[cfg(target_arch = "wasm32")]
     core::arch::wasm32::unreachable();
@@ -141,7 +140,7 @@ fn trap() -> ! {
     std::process::abort();
 }
 
-/// Never ends.
+/// Never returns.
 fn spin() -> ! {
     let mut turns = 0_u64;
     loop {

@@ -1,5 +1,4 @@
-//! Transfer rules that trap when 6.66 is sent, and else allow everything: a fixture of the ledger's tests.
-//! Never for production.
+//! Transfer rules that trap on a transfer of 6.66 and accept everything else: a fixture for the ledger.
 #![cfg_attr(target_arch = "wasm32", no_std)]
 
 extern crate alloc;
@@ -11,7 +10,7 @@ use bindings::exports::caudal::scoring::transfer_rules::{Facts, Guest, Verdict};
 
 caudal_guest::bindings!("../../../wit", "transfer-policy");
 
-/// Centavos that set it off.
+/// The amount in centavos that triggers the trap.
 const UNLUCKY: i64 = 666;
 
 struct Component;
@@ -40,7 +39,7 @@ impl Guest for Component {
     }
 }
 
-/// The `unreachable` instruction, or an abort where there is none.
+/// Executes `unreachable` in wasm, and aborts elsewhere.
 fn trap() -> ! {
     #[cfg(target_arch = "wasm32")]
     core::arch::wasm32::unreachable();

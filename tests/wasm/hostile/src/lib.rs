@@ -1,7 +1,7 @@
-//! A nudge component that misbehaves on request: the fixture of the host's limit tests.
+//! A nudge component that misbehaves on request: the fixture for the host's limits.
 //!
-//! The `screen` of a request picks the misbehaviour (see `assess`); any other screen gets a sane
-//! answer, so that a test can tell a contained fault from a dead component. Never for production.
+//! The `screen` of a request selects the misbehaviour (see `assess`). Any other screen gets a valid answer,
+//! so that a test can distinguish a contained failure from a dead component.
 #![cfg_attr(target_arch = "wasm32", no_std)]
 
 extern crate alloc;
@@ -15,15 +15,15 @@ use bindings::exports::caudal::scoring::nudge::{Assessment, Guest, NudgeType, Re
 
 caudal_guest::bindings!("../../../wit", "nudge-scorer");
 
-/// How much memory `grow` asks for at a time: a page, so that it ends at the host's very limit.
+/// `grow` allocates one page at a time, so that it stops exactly at the host's limit.
 const GROW_STEP_BYTES: usize = 64 * 1024;
-/// How long the reason of `huge` is: far over any sane answer, and well within the memory limit, so
-/// that it is the answer which is refused.
+/// Length of the reason in `huge`: far longer than any valid answer but well within the memory limit, so
+/// that the answer is what the host rejects.
 const HUGE_BYTES: usize = 2 * 1024 * 1024;
-/// `count` answers its counter in thousandths, so that it stays a valid score for a while.
+/// `count` returns its counter in thousandths, so that it remains a valid score for a while.
 const COUNT_UNIT: f64 = 1000.0;
 
-/// Calls of `count` that this instance has seen: above 1 only when somebody reuses an instance.
+/// Calls of `count` in this instance: more than one only if the host reuses instances.
 static CALLS: AtomicU32 = AtomicU32::new(0);
 
 struct Component;
@@ -77,7 +77,7 @@ fn assess(screen: &str) -> Result<Assessment, Invalid> {
     })
 }
 
-/// An answer of low difficulty with any score, fitting or not.
+/// A verdict of low difficulty with any score, even an inconsistent one.
 fn low(difficulty_score: f64) -> Assessment {
     Assessment {
         needs_help: false,
@@ -87,7 +87,7 @@ fn low(difficulty_score: f64) -> Assessment {
     }
 }
 
-/// Never ends. `black_box` keeps the counter, and with it the loop's body, from being removed.
+/// Never returns. `black_box` keeps the compiler from removing the loop's body.
 fn spin() -> ! {
     let mut turns = 0_u64;
     loop {
@@ -95,7 +95,7 @@ fn spin() -> ! {
     }
 }
 
-/// The `unreachable` instruction, or an abort where there is none.
+/// Executes `unreachable` in wasm, and aborts elsewhere.
 fn trap() -> ! {
     #[cfg(target_arch = "wasm32")]
     core::arch::wasm32::unreachable();
@@ -103,7 +103,7 @@ fn trap() -> ! {
     std::process::abort();
 }
 
-/// Takes memory until it is refused, touching every block, then traps.
+/// Allocates and touches memory until an allocation fails, then traps.
 fn grow() -> ! {
     loop {
         let mut block = Vec::<u8>::new();
@@ -111,13 +111,13 @@ fn grow() -> ! {
             trap();
         }
         block.push(1);
-        // Kept for good, as a leak would be.
+        // Leak it.
         core::mem::forget(black_box(block));
     }
 }
 
-/// Goes deeper until the host's stack ends: everything it keeps is in the engine's own frames. It
-/// could end, and works after the call in an order that matters, so it stays a recursion.
+/// Recurses until the host's stack overflows: all state is in the engine's frames. It could terminate, and
+/// computes after the recursive call, so the compiler cannot turn it into a loop.
 #[inline(never)]
 fn recurse(depth: u32) -> u32 {
     if CALLS.load(Relaxed) == u32::MAX {
@@ -126,7 +126,7 @@ fn recurse(depth: u32) -> u32 {
     recurse(depth.wrapping_add(1)).rotate_left(1) ^ depth
 }
 
-/// Goes deeper until the component's own stack in its memory ends: `black_box` keeps a value there.
+/// Recurses until the component's own stack, in its memory, overflows: `black_box` keeps a value there.
 #[inline(never)]
 #[expect(unconditional_recursion, reason = "the stack has to run out")]
 fn spill(depth: u32) -> u32 {
