@@ -28,6 +28,9 @@ pub trait Kind: Send + Sync + Sized + 'static {
     /// How components of this kind are called.
     type World: ScorerWorld<Request = Self::Request, Assessment = Self::Assessment> + 'static;
 
+    /// Where one verdict ends and the next begins, by name.
+    const THRESHOLDS: &'static [(&'static str, f64)] = &[];
+
     /// Columns of a backtest's CSV output.
     const COLUMNS: &'static [&'static str];
 

@@ -20,6 +20,8 @@ impl Kind for Nudge {
     type Response = NudgeAnswer;
     type World = v1::Nudge;
 
+    const THRESHOLDS: &'static [(&'static str, f64)] =
+        &[("help_above", nudge::HELP_ABOVE), ("assist_above", nudge::ASSIST_ABOVE)];
     const COLUMNS: &'static [&'static str] = &[
         "user_id",
         "session_id",

@@ -20,6 +20,8 @@ impl Kind for Risk {
     type Response = RiskAnswer;
     type World = v1::Risk;
 
+    const THRESHOLDS: &'static [(&'static str, f64)] =
+        &[("medium_from", risk::MEDIUM_FROM), ("high_from", risk::HIGH_FROM)];
     const COLUMNS: &'static [&'static str] = &["user_id", "model_version", "risk_level", "risk_score", "risk_factors"];
     const CLASSES: &'static [&'static str] = Level::TEXTS;
     const CASES: &'static str = include_str!("../../../tests/golden/hand/risk.ndjson");

@@ -29,6 +29,8 @@ pub enum Listener {
 /// Failures that every operation can have.
 const ALWAYS: [&str; 4] = ["internal-error", "timed-out", "overloaded", "database-unavailable"];
 
+const REQUEST_ID: &str = "X-Request-Id";
+
 /// The document of a listener.
 pub fn document(listener: Listener) -> Value {
     let (title, about, operations) = match listener {
@@ -39,42 +41,43 @@ pub fn document(listener: Listener) -> Value {
             ("Caudal assistance API", "Scores, and the operation of models. Internal.", assist::OPERATIONS)
         }
     };
-    let mut schemas = Schemas::default();
+    let mut shared = Shared::default();
     let mut paths: Map<String, Value> = Map::new();
     for operation in operations {
-        let described = describe(operation, listener, &mut schemas);
+        let described = describe(operation, listener, &mut shared);
         // A wildcard is a parameter as any other.
         let path = operation.path.replace("{*", "{");
         let methods = paths.entry(path).or_insert_with(|| json!({}));
         methods[operation.method] = described;
     }
-    schemas.reference(&ProblemJson::DECLARATION, Side::Answer);
     json!({
         "openapi": "3.1.0",
         "info": {"title": title, "description": about, "version": env!("CARGO_PKG_VERSION")},
         "servers": [{"url": "/"}],
         "paths": paths,
         "components": {
-            "schemas": schemas.0,
+            "schemas": shared.schemas.0,
+            "responses": shared.responses,
+            "headers": {REQUEST_ID: {"description": "Names the request in logs.", "schema": {"type": "string"}}},
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
         },
     })
 }
 
-fn describe(operation: &Operation, listener: Listener, schemas: &mut Schemas) -> Value {
+fn describe(operation: &Operation, listener: Listener, shared: &mut Shared) -> Value {
     let mut described = json!({
         "operationId": operation.id,
         "summary": operation.summary,
-        "responses": responses(operation, listener, schemas),
+        "responses": responses(operation, listener, shared),
     });
-    let parameters = parameters(operation, schemas);
+    let parameters = parameters(operation, &mut shared.schemas);
     if !parameters.is_empty() {
         described["parameters"] = parameters.into();
     }
     match operation.body {
         Body::None => {}
         Body::Json(declaration) => {
-            let schema = schemas.reference(declaration, Side::Request);
+            let schema = shared.schemas.reference(declaration, Side::Request);
             let content = json!({"application/json": {"schema": schema, "example": example(declaration)}});
             described["requestBody"] = json!({"required": true, "content": content});
         }
@@ -121,13 +124,13 @@ fn parameters(operation: &Operation, schemas: &mut Schemas) -> Vec<Value> {
     parameters
 }
 
-fn responses(operation: &Operation, listener: Listener, schemas: &mut Schemas) -> Value {
+fn responses(operation: &Operation, listener: Listener, shared: &mut Shared) -> Value {
     let mut responses = Map::new();
     for (status, content) in operation.answers {
         let status = StatusCode::from_u16(*status).unwrap_or_default();
         let mut response =
             json!({"description": status.canonical_reason(), "headers": headers(operation.answer_headers)});
-        if let Some(content) = content_of(*content, schemas) {
+        if let Some(content) = content_of(*content, &mut shared.schemas) {
             response["content"] = content;
         }
         responses.insert(status.as_str().to_owned(), response);
@@ -137,22 +140,11 @@ fn responses(operation: &Operation, listener: Listener, schemas: &mut Schemas) -
         by_status.entry(status_of(code, listener)).or_default().push(code);
     }
     for (status, codes) in by_status {
-        let headers: Vec<_> = codes.iter().filter_map(|code| header_of(code)).collect();
-        let about: Vec<_> = codes.iter().map(|code| format!("`{code}`: {}.", title_of(code))).collect();
-        let mut schema = schemas.reference(&ProblemJson::DECLARATION, Side::Answer);
-        schema["properties"] = json!({"code": {"enum": codes}});
-        let response = json!({
-            "description": about.join(" "),
-            "headers": self::headers(&headers),
-            "content": {"application/problem+json": {"schema": schema}},
-        });
         match responses.get_mut(&status.to_string()) {
-            // A report that is also the answer to a failure.
-            Some(report) => {
-                report["content"]["application/problem+json"] = response["content"]["application/problem+json"].clone()
-            }
+            // The same status can carry a report instead of a problem.
+            Some(report) => report["content"]["application/problem+json"] = shared.problem(&codes),
             None => {
-                responses.insert(status.to_string(), response);
+                responses.insert(status.to_string(), shared.failure(status, &codes));
             }
         }
     }
@@ -183,10 +175,43 @@ fn content_of(content: Content, schemas: &mut Schemas) -> Option<Value> {
 }
 
 fn headers(headers: &[Header]) -> Value {
-    let id = Header::new("X-Request-Id", "Names the request in logs.");
-    let all = headers.iter().chain([&id]);
-    let described = all.map(|it| (it.name.to_owned(), json!({"description": it.about, "schema": {"type": "string"}})));
-    described.collect::<Map<_, _>>().into()
+    let described = headers.iter().map(|it| {
+        let header = json!({"description": it.about, "schema": {"type": "string"}});
+        (it.name.to_owned(), header)
+    });
+    let id = (REQUEST_ID.to_owned(), json!({"$ref": format!("#/components/headers/{REQUEST_ID}")}));
+    described.chain([id]).collect::<Map<_, _>>().into()
+}
+
+/// What operations refer to.
+#[derive(Default)]
+struct Shared {
+    schemas: Schemas,
+    responses: Map<String, Value>,
+}
+
+impl Shared {
+    /// A reference to a failed answer with one of these codes.
+    fn failure(&mut self, status: u16, codes: &[&str]) -> Value {
+        let name = format!("{status}-{}", codes.join("."));
+        if !self.responses.contains_key(&name) {
+            let about: Vec<_> = codes.iter().map(|code| format!("`{code}`: {}.", title_of(code))).collect();
+            let mut extra: Vec<_> = codes.iter().filter_map(|code| header_of(code)).collect();
+            extra.dedup_by_key(|header| header.name);
+            let response = json!({
+                "description": about.join(" "),
+                "headers": headers(&extra),
+                "content": {"application/problem+json": self.problem(codes)},
+            });
+            self.responses.insert(name.clone(), response);
+        }
+        json!({"$ref": format!("#/components/responses/{name}")})
+    }
+
+    fn problem(&mut self, codes: &[&str]) -> Value {
+        let problem = self.schemas.reference(&ProblemJson::DECLARATION, Side::Answer);
+        json!({"schema": {"allOf": [problem, {"properties": {"code": {"enum": codes}}}]}})
+    }
 }
 
 /// Every code that an operation can fail with.
