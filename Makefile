@@ -1,12 +1,12 @@
-# Caudal: the commands of README.md. `make serve` and `make test` install what they need.
+# The commands of README.md. Each installs what it needs.
 
-# A target directory outside the clone is used when CARGO_TARGET_DIR says so.
+# Build artefacts may live outside the clone.
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
 .PHONY: serve release test soak bench check components package train prepare install
 
-serve: components ## Run the service in the sandbox: addresses, a token and a curl line are printed
+serve: components ## Serve the sandbox; prints addresses, a token and a curl command
 	cargo build --locked --package caudal
 	exec $(CAUDAL) serve --sandbox
 
@@ -14,7 +14,7 @@ release: components ## The optimised binary, target/release/caudal, with its sym
 	cargo build --locked --release --package caudal
 	host/split-symbols.sh $(CARGO_TARGET_DIR)/release/caudal
 
-test: install ## Everything short: builds, starts a Postgres of its own, runs all tests
+test: install ## Run all short tests against a throw-away Postgres
 	components/build.sh --fixtures
 	tests/wasm/fixtures/build.sh
 	cargo build --locked --package caudal
@@ -23,12 +23,12 @@ test: install ## Everything short: builds, starts a Postgres of its own, runs al
 	npm --prefix tests run --silent check
 	tests/run.sh $(CAUDAL)
 
-soak: install ## Load while models are swapped, a thousand swaps, 20 rounds of kill -9: prints times, memory and counts
+soak: install ## Load while models are swapped and processes killed; prints times, memory and counts
 	components/build.sh --fixtures
 	cargo build --locked --package caudal
 	CAUDAL_SOAK_SECONDS=30 cargo test --locked --package caudal --test soak -- --nocapture --test-threads 1
 
-bench: install ## Figures: beside pgbench, with three hosts, over millions, of memory; the first build takes long
+bench: install ## Measure beside pgbench, with three hosts, over millions of transfers; needs a release build
 	components/build.sh
 	cargo build --locked --release --package caudal --package caudal-bench
 	tests/bench/run.sh $(CARGO_TARGET_DIR)/release
@@ -42,18 +42,18 @@ check: install ## Formatting, lints, documentation, licences
 	npm --prefix tests run --silent check
 	tests/licences.sh
 
-train: ## Every model again: weights, cards, plots, golden cases; changes nothing unless training did
+train: ## Retrain every model: weights, cards, plots, golden cases. Without a change to training, git stays clean
 	cargo run --locked --package caudal-train -- all
 
-package: ## The npm package of components/js, from a built service: dist/ and lib/
+package: ## Build the npm package in components/js: dist/ and lib/
 	tests/tools.sh browser
 	$(CAUDAL) models package components/js/dist
 	npm --prefix components/js run --silent build
 
-components: install ## The four components, under target/components
+components: install ## Build the components into target/components
 	components/build.sh
 
-prepare: components ## Renew .sqlx after a query or a migration changed
+prepare: components ## Renew .sqlx after a change to a query or a migration
 	tests/prepare.sh $(CAUDAL)
 
 install:

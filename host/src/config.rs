@@ -49,7 +49,6 @@ pub struct Common {
     pub log: String,
 }
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve the ledger API and the assistance API
@@ -104,7 +103,6 @@ pub struct Jwt {
     pub issuer: Option<String>,
 }
 
-/// `caudal token`
 #[derive(Debug, Args)]
 pub struct Token {
     /// User id, 1 to 255 characters
@@ -120,7 +118,6 @@ pub struct Token {
     pub jwt: Jwt,
 }
 
-/// `caudal postgres`
 #[derive(Debug, Args)]
 pub struct PostgresCommand {
     /// The command and its arguments

@@ -184,7 +184,7 @@ async fn a_canary_that_traps_is_withdrawn_and_nobody_notices(db: PgPool) {
         (&Value::Null, &json!(champion), &json!("automatic"))
     );
     let reason = now["reason"].as_str().unwrap();
-    assert!(reason.starts_with("canary withdrawn: it failed 3 times, at last because the model"), "{reason}");
+    assert!(reason.starts_with("canary withdrawn: it failed 3 times, most recently because the model"), "{reason}");
     let report = report(&ops, "nudge", epoch, |it| it["challengers"][0]["withdrawn"] == reason).await;
     let failures = report["challengers"][0]["failed"].as_object().unwrap().values().filter_map(Value::as_i64);
     assert_eq!(failures.sum::<i64>(), 3, "after the third nobody asks it: {report:#}");

@@ -40,7 +40,7 @@ fn faults_at_the_start_say_what_to_do() {
     let away = [("DATABASE_URL", "postgres://nobody@127.0.0.1:1/none")];
     refuses(&data, &serve(&["--sandbox"]), &away, "start it, or correct DATABASE_URL");
     refuses(&data, &["token", "--user", " "], &[], "--user must have 1 to 255 characters");
-    refuses(&data, &["--log", "a=b=c", "token", "--user", "ana"], &[], "--log is not a log filter");
+    refuses(&data, &["--log", "a=b=c", "token", "--user", "ana"], &[], "--log is not a filter");
 
     let secret = data.path().join("jwt-secret");
     std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o644)).unwrap();

@@ -1,7 +1,7 @@
-// Puts bodies to a scorer of the package, in Node or in a page, and writes down what came out so that two runtimes
-// can be compared bit for bit: as the host would have answered, every number spelled by the bits of its double.
+// Scores bodies with the package, in Node or in a page, and writes outcomes so that two runtimes can be compared bit for
+// bit: as the host would answer, with every number spelled by the bits of its double.
 
-/** Calls that are timed together: clocks of browsers are coarse. */
+/** Calls that are timed together, because clocks of browsers are coarse. */
 const TIMED_TOGETHER = 10;
 
 const view = new DataView(new ArrayBuffer(8));
@@ -17,7 +17,7 @@ export function spell(value) {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, spell(inner)]));
 }
 
-/** What there is to compare of a refusal. The words about malformed JSON are each parser's own. */
+/** The comparable part of a refusal; parsers word malformed JSON differently. */
 export function refusal({ status, code, detail, errors = [] }) {
   return { status, code, detail: code === "malformed-json" ? "" : detail, errors };
 }
@@ -31,7 +31,7 @@ function outcome(scorer, text, how) {
   }
 }
 
-/** The outcome for each text, and, where it is asked for, the median time of a call in microseconds. */
+/** The outcome for each text and, on request, the median time of a call in microseconds. */
 export async function ask({ load }, kind, options, texts, how) {
   const { language, isTimed = false } = how ?? {};
   const scorer = await load(kind, options);

@@ -1,9 +1,9 @@
-// Bodies at random, always the same for a seed: sound ones with some harm done to them, as people, programs and
-// attackers do it. About a third stay acceptable.
+// Random bodies, the same for each seed: sound ones, damaged as people, programs and attackers would. About a third remain
+// acceptable.
 
 import { SOUND } from "./hostile.mjs";
 
-/** Literals that stand well or badly in a field. */
+/** Literals that may or may not suit a field. */
 const LITERALS = [
   "0",
   "1",
@@ -56,7 +56,7 @@ const LITERALS = [
   '{"a":1}',
 ];
 
-/** Literals that are no JSON. */
+/** Literals that are not JSON. */
 const BROKEN = [
   "nul",
   "True",
@@ -90,7 +90,7 @@ const NAMES = [
 
 const BLANKS = ["", "", "", "", " ", "\n", "\t ", "\r\n"];
 
-/** What random text is made of: everything that matters to a reader of JSON, and some that should not. */
+/** The parts of random text: everything that matters to a JSON parser, and some that should not. */
 const CHARACTERS = [
   ...'{}[]:,"\\/-+.eEu0159tfn ',
   "\u0000",
@@ -123,7 +123,7 @@ export function* bodies(seed, count) {
   const pick = (list) => list[below(list.length)];
   const kinds = Object.keys(SOUND);
 
-  /** A value such as the field has, at random. */
+  /** A random value of the type that the field has. */
   const sound = (literal) => {
     if (literal === "true" || literal === "false") return pick(["true", "false"]);
     if (literal[0] === '"') return literal;

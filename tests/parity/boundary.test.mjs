@@ -1,7 +1,6 @@
-// What is refused, and with which words: the package and the worker say what the host says, case by case and for
-// bodies at random.
+// Refusals: the package and the worker word them as the host does, case by case and for random bodies.
 //
-// CAUDAL_FUZZ_BODIES and CAUDAL_FUZZ_SEED choose how many bodies at random, and which.
+// CAUDAL_FUZZ_BODIES and CAUDAL_FUZZ_SEED choose how many random bodies, and which.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -11,13 +10,13 @@ import { cases } from "./hostile.mjs";
 import { inChromium, inNode, inWorkerd, wasmtime } from "./runtimes.mjs";
 import { Service } from "./service.mjs";
 
-/** Fewest cases of the table. */
+/** The table has at least so many cases. */
 const CASES_MIN = 120;
 
 const BODIES = Number(process.env.CAUDAL_FUZZ_BODIES ?? 3_000);
 const SEED = Number(process.env.CAUDAL_FUZZ_SEED ?? Date.now() % 1_000_000);
 
-/** Longest piece of a body in a complaint. */
+/** Bodies are cut to this length in messages. */
 const SHOWN_MAX = 200;
 
 let service;
@@ -35,7 +34,7 @@ after(async () => {
   await service?.end();
 });
 
-/** Puts all to the host and to the others; gives the host's outcomes, by case. */
+/** Compares the others with the host; returns the host's outcomes, by case. */
 async function compare(all, runtimes, how) {
   const outcomes = new Map();
   for (const kind of new Set(all.map((it) => it.kind))) {

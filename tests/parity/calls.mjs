@@ -1,10 +1,10 @@
-// A process of its own that scores many times in Node and writes down its memory: node --expose-gc calls.mjs CALLS.
-// Used by memory.test.mjs.
+// Scores many times in its own Node process and records its memory, for memory.test.mjs:
+// node --expose-gc calls.mjs CALLS
 
 import { load } from "../../components/js/lib/src/node.js";
 import { SOUND, textOf } from "./hostile.mjs";
 
-/** How often memory is looked at. */
+/** Calls between two measurements. */
 const SAMPLES = 20;
 
 const calls = Number(process.argv[2]);
@@ -18,7 +18,7 @@ const samples = [];
 for (let sample = 0; sample < SAMPLES; sample += 1) {
   for (; made < (calls * (sample + 1)) / SAMPLES; made += 1) {
     const index = made % scorers.length;
-    // One in ten is refused: that way should leave nothing behind either.
+    // One in ten is refused, which must not leak either.
     const isSound = made % 10 !== 0;
     try {
       scorers[index].assessText(isSound ? texts[index] : "{}");

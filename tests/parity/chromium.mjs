@@ -1,5 +1,4 @@
-// Chromium with a page that scores by itself: our own server hands out the package as the host does, with the
-// host's content security policy.
+// Chromium with a page that scores: a server here serves the package as the host does, with its content security policy.
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -10,7 +9,6 @@ import puppeteer from "puppeteer-core";
 
 const EXECUTABLE = process.env.CAUDAL_CHROMIUM ?? "/usr/bin/chromium";
 
-/** Where the package stands. */
 const PACKAGE = new URL("../../components/js/", import.meta.url);
 
 const TYPES = { ".js": "text/javascript; charset=utf-8", ".wasm": "application/wasm" };
@@ -25,8 +23,8 @@ export const POLICY =
   "require-trusted-types-for 'script'; trusted-types 'none'";
 
 /**
- * Serves the page. `folder` is `lib/` for the package as it is shipped, and empty for its sources, as the host serves
- * them. `more` may answer a request itself: it returns whether it did.
+ * Serves the page. `folder` is `lib/` for the package as it is shipped, and empty for its sources, as the host serves them.
+ * `more` returns whether it has answered a request.
  */
 export async function servePage({ policy = POLICY, folder = "", more = () => false } = {}) {
   const server = createServer(async (request, response) => {
@@ -64,12 +62,12 @@ export function launch(args = []) {
   return puppeteer.launch({
     executablePath: EXECUTABLE,
     headless: true,
-    // As root it has no sandbox of its own; the pages are ours.
+    // Its sandbox does not work as root; the pages are our own.
     args: ["--no-sandbox", "--disable-dev-shm-usage", ...args],
   });
 }
 
-/** Opens a page; what goes wrong in it, policy violations included, is kept in `faults`. */
+/** Opens a page; `faults` collects its errors, including violations of the policy. */
 export async function open(browser, url) {
   const page = await browser.newPage();
   const faults = [];

@@ -1,5 +1,5 @@
-// The golden cases, entering as JSON text through every public entry: the same 64 bits in wasmtime, Node, Chromium
-// and workerd, and the bits that training wrote.
+// The golden cases as JSON text through every public entry: the same 64 bits in wasmtime, Node, Chromium and workerd, and
+// the bits that training wrote.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -12,14 +12,14 @@ import { spell } from "./ask.js";
 import { inChromium, inNode, inWorkerd, wasmtime } from "./runtimes.mjs";
 import { Service } from "./service.mjs";
 
-/** Fewest cases of a file. */
+/** Files have at least so many cases. */
 const TRAINED_MIN = 300;
 const BY_HAND_MIN = 40;
 
 const DIST = new URL("../../components/js/dist/", import.meta.url);
 const LIB_DIST = new URL("../../components/js/lib/dist/", import.meta.url);
 
-/** Cases, each with its request as it stands in the file: numbers are not to be rounded on the way. */
+/** Cases with the text of their requests, so that numbers are not rounded. */
 async function casesOf(file, least) {
   const text = await readFile(new URL(`../golden/${file}.ndjson`, import.meta.url), "utf8");
   const cases = text
@@ -35,7 +35,7 @@ function requestOf(line) {
   return /"request":(\{[^{}]*\})/.exec(line)[1];
 }
 
-/** The parts of an answer that a case of training speaks of, spelled as it does. */
+/** The parts of an answer that a trained case contains, spelled as it does. */
 const TOLD = {
   risk: ({ result: { risk_level, risk_score, risk_factors } }) => ({ risk_level, risk_score, risk_factors }),
   nudge: ({ result }) => result,
@@ -46,7 +46,7 @@ const TOLD = {
 const asWritten = (told) =>
   JSON.parse(JSON.stringify(told, (_, value) => (/^f64:/.test(value) ? value.slice("f64:".length) : value)));
 
-/** What a case by hand says of a field of the answer, beside equality. */
+/** Expectations of hand-written cases, apart from equality. */
 const RULES = {
   not_type: (wanted, told) => assert.notEqual(told.recommended_nudge_type, wanted),
   confidence_min: (wanted, told) => assert.ok(number(told.confidence) >= wanted),
@@ -61,7 +61,7 @@ function number(spelled) {
 
 const SCORE = { risk: "risk_score", nudge: "difficulty_score", accessibility: "confidence" };
 
-/** Checks what the specification says, as far as one case can be looked at alone. */
+/** Checks what the specification says about a single case. */
 function checkByHand(_, { expect }, told) {
   for (const [field, wanted] of Object.entries(expect)) {
     if (RULES[field]) RULES[field](wanted, told);

@@ -1,5 +1,5 @@
-// Bodies that somebody might send, with what is odd about each. What is right is what the host answers; the test asks
-// it. Every case is text, or bytes where no text has them (those reach the package only through HTTP).
+// Odd bodies, by what is odd about them; the host's answers are the reference. Cases are text, or bytes that are not text
+// (which reach the package only through HTTP).
 
 /** A sound body of each kind: names and the JSON text of their values. */
 export const SOUND = {
@@ -39,15 +39,15 @@ export function textOf(members) {
   return `{${present.map(([name, literal]) => `${JSON.stringify(name)}:${literal}`).join(",")}}`;
 }
 
-/** A sound body with some fields otherwise. */
+/** A sound body with some fields changed. */
 const body = (kind, changes) => textOf({ ...SOUND[kind], ...changes });
 
-/** A sound body's text with more members, as they are, before its end. */
+/** The text of a sound body with more members, verbatim, at its end. */
 const more = (kind, members) => `${textOf(SOUND[kind]).slice(0, -1)},${members}}`;
 
 const string = (text) => JSON.stringify(text);
 
-/** What may stand in the place of any value. */
+/** What can replace any value. */
 const ODD_VALUES = {
   "left out": undefined,
   null: "null",
@@ -269,7 +269,7 @@ const WHOLE = {
   "all faults at once": '{"amount":"x","is_new_beneficiary":1,"hour_of_day":24,"num_past_transactions":-1,"user_id":5}',
 };
 
-/** A sound body of so many bytes. */
+/** A sound body of a given length in bytes. */
 function padded(bytes) {
   const text = textOf(SOUND.risk);
   return text + " ".repeat(bytes - text.length);
@@ -281,7 +281,7 @@ const NO_BEHAVIOUR = {
   requested_help_count: undefined,
 };
 
-/** The short name of a questionnaire's field, and what goes with it. */
+/** The short name of a questionnaire's field, and what comes with it. */
 const ALIASES = {
   "alias alone": { feels_confident_with_apps: undefined, app_confidence: '"low"' },
   "alias alone, no behaviour": { ...NO_BEHAVIOUR, feels_confident_with_apps: undefined, app_confidence: '"low"' },
@@ -319,7 +319,7 @@ function bytes(...parts) {
   return Buffer.concat(parts.map((part) => Buffer.from(part)));
 }
 
-/** What is no UTF-8. */
+/** Not UTF-8. */
 const BYTES = {
   "a stray byte": [[0xff]],
   "a stray byte in a value": ['{"amount":"', [0xff], '"}'],

@@ -1,5 +1,5 @@
-// live() in Chromium, against a real host: the champion is swapped while the page is open and the next score carries
-// the new version, without a reload; with the host gone the page goes on, and so it does after a reload.
+// live() in Chromium, against a real host: the champion is swapped while the page is open, and the next score has the new
+// version, without a reload. Without the host the page continues to score, also after a reload.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -15,7 +15,7 @@ const RISK = textOf(SOUND.risk);
 const RISK_1 = manifest.models["risk-1"].model_version;
 const RISK_2 = manifest.models["risk-2"].model_version;
 
-/** Longest time until a page has noticed what changed, in milliseconds. */
+/** Longest time until a page has noticed a change, in milliseconds. */
 const NOTICE_MS_MAX = 20_000;
 
 let service;
@@ -25,7 +25,7 @@ let server;
 before(async () => {
   service = await Service.start();
   browser = await launch();
-  // The shipped package in front of the host's models: a page that is there even when the host is gone.
+  // The shipped package, served here so that the page is available without the host.
   server = await servePage({ folder: "lib/", more: forward });
 });
 
@@ -35,7 +35,7 @@ after(async () => {
   await service?.end();
 });
 
-/** Hands requests for models on to the host; without one they end without an answer. */
+/** Forwards requests for models to the host; without a host they get no answer. */
 async function forward(request, response) {
   if (!request.url.startsWith("/models/")) return false;
   try {
@@ -125,7 +125,7 @@ test("what was swapped in stays when the host goes, and after a reload too", asy
   assert.deepEqual(await score(second.page), wanted, "the last good model of the visit before, not the package's");
   assert.equal((await problem(second.page)).code, "unreachable");
 
-  // Somebody was at the cache: the bytes are not those of the digest any more.
+  // Tampered with: the bytes no longer have the digest.
   await second.page.evaluate(async () => {
     for (const name of await caches.keys()) {
       const cache = await caches.open(name);

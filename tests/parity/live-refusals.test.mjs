@@ -1,5 +1,5 @@
-// live() and everything wrong that a host, or somebody between, can offer: the last good model goes on scoring. Not
-// here: a core that never returns. Engines outside the host cannot interrupt it, so the host's gate has to keep it out.
+// live() and every bad offer of a host, or of an attacker in between: the last good model continues to score. A core that
+// never returns is missing here, because only the host can interrupt one; its gate keeps such cores out.
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, test } from "node:test";
@@ -12,7 +12,7 @@ import { another, coreOf, Stub, until } from "./stub.mjs";
 const PACKAGED = manifest.models["nudge-1"].model_version;
 const NUDGE = textOf(SOUND.nudge);
 
-/** Modules by hand: the header, then sections. */
+/** Hand-made modules: the header, then sections. */
 const wasm = (...sections) => Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...sections.flat()]);
 const TYPE = [1, 4, 1, 0x60, 0, 0];
 const FUNCTION = [3, 2, 1, 0];
@@ -44,7 +44,7 @@ const version = () => scorer.assessText(NUDGE).model_version;
 describe("what is not taken", () => {
   const good = another(coreOf("nudge-1"), "good");
 
-  /** An offer, bad in one way; `isFetched` tells whether the core is asked for at all. */
+  /** An offer that is bad in one way; `isFetched`: whether its core is requested at all. */
   const BAD = {
     "another glue": { code: "other-glue", spoil: (offer) => (offer.glue.sha256 = "0".repeat(64)) },
     "another contract": { code: "other-glue", spoil: (offer) => (offer.wit = "caudal:scoring@2.0.0") },
@@ -88,7 +88,7 @@ describe("what is not taken", () => {
       assert.equal(version(), first.model_version);
       assert.equal(stub.requests("/models/core").length, isFetched ? 2 : 1);
       if (code !== "unusable") assert.equal(compile.mock.callCount(), 0, "nothing unproven is compiled");
-      // Once all is well, it is taken.
+      // A good offer is accepted again.
       const { model_version } = stub.offer("nudge", good);
       assert.equal(await scorer.check(), true);
       assert.deepEqual([version(), scorer.problem], [model_version, null]);

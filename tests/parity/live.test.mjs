@@ -1,5 +1,5 @@
-// live() against a stand-in for a host: what is in service is followed, whoever is away or slow. What a host may offer
-// and is not taken stands in live-refusals.test.mjs.
+// live() against a stand-in for a host: it follows what is in service, whatever is slow or unavailable. Bad offers are in
+// live-refusals.test.mjs.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-// The package as somebody gets it: its sizes, its files, its entry points by name, its worker's configuration.
+// The package as users get it: sizes, files, entry points, and the worker's configuration.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 
 const PACKAGE = fileURLToPath(new URL("../../components/js/", import.meta.url));
 
-/** How a project asks for the package, by condition, and what it should get. */
+/** Entry points by condition. */
 const ENTRIES = { node: "node.js", browser: "browser.js", workerd: "workerd.js" };
 
 const run = promisify(execFile);
@@ -30,7 +30,7 @@ test("every scorer is small enough", async () => {
 });
 
 test("it installs from its tarball, and scores", async () => {
-  // Without its scripts: they would build what is being tested.
+  // Without scripts, which would rebuild what is being tested.
   const args = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder, PACKAGE];
   const pack = await run("npm", args, { cwd: folder });
   const [{ filename, files }] = JSON.parse(pack.stdout);

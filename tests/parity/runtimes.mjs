@@ -1,19 +1,18 @@
-// The runtimes of a component, each asked through its public entry with JSON text: the host's HTTP API (wasmtime), and
-// the package in Node, in Chromium and as an edge worker (workerd). The package is what is shipped, and in Chromium
-// also what the host serves.
+// The runtimes of a component, through their public entries with JSON text: the host's HTTP API (wasmtime), and the package
+// in Node, in Chromium and as an edge worker (workerd). The package is the shipped one, and in Chromium also the host's.
 
 import * as node from "../../components/js/lib/src/node.js";
 import { Edge } from "../edge/workerd.mjs";
 import { ask, median, refusal, spell } from "./ask.js";
 import { launch, open, servePage } from "./chromium.mjs";
 
-/** Requests under way at once. */
+/** Requests in flight. */
 const AT_ONCE = 4;
 
-/** Requests that are timed, one after the other. */
+/** Requests that are timed, one at a time. */
 const TIMED = 60;
 
-/** Which binding of the worker names the model of a kind. */
+/** Bindings of the worker, by kind. */
 const BINDINGS = { risk: "RISK_MODEL", nudge: "NUDGE_MODEL", accessibility: "ACCESSIBILITY_MODEL" };
 
 async function outcomeOf(response) {
@@ -21,7 +20,7 @@ async function outcomeOf(response) {
   return response.ok ? { status: response.status, answer: spell(answer) } : refusal(answer);
 }
 
-/** Posts texts; the time is that of a request with nothing else under way. */
+/** Posts texts; times are those of single requests. */
 async function askByHttp(target, kind, texts, { language, isTimed = false } = {}) {
   const headers = language ? { "accept-language": language } : {};
   const post = async (text) => outcomeOf(await target.post(`/ai/${kind}`, text, headers));
@@ -43,7 +42,7 @@ async function askByHttp(target, kind, texts, { language, isTimed = false } = {}
   return { outcomes, median: median(times) };
 }
 
-/** The host; `deploy` is the test's matter. */
+/** The host; tests deploy what they need. */
 export function wasmtime(service) {
   return { name: "wasmtime", ask: (kind, _, texts, how) => askByHttp(service, kind, texts, how), end: async () => {} };
 }
@@ -52,13 +51,13 @@ export function inNode() {
   return { name: "Node", ask: (...what) => ask(node, ...what), end: async () => {} };
 }
 
-/** JSON text without anything that is not ASCII. */
+/** JSON text in ASCII. */
 function inAscii(value) {
   const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify(value).replace(/[\u0080-\uffff]/g, escaped);
 }
 
-/** A page under the host's policy, with the package as it is in this folder of it. */
+/** A page under the host's policy, with the package from a folder of it. */
 export async function inChromium({ policy, folder = "" } = {}) {
   const server = await servePage({ policy, folder });
   const browser = await launch();
@@ -77,7 +76,7 @@ export async function inChromium({ policy, folder = "" } = {}) {
   };
 }
 
-/** Workers by the model that they are configured with. */
+/** Workers by their configured model. */
 export async function inWorkerd() {
   const edges = new Map();
   const edgeFor = (kind, { model } = {}) => {

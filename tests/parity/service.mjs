@@ -1,4 +1,4 @@
-// Runs the program under test, `$CAUDAL`, on free ports with a data folder that is gone afterwards.
+// Runs the program under test, `$CAUDAL`, on free ports with a temporary data folder.
 
 import { execFile, spawn } from "node:child_process";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
@@ -17,7 +17,7 @@ export function program() {
   return path;
 }
 
-/** Nothing of the test run's own settings reaches the service. */
+/** The test run's own settings do not reach the service. */
 const environment = () => {
   const { DATABASE_URL, CAUDAL_JWT_SECRET, ...rest } = process.env;
   return { ...rest, CAUDAL_LOG: "warn" };
@@ -91,7 +91,7 @@ export class Service {
     return { answer, etag: response.headers.get("etag") };
   }
 
-  /** Lets the version serve whose name starts like this; resolves to its name. */
+  /** Deploys the version whose name starts like this; resolves to its name. */
   async deploy(kind, start) {
     const { answer } = await this.#admin("GET", "");
     const names = answer.models.flatMap((it) => it.versions).map((it) => it.model_version);

@@ -1,4 +1,4 @@
-// A stand-in for a host's `/models`, which can misbehave as a real one should not.
+// A stand-in for a host's `/models` that can misbehave.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import manifest from "../../components/js/lib/dist/manifest.js";
 
 const DIST = new URL("../../components/js/lib/dist/", import.meta.url);
 
-/** Longest wait for anything, in milliseconds. */
+/** Longest wait for anything. */
 const PATIENCE_MS = 20_000;
 
 const digestOf = (bytes) => createHash("sha256").update(bytes).digest("hex");
@@ -19,13 +19,13 @@ export function coreOf(name) {
   return readFileSync(new URL(manifest.models[name].core.file, DIST));
 }
 
-/** The same core under another digest: a custom section more changes nothing else. */
+/** The same core under another digest: an additional custom section changes nothing else. */
 export function another(core, mark) {
   const name = Buffer.from(mark);
   return Buffer.concat([core, Buffer.from([0, name.length + 1, name.length]), name]);
 }
 
-/** What a host says of a core. The component's digest is any that is new: nobody here has its bytes. */
+/** What a host says about a core. The component's digest is any new one, since nobody here has its bytes. */
 export function offerOf(kind, core, { version = "1.0.0", sha256 = digestOf(digestOf(core)) } = {}) {
   const { glue } = Object.values(manifest.models).find((it) => it.kind === kind);
   return {
@@ -50,11 +50,11 @@ export class Stub {
   cores = new Map();
   /** Every request as {path, status, isConditional}. */
   log = [];
-  /** Waited for before each answer. */
+  /** Awaited before each answer. */
   delay = async () => {};
-  /** Answers in place of the stub: returns whether it did. */
+  /** May answer in place of the stub: returns whether it has. */
   instead = () => false;
-  /** Most requests that were under way at once. */
+  /** The largest number of requests in flight. */
   most = 0;
   #underWay = 0;
 

@@ -1,4 +1,4 @@
-// The real bank behind the page: starts it, and does what other people or other windows would do meanwhile.
+// The real bank behind the page, and what other users or windows do meanwhile.
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -14,7 +14,7 @@ export const OTHER = { name: "María Rodríguez", accountNumber: "00201007777777
 
 let users = 0;
 
-/** A name that nobody has had. */
+/** A name that is not taken. */
 export function newUser() {
   users += 1;
   return `user-${process.pid}-${users}`;
@@ -23,13 +23,13 @@ export function newUser() {
 export async function startBank() {
   const service = await Service.start();
 
-  /** A token as an operator hands it out. */
+  /** A token as operators issue it. */
   const token = async (user, ...more) => {
     const args = ["--data-dir", service.folder, "token", "--user", user, ...more];
     return (await run(program(), args, { env: { ...process.env, CAUDAL_LOG: "warn" } })).stdout.trim();
   };
 
-  /** One user's own requests, beside the page. */
+  /** One user's requests, apart from the page. */
   const as = async (user) => {
     const issued = await fetch(`${service.ledger}/sandbox/token`, {
       method: "POST",

@@ -1,10 +1,10 @@
-// The bank page in Chromium in front of the real host: one bank and one browser for all of it.
+// The bank's page in Chromium, in front of the real host: one bank and one browser for all tests.
 //
 //   CAUDAL                 the program under test
-//   CAUDAL_WEB_SNAPSHOTS   "renew" writes the accessibility trees anew
-//   CAUDAL_WEB_SHOTS       a folder outside of the repository for screenshots; none are made without it
-//   CAUDAL_WEB_TREE        hands out the page's files from the repository instead of the program
-//   CAUDAL_WEB_LONG        every screen in every theme at every size at 320 pixels too, not only the widest ones
+//   CAUDAL_WEB_SNAPSHOTS   "renew" rewrites the accessibility trees
+//   CAUDAL_WEB_SHOTS       a folder outside the repository for screenshots; without it none are taken
+//   CAUDAL_WEB_TREE        serves the page's files from the repository instead of the program
+//   CAUDAL_WEB_LONG        at 320 pixels too, every screen in every theme at every size, not only the widest
 
 import { after, before, describe } from "node:test";
 
@@ -18,8 +18,7 @@ import { looks } from "./looks.mjs";
 import { nudges } from "./nudges.mjs";
 import { swap } from "./swap.mjs";
 
-/** What every part works with, filled before the first test: one bank and browser, and a line for each part that runs
- * beside another. */
+/** What every part works with: one bank and browser, and a line for each part that runs beside another. */
 const stage = {};
 const beside = {};
 
@@ -36,7 +35,7 @@ after(async () => {
   await stage.bank?.end();
 });
 
-// axe keeps one processor busy for as long as people need who press keys.
+// axe keeps one processor busy for about as long as the tests that press keys take.
 describe("the page", { concurrency: 2 }, () => {
   describe("by keyboard", { concurrency: 1 }, () => {
     flow(stage);
@@ -47,5 +46,5 @@ describe("the page", { concurrency: 2 }, () => {
   describe("to the eye and the ear", { concurrency: 1 }, () => looks(beside));
 });
 
-// Alone: it swaps the champion and stops the bank.
+// Alone, because it swaps the champion and stops the bank.
 describe("another model", { concurrency: 1 }, () => swap(stage));

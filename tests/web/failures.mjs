@@ -1,5 +1,5 @@
-// Everything that can go wrong on the way, and the next step that each leaves. The network is cut for real, in front of
-// the real bank; only what the bank never does by itself (a broken part in between) is answered by the line.
+// Everything that can go wrong, and the next step that each failure leaves. The network is really cut, in front of the
+// real bank; only what the bank never does itself (a broken proxy) is answered by the line.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ import { Person } from "./person.mjs";
 const SENDING = "/api/ledger/transactions";
 
 export function failures(stage) {
-  /** Somebody at the review of a transfer, with the line mended when the test ends. */
+  /** A person at the review of a transfer; the line is mended when the test ends. */
   async function atReview(t, { amount = "250", ...more } = {}) {
     const { bank, browser, line } = stage;
     t.after(() => line.mend());
@@ -33,7 +33,7 @@ export function failures(stage) {
     assert.match(await it.title(), /^Error: /);
     await it.activates("link", "No alcanza");
     assert.match((await it.focused()).name, /Monto/);
-    // The page itself knows better now.
+    // Now the page itself knows.
     await it.fills("Monto", "2000.01");
     await it.press("Enter");
     await it.sees("No alcanza: tienes $2,000.00");
@@ -54,7 +54,7 @@ export function failures(stage) {
     await it.sees("Se perdió la conexión con el banco");
     await it.sees("no se enviará dos veces");
     assert.equal((await it.focused()).role, "generic");
-    // Still cut: the same again.
+    // Still cut.
     await it.activates("button", "Intentar de nuevo sin duplicar");
     await it.sees("Se perdió la conexión con el banco");
     assert.equal((await api.transfers()).length, 0);
@@ -75,7 +75,7 @@ export function failures(stage) {
     line.mend();
     await it.page.reload();
     await it.settles();
-    // Wherever one goes on, the open transfer comes first.
+    // Wherever the person goes, the unsettled transfer comes first.
     await it.opens("Mis cuentas");
     await it.sees("No sabemos todavía si tu transferencia salió");
     await it.opens(/^Transferir$/);
@@ -109,7 +109,7 @@ export function failures(stage) {
 
   test("a session that ended: sign in again and go on, with everything as it was", async (t) => {
     const { it, api, line, from } = await atReview(t);
-    // As if it had been issued long ago: the bank refuses it.
+    // As if issued long ago: the bank refuses it.
     await it.page.evaluate(() => {
       const [head, body] = sessionStorage.getItem("caudal.token").split(".");
       sessionStorage.setItem("caudal.token", `${head}.${body}.AAAA`);
@@ -251,7 +251,7 @@ export function failures(stage) {
     line.cut();
     await it.opens("Movimientos");
     await it.sees("Se perdió la conexión con el banco");
-    // What was seen before is still worth seeing.
+    // What was seen before is still shown.
     await it.opens("Mis cuentas");
     await it.sees("esto es lo último que vimos");
     await it.sees("$10,000.00");
@@ -277,7 +277,7 @@ export function failures(stage) {
     await it.page.waitForFunction(() => document.getElementById("warnings").textContent === "");
     assert.notEqual(await it.page.evaluate(() => sessionStorage.getItem("caudal.token")), token);
     await it.opens("Movimientos");
-    // Leaving leaves nothing.
+    // Signing out leaves nothing behind.
     await it.activates("button", "Salir");
     await it.sees("ya no queda nada tuyo");
     assert.equal(await it.page.evaluate(() => sessionStorage.getItem("caudal.token")), null);

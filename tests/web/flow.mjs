@@ -1,4 +1,4 @@
-// The whole way by the keyboard alone: from an empty account to a receipt, at each level of risk.
+// From an empty account to a receipt by keyboard alone, at each level of risk.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ export function flow(stage) {
     await it.arrives("Mis cuentas");
     await it.sees("Todavía no tienes una cuenta");
 
-    // An account. What is missing is said first, with links that lead to it.
+    // An account. What is missing comes first, with links to it.
     await it.activates("link", "Abrir una cuenta");
     await it.arrives("Abrir una cuenta");
     await it.activates("button", "Abrir la cuenta");
@@ -32,7 +32,7 @@ export function flow(stage) {
     await it.sees("Tu cuenta está lista");
     await it.sees("$10,000.00");
 
-    // Without a payee the first step says where to get one.
+    // Without a payee the first step says where to add one.
     await it.opens("Transferir");
     await it.activates("link", "Agregar un beneficiario");
     await it.arrives("Agregar un beneficiario");
@@ -73,7 +73,7 @@ export function flow(stage) {
     ]) {
       assert.ok(review.includes(said), `${said} in ${review}`);
     }
-    // High: not before it is acknowledged, and nothing was ticked in advance.
+    // High: not without an acknowledgment, which is not ticked in advance.
     assert.equal(await it.page.$eval("[name=acknowledged]", (box) => box.checked), false);
     const from = line.requests.length;
     await it.activates("button", "Enviar $1,500.50");
@@ -97,7 +97,7 @@ export function flow(stage) {
     const [request] = line.seen("POST", "/api/ledger/transactions", from);
     assert.match(request.headers["idempotency-key"], /^[0-9a-f-]{36}$/);
 
-    // Going back does not lead to a transfer that could be sent once more.
+    // Going back does not lead to a transfer that could be sent again.
     await it.page.goBack();
     await it.arrives("De dónde sale");
     await it.opens("Movimientos");
@@ -124,7 +124,7 @@ export function flow(stage) {
     await it.activates("button", "Enviar $100.00");
     await it.page.waitForSelector("dialog[open]");
     assert.equal((await it.focused()).name, "¿Enviar $100.00 MXN a María Rodríguez?");
-    // A browser closes a dialog and gives the focus back in its own time; a key in between is nobody's.
+    // A browser restores the focus in its own time after a dialog; a key before that is lost.
     const isAskedAgain = () => it.page.waitForSelector("dialog[open]");
     const isBack = () =>
       it.page.waitForFunction(
@@ -160,7 +160,7 @@ export function flow(stage) {
     await it.activates("button", "Enviar $100.00");
     await it.arrives("Transferencia enviada");
 
-    // Elsewhere than last time is a reason for doubt. Two hours, as one may have struck meanwhile.
+    // Another place than last time is a reason for doubt. Two hours, because the hour may change meanwhile.
     await it.page.emulateTimezone(noonZone(2));
     await it.reviews({ payee: PAYEE.name, amount: "100" });
     assert.match(await it.text(".risk"), /otra zona horaria/);
@@ -188,13 +188,13 @@ export function flow(stage) {
     await it.leaves();
   });
 
-  test("history goes on by pages, and English is remembered", async () => {
+  test("history is paged, and English is remembered", async () => {
     const { bank, browser, line } = stage;
     const { user } = await settled(bank, { count: 12 });
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
     await it.activates("button", "English");
-    // The focus stays where it was; the page is another one.
+    // The focus stays where it was, in another language.
     assert.equal((await it.focused()).name, "Español");
     assert.equal(await it.page.$eval("html", (html) => html.lang), "en");
     await it.page.reload();
@@ -203,7 +203,7 @@ export function flow(stage) {
     assert.equal(await it.page.$$eval(".movement", (rows) => rows.length), 10);
     await it.activates("button", "Show more");
     await it.page.waitForFunction(() => document.querySelectorAll(".movement").length === 12);
-    // Where there is nothing more, reading goes on at what was added.
+    // At the end of the list, reading continues at what was added.
     assert.equal((await it.focused()).role, "listitem");
     assert.doesNotMatch(await it.text(), /Show more/);
     await it.leaves();

@@ -1,4 +1,4 @@
-// The questionnaire and its recommendation, settings by hand, and the question about usage data.
+// The questionnaire and its recommendation, the settings, and the question about usage data.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -37,13 +37,13 @@ export function help(stage) {
     assert.match(said, /accessibility-1\.0\.0\+/);
     assert.doesNotMatch(said, /edad|años/);
     assert.deepEqual(await look(it), { theme: "standard-accessible", scale: "1" });
-    // A look at it, and back.
+    // A preview, and back.
     await it.activates("button", "Ver cómo se ve");
     assert.deepEqual(await look(it), { theme: "voice-assisted", scale: "1.2" });
     await it.press("Enter");
     assert.deepEqual(await look(it), { theme: "standard-accessible", scale: "1" });
     assert.equal((await api.profile()).updatedAt, null);
-    // Voice is a question of its own, and starts without a tick.
+    // Voice is a choice of its own, and not ticked in advance.
     assert.equal(await it.page.$eval("[name=voice]", (box) => box.checked), false);
     await it.page.keyboard.down("Shift");
     await it.press("Tab");
@@ -60,7 +60,7 @@ export function help(stage) {
       nudgingLevel: "medium",
       voiceFeedback: false,
     });
-    // It follows the person: to a page that has not seen them.
+    // The profile follows the person to another browser.
     const { browser, line } = stage;
     const elsewhere = await Person.at(browser, line.url);
     await elsewhere.signsIn(api.user);
@@ -71,9 +71,9 @@ export function help(stage) {
 
   test("what is not sure is worded as a suggestion, in the person's language", async () => {
     const { it } = await atHelp("en");
-    // Behaviour counts: three errors are a sign.
+    // Behaviour counts: three errors.
     await it.activates("button", "See the recommendation");
-    await it.picks("Yes, it is fine");
+    await it.picks("Yes, I read it well");
     await it.picks("No");
     await it.picks("Very");
     await it.picks("Over 60");
@@ -81,7 +81,7 @@ export function help(stage) {
     await it.page.waitForSelector(".recommended");
     const said = await it.text(".recommended");
     assert.match(said, /^This may help: /);
-    assert.match(said, /only a suggestion: we are \d+ % sure/);
+    assert.match(said, /only a suggestion: our confidence is \d+ %/);
     assert.match(said, /several entries had to be corrected/);
     assert.doesNotMatch(said, /\b(age|years?)\b/);
     await it.activates("button", "No, leave it as it is");

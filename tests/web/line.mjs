@@ -1,18 +1,18 @@
-// The line between the page and the real host: a small proxy that can be cut, lose an answer after the host has acted
-// on the request, or answer as a broken part in between would. With CAUDAL_WEB_TREE set it hands out the page's files
-// as they stand in the repository instead of those in the binary, so that the page can be worked on without building.
+// The line between the page and the real host: a small proxy that can be cut, lose an answer after the host has acted on
+// the request, or answer as a broken proxy would. With CAUDAL_WEB_TREE set it serves the page's files from the repository
+// instead of the binary, so that the page can be changed without a build.
 
 import { readFile } from "node:fs/promises";
 import { request as ask, createServer } from "node:http";
-import { basename, extname } from "node:path";
+import { extname } from "node:path";
 
 import { POLICY } from "../parity/chromium.mjs";
 
-const TREE = new URL("../../host/web/bank/", import.meta.url);
+const TREE = new URL("../../host/web/", import.meta.url);
 const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml" };
 
 export class Line {
-  /** Every request that came: {method, path, headers, body}. */
+  /** Every request: {method, path, headers, body}. */
   requests = [];
   #rules = [];
   #isCut = false;
@@ -26,29 +26,29 @@ export class Line {
     return line;
   }
 
-  /** No request gets through any more, and none that is under way is answered. */
+  /** From now on no request gets through, and none in flight is answered. */
   cut() {
     this.#isCut = true;
     this.server.closeAllConnections();
   }
 
-  /** As at the start. */
+  /** Undoes everything. */
   mend() {
     this.#isCut = false;
     this.#rules = [];
   }
 
-  /** Requests like this reach the host, which acts on them; the answer never arrives. */
+  /** Such requests reach the host, which acts on them, but the answer is lost. */
   loseAnswers(method, path) {
     this.#rules.push({ method, path });
   }
 
-  /** Requests like this are answered by a broken part in between, and do not reach the host. */
+  /** Such requests are answered here and do not reach the host. */
   answer(method, path, { status, headers = {}, body = "" }) {
     this.#rules.push({ method, path, with: { status, headers, body } });
   }
 
-  /** Requests like this that came since `from`, a length of `requests`. */
+  /** Such requests since `from`, an earlier length of `requests`. */
   seen(method, path, from = 0) {
     return this.requests.slice(from).filter((it) => it.method === method && it.path.startsWith(path));
   }
@@ -93,8 +93,8 @@ export class Line {
 
 async function fromTree(path, response) {
   const { pathname } = new URL(path, "http://localhost");
-  if (pathname !== "/" && !pathname.startsWith("/bank/")) return false;
-  const name = pathname === "/" ? "index.html" : basename(pathname);
+  if (pathname !== "/" && !/^\/(bank|shared)\//.test(pathname)) return false;
+  const name = pathname === "/" ? "bank/index.html" : pathname.slice(1);
   const text = await readFile(new URL(name, TREE)).catch(() => null);
   const headers = { "Content-Security-Policy": POLICY, "Cache-Control": "no-cache" };
   response.writeHead(text ? 200 : 404, { ...headers, "Content-Type": `${TYPES[extname(name)]}; charset=utf-8` });

@@ -1,6 +1,6 @@
-// How the page looks and what it is to assistive technology: axe with every rule it has, on every screen, in every
-// theme and size; no sideways scrolling at 320 pixels; one heading of the first level and no level left out; and the
-// accessibility tree of each screen, compared with the one that was looked at.
+// How the page looks, also to assistive technology: axe with all its rules, on every screen, in every theme and size; no
+// horizontal scrolling at 320 pixels; one h1 and no skipped level; and the accessibility tree of each screen, compared with
+// the reviewed snapshot.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -18,11 +18,11 @@ const SNAPSHOTS = new URL("./snapshots/", import.meta.url);
 const media = (scheme, contrast = "no-preference") => [
   { name: "prefers-color-scheme", value: scheme },
   { name: "prefers-contrast", value: contrast },
-  // A colour on its way to another one is neither.
+  // A colour in transition has neither contrast.
   { name: "prefers-reduced-motion", value: "reduce" },
 ];
 
-/** The device's own looks, and the three that are stored. */
+/** The looks of devices, and the three stored themes. */
 const THEMES = {
   light: { features: media("light"), theme: "standard-accessible" },
   dark: { features: media("dark"), theme: "standard-accessible" },
@@ -45,11 +45,11 @@ async function dress(it, { features, theme }, scale) {
   );
 }
 
-/** What axe finds with all of its rules, those for the strictest level and the experimental ones too. */
+/** What axe finds with all its rules, including AAA and experimental ones. */
 function violations(it) {
   return it.page.evaluate(async () => {
     const rules = Object.fromEntries(axe.getRules().map(({ ruleId }) => [ruleId, { enabled: true }]));
-    // Half of its time went into selectors of everything that is fine.
+    // Selectors of everything that is fine took half of the time.
     const found = await axe.run(document, { rules, resultTypes: ["violations"], selectors: false });
     return found.violations.map(({ id, nodes }) => ({
       id,
@@ -58,7 +58,7 @@ function violations(it) {
   });
 }
 
-/** Headings, ids and language: what axe does not ask in this way. */
+/** Headings, ids and language, which axe checks less strictly. */
 function outline(it) {
   return it.page.evaluate(() => {
     const shown = [...document.querySelectorAll("h1, h2, h3, h4")].filter((heading) => heading.checkVisibility());
@@ -70,7 +70,7 @@ function outline(it) {
   });
 }
 
-/** What is wider than the window, where one would have to scroll sideways; null where not. */
+/** What makes the page scroll horizontally, or null. */
 function tooWide(it) {
   return it.page.evaluate(() => {
     if (document.documentElement.scrollWidth <= innerWidth) return null;
@@ -90,7 +90,7 @@ function checkOutline({ levels, ids, lang }, name) {
   assert.equal(lang, "es-MX");
 }
 
-/** Compares with the tree that is kept, or keeps it. */
+/** Compares with the stored tree, or renews it. */
 function compareTree(name, tree) {
   const file = new URL(`${name}.txt`, SNAPSHOTS);
   if (process.env.CAUDAL_WEB_SNAPSHOTS === "renew") {
@@ -116,12 +116,12 @@ export function looks(stage) {
     t.after(() => line.mend());
     const api = await bank.as(newUser());
     const it = await Person.at(browser, line.url);
-    // By the debugger, which the page's own policy does not concern.
+    // Through the debugger, to which the page's policy does not apply.
     await it.page.evaluate(AXE);
     const found = [];
     let runs = 0;
     const at = async (name) => {
-      // What is announced is said a moment after it is shown.
+      // Announcements follow what is shown after a moment.
       await it.pause(150);
       checkOutline(await outline(it), name);
       compareTree(name, await treeOf(it));

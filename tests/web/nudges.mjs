@@ -1,4 +1,4 @@
-// Help that is offered unasked, from what really happens on a screen, scored in the page.
+// Help that is offered unasked, scored in the page from what really happens on a screen.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,10 +8,10 @@ import { Person } from "./person.mjs";
 
 export function nudges(stage) {
   const offer = (it) => it.page.$eval("#nudge", (place) => place.innerText.replace(/\s+/g, " ").trim());
-  // The page looks every five seconds, and again after ten where the model was not there yet.
+  // The page checks every five seconds, and a model that failed to load is retried after ten.
   const isOffered = (it) => it.page.waitForSelector("#nudge .offer", { timeout: 40_000 });
 
-  /** Presses the button of an empty form, as often as that. */
+  /** Submits an empty form, several times. */
   async function errs(it, button, times) {
     for (let time = 0; time < times; time += 1) {
       await it.activates("button", button);
@@ -52,7 +52,7 @@ export function nudges(stage) {
     await it.signsIn(user);
     await it.opens("Beneficiarios");
     await it.activates("link", "Agregar un beneficiario");
-    // Three fields at once, twice: that is many.
+    // Three fields at once, twice.
     await errs(it, "Guardar", 1);
     await isOffered(it);
     await it.activates("button", /Ver más ayuda|ver los pasos/);
@@ -79,7 +79,7 @@ export function nudges(stage) {
     await it.activates("link", "Abrir otra cuenta");
     await errs(it, "Abrir la cuenta", 1);
     assert.equal(await offer(it), "");
-    // Very many errors are another matter.
+    // Very many errors count even so.
     await errs(it, "Abrir la cuenta", 3);
     await isOffered(it);
     assert.match(await offer(it), /^¿Te guiamos paso a paso\?/);
@@ -113,7 +113,7 @@ export function nudges(stage) {
     const { user } = await settled(bank);
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
-    // The page's own clock runs ahead: a minute and a half on a screen that takes half of one.
+    // The page's clock runs ahead: 90 seconds on a screen that takes 30.
     await it.page.evaluate(() => {
       const real = performance.now.bind(performance);
       performance.now = () =>

@@ -1,15 +1,15 @@
-// A person at the page who uses the keyboard alone: Tab, Enter, Space, arrows and typing. What has the focus is known
-// by the role and name that the browser tells assistive technology, so a control without a name cannot be found.
+// A person who uses the page by keyboard alone: Tab, Enter, Space, arrows and typing. The focus is known by role and name,
+// as assistive technology has them, so a control without a name cannot be found.
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** More stops than any screen has. */
+/** More tab stops than any screen has. */
 const STOPS_MAX = 90;
 /** Longest wait for anything on the page. */
 const PATIENCE_MS = 15_000;
 
-/** The time zone in which it is noon now, give or take an hour: the risk of a transfer depends on the person's hour. */
+/** A time zone where it is about noon: the risk of a transfer depends on the person's hour. */
 export function noonZone(shift = 0) {
   const offset = 12 - new Date().getUTCHours() + shift;
   return `Etc/GMT${offset > 0 ? "-" : "+"}${Math.abs(offset)}`;
@@ -18,7 +18,7 @@ export function noonZone(shift = 0) {
 export class Person {
   static async at(browser, url, { zone = noonZone(), width = 1280, height = 900, language = "es-MX" } = {}) {
     const person = new Person();
-    // Nothing is shared with other people's browsers.
+    // Shares nothing with other people's browsers.
     person.context = await browser.createBrowserContext();
     const page = await person.context.newPage();
     person.page = page;
@@ -37,12 +37,12 @@ export class Person {
     return person;
   }
 
-  /** Answers that are failures are part of some tests; anything else in the console is a fault of the page. */
+  /** Failed requests are part of some tests; anything else in the console is a bug of the page. */
   #noted(message) {
     if (!message.text().startsWith("Failed to load resource")) this.faults.push(message.text());
   }
 
-  /** Until the screen is drawn and nothing is loading. */
+  /** Waits until the screen is drawn and nothing is loading. */
   async settles() {
     await this.page.waitForFunction(
       () =>
@@ -57,7 +57,7 @@ export class Person {
     await this.context.close();
   }
 
-  // ---- what is there ----
+  // ---- reading ----
 
   title() {
     return this.page.title();
@@ -67,12 +67,12 @@ export class Person {
     return this.page.$eval("h1", (it) => it.textContent.replace(/\s+/g, " ").trim());
   }
 
-  /** The text of the page as it is seen. */
+  /** The visible text. */
   text(selector = "main") {
     return this.page.$eval(selector, (it) => it.innerText.replace(/\s+/g, " "));
   }
 
-  /** Role and name of what has the focus. */
+  /** Role and name of the focused element. */
   async focused() {
     const { result } = await this.cdp.send("Runtime.evaluate", { expression: "document.activeElement" });
     const { nodes } = await this.cdp.send("Accessibility.getPartialAXTree", {
@@ -84,7 +84,7 @@ export class Person {
     return { role: node.role?.value ?? "", name: (node.name?.value ?? "").replace(/\s+/g, " ").trim() };
   }
 
-  /** Waits until a heading of level one says this. */
+  /** Waits until the h1 contains a text. */
   async arrives(heading) {
     const wanted = heading.source ?? heading;
     await this.page.waitForFunction(
@@ -125,12 +125,12 @@ export class Person {
     return this.page.keyboard.type(text);
   }
 
-  /** What is in the clipboard comes in at once, as people bring a token. */
+  /** Pastes, as people do with a token. */
   pastes(text) {
     return this.page.keyboard.sendCharacter(text);
   }
 
-  /** Goes on with Tab until something of this role and name has the focus. */
+  /** Presses Tab until an element of this role and name has the focus. */
   async tabsTo(role, name) {
     const passed = [];
     for (let stop = 0; stop < STOPS_MAX; stop += 1) {
@@ -149,14 +149,14 @@ export class Person {
 
   async fills(name, text) {
     await this.tabsTo("textbox", name);
-    // What stands there is replaced.
+    // Typing replaces the present text.
     await this.page.keyboard.down("Control");
     await this.page.keyboard.press("a");
     await this.page.keyboard.up("Control");
     await this.types(text);
   }
 
-  /** Picks one of several: Tab into the group, arrows within it. */
+  /** Picks a radio button: Tab into the group, arrows within it. */
   async picks(name) {
     for (let stop = 0; stop < STOPS_MAX; stop += 1) {
       await this.page.keyboard.press("Tab");
@@ -175,9 +175,9 @@ export class Person {
     assert.fail(`no choice ${name}`);
   }
 
-  // ---- what is done often ----
+  // ---- common tasks ----
 
-  /** Enters the sandbox by the keyboard. */
+  /** Signs in to the sandbox by keyboard. */
   async signsIn(user) {
     await this.fills(/Nombre de usuario|User name/, user);
     await this.press("Enter");
@@ -185,13 +185,13 @@ export class Person {
     await this.settles();
   }
 
-  /** To a screen by the navigation. */
+  /** Goes to a screen by the navigation. */
   async opens(name) {
     await this.activates("link", name);
     await this.settles();
   }
 
-  /** From anywhere to the review of a transfer. */
+  /** Goes from anywhere to the review of a transfer. */
   async reviews({ account = "Cuenta de cheques", payee, amount }) {
     await this.opens(/^Transferir$/);
     await this.arrives("De dónde sale");
@@ -204,7 +204,7 @@ export class Person {
     await this.arrives("Revisa antes");
   }
 
-  /** Sends what is reviewed, with whatever its risk asks for. */
+  /** Sends the reviewed transfer, with whatever its risk requires. */
   async sendsWhateverTheRisk() {
     if (await this.page.$("[name=acknowledged]:not(:checked)")) {
       await this.tabsTo("checkbox", "Entiendo");

@@ -1,4 +1,4 @@
-// The parts of the page that are pure: money, account numbers, facts, words, when help is offered, what was observed.
+// The pure parts of the page: money, account numbers, facts, words, offers of help, behaviour, tokens.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

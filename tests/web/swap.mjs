@@ -1,5 +1,5 @@
-// The bank puts another model in force while the page is open, and then is gone: the next score carries the new version
-// without a reload, and without the bank the page scores on with the last one that it had.
+// The bank activates another model while the page is open: the next score has the new version, without a reload. Then the
+// bank disappears, and the page continues with the last version.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -32,20 +32,20 @@ export function swap(stage) {
     assert.equal(await scored(), second);
     assert.notEqual(first, second);
 
-    // The host stands still: it takes connections and never answers.
+    // The host hangs: it accepts connections and never answers.
     bank.service.process.kill("SIGSTOP");
     try {
       await again();
       assert.equal(await scored(), second);
       await it.sees("sin conexión", ".risk");
-      // The facts are those that the page remembers: three transfers to the same payee, from a new device.
+      // The facts are those the page remembers: three transfers to the same payee, from a new device.
       const risk = await it.text(".risk");
       assert.match(risk, /ninguna transferencia desde este dispositivo/);
       assert.doesNotMatch(risk, /no le habías transferido|menos de tres/);
     } finally {
       bank.service.process.kill("SIGCONT");
     }
-    // The host is gone altogether.
+    // The host is gone.
     line.cut();
     await again();
     assert.equal(await scored(), second);

@@ -1,9 +1,8 @@
-// Every state that a screen can be seen in: goes there and says so. How one gets there by keyboard is another test's
-// matter; here it goes quickly.
+// Visits every state of every screen, by the shortest way; other tests go there by keyboard.
 
 import { CLABE, OTHER, PAYEE, SAVINGS } from "./bank.mjs";
 
-/** A number whose check digit and bank are both in doubt. */
+/** A number with a wrong check digit and another bank. */
 const DOUBTFUL = {
   name: "Renta Departamento S.A. de C.V.",
   alias: "la renta",
@@ -12,8 +11,8 @@ const DOUBTFUL = {
 };
 
 /**
- * Walks `it` (a Person who has not signed in) through the page and calls `at(name)` in each state. `api` acts for the
- * same user; `line` is what the page hangs on.
+ * Takes `it`, a Person who has not signed in, through the page and calls `at(name)` in each state. `api` acts for the same
+ * user.
  */
 export async function tour(it, { api, line, at }) {
   const { page } = it;
@@ -137,7 +136,7 @@ export async function tour(it, { api, line, at }) {
   await at("help-errors");
   await pick("no");
   for (const value of ["no", "low", "60_plus"]) {
-    // Of the questions alone: the settings below have values of the same name.
+    // Only of the questions: the settings below have equal values.
     await page.evaluate((wanted) => {
       document
         .querySelector("form")

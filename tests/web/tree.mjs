@@ -1,7 +1,7 @@
-// The accessibility tree of a page as text: one line for each thing that assistive technology is told of, with its
-// role, name and state. What differs from run to run is written as what it is.
+// The accessibility tree of a page as text: a line for each node with its role, name and state. Values that differ from run
+// to run become placeholders.
 
-/** Told of nothing by themselves. */
+/** Roles without meaning of their own. */
 const SILENT = new Set(["none", "generic", "InlineTextBox", "LineBreak", "RootWebArea", "LabelText", "ListMarker"]);
 const STATES = [
   "level",
@@ -17,7 +17,7 @@ const STATES = [
   "disabled",
 ];
 
-/** Names, times, numbers and versions that are new each time. */
+/** Names, times, numbers and versions that are new on each run. */
 const CHANGING = [
   [/user-\d+-\d+/g, "<user>"],
   [/CAUD[0-9A-Z]{10,}/g, "<clave>"],
@@ -39,7 +39,7 @@ export async function treeOf(it) {
   const walk = (node, depth, above) => {
     const role = node.role?.value ?? "none";
     const name = fixed(node.name?.value ?? "");
-    // Text that only says once more what its control is called.
+    // Text that only repeats the name of its control.
     const isRepeated = role === "StaticText" && above !== "" && above.includes(name);
     const isTold = !node.ignored && !SILENT.has(role) && !isRepeated && !(role === "StaticText" && name === "");
     if (isTold) {

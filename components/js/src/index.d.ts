@@ -7,17 +7,17 @@ export type Kind = "risk" | "nudge" | "accessibility";
 export interface RiskRequest {
   /** Amount of the transfer; finite, >= 0. */
   amount: number;
-  /** The recipient never received a transfer from this user. */
+  /** The user has never sent this recipient a transfer. */
   is_new_beneficiary: boolean;
   /** The sender's local hour, an integer from 0 to 23. */
   hour_of_day: number;
-  /** Transfers that the user completed before; an integer >= 0. Counts beyond 4,294,967,295 count as that. */
+  /** Transfers that the user has completed; an integer >= 0. Larger counts saturate at 4,294,967,295. */
   num_past_transactions: number;
-  /** Average amount of those; finite, >= 0; 0 when there are none. */
+  /** Their average amount; finite, >= 0; 0 when there are none. */
   avg_transaction_amount: number;
-  /** Largest amount of those; finite, >= 0; 0 when there are none. */
+  /** Their largest amount; finite, >= 0; 0 when there are none. */
   max_transaction_amount: number;
-  /** Transfers that the user completed to this recipient; an integer >= 0. */
+  /** Transfers that the user has completed to this recipient; an integer >= 0. */
   num_transactions_to_beneficiary: number;
   /** The device is new or not recognised. */
   is_new_device: boolean;
@@ -29,7 +29,7 @@ export interface RiskRequest {
   user_id?: string | null;
 }
 
-/** Codes of the reasons for a risk, in the order in which they are listed. */
+/** Codes of the risk factors, in the order of their listing. */
 export type RiskFactor =
   | "AMOUNT_MUCH_HIGHER_THAN_AVERAGE"
   | "NEW_BENEFICIARY"
@@ -39,7 +39,7 @@ export type RiskFactor =
   | "LOW_HISTORY";
 
 export interface RiskAnswer {
-  /** As it was sent; absent when it was not. */
+  /** Echoed, if it was sent. */
   user_id?: string;
   /** Which model answered, for example `risk-2.0.0+8efe6cf7`. */
   model_version: string;
@@ -48,24 +48,24 @@ export interface RiskAnswer {
     risk_level: "low" | "medium" | "high";
     /** 0 to 1: `low` below 0.25, `high` from 0.75. */
     risk_score: number;
-    /** What speaks against the transfer; not empty unless the level is `low`. */
+    /** The reasons; not empty unless the level is `low`. */
     risk_factors: RiskFactor[];
   };
 }
 
-/** What was seen of a person on a screen so far. */
+/** What a person has done on a screen so far. */
 export interface NudgeRequest {
-  /** Name of the screen; 1 to 64 characters, not blank. Known names have a usual time of their own. */
+  /** Name of the screen; 1 to 64 characters, not blank. Known screens have their own usual times. */
   screen: string;
   /** Validation errors shown; an integer >= 0. */
   num_validation_errors: number;
   /** Seconds on the screen; an integer >= 0. */
   time_on_screen_seconds: number;
-  /** Times the person went back; an integer >= 0. */
+  /** Times that the person went back; an integer >= 0. */
   num_back_navigations: number;
   /** Steps of the flow; an integer >= 1. */
   steps_total: number;
-  /** The present step; an integer >= 1. */
+  /** The current step; an integer >= 1. */
   current_step: number;
   /** Echoed; at most 255 characters. */
   user_id?: string | null;
@@ -74,9 +74,9 @@ export interface NudgeRequest {
 }
 
 export interface NudgeAnswer {
-  /** As it was sent; absent when it was not. */
+  /** Echoed, if it was sent. */
   user_id?: string;
-  /** As it was sent; absent when it was not. */
+  /** Echoed, if it was sent. */
   session_id?: string;
   screen: string;
   /** Which model answered. */
@@ -94,7 +94,7 @@ export interface NudgeAnswer {
 }
 
 interface AccessibilityFacts {
-  /** The person says that small text is fine. */
+  /** The person reads small text well. */
   can_read_small_text: boolean;
   /** The person uses a screen reader. */
   uses_screen_reader: boolean;
@@ -105,21 +105,21 @@ interface AccessibilityFacts {
 
 type Confidence = "low" | "medium" | "high";
 
-/** A person's answers, and what was seen of how they use the app. */
+/** A person's answers, and how they use the app. */
 export type AccessibilityRequest =
   | (AccessibilityFacts & {
-      /** How sure the person feels with apps. */
+      /** How confident the person feels with apps. */
       feels_confident_with_apps: Confidence;
       app_confidence?: Confidence | null;
       /** Average seconds per screen; an integer >= 0. */
       avg_time_per_screen_seconds: number;
-      /** Validation errors in all; an integer >= 0. */
+      /** Validation errors in total; an integer >= 0. */
       total_validation_errors: number;
-      /** Times the person asked for help; an integer >= 0. */
+      /** Times that the person asked for help; an integer >= 0. */
       requested_help_count: number;
     })
   | (AccessibilityFacts & {
-      /** The short name of the same question: with it behaviour may be left out, and confidence is lower then. */
+      /** A short name of the same question. With it behaviour may be left out, which lowers the confidence. */
       app_confidence: Confidence;
       feels_confident_with_apps?: null;
       avg_time_per_screen_seconds?: number | null;
@@ -128,11 +128,11 @@ export type AccessibilityRequest =
     });
 
 export interface AccessibilityAnswer {
-  /** As it was sent; absent when it was not. */
+  /** Echoed, if it was sent. */
   user_id?: string;
   /** Which model answered. */
   model_version: string;
-  /** A profile; PUT /api/profile/accessibility takes it as it is. */
+  /** A profile, as PUT /api/profile/accessibility accepts it. */
   recommendation: {
     theme: "standard-accessible" | "large-text-high-contrast" | "voice-assisted";
     screen_reader_mode: boolean;
@@ -143,30 +143,30 @@ export interface AccessibilityAnswer {
   };
   /** 0 to 1; below 0.70 show the profile as a suggestion. */
   confidence: number;
-  /** At least one plain sentence for the person, in the language that was asked for. */
+  /** At least one plain sentence for the person, in the requested language. */
   explanation: string[];
 }
 
 export interface AccessibilityOptions {
-  /** A language tag. `en` and its variants get English, everything else Mexican Spanish, as does nothing. */
+  /** A language tag: English for `en` and its variants, Mexican Spanish otherwise and by default. */
   language?: string;
 }
 
-/** A model, ready to score. Each call runs in an instance of its own and remembers nothing of the one before. */
+/** A model, ready to score. Each call runs in its own instance and keeps nothing from earlier calls. */
 export interface Scorer<Request, Answer, Options = never> {
   readonly kind: Kind;
   /** The `model_version` of its answers. */
   readonly modelVersion: string;
-  /** SHA-256 of the component, in hex: the same file as in the host. */
+  /** SHA-256 of the component file in hex, as in the host. */
   readonly sha256: string;
   /**
-   * Scores a request: the same as `assessText(JSON.stringify(request))`. Takes about 0.2 ms and is synchronous.
+   * Scores a request, as `assessText(JSON.stringify(request))` does. Synchronous; takes about 0.2 ms.
    *
    * @throws {InvalidRequest} when the HTTP API would refuse the body, with the same status, code and errors.
-   * @throws {ModelFailed} when the model gives no usable answer.
+   * @throws {ModelFailed} when the model has no usable answer.
    */
   assess(request: Request, options?: Options): Answer;
-  /** Scores a body of the HTTP API, read as the server reads it. Throws as `assess` does. */
+  /** Scores a body of the HTTP API, parsed as the server parses it. Throws as `assess` does. */
   assessText(text: string, options?: Options): Answer;
 }
 
@@ -175,27 +175,27 @@ export type NudgeScorer = Scorer<NudgeRequest, NudgeAnswer>;
 export type AccessibilityScorer = Scorer<AccessibilityRequest, AccessibilityAnswer, AccessibilityOptions>;
 
 export interface LoadOptions<Model extends string> {
-  /** A model of the package; the default of its kind when left out. */
+  /** A model of the package; by default that of the kind. */
   model?: Model;
 }
 
 /**
  * Loads a model of the package. Its parts are fetched and compiled once, however often it is loaded.
  *
- * Rejects with a RangeError for a kind or model that is not there, and with an Error when a part cannot be fetched or
- * is not the one of this release; then it can be tried again.
+ * Rejects with a RangeError for an unknown kind or model, and with an Error when a part cannot be fetched or belongs to
+ * another release; the latter can be tried again.
  */
 export function load(kind: "risk", options?: LoadOptions<"risk-1" | "risk-2">): Promise<RiskScorer>;
 export function load(kind: "nudge", options?: LoadOptions<"nudge-1">): Promise<NudgeScorer>;
 export function load(kind: "accessibility", options?: LoadOptions<"accessibility-1">): Promise<AccessibilityScorer>;
 
-/** Why the host's model is not the one that scores. */
+/** Why the host's model does not score. */
 export interface LiveProblem {
   /**
-   * `unreachable`: no answer, or an error. `not-published`: the host keeps models of this kind to itself.
-   * `other-glue`: what is in service needs another release of this package. `too-large`, `wrong-sha256`,
-   * `other-origin`, `bad-answer`, `unusable`: what was offered is not in order. `insecure`: digests can only be
-   * computed on https and localhost.
+   * `unreachable`: no answer, or an error. `not-published`: the host does not publish models of this kind.
+   * `other-glue`: the model in service needs another release of this package. `too-large`, `wrong-sha256`,
+   * `other-origin`, `bad-answer`, `unusable`: the offered model is not valid. `insecure`: digests need https or
+   * localhost.
    */
   code:
     | "unreachable"
@@ -207,36 +207,36 @@ export interface LiveProblem {
     | "bad-answer"
     | "unusable"
     | "insecure";
-  /** One sentence for people who look after the page. */
+  /** A sentence for operators of the page. */
   detail: string;
 }
 
 export interface LiveOptions {
-  /** Address of the host's ledger listener. In browsers the page's own origin when left out. */
+  /** Address of the host's ledger listener; in browsers by default the page's own origin. */
   base?: string | URL;
-  /** Seconds between two looks at the host, from 1 to 86,400; 30 when left out. */
+  /** Seconds between two checks, from 1 to 86,400; by default 30. */
   everySeconds?: number;
-  /** Called after each switch to another model, not for the one that it begins with. */
+  /** Called after each change of the model, not for the first one. */
   onChange?(modelVersion: string): void;
 }
 
-/** What a live scorer has besides a scorer. `modelVersion` and `sha256` change as models do. */
+/** What a live scorer has in addition. Its `modelVersion` and `sha256` change with the model. */
 export interface Live {
-  /** Null while the host's model is the one that scores. */
+  /** Null while the host's model scores. */
   readonly problem: LiveProblem | null;
-  /** Looks at the host now; resolves to whether the model changed, and never rejects. */
+  /** Checks the host now; resolves to whether the model changed, and never rejects. */
   check(): Promise<boolean>;
-  /** Ends looking at the host. What is there goes on scoring. */
+  /** Stops checking; the present model continues to score. */
   close(): void;
 }
 
 /**
- * Loads what a Caudal host has in service and follows it: when another model is deployed there, the next call here is
- * answered by it. A call is answered by one model from beginning to end.
+ * Loads what a Caudal host has in service and follows it: after a deployment there, the next call here uses the new
+ * model. One model answers a call from start to end.
  *
- * Resolves after at most three seconds if the host is slow, with the last good model: in browsers the one of an earlier
- * visit, else the one of the package. Rejects with a RangeError or TypeError for options without a sense, with an Error
- * when there is nothing at all to score with, and always in workerd, which compiles nothing at run time.
+ * If the host is slow, resolves within three seconds with the last good model: in browsers the one of an earlier visit,
+ * otherwise the one of the package. Rejects with a RangeError or TypeError for invalid options, with an Error when there
+ * is no model at all, and always in workerd, which compiles nothing at run time.
  */
 export function live(kind: "risk", options?: LiveOptions): Promise<RiskScorer & Live>;
 export function live(kind: "nudge", options?: LiveOptions): Promise<NudgeScorer & Live>;
@@ -244,7 +244,7 @@ export function live(kind: "accessibility", options?: LiveOptions): Promise<Acce
 
 /** What is wrong with one field. */
 export interface FieldError {
-  /** The field; empty when the body as a whole is meant. */
+  /** The field; empty for the body as a whole. */
   field: string;
   /** For programs: `required`, `wrong-type`, `out-of-range`, `unknown-value`, `blank`, `too-long`, ... */
   code: string;
@@ -255,12 +255,12 @@ export interface FieldError {
 /** The request was refused, as the HTTP API refuses it. */
 export class InvalidRequest extends Error {
   readonly name: "InvalidRequest";
-  /** 400: no JSON. 413: more than 65,536 bytes. 422: fields are at fault. */
+  /** 400: not JSON. 413: more than 65,536 bytes. 422: faults of fields. */
   readonly status: 400 | 413 | 422;
   readonly code: "malformed-json" | "payload-too-large" | "validation-failed";
   readonly title: string;
   readonly detail: string;
-  /** Everything that is wrong with fields, in the server's order; empty for 400 and 413. */
+  /** All faults of fields, in the server's order; empty for 400 and 413. */
   readonly errors: FieldError[];
 }
 

@@ -3,7 +3,6 @@
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -12,10 +11,10 @@ use crate::cli::database::absolute;
 use crate::config::{Common, Jwt};
 use crate::ledger::chain::ChainKey;
 
-/// What signs the sandbox's tokens.
+/// File of the secret that signs the sandbox's tokens.
 const TOKENS: &str = "jwt-secret";
 
-/// What the ledger's hashes are made with.
+/// File of the key of the ledger's hashes.
 const LEDGER: &str = "ledger-key";
 
 /// The configured secret; it has no default.
@@ -46,45 +45,33 @@ impl Missing {
 
 /// The sandbox's secret.
 pub(super) fn of_sandbox(common: &Common, missing: Missing) -> Result<Vec<u8>> {
-    if missing == Missing::Refuse {
-        require(common, TOKENS, "CAUDAL_JWT_SECRET")?;
-    }
-    kept(&common.data_dir, TOKENS)
+    stored(common, TOKENS, "CAUDAL_JWT_SECRET", missing)
 }
 
 /// The key of the ledger's hashes: the configured one, or the data folder's.
 pub(super) fn ledger_key(common: &Common, missing: Missing) -> Result<ChainKey> {
     let key = match &common.ledger_key {
         Some(key) => key.clone().into_bytes(),
-        None => {
-            if missing == Missing::Refuse {
-                require(common, LEDGER, "CAUDAL_LEDGER_KEY")?;
-            }
-            kept(&common.data_dir, LEDGER)?
-        }
+        None => stored(common, LEDGER, "CAUDAL_LEDGER_KEY", missing)?,
     };
-    ChainKey::new(&key).context("CAUDAL_LEDGER_KEY is too short: use for example what `openssl rand -hex 32` gives")
+    ChainKey::new(&key)
+        .context("CAUDAL_LEDGER_KEY is too short: use at least 32 bytes, for example from `openssl rand -hex 32`")
 }
 
-/// Refuses a data folder without this secret.
-fn require(common: &Common, file: &str, variable: &str) -> Result<()> {
-    let folder = absolute(common);
-    if !folder.join(file).exists() {
+/// A secret of the data folder; `variable` would replace it.
+fn stored(common: &Common, file: &str, variable: &str, missing: Missing) -> Result<Vec<u8>> {
+    let data_dir = absolute(common);
+    let path = data_dir.join(file);
+    if missing == Missing::Refuse && !path.exists() {
         bail!(
             "there is no {file} in {}: set --data-dir (CAUDAL_DATA_DIR) to the data folder of the service, or \
              {variable} to its value there",
-            folder.display()
+            data_dir.display()
         );
     }
-    Ok(())
-}
-
-/// A secret of the data folder, generated if it does not exist.
-fn kept(data_dir: &Path, file: &str) -> Result<Vec<u8>> {
-    let path = data_dir.join(file);
-    fs::create_dir_all(data_dir).with_context(|| format!("cannot create the data folder {}", data_dir.display()))?;
+    fs::create_dir_all(&data_dir).with_context(|| format!("cannot create the data folder {}", data_dir.display()))?;
     let mut random = [0; SECRET_BYTES_MIN];
-    getrandom::fill(&mut random).context("the machine gives no random bytes")?;
+    getrandom::fill(&mut random).context("cannot get random bytes from the system")?;
     let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
         Ok(mut file) => {
@@ -100,12 +87,11 @@ fn kept(data_dir: &Path, file: &str) -> Result<Vec<u8>> {
     }
     let secret = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     if secret.len() < SECRET_BYTES_MIN {
-        bail!("{} is too short: delete it, and a new one is made", path.display());
+        bail!("{} has fewer than {SECRET_BYTES_MIN} bytes: restore it, or set {variable}", path.display());
     }
     Ok(secret)
 }
 
-/// What tokens look like.
 pub(super) fn token_config(jwt: &Jwt) -> TokenConfig {
     TokenConfig { user_claim: jwt.user_claim.clone(), audience: jwt.audience.clone(), issuer: jwt.issuer.clone() }
 }

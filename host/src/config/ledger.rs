@@ -16,7 +16,6 @@ pub(super) fn amount(text: &str) -> Result<Money, AmountError> {
     Money::parse_amount(text)
 }
 
-/// `caudal fund`
 #[derive(Debug, Args)]
 pub struct Fund {
     /// Account id
@@ -27,7 +26,6 @@ pub struct Fund {
     pub amount: String,
 }
 
-/// `caudal verify`
 #[derive(Debug, Args)]
 pub struct Verify {
     /// File of recorded chain heads, which reveal truncation; updated when the ledger is sound [default:
@@ -36,7 +34,6 @@ pub struct Verify {
     pub heads: Option<PathBuf>,
 }
 
-/// `caudal limits`
 #[derive(Debug, Args)]
 #[command(
     after_help = "Limits may be set before the user's first account. A running service applies them from the next \
@@ -72,7 +69,6 @@ fn limit_change(text: &str) -> Result<LimitChange, AmountError> {
     if text == "default" { Ok(LimitChange::Default) } else { amount(text).map(LimitChange::To) }
 }
 
-/// `caudal events`
 #[derive(Debug, Args)]
 #[command(
     after_help = "Store the cursor of the last line you processed. Resuming from it neither skips nor repeats an \

@@ -30,7 +30,6 @@ pub enum ExplanationLanguage {
     En,
 }
 
-/// `caudal score`
 #[derive(Debug, Args)]
 #[command(
     after_help = "Rows have the fields of the assistance API's requests; other fields are ignored. Rejected rows are \
@@ -63,7 +62,6 @@ pub struct Score {
     pub language: ExplanationLanguage,
 }
 
-/// `caudal models`
 #[derive(Debug, Subcommand)]
 pub enum Models {
     /// Print a built-in model's card: its purpose, evaluation and limits
@@ -76,7 +74,7 @@ pub enum Models {
     },
     /// List registered versions, their roles, and what each running host serves
     List,
-    /// Examine a component and register it
+    /// Run the gate on a component and register it if it is accepted
     Push {
         /// The component file
         file: PathBuf,
@@ -126,7 +124,6 @@ pub enum Models {
     },
 }
 
-/// `caudal models deploy`
 #[derive(Debug, Args)]
 #[command(
     after_help = "A canary always answers the same users, identified by `user_id` in the body of a request. A request \
@@ -159,7 +156,6 @@ pub struct Deploy {
     pub wait: Option<u32>,
 }
 
-/// `caudal replay`
 #[derive(Debug, Args)]
 #[command(
     after_help = "A file has one JSON object per line: kind (risk, nudge, accessibility, transfer-rules), request and \

@@ -98,7 +98,7 @@ pub struct Limits {
 /// Consequence of a transfer's risk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RiskPolicy {
-    /// None: the bank's app asks for the score and acts on it
+    /// No consequence; the bank's app asks for the score and acts on it
     Off,
     /// The score is logged
     Shadow,
@@ -106,7 +106,6 @@ pub enum RiskPolicy {
     Enforce,
 }
 
-/// `caudal serve`
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Address of the ledger API

@@ -1,4 +1,4 @@
-// Mexican Spanish of a transfer's steps and of its risk.
+// Mexican Spanish for the steps of a transfer and its risk.
 
 export default {
   // A transfer.
@@ -108,9 +108,9 @@ export default {
   "risk.NEW_DEVICE": "Todavía no has hecho ninguna transferencia desde este dispositivo.",
   "risk.LOCATION_CHANGED": "Este dispositivo está en otra zona horaria que la última vez.",
   "risk.LOW_HISTORY.one":
-    "Llevas {count} transferencia completada; con menos de tres todavía conocemos poco tu forma de " + "enviar.",
+    "Llevas {count} transferencia completada; con menos de tres todavía conocemos poco tu forma de enviar.",
   "risk.LOW_HISTORY.many":
-    "Llevas {count} transferencias completadas; con menos de tres todavía conocemos poco tu forma de " + "enviar.",
+    "Llevas {count} transferencias completadas; con menos de tres todavía conocemos poco tu forma de enviar.",
   "risk.other": "Otra señal del modelo: {code}.",
   "risk.by.page": "Riesgo evaluado en esta página por {modelVersion}.",
   "risk.by.page-alone":

@@ -1,4 +1,4 @@
-// Mexican Spanish. Plain words, one thing to a sentence, always what to do next; the person is "tú".
+// Mexican Spanish: plain words, short sentences, always what to do next; the person is "tú".
 
 export default {
   // The frame.
@@ -195,10 +195,10 @@ export default {
   "privacy.title": "Privacidad",
   "privacy.what.title": "Qué guardaríamos",
   "privacy.what":
-    "Qué pantallas abres, si aceptas o cierras una ayuda, si cambias de tema y si terminas una " + "transferencia.",
+    "Qué pantallas abres, si aceptas o cierras una ayuda, si cambias de tema y si terminas una transferencia.",
   "privacy.why.title": "Para qué",
   "privacy.why": "Para encontrar dónde la página es difícil y mejorarla.",
-  "privacy.never.title": "Qué nunca",
+  "privacy.never.title": "Qué nunca guardamos",
   "privacy.never": "Ni nombres, ni cuentas, ni montos. Los registros se borran a los 90 días.",
   "privacy.end.title": "Cómo terminarlo",
   "privacy.end": "Aquí mismo, cuando quieras. Si dices que no, todo funciona igual.",
@@ -220,7 +220,7 @@ export default {
   "help.scam.3": "Compara la CLABE dígito por dígito: el nombre no se comprueba.",
   "ask.title": "Encontremos tu mejor forma",
   "ask.about":
-    "Cuatro preguntas. Se responden en esta página y no se guardan; solo se guardan los ajustes que " + "aceptes.",
+    "Cuatro preguntas. Se responden en esta página y no se guardan; solo se guardan los ajustes que aceptes.",
   "ask.can_read_small_text": "¿Lees bien el texto pequeño?",
   "ask.can_read_small_text.yes": "Sí, lo leo bien",
   "ask.can_read_small_text.no": "No, me cuesta",
@@ -284,7 +284,7 @@ export default {
   "level.high": "Alto",
   "level.high.about": "Más seguido, con menos espera entre una y otra.",
 
-  // Help on a screen: hints that may be offered, and steps for whoever asks.
+  // Help on a screen: hints that may be offered, and steps on request.
   "guide.title": "Ayuda con esta pantalla",
   "guide.opened": "Se abrió la ayuda paso a paso.",
   "nudge.assist.title": "¿Te guiamos paso a paso?",

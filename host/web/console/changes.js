@@ -17,8 +17,8 @@ const PERCENT = {
 };
 const MAX_FLIP_PERCENT = {
   name: "max_flip_percent",
-  label: "Withdraw automatically above",
-  hint: "Percent, 1 to 100, of its answers that fall into another class than the champion’s.",
+  label: "Withdraw above",
+  hint: "Percent, 1 to 100, of answers in another class than the champion’s.",
   min: 1,
   max: 100,
   value: 10,

@@ -1,4 +1,4 @@
-//! Whether what is asked is still what the models were trained on: the population stability index.
+//! Drift of the requests from the training data, as the population stability index.
 
 use std::collections::HashMap;
 
@@ -7,56 +7,55 @@ use serde::Deserialize;
 use crate::domain::model::ModelKind;
 use crate::models::serving::embedded::Embedded;
 
-/// Added to the share of each bin, so that an empty one counts and does not divide by zero.
+/// Added to the share of each bin, so that an empty bin does not divide by zero.
 const LEAST_SHARE: f64 = 1e-4;
 
-/// How one fact lay in the data of training. Bins lie between the deciles, and each decile's own value has
-/// one more: a flag that is rarely on must not hide in the bin of the others.
+/// Distribution of one feature in the training data. There is a bin between deciles and one for each decile's
+/// own value, so that a flag that is rarely set does not share a bin with the rest.
 #[derive(Debug, Clone, Deserialize)]
-struct Fact {
+struct Distribution {
     fact: String,
     ends: Vec<f64>,
     shares: Vec<f64>,
 }
 
-/// How the facts of each kind lay in the data of training, from the card of the model that is built in.
+/// Distributions of each kind's features in the training data, from the cards of the default models.
 #[derive(Debug, Default)]
-pub(crate) struct Reference(HashMap<(ModelKind, String), Fact>);
+pub(crate) struct Reference(HashMap<(ModelKind, String), Distribution>);
 
 impl Reference {
-    /// From the cards.
     pub(crate) fn embedded() -> Self {
         #[derive(Deserialize)]
         struct Card {
-            reference: Vec<Fact>,
+            reference: Vec<Distribution>,
         }
-        let built_in = Embedded::ALL.into_iter().filter(|it| it.by_default);
-        let facts = built_in.filter_map(|it| {
-            // A unit test holds the cards to this.
+        let defaults = Embedded::ALL.into_iter().filter(|it| it.by_default);
+        let distributions = defaults.filter_map(|it| {
+            // A unit test ensures that the cards parse.
             let card: Card = serde_json::from_str(it.card?.json).ok()?;
-            Some(card.reference.into_iter().map(move |fact| ((it.kind, fact.fact.clone()), fact)))
+            Some(card.reference.into_iter().map(move |reference| ((it.kind, reference.fact.clone()), reference)))
         });
-        Self(facts.flatten().collect())
+        Self(distributions.flatten().collect())
     }
 
-    /// Where a value falls; none when the fact is not in the card.
-    pub(crate) fn bucket_of(&self, kind: ModelKind, fact: &str, value: f64) -> Option<i32> {
-        let ends = &self.0.get(&(kind, fact.to_owned()))?.ends;
+    /// The bucket of a value; `None` if the card lacks the feature.
+    pub(crate) fn bucket_of(&self, kind: ModelKind, feature: &str, value: f64) -> Option<i32> {
+        let ends = &self.0.get(&(kind, feature.to_owned()))?.ends;
         let bucket = ends.partition_point(|end| *end < value) + ends.partition_point(|end| *end <= value);
         i32::try_from(bucket).ok()
     }
 
-    /// The index of a fact, of which so many fell into each bucket.
-    pub(crate) fn psi(&self, kind: ModelKind, fact: &str, counts: &HashMap<i32, i64>) -> Option<f64> {
-        let shares = &self.0.get(&(kind, fact.to_owned()))?.shares;
+    /// The index of a feature with these counts by bucket.
+    pub(crate) fn psi(&self, kind: ModelKind, feature: &str, counts: &HashMap<i32, i64>) -> Option<f64> {
+        let shares = &self.0.get(&(kind, feature.to_owned()))?.shares;
         let count = |bucket: usize| i32::try_from(bucket).ok().and_then(|it| counts.get(&it)).copied().unwrap_or(0);
         let counts: Vec<f64> = (0..shares.len()).map(|bucket| count(bucket) as f64).collect();
         Some(psi(shares, &counts))
     }
 }
 
-/// The index between two histograms with the same bins; 0 when they lie alike, and when one is empty.
-/// Below 0.1 nothing has moved that matters, above 0.25 the model should be looked at.
+/// The index between two histograms with the same bins; 0 if one is empty. A value below 0.1 is
+/// negligible, and one above 0.25 calls for a review of the model.
 pub(crate) fn psi(reference: &[f64], observed: &[f64]) -> f64 {
     let shares = |counts: &[f64]| -> Option<Vec<f64>> {
         let sum: f64 = counts.iter().sum();

@@ -1,34 +1,33 @@
-//! What is counted of challengers, and into which buckets.
+//! Measures of challengers, and their buckets.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::wasm::ScoreError;
 
-/// Parts into which scores from 0 to 1 fall.
+/// Buckets of a score from 0 to 1.
 pub(crate) const SCORE_BUCKETS: usize = 20;
 
-/// Score differences are told apart to a thousandth.
+/// Resolution of score differences.
 pub(crate) const DIFFERENCE_UNIT: f64 = 0.001;
 
-/// Buckets for each doubling of a time: an answer's time is known to a fifth.
+/// Buckets for each doubling of a time, which makes times accurate to a fifth.
 const TIME_BUCKETS_PER_OCTAVE: f64 = 4.0;
 
-/// More classes than any kind has: how a pair of them becomes one number.
+/// More classes than any kind has, to encode a pair of them as one number.
 const CLASSES_MAX: usize = 16;
 
-/// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Measure {
-    /// Requests that were compared, of the champion.
+    /// Compared requests, of the champion.
     Observed,
-    /// Requests that were not compared because too many waited, of the champion.
+    /// Requests dropped because the queue was full, of the champion.
     Dropped,
-    /// Failures instead of an answer, by [`Failure`].
+    /// Failures, by [`Failure`].
     Failed,
     /// Classes of both answers.
     Flip,
-    /// The challenger's score less the champion's.
+    /// The challenger's score minus the champion's.
     Difference,
     /// Scores of the champion where both answered.
     ChampionScore,
@@ -38,12 +37,12 @@ pub(crate) enum Measure {
     ChampionTime,
     /// Times of the challenger where both answered.
     ChallengerTime,
-    /// A fact of the requests, of the champion.
-    Fact(&'static str),
+    /// A feature of the requests, of the champion.
+    Feature(&'static str),
 }
 
-/// How the counts of facts begin.
-pub(crate) const FACT: &str = "fact:";
+/// Prefix of the stored names of [`Measure::Feature`].
+pub(crate) const FEATURE_PREFIX: &str = "fact:";
 
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,28 +56,26 @@ impl fmt::Display for Measure {
             Self::ChallengerScore => "challenger-score",
             Self::ChampionTime => "champion-time",
             Self::ChallengerTime => "challenger-time",
-            Self::Fact(name) => return write!(f, "{FACT}{name}"),
+            Self::Feature(name) => return write!(f, "{FEATURE_PREFIX}{name}"),
         })
     }
 }
 
-/// How a challenger can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// It trapped or hit a limit.
     Trapped,
     /// The deadline passed.
     TimedOut,
-    /// Its answer was not usable, or it refused what the host had accepted.
+    /// The answer was unusable, or the component refused a valid request.
     BadAnswer,
 }
 
 impl Failure {
-    /// All, with their names.
     pub(crate) const ALL: [(Self, &'static str); 3] =
         [(Self::Trapped, "trapped"), (Self::TimedOut, "timed_out"), (Self::BadAnswer, "bad_answer")];
 
-    /// None when it was not the model's fault.
+    /// `None` if the model is not at fault.
     pub(crate) fn of(error: &ScoreError) -> Option<Self> {
         match error {
             ScoreError::TimedOut => Some(Self::TimedOut),
@@ -90,7 +87,7 @@ impl Failure {
 }
 
 pub(crate) fn bucket_of_score(score: f64) -> i32 {
-    // Checked to be from 0 to 1.
+    // Scores are checked to be from 0 to 1.
     ((score * SCORE_BUCKETS as f64) as usize).min(SCORE_BUCKETS - 1) as i32
 }
 
@@ -113,7 +110,7 @@ pub(crate) fn bucket_of_time(time: Duration) -> i32 {
     (micros.max(1.0).log2() * TIME_BUCKETS_PER_OCTAVE) as i32
 }
 
-/// The middle of a bucket in microseconds.
+/// The middle of a bucket, in microseconds.
 pub(crate) fn time_of_bucket(bucket: i32) -> f64 {
     ((f64::from(bucket) + 0.5) / TIME_BUCKETS_PER_OCTAVE).exp2()
 }
@@ -123,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_cover_all_scores_and_say_what_is_in_them() {
+    fn buckets_cover_every_value_and_can_be_decoded() {
         assert_eq!([0.0, 0.049, 0.05, 0.999, 1.0].map(bucket_of_score), [0, 0, 1, 19, 19]);
         assert_eq!([-1.0, -0.0004, 0.25, 1.0].map(bucket_of_difference), [-1000, 0, 250, 1000]);
         assert_eq!(classes_of_flip(bucket_of_flip(2, 1)), (2, 1));

@@ -121,11 +121,11 @@ impl Tally {
     fn compare<K: Kind>(&self, route: &Route<K>, observation: Observation<K>) {
         let Observation { request, champion, canary } = observation;
         let of_champion = digest_of(&route.champion);
-        let facts = K::features(&request).into_iter().filter_map(|(name, value)| {
+        let features = K::features(&request).into_iter().filter_map(|(name, value)| {
             let bucket = self.reference.bucket_of(K::KIND, name, value)?;
-            Some((K::KIND, route.epoch, of_champion, Measure::Fact(name), bucket))
+            Some((K::KIND, route.epoch, of_champion, Measure::Feature(name), bucket))
         });
-        let mut keys: Vec<Key> = facts.collect();
+        let mut keys: Vec<Key> = features.collect();
         keys.push((K::KIND, route.epoch, of_champion, Measure::Observed, 0));
         self.count_all(&keys);
 
@@ -133,7 +133,7 @@ impl Tally {
         if let (Some(challenger), Some(answer)) = (&route.canary, canary) {
             self.pair(route.epoch, &challenger.model, &challenger.watch, &champion, answer);
         }
-        for shadow in route.shadows.iter().filter(|shadow| !shadow.watch.is_over()) {
+        for shadow in route.shadows.iter().filter(|shadow| !shadow.watch.has_failed()) {
             match assess(&shadow.model, &request) {
                 Ok(answer) => self.pair(route.epoch, &shadow.model, &shadow.watch, &champion, answer),
                 Err(error) => {

@@ -15,7 +15,7 @@ use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::catalog::AUTOMATIC;
 use crate::models::observing::drift::{Reference, psi};
 use crate::models::observing::measure::{
-    DIFFERENCE_UNIT, FACT, Failure, Measure, SCORE_BUCKETS, classes_of_flip, time_of_bucket,
+    DIFFERENCE_UNIT, FEATURE_PREFIX, Failure, Measure, SCORE_BUCKETS, classes_of_flip, time_of_bucket,
 };
 use crate::scoring::{Kind, Visitor, with_kind};
 
@@ -221,7 +221,7 @@ impl<'a> Seen<'a> {
 
     fn facts(&self, digest: Digest) -> impl Iterator<Item = (&str, &Buckets)> {
         let of = self.0.iter().filter(move |((it, _), _)| *it == digest.0);
-        of.filter_map(|((_, measure), buckets)| Some((measure.strip_prefix(FACT)?, buckets)))
+        of.filter_map(|((_, measure), buckets)| Some((measure.strip_prefix(FEATURE_PREFIX)?, buckets)))
     }
 
     fn challenger(&self, kind: ModelKind, digest: Digest) -> Challenger {

@@ -1,16 +1,14 @@
-//! When a model fails again and again, it is left alone for a while.
+//! A circuit breaker: a model that keeps failing is not called for a while.
 
 use std::time::{Duration, Instant};
 
-/// Failures that open a breaker ...
+/// Failures within [`WITHIN`] that open a breaker, whatever succeeded in between. A bad input may make a model
+/// fail once; three failures within seconds mean that the model is at fault.
 const FAILURES: usize = 3;
-/// ... when they come within this time, whatever was answered in between. One bad input may make a model
-/// fail; three within seconds say that the model is bad.
 const WITHIN: Duration = Duration::from_secs(10);
-/// How long it stays open. Then one more series is risked.
+/// How long it stays open.
 const OPEN_FOR: Duration = Duration::from_secs(10);
 
-/// The latest failures of one model.
 #[derive(Debug, Default)]
 pub(crate) struct Breaker {
     failures: [Option<Instant>; FAILURES],
@@ -19,7 +17,7 @@ pub(crate) struct Breaker {
 }
 
 impl Breaker {
-    /// Notes a failure; true when it opened the breaker.
+    /// Records a failure; returns whether it opened the breaker.
     pub(crate) fn fail(&mut self, now: Instant) -> bool {
         self.failures[self.next] = Some(now);
         self.next = (self.next + 1) % FAILURES;
@@ -32,7 +30,6 @@ impl Breaker {
         true
     }
 
-    /// Whether the model is left alone at this moment.
     pub(crate) fn is_open(&self, now: Instant) -> bool {
         self.open_until.is_some_and(|until| now < until)
     }
@@ -52,13 +49,13 @@ mod tests {
         assert!(breaker.fail(at(10)));
         assert!(breaker.is_open(at(19)));
         assert!(!breaker.is_open(at(20)));
-        // Afterwards it counts anew.
+        // Once closed, it counts from zero.
         assert!(!breaker.fail(at(20)) && !breaker.fail(at(21)));
         assert!(breaker.fail(at(22)));
     }
 
     #[test]
-    fn failures_that_are_far_apart_do_not_count_together() {
+    fn failures_far_apart_do_not_open_it() {
         let start = Instant::now();
         let mut breaker = Breaker::default();
         for index in 0..20 {

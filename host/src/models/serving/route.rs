@@ -44,7 +44,7 @@ impl<K: Kind> Route<K> {
 
     /// The canary, if it answers this user.
     pub(super) fn canary_for(&self, request: &K::Request, user: Option<&str>) -> Option<&Canary<K>> {
-        let canary = self.canary.as_ref().filter(|canary| !canary.watch.is_over())?;
+        let canary = self.canary.as_ref().filter(|canary| !canary.watch.has_failed())?;
         let digest = canary.model.scorer.identity().digest;
         let is_in = match user {
             Some(user) => is_in_share(digest, user, canary.percent),

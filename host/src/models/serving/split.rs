@@ -1,18 +1,18 @@
-//! Who meets a canary: a share of the users, always the same ones.
+//! Which users a canary serves: a share of them, always the same ones.
 
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::model::Digest;
 
-/// Parts of the whole. A percent is a hundred of them.
+/// Resolution of a share: a hundred parts are one percent.
 const PARTS: u64 = 10_000;
 
-/// Whether `who` belongs to the share. It depends on the canary and on who it is alone: every host says
-/// the same, a larger share keeps everybody who was in the smaller one, and another canary meets others.
-pub fn is_in_share(canary: Digest, who: &str, percent: u8) -> bool {
+/// Whether a canary serves `user`. The result depends on the canary and the user only: hosts agree, a
+/// larger share includes every smaller one, and another canary serves other users.
+pub fn is_in_share(canary: Digest, user: &str, percent: u8) -> bool {
     let mut hash = Sha256::new();
     hash.update(canary.0);
-    hash.update(who.as_bytes());
+    hash.update(user.as_bytes());
     let mut first = [0; 8];
     first.copy_from_slice(&hash.finalize()[..8]);
     u64::from_be_bytes(first) % PARTS < u64::from(percent) * 100
@@ -24,7 +24,7 @@ mod tests {
 
     const USERS: u32 = 10_000;
 
-    /// Twenty canaries; of each, how many of the users meet it at this share.
+    /// How many users each of twenty canaries serves at this share.
     fn shares(percent: u8) -> Vec<u32> {
         let salt = |index: u8| Digest(Sha256::digest([index]).into());
         let users = || (0..USERS).map(|user| format!("user-{user}"));
@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_split_as_a_binomial_would_be() {
+    fn a_share_is_binomially_distributed() {
         for percent in [1, 10, 50] {
             let counts = shares(percent);
             let share = f64::from(percent) / 100.0;
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_share_keeps_who_was_in() {
+    fn a_larger_share_includes_a_smaller_one() {
         let canary = Digest([3; 32]);
         for user in (0..USERS).map(|user| user.to_string()) {
             let met: Vec<bool> = (1..=99).map(|percent| is_in_share(canary, &user, percent)).collect();
@@ -59,10 +59,10 @@ mod tests {
     }
 
     #[test]
-    fn another_canary_meets_others() {
+    fn another_canary_serves_other_users() {
         let met = |salt, user: &u32| is_in_share(Digest([salt; 32]), &user.to_string(), 10);
         let both = (0..USERS).filter(|user| met(1, user) && met(2, user)).count();
-        // A hundred of ten thousand, if they have nothing to do with each other.
+        // A hundred of ten thousand, if they are independent.
         assert!((60..140).contains(&both), "{both}");
     }
 }
