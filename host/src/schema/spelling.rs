@@ -31,16 +31,6 @@ pub(crate) const fn camel<const N: usize>(snake: &str) -> [u8; N] {
     camel
 }
 
-/// The camelCase spelling, for what is not known while compiling.
-pub(crate) fn camel_case(snake: &str) -> String {
-    let mut parts = snake.split('_');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |camel, part| {
-        let (head, tail) = part.split_at(part.len().min(1));
-        camel + &head.to_ascii_uppercase() + tail
-    })
-}
-
 /// `from18-to30` from `From18To30`: the case's name in WIT.
 pub(crate) fn kebab_case(case: &str) -> String {
     let mut kebab = String::new();
