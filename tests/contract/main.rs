@@ -7,6 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use caudal::http::openapi::{self, Listener};
+use caudal::models::publishing::package;
+use caudal::wasm::Runtime;
 use regex::Regex;
 use serde_json::Value;
 
@@ -95,4 +97,16 @@ fn references_lead_somewhere_and_ids_are_unique() {
             }
         });
     }
+}
+
+#[test]
+fn the_types_of_the_package_are_those_of_the_declarations() {
+    let files = package::files(&Runtime::new().unwrap()).unwrap();
+    let (_, types) = files.iter().find(|(path, _)| path == "types.d.ts").unwrap();
+    let committed = fs::read_to_string(root().join("components/js/src/types.d.ts")).unwrap_or_default();
+    assert!(
+        String::from_utf8_lossy(types) == committed,
+        "requests or answers of a scorer changed; renew the types:\n\
+         caudal models package components/js/dist && cp components/js/dist/types.d.ts components/js/src"
+    );
 }

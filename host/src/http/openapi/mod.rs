@@ -100,7 +100,7 @@ fn parameters(operation: &Operation, schemas: &mut Schemas) -> Vec<Value> {
     for part in operation.path.split('/') {
         if let Some(name) = part.strip_prefix('{').and_then(|it| it.strip_suffix('}')) {
             let name = name.trim_start_matches('*');
-            parameters.push(json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}));
+            parameters.push(json!({"name": name, "in": "path", "required": true, "schema": schemas::path(name)}));
         }
     }
     for field in operation.query.iter().flat_map(|declaration| declaration.wire_fields()) {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
 use crate::schema::{Alias, Declaration, Field, Shape, TextForm};
 
@@ -65,7 +66,8 @@ impl Schemas {
             let name = if side == Side::Request { required(field) } else { field.name_if_always_there() };
             names.extend(name);
             let shown = name.filter(|name| field.alias.is_some_and(|alias| alias.name() == *name));
-            properties.insert(shown.unwrap_or(field.name).to_owned(), self.field(field, side));
+            let described = self.field(&Field { required: name.is_some(), ..*field }, side);
+            properties.insert(shown.unwrap_or(field.name).to_owned(), described);
         }
         let mut schema = json!({"type": "object", "description": declaration.sentence(), "properties": properties});
         if !names.is_empty() {
@@ -166,6 +168,16 @@ fn or_null(mut schema: Value) -> Value {
         }
         None if schema == json!({}) => schema,
         None => json!({"anyOf": [schema, {"type": "null"}]}),
+    }
+}
+
+/// A part of a path.
+pub(super) fn path(name: &str) -> Value {
+    match name {
+        "id" => json!({"type": "string", "format": "uuid"}),
+        "kind" => json!({"type": "string", "enum": ModelKind::TEXTS}),
+        "sha256" => json!({"type": "string", "pattern": "^[0-9a-f]{64}$"}),
+        _ => json!({"type": "string"}),
     }
 }
 
