@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
-use super::Jwt;
 use super::ledger::amount;
+use super::token::Jwt;
 use crate::domain::money::Money;
 use crate::domain::transfer::RailName;
 use crate::rail::stp::INSTITUTION;
