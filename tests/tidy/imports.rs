@@ -12,7 +12,8 @@ static INLINE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bmod (\w+)\s*\{"
 static USE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\buse\s+([^;]+);").unwrap());
 /// A path that restricts visibility imports nothing.
 static VISIBILITY: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bpub\(in [^)]*\)").unwrap());
-static PATH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|[^:\w.])(\w+(?:::\w+)+)").unwrap());
+/// A path with `$crate` in a macro is imported where the macro is used.
+static PATH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|[^$:\w.])(\w+(?:::\w+)+)").unwrap());
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bas\s+(\w+)|\w+|\*|[{},]").unwrap());
 
 /// A path from the root of the crate, and the line that contains it.

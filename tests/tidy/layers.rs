@@ -19,7 +19,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ("ledger", &["models", "db", "domain", "clock"]),
     ("models", &["scoring", "schema", "wasm", "db", "domain", "clock"]),
     ("scoring", &["schema", "wasm", "domain"]),
-    ("schema", &["domain"]),
+    ("schema", &["clock"]),
     ("auth", &["db", "domain", "clock"]),
     ("analytics", &["db", "domain", "clock"]),
     ("outbox", &["db", "domain", "clock"]),
@@ -31,7 +31,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
     // Arguments are parsed into the parts' own types.
     ("config", &["*"]),
     ("clock", &[]),
-    ("domain", &[]),
+    ("domain", &["schema"]),
     ("MIGRATOR", &[]),
 ];
 

@@ -62,7 +62,7 @@ macro_rules! text_enum {
         }
 
         impl $crate::schema::Write for $name {
-            fn write<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            fn write<S: $crate::schema::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
             }
         }

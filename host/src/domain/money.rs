@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize as _, Serializer};
-use serde_json::value::RawValue;
-
-use crate::schema::{Fault, Literal, Read, Shape, Value, Write};
+use crate::schema::{Fault, Literal, Read, Serializer, Shape, Value, Write, write_number};
 
 /// Centavos in a peso.
 const MINOR_PER_MAJOR: i64 = 100;
@@ -182,8 +179,7 @@ impl Read for Money {
 /// A number with two decimals.
 impl Write for Money {
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let raw = RawValue::from_string(self.to_string()).map_err(serde::ser::Error::custom)?;
-        raw.serialize(serializer)
+        write_number(self.to_string(), serializer)
     }
 }
 

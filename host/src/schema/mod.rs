@@ -22,6 +22,8 @@ pub use literal::{Fault, Literal};
 pub use object::ObjectError;
 pub use record::{FromFields, Record, ToFields};
 pub(crate) use record::{answer, record, request};
+pub use serde::Serializer;
+pub(crate) use value::write_number;
 pub use value::{Flat, Read, Value, Write, Written};
 
 /// Used by the macros.

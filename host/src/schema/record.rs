@@ -19,6 +19,7 @@ use serde::Serializer;
 use serde::ser::SerializeStruct;
 
 use super::field::Declaration;
+// upward: a record is read from fields, and one of their errors is a record.
 use super::fields::Fields;
 
 /// A declared struct.

@@ -1,3 +1,5 @@
+//! Declarations read, write and describe the same fields.
+
 use serde_json::json;
 
 use super::{FieldError, Fields, Flat, ObjectError, answer, record, request};

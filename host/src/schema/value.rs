@@ -311,3 +311,8 @@ impl<T: ToFields> Write for Flat<T> {
         self.0.to_fields(to)
     }
 }
+
+/// Writes a number in the digits of `text`.
+pub(crate) fn write_number<S: Serializer>(text: String, serializer: S) -> Result<S::Ok, S::Error> {
+    RawValue::from_string(text).map_err(serde::ser::Error::custom)?.serialize(serializer)
+}

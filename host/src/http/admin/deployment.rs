@@ -13,7 +13,7 @@ use crate::auth::Operator;
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::{Digest, ModelKind};
-use crate::http::admin::versions::kind_of;
+use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Parameters};
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
@@ -102,9 +102,6 @@ answer! {
         history: Vec<DeploymentJson>,
     }
 }
-
-/// A `model_version` in examples.
-pub(crate) const VERSION_EXAMPLE: &str = "\"risk-2.0.0+8efe6cf7\"";
 
 fn shown(deployment: &Deployment, registered: &[Component]) -> DeploymentJson {
     let name = |digest: Digest| name_of(digest, registered).map(str::to_owned);

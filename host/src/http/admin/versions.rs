@@ -22,7 +22,6 @@ use crate::domain::model::{Digest, ModelKind, PolicyClass};
 use crate::gate::limits::COMPONENT_BYTES_MAX;
 use crate::gate::pushes::PushOutcome;
 use crate::gate::report::{Check, Outcome};
-use crate::http::admin::deployment::VERSION_EXAMPLE;
 use crate::http::error::Error;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::Embedded;
@@ -34,6 +33,9 @@ use crate::wasm::digest_of;
 pub(crate) fn kind_of(text: &str) -> Result<ModelKind, Error> {
     ModelKind::parse(text).ok_or(Error::NotFound)
 }
+
+/// A `model_version` in examples.
+pub(crate) const VERSION_EXAMPLE: &str = "\"risk-2.0.0+8efe6cf7\"";
 
 answer! {
     /// A registered version.
