@@ -153,12 +153,12 @@ test("nothing is fetched at import, and then only what one kind needs", async ()
     [],
   );
   await page.evaluate(async () => void (await globalThis.scorers.load("nudge")));
-  const fetched = asked.filter((path) => /\/(dist|src\/(risk|nudge|accessibility|live|offer))/.test(path)).sort();
+  const fetched = asked.filter((path) => /\/(dist|src\/(live|offer))/.test(path)).sort();
   assert.deepEqual(fetched, [
     "/scorers/dist/core/nudge-1.core.wasm",
     "/scorers/dist/glue/nudge.js",
     "/scorers/dist/manifest.js",
-    "/scorers/src/nudge.js",
+    "/scorers/dist/schema/nudge.js",
   ]);
   const before = asked.length;
   await page.evaluate(async () => void (await globalThis.scorers.load("nudge")));
