@@ -7,9 +7,10 @@ use std::process::exit;
 use std::{env, fs, io};
 
 /// What is served to browsers: a constant for each folder, and the endings of its files.
-const SERVED: [(&str, &str, &[&str]); 4] = [
+const SERVED: [(&str, &str, &[&str]); 5] = [
     ("BANK", "host/web/bank", &["html", "css", "js", "svg"]),
     ("CONSOLE", "host/web/console", &["html", "css", "js"]),
+    ("REFERENCE", "host/web/reference", &["html", "css", "js"]),
     ("SHARED", "host/web/shared", &["js"]),
     ("SCORERS", "components/js/src", &["js"]),
 ];

@@ -21,6 +21,14 @@ for file in tests/{parity,edge,web}/*.test.mjs; do
     node --test --test-reporter=spec "$file" 2>&1 | tee -a "$scratch/log" || status=$?
 done
 
+# Both listeners against their OpenAPI documents, briefly.
+if tests/contract/schemathesis.sh "$caudal" 200 2>&1 | tee -a "$scratch/log"; then
+    echo "test result: ok. 1 passed; 0 failed; the contract holds" | tee -a "$scratch/log"
+else
+    echo "test result: FAILED. 0 passed; 1 failed; the contract is broken" | tee -a "$scratch/log"
+    status=1
+fi
+
 awk '/^test result:/ { passed += $4; failed += $6 }
      $2 == "pass" && NF == 3 { passed += $3 }
      $2 == "fail" && NF == 3 { failed += $3 }

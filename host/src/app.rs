@@ -1,6 +1,6 @@
 //! The service's state: handles that handlers share.
 
-mod start;
+pub mod start;
 
 use std::sync::Arc;
 
@@ -20,8 +20,6 @@ use crate::models::Models;
 use crate::outbox::Outbox;
 use crate::rail::courier::Courier;
 use crate::wasm::Runtime;
-
-pub use start::{Config, RailHandle, Tasks};
 
 /// The state of the service. Each clone shares the same parts.
 #[derive(Clone)]

@@ -2,14 +2,16 @@
 //!
 //! Read it in this order:
 //!
-//! - [`domain`]: the bank's nouns, pure.
-//! - [`ledger`]: the money core: decide purely, write with one statement that proves itself.
-//! - [`wasm`]: the fence around wasmtime; [`models`]: which component version serves.
-//! - [`rail`]: the way out of the bank for payments that settle later.
-//! - [`outbox`]: what happened to transfers, for consumers.
-//! - [`db`]: the SQL of everything else; [`analytics`]: events under consent.
-//! - [`http`]: the edge: [`ledger_router`] and [`assist_router`].
-//! - [`app`] is what handlers share; [`config`], [`cli`] and [`postgres`] start it all.
+//! - [`schema`]: each field of the APIs, declared once; [`domain`]: the bank's nouns, pure.
+//! - [`ledger`]: the money core: decides purely, and writes with one statement that checks itself.
+//! - [`wasm`]: the only user of wasmtime; [`scoring`]: what a kind of model is; [`models`]: which versions are
+//!   active; [`gate`]: what a component has to pass before it may be deployed.
+//! - [`enforcement`]: what the risk of a transfer does to it.
+//! - [`rail`]: how payments that settle later leave the bank.
+//! - [`outbox`]: transfer events for consumers; [`analytics`]: usage events, with consent.
+//! - [`auth`]: bearer tokens and scopes; [`db`]: all SQL outside the ledger.
+//! - [`http`]: the APIs, [`ledger_router`] and [`assist_router`].
+//! - [`app`]: wires the service; [`config`], [`cli`] and [`postgres`] start it.
 
 pub mod analytics;
 pub mod app;
@@ -28,11 +30,12 @@ pub mod outbox;
 pub mod postgres;
 pub mod rail;
 pub(crate) mod replay;
+pub mod schema;
 pub mod scoring;
 mod serve;
 pub mod wasm;
 
 pub use http::{assist_router, ledger_router};
 
-/// The database's shape; run when a host starts.
+/// The database schema, applied when a host starts.
 pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");

@@ -8,7 +8,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::app::{App, Config, Tasks};
+use crate::app::App;
+use crate::app::start::{Config, Tasks};
 use crate::clock::Clock;
 use crate::http::server;
 use crate::models::decisions::{self, DecisionLog};

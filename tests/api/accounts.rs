@@ -9,7 +9,7 @@ use crate::harness::{CLABE, Options, TestApp, refused};
 const PATH: &str = "/api/ledger/accounts";
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_created_account_is_answered_whole_and_listed(db: PgPool) {
+async fn a_created_account_is_returned_and_listed(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     assert_eq!(ana.get(PATH).await.assert_status(200).json(), json!([]));
@@ -44,7 +44,7 @@ async fn without_a_sandbox_an_account_opens_empty(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn any_type_of_forty_characters_and_only_pesos(db: PgPool) {
+async fn types_have_up_to_forty_characters_and_the_currency_is_the_peso(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     for (number, kind, currency) in [
@@ -60,7 +60,7 @@ async fn any_type_of_forty_characters_and_only_pesos(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_is_no_account_is_refused_and_changes_nothing(db: PgPool) {
+async fn invalid_accounts_are_refused_and_change_nothing(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     for (body, field) in [
@@ -88,7 +88,7 @@ async fn what_is_no_account_is_refused_and_changes_nothing(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_number_is_taken_for_its_owner_only(db: PgPool) {
+async fn a_number_is_taken_only_for_its_owner(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
     let body = json!({"accountNumber": CLABE, "accountType": "checking"});
@@ -96,12 +96,12 @@ async fn a_number_is_taken_for_its_owner_only(db: PgPool) {
     refused(&app, ana.post(PATH, body.clone()), 409, "account-exists", Some("accountNumber")).await;
     let spelled = json!({"accountNumber": "6461-8011 0400 0000 07", "accountType": "savings"});
     refused(&app, ana.post(PATH, spelled), 409, "account-exists", Some("accountNumber")).await;
-    // A conflict across users would tell that the number is a customer's.
+    // A conflict across users would reveal that the number is a customer's.
     luis.post(PATH, body).await.assert_status(201);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn the_same_number_sent_at_once_opens_one_account(db: PgPool) {
+async fn concurrent_requests_for_one_number_open_one_account(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let tries = (0..10).map(|_| {

@@ -1,4 +1,4 @@
-//! `/admin/models`: who may, what is registered, what serves, and what is refused without a change.
+//! `/admin/models`: authorisation, the registry, deployments, and refusals without a change.
 
 use std::time::{Duration, Instant};
 
@@ -73,7 +73,7 @@ async fn operators_need_a_token_with_a_scope(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_version_is_deployed_against_what_was_seen_and_rolled_back(db: PgPool) {
+async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: PgPool) {
     let app = TestApp::new(db).await;
     let _follower = app.follow().await;
     let ops = app.operator(Some(ADMIN));
@@ -103,7 +103,7 @@ async fn a_version_is_deployed_against_what_was_seen_and_rolled_back(db: PgPool)
     ] {
         put(&ops, "\"0\"", body).await.assert_problem(422, code, Some(field));
     }
-    assert_eq!(app.rows().await, before, "what is refused changes nothing");
+    assert_eq!(app.rows().await, before, "a refused request changes nothing");
 
     let done = put(&ops, "\"0\"", change.clone()).await;
     assert_eq!(done.header("etag"), Some("\"1\""));
@@ -118,7 +118,7 @@ async fn a_version_is_deployed_against_what_was_seen_and_rolled_back(db: PgPool)
     );
     assert!(version["card"].as_str().unwrap().starts_with("# risk-1 1.0.0"), "{version}");
 
-    // Only a version that served somewhere is one to return to.
+    // A rollback only returns to a version that served.
     serving(&ops, "risk", 1, &first).await;
     let back = ops.post("/admin/models/risk/rollback", json!({"reason": "enough seen"})).await;
     let two = shown(2, &second, Some(&first), Some("enough seen"));
@@ -146,7 +146,7 @@ async fn a_push_goes_through_the_gate(db: PgPool) {
     push(&ops, "risk", &vec![0; (16 << 20) + 1]).await.assert_problem(413, "payload-too-large", None);
     ops.post("/admin/models/risk/versions", json!({})).await.assert_problem(415, "unsupported-media-type", None);
     push(&app.operator(Some("rules:admin")), "risk", first).await.assert_problem(403, "insufficient-scope", None);
-    assert_eq!(app.rows().await, before, "what is refused changes nothing");
+    assert_eq!(app.rows().await, before, "a refused request changes nothing");
 
     let pushed = push(&ops, "risk", first).await;
     let body = pushed.assert_status(201).json();
@@ -157,7 +157,7 @@ async fn a_push_goes_through_the_gate(db: PgPool) {
     assert_eq!(shown["report"], body["report"]);
     assert_eq!((&shown["built_in"], &shown["registered_by"]), (&json!(false), &json!("ops")));
     push(&ops, "risk", first).await.assert_status(200);
-    // The same version of other bytes: a custom section more.
+    // The same version with other bytes: one more custom section.
     let other = [first, &[0, 2, 1, b'x']].concat();
     push(&ops, "risk", &other).await.assert_problem(409, "version-taken", None);
 }

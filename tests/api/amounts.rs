@@ -1,4 +1,4 @@
-//! Exact money: what an amount may look like, and that not a centavo is lost or made.
+//! Exact money: which amounts are valid, and that no centavo is lost or created.
 
 use sqlx::PgPool;
 
@@ -6,7 +6,7 @@ use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, refused};
 use caudal::domain::money::Money;
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn amounts_are_taken_by_their_exact_value(db: PgPool) {
+async fn amounts_have_their_exact_value(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let from = ana.open_account(CLABE).await;
@@ -29,7 +29,7 @@ async fn amounts_are_taken_by_their_exact_value(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_is_no_amount_is_refused_and_changes_nothing(db: PgPool) {
+async fn invalid_amounts_are_refused_and_change_nothing(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let from = ana.open_account(CLABE).await;
@@ -76,7 +76,7 @@ async fn an_amount_of_fifteen_digits_is_exact_or_not_covered(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn the_largest_amount_is_read_and_not_covered(db: PgPool) {
+async fn the_largest_amount_is_valid_but_not_covered(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let from = ana.open_account(CLABE).await;

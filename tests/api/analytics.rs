@@ -1,4 +1,4 @@
-//! `/api/analytics`: events are kept with consent only, and without what is personal.
+//! `/api/analytics`: events are stored only with consent, and without personal data.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ async fn answer_consent(user: &Client, granted: bool) {
     user.put(CONSENT, json!({"granted": granted})).await.assert_status(200);
 }
 
-/// Waits until a query counts so many, for 5 seconds at most.
+/// Waits up to 5 seconds for a query to return `count`.
 async fn wait_for(app: &TestApp, query: &'static str, count: i64) {
     for _ in 0..100 {
         if app.count(query).await == count {
@@ -47,7 +47,7 @@ async fn queue(db: &PgPool, owner: &str) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn without_consent_an_event_is_taken_and_forgotten(db: PgPool) {
+async fn without_consent_an_event_is_accepted_and_dropped(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
     let headers = |answer: &Answer| answer.headers.keys().map(ToString::to_string).collect::<Vec<_>>();
@@ -60,7 +60,7 @@ async fn without_consent_an_event_is_taken_and_forgotten(db: PgPool) {
     ana.post(EVENTS, event()).await.assert_status(202);
     assert_eq!(app.count(QUEUED).await, 0, "a no is a no, whatever another user says");
 
-    // Nobody sees in the answer whether it is kept.
+    // The response does not reveal whether it is stored.
     let with = luis.post(EVENTS, event()).await;
     assert_eq!(with.assert_status(202).text, "");
     assert_eq!(headers(&with), headers(&without));
@@ -70,7 +70,7 @@ async fn without_consent_an_event_is_taken_and_forgotten(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn with_consent_it_is_stored_and_what_is_personal_is_taken_out(db: PgPool) {
+async fn with_consent_it_is_stored_without_personal_data(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     answer_consent(&ana, true).await;
@@ -103,7 +103,7 @@ async fn with_consent_it_is_stored_and_what_is_personal_is_taken_out(db: PgPool)
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_an_underscore_joins_is_taken_out_too(db: PgPool) {
+async fn personal_data_joined_by_underscores_is_removed_too(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     answer_consent(&ana, true).await;
@@ -119,7 +119,7 @@ async fn what_an_underscore_joins_is_taken_out_too(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn consent_is_no_by_default_and_each_users_own_with_its_history(db: PgPool) {
+async fn consent_is_off_by_default_and_recorded_for_each_user(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
     let none = json!({"granted": false, "updatedAt": null, "noticeVersion": null});
@@ -164,14 +164,14 @@ async fn a_revocation_empties_the_users_queue(db: PgPool) {
     answer_consent(&luis, true).await;
     ana.post(EVENTS, event()).await.assert_status(202);
     wait_for(&app, STORED, 1).await;
-    // The worker has nothing to do for some seconds now, unless someone wakes it.
+    // The worker now sleeps for some seconds unless something wakes it.
     tokio::time::sleep(Duration::from_millis(300)).await;
     queue(&app.db, "ana").await;
     queue(&app.db, "ana").await;
     queue(&app.db, "luis").await;
     answer_consent(&ana, false).await;
     assert_eq!(app.count("select count(*) from event_queue where owner = 'ana'").await, 0);
-    // Another user's are not touched, and her stored one stays until it is too old.
+    // Another user's events are untouched, and her stored one stays until it expires.
     luis.post(EVENTS, event()).await.assert_status(202);
     wait_for(&app, "select count(*) from event where owner = 'luis'", 2).await;
     assert_eq!(app.count("select count(*) from event where owner = 'ana'").await, 1);
@@ -205,7 +205,7 @@ async fn consent_is_checked_when_queueing_and_again_when_storing(db: PgPool) {
         assert_eq!(events::store_queued(&mut db, limit, NOW).await.unwrap(), taken);
         sqlx::query_scalar::<_, Uuid>(stored).bind(NOW).fetch_all(&mut *db).await.unwrap()
     };
-    // The oldest first; hers is taken from the queue and dropped.
+    // The oldest comes first; hers is removed from the queue and dropped.
     assert_eq!(stored_ids(1, 1).await, [oldest.event_id]);
     assert_eq!(stored_ids(1, 1).await, [oldest.event_id]);
     assert_eq!(stored_ids(500, 1).await, [oldest.event_id, newest.event_id]);
@@ -215,7 +215,7 @@ async fn consent_is_checked_when_queueing_and_again_when_storing(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_revocation_and_the_worker_do_not_lock_each_other_out(db: PgPool) {
+async fn a_revocation_and_the_worker_do_not_deadlock(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     answer_consent(&ana, true).await;
@@ -223,7 +223,7 @@ async fn a_revocation_and_the_worker_do_not_lock_each_other_out(db: PgPool) {
     wait_for(&app, STORED, 1).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
 
-    // Both want her consent row, which is held here; the revocation comes first.
+    // Both need her consent row, which is locked here; the revocation comes first.
     let waiting =
         "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     let mut gate = app.db.begin().await.unwrap();
@@ -311,7 +311,7 @@ async fn events_and_answers_are_checked(db: PgPool) {
     refused(&app, app.anon().get(CONSENT), 401, "unauthorized", None).await;
     assert_eq!(ana.get(CONSENT).await.json()["granted"], true, "what is refused revokes nothing");
 
-    // The largest of everything.
+    // Every field at its maximum.
     for details in [json!(null), json!(""), json!("d".repeat(1024)), json!("ñ".repeat(512))] {
         let labels = json!({"screen": "s".repeat(64), "eventType": "ñ".repeat(64), "details": details});
         ana.post(EVENTS, with(event(), &labels)).await.assert_status(202);

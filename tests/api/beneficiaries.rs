@@ -8,7 +8,7 @@ use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, refused};
 const PATH: &str = "/api/ledger/beneficiaries";
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_saved_payee_is_answered_whole_and_listed(db: PgPool) {
+async fn a_saved_payee_is_returned_and_listed(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     assert_eq!(ana.get(PATH).await.assert_status(200).json(), json!([]));
@@ -29,7 +29,7 @@ async fn a_saved_payee_is_answered_whole_and_listed(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn doubts_about_a_number_are_warnings(db: PgPool) {
+async fn suspicious_numbers_get_warnings(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     for (number, bank, kind, warnings) in [
@@ -47,7 +47,7 @@ async fn doubts_about_a_number_are_warnings(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_strict_bank_refuses_a_wrong_check_digit(db: PgPool) {
+async fn a_strict_bank_refuses_wrong_check_digits(db: PgPool) {
     let app = TestApp::with(db, Options { enforce_clabe: true, ..Options::default() }).await;
     let ana = app.user("ana");
     let body = |number: &str| json!({"name": "Luis", "accountNumber": number, "bankName": "BBVA"});
@@ -57,7 +57,7 @@ async fn a_strict_bank_refuses_a_wrong_check_digit(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_is_no_payee_is_refused_and_changes_nothing(db: PgPool) {
+async fn invalid_payees_are_refused_and_change_nothing(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let good = json!({"name": "Luis", "alias": "L", "accountNumber": PAYEE_CLABE, "bankName": "BBVA"});
@@ -94,7 +94,7 @@ async fn a_payee_may_be_saved_twice(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_deleted_payee_is_gone_and_its_transfers_stay(db: PgPool) {
+async fn deleting_a_payee_keeps_its_transfers(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let from = ana.open_account(CLABE).await;
@@ -113,7 +113,7 @@ async fn a_deleted_payee_is_gone_and_its_transfers_stay(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn an_id_that_names_nothing_is_not_found(db: PgPool) {
+async fn unknown_ids_are_not_found(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     ana.save_payee("Luis", PAYEE_CLABE).await;

@@ -1,4 +1,4 @@
-//! Many requests at once: nothing is overspent and nothing happens twice.
+//! Concurrent requests: nothing is overspent, and nothing happens twice.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp};
 use caudal::domain::money::Money;
 use caudal::ledger::{BATCH_LENGTH_MAX, BATCHERS, QUEUE_LENGTH_MAX};
 
-/// Sends the same transfer `times` times at once.
+/// Sends `times` copies of one transfer concurrently.
 async fn send_at_once(client: &Client, times: usize, from: &str, to: &str, amount: &'static str) -> Vec<Answer> {
     let sent: Vec<_> = (0..times)
         .map(|_| {
@@ -45,12 +45,12 @@ async fn fifty_debits_of_thirty_leave_ten_of_a_hundred(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_full_queue_is_told_at_once_and_what_was_taken_is_done(db: PgPool) {
+async fn a_full_queue_refuses_at_once_and_accepted_commands_complete(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let from = ana.open_account(CLABE).await;
     let to = ana.save_payee("Luis", PAYEE_CLABE).await;
-    // Nothing moves while somebody else holds the account.
+    // Nothing moves while the account is locked elsewhere.
     let mut holder = app.db.begin().await.unwrap();
     sqlx::query("select from account_balance for update").execute(&mut *holder).await.unwrap();
     let sent = tokio::spawn({
@@ -65,7 +65,7 @@ async fn a_full_queue_is_told_at_once_and_what_was_taken_is_done(db: PgPool) {
         answer.assert_problem(503, "overloaded", None);
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
-    // A batch may be in the batcher's hands besides what the queue holds.
+    // The batcher may hold a batch besides what is queued.
     assert!((90..=100 + BATCH_LENGTH_MAX).contains(&refused.len()), "{} refused", refused.len());
     assert_eq!(ana.balance().await, format!("{}.00", 10_000 - taken.len()));
 }
@@ -90,7 +90,7 @@ async fn one_key_sent_fifty_times_makes_one_transfer(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn two_hosts_on_one_database_race_and_both_are_right(db: PgPool) {
+async fn two_hosts_race_on_one_database_and_both_are_right(db: PgPool) {
     let options = || Options { opening_credit: Money::from_minor(10_000), ..Options::default() };
     let (one, two) = (TestApp::with(db.clone(), options()).await, TestApp::with(db, options()).await);
     let writers = i64::try_from(BATCHERS).unwrap();

@@ -1,4 +1,4 @@
-//! Statements and balances at a moment, from the entries.
+//! Statements, and balances at a time.
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -6,7 +6,7 @@ use time::Duration;
 
 use crate::harness::{CLABE, Client, PAYEE_CLABE, TestApp};
 
-/// Noon in the tests is 2026-11-21T18:00:00Z; each transfer of 1.00, 2.00, ... is a minute after the one before.
+/// Transfers of 1.00, 2.00, ... a minute apart. The tests start at 2026-11-21T18:00:00Z.
 async fn account_with_transfers(app: &TestApp, ana: &Client, count: u32) -> String {
     let account = ana.open_account(CLABE).await;
     let payee = ana.save_payee("Luis", PAYEE_CLABE).await;
@@ -45,7 +45,7 @@ async fn a_statement_has_every_entry_newest_first(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn pages_go_on_where_the_last_one_ended(db: PgPool) {
+async fn pages_continue_where_the_last_one_ended(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let account = account_with_transfers(&app, &ana, 6).await;
@@ -57,7 +57,7 @@ async fn pages_go_on_where_the_last_one_ended(db: PgPool) {
         pages.push(numbers(&answer.assert_status(200).json()));
         let Some(link) = answer.header("link").map(str::to_owned) else { break };
         path = link.strip_prefix('<').unwrap().split('>').next().unwrap().to_owned();
-        // What happens meanwhile is not on later pages.
+        // Entries booked meanwhile do not appear on later pages.
         app.clock.advance(Duration::MINUTE);
         let payee = ana.get("/api/ledger/beneficiaries").await.json()[0]["id"].as_str().unwrap().to_owned();
         ana.transfer(&account, &payee, "1").await.assert_status(200);
@@ -66,7 +66,7 @@ async fn pages_go_on_where_the_last_one_ended(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn the_balance_of_every_moment_is_known(db: PgPool) {
+async fn the_balance_is_known_at_any_time(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let account = account_with_transfers(&app, &ana, 20).await;
@@ -92,7 +92,7 @@ async fn the_balance_of_every_moment_is_known(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn nobody_reads_the_statement_of_another(db: PgPool) {
+async fn other_users_statements_are_not_found(db: PgPool) {
     let app = TestApp::new(db).await;
     let account = app.user("ana").open_account(CLABE).await;
     let luis = app.user("luis");
@@ -107,7 +107,7 @@ async fn nobody_reads_the_statement_of_another(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn odd_parameters_are_named(db: PgPool) {
+async fn invalid_parameters_are_named(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let account = ana.open_account(CLABE).await;

@@ -1,4 +1,4 @@
-//! The user's stream of events: all of them, once, in order, and nobody else's.
+//! The user's stream of events: each of them once, in order, and no other user's.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use sqlx::PgPool;
 
 use crate::harness::{CLABE, Client, PAYEE_CLABE, TestApp};
 
-/// Messages of a stream, one after the other.
+/// The messages of a stream.
 struct Listener {
     body: Body,
     text: String,
@@ -23,7 +23,7 @@ impl Listener {
         Self { body, text: String::new() }
     }
 
-    /// The next message's id and events; none when nothing comes for a while.
+    /// The next message's id and events; none after a while without one.
     async fn next(&mut self) -> Option<(String, Vec<Value>)> {
         loop {
             if let Some((message, rest)) = self.text.split_once("\n\n").map(|(a, b)| (a.to_owned(), b.to_owned())) {
@@ -54,13 +54,13 @@ fn amounts(events: &[Value]) -> Vec<f64> {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_listener_sees_what_happens_to_its_user_and_goes_on_later(db: PgPool) {
+async fn a_listener_sees_its_users_events_and_resumes(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
     let (theirs, payee) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
 
-    // From the beginning: the opening credit, then what happens while it listens.
+    // From the beginning: the opening credit, then events while it listens.
     let mut listener = Listener::new(&ana, "?from=").await;
     let (_, events) = listener.next().await.unwrap();
     assert_eq!(
@@ -78,7 +78,7 @@ async fn a_listener_sees_what_happens_to_its_user_and_goes_on_later(db: PgPool) 
     assert_eq!(amounts(&events), [4.0]);
     drop(listener);
 
-    // It goes on after the last message it dealt with, on another host.
+    // It resumes after the last message it handled, on another host.
     ana.transfer(&from, &to, "6").await.assert_status(200);
     let other = TestApp::new(db).await;
     let mut again = Listener::new(&other.user("ana").with("last-event-id", &id), "").await;
@@ -90,10 +90,10 @@ async fn a_listener_sees_what_happens_to_its_user_and_goes_on_later(db: PgPool) 
     ana.transfer(&from, &to, "8").await.assert_status(200);
     let (_, events) = again.collect(2).await;
     assert_eq!(amounts(&events), [7.0, 8.0]);
-    // Nothing twice, and nothing of Luis'.
+    // No duplicates, and no events of Luis.
     assert!(again.next().await.is_none());
 
-    // Without a cursor it begins now.
+    // Without a cursor, the stream starts now.
     let mut now = Listener::new(&ana, "").await;
     assert!(now.next().await.is_none());
     ana.transfer(&from, &to, "9").await.assert_status(200);
@@ -101,7 +101,7 @@ async fn a_listener_sees_what_happens_to_its_user_and_goes_on_later(db: PgPool) 
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn nothing_is_lost_or_doubled_between_history_and_presence(db: PgPool) {
+async fn nothing_is_lost_or_duplicated_where_history_meets_live_events(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let to = ana.save_payee("Luis", PAYEE_CLABE).await;
@@ -115,7 +115,7 @@ async fn nothing_is_lost_or_doubled_between_history_and_presence(db: PgPool) {
             }
         }
     });
-    // It comes and goes all the time, and keeps the id of the last message.
+    // It reconnects all the time, from the id of the last message.
     let (mut seen, mut cursor) = (Vec::new(), String::new());
     while seen.len() < 152 {
         let mut listener = Listener::new(&ana, &format!("?from={cursor}")).await;
@@ -133,7 +133,7 @@ async fn nothing_is_lost_or_doubled_between_history_and_presence(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_user_cannot_listen_too_often(db: PgPool) {
+async fn concurrent_streams_of_a_user_are_limited(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let mut listeners = Vec::new();
@@ -142,7 +142,7 @@ async fn a_user_cannot_listen_too_often(db: PgPool) {
     }
     ana.get("/api/ledger/events").await.assert_problem(503, "overloaded", None);
     assert_eq!(ana.get("/api/ledger/events").await.header("retry-after"), Some("1"));
-    // Others still can, until the host has enough; and a place is free again when a listener leaves.
+    // Others still can, up to the host's limit; a closed stream frees its place.
     for user in 0..LISTENERS_MAX - LISTENERS_EACH_MAX {
         listeners.push(Listener::new(&app.user(&format!("user {user}")), "").await);
     }
@@ -152,7 +152,7 @@ async fn a_user_cannot_listen_too_often(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn odd_cursors_and_strangers_are_refused(db: PgPool) {
+async fn invalid_cursors_and_missing_tokens_are_refused(db: PgPool) {
     let app = TestApp::new(db).await;
     app.anon().get("/api/ledger/events").await.assert_problem(401, "unauthorized", None);
     let ana = app.user("ana");

@@ -1,8 +1,8 @@
-//! The golden cases over HTTP, entering as the JSON text of a request.
+//! The golden cases over HTTP, sent as the JSON text of a request.
 //!
-//! Two kinds of files in `tests/golden`: what training wrote, with the bits of every number, proves
-//! that a runtime computes what was trained; what was derived by hand from the specification's tables
-//! proves that what was trained is right.
+//! `tests/golden` has two kinds of files. Those written by training, with the bits of every number, prove that a
+//! runtime computes what was trained. Those derived by hand from the specification's tables prove that what was
+//! trained is right.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,7 +15,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Client, TestApp};
 
-/// Fewest cases that training wrote of each kind.
+/// Fewest trained cases of each kind.
 const TRAINED_MIN: usize = 300;
 /// Fewest cases by hand.
 const BY_HAND_MIN: usize = 40;
@@ -23,7 +23,7 @@ const BY_HAND_MIN: usize = 40;
 #[derive(Deserialize)]
 struct Case {
     case: String,
-    /// As it stands in the file.
+    /// The text as in the file.
     request: Box<RawValue>,
     expect: Value,
     /// The score is strictly below that of an earlier case.
@@ -40,7 +40,7 @@ fn cases(file: &str, least: usize) -> Vec<Case> {
     cases
 }
 
-/// The answer to a case, its numbers still as they were written.
+/// The response to a case, with the text of its numbers.
 async fn ask(ai: &Client, path: &str, case: &Case) -> Value {
     ai.post_text(path, case.request.get()).await.assert_status(200).json()
 }
@@ -50,14 +50,14 @@ fn bits(number: &Value) -> String {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn trained_cases_are_answered_bit_for_bit(db: PgPool) {
+async fn trained_cases_match_bit_for_bit(db: PgPool) {
     let app = TestApp::new(db).await;
     let ai = app.ai();
     for case in cases("risk-2.ndjson", TRAINED_MIN) {
         let result = ask(&ai, "/ai/risk", &case).await["result"].take();
-        let told = [result["risk_level"].clone(), json!(bits(&result["risk_score"])), result["risk_factors"].clone()];
-        let wanted = ["risk_level", "risk_score", "risk_factors"].map(|field| case.expect[field].clone());
-        assert_eq!(told, wanted, "{}", case.case);
+        let actual = [result["risk_level"].clone(), json!(bits(&result["risk_score"])), result["risk_factors"].clone()];
+        let expected = ["risk_level", "risk_score", "risk_factors"].map(|field| case.expect[field].clone());
+        assert_eq!(actual, expected, "{}", case.case);
     }
     for case in cases("nudge-1.ndjson", TRAINED_MIN) {
         let mut result = ask(&ai, "/ai/nudge", &case).await["result"].take();
@@ -66,15 +66,15 @@ async fn trained_cases_are_answered_bit_for_bit(db: PgPool) {
     }
     for case in cases("accessibility-1.ndjson", TRAINED_MIN) {
         let answer = ask(&ai, "/ai/accessibility", &case).await;
-        let mut told = answer["recommendation"].clone();
-        told["font_scale"] = json!(bits(&told["font_scale"]));
-        told["confidence"] = json!(bits(&answer["confidence"]));
-        told["explanation"] = answer["explanation"].clone();
-        assert_eq!(told, case.expect, "{}", case.case);
+        let mut actual = answer["recommendation"].clone();
+        actual["font_scale"] = json!(bits(&actual["font_scale"]));
+        actual["confidence"] = json!(bits(&answer["confidence"]));
+        actual["explanation"] = answer["explanation"].clone();
+        assert_eq!(actual, case.expect, "{}", case.case);
     }
 }
 
-/// Scores of the cases so far, and the order that the files promise.
+/// The scores of earlier cases, by name.
 #[derive(Default)]
 struct Scores(HashMap<String, f64>);
 
@@ -92,17 +92,17 @@ impl Scores {
     }
 }
 
-/// Every expectation but those that are no fields of the answer.
+/// Asserts every expectation except `besides`, which are not fields of the response.
 fn assert_holds(case: &Case, answer: &Value, besides: &[&str]) {
     let expect = case.expect.as_object().unwrap();
     assert!(!expect.is_empty(), "{} expects nothing", case.case);
-    for (field, wanted) in expect.iter().filter(|(field, _)| !besides.contains(&field.as_str())) {
-        assert_eq!(&answer[field], wanted, "{}: {field} of {answer}", case.case);
+    for (field, expected) in expect.iter().filter(|(field, _)| !besides.contains(&field.as_str())) {
+        assert_eq!(&answer[field], expected, "{}: {field} of {answer}", case.case);
     }
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn cases_by_hand_get_what_the_specification_says(db: PgPool) {
+async fn hand_written_cases_match_the_specification(db: PgPool) {
     let app = TestApp::new(db).await;
     let ai = app.ai();
     let mut scores = Scores::default();

@@ -1,4 +1,4 @@
-//! A model that misbehaves, behind the API: a 503 that says so, and nobody else notices.
+//! A misbehaving model behind the API: its request gets 503, and no other request is affected.
 
 use caudal::domain::model::ModelKind;
 use caudal::models::LoadedComponent;

@@ -105,10 +105,10 @@ async fn a_rollback_returns_to_a_version_that_served(db: PgPool) {
     // Without a host, this one is deployed and never answers.
     assert_eq!(deploy(&ops, &never).await["previous"], served);
     let deployed = deploy(&ops, &embedded()).await;
-    assert_eq!(deployed["previous"], served, "a version that never answered is none to return to");
+    assert_eq!(deployed["previous"], served, "a rollback never returns to a version that never answered");
     let rolled_back = ops.post("/admin/models/nudge/rollback", json!({"reason": "a test"})).await;
     let rolled_back = rolled_back.assert_status(200).json();
     assert_eq!(rolled_back["champion"], served);
-    // Nor did the embedded one serve since: it is what hosts serve if nothing else was ever deployed.
+    // No other version served, so this is what hosts serve if nothing was ever deployed.
     assert_eq!(rolled_back["previous"], embedded());
 }

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: one key, one answer, for ever.
+//! `Idempotency-Key`: one key, one response, forever.
 
 use serde_json::json;
 use sqlx::PgPool;
@@ -11,14 +11,14 @@ fn assert_replayed(answer: &Answer, first: &Answer) {
     assert_eq!(answer.status, first.status, "{answer:?}");
     assert_eq!(answer.header("idempotency-replayed"), Some("true"), "{answer:?}");
     let (mut left, mut right) = (answer.json(), first.json());
-    // Each answer has a request id of its own; all else is equal.
+    // Only the request ids differ.
     left["requestId"] = json!(null);
     right["requestId"] = json!(null);
     assert_eq!(left, right);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_repeated_request_is_answered_and_not_repeated(db: PgPool) {
+async fn a_repeated_request_is_not_executed_again(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana").with("idempotency-key", "order-1");
     let from = ana.open_account(CLABE).await;
@@ -26,7 +26,7 @@ async fn a_repeated_request_is_answered_and_not_repeated(db: PgPool) {
     let first = ana.transfer(&from, &to, "100").await;
     first.assert_status(200);
     let before = app.rows().await;
-    // Spelled another way, in a header of another kind, and much later.
+    // The same amount in another notation, the key quoted, and much later.
     app.clock.advance(Duration::days(30));
     assert_replayed(&ana.transfer(&from, &to, "1e2").await, &first);
     let quoted = app.user("ana").with("idempotency-key", "\"order-1\"");
@@ -48,14 +48,14 @@ async fn a_key_belongs_to_one_transfer(db: PgPool) {
     refused(&app, ana.transfer(&from, &to, "1.01"), 422, reused, Some("Idempotency-Key")).await;
     refused(&app, ana.transfer(&other_from, &to, "1"), 422, reused, Some("Idempotency-Key")).await;
     refused(&app, ana.transfer(&from, &other_to, "1"), 422, reused, Some("Idempotency-Key")).await;
-    // Keys are each user's own.
+    // Keys are scoped to users.
     let luis = app.user("luis").with("idempotency-key", "k");
     let (from, to) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
     luis.transfer(&from, &to, "2").await.assert_status(200);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_retry_replays_after_the_payee_is_gone_and_the_money_spent(db: PgPool) {
+async fn a_retry_replays_even_without_the_payee_and_the_money(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let keyed = ana.with("idempotency-key", "k");
@@ -92,7 +92,7 @@ async fn a_decided_rejection_is_frozen(db: PgPool) {
         assert_replayed(&keyed.transfer(&from, payee, amount).await, &first);
         assert_eq!(app.rows().await, before, "{key}");
     }
-    // Money that comes later does not turn a no into a yes; a new key asks anew.
+    // Later credits do not turn a rejection into a success; a new key is decided again.
     sqlx::query("update app_user set per_transfer_limit = null").execute(&app.db).await.unwrap();
     ana.with("idempotency-key", "funds").transfer(&from, &to, "15000").await.assert_problem(
         400,
@@ -103,7 +103,7 @@ async fn a_decided_rejection_is_frozen(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn faults_of_the_request_leave_the_key_free(db: PgPool) {
+async fn an_invalid_request_does_not_use_up_its_key(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana").with("idempotency-key", "k");
     let from = ana.open_account(CLABE).await;
@@ -116,7 +116,7 @@ async fn faults_of_the_request_leave_the_key_free(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_is_no_key_is_refused(db: PgPool) {
+async fn invalid_keys_are_refused(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let from = ana.open_account(CLABE).await;

@@ -1,11 +1,11 @@
-//! Two users: neither sees, uses, deletes or infers anything of the other's.
+//! Two users: neither can see, use, delete or infer anything of the other's.
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::harness::{Answer, CLABE, PAYEE_CLABE, TestApp, refused};
 
-/// An answer without what differs between any two requests.
+/// A response without what differs between any two requests.
 fn comparable(answer: &Answer) -> (u16, Value) {
     let mut body = answer.json();
     body["requestId"] = json!(null);
@@ -14,7 +14,7 @@ fn comparable(answer: &Answer) -> (u16, Value) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn lists_hold_the_own_records_only(db: PgPool) {
+async fn lists_contain_only_the_users_own_records(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
@@ -32,7 +32,7 @@ async fn lists_hold_the_own_records_only(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn the_other_ones_records_look_like_none_at_all(db: PgPool) {
+async fn other_users_records_are_not_found(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
@@ -43,7 +43,7 @@ async fn the_other_ones_records_look_like_none_at_all(db: PgPool) {
     refused(&app, luis.transfer(&own_from, &to, "1"), 400, "beneficiary-not-found", Some("toBeneficiaryId")).await;
     refused(&app, luis.delete(&format!("/api/ledger/beneficiaries/{to}")), 404, "not-found", None).await;
 
-    // Byte for byte what an id that never was gets.
+    // Byte for byte the response to an id that never existed.
     let context =
         |from: &str, to: &str| format!("/api/ledger/risk-context?fromAccountId={from}&toBeneficiaryId={to}&amount=1");
     let pairs = [

@@ -1,4 +1,4 @@
-//! Limits of transfers: everybody's and a user's own, by the rules that serve, and never behind an earlier answer.
+//! Transfer limits: the default and a user's own, applied by the active rules. Replays are exempt.
 
 use caudal::domain::money::Money;
 use caudal::ledger::batch::Terms;
@@ -19,7 +19,7 @@ async fn app(db: PgPool, per_transfer: Option<i64>, per_day: Option<i64>) -> Tes
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn there_are_none_unless_somebody_says_so(db: PgPool) {
+async fn there_are_no_limits_by_default(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
@@ -27,7 +27,7 @@ async fn there_are_none_unless_somebody_says_so(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn everybodys_limits_hold_unless_a_user_has_others(db: PgPool) {
+async fn a_users_own_limits_replace_the_default(db: PgPool) {
     let app = app(db, Some(10_000), Some(25_000)).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
@@ -36,7 +36,7 @@ async fn everybodys_limits_hold_unless_a_user_has_others(db: PgPool) {
         ana.transfer(&from, &to, "100").await.assert_status(200);
     }
     refused(&app, ana.transfer(&from, &to, "50.01"), 400, "limit-exceeded", None).await;
-    // Another account of hers does not make room.
+    // Another account of hers shares the limit.
     let other = ana.open_account("2").await;
     refused(&app, ana.transfer(&other, &to, "50.01"), 400, "limit-exceeded", None).await;
     ana.transfer(&other, &to, "50").await.assert_status(200);
@@ -52,12 +52,12 @@ async fn everybodys_limits_hold_unless_a_user_has_others(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn the_day_begins_anew_at_midnight_in_mexico_city(db: PgPool) {
+async fn the_day_starts_at_midnight_in_mexico_city(db: PgPool) {
     let app = app(db, None, Some(10_000)).await;
     let ana = app.user("ana");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
     ana.transfer(&from, &to, "100").await.assert_status(200);
-    // Noon there; midnight is 06:00 UTC.
+    // It is noon there; midnight is 06:00 UTC.
     app.clock.advance(Duration::hours(12) - Duration::MILLISECOND);
     refused(&app, ana.transfer(&from, &to, "0.01"), 400, "limit-exceeded", None).await;
     app.clock.advance(Duration::MILLISECOND);
@@ -66,7 +66,7 @@ async fn the_day_begins_anew_at_midnight_in_mexico_city(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_days_limit_holds_however_many_accounts_and_hosts_send_at_once(db: PgPool) {
+async fn the_daily_limit_holds_across_accounts_and_hosts(db: PgPool) {
     let (one, two) = (app(db.clone(), None, Some(5_000)).await, app(db.clone(), None, Some(5_000)).await);
     let ana = one.user("ana");
     let to = ana.save_payee("Luis", PAYEE_CLABE).await;
@@ -103,7 +103,7 @@ async fn other_rules_make_other_limits(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_retry_gets_its_first_answer_after_limits_balance_and_payee_changed(db: PgPool) {
+async fn a_retry_replays_after_limits_balance_and_payee_changed(db: PgPool) {
     let app = app(db, None, None).await;
     let ana = app.user("ana");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
@@ -121,7 +121,7 @@ async fn a_retry_gets_its_first_answer_after_limits_balance_and_payee_changed(db
         (now["requestId"], then["requestId"]) = (json!(null), json!(null));
         assert_eq!(now, then);
     };
-    // The balance is spent by the first one; then a limit, then the payee.
+    // First the balance is spent, then a limit is set, then the payee is deleted.
     assert_same("sent", &first).await;
     assert_same("refused", &no).await;
     assert_eq!(app.rows().await, before);

@@ -1,4 +1,4 @@
-//! Lists: whole, in order, or page by page.
+//! Lists: complete, ordered, or page by page.
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -29,7 +29,7 @@ async fn transactions_come_newest_first(db: PgPool) {
     let mut sent = Vec::new();
     for amount in 1..=7 {
         sent.push(ana.transfer(&from, &to, &amount.to_string()).await.json());
-        // Several in the same millisecond are told apart by their ids.
+        // Items of one millisecond are ordered by their ids.
         if amount % 3 == 0 {
             app.clock.advance(Duration::seconds(1));
         }
@@ -65,7 +65,7 @@ async fn accounts_and_payees_come_oldest_first(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_whole_list_longer_than_a_page_is_streamed_whole(db: PgPool) {
+async fn a_list_longer_than_a_page_is_streamed_completely(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     for count in [1_000, 1_001, 2_500] {
@@ -84,7 +84,7 @@ async fn a_whole_list_longer_than_a_page_is_streamed_whole(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn pages_that_cannot_be_are_refused(db: PgPool) {
+async fn invalid_pages_are_refused(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     for list in ["accounts", "beneficiaries", "transactions"] {

@@ -1,5 +1,4 @@
-//! What browsers load: the bank's page, the package it scores with, the operators' console, and the sandbox's
-//! tokens.
+//! Files for browsers: the bank's page, its scoring package and the console; and the sandbox's tokens.
 
 use serde_json::json;
 use sqlx::PgPool;
@@ -11,7 +10,7 @@ async fn sandbox(db: PgPool) -> TestApp {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn the_page_and_what_it_loads_come_with_a_strict_policy(db: PgPool) {
+async fn the_page_and_its_files_have_a_strict_policy(db: PgPool) {
     let app = TestApp::new(db).await;
     for (path, media) in [
         ("/", "text/html; charset=utf-8"),
@@ -38,7 +37,7 @@ async fn the_page_and_what_it_loads_come_with_a_strict_policy(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn other_files_are_not_there(db: PgPool) {
+async fn other_files_are_not_found(db: PgPool) {
     let app = TestApp::new(db).await;
     for path in [
         "/index.html",
@@ -55,7 +54,7 @@ async fn other_files_are_not_there(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn the_sandbox_gives_a_token_to_whoever_asks(db: PgPool) {
+async fn the_sandbox_mints_a_token_for_any_user(db: PgPool) {
     let app = sandbox(db).await;
     let local = app.anon().with("host", "127.0.0.1:8080");
     local.get("/sandbox").await.assert_status(200);
@@ -66,7 +65,7 @@ async fn the_sandbox_gives_a_token_to_whoever_asks(db: PgPool) {
     assert_eq!(answer.json()["expiresAt"], "2026-11-22T18:00:00.000Z");
     let bearer = format!("Bearer {}", answer.json()["token"].as_str().unwrap());
     app.anon().with("authorization", &bearer).get("/api/ledger/accounts").await.assert_status(200);
-    // It opens nothing else.
+    // It has no scope.
     app.ai().with("authorization", &bearer).get("/admin/models").await.assert_problem(403, "insufficient-scope", None);
     for user in
         [json!({}), json!({"user": ""}), json!({"user": " "}), json!({"user": 1}), json!({"user": "x".repeat(256)})]
@@ -76,13 +75,13 @@ async fn the_sandbox_gives_a_token_to_whoever_asks(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn there_are_no_such_tokens_elsewhere(db: PgPool) {
+async fn only_the_sandbox_mints_tokens(db: PgPool) {
     let production = TestApp::new(db.clone()).await;
     let local = production.anon().with("host", "localhost:8080");
     local.get("/sandbox").await.assert_problem(404, "not-found", None);
     local.post("/sandbox/token", json!({"user": "ana"})).await.assert_problem(404, "not-found", None);
     let app = sandbox(db).await;
-    // A page of somebody else's that gave its own name this address.
+    // A page elsewhere that rebound its own name to this address.
     for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8080"] {
         let elsewhere = app.anon().with("host", host);
         elsewhere.post("/sandbox/token", json!({"user": "ana"})).await.assert_problem(404, "not-found", None);

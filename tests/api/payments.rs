@@ -1,4 +1,4 @@
-//! Transfers that settle later: where their money is, how they end, and that their end is final.
+//! Transfers that settle later: where their money is, how they end, and that the end is final.
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use uuid::Uuid;
 
 use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp};
 
-/// Decides at once and tells once.
+/// Decides at once and notifies once.
 const PROMPT: Behaviour =
     Behaviour { delay: Duration::ZERO, rejected: 0, returned: 0, twice: 0, late: 0, silent: 0, disordered: 0 };
 
-/// Tells nothing by itself, and hardly anything when asked: payments stay pending.
+/// Sends no notifications and hardly answers inquiries: payments stay pending.
 const SLOW: Behaviour = Behaviour { delay: Duration::from_secs(3_600), ..PROMPT };
 
 async fn app(db: PgPool, behaviour: Behaviour) -> TestApp {
@@ -38,7 +38,7 @@ async fn wait_for(ana: &Client, status: &str) {
     }
 }
 
-/// Balances of SPEI and of what is in transit, all stripes together.
+/// Balances of the SPEI and in-transit accounts, summed over all stripes.
 async fn bank(app: &TestApp) -> (i64, i64) {
     let of = |kind| async move {
         let sum = "select coalesce(sum(posted), 0)::bigint from account_balance join account using (account_id) where kind = $1";
@@ -65,20 +65,20 @@ async fn money_waits_in_transit_until_it_settles(db: PgPool) {
     assert_eq!((ana.balance().await.as_str(), bank(&app).await), ("9900.00", (10_000, 0)));
     assert_eq!(app.count("select count(*) from rail_payment").await, 0);
     assert_sound(&app).await;
-    // A replay is the same transfer, as it stands now.
+    // A replay returns the transfer with its present status.
     let again = ana.transfer(&from, &to, "100").await;
     assert_eq!(again.header("idempotency-replayed"), Some("true"));
     assert_eq!((&again.json()["id"], again.json()["status"].as_str()), (&sent.json()["id"], Some("completed")));
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_refused_payment_goes_back_and_does_not_count_for_the_day(db: PgPool) {
+async fn a_rejected_payment_is_refunded_and_does_not_count_for_the_day(db: PgPool) {
     let app = app(db, Behaviour { rejected: 100, ..PROMPT }).await;
     let ana = app.user("ana");
     let (from, to) = account_and_payee(&ana).await;
     sqlx::query("update app_user set per_day_limit = 10000").execute(&app.db).await.unwrap();
     for _ in 0..3 {
-        // The newest is the one that was sent last.
+        // The newest transaction is the one just sent.
         app.clock.advance(time::Duration::SECOND);
         ana.transfer(&from, &to, "100").await.assert_status(200);
         wait_for(&ana, "failed").await;
@@ -93,7 +93,7 @@ async fn a_refused_payment_goes_back_and_does_not_count_for_the_day(db: PgPool) 
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn money_that_comes_back_later_is_a_credit_of_its_own(db: PgPool) {
+async fn a_later_return_is_a_credit_of_its_own(db: PgPool) {
     let app = app(db, Behaviour { returned: 100, twice: 100, ..PROMPT }).await;
     let ana = app.user("ana");
     let (from, to) = account_and_payee(&ana).await;
@@ -103,12 +103,12 @@ async fn money_that_comes_back_later_is_a_credit_of_its_own(db: PgPool) {
         assert!(start.elapsed() < Duration::from_secs(20), "it does not come back");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // The transfer was settled and stays so; the list shows transfers only.
+    // The transfer stays settled; the list shows transfers only.
     let list = ana.get("/api/ledger/transactions").await.json();
     assert_eq!((list.as_array().unwrap().len(), list[0]["status"].as_str()), (1, Some("completed")));
     let statement = ana.get(&format!("/api/ledger/accounts/{from}/entries?limit=1")).await.json();
     assert_eq!((statement[0]["type"].as_str(), &statement[0]["transactionId"]), (Some("return"), &sent["id"]));
-    // Told twice, it came back once.
+    // Reported twice, it is credited once.
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!(app.count("select count(*) from transfer where kind = 'return'").await, 1);
     assert_eq!(bank(&app).await, (0, 0));
@@ -123,13 +123,13 @@ async fn report(app: &TestApp, id: &str, account: &str, report: Report) -> Outco
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn an_end_is_final_whatever_is_told_afterwards(db: PgPool) {
+async fn a_final_status_survives_later_reports(db: PgPool) {
     use caudal::domain::transfer::Status::{Completed, Failed};
     let app = app(db, SLOW).await;
     let ana = app.user("ana");
     let (from, to) = account_and_payee(&ana).await;
     let rows = [
-        // What is told, and what it does.
+        // The report and its outcome.
         (Report::Settled, Outcome::StatusChanged(Completed)),
         (Report::Settled, Outcome::StatusUnchanged(Completed)),
         (Report::Rejected, Outcome::StatusUnchanged(Completed)),
@@ -138,8 +138,8 @@ async fn an_end_is_final_whatever_is_told_afterwards(db: PgPool) {
         (Report::Settled, Outcome::StatusUnchanged(Completed)),
     ];
     let id = ana.transfer(&from, &to, "10").await.id();
-    for (told, outcome) in rows {
-        assert_eq!(report(&app, &id, &from, told).await, outcome);
+    for (report_kind, outcome) in rows {
+        assert_eq!(report(&app, &id, &from, report_kind).await, outcome);
         assert_sound(&app).await;
     }
     for first in [Report::Rejected, Report::Returned] {
@@ -149,7 +149,7 @@ async fn an_end_is_final_whatever_is_told_afterwards(db: PgPool) {
             assert_eq!(report(&app, &id, &from, later).await, Outcome::StatusUnchanged(Failed));
         }
     }
-    // Another account's, and none at all.
+    // Another account's transfer, and an unknown one.
     let other = app.user("luis").open_account(CLABE).await;
     let id = ana.transfer(&from, &to, "10").await.id();
     assert_eq!(report(&app, &id, &other, Report::Settled).await, Outcome::TransferNotFound);
@@ -159,14 +159,14 @@ async fn an_end_is_final_whatever_is_told_afterwards(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_restart_goes_on_with_what_was_pending(db: PgPool) {
+async fn a_restart_resumes_pending_payments(db: PgPool) {
     let slow = app(db.clone(), SLOW).await;
     let ana = slow.user("ana");
     let (from, to) = account_and_payee(&ana).await;
     for _ in 0..3 {
         ana.transfer(&from, &to, "10").await.assert_status(200);
     }
-    // The first host took them on and goes away; the next one, whose rail has never heard of them, is later.
+    // The first host accepts them and stops; the next one starts later, with a rail that does not know them.
     let start = Instant::now();
     while slow.count("select count(*) from rail_payment where attempts = 0").await > 0 {
         assert!(start.elapsed() < Duration::from_secs(20), "nobody takes them on");
@@ -186,7 +186,7 @@ async fn a_restart_goes_on_with_what_was_pending(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_is_silent_is_asked_after(db: PgPool) {
+async fn silent_payments_are_inquired_about(db: PgPool) {
     let app = app(db, Behaviour { silent: 100, ..PROMPT }).await;
     let ana = app.user("ana");
     let (from, to) = account_and_payee(&ana).await;
@@ -205,7 +205,7 @@ async fn what_is_silent_is_asked_after(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn notices_of_stp_are_for_hosts_that_use_it(db: PgPool) {
+async fn stp_notifications_require_the_stp_rail(db: PgPool) {
     let app = app(db, SLOW).await;
     let notice = serde_json::json!({"claveRastreo": "CAUD1", "estado": "LIQUIDACION"});
     app.ai().post("/rails/stp/state", notice).await.assert_problem(404, "not-found", None);

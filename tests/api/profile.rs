@@ -10,13 +10,12 @@ use crate::harness::{TestApp, refused};
 
 const PATH: &str = "/api/profile/accessibility";
 
-/// A profile as it is sent.
 fn large() -> Value {
     json!({"theme": "large-text-high-contrast", "screenReaderMode": false, "fontScale": 1.6, "nudgingLevel": "high",
         "voiceFeedback": false})
 }
 
-/// The other spellings of its fields.
+/// The same profile in snake_case.
 const SPELLINGS: [(&str, &str); 4] = [
     ("screenReaderMode", "screen_reader_mode"),
     ("fontScale", "font_scale"),
@@ -25,7 +24,7 @@ const SPELLINGS: [(&str, &str); 4] = [
 ];
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn it_is_the_default_one_until_it_is_stored_and_each_user_has_their_own(db: PgPool) {
+async fn each_user_has_the_default_profile_until_one_is_stored(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
     let default = json!({"theme": "standard-accessible", "screenReaderMode": false, "fontScale": 1.0,
@@ -38,7 +37,7 @@ async fn it_is_the_default_one_until_it_is_stored_and_each_user_has_their_own(db
     assert_eq!(ana.get(PATH).await.assert_status(200).json(), stored);
     assert_eq!(luis.get(PATH).await.assert_status(200).json(), default);
 
-    // The next one takes its place, and its answer may be sent back as it came.
+    // A second one replaces it, and a response may be sent back unchanged.
     app.clock.advance(time::Duration::milliseconds(61_001));
     let voice = json!({"theme": "voice-assisted", "screenReaderMode": true, "fontScale": 1.2, "nudgingLevel": "low",
         "voiceFeedback": true});
@@ -52,7 +51,7 @@ async fn it_is_the_default_one_until_it_is_stored_and_each_user_has_their_own(db
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_recommendation_can_be_stored_as_it_came(db: PgPool) {
+async fn a_recommendation_can_be_stored_unchanged(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     for changes in [json!({}), json!({"can_read_small_text": false}), json!({"uses_screen_reader": true})] {
@@ -84,7 +83,7 @@ async fn two_spellings_of_one_field_are_a_conflict(db: PgPool) {
             answer
         };
         refused(&app, answer, 400, "validation-failed", Some(snake)).await;
-        // A null is not there.
+        // Null counts as absent.
         ana.put(PATH, with(large(), &json!({ (snake): null }))).await.assert_status(200);
         let swapped = with(large(), &json!({ (camel): null, (snake): large()[camel] }));
         ana.put(PATH, swapped).await.assert_status(200);

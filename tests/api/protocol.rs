@@ -1,4 +1,4 @@
-//! What holds for every path of the ledger API: order of checks, sizes, types, methods.
+//! Applies to every path of the ledger API: the order of checks, sizes, types and methods.
 
 use axum::body::Body;
 use serde_json::json;
@@ -20,7 +20,7 @@ const ROUTES: [(&str, &[&str]); 9] = [
 ];
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn without_a_token_nothing_else_is_told(db: PgPool) {
+async fn without_a_token_nothing_else_is_revealed(db: PgPool) {
     let app = TestApp::new(db).await;
     let anon = app.anon();
     for (path, methods) in ROUTES {
@@ -46,7 +46,7 @@ async fn without_a_token_nothing_else_is_told(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn unknown_paths_and_methods_are_told_apart(db: PgPool) {
+async fn unknown_paths_and_methods_get_different_errors(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     for path in
@@ -63,7 +63,7 @@ async fn unknown_paths_and_methods_are_told_apart(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn bodies_must_be_json_and_of_a_sensible_size(db: PgPool) {
+async fn bodies_must_be_json_within_the_size_limit(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let path = "/api/ledger/accounts";
@@ -105,7 +105,7 @@ async fn deeply_nested_json_is_refused_and_never_fatal(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_service_without_its_database_says_so(db: PgPool) {
+async fn without_the_database_requests_get_503(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let anon = app.anon();

@@ -23,7 +23,7 @@ fn url_of(answer: &Answer, part: &str) -> String {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_is_active_is_named_and_can_be_fetched(db: PgPool) {
+async fn the_active_models_can_be_fetched(db: PgPool) {
     let kinds = [ModelKind::Risk, ModelKind::Nudge, ModelKind::Accessibility];
     let app = publishing(db, &kinds).await;
     let anon = app.anon();
@@ -57,7 +57,7 @@ async fn what_is_active_is_named_and_can_be_fetched(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn who_has_it_is_not_sent_it_again(db: PgPool) {
+async fn a_cached_copy_gets_304(db: PgPool) {
     let app = publishing(db, &[ModelKind::Nudge]).await;
     let active = app.anon().get("/models/nudge/active").await;
     let etag = active.header("etag").unwrap().to_owned();
@@ -69,7 +69,7 @@ async fn who_has_it_is_not_sent_it_again(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn kinds_that_are_not_public_are_not_there(db: PgPool) {
+async fn unpublished_kinds_answer_404(db: PgPool) {
     let app = publishing(db, &[ModelKind::Nudge]).await;
     for kind in ["risk", "accessibility", "transfer-rules", "other", "NUDGE"] {
         let path = format!("/models/{kind}/active");
@@ -82,7 +82,7 @@ async fn kinds_that_are_not_public_are_not_there(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_swap_is_seen_and_what_was_named_before_stays(db: PgPool) {
+async fn after_a_swap_the_files_promised_before_stay_available(db: PgPool) {
     let app = publishing(db, &[ModelKind::Risk]).await;
     let before = app.anon().get("/models/risk/active").await;
     activate(&app, ModelKind::Risk, Embedded::find("risk-1").unwrap().bytes);
@@ -101,7 +101,7 @@ async fn a_swap_is_seen_and_what_was_named_before_stays(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_host_that_was_not_asked_yet_has_the_files_too(db: PgPool) {
+async fn a_host_serves_files_that_another_host_promised(db: PgPool) {
     let named = {
         let app = publishing(db.clone(), &[ModelKind::Nudge]).await;
         url_of(&app.anon().get("/models/nudge/active").await, "core")
@@ -111,7 +111,7 @@ async fn a_host_that_was_not_asked_yet_has_the_files_too(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_pages_cannot_run_is_not_handed_out(db: PgPool) {
+async fn models_that_pages_cannot_run_are_not_published(db: PgPool) {
     let app = publishing(db, &[ModelKind::Risk, ModelKind::Nudge]).await;
     activate(&app, ModelKind::Risk, &fixture("javascript.wasm"));
     app.anon().get("/models/risk/active").await.assert_problem(409, "not-publishable", None);
@@ -123,7 +123,7 @@ async fn what_pages_cannot_run_is_not_handed_out(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn only_the_names_that_were_given_are_found(db: PgPool) {
+async fn only_promised_names_are_found(db: PgPool) {
     let app = publishing(db, &[ModelKind::Nudge]).await;
     let active = app.anon().get("/models/nudge/active").await;
     let (core, glue) = (url_of(&active, "core"), url_of(&active, "glue"));

@@ -1,4 +1,4 @@
-//! The committed query metadata in `.sqlx` is what this schema gives.
+//! The committed query metadata in `.sqlx` matches this schema.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ async fn query_metadata_is_fresh(db: PgPool) {
             assert_eq!(plain(&kind), plain(&committed), "{}", stale("a column's type"));
         }
         for (index, column) in columns.iter().enumerate() {
-            // Where the query itself says `!` or `?`, what the planner can tell does not matter.
+            // Where the query says `!` or `?`, the planner's view does not matter.
             if !column.ends_with(['!', '?']) {
                 let committed = committed["nullable"][index].as_bool();
                 assert_eq!(described.nullable(index), committed, "{}", stale("a column's nullability"));

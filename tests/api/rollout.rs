@@ -1,5 +1,5 @@
-//! Challengers: a canary answers some users and is withdrawn when it fails, shadows are only compared, and
-//! the version before stands in for a champion that fails.
+//! Challengers: a canary answers some users and is withdrawn if it fails, and shadows are only compared. The
+//! previous version is the fallback of a champion that fails.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::swap::{digest_of, register};
 
 const ADMIN: &str = "models:admin";
 
-/// Longest wait for what a host does each second.
+/// Longest wait for what a host does every second.
 const SOON: Duration = Duration::from_secs(10);
 
 /// The registered version that starts like this.
@@ -60,7 +60,7 @@ async fn serves(app: &TestApp, kind: ModelKind, epoch: i64, challengers: usize) 
     }
 }
 
-/// Waits until an answer is as wanted.
+/// Waits until an answer meets a condition.
 async fn until(mut ask: impl AsyncFnMut() -> Value, wanted: impl Fn(&Value) -> bool) -> Value {
     let start = Instant::now();
     loop {
@@ -103,10 +103,10 @@ async fn a_canary_answers_the_same_tenth_of_the_users_on_every_host(db: PgPool) 
         assert_eq!(said_by(&two.ai().post("/ai/risk", asked).await), said, "user {user} sees one version");
         *met.entry(said).or_insert(0) += 1;
     }
-    // Ten of a hundred of a thousand, and five deviations of a binomial to both sides.
+    // A tenth of a thousand, within five standard deviations.
     assert!((53..=147).contains(&met[&canary]), "{met:?}");
     assert_eq!(met[&canary] + met[&champion], 1000);
-    // A request of nobody in particular meets one version too.
+    // A request without a user always reaches the same version.
     let said = said_by(&one.ai().post("/ai/risk", risk()).await);
     assert_eq!(said_by(&two.ai().post("/ai/risk", risk()).await), said);
 
@@ -114,14 +114,14 @@ async fn a_canary_answers_the_same_tenth_of_the_users_on_every_host(db: PgPool) 
     let seen = &report["challengers"][0];
     assert_eq!((&seen["version"], &seen["role"], &seen["percent"]), (&json!(canary), &json!("canary"), &json!(10)));
     assert_eq!((&report["champion"], &report["current"]), (&json!(champion), &json!(true)));
-    // Both hosts compare every request, also those of users that the canary does not meet.
+    // Both hosts compare every request, even of users outside the share.
     assert!(report["observed"].as_i64().unwrap() >= 2000, "{report}");
     let amount = report["features"].as_array().unwrap().iter().find(|it| it["feature"] == "amount").unwrap();
     assert!(amount["psi"].as_f64().unwrap() > 0.25, "one amount only is not what training saw: {amount}");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn shadows_answer_nobody_and_are_compared(db: PgPool) {
+async fn shadows_are_compared_but_never_answer(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     register(&db, ModelKind::Nudge, "1.0.0", &hostile()).await;
@@ -154,12 +154,12 @@ async fn shadows_answer_nobody_and_are_compared(db: PgPool) {
     }
     let time = report["features"].as_array().unwrap().iter().find(|it| it["feature"] == "time_on_screen_seconds");
     assert_eq!((&time.unwrap()["psi"], &time.unwrap()["observed"]), (&Value::Null, &json!(53)));
-    // A shadow that fails is no longer asked; the others and the answers go on.
+    // A failed shadow gets no more requests; the answers go on.
     assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("trap")).await), champion);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_canary_that_traps_is_withdrawn_and_nobody_notices(db: PgPool) {
+async fn a_canary_that_traps_is_withdrawn_and_the_champion_answers(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     register(&db, ModelKind::Nudge, "1.0.0", &hostile()).await;
@@ -187,14 +187,14 @@ async fn a_canary_that_traps_is_withdrawn_and_nobody_notices(db: PgPool) {
     assert!(reason.starts_with("canary withdrawn: it failed 3 times, most recently because the model"), "{reason}");
     let report = report(&ops, "nudge", epoch, |it| it["challengers"][0]["withdrawn"] == reason).await;
     let failures = report["challengers"][0]["failed"].as_object().unwrap().values().filter_map(Value::as_i64);
-    assert_eq!(failures.sum::<i64>(), 3, "after the third nobody asks it: {report:#}");
-    // The latest deployment with challengers is what a report is about unless it is told otherwise.
+    assert_eq!(failures.sum::<i64>(), 3, "it gets no request after the third: {report:#}");
+    // By default a report is about the latest deployment with challengers.
     assert_eq!(ops.get("/admin/models/nudge/report").await.json()["epoch"], epoch);
     assert!(app.ai().get("/metrics").await.text.contains("caudal_model_canaries_withdrawn_total{kind=\"nudge\"} 1"));
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_canary_that_judges_otherwise_too_often_is_withdrawn(db: PgPool) {
+async fn a_canary_that_disagrees_too_often_is_withdrawn(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     register(&db, ModelKind::Nudge, "1.0.0", &hostile()).await;
@@ -216,7 +216,7 @@ async fn a_canary_that_judges_otherwise_too_often_is_withdrawn(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn the_version_before_stands_in_for_a_champion_that_fails(db: PgPool) {
+async fn the_previous_version_is_the_fallback_of_a_failing_champion(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     register(&db, ModelKind::Nudge, "1.0.0", &hostile()).await;
@@ -230,12 +230,12 @@ async fn the_version_before_stands_in_for_a_champion_that_fails(db: PgPool) {
     }
     assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("home")).await), champion, "two failures are no series");
     assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("loop")).await), before);
-    // Now it is left alone for a while.
+    // Now its circuit breaker is open.
     assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("home")).await), before);
     let metrics = app.ai().get("/metrics").await.text;
     assert!(metrics.contains("caudal_model_fallbacks_total{kind=\"nudge\"} 4"), "{metrics}");
     assert!(metrics.contains("outcome=\"trapped\"} 1"), "{metrics}");
-    // After a rollback nobody hears the one again that was left.
+    // After a rollback the version that was left is no fallback.
     ops.post("/admin/models/nudge/rollback", json!({"reason": "it loops"})).await.assert_status(200);
     until(async || json!(app.epoch(ModelKind::Nudge)), |it| *it == 2).await;
     assert!(app.models.snapshot().route::<Nudge>().unwrap().previous.is_none());
@@ -243,7 +243,7 @@ async fn the_version_before_stands_in_for_a_champion_that_fails(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn deployments_that_cannot_be_are_refused_by_field(db: PgPool) {
+async fn invalid_deployments_are_refused_by_field(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     let ops = app.operator(Some("models:admin rules:admin"));
@@ -286,5 +286,5 @@ async fn deployments_that_cannot_be_are_refused_by_field(db: PgPool) {
     assert_eq!((&nothing["epoch"], &nothing["challengers"]), (&json!(0), &json!([])));
     ops.get("/admin/models/risk/report?epoch=7").await.assert_problem(404, "not-found", None);
     ops.get("/admin/models/risk/report?epoch=x").await.assert_problem(400, "validation-failed", Some("epoch"));
-    assert_eq!(app.rows().await, before, "what is refused changes nothing");
+    assert_eq!(app.rows().await, before, "a refused request changes nothing");
 }

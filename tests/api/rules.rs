@@ -1,4 +1,4 @@
-//! Transfer rules are swapped like models, and nobody stands in for rules that fail.
+//! Transfer rules are swapped like models, but have no fallback.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ async fn wait_for(app: &TestApp, version: &str) {
     }
 }
 
-/// Puts rules into service that trap on 6.66, and allow everything else.
+/// Deploys rules that trap on 6.66 and allow everything else.
 pub(crate) async fn deploy_hostile(app: &TestApp, db: &PgPool) {
     let bytes = fixture("hostile-rules.wasm");
     register(db, ModelKind::TransferRules, "6.6.6", &bytes).await;
@@ -30,7 +30,7 @@ pub(crate) async fn deploy_hostile(app: &TestApp, db: &PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_batch_does_not_go_on_asking_rules_that_fail(db: PgPool) {
+async fn a_batch_stops_calling_rules_that_fail(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     let ana = app.user("ana");
@@ -38,7 +38,7 @@ async fn a_batch_does_not_go_on_asking_rules_that_fail(db: PgPool) {
     let payee = ana.save_payee("Luis", PAYEE_CLABE).await;
     deploy_hostile(&app, &db).await;
     for (unlucky, status) in [(2, 200), (3, 503)] {
-        // While somebody else holds the account, the first transfer waits and the others gather.
+        // While the account is locked elsewhere, the first transfer waits and the others queue up.
         let mut holder = app.db.begin().await.unwrap();
         sqlx::query("select from account_balance for update").execute(&mut *holder).await.unwrap();
         let amounts = std::iter::once("1.00").chain(std::iter::repeat_n("6.66", unlucky)).chain(["6.67"]);
@@ -59,7 +59,7 @@ async fn a_batch_does_not_go_on_asking_rules_that_fail(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn rules_that_trap_move_nothing_and_the_next_deployment_mends_it(db: PgPool) {
+async fn rules_that_trap_move_nothing_until_the_next_deployment(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     let ana = app.user("ana");
@@ -74,16 +74,16 @@ async fn rules_that_trap_move_nothing_and_the_next_deployment_mends_it(db: PgPoo
     }
     let key = ana.with("idempotency-key", "unlucky");
     refused(&app, key.transfer(&account, &payee, "6.66"), 503, "model-unavailable", None).await;
-    // What they do decide is decided by them, before and after they fail.
+    // They decide all other transfers, before and after the failure.
     ana.transfer(&account, &payee, "6.67").await.assert_status(200);
-    // They allow everything, and still nobody spends what is not there.
+    // They allow everything, but the balance still has to cover it.
     ana.transfer(&account, &payee, "99999.00").await.assert_problem(400, "insufficient-funds", None);
 
     let ops = app.operator(Some("rules:admin"));
     let back = ops.post("/admin/models/transfer-rules/rollback", json!({"reason": "they trap"})).await;
     let built_in = back.assert_status(200).json()["champion"].as_str().unwrap().to_owned();
     wait_for(&app, &built_in).await;
-    // The same key was never answered, so it is decided now.
+    // The key has no outcome yet, so it is decided now.
     key.transfer(&account, &payee, "6.66").await.assert_status(200);
     assert_eq!(ana.balance().await, "9980.01");
     assert_eq!(app.sum_of_balances().await, 0);

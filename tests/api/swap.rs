@@ -1,4 +1,4 @@
-//! What is deployed serves: on every host, without a pause, and what cannot be loaded changes nothing.
+//! Every host serves what is deployed, without a pause. A component that does not load changes nothing.
 
 use std::time::{Duration, Instant};
 
@@ -22,12 +22,12 @@ pub(crate) fn digest_of(bytes: &[u8]) -> Digest {
     Digest(Sha256::digest(bytes).into())
 }
 
-/// The digest of what a host was built with.
+/// The digest of an embedded component.
 fn built_in(name: &str) -> Digest {
     digest_of(Embedded::find(name).unwrap().bytes)
 }
 
-/// Lets a component serve that the one who deploys it saw this epoch before.
+/// Deploys a champion over the deployment with this epoch.
 async fn deploy(db: &PgPool, kind: ModelKind, champion: Digest, seen_epoch: i64) -> Option<i64> {
     let default_previous = built_in(kind.as_str());
     let (canary, shadows, stands_in) = (None, &[][..], true);
@@ -56,7 +56,7 @@ pub(crate) async fn register(db: &PgPool, kind: ModelKind, version: &str, bytes:
     (digest, components::register(&mut db, &new, Clock::system().now()).await.unwrap())
 }
 
-/// Waits until what is in service of risk starts with this.
+/// Waits until the risk champion's version starts with this.
 #[track_caller]
 fn serves(models: &Models, version: &str) -> impl Future<Output = ()> {
     let (models, version, caller) = (models.clone(), version.to_owned(), std::panic::Location::caller());
@@ -93,9 +93,9 @@ async fn every_host_follows_a_deployment_and_a_rollback(db: PgPool) {
     let _third = three.follow().await;
     assert!(version(&three.ai()).await.starts_with("risk-1.0.0+"));
 
-    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-2"), 0).await, None, "somebody saw an older state");
-    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-2"), 7).await, None, "or one that never was");
-    assert_eq!(deploy(&db, ModelKind::Nudge, built_in("nudge"), 3).await, None, "also where nothing was deployed");
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-2"), 0).await, None, "the operator saw an older deployment");
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-2"), 7).await, None, "or one that never existed");
+    assert_eq!(deploy(&db, ModelKind::Nudge, built_in("nudge"), 3).await, None, "even if nothing was deployed");
     let deployed = deployments::deployments(&mut db.acquire().await.unwrap()).await.unwrap();
     let [deployed] = &deployed[..] else { panic!("{deployed:?}") };
     assert_eq!((deployed.champion, deployed.previous), (built_in("risk-1"), built_in("risk-2")));
@@ -108,20 +108,20 @@ async fn every_host_follows_a_deployment_and_a_rollback(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_host_that_lost_its_ear_looks_for_itself(db: PgPool) {
+async fn a_host_that_lost_its_listener_polls(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     let deafen = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
                   where query ilike 'listen %' and datname = current_database()";
     let ended: i64 = sqlx::query_scalar(deafen).fetch_one(&db).await.unwrap();
-    assert!(ended > 0, "somebody listened");
+    assert!(ended > 0, "a host listened");
     assert!(version(&app.ai()).await.starts_with("risk-2.0.0+"), "answers go on");
     assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 0).await, Some(1));
     serves(&app.models, "risk-1.0.0+").await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_does_not_load_changes_nothing_and_is_told(db: PgPool) {
+async fn a_component_that_does_not_load_changes_nothing_and_is_reported(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     let (broken, registered) = register(&db, ModelKind::Risk, "9.9.9", b"\0asm\x0d\0\x01\0 no component").await;
@@ -137,28 +137,28 @@ async fn what_does_not_load_changes_nothing_and_is_told(db: PgPool) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
     assert!(error.starts_with("it does not load: the bytes do not compile"), "{error}");
-    assert!(version(&app.ai()).await.starts_with("risk-2.0.0+"), "what ran goes on");
+    assert!(version(&app.ai()).await.starts_with("risk-2.0.0+"), "the version in service goes on");
 
     assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 1).await, Some(2));
     serves(&app.models, "risk-1.0.0+").await;
-    let mended = async || app.ai().get("/ai/health").await.json()["models"]["risk"]["deployment_error"].clone();
+    let error = async || app.ai().get("/ai/health").await.json()["models"]["risk"]["deployment_error"].clone();
     let start = Instant::now();
-    while mended().await != Value::Null {
-        assert!(start.elapsed() < FOLLOWS_WITHIN, "the next deployment mends it: {}", mended().await);
+    while error().await != Value::Null {
+        assert!(start.elapsed() < FOLLOWS_WITHIN, "the next deployment fixes it: {}", error().await);
     }
 
-    // Rules that do not load are no reason to decide by others: nothing is decided then.
+    // Without the deployed rules, no other rules may decide.
     let (broken, _) = register(&db, ModelKind::TransferRules, "9.9.9", b"no component").await;
     assert_eq!(deploy(&db, ModelKind::TransferRules, broken, 0).await, Some(1));
     let start = Instant::now();
     while app.models.snapshot().identity(ModelKind::TransferRules).is_some() {
-        assert!(start.elapsed() < FOLLOWS_WITHIN, "older rules go on");
+        assert!(start.elapsed() < FOLLOWS_WITHIN, "the previous rules still decide");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     app.ai().get("/readyz").await.assert_status(503);
     assert_eq!(deploy(&db, ModelKind::TransferRules, built_in("transfer-rules"), 1).await, Some(2));
     while app.models.snapshot().identity(ModelKind::TransferRules).is_none() {
-        assert!(start.elapsed() < FOLLOWS_WITHIN * 2, "the next deployment mends it");
+        assert!(start.elapsed() < FOLLOWS_WITHIN * 2, "the next deployment fixes it");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
@@ -198,7 +198,7 @@ async fn a_pushed_version_names_one_component_for_good(db: PgPool) {
 async fn requests_never_notice_a_swap(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
-    // What each version answers to one request, by itself.
+    // The answer of each version to the same request.
     let asked = with(risk(), &json!({"amount": 1234.56, "is_new_beneficiary": true}));
     let of_version = async |name: &str| {
         let bytes = Embedded::find(name).unwrap().bytes;

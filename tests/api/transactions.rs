@@ -73,7 +73,7 @@ async fn unknown_accounts_and_payees_are_refused(db: PgPool) {
     let nobody = "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b";
     refused(&app, ana.transfer(nobody, &to, "1"), 400, "account-not-found", Some("fromAccountId")).await;
     refused(&app, ana.transfer(&from, nobody, "1"), 400, "beneficiary-not-found", Some("toBeneficiaryId")).await;
-    // The bank's own accounts are nobody's to debit.
+    // No user may debit the bank's own accounts.
     for own in [caudal::ledger::FUNDING_ACCOUNT, caudal::ledger::SPEI_ACCOUNT] {
         let own = own.to_string();
         refused(&app, ana.transfer(&own, &to, "1"), 400, "account-not-found", Some("fromAccountId")).await;
@@ -107,7 +107,7 @@ async fn an_account_cannot_pay_itself(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn limits_of_a_user_are_kept_by_the_rules(db: PgPool) {
+async fn the_rules_apply_a_users_limits(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let from = ana.open_account(CLABE).await;
@@ -118,7 +118,7 @@ async fn limits_of_a_user_are_kept_by_the_rules(db: PgPool) {
     ana.transfer(&from, &to, "100").await.assert_status(200);
     refused(&app, ana.transfer(&from, &to, "50.01"), 400, "limit-exceeded", Some("amount")).await;
     ana.transfer(&from, &to, "50").await.assert_status(200);
-    // The day turns at midnight in Mexico City, twelve hours later.
+    // The day ends at midnight in Mexico City, twelve hours later.
     app.clock.advance(Duration::hours(12) - Duration::SECOND);
     refused(&app, ana.transfer(&from, &to, "1"), 400, "limit-exceeded", Some("amount")).await;
     app.clock.advance(Duration::SECOND);
@@ -126,7 +126,7 @@ async fn limits_of_a_user_are_kept_by_the_rules(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_new_payee_waits_when_the_bank_says_so(db: PgPool) {
+async fn a_new_payee_waits_for_the_configured_time(db: PgPool) {
     let app = TestApp::with(db, Options { cooling_seconds: 1_800, ..Options::default() }).await;
     let ana = app.user("ana");
     let from = ana.open_account(CLABE).await;
@@ -138,7 +138,7 @@ async fn a_new_payee_waits_when_the_bank_says_so(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn without_rules_nothing_is_decided(db: PgPool) {
+async fn without_rules_no_transfer_is_decided(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let from = ana.open_account(CLABE).await;

@@ -67,7 +67,7 @@ fn an_operator_swaps_a_model_while_the_service_runs_and_back() {
     assert_eq!(serving(&service, "risk"), second);
     service.stop();
 
-    // What was deployed serves again after a restart, also where the program was built with another.
+    // After a restart the host serves what is deployed rather than the default.
     let told = data.models(&["deploy", &first, "--reason", "over night", "--wait"]);
     let nobody = "no host is running; the next one to start will serve it";
     assert_eq!(told, format!("{first} is deployed\n{nobody}"));
@@ -85,8 +85,8 @@ fn waiting_ends_with_the_reason_when_a_host_cannot_serve_a_version() {
     let version = pushed.rsplit(' ').next().unwrap();
     // Another program broke the bytes after the gate had accepted them.
     let statement = format!("update component set bytes = 'x' where model_version = '{version}'");
-    let psql = ["postgres", "--", "psql", "-qc", &statement];
-    let broken = data.run(&[&["--create"], &psql[..]].concat());
+    let script = "psql --quiet \"$DATABASE_URL\" --command \"$0\"";
+    let broken = data.run(&["postgres", "--", "sh", "-c", script, &statement]);
     assert!(broken.status.success(), "{}", text(&broken.stderr));
     let deployed = data.run(&["models", "deploy", version, "--reason", "a test", "--wait"]);
     let stderr = text(&deployed.stderr);

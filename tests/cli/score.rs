@@ -242,7 +242,7 @@ fn a_row_that_breaks_the_model_is_refused_and_a_model_that_breaks_on_all_is_give
     let output = score(&vec![visit("trap"); 500].join("\n"));
     code(&output, 1);
     let told = text(&output.stderr);
-    assert!(told.contains("so did 100 rows one after another"), "{told}");
+    assert!(told.contains("so did 100 consecutive rows"), "{told}");
     assert_eq!(data.read("results.ndjson"), before, "a run that failed leaves what was there");
     assert_eq!(data.names(), ["results.ndjson", "rows.ndjson"], "and nothing beside it");
 }
@@ -373,7 +373,7 @@ fn a_component_is_examined_for_people_and_for_programs() {
     code(&good, 0);
     let told = text(&good.stdout);
     assert!(told.contains(": risk-1.0.0+") && told.ends_with("accepted"), "{told}");
-    assert!(told.contains("ok      cases        115 cases hold"), "{told}");
+    assert!(told.contains("ok      cases        115 cases satisfy the specification"), "{told}");
     let report: Value = serde_json::from_slice(&data.run(&["models", "check", file, "--json"]).stdout).unwrap();
     assert_eq!(report["kind"], "risk");
     assert_eq!(report["checks"][0]["outcome"], "passed");
@@ -381,7 +381,7 @@ fn a_component_is_examined_for_people_and_for_programs() {
     let bad = data.run(&["models", "check", &data.file("text.wasm", "no component")]);
     code(&bad, 1);
     let told = text(&bad.stdout);
-    assert!(told.contains("REFUSED format       no WebAssembly component") && told.ends_with("refused"), "{told}");
+    assert!(told.contains("REFUSED format       not a WebAssembly component") && told.ends_with("refused"), "{told}");
     let missing = data.run(&["models", "check", &data.name("missing.wasm")]);
     assert!(text(&missing.stderr).contains("cannot read"), "{}", text(&missing.stderr));
 }

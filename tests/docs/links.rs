@@ -2,7 +2,15 @@
 
 use crate::{read, root};
 
-const DOCUMENTS: [&str; 4] = ["README.md", "host/README.md", "host/OPERATING.md", "tests/README.md"];
+const DOCUMENTS: [&str; 7] = [
+    "README.md",
+    "components/README.md",
+    "components/js/README.md",
+    "host/OPERATING.md",
+    "host/README.md",
+    "tests/README.md",
+    "wit/README.md",
+];
 
 /// What somebody reads before deciding to read on.
 const README_LINES_MAX: usize = 120;

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import * as accessibility from "../../components/js/lib/src/accessibility.js";
+import accessibility from "../../components/js/lib/dist/schema/accessibility.js";
+import nudge from "../../components/js/lib/dist/schema/nudge.js";
+import risk from "../../components/js/lib/dist/schema/risk.js";
 import { InvalidRequest, load, ModelFailed } from "../../components/js/lib/src/node.js";
-import * as nudge from "../../components/js/lib/src/nudge.js";
-import * as risk from "../../components/js/lib/src/risk.js";
 import { Scorer } from "../../components/js/lib/src/scorer.js";
 import { SOUND, textOf } from "./hostile.mjs";
 

@@ -1,4 +1,4 @@
-//! Compiled code is cached, and loaded only if it is authentic.
+//! Machine code is cached, and only authenticated files are loaded.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,14 @@ use caudal::wasm::{Cache, Runtime};
 
 const SECRET: &[u8] = b"the secret of a host";
 
+/// An empty folder.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cache-{name}"));
     let _ = fs::remove_dir_all(&folder);
     folder
 }
 
-/// Loads all four components, as a host does. Returns how many were compiled and how many were cached.
+/// Starts as a host does, with all four components: how many were compiled, and how many came from the cache.
 fn start(folder: &Path, secret: &[u8]) -> (u64, u64) {
     let runtime = Runtime::new().unwrap().with_cache(Cache::open(folder, secret).unwrap());
     Registry::embedded(&runtime).unwrap();
@@ -41,7 +42,7 @@ fn a_changed_file_is_compiled_again_and_replaced() {
     start(&folder, SECRET);
     for (at, path) in files(&folder).iter().enumerate() {
         let mut bytes = fs::read(path).unwrap();
-        // The authentication code, and the start, middle and end of the machine code.
+        // In the authentication code, then at the start, middle and end of the machine code.
         let place = [3, 40, bytes.len() / 2, bytes.len() - 1][at];
         bytes[place] ^= 1;
         fs::write(path, bytes).unwrap();
@@ -54,7 +55,7 @@ fn a_changed_file_is_compiled_again_and_replaced() {
 fn machine_code_of_another_engine_component_or_host_is_not_loaded() {
     let folder = folder("foreign");
     start(&folder, SECRET);
-    // Another engine version or configuration has another file name, so this file was renamed.
+    // Another version or other settings of the engine have another name; a file under ours was renamed.
     for path in files(&folder) {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let (version, rest) = name.split_once('-').unwrap();
@@ -65,7 +66,7 @@ fn machine_code_of_another_engine_component_or_host_is_not_loaded() {
     let own: Vec<_> =
         files(&folder).into_iter().filter(|it| !it.to_str().unwrap().contains("0123456789abcdef")).collect();
     assert_eq!(own.len(), 4);
-    // The code of one component under the name of another.
+    // One component's code under another's name.
     fs::copy(&own[0], &own[1]).unwrap();
     assert_eq!(start(&folder, SECRET), (1, 3));
     assert_eq!(start(&folder, b"the secret of another host"), (4, 0));

@@ -1,11 +1,11 @@
-//! Components that nobody's toolchain makes: the real nudge scorer with sections appended to it, so
-//! that each is refused for what was added and for nothing else.
+//! Components that no toolchain builds: the real nudge scorer with sections appended to it, so that each is
+//! refused for the addition alone.
 
 use wasmparser::Validator;
 
 use crate::built::component;
 
-/// What goes before every core module.
+/// Header of a core module.
 const MODULE_HEADER: &[u8] = b"\0asm\x01\0\0\0";
 
 /// Section ids of a core module.
@@ -57,7 +57,7 @@ pub(crate) fn of_wit_version(version: &str) -> Vec<u8> {
     bytes
 }
 
-/// Asks for a function `now` of no parameters.
+/// Imports a function `now` without parameters.
 pub(crate) fn with_an_import() -> Vec<u8> {
     let mut bytes = component("nudge");
     let types = Validator::new().validate_all(&bytes).unwrap();
@@ -87,7 +87,7 @@ pub(crate) fn with_other_types() -> Vec<u8> {
     wat::parse_str(OTHER).unwrap()
 }
 
-/// The same with so many bytes of nothing behind it, in a section that nobody reads.
+/// With a custom section of that many bytes appended.
 pub(crate) fn padded(mut bytes: Vec<u8>, by: usize) -> Vec<u8> {
     bytes.extend(section(outer::CUSTOM, &[&[1, b'x'], &vec![0; by]]));
     bytes

@@ -1,5 +1,5 @@
-//! The gate: components in force pass, and each other one is refused with its reason, while the
-//! process that asks goes on.
+//! The gate accepts the built-in components and refuses others with a reason, without affecting the process that
+//! started it.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ pub(crate) fn examine(bytes: &[u8]) -> Report {
     runtime.block_on(Launcher::new(env!("CARGO_BIN_EXE_caudal").into()).examine(bytes)).unwrap()
 }
 
-/// The last check of a refused component: its name and what it says.
+/// Name and detail of the check that refused a component.
 #[track_caller]
 fn refusal(what: &str, bytes: &[u8]) -> (String, String) {
     let report = examine(bytes);
@@ -40,7 +40,7 @@ fn components_in_force_pass_every_check() {
 }
 
 #[test]
-fn what_is_no_component_is_refused_by_what_it_is() {
+fn other_files_are_refused_by_their_format() {
     let real = component("risk");
     for (what, bytes, name, told) in [
         ("nothing", vec![], "format", "not a WebAssembly component"),
@@ -67,7 +67,7 @@ fn what_is_no_component_is_refused_by_what_it_is() {
 }
 
 #[test]
-fn components_that_ask_trap_loop_or_lie_are_refused_with_the_reason() {
+fn components_that_import_trap_loop_or_lie_are_refused_with_a_reason() {
     for (what, bytes, name, told) in [
         ("an import", forged::with_an_import(), "imports", "imports now; a component may import nothing but WASI"),
         ("a trap at the start", forged::that_traps_at_the_start(), "world", "fails when it is started"),
@@ -101,7 +101,7 @@ fn components_that_ask_trap_loop_or_lie_are_refused_with_the_reason() {
 }
 
 #[test]
-fn a_model_that_misbehaves_is_refused_with_the_reason() {
+fn a_misbehaving_model_is_refused_with_a_reason() {
     for (behaviour, name, told) in [
         ("trap", "batch", "the model trapped"),
         ("loop", "batch", "the model ran out of time"),
@@ -120,17 +120,17 @@ fn a_model_that_misbehaves_is_refused_with_the_reason() {
         let (check, detail) = refusal(behaviour, &hostile_risk(behaviour));
         assert!(check == name && detail.contains(told), "{behaviour}: {check}: {detail}");
     }
-    // The same component without its misbehaviour passes, so it was that.
+    // The same component passes without its misbehaviour.
     assert!(examine(&hostile_risk("sane")).is_accepted());
 }
 
 #[test]
-fn what_is_large_runs_in_the_other_class_and_is_held_there_too() {
+fn large_components_run_in_the_deny_all_class_within_its_limits() {
     let large = |behaviour| forged::padded(hostile_risk(behaviour), 1 << 20);
     let report = examine(&large("sane"));
     assert!(report.is_accepted(), "{report:#?}");
     assert_eq!(report.class.as_deref(), Some("deny-all"));
-    // There is room for an answer of a hundred megabytes there; it is refused while it is read.
+    // Its memory limit allows an answer of a hundred megabytes; reading it exceeds the fuel.
     for (behaviour, told) in
         [("huge", "the model trapped"), ("loop", "the model ran out of time"), ("trap", "the model trapped")]
     {
@@ -142,16 +142,16 @@ fn what_is_large_runs_in_the_other_class_and_is_held_there_too() {
 }
 
 #[test]
-fn a_model_that_only_differs_in_judgment_is_noted() {
+fn a_model_that_differs_only_in_judgment_is_noted() {
     let report = examine(&hostile());
-    assert!(report.is_accepted(), "no case sets it off: {report:#?}");
+    assert!(report.is_accepted(), "no case triggers it: {report:#?}");
     let noted: Vec<_> = report.checks.iter().filter(|check| check.outcome == Outcome::Noted).collect();
     assert_eq!(noted.len(), 1, "{report:#?}");
     assert!(noted[0].detail.starts_with("from the models in force in "), "{}", noted[0].detail);
 }
 
 #[test]
-fn a_compile_bomb_ends_with_the_process_that_compiles_it() {
+fn a_compile_bomb_only_kills_the_process_that_compiles_it() {
     let bomb = forged::that_blows_the_compiler_up();
     assert!(bomb.len() < 100_000, "it is small: {} bytes", bomb.len());
     let start = Instant::now();
@@ -162,11 +162,11 @@ fn a_compile_bomb_ends_with_the_process_that_compiles_it() {
 }
 
 #[test]
-fn a_program_that_cannot_be_started_is_an_error_and_no_verdict() {
+fn a_program_that_does_not_start_is_an_error_rather_than_a_refusal() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let gate = Launcher::new("/nonexistent/caudal".into());
     assert!(runtime.block_on(gate.examine(&component("nudge"))).is_err());
-    // A program that answers nothing sensible is a refusal, never a pass.
+    // Output that is not a report is a refusal, never a pass.
     let report = runtime.block_on(Launcher::new("/bin/true".into()).examine(&component("nudge"))).unwrap();
     assert_eq!(report.checks[0].name, "limits");
     assert!(!report.is_accepted());

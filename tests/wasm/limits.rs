@@ -1,6 +1,5 @@
-//! What a hostile component can do: nothing to anybody else.
-//!
-//! Each limit of `host/src/wasm/engine.rs` is met once, and the same scorer answers afterwards.
+//! A hostile component cannot affect others. Each limit of `host/src/wasm/limits.rs` is reached once, and the same
+//! scorer answers afterwards.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -8,33 +7,34 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use caudal::domain::nudge::{Assessment, Request};
-use caudal::wasm::{NudgeScorer, Runtime, ScoreError};
+use caudal::scoring::{Nudge, Scorer};
+use caudal::wasm::{Runtime, ScoreError};
 
 use crate::built::{hostile, runtime, told};
 
-/// A deadline of 10 ms that passes on a machine busy with other tests.
+/// Upper bound for a deadline of 10 ms on a machine that is busy with other tests.
 const SOON: Duration = Duration::from_secs(2);
 
-/// Bytes that one instance may have.
+/// Bytes of memory of one instance.
 const MEMORY_BYTES_MAX: u64 = 16 << 20;
 
-/// Bytes of a page, by which memory grows.
+/// Bytes of a page, the unit in which memory grows.
 const PAGE_BYTES: u64 = 64 << 10;
 
-/// More than the pool has slots, so a slot that a failure kept would be missed.
+/// More than the slots of the pool, so that a leaked slot is detected.
 const MORE_THAN_SLOTS: usize = 200;
 
-fn scorer() -> &'static NudgeScorer {
-    static SCORER: OnceLock<NudgeScorer> = OnceLock::new();
-    SCORER.get_or_init(|| NudgeScorer::load(runtime(), &hostile()).unwrap())
+fn scorer() -> &'static Scorer<Nudge> {
+    static SCORER: OnceLock<Scorer<Nudge>> = OnceLock::new();
+    SCORER.get_or_init(|| Scorer::<Nudge>::load(runtime(), &hostile()).unwrap())
 }
 
-/// Asks for the behaviour that `screen` names.
+/// Triggers the behaviour that `screen` names.
 fn ask(screen: &str) -> Result<Assessment, ScoreError> {
     ask_of(scorer(), screen)
 }
 
-fn ask_of(scorer: &NudgeScorer, screen: &str) -> Result<Assessment, ScoreError> {
+fn ask_of(scorer: &Scorer<Nudge>, screen: &str) -> Result<Assessment, ScoreError> {
     scorer.assess(&Request {
         screen: screen.to_owned(),
         num_validation_errors: 0,
@@ -50,7 +50,7 @@ fn assert_answers() {
     assert_eq!(ask("login").unwrap().difficulty_score, 0.1);
 }
 
-/// How a misbehaviour other than a loop ends, also told with its causes.
+/// The error of a misbehaviour other than a loop, and its text with causes.
 #[track_caller]
 fn failure(screen: &str) -> (ScoreError, String) {
     let error = ask(screen).unwrap_err();
@@ -183,7 +183,7 @@ fn thousands_of_decisions_in_a_row_find_a_slot() {
 /// What so many loops at once end with, in a pool of their own, and whether that pool still works.
 fn crowd(size: usize) -> Vec<Result<Assessment, ScoreError>> {
     let own = Runtime::new().unwrap();
-    let scorer = NudgeScorer::load(&own, &hostile()).unwrap();
+    let scorer = Scorer::<Nudge>::load(&own, &hostile()).unwrap();
     // All at once, however long it takes to start their threads; awake, because those who sleep are woken
     // one after the other.
     let there = AtomicUsize::new(0);

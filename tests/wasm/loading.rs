@@ -1,8 +1,9 @@
-//! What loads and what does not, and whether a person can tell why.
+//! Which components load, and the reasons for the others.
 
 use caudal::domain::model::ModelKind;
 use caudal::models::Registry;
-use caudal::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, ScoreError, TransferRules};
+use caudal::scoring::{Accessibility, Nudge, Risk, Scorer};
+use caudal::wasm::{Identity, LoadError, ScoreError, TransferRules};
 use sha2::{Digest as _, Sha256};
 
 use crate::built::{component, hostile, runtime, told};
@@ -10,14 +11,16 @@ use crate::forged;
 
 fn load(kind: ModelKind, bytes: &[u8]) -> Result<Identity, LoadError> {
     match kind {
-        ModelKind::Risk => RiskScorer::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
-        ModelKind::Nudge => NudgeScorer::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
-        ModelKind::Accessibility => AccessibilityScorer::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
+        ModelKind::Risk => Scorer::<Risk>::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
+        ModelKind::Nudge => Scorer::<Nudge>::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
+        ModelKind::Accessibility => {
+            Scorer::<Accessibility>::load(runtime(), bytes).map(|scorer| scorer.identity().clone())
+        }
         ModelKind::TransferRules => TransferRules::load(runtime(), bytes).map(|rules| rules.identity().clone()),
     }
 }
 
-/// Why these bytes are no nudge scorer, also told with the causes.
+/// Why these bytes do not load as a nudge scorer, and the text with causes.
 #[track_caller]
 fn refusal(bytes: &[u8]) -> (LoadError, String) {
     let error = load(ModelKind::Nudge, bytes).unwrap_err();
@@ -31,7 +34,7 @@ fn short_digest(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn bytes_that_are_no_component_do_not_compile() {
+fn bytes_that_are_not_a_component_do_not_compile() {
     let nudge = component("nudge");
     let cases: [(&str, &[u8], &str); 7] = [
         ("nothing", b"", "unexpected end-of-file"),
@@ -52,7 +55,7 @@ fn bytes_that_are_no_component_do_not_compile() {
 
 #[test]
 fn a_flipped_byte_in_the_code_is_noticed_or_harmless() {
-    // Validation is about types, not about meaning: what still loads says truthfully which bytes it is.
+    // Validation checks types only. A component that still loads is identified by its actual bytes.
     let nudge = component("nudge");
     let mut refused = 0;
     for place in (0..nudge.len()).step_by(97) {
@@ -129,7 +132,7 @@ fn a_component_that_fails_at_its_start_is_refused() {
 }
 
 #[test]
-fn a_component_that_wants_more_than_its_share_is_refused() {
+fn a_component_that_exceeds_a_limit_is_refused() {
     let cases = [
         ("a second memory", forged::with_a_memory(1), "memory count too high at 2"),
         ("16 MiB and a page", forged::with_a_memory(257), "exceeds the limit of 0x1000000 bytes"),
@@ -142,7 +145,7 @@ fn a_component_that_wants_more_than_its_share_is_refused() {
         let (_, text) = refusal(&bytes);
         assert!(text.contains(cause), "{what}: {text}");
     }
-    // The same additions within the limits load, so it was the limits that refused.
+    // The same additions load within the limits.
     for (what, bytes) in
         [("10,000 elements", forged::with_tables(1, 10_000)), ("seven instances more", forged::with_instances(7))]
     {

@@ -2,13 +2,11 @@
 // returns undefined; `finish` then refuses the request. Unknown fields are ignored, `null` counts as absent, 3.0 is an
 // integer, and larger counts saturate.
 
+/** @import { RequestField } from "./internal.js" */
 import { invalid, readObject, readString } from "./json.js";
 
 /** Larger counts saturate at 32 bits. */
 const COUNT_MAX = 0xffffffff;
-
-/** The limit of user and session identifiers. */
-const ID_CHARS_MAX = 255;
 
 /** Unicode's blanks. String.prototype.trim has U+FEFF in addition and lacks U+0085. */
 const BLANK = /^\p{White_Space}*$/u;
@@ -50,98 +48,71 @@ export class Fields {
     return (this.#values.get(field) ?? "null") !== "null";
   }
 
-  /** @template T @param {string} field @param {(literal: string) => T | Fault} read @returns {T | undefined} */
-  #optional(field, read) {
-    const literal = this.#values.get(field) ?? "null";
+  /** The value of a declared field. @param {RequestField} field */
+  read(field) {
+    const { name, synonym, optional, optional_with } = field;
+    const isPresent = this.has(name) || (synonym !== undefined && this.has(synonym));
+    if (!isPresent && optional_with) {
+      const [other, full] = optional_with;
+      if (this.has(other) && !this.has(full)) return 0;
+    }
+    if (!isPresent && !optional) this.refuse(name, "required", "is required");
+    const value = this.#value(name, field);
+    if (synonym === undefined || !this.has(synonym)) return value;
+    const other = this.#value(synonym, field);
+    if (value !== undefined && other !== undefined && value !== other) {
+      this.refuse(synonym, "conflict", `differs from ${name}`);
+    }
+    return other ?? value;
+  }
+
+  /** @param {string} name @param {RequestField} field */
+  #value(name, field) {
+    const literal = this.#values.get(name) ?? "null";
     if (literal === "null") return undefined;
-    const value = read(literal);
+    const value = READERS[field.type](literal, field);
     if (!(value instanceof Fault)) return value;
-    this.refuse(field, value.code, value.detail);
+    this.refuse(name, value.code, value.detail);
     return undefined;
   }
-
-  /** @template T @param {string} field @param {(literal: string) => T | Fault} read */
-  #required(field, read) {
-    if (!this.has(field)) this.refuse(field, "required", "is required");
-    return this.#optional(field, read);
-  }
-
-  /** A string of 1 to `charsMax` characters that is not blank. @param {string} field @param {number} charsMax */
-  text(field, charsMax) {
-    return this.#required(field, (literal) => readText(literal, charsMax, true));
-  }
-
-  /** An identifier to echo. @param {string} field */
-  id(field) {
-    return this.#optional(field, (literal) => readText(literal, ID_CHARS_MAX, false));
-  }
-
-  /** @param {string} field */
-  boolean(field) {
-    return this.#required(field, (literal) => {
-      if (literal === "true" || literal === "false") return literal === "true";
-      return new Fault("wrong-type", "must be true or false");
-    });
-  }
-
-  /** A finite number >= 0. @param {string} field */
-  nonNegative(field) {
-    return this.#required(field, (literal) => {
-      if (!NUMBER.test(literal)) return new Fault("wrong-type", "must be a number");
-      const number = Number(literal);
-      if (number >= 0 && number < Infinity) return number;
-      return new Fault("out-of-range", "must be a finite number of at least 0");
-    });
-  }
-
-  /** An integer >= `min`. @param {string} field */
-  count(field, min = 0) {
-    return this.#required(field, (literal) => readInteger(literal, min));
-  }
-
-  /** @param {string} field */
-  optionalCount(field) {
-    return this.#optional(field, (literal) => readInteger(literal, 0));
-  }
-
-  /** An integer from 0 to `max`. @param {string} field @param {number} max */
-  integerUpTo(field, max) {
-    return this.#required(field, (literal) => readInteger(literal, 0, max));
-  }
-
-  /** @template {string} S @param {string} field @param {readonly S[]} known */
-  oneOf(field, known) {
-    if (!this.has(field)) this.refuse(field, "required", "is required");
-    return this.optionalOneOf(field, known);
-  }
-
-  /** @template {string} S @param {string} field @param {readonly S[]} known @returns {S | undefined} */
-  optionalOneOf(field, known) {
-    return this.#optional(field, (literal) => {
-      const text = readString(literal);
-      if (text === null) return new Fault("wrong-type", "must be a string");
-      const found = known.find((it) => it === text);
-      return found ?? new Fault("unknown-value", `must be one of ${known.join(", ")}`);
-    });
-  }
 }
 
-/** @param {string} literal @param {number} charsMax @param {boolean} isRequired */
-function readText(literal, charsMax, isRequired) {
-  const text = readString(literal);
-  if (text === null) return new Fault("wrong-type", "must be a string");
-  if (text.includes("\0")) return new Fault("invalid-characters", "must not contain the character U+0000");
-  if (isRequired && BLANK.test(text)) return new Fault("blank", "must not be blank");
-  // Characters are code points, of which some have two UTF-16 units.
-  if ([...text].length > charsMax) return new Fault("too-long", `must have at most ${charsMax} characters`);
-  return text;
-}
+/** Reads a value of a type, or says what is wrong with it. @type {Record<string, (literal: string, field: RequestField) => unknown>} */
+const READERS = {
+  boolean(literal) {
+    if (literal === "true" || literal === "false") return literal === "true";
+    return new Fault("wrong-type", "must be true or false");
+  },
 
-/** @param {string} literal @param {number} min */
-function readInteger(literal, min, max = Infinity) {
-  const number = NUMBER.test(literal) ? Number(literal) : 0.5;
-  // Beyond the range of doubles a number is infinite, and larger than every bound.
-  if (Number.isFinite(number) && !Number.isInteger(number)) return new Fault("wrong-type", "must be an integer");
-  if (number >= min && number <= max) return Math.min(number, COUNT_MAX);
-  return new Fault("out-of-range", max === Infinity ? `must be at least ${min}` : `must be from ${min} to ${max}`);
-}
+  number(literal, { at_least: min = -Number.MAX_VALUE, at_most: max }) {
+    if (!NUMBER.test(literal)) return new Fault("wrong-type", "must be a number");
+    const number = Number(literal);
+    if (number >= min && number <= (max ?? Number.MAX_VALUE)) return number;
+    const bounds = max === undefined ? `a finite number of at least ${min}` : `from ${min} to ${max}`;
+    return new Fault("out-of-range", `must be ${bounds}`);
+  },
+
+  integer(literal, { at_least: min = 0, at_most: max = Infinity }) {
+    const number = NUMBER.test(literal) ? Number(literal) : 0.5;
+    // Beyond the range of doubles a number is infinite, and larger than every bound.
+    if (Number.isFinite(number) && !Number.isInteger(number)) return new Fault("wrong-type", "must be an integer");
+    if (number >= min && number <= max) return Math.min(number, COUNT_MAX);
+    return new Fault("out-of-range", max === Infinity ? `must be at least ${min}` : `must be from ${min} to ${max}`);
+  },
+
+  text(literal, { blank, chars_max: charsMax = Infinity }) {
+    const text = readString(literal);
+    if (text === null) return new Fault("wrong-type", "must be a string");
+    if (text.includes("\0")) return new Fault("invalid-characters", "must not contain the character U+0000");
+    if (!blank && BLANK.test(text)) return new Fault("blank", "must not be blank");
+    // Characters are code points, of which some have two UTF-16 units.
+    if ([...text].length > charsMax) return new Fault("too-long", `must have at most ${charsMax} characters`);
+    return text;
+  },
+
+  one_of(literal, { texts = [] }) {
+    const text = readString(literal);
+    if (text === null) return new Fault("wrong-type", "must be a string");
+    return texts.includes(text) ? text : new Fault("unknown-value", `must be one of ${texts.join(", ")}`);
+  },
+};

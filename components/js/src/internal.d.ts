@@ -1,6 +1,5 @@
 // Types that the package does not export.
 
-import type { Fields } from "./fields.js";
 import type { FieldError, Kind, LiveProblem } from "./index.js";
 import type { Scorer } from "./scorer.js";
 
@@ -13,13 +12,44 @@ export interface Glue {
   ): any;
 }
 
-/** The module of a kind: its request, what a correct answer looks like, and the answer on the wire. */
-export interface Part {
+interface Bounds {
+  name: string;
+  at_least?: number;
+  at_most?: number;
+  /** The values of a closed set of strings. */
+  texts?: string[];
+}
+
+/** A field of a request, as the host declares it. */
+export interface RequestField extends Bounds {
+  type: string;
+  optional?: boolean;
+  /** Only repeated in the answer. */
+  echoed?: boolean;
+  chars_max?: number;
+  /** Blank strings are allowed. */
+  blank?: boolean;
+  /** What the component calls `texts`, where that differs. */
+  cases?: string[];
+  /** Another name. */
+  synonym?: string;
+  /** Optional, with 0 as its default, in requests that use the first name, a synonym, and not the second. */
+  optional_with?: [string, string];
+}
+
+/** A field of an answer. */
+export interface AnswerField extends Bounds {
+  /** What the component calls it, unless that is the name in camelCase. */
+  component?: string;
+  fields?: AnswerField[];
+}
+
+/** The requests and answers of a kind. */
+export interface Schema {
   kind: Kind;
-  read(fields: Fields, options?: { language?: string }): { request: object; echo: object };
-  /** What is wrong with an answer that no correct model gives, or "". */
-  fault(assessment: any): string;
-  answer(assessment: any, echo: object, modelVersion: string): any;
+  request: RequestField[];
+  answer: AnswerField[];
+  thresholds: Record<string, number>;
 }
 
 interface File {
@@ -46,7 +76,7 @@ export interface Manifest {
 /** Where an entry point finds the parts of the package. */
 export interface Platform {
   manifest(): Promise<Manifest>;
-  part(kind: Kind): Promise<Part>;
+  schema(kind: Kind): Promise<Schema>;
   glue(kind: Kind): Promise<Glue>;
   /** Compiles the core of a model, once its digest is proven. */
   core(name: string, sha256: string): Promise<WebAssembly.Module>;

@@ -75,8 +75,8 @@ function members(text) {
     else if (depth === 1 && (token === "," || token === "}") && start > 0) {
       const name = readString(string);
       if (name === null) throw malformed();
-      // Readers disagree on which of two values counts.
-      if (found.has(name)) throw malformed("a field is there twice");
+      // Two values for one name mean different things to different readers.
+      if (found.has(name)) throw malformed("a field appears twice");
       found.set(name, text.slice(start, index).trim());
       start = 0;
     } else if (depth === 1 && start === 0 && token[0] === '"') string = token;

@@ -22,7 +22,7 @@ async function core(name, sha256) {
 /** @type {Platform} */
 const platform = {
   manifest: async () => (await import("../dist/manifest.js")).default,
-  part: (kind) => import(`./${kind}.js`),
+  schema: async (kind) => (await import(`../dist/schema/${kind}.js`)).default,
   glue: (kind) => import(`../dist/glue/${kind}.js`),
   core,
 };

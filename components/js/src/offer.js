@@ -65,8 +65,8 @@ export async function prove({ kind, core, sha256, model_version: modelVersion },
   try {
     const module = await WebAssembly.compile(bytes);
     if (WebAssembly.Module.imports(module).length > 0) throw new Error("it has imports");
-    const [part, glue] = await Promise.all([platform.part(kind), platform.glue(kind)]);
-    const scorer = new Scorer(part, module, glue.instantiate, { modelVersion, sha256 });
+    const [schema, glue] = await Promise.all([platform.schema(kind), platform.glue(kind)]);
+    const scorer = new Scorer(schema, module, glue.instantiate, { modelVersion, sha256 });
     const described = scorer.describe();
     const says = `${described.kind}-${described.version}+${sha256.slice(0, 8)}`;
     if (described.kind !== kind || says !== modelVersion) throw new Error(`it describes itself as ${says}`);

@@ -29,8 +29,8 @@ export function loader(platform) {
     const compiled = cores.get(name) ?? platform.core(name, core.sha256);
     cores.set(name, compiled);
     try {
-      const [part, glue, module] = await Promise.all([platform.part(kind), platform.glue(kind), compiled]);
-      return new Scorer(part, module, glue.instantiate, { modelVersion, sha256 });
+      const [schema, glue, module] = await Promise.all([platform.schema(kind), platform.glue(kind), compiled]);
+      return new Scorer(schema, module, glue.instantiate, { modelVersion, sha256 });
     } catch (error) {
       // What could not be fetched may be available next time.
       cores.delete(name);

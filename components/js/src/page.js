@@ -5,10 +5,10 @@
 import { loader } from "./packaged.js";
 
 // Written out, because bundlers only follow literal paths.
-const PARTS = {
-  risk: () => import("./risk.js"),
-  nudge: () => import("./nudge.js"),
-  accessibility: () => import("./accessibility.js"),
+const SCHEMAS = {
+  risk: () => import("../dist/schema/risk.js"),
+  nudge: () => import("../dist/schema/nudge.js"),
+  accessibility: () => import("../dist/schema/accessibility.js"),
 };
 const GLUE = {
   risk: () => import("../dist/glue/risk.js"),
@@ -21,7 +21,7 @@ export function entry(core) {
   /** @type {Platform} */
   const platform = {
     manifest: async () => (await import("../dist/manifest.js")).default,
-    part: (kind) => PARTS[kind](),
+    schema: async (kind) => (await SCHEMAS[kind]()).default,
     glue: (kind) => GLUE[kind](),
     core,
   };

@@ -1,7 +1,9 @@
 // A scorer: a compiled core module behind the glue of its kind.
 
-/** @import { Glue, Part } from "./internal.js" */
+/** @import { Glue, Schema } from "./internal.js" */
+import { answer, read } from "./boundary.js";
 import { ModelFailed } from "./errors.js";
+import { fault } from "./faults.js";
 import { Fields } from "./fields.js";
 
 /**
@@ -55,23 +57,18 @@ class Component {
   }
 }
 
-/** Echoes only what was sent. @param {object} echo */
-function present(echo) {
-  return Object.fromEntries(Object.entries(echo).filter(([, value]) => value !== undefined));
-}
-
 export class Scorer {
-  #kind;
+  #schema;
   #component;
 
   /**
-   * @param {Part} kind @param {WebAssembly.Module} module @param {Glue["instantiate"]} instantiate
+   * @param {Schema} schema @param {WebAssembly.Module} module @param {Glue["instantiate"]} instantiate
    * @param {{ modelVersion: string, sha256: string }} identity
    */
-  constructor(kind, module, instantiate, { modelVersion, sha256 }) {
-    this.#kind = kind;
+  constructor(schema, module, instantiate, { modelVersion, sha256 }) {
+    this.#schema = schema;
     this.#component = new Component(module, instantiate);
-    this.kind = kind.kind;
+    this.kind = schema.kind;
     this.modelVersion = modelVersion;
     this.sha256 = sha256;
   }
@@ -88,13 +85,12 @@ export class Scorer {
 
   /** @param {string} text @param {{ language?: string }} [options] */
   assessText(text, options) {
-    const { kind, read, fault, answer } = this.#kind;
     const fields = new Fields(text);
-    const { request, echo } = read(fields, options);
+    const { request, sent } = read(this.#schema, fields, options);
     fields.finish();
-    const assessment = this.#component.run((glue) => glue[kind].assess(request));
-    const complaint = fault(assessment);
+    const assessment = this.#component.run((glue) => glue[this.kind].assess(request));
+    const complaint = fault(assessment, this.#schema);
     if (complaint) throw new ModelFailed(new Error(complaint));
-    return answer(assessment, present(echo), this.modelVersion);
+    return answer(this.#schema, assessment, sent, this.modelVersion);
   }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use tokio::sync::mpsc;
 
-use crate::app::RailHandle;
+use crate::app::start::RailHandle;
 use crate::config;
 use crate::domain::transfer::RailName;
 use crate::rail::Rail;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use serde::Serialize;
 
 use crate::cli::database::{Database, Use};
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::config::{Common, Events};
 use crate::db::outbox::{self, Event};
 use crate::http::ledger::events::EventJson;

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use uuid::Uuid;
 
 use crate::cli::database::{Database, Use};
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::cli::secret::{self, Missing};
 use crate::clock::Clock;
 use crate::config::{Common, Fund};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::gate::examination;
 
 pub(super) fn run() -> Result<ExitCode> {

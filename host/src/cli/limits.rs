@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 
 use crate::cli::database::{Database, Use};
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::{Common, LimitChange, UserLimits};
 use crate::db::limits::{self, Limits};

@@ -8,6 +8,8 @@ mod gate;
 mod heads;
 mod limits;
 mod models;
+mod openapi;
+mod output;
 mod postgres;
 mod replay;
 mod score;
@@ -16,7 +18,6 @@ mod serve;
 mod token;
 mod verify;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
@@ -45,16 +46,9 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Postgres(command) => postgres::run(&cli.common, command).await,
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,
+            Command::Openapi(openapi) => openapi::run(&openapi),
             Command::Models(models) => models::run(&cli.common, &models).await,
             Command::Gate => gate::run(),
         }
     })
-}
-
-/// Prints to standard output. A closed pipe is not an error.
-pub(crate) fn print(text: &str) -> Result<()> {
-    match writeln!(std::io::stdout(), "{text}") {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),
-        _ => Ok(()),
-    }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 
 use crate::auth::token::{Minter, Verifier};
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::cli::secret::{self, Missing};
 use crate::clock::Clock;
 use crate::config::{Common, Token};

@@ -8,7 +8,7 @@ use sqlx::{Connection as _, PgPool};
 
 use crate::cli::database::{Database, Use};
 use crate::cli::heads::{self, Heads};
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::cli::secret::{self, Missing};
 use crate::config::{Common, Verify};
 use crate::db::audit::{self, Census, Finding};

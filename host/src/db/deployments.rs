@@ -159,8 +159,8 @@ pub struct Change<'a> {
 }
 
 /// Replaces the deployment, records the change and notifies every host. Returns the new epoch, or `None` if the
-/// deployment changed since `seen_epoch`. `previous` changes only with the champion: it becomes the latest other champion
-/// that served on some host.
+/// deployment changed since `seen_epoch`. `previous` changes only with the champion: it becomes the latest other
+/// champion that served on some host.
 ///
 /// # Errors
 /// When the database fails, or a component is not registered.

@@ -2,6 +2,7 @@
 
 use super::profile::{FONT_SCALE, Profile};
 use super::{BadAnswer, check_unit_interval};
+use crate::schema::{Fields, request};
 
 super::text_enum! {
     AppConfidence {
@@ -30,20 +31,40 @@ super::text_enum! {
     }
 }
 
-/// A person's answers to the questionnaire, and observed behaviour.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
-    pub can_read_small_text: bool,
-    pub uses_screen_reader: bool,
-    pub feels_confident_with_apps: AppConfidence,
-    pub age_range: AgeRange,
-    pub avg_time_per_screen_seconds: u32,
-    pub total_validation_errors: u32,
-    pub requested_help_count: u32,
-    /// False if the three counts above were not sent.
-    pub behaviour_observed: bool,
-    /// Language of the explanation.
-    pub language: Language,
+/// A questionnaire that uses the short name may leave behaviour out; the full name may not.
+const APP_CONFIDENCE: (&str, &str) = ("app_confidence", "feels_confident_with_apps");
+
+request! {
+    /// A person's answers and how the app went.
+    pub struct Request as "AccessibilityFacts" {
+        /// How sure the person feels with apps.
+        pub feels_confident_with_apps: AppConfidence { synonym: APP_CONFIDENCE.0, example: "\"low\"" },
+        /// Average seconds per screen.
+        pub avg_time_per_screen_seconds: u32 { optional_with: APP_CONFIDENCE, unit: "s", example: "40" },
+        /// Validation errors in all.
+        pub total_validation_errors: u32 { optional_with: APP_CONFIDENCE, example: "2" },
+        /// Times the person asked for help.
+        pub requested_help_count: u32 { optional_with: APP_CONFIDENCE, example: "1" },
+        /// The person says that small text is fine.
+        pub can_read_small_text: bool { example: "false" },
+        /// The person uses a screen reader.
+        pub uses_screen_reader: bool { example: "false" },
+        /// Age range.
+        pub age_range: AgeRange { example: "\"60_plus\"" },
+        /// False when the three counts above were left out.
+        pub behaviour_observed: bool = true,
+        /// Language of the explanation.
+        pub language: Language = Language::Spanish,
+    }
+}
+
+impl Request {
+    /// Whether a request that was read has all three counts of behaviour.
+    pub(crate) fn is_complete(fields: &Fields) -> bool {
+        let (alias, name) = APP_CONFIDENCE;
+        let behaviour = ["avg_time_per_screen_seconds", "total_validation_errors", "requested_help_count"];
+        !fields.has(alias) || fields.has(name) || behaviour.iter().all(|field| fields.has(field))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! The nouns of the bank and the rules that hold for them everywhere.
 //!
-//! Pure: std, and the value types of `time` and `uuid`. No HTTP, SQL, JSON, WebAssembly, clock or randomness; each of
-//! those edges converts to these types itself. Nothing here is `Serialize`.
+//! Pure: std, and the value types of `time` and `uuid`. No HTTP, SQL, WebAssembly, clock or randomness; each of those
+//! edges converts to these types itself. What goes over the wire unchanged is declared with [`schema`](crate::schema).
 
 pub mod accessibility;
 pub mod account_number;
@@ -36,6 +36,34 @@ macro_rules! text_enum {
             /// The variant with exactly this name.
             pub fn parse(text: &str) -> Option<Self> {
                 match text { $($text => Some(Self::$case),)+ _ => None }
+            }
+        }
+
+        impl $crate::schema::Value for $name {
+            const SHAPE: $crate::schema::Shape =
+                $crate::schema::Shape::OneOf { texts: Self::TEXTS, names: &[$(stringify!($case)),+] };
+        }
+
+        impl $crate::schema::Read for $name {
+            fn read(
+                literal: $crate::schema::Literal<'_>,
+                _: &$crate::schema::Shape,
+            ) -> Result<Self, $crate::schema::Fault> {
+                let text = literal.string().ok_or($crate::schema::Fault::new("wrong-type", "must be a string"))?;
+                Self::parse(&text).ok_or_else(|| {
+                    let detail = format!("must be one of {}", Self::TEXTS.join(", "));
+                    $crate::schema::Fault::new("unknown-value", detail)
+                })
+            }
+
+            fn placeholder() -> Self {
+                Self::ALL[0]
+            }
+        }
+
+        impl $crate::schema::Write for $name {
+            fn write<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
             }
         }
 

@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use serde::{Serialize as _, Serializer};
+use serde_json::value::RawValue;
+
+use crate::schema::{Fault, Literal, Read, Shape, Value, Write};
+
 /// Centavos in a peso.
 const MINOR_PER_MAJOR: i64 = 100;
 
@@ -153,6 +158,32 @@ impl fmt::Display for Money {
         let minor = self.0.unsigned_abs();
         let major = MINOR_PER_MAJOR.unsigned_abs();
         write!(f, "{sign}{}.{:02}", minor / major, minor % major)
+    }
+}
+
+/// Code of every fault of an amount of money to send.
+pub const INVALID_AMOUNT: &str = "invalid-amount";
+
+/// Exact: neither read nor written through a float.
+impl Value for Money {
+    const SHAPE: Shape = Shape::Money { positive: false };
+}
+
+impl Read for Money {
+    fn read(literal: Literal<'_>, _: &Shape) -> Result<Self, Fault> {
+        Self::parse_amount(literal.text()).map_err(|error| Fault::new(INVALID_AMOUNT, error.to_string()))
+    }
+
+    fn placeholder() -> Self {
+        Self::ZERO
+    }
+}
+
+/// A number with two decimals.
+impl Write for Money {
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw = RawValue::from_string(self.to_string()).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
     }
 }
 

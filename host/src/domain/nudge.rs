@@ -1,6 +1,7 @@
 //! Nudges: request and answer.
 
 use super::{BadAnswer, check_unit_interval};
+use crate::schema::record;
 
 /// Above this difficulty the nudge is `assist`.
 pub const ASSIST_ABOVE: f64 = 0.75;
@@ -8,17 +9,25 @@ pub const ASSIST_ABOVE: f64 = 0.75;
 /// Above this difficulty a person needs help.
 pub const HELP_ABOVE: f64 = 0.40;
 
-/// A person's behaviour on one screen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
-    pub screen: String,
-    pub num_validation_errors: u32,
-    pub time_on_screen_seconds: u32,
-    pub num_back_navigations: u32,
-    /// At least 1.
-    pub steps_total: u32,
-    /// At least 1.
-    pub current_step: u32,
+/// Longest name of a screen in characters, here and in analytics.
+pub const SCREEN_CHARS_MAX: usize = 64;
+
+record! {
+    /// What was seen of a person on a screen so far.
+    pub struct Request as "NudgeFacts" {
+        /// Name of the screen. Known screens have a usual time of their own.
+        pub screen: String { chars_max: SCREEN_CHARS_MAX, example: "\"transfer_form\"" },
+        /// Validation errors shown.
+        pub num_validation_errors: u32 { example: "3" },
+        /// Seconds on the screen.
+        pub time_on_screen_seconds: u32 { unit: "s", example: "95" },
+        /// Times the person went back.
+        pub num_back_navigations: u32 { example: "1" },
+        /// Steps of the flow.
+        pub steps_total: u32 { at_least: 1.0, example: "4" },
+        /// The present step.
+        pub current_step: u32 { at_least: 1.0, example: "2" },
+    }
 }
 
 super::text_enum! {
@@ -31,6 +40,9 @@ super::text_enum! {
         Warning = "warning",
     }
 }
+
+/// The reason codes, in the order of the types.
+pub const REASONS: [&str; 3] = ["high_error_rate_or_time", "moderate_difficulty", "low_difficulty"];
 
 impl NudgeType {
     pub fn of(difficulty: f64) -> Self {
@@ -45,9 +57,9 @@ impl NudgeType {
 
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Assist => "high_error_rate_or_time",
-            Self::Info => "moderate_difficulty",
-            Self::Warning => "low_difficulty",
+            Self::Assist => REASONS[0],
+            Self::Info => REASONS[1],
+            Self::Warning => REASONS[2],
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use crate::schema::answer;
+
 /// Relative to the default text size.
 pub const FONT_SCALE: RangeInclusive<f64> = 0.8..=2.0;
 
@@ -22,15 +24,20 @@ super::text_enum! {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Profile {
-    pub theme: Theme,
-    pub screen_reader_mode: bool,
-    /// Within [`FONT_SCALE`].
-    pub font_scale: f64,
-    pub nudging_level: NudgingLevel,
-    pub voice_feedback: bool,
+answer! {
+    /// How the client looks and behaves.
+    pub struct Profile {
+        pub theme: Theme { example: "\"large-text-high-contrast\"" },
+        pub screen_reader_mode: bool { example: "false" },
+        /// Text size relative to the default.
+        pub font_scale: f64 { at_least: *FONT_SCALE.start(), at_most: *FONT_SCALE.end(), example: "1.6" },
+        /// How much the client helps unasked.
+        pub nudging_level: NudgingLevel { example: "\"high\"" },
+        pub voice_feedback: bool { example: "false" },
+    }
 }
+
+impl Copy for Profile {}
 
 /// The profile of a user who never stored one. A *recommended* standard profile has font scale 1.2; the specification
 /// states both.

@@ -1,6 +1,7 @@
 //! Risk scores: request and answer.
 
 use super::{BadAnswer, check_unit_interval};
+use crate::schema::record;
 
 /// Lowest score of a `medium` risk.
 pub const MEDIUM_FROM: f64 = 0.25;
@@ -18,25 +19,33 @@ pub const FACTOR_CODES: [&str; 6] = [
     "LOW_HISTORY",
 ];
 
-/// Facts about a transfer and its sender. Amounts in MXN.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Request {
-    /// At least 0.
-    pub amount: f64,
-    /// Whether the user never sent this recipient a transfer.
-    pub is_new_beneficiary: bool,
-    /// Local time, 0 to 23.
-    pub hour_of_day: u8,
-    pub num_past_transactions: u32,
-    /// 0 without past transactions.
-    pub avg_transaction_amount: f64,
-    /// 0 without past transactions.
-    pub max_transaction_amount: f64,
-    pub num_transactions_to_beneficiary: u32,
-    pub is_new_device: bool,
-    pub geolocation_changed: bool,
-    /// Minutes since the beneficiary was saved.
-    pub beneficiary_saved_minutes: Option<u32>,
+/// Last hour of a day.
+pub const HOUR_MAX: f64 = 23.0;
+
+record! {
+    /// Facts about a transfer and its sender.
+    pub struct Request as "RiskFacts" {
+        /// Amount of the transfer.
+        pub amount: f64 { at_least: 0.0, unit: "MXN", example: "1500.5" },
+        /// The recipient never received a transfer from this user.
+        pub is_new_beneficiary: bool { example: "true" },
+        /// The sender's local hour.
+        pub hour_of_day: u8 { at_most: HOUR_MAX, example: "14" },
+        /// Transfers that the user completed before.
+        pub num_past_transactions: u32 { example: "42" },
+        /// Average amount of those; 0 when there are none.
+        pub avg_transaction_amount: f64 { at_least: 0.0, unit: "MXN", example: "800.0" },
+        /// Largest amount of those; 0 when there are none.
+        pub max_transaction_amount: f64 { at_least: 0.0, unit: "MXN", example: "2500.0" },
+        /// Transfers that the user completed to this recipient.
+        pub num_transactions_to_beneficiary: u32 { example: "0" },
+        /// The device is new or not recognised.
+        pub is_new_device: bool { example: "false" },
+        /// The location differs from the usual one.
+        pub geolocation_changed: bool { example: "false" },
+        /// Minutes since the recipient was saved, when known. Can only lower the score.
+        pub beneficiary_saved_minutes: Option<u32> { example: "3" },
+    }
 }
 
 super::text_enum! {

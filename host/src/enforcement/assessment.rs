@@ -8,7 +8,7 @@ use crate::domain::account_number::normalise;
 use crate::domain::risk::Request;
 use crate::enforcement::acknowledgment::Subject;
 use crate::models::{Models, ResponseError};
-use crate::scoring::{Envelope, Risk, RiskJson};
+use crate::scoring::{Envelope, Risk, RiskAnswer};
 
 /// Facts that only the client knows.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ impl Assessor<'_> {
         &self,
         Subject { owner, from, to, amount }: &Subject<'_>,
         circumstances: Circumstances,
-    ) -> Result<(Request, RiskJson), AssessmentError> {
+    ) -> Result<(Request, RiskAnswer), AssessmentError> {
         let mut db = self.db.acquire().await?;
         accounts::find_account(&mut db, owner, *from).await?.ok_or(AssessmentError::AccountNotFound)?;
         let payee = beneficiaries::find_beneficiary(&mut db, owner, *to).await?;

@@ -16,8 +16,8 @@ use crate::gate::promises;
 use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::timing;
-use crate::http::fields::Fields;
-use crate::scoring::{Envelope, Kind, Scored, Scorer as _};
+use crate::schema::Fields;
+use crate::scoring::{Envelope, Kind, Scored, Scorer};
 
 /// Expectations that follow from the specification alone, whatever the model.
 const REQUIRED: [&str; 8] = [
@@ -55,7 +55,7 @@ struct Findings {
     scores: HashMap<String, f64>,
 }
 
-pub(super) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<(), Refusal> {
+pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<(), Refusal> {
     let cases = read::<K>(K::CASES).map_err(|fault| report.refuse("cases", fault))?;
     let requests: Vec<_> = cases.iter().map(|(_, envelope)| envelope.request.clone()).collect();
     let batch = scorer.assess_batch(&requests).map_err(|error| report.refuse("batch", error_chain(error)))?;
@@ -102,8 +102,8 @@ fn read<K: Kind>(text: &str) -> Result<Vec<ReadCase<'_, K>>, String> {
 }
 
 fn request_of<K: Kind>(case: &Case<'_>) -> Result<Envelope<K::Request>, String> {
-    let object = serde_json::from_str(case.request.get()).map_err(|error| unreadable(&case.name, error))?;
-    let mut fields = Fields::from_row(object);
+    let fields = Fields::from_row(case.request.get());
+    let mut fields = fields.map_err(|error| unreadable(&case.name, error))?;
     let envelope = Envelope::read::<K>(&mut fields, Language::Spanish);
     match fields.into_faults().first() {
         Some(fault) => Err(unreadable(&case.name, format!("{} {}", fault.field, fault.detail))),

@@ -7,10 +7,8 @@ use axum::http::{HeaderMap, header};
 
 use crate::app::App;
 use crate::auth::token::Claims;
-use crate::auth::{self, AuthError};
+use crate::auth::{self, AuthError, Operator, User};
 use crate::http::error::Error;
-
-pub use crate::auth::{Operator, User};
 
 impl FromRequestParts<App> for User {
     type Rejection = Error;

@@ -7,15 +7,14 @@ use std::sync::Arc;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::domain::money::INVALID_AMOUNT;
 use crate::domain::rules::Violation;
-use crate::http::problem::{FieldError, Problem, summary};
+use crate::http::problem::{Problem, summary};
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
 use crate::models::decisions::DecisionLogError;
 use crate::models::publishing::published::NotPublishable;
-
-/// Code of every fault of an amount of money to send.
-pub const INVALID_AMOUNT: &str = "invalid-amount";
+use crate::schema::{FieldError, Invalid};
 
 /// What a client should know before it retries: the seconds to wait.
 const RETRY_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "1");
@@ -215,7 +214,7 @@ impl IntoResponse for Error {
             }
             _ => {
                 if let Some(field) = kind.field {
-                    problem.errors = vec![FieldError::new(field, kind.code, &problem.detail)];
+                    problem.errors = vec![FieldError::new(field, kind.code, problem.detail.as_ref())];
                     problem.detail = summary(&problem.errors).into();
                 }
             }
@@ -225,6 +224,12 @@ impl IntoResponse for Error {
         response.headers_mut().extend(header);
         response.extensions_mut().insert(problem);
         response
+    }
+}
+
+impl From<Invalid> for Error {
+    fn from(Invalid { status, errors }: Invalid) -> Self {
+        Self::validation(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST), errors)
     }
 }
 

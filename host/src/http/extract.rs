@@ -7,14 +7,14 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
-use serde::de::IgnoredAny;
+
 use uuid::Uuid;
 
 use crate::clock::{at_millis, millis};
 use crate::db::Position;
 use crate::http::error::Error;
-use crate::http::fields::{Fields, Object, parse_uuid};
 use crate::http::limits::BODY_BYTES_MAX;
+use crate::schema::{Fields, ObjectError, parse_uuid, request};
 
 /// Most items of one page.
 pub const PAGE_LENGTH_MAX: u32 = 1_000;
@@ -60,17 +60,10 @@ async fn read_object(request: Request, status: StatusCode) -> Result<Fields, Err
         StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(BODY_BYTES_MAX),
         _ => Error::MalformedJson("The body ended early.".to_owned()),
     })?;
-    let malformed = |error: serde_json::Error| Error::MalformedJson(format!("The JSON is not valid: {error}."));
-    let is_object = bytes.trim_ascii_start().starts_with(b"{");
-    match serde_json::from_slice::<Object>(&bytes) {
-        Ok(object) => Ok(Fields::from_object(object, status)),
-        Err(error) if error.is_data() && !is_object => {
-            // The rest of the body may still not be JSON.
-            serde_json::from_slice::<IgnoredAny>(&bytes).map_err(malformed)?;
-            Err(Error::invalid(status, "", "wrong-type", "The body must be a JSON object"))
-        }
-        Err(error) => Err(malformed(error)),
-    }
+    Fields::from_json(bytes, status.as_u16()).map_err(|error| match error {
+        ObjectError::NotAnObject(_) => Error::invalid(status, "", "wrong-type", "The body must be a JSON object"),
+        ObjectError::Malformed(error) => Error::MalformedJson(format!("The JSON is not valid: {error}.")),
+    })
 }
 
 /// `application/json` or any type with the suffix `+json`; parameters are ignored.
@@ -93,6 +86,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Parameters {
     }
 }
 
+request! {
+    /// Which part of a list.
+    pub(crate) struct PageQuery {
+        /// Most items of one page; all when it is left out.
+        limit: Option<u32> { at_least: 1.0, at_most: PAGE_LENGTH_MAX as f64, example: "50" },
+        /// From the `Link` header of the page before.
+        cursor: Option<String> { chars_max: CURSOR_LENGTH_MAX },
+    }
+}
+
 /// The requested part of a list: all of it, unless there is a `limit`.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<C = Position> {
@@ -104,8 +107,7 @@ pub struct Page<C = Position> {
 impl<C: Cursor> Page<C> {
     /// Reads `limit` and `cursor`.
     pub fn read(fields: &mut Fields) -> Self {
-        let limit = fields.optional_integer("limit", 1, PAGE_LENGTH_MAX);
-        let cursor = fields.optional_text("cursor", CURSOR_LENGTH_MAX);
+        let PageQuery { limit, cursor } = fields.read();
         let after = cursor.as_deref().and_then(C::parse);
         if cursor.is_some() && after.is_none() {
             fields.refuse("cursor", "unknown-value", "must come from a Link header");

@@ -7,42 +7,67 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
-use serde_json::json;
 
 use crate::app::App;
-use crate::clock::timestamp;
+use time::OffsetDateTime;
+
 use crate::db::hosts::HostState;
 use crate::domain::model::ModelKind;
+use crate::schema::answer;
 
-#[derive(Serialize)]
-struct HealthJson {
-    status: &'static str,
-    model_loaded: bool,
-    model_version: Option<String>,
-    models: BTreeMap<&'static str, ModelJson>,
-    uptime_seconds: i64,
+answer! {
+    /// Which models are loaded.
+    pub(crate) struct HealthJson as "Health" {
+        status: &'static str { one_of: &["ok", "fail"], example: "\"ok\"" },
+        /// Whether there is a nudging model.
+        model_loaded: bool { example: "true" },
+        /// The nudging model's.
+        model_version: Option<String> { nullable: true, example: "\"nudge-1.0.0+0a1b2c3d\"" },
+        /// By kind.
+        models: BTreeMap<&'static str, ModelJson>,
+        uptime_seconds: i64 { unit: "s", example: "3600" },
+    }
 }
 
-#[derive(Serialize)]
-struct ModelJson {
-    loaded: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha256: Option<String>,
-    /// Why the deployed version is not active here; another version is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    deployment_error: Option<String>,
-    /// The deployment that is being loaded; another version answers meanwhile.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pending: Option<PendingJson>,
+answer! {
+    /// The model of a kind.
+    pub(crate) struct ModelJson as "LoadedModel" {
+        loaded: bool { example: "true" },
+        version: Option<String> { example: "\"risk-2.0.0+8efe6cf7\"" },
+        sha256: Option<String> { example: "\"8efe6cf7...\"" },
+        /// Why the deployed version is not active here; another version is.
+        deployment_error: Option<String> { example: "\"the component does not load\"" },
+        /// The deployment that is being loaded; another version answers meanwhile.
+        pending: Option<PendingJson>,
+    }
 }
 
-#[derive(Serialize)]
-struct PendingJson {
-    epoch: i64,
-    since: String,
+answer! {
+    /// A deployment that is being loaded.
+    pub(crate) struct PendingJson as "PendingDeployment" {
+        epoch: i64 { example: "4" },
+        since: OffsetDateTime,
+    }
+}
+
+answer! {
+    /// The process answers.
+    pub(crate) struct LivenessJson as "Liveness" {
+        status: &'static str { one_of: &["ok"], example: "\"ok\"" },
+    }
+}
+
+answer! {
+    /// What serving takes.
+    pub(crate) struct ReadinessJson as "Readiness" {
+        status: &'static str { one_of: &["ok", "fail"], example: "\"ok\"" },
+        /// It answers.
+        database: bool { example: "true" },
+        /// It takes commands.
+        ledger: bool { example: "true" },
+        /// Every kind has one.
+        models: bool { example: "true" },
+    }
 }
 
 /// `/ai/health`: the active models. Fails when there is no nudge model.
@@ -58,7 +83,7 @@ pub(crate) async fn health(State(app): State<App>) -> Response {
             deployment_error: status.as_ref().and_then(|it| it.state.detail()).map(str::to_owned),
             pending: status
                 .filter(|it| it.state == HostState::Loading)
-                .map(|it| PendingJson { epoch: it.epoch, since: timestamp(it.since) }),
+                .map(|it| PendingJson { epoch: it.epoch, since: it.since }),
         };
         (kind.as_str(), model)
     });
@@ -76,7 +101,7 @@ pub(crate) async fn health(State(app): State<App>) -> Response {
 
 /// `/livez`: the process responds.
 pub(crate) async fn livez() -> Response {
-    Json(json!({"status": "ok"})).into_response()
+    Json(LivenessJson { status: "ok" }).into_response()
 }
 
 /// `/readyz`: the database responds, the ledger accepts commands and every kind has a component.
@@ -91,7 +116,7 @@ pub(crate) async fn readyz(State(app): State<App>) -> Response {
     let ready = models && database && ledger;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let status_text = if ready { "ok" } else { "fail" };
-    let checks = json!({"status": status_text, "database": database, "ledger": ledger, "models": models});
+    let checks = ReadinessJson { status: status_text, database, ledger, models };
     (status, Json(checks)).into_response()
 }
 

@@ -8,11 +8,11 @@ mod assistance;
 pub mod auth;
 pub mod error;
 pub mod extract;
-pub mod fields;
 mod finish;
 pub mod health;
 pub mod ledger;
 pub mod limits;
+pub mod openapi;
 pub(crate) mod pages;
 pub mod problem;
 pub mod server;
@@ -33,7 +33,8 @@ use assistance::scores;
 use error::Error;
 use ledger::{accounts, analytics, beneficiaries, entries, events, profile, risk_context, transactions};
 use limits::BODY_BYTES_MAX;
-use pages::{bank, console, published, sandbox};
+use openapi::Listener;
+use pages::{bank, console, published, reference, sandbox};
 
 /// The ledger API: for the bank's app, with bearer tokens.
 pub fn ledger_router(app: App) -> Router {
@@ -61,6 +62,9 @@ pub fn ledger_router(app: App) -> Router {
         .route("/shared/{file}", get(bank::shared))
         .route("/scorers/src/{file}", get(bank::module))
         .route("/scorers/dist/{*path}", get(bank::generated))
+        .route("/reference", get(reference::page))
+        .route("/reference/{file}", get(reference::file))
+        .route("/openapi.json", get(async || reference::document(Listener::Ledger)))
         .route("/sandbox", get(sandbox::is_sandbox))
         .route("/sandbox/token", post(sandbox::create_token))
         .route("/livez", get(health::livez))
@@ -93,6 +97,9 @@ pub fn assist_router(app: App) -> Router {
         .route("/console", get(console::page))
         .route("/console/{file}", get(console::file))
         .route("/shared/{file}", get(bank::shared))
+        .route("/reference", get(reference::page))
+        .route("/reference/{file}", get(reference::file))
+        .route("/openapi.json", get(async || reference::document(Listener::Assist)))
         .route("/metrics", get(health::metrics))
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))

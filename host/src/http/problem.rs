@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 
 use axum::http::StatusCode;
-use serde::Serialize;
 
 use crate::domain::rules::Violation;
+use crate::schema::{FieldError, answer};
 
 /// A failed request's problem+json, but for the request's path and id.
 #[derive(Debug, Clone)]
@@ -19,51 +19,38 @@ pub struct Problem {
     pub(crate) errors: Vec<FieldError>,
 }
 
-#[derive(Serialize)]
-struct Body<'a> {
-    #[serde(rename = "type")]
-    kind: String,
-    title: &'a str,
-    status: u16,
-    detail: &'a str,
-    instance: &'a str,
-    code: &'a str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    errors: &'a [FieldError],
-    #[serde(rename = "requestId")]
-    request_id: &'a str,
+answer! {
+    /// Why a request failed, as RFC 9457 has it.
+    pub(crate) struct ProblemJson as "Problem" in camelCase {
+        kind: String { named: "type", example: "\"urn:caudal:problem:validation-failed\"" },
+        title: &'static str { example: "\"The request is not valid\"" },
+        status: i64 { at_least: 400.0, at_most: 599.0, example: "400" },
+        detail: String { example: "\"amount: is required.\"" },
+        /// Path of the request.
+        instance: String { example: "\"/api/ledger/transactions\"" },
+        /// For programs.
+        code: String { example: "\"validation-failed\"" },
+        /// Everything that is wrong with fields.
+        errors: Option<Vec<FieldError>>,
+        /// Names the request in logs.
+        request_id: String { example: "\"0198f1c2-5a2b-4c3d-8e4f-5a6b7c8d9e0f\"" },
+    }
 }
 
 impl Problem {
     pub(crate) fn to_json(&self, status: StatusCode, instance: &str, request_id: &str) -> Vec<u8> {
-        let body = Body {
+        let body = ProblemJson {
             kind: format!("urn:caudal:problem:{}", self.code),
             title: self.title,
-            status: status.as_u16(),
-            detail: &self.detail,
-            instance,
-            code: &self.code,
-            errors: &self.errors,
-            request_id,
+            status: status.as_u16().into(),
+            detail: self.detail.clone().into_owned(),
+            instance: instance.to_owned(),
+            code: self.code.clone().into_owned(),
+            errors: (!self.errors.is_empty()).then(|| self.errors.clone()),
+            request_id: request_id.to_owned(),
         };
         // Strings and numbers only: cannot fail. An empty body would still carry the status.
         serde_json::to_vec(&body).unwrap_or_default()
-    }
-}
-
-/// What is wrong with one field.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FieldError {
-    /// A body's field, a query parameter or a header.
-    pub field: String,
-    pub code: Cow<'static, str>,
-    /// Completes the sentence that begins with the field's name.
-    pub detail: String,
-}
-
-impl FieldError {
-    pub(crate) fn new(field: &str, code: &'static str, detail: &str) -> Self {
-        Self { field: field.to_owned(), code: code.into(), detail: detail.to_owned() }
     }
 }
 

@@ -13,9 +13,9 @@ use tokio::task::spawn_blocking;
 use crate::db::{components, decisions};
 use crate::domain::accessibility::Language;
 use crate::domain::rules::Facts;
-use crate::http::fields::{Fields, Object};
 use crate::models::LoadedComponent;
-use crate::scoring::{Envelope, Kind, RulesRequest, RulesResponse, Scored, Scorer as _, Visitor, with_kind};
+use crate::schema::Fields;
+use crate::scoring::{Envelope, Kind, RulesRequest, RulesResponse, Scored, Visitor, with_kind};
 use crate::wasm::{Runtime, TransferRules};
 use difference::differences;
 
@@ -144,8 +144,7 @@ impl Visitor for Response<'_> {
     fn visit<K: Kind>(self) -> Self::Output {
         let Self(component, Recording { request, .. }) = self;
         let model = component.model::<K>().ok_or("the component is of another kind")?;
-        let object: Object = serde_json::from_str(&request.to_string()).map_err(unreadable)?;
-        let mut fields = Fields::from_row(object);
+        let mut fields = Fields::from_row(request.to_string()).map_err(unreadable)?;
         let language = if request["language"] == "en" { Language::English } else { Language::Spanish };
         let envelope = Envelope::read::<K>(&mut fields, language);
         let faults: Vec<_> =

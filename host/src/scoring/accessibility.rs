@@ -1,12 +1,11 @@
 //! Recommends an accessibility profile.
 
-use serde::Serialize;
-
-use crate::domain::accessibility::{self, AgeRange, AppConfidence, Assessment, Language, Request};
+use crate::domain::accessibility::{self, Assessment, Language, Request};
 use crate::domain::model::ModelKind;
-use crate::http::fields::Fields;
-use crate::scoring::kind::{Envelope, Kind, Scored};
-use crate::wasm::AccessibilityScorer;
+use crate::domain::profile::Profile;
+use crate::schema::{Fields, Flat, answer, request};
+use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored};
+use crate::wasm::v1;
 
 /// The accessibility profile that suits a person.
 pub struct Accessibility;
@@ -14,10 +13,11 @@ pub struct Accessibility;
 impl Kind for Accessibility {
     const KIND: ModelKind = ModelKind::Accessibility;
 
+    type Body = AccessibilityRequest;
     type Request = Request;
     type Assessment = Assessment;
-    type Response = AccessibilityJson;
-    type Scorer = AccessibilityScorer;
+    type Response = AccessibilityAnswer;
+    type World = v1::Accessibility;
 
     const COLUMNS: &'static [&'static str] = &[
         "user_id",
@@ -34,24 +34,25 @@ impl Kind for Accessibility {
     const IS_PRIVATE: bool = true;
     const CASES: &'static str = include_str!("../../../tests/golden/hand/accessibility.ndjson");
 
-    fn read(fields: &mut Fields, language: Language) -> Request {
-        read(fields, language)
+    fn read(fields: &mut Fields, language: Language) -> Envelope<Request> {
+        let AccessibilityRequest { user_id, facts: Flat(request) } = fields.read();
+        let request = Request { behaviour_observed: Request::is_complete(fields), language, ..request };
+        Envelope { request, user_id, session_id: None }
     }
 
-    fn response(envelope: Envelope<Request>, scored: Scored<Assessment>) -> AccessibilityJson {
-        AccessibilityJson::new(envelope.user_id, scored)
+    fn response(envelope: Envelope<Request>, scored: Scored<Assessment>) -> AccessibilityAnswer {
+        AccessibilityAnswer::new(envelope.user_id, scored)
     }
 
-    fn columns(response: &AccessibilityJson) -> Vec<String> {
-        let Recommendation { theme, screen_reader_mode, font_scale, nudging_level, voice_feedback } =
-            &response.recommendation;
+    fn columns(response: &AccessibilityAnswer) -> Vec<String> {
+        let Profile { theme, screen_reader_mode, font_scale, nudging_level, voice_feedback } = &response.recommendation;
         vec![
             response.user_id.clone().unwrap_or_default(),
             response.model_version.clone(),
-            (*theme).to_owned(),
+            theme.to_string(),
             screen_reader_mode.to_string(),
             font_scale.to_string(),
-            (*nudging_level).to_owned(),
+            nudging_level.to_string(),
             voice_feedback.to_string(),
             response.confidence.to_string(),
             response.explanation.join(" "),
@@ -72,87 +73,34 @@ impl Kind for Accessibility {
     }
 }
 
-fn read(fields: &mut Fields, language: Language) -> accessibility::Request {
-    let confident = read_app_confidence(fields);
-    let behaviour = ["avg_time_per_screen_seconds", "total_validation_errors", "requested_help_count"];
-    // A questionnaire that uses the short name may leave behaviour out; the full name may not.
-    let behaviour_observed = !confident.by_alias || behaviour.iter().all(|field| fields.has(field));
-    let [time, errors, help] = behaviour.map(|field| match confident.by_alias {
-        true => fields.optional_count(field).unwrap_or(0),
-        false => fields.count(field, 0),
-    });
-    accessibility::Request {
-        can_read_small_text: fields.boolean("can_read_small_text"),
-        uses_screen_reader: fields.boolean("uses_screen_reader"),
-        feels_confident_with_apps: confident.value,
-        age_range: fields.one_of("age_range", AgeRange::ALL, AgeRange::parse),
-        avg_time_per_screen_seconds: time,
-        total_validation_errors: errors,
-        requested_help_count: help,
-        behaviour_observed,
-        language,
+request! {
+    /// A person's answers, and what was seen of how they use the app.
+    pub struct AccessibilityRequest {
+        /// Echoed.
+        user_id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"ana\"" },
+        facts: Flat<accessibility::Request>,
     }
 }
 
-struct Confident {
-    value: AppConfidence,
-    by_alias: bool,
-}
-
-/// `feels_confident_with_apps`, or the short name that the specification's wizard uses.
-fn read_app_confidence(fields: &mut Fields) -> Confident {
-    const NAME: &str = "feels_confident_with_apps";
-    const ALIAS: &str = "app_confidence";
-    if !fields.has(ALIAS) {
-        return Confident { value: fields.one_of(NAME, AppConfidence::ALL, AppConfidence::parse), by_alias: false };
+answer! {
+    /// Which profile fits.
+    pub struct AccessibilityAnswer {
+        /// As it was sent; absent when it was not.
+        user_id: Option<String> { example: "\"ana\"" },
+        /// Which model answered.
+        model_version: String { example: "\"accessibility-1.0.0+0a1b2c3d\"" },
+        /// `PUT /api/profile/accessibility` takes it as it is.
+        recommendation: Profile,
+        /// Below 0.70 show the profile as a suggestion.
+        confidence: f64 { at_least: 0.0, at_most: 1.0, example: "0.91" },
+        /// At least one plain sentence for the person, in the requested language.
+        explanation: Vec<String> { example: "[\"Elegimos letra grande porque la letra pequeña le cuesta.\"]" },
     }
-    let by_name = fields.optional_one_of(NAME, AppConfidence::ALL, AppConfidence::parse);
-    let by_alias = fields.optional_one_of(ALIAS, AppConfidence::ALL, AppConfidence::parse);
-    if let (Some(by_name), Some(by_alias)) = (by_name, by_alias)
-        && by_name != by_alias
-    {
-        fields.refuse(ALIAS, "conflict", format!("differs from {NAME}"));
-    }
-    // Without either the request was refused above.
-    Confident { value: by_alias.or(by_name).unwrap_or(AppConfidence::Medium), by_alias: !fields.has(NAME) }
 }
 
-/// The answer of `/ai/accessibility`.
-#[derive(Serialize)]
-pub struct AccessibilityJson {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user_id: Option<String>,
-    model_version: String,
-    recommendation: Recommendation,
-    confidence: f64,
-    explanation: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Recommendation {
-    theme: &'static str,
-    screen_reader_mode: bool,
-    font_scale: f64,
-    nudging_level: &'static str,
-    voice_feedback: bool,
-}
-
-impl AccessibilityJson {
-    fn new(user_id: Option<String>, scored: Scored<accessibility::Assessment>) -> Self {
-        let Scored { assessment, version } = scored;
-        let profile = assessment.profile;
-        Self {
-            user_id,
-            model_version: version.to_string(),
-            recommendation: Recommendation {
-                theme: profile.theme.as_str(),
-                screen_reader_mode: profile.screen_reader_mode,
-                font_scale: profile.font_scale,
-                nudging_level: profile.nudging_level.as_str(),
-                voice_feedback: profile.voice_feedback,
-            },
-            confidence: assessment.confidence,
-            explanation: assessment.explanation,
-        }
+impl AccessibilityAnswer {
+    pub(crate) fn new(user_id: Option<String>, scored: Scored<accessibility::Assessment>) -> Self {
+        let Scored { assessment: accessibility::Assessment { profile, confidence, explanation }, version } = scored;
+        Self { user_id, model_version: version.to_string(), recommendation: profile, confidence, explanation }
     }
 }

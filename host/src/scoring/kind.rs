@@ -6,27 +6,30 @@ use serde::Serialize;
 
 use crate::domain::accessibility::Language;
 use crate::domain::model::{ModelKind, ModelVersion};
-use crate::http::fields::Fields;
+use crate::schema::{Fields, FromFields, Record};
 use crate::scoring::random::Random;
-use crate::wasm::{Compiled, Identity, LoadError, Runtime, ScoreError};
+use crate::wasm::{Component, ScorerWorld};
 
 /// Longest user or session identifier.
-const ID_CHARS_MAX: usize = 255;
+pub(super) const ID_CHARS_MAX: usize = 255;
 
 /// A kind of scorer. Serving, backtests, the gate, comparisons of versions and replay are generic over
 /// it; a new kind implements it in a file of its own and joins the list in [`crate::scoring`].
 pub trait Kind: Send + Sync + Sized + 'static {
     const KIND: ModelKind;
 
+    /// The body of a request in the HTTP API.
+    type Body: FromFields;
+    /// What of it a component gets.
     type Request: Clone + Debug + Send + Sync + 'static;
     type Assessment: Clone + Send + Sync + 'static;
     /// The answer in the HTTP API.
-    type Response: Serialize + Send + 'static;
-    /// A component of this kind.
-    type Scorer: Scorer<Request = Self::Request, Assessment = Self::Assessment>;
+    type Response: Record + Serialize + Send + 'static;
+    /// How components of this kind are called.
+    type World: ScorerWorld<Request = Self::Request, Assessment = Self::Assessment> + 'static;
 
-    /// Whether the answer repeats a `session_id` beside the `user_id`.
-    const HAS_SESSION: bool = false;
+    /// Where one verdict ends and the next begins, by name.
+    const THRESHOLDS: &'static [(&'static str, f64)] = &[];
 
     /// Columns of a backtest's CSV output.
     const COLUMNS: &'static [&'static str];
@@ -43,7 +46,7 @@ pub trait Kind: Send + Sync + Sized + 'static {
     const CASES: &'static str;
 
     /// Reads a request; faults are recorded in `fields`. An explanation is in `language`.
-    fn read(fields: &mut Fields, language: Language) -> Self::Request;
+    fn read(fields: &mut Fields, language: Language) -> Envelope<Self::Request>;
 
     fn response(envelope: Envelope<Self::Request>, scored: Scored<Self::Assessment>) -> Self::Response;
 
@@ -75,38 +78,8 @@ pub trait Kind: Send + Sync + Sized + 'static {
     }
 }
 
-/// A component of one kind.
-pub trait Scorer: Send + Sync + Sized + 'static {
-    type Request;
-    type Assessment;
-
-    /// Compiles and links a component. Takes tens of milliseconds.
-    ///
-    /// # Errors
-    /// See [`LoadError`].
-    fn load(runtime: &Runtime, bytes: &[u8]) -> Result<Self, LoadError>;
-
-    /// Links a compiled component.
-    ///
-    /// # Errors
-    /// See [`LoadError`].
-    fn link(compiled: &Compiled) -> Result<Self, LoadError>;
-
-    fn identity(&self) -> &Identity;
-
-    /// Scores one request in an instance of its own.
-    ///
-    /// # Errors
-    /// See [`ScoreError`].
-    fn assess(&self, request: &Self::Request) -> Result<Self::Assessment, ScoreError>;
-
-    /// Scores many requests in one instance; answers are in the same order.
-    ///
-    /// # Errors
-    /// When the call as a whole fails. An unusable answer is an error in its place.
-    fn assess_batch(&self, requests: &[Self::Request])
-    -> Result<Vec<Result<Self::Assessment, ScoreError>>, ScoreError>;
-}
+/// A component of kind `K`.
+pub type Scorer<K> = Component<<K as Kind>::World>;
 
 /// An answer and the version that gave it.
 #[derive(Debug, Clone)]
@@ -126,9 +99,7 @@ pub struct Envelope<R> {
 impl<R> Envelope<R> {
     /// Reads a request of kind `K`; faults are recorded in `fields`.
     pub(crate) fn read<K: Kind<Request = R>>(fields: &mut Fields, language: Language) -> Self {
-        let user_id = fields.optional_text("user_id", ID_CHARS_MAX);
-        let session_id = K::HAS_SESSION.then(|| fields.optional_text("session_id", ID_CHARS_MAX)).flatten();
-        Self { user_id, session_id, request: K::read(fields, language) }
+        K::read(fields, language)
     }
 }
 

@@ -1,17 +1,12 @@
 //! Decides whether a person on a screen needs help.
 
-use serde::Serialize;
-
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;
 use crate::domain::nudge::{self, Assessment, NudgeType, Request};
-use crate::http::fields::Fields;
-use crate::scoring::kind::{Envelope, Kind, Scored};
+use crate::schema::{Fields, Flat, answer, request};
+use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored};
 use crate::scoring::random::Random;
-use crate::wasm::NudgeScorer;
-
-/// Longest name of a screen, as in analytics.
-const SCREEN_CHARS_MAX: usize = 64;
+use crate::wasm::v1;
 
 /// Whether a person on a screen needs help.
 pub struct Nudge;
@@ -19,12 +14,14 @@ pub struct Nudge;
 impl Kind for Nudge {
     const KIND: ModelKind = ModelKind::Nudge;
 
+    type Body = NudgeRequest;
     type Request = Request;
     type Assessment = Assessment;
-    type Response = NudgeJson;
-    type Scorer = NudgeScorer;
+    type Response = NudgeAnswer;
+    type World = v1::Nudge;
 
-    const HAS_SESSION: bool = true;
+    const THRESHOLDS: &'static [(&'static str, f64)] =
+        &[("help_above", nudge::HELP_ABOVE), ("assist_above", nudge::ASSIST_ABOVE)];
     const COLUMNS: &'static [&'static str] = &[
         "user_id",
         "session_id",
@@ -38,16 +35,17 @@ impl Kind for Nudge {
     const CLASSES: &'static [&'static str] = NudgeType::TEXTS;
     const CASES: &'static str = include_str!("../../../tests/golden/hand/nudge.ndjson");
 
-    fn read(fields: &mut Fields, _: Language) -> Request {
-        read(fields)
+    fn read(fields: &mut Fields, _: Language) -> Envelope<Request> {
+        let NudgeRequest { user_id, session_id, facts: Flat(request) } = fields.read();
+        Envelope { request, user_id, session_id }
     }
 
-    fn response(envelope: Envelope<Request>, scored: Scored<Assessment>) -> NudgeJson {
+    fn response(envelope: Envelope<Request>, scored: Scored<Assessment>) -> NudgeAnswer {
         let Envelope { request, user_id, session_id } = envelope;
-        NudgeJson::new([user_id, session_id], request.screen, scored)
+        NudgeAnswer::new([user_id, session_id], request.screen, scored)
     }
 
-    fn columns(response: &NudgeJson) -> Vec<String> {
+    fn columns(response: &NudgeAnswer) -> Vec<String> {
         let NudgeResult { needs_help, difficulty_score, recommended_nudge_type, reason } = &response.result;
         vec![
             response.user_id.clone().unwrap_or_default(),
@@ -56,7 +54,7 @@ impl Kind for Nudge {
             response.model_version.clone(),
             needs_help.to_string(),
             difficulty_score.to_string(),
-            (*recommended_nudge_type).to_owned(),
+            recommended_nudge_type.to_string(),
             reason.clone(),
         ]
     }
@@ -104,44 +102,56 @@ impl Kind for Nudge {
     }
 }
 
-fn read(fields: &mut Fields) -> nudge::Request {
-    nudge::Request {
-        screen: fields.text("screen", SCREEN_CHARS_MAX),
-        num_validation_errors: fields.count("num_validation_errors", 0),
-        time_on_screen_seconds: fields.count("time_on_screen_seconds", 0),
-        num_back_navigations: fields.count("num_back_navigations", 0),
-        steps_total: fields.count("steps_total", 1),
-        current_step: fields.count("current_step", 1),
+request! {
+    /// What was seen of a person on a screen.
+    pub struct NudgeRequest {
+        /// Echoed.
+        user_id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"ana\"" },
+        /// Echoed.
+        session_id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"s-1\"" },
+        facts: Flat<nudge::Request>,
     }
 }
 
-/// The answer of `/ai/nudge`.
-#[derive(Serialize)]
-pub struct NudgeJson {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<String>,
-    screen: String,
-    model_version: String,
-    result: NudgeResult,
+answer! {
+    /// Whether a person needs help.
+    pub struct NudgeAnswer {
+        /// As it was sent; absent when it was not.
+        user_id: Option<String> { example: "\"ana\"" },
+        /// As it was sent; absent when it was not.
+        session_id: Option<String> { example: "\"s-1\"" },
+        /// As it was sent.
+        screen: String { example: "\"transfer_form\"" },
+        /// Which model answered.
+        model_version: String { example: "\"nudge-1.0.0+0a1b2c3d\"" },
+        result: NudgeResult,
+    }
 }
 
-#[derive(Serialize)]
-struct NudgeResult {
-    needs_help: bool,
-    difficulty_score: f64,
-    recommended_nudge_type: &'static str,
-    reason: String,
+answer! {
+    /// Which help to offer.
+    struct NudgeResult {
+        /// Whether to offer help: a difficulty above 0.40.
+        needs_help: bool { example: "true" },
+        difficulty_score: f64 { at_least: 0.0, at_most: 1.0, example: "0.62" },
+        /// `assist` above 0.75: help step by step. `info` above 0.40: a hint. `warning`: at most a quiet note.
+        recommended_nudge_type: nudge::NudgeType { example: "\"info\"" },
+        /// One for each type.
+        reason: String { one_of: &nudge::REASONS, example: "\"moderate_difficulty\"" },
+    }
 }
 
-impl NudgeJson {
-    fn new([user_id, session_id]: [Option<String>; 2], screen: String, scored: Scored<nudge::Assessment>) -> Self {
+impl NudgeAnswer {
+    pub(crate) fn new(
+        [user_id, session_id]: [Option<String>; 2],
+        screen: String,
+        scored: Scored<nudge::Assessment>,
+    ) -> Self {
         let Scored { assessment, version } = scored;
         let result = NudgeResult {
             needs_help: assessment.needs_help,
             difficulty_score: assessment.difficulty_score,
-            recommended_nudge_type: assessment.nudge_type.as_str(),
+            recommended_nudge_type: assessment.nudge_type,
             reason: assessment.reason,
         };
         Self { user_id, session_id, screen, model_version: version.to_string(), result }

@@ -1,17 +1,12 @@
 //! Scores the risk of a transfer.
 
-use serde::Serialize;
-
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;
-use crate::domain::risk::{self, Assessment, Level, Request};
-use crate::http::fields::Fields;
-use crate::scoring::kind::{Envelope, Kind, Scored, flag};
+use crate::domain::risk::{self, Assessment, FACTOR_CODES, Level, Request};
+use crate::schema::{Fields, Flat, Shape, answer, record};
+use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored, flag};
 use crate::scoring::random::Random;
-use crate::wasm::RiskScorer;
-
-/// Last hour of a day.
-const HOUR_MAX: u8 = 23;
+use crate::wasm::v1;
 
 /// How risky a transfer is.
 pub struct Risk;
@@ -19,32 +14,36 @@ pub struct Risk;
 impl Kind for Risk {
     const KIND: ModelKind = ModelKind::Risk;
 
+    type Body = RiskRequest;
     type Request = Request;
     type Assessment = Assessment;
-    type Response = RiskJson;
-    type Scorer = RiskScorer;
+    type Response = RiskAnswer;
+    type World = v1::Risk;
 
+    const THRESHOLDS: &'static [(&'static str, f64)] =
+        &[("medium_from", risk::MEDIUM_FROM), ("high_from", risk::HIGH_FROM)];
     const COLUMNS: &'static [&'static str] = &["user_id", "model_version", "risk_level", "risk_score", "risk_factors"];
     const CLASSES: &'static [&'static str] = Level::TEXTS;
     const CASES: &'static str = include_str!("../../../tests/golden/hand/risk.ndjson");
 
-    fn read(fields: &mut Fields, _: Language) -> Request {
-        read(fields)
+    fn read(fields: &mut Fields, _: Language) -> Envelope<Request> {
+        let RiskRequest { user_id, facts: Flat(request) } = fields.read();
+        Envelope { request, user_id, session_id: None }
     }
 
-    fn response(envelope: Envelope<Request>, scored: Scored<Assessment>) -> RiskJson {
-        RiskJson::new(envelope.user_id, scored)
+    fn response(envelope: Envelope<Request>, scored: Scored<Assessment>) -> RiskAnswer {
+        RiskAnswer::new(envelope.user_id, scored)
     }
 
     fn logged_request(envelope: &Envelope<Request>) -> Option<serde_json::Result<String>> {
-        Some(serde_json::to_string(&RiskRequestJson::new(&envelope.request, envelope.user_id.clone())))
+        Some(serde_json::to_string(&RiskRequest::new(&envelope.request, envelope.user_id.clone())))
     }
 
-    fn columns(response: &RiskJson) -> Vec<String> {
+    fn columns(response: &RiskAnswer) -> Vec<String> {
         vec![
             response.user_id.clone().unwrap_or_default(),
             response.model_version.clone(),
-            response.level.to_string(),
+            response.level().to_string(),
             response.result.risk_score.to_string(),
             response.result.risk_factors.join(" "),
         ]
@@ -106,88 +105,57 @@ impl Kind for Risk {
     }
 }
 
-fn read(fields: &mut Fields) -> risk::Request {
-    risk::Request {
-        amount: fields.non_negative("amount"),
-        is_new_beneficiary: fields.boolean("is_new_beneficiary"),
-        hour_of_day: fields.integer_up_to("hour_of_day", HOUR_MAX),
-        num_past_transactions: fields.count("num_past_transactions", 0),
-        avg_transaction_amount: fields.non_negative("avg_transaction_amount"),
-        max_transaction_amount: fields.non_negative("max_transaction_amount"),
-        num_transactions_to_beneficiary: fields.count("num_transactions_to_beneficiary", 0),
-        is_new_device: fields.boolean("is_new_device"),
-        geolocation_changed: fields.boolean("geolocation_changed"),
-        beneficiary_saved_minutes: fields.optional_count("beneficiary_saved_minutes"),
+record! {
+    /// A transfer to score.
+    pub struct RiskRequest {
+        /// Echoed.
+        user_id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"ana\"" },
+        facts: Flat<risk::Request>,
     }
 }
 
-/// The body of a request to `/ai/risk`.
-#[derive(Serialize)]
-pub(crate) struct RiskRequestJson {
-    amount: f64,
-    is_new_beneficiary: bool,
-    hour_of_day: u8,
-    num_past_transactions: u32,
-    avg_transaction_amount: f64,
-    max_transaction_amount: f64,
-    num_transactions_to_beneficiary: u32,
-    is_new_device: bool,
-    geolocation_changed: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    beneficiary_saved_minutes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user_id: Option<String>,
-}
-
-impl RiskRequestJson {
+impl RiskRequest {
     pub(crate) fn new(request: &risk::Request, user_id: Option<String>) -> Self {
-        Self {
-            amount: request.amount,
-            is_new_beneficiary: request.is_new_beneficiary,
-            hour_of_day: request.hour_of_day,
-            num_past_transactions: request.num_past_transactions,
-            avg_transaction_amount: request.avg_transaction_amount,
-            max_transaction_amount: request.max_transaction_amount,
-            num_transactions_to_beneficiary: request.num_transactions_to_beneficiary,
-            is_new_device: request.is_new_device,
-            geolocation_changed: request.geolocation_changed,
-            beneficiary_saved_minutes: request.beneficiary_saved_minutes,
-            user_id,
-        }
+        Self { user_id, facts: Flat(request.clone()) }
     }
 }
 
-/// The answer of `/ai/risk`.
-#[derive(Serialize)]
-pub struct RiskJson {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user_id: Option<String>,
-    model_version: String,
-    result: RiskResult,
-    #[serde(skip)]
-    level: risk::Level,
+answer! {
+    /// How risky a transfer is.
+    pub struct RiskAnswer {
+        /// As it was sent; absent when it was not.
+        user_id: Option<String> { example: "\"ana\"" },
+        /// Which model answered.
+        model_version: String { example: "\"risk-2.0.0+8efe6cf7\"" },
+        result: RiskResult,
+    }
 }
 
-#[derive(Serialize)]
-struct RiskResult {
-    risk_level: &'static str,
-    risk_score: f64,
-    risk_factors: Vec<String>,
+answer! {
+    /// The verdict on a transfer.
+    struct RiskResult {
+        /// `low`: go on. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment.
+        risk_level: risk::Level { component: "level", example: "\"medium\"" },
+        /// `low` below 0.25, `high` from 0.75.
+        risk_score: f64 { component: "score", at_least: 0.0, at_most: 1.0, example: "0.41" },
+        /// What speaks against the transfer; not empty unless the level is `low`.
+        risk_factors: Vec<String> {
+            component: "factors",
+            items: &Shape::OneOf { texts: &FACTOR_CODES, names: &FACTOR_CODES },
+            example: "[\"NEW_BENEFICIARY\"]"
+        },
+    }
 }
 
-impl RiskJson {
-    fn new(user_id: Option<String>, scored: Scored<risk::Assessment>) -> Self {
-        let Scored { assessment, version } = scored;
-        let level = assessment.level;
-        let result = RiskResult {
-            risk_level: assessment.level.as_str(),
-            risk_score: assessment.score,
-            risk_factors: assessment.factors,
-        };
-        Self { user_id, model_version: version.to_string(), result, level }
+impl RiskAnswer {
+    pub(crate) fn new(user_id: Option<String>, scored: Scored<risk::Assessment>) -> Self {
+        let Scored { assessment: risk::Assessment { level, score, factors, .. }, version } = scored;
+        let result = RiskResult { risk_level: level, risk_score: score, risk_factors: factors };
+        Self { user_id, model_version: version.to_string(), result }
     }
 
+    /// The level of the answer.
     pub(crate) fn level(&self) -> risk::Level {
-        self.level
+        self.result.risk_level
     }
 }

@@ -161,7 +161,7 @@ mod tests {
     fn waiting_traps_at_once() {
         let runtime = Runtime::new().unwrap();
         let engine = runtime.engine(PolicyClass::DenyAll);
-        let component = Component::new(engine, SLEEPER).unwrap();
+        let component = Component::new(engine, wat::parse_str(SLEEPER).unwrap()).unwrap();
         let mut linker = Linker::new(engine);
         link(&mut linker, &component).unwrap();
         let ready = linker.instantiate_pre(&component).unwrap();

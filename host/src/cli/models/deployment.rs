@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use sqlx::PgConnection;
 
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::Deploy;
 use crate::db::components::{self, Component};

@@ -7,8 +7,9 @@ use anyhow::{Context as _, Result, bail};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use crate::cli::models::{deployment, examine, kind_of, report, shown};
-use crate::cli::print;
+use crate::cli::models::check::{examine, shown};
+use crate::cli::models::{deployment, report};
+use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::Models;
 use crate::db::components::{self, Component, Registered};
@@ -19,6 +20,12 @@ use crate::gate;
 use crate::models::deploying::built_in::{built_in, register_built_in};
 use crate::models::deploying::progress::{Progress, short};
 use crate::wasm::Runtime;
+
+/// A kind by its name.
+pub(in crate::cli) fn kind_of(name: &str) -> Result<ModelKind> {
+    let kinds = ModelKind::TEXTS.join(", ");
+    ModelKind::parse(name).with_context(|| format!("there is no kind '{name}'; there are {kinds}"))
+}
 
 pub(super) async fn run(models: &Models, pool: &PgPool) -> Result<ExitCode> {
     let mut db = pool.acquire().await.context("cannot reach the database")?;
@@ -85,6 +92,7 @@ fn shown_status(status: &HostStatus, version: &str) -> String {
         (state, epoch) => format!("; deployment {epoch} is {state}"),
     };
     let reason = state.detail().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let kind = kind.as_str();
     format!("{kind:15} serves {version}{}{reason}", deployment.replace("is failed", "failed"))
 }
 

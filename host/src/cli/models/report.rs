@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use sqlx::PgConnection;
 
-use crate::cli::print;
+use crate::cli::output::print;
 use crate::domain::model::ModelKind;
 use crate::models::observing::report::{Challenger, Report};
 

@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Context as _, Result, bail};
 
 use crate::config::RowFormat;
-use crate::http::fields::{Fields, Object};
 use crate::http::limits::BODY_BYTES_MAX;
-use crate::http::problem::FieldError;
+use crate::schema::{FieldError, Fields};
 
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -133,8 +132,7 @@ fn next_object(reader: &mut impl BufRead, line: &mut u64) -> io::Result<Option<R
         if text.trim_ascii().is_empty() {
             continue;
         }
-        let object = serde_json::from_slice::<Object>(&text);
-        let fields = object.map(Fields::from_row);
+        let fields = Fields::from_row(text);
         let fields = fields.map_err(|error| fault("malformed-json", format!("the line is no JSON object: {error}")));
         return Ok(Some(Row { line: *line, fields }));
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::cli::score::input::format_of;
 use crate::config::RowFormat;
-use crate::http::problem::FieldError;
+use crate::schema::FieldError;
 use crate::scoring::Kind;
 
 /// Rejected rows that are shown on the terminal.

@@ -5,22 +5,22 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json};
 use sqlx::PgConnection;
+use time::OffsetDateTime;
 
 use crate::app::App;
-use crate::clock::timestamp;
+use crate::auth::Operator;
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::{Digest, ModelKind};
 use crate::http::admin::versions::kind_of;
-use crate::http::auth::Operator;
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Parameters};
-use crate::http::fields::Fields;
+use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::catalog::{self, MAX_FLIP_PERCENT, Plan, REASON_CHARS_MAX, SHADOWS_MAX};
 use crate::models::observing::report::Report;
+use crate::schema::{Shape, answer, request};
 
 /// Longest `model_version`.
 const VERSION_CHARS_MAX: usize = 100;
@@ -44,17 +44,17 @@ async fn answer(db: &mut PgConnection, kind: ModelKind) -> Result<Response, Erro
     let registered = components::list(db).await?;
     let body = match &deployed {
         Some(deployment) => shown(deployment, &registered),
-        None => json!({
-            "kind": kind.as_str(),
-            "epoch": 0,
-            "champion": built_in(kind).and_then(|digest| name_of(digest, &registered)),
-            "previous": null,
-            "canary": null,
-            "shadows": [],
-            "reason": null,
-            "changed_by": null,
-            "changed_at": null,
-        }),
+        None => DeploymentJson {
+            kind,
+            epoch: 0,
+            champion: built_in(kind).and_then(|digest| name_of(digest, &registered)).map(str::to_owned),
+            previous: None,
+            canary: None,
+            shadows: Vec::new(),
+            reason: None,
+            changed_by: None,
+            changed_at: None,
+        },
     };
     let epoch = deployed.map_or(0, |it| it.epoch);
     let etag = HeaderValue::from_str(&format!("\"{epoch}\"")).map_err(|error| Error::Internal(error.into()))?;
@@ -65,26 +65,64 @@ fn name_of(digest: Digest, registered: &[Component]) -> Option<&str> {
     registered.iter().find(|it| it.digest == digest).map(|it| it.model_version.as_str())
 }
 
-fn shown(deployment: &Deployment, registered: &[Component]) -> Value {
-    let name = |digest: Digest| name_of(digest, registered);
-    let canary = deployment.canary.map(|canary| {
-        json!({
-            "version": name(canary.digest),
-            "percent": canary.percent,
-            "max_flip_percent": canary.max_flip_percent,
-        })
-    });
-    json!({
-        "kind": deployment.kind.as_str(),
-        "epoch": deployment.epoch,
-        "champion": name(deployment.champion),
-        "previous": name(deployment.previous),
-        "canary": canary,
-        "shadows": deployment.shadows.iter().map(|digest| name(*digest)).collect::<Vec<_>>(),
-        "reason": deployment.reason,
-        "changed_by": deployment.changed_by,
-        "changed_at": timestamp(deployment.changed_at),
-    })
+answer! {
+    /// What serves of a kind.
+    pub(crate) struct DeploymentJson as "Deployment" {
+        kind: ModelKind { example: "\"risk\"" },
+        /// Counts the changes of the kind; 0 before the first.
+        epoch: i64 { example: "3" },
+        /// The version that answers whoever is not in the canary.
+        champion: Option<String> { nullable: true, example: VERSION_EXAMPLE },
+        /// What a rollback returns to.
+        previous: Option<String> { nullable: true, example: VERSION_EXAMPLE },
+        canary: Option<CanaryJson> { nullable: true },
+        /// Versions that are compared with the champion and answer nobody.
+        shadows: Vec<Option<String>> { example: "[]" },
+        /// Why it was changed.
+        reason: Option<String> { nullable: true, example: "\"better recall\"" },
+        changed_by: Option<String> { nullable: true, example: "\"ops\"" },
+        changed_at: Option<OffsetDateTime> { nullable: true, example: INSTANT_EXAMPLE },
+    }
+}
+
+answer! {
+    /// A version that answers some users.
+    pub(crate) struct CanaryJson as "Canary" {
+        version: Option<String> { nullable: true, example: VERSION_EXAMPLE },
+        /// Of a hundred users.
+        percent: u8 { at_least: 1.0, at_most: 100.0, example: "10" },
+        /// Share of answers of another class than the champion's, in percent, above which it is withdrawn.
+        max_flip_percent: u8 { at_least: 1.0, at_most: 100.0, example: "10" },
+    }
+}
+
+answer! {
+    /// Changes of a kind, newest first.
+    pub(crate) struct HistoryJson as "History" {
+        history: Vec<DeploymentJson>,
+    }
+}
+
+/// A `model_version` in examples.
+pub(crate) const VERSION_EXAMPLE: &str = "\"risk-2.0.0+8efe6cf7\"";
+
+fn shown(deployment: &Deployment, registered: &[Component]) -> DeploymentJson {
+    let name = |digest: Digest| name_of(digest, registered).map(str::to_owned);
+    DeploymentJson {
+        kind: deployment.kind,
+        epoch: deployment.epoch,
+        champion: name(deployment.champion),
+        previous: name(deployment.previous),
+        canary: deployment.canary.map(|canary| CanaryJson {
+            version: name(canary.digest),
+            percent: canary.percent,
+            max_flip_percent: canary.max_flip_percent,
+        }),
+        shadows: deployment.shadows.iter().map(|digest| name(*digest)).collect(),
+        reason: Some(deployment.reason.clone()),
+        changed_by: Some(deployment.changed_by.clone()),
+        changed_at: Some(deployment.changed_at),
+    }
 }
 
 /// The changes of a deployment, newest first.
@@ -92,13 +130,12 @@ pub(crate) async fn get_history(
     State(app): State<App>,
     _: Operator,
     Path(kind): Path<String>,
-) -> Result<Json<Value>, Error> {
+) -> Result<Json<HistoryJson>, Error> {
     let kind = kind_of(&kind)?;
     let mut db = app.db.acquire().await?;
     let registered = components::list(&mut db).await?;
     let history = deployments::history_of(&mut db, kind, HISTORY_MAX).await?;
-    let changes: Vec<_> = history.iter().map(|it| shown(it, &registered)).collect();
-    Ok(Json(json!({ "history": changes })))
+    Ok(Json(HistoryJson { history: history.iter().map(|it| shown(it, &registered)).collect() }))
 }
 
 /// Compares the challengers of deployment `epoch`, by default of the latest one that had some.
@@ -109,7 +146,7 @@ pub(crate) async fn get_report(
     Parameters(mut fields): Parameters,
 ) -> Result<Json<Report>, Error> {
     let kind = kind_of(&kind)?;
-    let epoch = fields.optional_integer("epoch", 1, u32::MAX);
+    let ReportQuery { epoch } = fields.read();
     fields.finish()?;
     let mut db = app.db.acquire().await?;
     let report = Report::read(&mut db, kind, epoch.map(i64::from)).await?;
@@ -127,10 +164,7 @@ pub(crate) async fn put_deployment(
     let kind = kind_of(&kind)?;
     operator.may_change(kind)?;
     let seen = seen_epoch(&headers)?;
-    let champion = fields.text("champion", VERSION_CHARS_MAX);
-    let canary = fields.optional_object("canary", read_canary);
-    let shadows = fields.texts("shadows", SHADOWS_MAX, VERSION_CHARS_MAX);
-    let reason = fields.text("reason", REASON_CHARS_MAX);
+    let DeploymentRequest { champion, canary, shadows, reason } = fields.read();
     fields.finish()?;
 
     let mut db = app.db.acquire().await?;
@@ -142,34 +176,62 @@ pub(crate) async fn put_deployment(
     };
     let canary = canary.map(|canary| {
         let digest = find("canary.version", &canary.version)?;
-        Ok::<_, Error>(Canary { digest, percent: canary.percent, max_flip_percent: canary.max_flip_percent })
+        // A canary of nobody is refused below.
+        let (percent, max_flip_percent) = (canary.percent.unwrap_or(0), canary.max_flip_percent);
+        let max_flip_percent = max_flip_percent.unwrap_or(MAX_FLIP_PERCENT);
+        Ok::<_, Error>(Canary { digest, percent, max_flip_percent })
     });
     let plan = Plan {
         kind,
         champion: find("champion", &champion)?,
         canary: canary.transpose()?,
-        shadows: shadows.iter().map(|version| find("shadows", version)).collect::<Result<_, _>>()?,
+        shadows: shadows.iter().flatten().map(|version| find("shadows", version)).collect::<Result<_, _>>()?,
         has_fallback: true,
     };
     plan.check().map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
     change(&app, &mut db, &plan, seen, (&reason, &operator.name)).await
 }
 
-struct CanaryBody {
-    version: String,
-    percent: u8,
-    max_flip_percent: u8,
+request! {
+    /// A version that answers some users.
+    pub(crate) struct CanaryRequest {
+        /// Share of answers of another class than the champion's, in percent, above which the canary is withdrawn; 10
+        /// when it is left out.
+        max_flip_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "10" },
+        /// Of a hundred users.
+        percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "10" },
+        /// Its `model_version`.
+        version: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
+    }
 }
 
-fn read_canary(fields: &mut Fields) -> CanaryBody {
-    let mut percent = |name, default| {
-        let read = fields.optional_integer(name, 1, 100);
-        read.map_or(default, |it| u8::try_from(it).unwrap_or(default))
-    };
-    let max_flip_percent = percent("max_flip_percent", MAX_FLIP_PERCENT);
-    // 0 if it is missing, which the plan's check refuses.
-    let percent = percent("percent", 0);
-    CanaryBody { version: fields.text("version", VERSION_CHARS_MAX), percent, max_flip_percent }
+request! {
+    /// What is to serve.
+    pub(crate) struct DeploymentRequest {
+        /// The `model_version` that is to answer.
+        champion: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
+        canary: Option<CanaryRequest>,
+        /// Versions to compare with the champion.
+        shadows: Option<Vec<String>> {
+            length_max: SHADOWS_MAX, items: &Shape::text(VERSION_CHARS_MAX), example: "[]"
+        },
+        reason: String { chars_max: REASON_CHARS_MAX, example: "\"better recall\"" },
+    }
+}
+
+request! {
+    /// Why to go back.
+    pub(crate) struct RollbackRequest {
+        reason: String { chars_max: REASON_CHARS_MAX, example: "\"too many false alarms\"" },
+    }
+}
+
+request! {
+    /// Which deployment.
+    pub(crate) struct ReportQuery {
+        /// The latest with challengers when it is left out.
+        epoch: Option<u32> { at_least: 1.0, at_most: u32::MAX as f64, example: "3" },
+    }
 }
 
 fn unprocessable(field: &str, code: &'static str, detail: &str) -> Error {
@@ -188,7 +250,7 @@ pub(crate) async fn roll_back(
     let kind = kind_of(&kind)?;
     operator.may_change(kind)?;
     let seen = headers.contains_key(header::IF_MATCH).then(|| seen_epoch(&headers)).transpose()?;
-    let reason = fields.text("reason", REASON_CHARS_MAX);
+    let RollbackRequest { reason } = fields.read();
     fields.finish()?;
     let mut db = app.db.acquire().await?;
     let deployed = deployments::deployment_of(&mut db, kind).await?.ok_or(Error::NothingDeployed)?;

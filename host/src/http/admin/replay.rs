@@ -8,9 +8,9 @@ use serde::Deserialize;
 use time::OffsetDateTime;
 
 use crate::app::App;
+use crate::auth::Operator;
 use crate::db::decisions;
 use crate::domain::model::ModelKind;
-use crate::http::auth::Operator;
 use crate::http::error::Error;
 use crate::replay::{Outcome, Recording, Replayer};
 

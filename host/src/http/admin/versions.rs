@@ -8,43 +8,108 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json};
+use serde_json::Value;
 use sqlx::PgConnection;
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::clock::timestamp;
+use crate::auth::Operator;
 use crate::db::components::{self, Component, Registered};
 use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, HostStatus};
-use crate::domain::model::{Digest, ModelKind};
+use crate::domain::model::{Digest, ModelKind, PolicyClass};
 use crate::gate::limits::COMPONENT_BYTES_MAX;
 use crate::gate::pushes::PushOutcome;
 use crate::gate::report::{Check, Outcome};
-use crate::http::auth::Operator;
+use crate::http::admin::deployment::VERSION_EXAMPLE;
 use crate::http::error::Error;
-use crate::http::problem::FieldError;
+use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::Embedded;
 use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::progress::short;
+use crate::schema::{FieldError, Flat, answer};
 use crate::wasm::digest_of;
 
 pub(crate) fn kind_of(text: &str) -> Result<ModelKind, Error> {
     ModelKind::parse(text).ok_or(Error::NotFound)
 }
 
-fn shown(component: &Component, role: &str) -> Value {
-    json!({
-        "model_version": component.model_version,
-        "kind": component.kind.as_str(),
-        "sha256": component.digest.to_string(),
-        "class": component.class.as_str(),
-        "bytes": component.size,
-        "built_in": component.is_embedded,
-        "registered_by": component.registered_by,
-        "registered_at": timestamp(component.registered_at),
-        "role": role,
-    })
+answer! {
+    /// A registered version.
+    pub(crate) struct VersionJson as "Version" {
+        model_version: String { example: VERSION_EXAMPLE },
+        kind: ModelKind { example: "\"risk\"" },
+        sha256: String { example: "\"8efe6cf7...\"" },
+        class: PolicyClass { example: "\"pure\"" },
+        bytes: i64 { example: "10240" },
+        /// It came with the program.
+        built_in: bool { example: "true" },
+        registered_by: String { example: "\"ops\"" },
+        registered_at: OffsetDateTime { example: INSTANT_EXAMPLE },
+        role: &'static str { one_of: &ROLES, example: "\"champion\"" },
+    }
+}
+
+/// What a version can be to what serves.
+const ROLES: [&str; 5] = ["champion", "canary", "shadow", "previous", "registered"];
+
+answer! {
+    /// A version with what the gate found.
+    pub(crate) struct ExaminedJson as "ExaminedVersion" {
+        version: Flat<VersionJson>,
+        /// What the gate found; null for what came with the program.
+        report: Option<Value> { nullable: true },
+        /// The model's card, as Markdown.
+        card: Option<&'static str> { nullable: true, example: "\"# risk-2\"" },
+    }
+}
+
+answer! {
+    /// A kind and its versions.
+    pub(crate) struct KindJson as "ModelKind" {
+        kind: &'static str { one_of: ModelKind::TEXTS, example: "\"risk\"" },
+        epoch: i64 { example: "3" },
+        versions: Vec<VersionJson>,
+        hosts: Vec<HostJson>,
+    }
+}
+
+answer! {
+    /// Every kind.
+    pub(crate) struct ModelsJson as "Models" {
+        models: Vec<KindJson>,
+    }
+}
+
+answer! {
+    /// A version that passed the gate.
+    pub(crate) struct PushedJson as "PushedVersion" {
+        model_version: String { example: VERSION_EXAMPLE },
+        /// What the gate found.
+        report: Value,
+    }
+}
+
+answer! {
+    /// An examination that goes on.
+    pub(crate) struct UnderWayJson as "Examination" {
+        state: &'static str { one_of: &["under way"], example: "\"under way\"" },
+    }
+}
+
+fn shown(component: &Component, role: &'static str) -> VersionJson {
+    VersionJson {
+        model_version: component.model_version.clone(),
+        kind: component.kind,
+        sha256: component.digest.to_string(),
+        class: component.class,
+        bytes: component.size.into(),
+        built_in: component.is_embedded,
+        registered_by: component.registered_by.clone(),
+        registered_at: component.registered_at,
+        role,
+    }
 }
 
 /// The role of a component in the deployment of its kind.
@@ -59,21 +124,34 @@ fn role_of(digest: Digest, kind: ModelKind, deployed: Option<&Deployment>) -> &'
     }
 }
 
-/// What a live host serves of a kind.
-fn shown_host(host: Uuid, status: &HostStatus, registered: &[Component]) -> Value {
+answer! {
+    /// What a live host serves of a kind.
+    pub(crate) struct HostJson as "Host" {
+        /// The first digits of its id.
+        host: String { example: "\"0198f1c2\"" },
+        epoch: i64 { example: "3" },
+        state: &'static str { example: "\"serving\"" },
+        champion: Option<String> { nullable: true, example: VERSION_EXAMPLE },
+        /// Why it does not serve what is deployed.
+        detail: Option<String> { nullable: true },
+        since: OffsetDateTime { example: INSTANT_EXAMPLE },
+    }
+}
+
+fn shown_host(host: Uuid, status: &HostStatus, registered: &[Component]) -> HostJson {
     let champion = registered.iter().find(|it| Some(it.digest) == status.champion);
-    json!({
-        "host": short(host),
-        "epoch": status.epoch,
-        "state": status.state.as_str(),
-        "champion": champion.map(|it| &it.model_version),
-        "detail": status.state.detail(),
-        "since": timestamp(status.since),
-    })
+    HostJson {
+        host: short(host),
+        epoch: status.epoch,
+        state: status.state.as_str(),
+        champion: champion.map(|it| it.model_version.clone()),
+        detail: status.state.detail().map(Into::into),
+        since: status.since,
+    }
 }
 
 /// Every kind with its versions, their roles and the hosts that serve them.
-pub(crate) async fn list_models(State(app): State<App>, _: Operator) -> Result<Json<Value>, Error> {
+pub(crate) async fn list_models(State(app): State<App>, _: Operator) -> Result<Json<ModelsJson>, Error> {
     let mut db = app.db.acquire().await?;
     let deployed = deployments::deployments(&mut db).await?;
     let registered = components::list(&mut db).await?;
@@ -83,12 +161,12 @@ pub(crate) async fn list_models(State(app): State<App>, _: Operator) -> Result<J
     let models = kinds.into_iter().map(|(name, kind)| {
         let deployment = deployed.iter().find(|it| it.kind == kind);
         let of_kind = registered.iter().filter(|it| it.kind == kind);
-        let versions = of_kind.map(|it| shown(it, role_of(it.digest, kind, deployment))).collect::<Vec<_>>();
+        let versions = of_kind.map(|it| shown(it, role_of(it.digest, kind, deployment))).collect();
         let hosts = live.iter().filter(|(_, status)| status.kind == kind);
-        let hosts = hosts.map(|(host, status)| shown_host(*host, status, &registered)).collect::<Vec<_>>();
-        json!({"kind": name, "epoch": deployment.map_or(0, |it| it.epoch), "versions": versions, "hosts": hosts})
+        let hosts = hosts.map(|(host, status)| shown_host(*host, status, &registered)).collect();
+        KindJson { kind: name, epoch: deployment.map_or(0, |it| it.epoch), versions, hosts }
     });
-    Ok(Json(json!({ "models": models.collect::<Vec<_>>() })))
+    Ok(Json(ModelsJson { models: models.collect() }))
 }
 
 /// Examines and registers a component. Answers 202 with a location if that takes long.
@@ -132,7 +210,7 @@ pub(crate) async fn get_push(
 
 fn in_progress(kind: ModelKind, sha256: &str) -> Result<Response, Error> {
     let location = location(format!("/admin/models/{kind}/pushes/{sha256}"))?;
-    Ok((StatusCode::ACCEPTED, [location], Json(json!({"state": "under way"}))).into_response())
+    Ok((StatusCode::ACCEPTED, [location], Json(UnderWayJson { state: "under way" })).into_response())
 }
 
 fn finished(kind: ModelKind, outcome: &PushOutcome) -> Result<Response, Error> {
@@ -146,7 +224,9 @@ fn finished(kind: ModelKind, outcome: &PushOutcome) -> Result<Response, Error> {
             let status = if *registered == Registered::New { StatusCode::CREATED } else { StatusCode::OK };
             let version = version.as_str();
             let location = location(format!("/admin/models/{kind}/versions/{}", version.replace('+', "%2B")))?;
-            Ok((status, [location], Json(json!({"model_version": version, "report": report}))).into_response())
+            let report = serde_json::to_value(report).map_err(|error| Error::Internal(error.into()))?;
+            let body = PushedJson { model_version: version.to_owned(), report };
+            Ok((status, [location], Json(body)).into_response())
         }
         PushOutcome::Failed(why) => Err(Error::Internal(anyhow::anyhow!("{why}"))),
     }
@@ -166,16 +246,15 @@ pub(crate) async fn get_version(
     State(app): State<App>,
     _: Operator,
     Path((kind, version)): Path<(String, String)>,
-) -> Result<Json<Value>, Error> {
+) -> Result<Json<ExaminedJson>, Error> {
     let kind = kind_of(&kind)?;
     let mut db = app.db.acquire().await?;
     let (component, report) = find(&mut db, kind, &version).await?.ok_or(Error::NotFound)?;
     let deployed = deployments::deployment_of(&mut db, kind).await?;
-    let mut body = shown(&component, role_of(component.digest, kind, deployed.as_ref()));
-    body["report"] = report.unwrap_or_default();
+    let version = shown(&component, role_of(component.digest, kind, deployed.as_ref()));
     let embedded = Embedded::ALL.into_iter().find(|it| digest_of(it.bytes) == component.digest);
-    body["card"] = embedded.and_then(|it| it.card).map(|card| card.markdown).into();
-    Ok(Json(body))
+    let card = embedded.and_then(|it| it.card).map(|card| card.markdown);
+    Ok(Json(ExaminedJson { version: Flat(version), report, card }))
 }
 
 async fn find(

@@ -4,17 +4,17 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
 use crate::db::{self, Position};
+use crate::domain::money::Money;
 use crate::http::error::Error;
 use crate::http::extract::{LedgerBody, Page, PathId};
 use crate::http::ledger::list::{self, Item};
-use crate::http::ledger::number::MoneyNumber;
 use crate::ledger::{Command, OpenAccount, Outcome};
+use crate::schema::{TextForm, answer, request};
 
 /// Longest account number: 18 characters of a CLABE or 34 of an IBAN, plus spaces and hyphens.
 pub(crate) const ACCOUNT_NUMBER_CHARS_MAX: usize = 50;
@@ -24,18 +24,38 @@ const ACCOUNT_TYPE_CHARS_MAX: usize = 40;
 /// The only currency of SPEI.
 pub(crate) const CURRENCY: &str = "MXN";
 
+/// An id in examples.
+pub(crate) const ID_EXAMPLE: &str = "\"0198f1c2-5a2b-7c3d-8e4f-5a6b7c8d9e0f\"";
+
+/// An instant in examples.
+pub(crate) const INSTANT_EXAMPLE: &str = "\"2026-11-21T18:00:00.000Z\"";
+
 const PATH: &str = "/api/ledger/accounts";
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct AccountJson {
-    id: Uuid,
-    account_number: String,
-    account_type: String,
-    balance: MoneyNumber,
-    currency: String,
-    #[serde(skip)]
-    position: Option<Position>,
+request! {
+    /// An account to open.
+    pub(crate) struct AccountRequest in camelCase {
+        /// CLABE, card or any other number, unique among the user's accounts.
+        account_number: String {
+            chars_max: ACCOUNT_NUMBER_CHARS_MAX,
+            form: TextForm::AccountNumber,
+            example: "\"012180001234567897\""
+        },
+        account_type: String { chars_max: ACCOUNT_TYPE_CHARS_MAX, example: "\"checking\"" },
+        currency: Option<String> { chars_max: CURRENCY.len(), form: TextForm::Constant(CURRENCY), example: "\"MXN\"" },
+    }
+}
+
+answer! {
+    /// An account of the user's.
+    pub(crate) struct AccountJson as "Account" in camelCase {
+        id: Uuid { example: ID_EXAMPLE },
+        account_number: String { example: "\"012180001234567897\"" },
+        account_type: String { example: "\"checking\"" },
+        balance: Money { unit: CURRENCY, example: "10000.00" },
+        currency: String { one_of: &[CURRENCY], example: "\"MXN\"" },
+        position: Option<Position> = _,
+    }
 }
 
 impl Item for AccountJson {
@@ -52,7 +72,7 @@ impl From<db::accounts::Account> for AccountJson {
             id: account.account_id,
             account_number: account.account_number,
             account_type: account.account_type,
-            balance: MoneyNumber(account.balance),
+            balance: account.balance,
             currency: account.currency,
             position: Some(Position { created_at: account.created_at, id: account.account_id }),
         }
@@ -88,11 +108,7 @@ pub(crate) async fn create_account(
     User(owner): User,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
-    let account_number = fields.account_number("accountNumber", ACCOUNT_NUMBER_CHARS_MAX);
-    let account_type = fields.text("accountType", ACCOUNT_TYPE_CHARS_MAX);
-    if fields.optional_text("currency", CURRENCY.len()).is_some_and(|currency| currency != CURRENCY) {
-        fields.refuse("currency", "unknown-value", "must be MXN");
-    }
+    let AccountRequest { account_number, account_type, .. } = fields.read();
     fields.finish()?;
 
     let open = OpenAccount {
@@ -110,7 +126,7 @@ pub(crate) async fn create_account(
                 id: opened.account_id,
                 account_number: opened.account_number,
                 account_type: opened.account_type,
-                balance: MoneyNumber(opened.balance),
+                balance: opened.balance,
                 currency: CURRENCY.to_owned(),
                 position: None,
             };

@@ -3,24 +3,33 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde::Serialize;
+use time::OffsetDateTime;
 
 use crate::analytics::redact;
 use crate::app::App;
 use crate::auth::User;
-use crate::clock::timestamp;
 use crate::db::consents::{self, Consent};
 use crate::db::events::{self, Event};
+use crate::domain::nudge::SCREEN_CHARS_MAX;
 use crate::http::error::Error;
 use crate::http::extract::LedgerBody;
-
-/// Longest screen name or event type.
-pub(crate) const LABEL_CHARS_MAX: usize = 64;
+use crate::http::ledger::accounts::INSTANT_EXAMPLE;
+use crate::schema::{answer, request};
 
 /// Longest details, in bytes: enough for an interaction's context, too little for a dossier.
 const DETAILS_BYTES_MAX: usize = 1 << 10;
 
 const NOTICE_CHARS_MAX: usize = 64;
+
+request! {
+    /// Something that happened on a screen.
+    pub(crate) struct EventRequest as "AnalyticsEvent" in camelCase {
+        screen: String { chars_max: SCREEN_CHARS_MAX, example: "\"transfer_form\"" },
+        event_type: String { chars_max: SCREEN_CHARS_MAX, example: "\"validation_error\"" },
+        /// At most 1,024 bytes. Numbers that could identify a person or an account are masked before it is stored.
+        details: Option<String> { chars_max: DETAILS_BYTES_MAX, example: "\"amount\"" },
+    }
+}
 
 /// Accepts an event. The response does not reveal whether the user consented.
 pub(crate) async fn create_event(
@@ -28,9 +37,7 @@ pub(crate) async fn create_event(
     User(owner): User,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<StatusCode, Error> {
-    let screen = fields.text("screen", LABEL_CHARS_MAX);
-    let event_type = fields.text("eventType", LABEL_CHARS_MAX);
-    let details = fields.optional_text("details", DETAILS_BYTES_MAX);
+    let EventRequest { screen, event_type, details } = fields.read();
     if details.as_ref().is_some_and(|details| details.len() > DETAILS_BYTES_MAX) {
         fields.refuse("details", "too-long", format!("must have at most {DETAILS_BYTES_MAX} bytes"));
     }
@@ -50,19 +57,30 @@ pub(crate) async fn create_event(
     Ok(StatusCode::ACCEPTED)
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ConsentJson {
-    granted: bool,
-    updated_at: Option<String>,
-    notice_version: Option<String>,
+request! {
+    /// An answer to the privacy notice.
+    pub(crate) struct ConsentRequest in camelCase {
+        granted: bool { example: "true" },
+        /// Version of the privacy notice that was shown.
+        notice_version: Option<String> { chars_max: NOTICE_CHARS_MAX, example: "\"2026-01\"" },
+    }
+}
+
+answer! {
+    /// Whether events may be stored.
+    pub(crate) struct ConsentJson as "Consent" in camelCase {
+        granted: bool { example: "true" },
+        /// Null before the first answer.
+        updated_at: Option<OffsetDateTime> { nullable: true, example: INSTANT_EXAMPLE },
+        notice_version: Option<String> { nullable: true, example: "\"2026-01\"" },
+    }
 }
 
 impl From<Option<Consent>> for ConsentJson {
     fn from(consent: Option<Consent>) -> Self {
         Self {
             granted: consent.as_ref().is_some_and(|consent| consent.granted),
-            updated_at: consent.as_ref().map(|consent| timestamp(consent.updated_at)),
+            updated_at: consent.as_ref().map(|consent| consent.updated_at),
             notice_version: consent.and_then(|consent| consent.notice_version),
         }
     }
@@ -80,8 +98,7 @@ pub(crate) async fn put_consent(
     User(owner): User,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Json<ConsentJson>, Error> {
-    let granted = fields.boolean("granted");
-    let notice_version = fields.optional_text("noticeVersion", NOTICE_CHARS_MAX);
+    let ConsentRequest { granted, notice_version } = fields.read();
     fields.finish()?;
 
     let consent = Consent { granted, notice_version, updated_at: app.clock.now() };

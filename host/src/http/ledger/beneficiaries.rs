@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 use uuid::Uuid;
 
 use crate::app::App;
@@ -14,8 +13,9 @@ use crate::db::beneficiaries::{self as table, Beneficiary};
 use crate::domain::account_number::{self, Kind};
 use crate::http::error::Error;
 use crate::http::extract::{LedgerBody, Page, PathId};
-use crate::http::ledger::accounts::ACCOUNT_NUMBER_CHARS_MAX;
+use crate::http::ledger::accounts::{ACCOUNT_NUMBER_CHARS_MAX, ID_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
+use crate::schema::{Shape, TextForm, answer, request};
 
 const NAME_CHARS_MAX: usize = 200;
 
@@ -24,25 +24,41 @@ const LABEL_CHARS_MAX: usize = 100;
 
 const PATH: &str = "/api/ledger/beneficiaries";
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct BeneficiaryJson {
-    id: Uuid,
-    name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    alias: Option<String>,
-    account_number: String,
-    bank_name: String,
-    is_favorite: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    account_number_type: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    derived_bank: Option<&'static str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<&'static str>,
-    #[serde(skip)]
-    position: Position,
+request! {
+    /// A payee to save.
+    pub(crate) struct BeneficiaryRequest in camelCase {
+        /// Name of the person or company.
+        name: String { chars_max: NAME_CHARS_MAX, example: "\"Luisa Gómez\"" },
+        alias: Option<String> { chars_max: LABEL_CHARS_MAX, example: "\"Lu\"" },
+        account_number: String {
+            chars_max: ACCOUNT_NUMBER_CHARS_MAX,
+            form: TextForm::AccountNumber,
+            example: "\"032180000118359719\""
+        },
+        bank_name: String { chars_max: LABEL_CHARS_MAX, example: "\"IXE\"" },
+    }
 }
+
+answer! {
+    /// A payee. What is derived from its number is left out when nothing is known.
+    pub(crate) struct BeneficiaryJson as "Beneficiary" in camelCase {
+        id: Uuid { example: ID_EXAMPLE },
+        name: String { example: "\"Luisa Gómez\"" },
+        alias: Option<String> { example: "\"Lu\"" },
+        account_number: String { example: "\"032180000118359719\"" },
+        bank_name: String { example: "\"IXE\"" },
+        is_favorite: bool { example: "false" },
+        account_number_type: Option<&'static str> { example: "\"clabe\"" },
+        /// The bank that the number belongs to.
+        derived_bank: Option<&'static str> { example: "\"IXE\"" },
+        /// What looks wrong.
+        warnings: Option<Vec<&'static str>> { items: &WARNINGS, example: "[\"bank-name-differs\"]" },
+        position: Position = _,
+    }
+}
+
+/// What may look wrong with a payee.
+const WARNINGS: Shape = Shape::texts(&["clabe-check-digit", "bank-name-differs"]);
 
 impl Item for BeneficiaryJson {
     type Cursor = Position;
@@ -71,7 +87,7 @@ impl From<Beneficiary> for BeneficiaryJson {
             is_favorite: beneficiary.is_favorite,
             account_number_type: (reading.kind != Kind::Other).then_some(reading.kind.as_str()),
             derived_bank: reading.bank,
-            warnings,
+            warnings: (!warnings.is_empty()).then_some(warnings),
             position: Position { created_at: beneficiary.created_at, id: beneficiary.beneficiary_id },
         }
     }
@@ -110,12 +126,13 @@ pub(crate) async fn create_beneficiary(
     User(owner): User,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
+    let BeneficiaryRequest { name, alias, account_number, bank_name } = fields.read();
     let beneficiary = Beneficiary {
         beneficiary_id: app.clock.new_id(),
-        name: fields.text("name", NAME_CHARS_MAX),
-        alias: fields.optional_text("alias", LABEL_CHARS_MAX),
-        account_number: fields.account_number("accountNumber", ACCOUNT_NUMBER_CHARS_MAX),
-        bank_name: fields.text("bankName", LABEL_CHARS_MAX),
+        name,
+        alias,
+        account_number,
+        bank_name,
         is_favorite: false,
         created_at: app.clock.now(),
     };

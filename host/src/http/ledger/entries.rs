@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
-use serde::Serialize;
 use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -13,11 +12,12 @@ use crate::auth::User;
 use crate::clock::timestamp;
 use crate::db::accounts::find_account;
 use crate::db::entries::{self as table, Entry, Span};
+use crate::domain::money::Money;
 use crate::http::error::Error;
 use crate::http::extract::{Cursor, Page, Parameters, PathId};
-use crate::http::ledger::accounts::CURRENCY;
+use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
-use crate::http::ledger::number::MoneyNumber;
+use crate::schema::{answer, request};
 
 /// The number of a page's last entry.
 #[derive(Debug, Clone, Copy)]
@@ -34,21 +34,35 @@ impl Cursor for Number {
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct EntryJson {
-    number: i64,
-    created_at: String,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    amount: MoneyNumber,
-    balance: MoneyNumber,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    transaction_id: Option<Uuid>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    beneficiary_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    spei_reference: Option<String>,
+request! {
+    /// Which entries.
+    pub(crate) struct EntriesQuery {
+        /// Booked at this instant or later.
+        from: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
+        /// Booked before this instant.
+        to: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
+    }
+}
+
+answer! {
+    /// An entry of an account's statement.
+    pub(crate) struct EntryJson as "Entry" in camelCase {
+        /// Counts the account's entries from 1.
+        number: i64 { example: "2" },
+        created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
+        kind: &'static str {
+            named: "type",
+            one_of: &["opening", "funding", "return", "transfer", "refund"],
+            example: "\"transfer\""
+        },
+        /// Negative where money left the account.
+        amount: Money { unit: CURRENCY, example: "-1500.50" },
+        /// Balance after the entry.
+        balance: Money { unit: CURRENCY, example: "8499.50" },
+        transaction_id: Option<Uuid> { example: ID_EXAMPLE },
+        beneficiary_name: Option<String> { example: "\"Luisa Gómez\"" },
+        spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+    }
 }
 
 impl Item for EntryJson {
@@ -71,10 +85,10 @@ impl From<Entry> for EntryJson {
         };
         Self {
             number: entry.number,
-            created_at: timestamp(entry.created_at),
+            created_at: entry.created_at,
             kind,
-            amount: MoneyNumber(entry.delta),
-            balance: MoneyNumber(entry.balance_after),
+            amount: entry.delta,
+            balance: entry.balance_after,
             transaction_id: entry.transfer_id,
             beneficiary_name: entry.beneficiary_name,
             spei_reference: entry.spei_reference,
@@ -89,7 +103,7 @@ pub(crate) async fn list_entries(
     id: Result<PathId, Error>,
     Parameters(mut fields): Parameters,
 ) -> Result<Response, Error> {
-    let (from, to) = (fields.optional_instant("from"), fields.optional_instant("to"));
+    let EntriesQuery { from, to } = fields.read();
     let page = Page::<Number>::read(&mut fields);
     fields.finish()?;
     let account_id = own_account(&app.db, &owner, id?).await?;
@@ -118,13 +132,22 @@ pub(crate) async fn list_entries(
     .await
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct BalanceJson {
-    account_id: Uuid,
-    at: String,
-    balance: MoneyNumber,
-    currency: &'static str,
+request! {
+    /// At which instant.
+    pub(crate) struct BalanceQuery {
+        /// Now when it is left out.
+        at: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
+    }
+}
+
+answer! {
+    /// What was in an account.
+    pub(crate) struct BalanceJson as "Balance" in camelCase {
+        account_id: Uuid { example: ID_EXAMPLE },
+        at: OffsetDateTime { example: INSTANT_EXAMPLE },
+        balance: Money { unit: CURRENCY, example: "8499.50" },
+        currency: &'static str { one_of: &[CURRENCY], example: "\"MXN\"" },
+    }
 }
 
 /// The account's balance at a time, by default now.
@@ -134,13 +157,13 @@ pub(crate) async fn get_balance(
     id: Result<PathId, Error>,
     Parameters(mut fields): Parameters,
 ) -> Result<Json<BalanceJson>, Error> {
-    let at: Option<OffsetDateTime> = fields.optional_instant("at");
+    let BalanceQuery { at } = fields.read();
     fields.finish()?;
     let account_id = own_account(&app.db, &owner, id?).await?;
     let at = at.unwrap_or_else(|| app.clock.now());
     let mut db = app.db.acquire().await?;
     let balance = table::balance_at(&mut db, account_id, at).await?;
-    Ok(Json(BalanceJson { account_id, at: timestamp(at), balance: MoneyNumber(balance), currency: CURRENCY }))
+    Ok(Json(BalanceJson { account_id, at, balance, currency: CURRENCY }))
 }
 
 async fn own_account(db: &PgPool, owner: &str, PathId(id): PathId) -> Result<Uuid, Error> {

@@ -8,17 +8,18 @@ use axum::http::HeaderMap;
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use serde::Serialize;
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
-use crate::clock::timestamp;
 use crate::db::outbox::Event;
+use crate::domain::money::Money;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
-use crate::http::ledger::number::MoneyNumber;
+use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::outbox::{CURSOR_CHARS_MAX, Cursor, ListenError, Listener};
+use crate::schema::{answer, request};
 
 /// Longest stream. The client then reconnects, and its token is checked again.
 const STREAM_TIME_MAX: Duration = Duration::from_secs(15 * 60);
@@ -26,28 +27,31 @@ const STREAM_TIME_MAX: Duration = Duration::from_secs(15 * 60);
 /// Interval of comment lines, which keep proxies from closing the connection as idle.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// A transfer reached a status.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct EventJson {
-    transaction_id: Uuid,
-    #[serde(rename = "type")]
-    kind: String,
-    /// Number of earlier statuses.
-    ordinal: i16,
-    status: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    account_id: Uuid,
-    amount: MoneyNumber,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    beneficiary_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    spei_reference: Option<String>,
-    /// The transaction whose money came back.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    returns: Option<Uuid>,
-    created_at: String,
+request! {
+    /// Where to begin.
+    pub(crate) struct EventsQuery {
+        /// The id of a message: go on after it. Empty: from the beginning. Left out: from now on.
+        from: Option<String> { chars_max: CURSOR_CHARS_MAX, example: "\"\"" },
+    }
+}
+
+answer! {
+    /// A transfer reached a status.
+    pub(crate) struct EventJson as "TransferEvent" in camelCase {
+        transaction_id: Uuid { example: ID_EXAMPLE },
+        kind: String { named: "type", example: "\"transfer\"" },
+        /// Number of earlier statuses.
+        ordinal: i16 { example: "0" },
+        status: String { example: "\"completed\"" },
+        reason: Option<String> { example: "\"account-closed\"" },
+        account_id: Uuid { example: ID_EXAMPLE },
+        amount: Money { unit: CURRENCY, example: "1500.50" },
+        beneficiary_name: Option<String> { example: "\"Luisa Gómez\"" },
+        spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+        /// The transaction whose money came back.
+        returns: Option<Uuid> { example: ID_EXAMPLE },
+        created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
+    }
 }
 
 impl From<Event> for EventJson {
@@ -59,11 +63,11 @@ impl From<Event> for EventJson {
             status: event.status,
             reason: event.reason,
             account_id: event.account_id,
-            amount: MoneyNumber(event.amount),
+            amount: event.amount,
             beneficiary_name: event.beneficiary_name,
             spei_reference: event.spei_reference,
             returns: event.returns,
-            created_at: timestamp(event.created_at),
+            created_at: event.created_at,
         }
     }
 }
@@ -78,7 +82,7 @@ pub(crate) async fn stream_events(
 ) -> Result<Response, Error> {
     // A browser's EventSource sends the id of the last message when it reconnects.
     let last = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("-").to_owned());
-    let from = last.or_else(|| fields.optional_text("from", CURSOR_CHARS_MAX));
+    let from = last.or_else(|| fields.read::<EventsQuery>().from);
     let cursor = from.as_deref().and_then(|text| text.parse::<Cursor>().ok());
     if from.is_some() && cursor.is_none() {
         fields.refuse("from", "unknown-value", "must be the id of a message, or empty to start at the beginning");

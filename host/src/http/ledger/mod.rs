@@ -6,7 +6,6 @@ pub mod beneficiaries;
 pub mod entries;
 pub(crate) mod events;
 mod list;
-mod number;
 pub mod profile;
 pub mod risk_context;
 pub mod transactions;

@@ -2,38 +2,57 @@
 
 use axum::Json;
 use axum::extract::State;
-use serde::Serialize;
 use time::OffsetDateTime;
 
 use crate::app::App;
 use crate::auth::User;
-use crate::clock::timestamp;
 use crate::db::profiles;
 use crate::domain::profile::{FONT_SCALE, NudgingLevel, Profile, Theme};
 use crate::http::error::Error;
 use crate::http::extract::LedgerBody;
-use crate::http::fields::Fields;
+use crate::http::ledger::accounts::INSTANT_EXAMPLE;
+use crate::schema::{answer, request};
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ProfileJson {
-    theme: &'static str,
-    screen_reader_mode: bool,
-    font_scale: f64,
-    nudging_level: &'static str,
-    voice_feedback: bool,
-    updated_at: Option<String>,
+request! {
+    /// A profile to store. It may be a recommendation as it came: other fields are ignored, and names may be in
+    /// snake_case.
+    pub(crate) struct ProfileRequest in camelCase {
+        theme: Theme { example: "\"large-text-high-contrast\"" },
+        screen_reader_mode: bool { spelling: "screen_reader_mode", example: "false" },
+        /// Text size relative to the default.
+        font_scale: f64 {
+            at_least: *FONT_SCALE.start(), at_most: *FONT_SCALE.end(), spelling: "font_scale", example: "1.6"
+        },
+        /// How much the client helps unasked.
+        nudging_level: NudgingLevel { spelling: "nudging_level", example: "\"high\"" },
+        voice_feedback: bool { spelling: "voice_feedback", example: "false" },
+    }
+}
+
+answer! {
+    /// The user's profile.
+    pub(crate) struct ProfileJson as "StoredProfile" in camelCase {
+        theme: Theme { example: "\"large-text-high-contrast\"" },
+        screen_reader_mode: bool { example: "false" },
+        /// Text size relative to the default.
+        font_scale: f64 { at_least: *FONT_SCALE.start(), at_most: *FONT_SCALE.end(), example: "1.6" },
+        /// How much the client helps unasked.
+        nudging_level: NudgingLevel { example: "\"high\"" },
+        voice_feedback: bool { example: "false" },
+        /// Null while it is the default one.
+        updated_at: Option<OffsetDateTime> { nullable: true, example: INSTANT_EXAMPLE },
+    }
 }
 
 impl ProfileJson {
     fn new(profile: Profile, updated_at: Option<OffsetDateTime>) -> Self {
         Self {
-            theme: profile.theme.as_str(),
+            theme: profile.theme,
             screen_reader_mode: profile.screen_reader_mode,
             font_scale: profile.font_scale,
-            nudging_level: profile.nudging_level.as_str(),
+            nudging_level: profile.nudging_level,
             voice_feedback: profile.voice_feedback,
-            updated_at: updated_at.map(timestamp),
+            updated_at,
         }
     }
 }
@@ -53,34 +72,12 @@ pub(crate) async fn put_profile(
     User(owner): User,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Json<ProfileJson>, Error> {
-    let screen_reader_mode = spelling(&mut fields, "screenReaderMode", "screen_reader_mode");
-    let font_scale = spelling(&mut fields, "fontScale", "font_scale");
-    let nudging_level = spelling(&mut fields, "nudgingLevel", "nudging_level");
-    let voice_feedback = spelling(&mut fields, "voiceFeedback", "voice_feedback");
-    let profile = Profile {
-        theme: fields.one_of("theme", Theme::ALL, Theme::parse),
-        screen_reader_mode: fields.boolean(screen_reader_mode),
-        font_scale: fields.number(font_scale, *FONT_SCALE.start(), *FONT_SCALE.end()),
-        nudging_level: fields.one_of(nudging_level, NudgingLevel::ALL, NudgingLevel::parse),
-        voice_feedback: fields.boolean(voice_feedback),
-    };
+    let ProfileRequest { theme, screen_reader_mode, font_scale, nudging_level, voice_feedback } = fields.read();
     fields.finish()?;
+    let profile = Profile { theme, screen_reader_mode, font_scale, nudging_level, voice_feedback };
 
     let now = app.clock.now();
     let mut db = app.db.acquire().await?;
     profiles::upsert_profile(&mut db, &owner, &profile, now).await?;
     Ok(Json(ProfileJson::new(profile, Some(now))))
-}
-
-/// The name under which the field was sent. Recommendations use snake_case and may be sent back unchanged; both
-/// spellings at once are refused, since they could differ.
-fn spelling(fields: &mut Fields, camel: &'static str, snake: &'static str) -> &'static str {
-    match (fields.has(camel), fields.has(snake)) {
-        (true, true) => {
-            fields.refuse(snake, "conflict", format!("is the same field as {camel}: send one of them"));
-            camel
-        }
-        (false, true) => snake,
-        (_, false) => camel,
-    }
 }

@@ -2,30 +2,45 @@
 
 use axum::Json;
 use axum::extract::State;
-use serde::Serialize;
+use time::OffsetDateTime;
+use uuid::Uuid;
 
 use crate::app::App;
-use crate::clock::timestamp;
-use crate::domain::risk::Enforcement;
+use crate::auth::User;
+use crate::domain::money::Money;
+use crate::domain::risk::{self, Enforcement};
 use crate::enforcement::acknowledgment::Subject;
 use crate::enforcement::assessment::{AssessmentError, Assessor, Circumstances};
 use crate::enforcement::{Outcome, enforce};
-use crate::http::auth::User;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
+use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::ledger::Risk;
-use crate::scoring::{RiskJson, RiskRequestJson};
+use crate::schema::{answer, request};
+use crate::scoring::{RiskAnswer, RiskRequest};
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RiskContextJson {
-    request: RiskRequestJson,
-    assessment: RiskJson,
-    /// Present unless risk enforcement is off.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    acknowledgment_token: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    acknowledgment_expires_at: Option<String>,
+request! {
+    /// A transfer that is about to be made.
+    pub(crate) struct RiskContextQuery in camelCase {
+        from_account_id: Uuid { example: ID_EXAMPLE },
+        to_beneficiary_id: Uuid { example: ID_EXAMPLE },
+        amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
+        /// The present hour in Mexico City when it is left out.
+        hour_of_day: Option<u8> { at_most: risk::HOUR_MAX, example: "14" },
+        is_new_device: Option<bool> { example: "false" },
+        geolocation_changed: Option<bool> { example: "false" },
+    }
+}
+
+answer! {
+    /// What the history says and how it scores.
+    pub(crate) struct RiskContextJson as "RiskContext" in camelCase {
+        request: RiskRequest,
+        assessment: RiskAnswer,
+        /// Sent with the transfer, it shows that the user saw this risk. Present unless risk enforcement is off.
+        acknowledgment_token: Option<String> { example: "\"1793000000.medium.Zm9v\"" },
+        acknowledgment_expires_at: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
+    }
 }
 
 /// Counts completed transfers by the payee's account number. Unless the client says otherwise, the hour is
@@ -35,23 +50,25 @@ pub(crate) async fn get_risk_context(
     User(owner): User,
     Parameters(mut fields): Parameters,
 ) -> Result<Json<RiskContextJson>, Error> {
-    let (from, to, amount) = (fields.uuid("fromAccountId"), fields.uuid("toBeneficiaryId"), fields.amount("amount"));
-    let hour = fields.optional_integer("hourOfDay", 0, 23).and_then(|hour| u8::try_from(hour).ok());
-    let is_new_device = fields.optional_boolean("isNewDevice").unwrap_or(false);
-    let geolocation_changed = fields.optional_boolean("geolocationChanged").unwrap_or(false);
+    let query: RiskContextQuery = fields.read();
     fields.finish()?;
 
-    let subject = Subject { owner: &owner, from, to, amount };
-    let circumstances = Circumstances { hour, is_new_device, geolocation_changed };
+    let subject =
+        Subject { owner: &owner, from: query.from_account_id, to: query.to_beneficiary_id, amount: query.amount };
+    let circumstances = Circumstances {
+        hour: query.hour_of_day,
+        is_new_device: query.is_new_device.unwrap_or(false),
+        geolocation_changed: query.geolocation_changed.unwrap_or(false),
+    };
     let (request, assessment) = assessor(&app).assess(&subject, circumstances).await?;
     let enforced = app.settings.risk_enforcement != Enforcement::Off;
     let token = enforced.then(|| app.acknowledgments.issue(&subject, assessment.level(), app.clock.now()));
-    let (acknowledgment_token, expiry) = token.unzip();
+    let (acknowledgment_token, acknowledgment_expires_at) = token.unzip();
     Ok(Json(RiskContextJson {
-        request: RiskRequestJson::new(&request, Some(owner)),
+        request: RiskRequest::new(&request, Some(owner)),
         assessment,
         acknowledgment_token,
-        acknowledgment_expires_at: expiry.map(timestamp),
+        acknowledgment_expires_at,
     }))
 }
 

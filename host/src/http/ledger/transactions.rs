@@ -4,23 +4,24 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
-use crate::clock::timestamp;
 use crate::db::Position;
 use crate::db::transfers as table;
-use crate::domain::transfer::Transfer;
+use crate::domain::money::Money;
+use crate::domain::transfer::{Status, Transfer};
 use crate::enforcement::acknowledgment::{Subject, TOKEN_CHARS_MAX};
 use crate::enforcement::assessment::Circumstances;
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page};
+use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
-use crate::http::ledger::number::MoneyNumber;
 use crate::http::ledger::risk_context::risk_of;
 use crate::ledger::{Command, Order, Outcome};
+use crate::schema::{answer, request};
 
 /// Marks the repeated answer to an idempotency key's first request.
 const REPLAYED: (HeaderName, HeaderValue) =
@@ -28,20 +29,36 @@ const REPLAYED: (HeaderName, HeaderValue) =
 
 const PATH: &str = "/api/ledger/transactions";
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct TransactionJson {
-    id: Uuid,
-    from_account_id: Uuid,
-    to_beneficiary_id: Option<Uuid>,
-    beneficiary_name: Option<String>,
-    amount: MoneyNumber,
-    status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    spei_reference: Option<String>,
-    created_at: String,
-    #[serde(skip)]
-    position: Position,
+request! {
+    /// A transfer to make.
+    pub(crate) struct TransferRequest in camelCase {
+        from_account_id: Uuid { example: ID_EXAMPLE },
+        to_beneficiary_id: Uuid { example: ID_EXAMPLE },
+        /// Exact: at most two decimals by value.
+        amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
+        /// True when it is left out.
+        is_new_device: Option<bool> { example: "false" },
+        /// True when it is left out.
+        geolocation_changed: Option<bool> { example: "false" },
+        /// From the risk context: the person saw the risk. Required for a high one where risk is enforced.
+        acknowledgment_token: Option<String> { chars_max: TOKEN_CHARS_MAX, example: "\"1793000000.medium.Zm9v\"" },
+    }
+}
+
+answer! {
+    /// A transfer.
+    pub(crate) struct TransactionJson as "Transaction" in camelCase {
+        id: Uuid { example: ID_EXAMPLE },
+        from_account_id: Uuid { example: ID_EXAMPLE },
+        /// Null once the beneficiary is deleted, and where money came in.
+        to_beneficiary_id: Option<Uuid> { nullable: true, example: ID_EXAMPLE },
+        beneficiary_name: Option<String> { nullable: true, example: "\"Luisa Gómez\"" },
+        amount: Money { unit: CURRENCY, example: "1500.50" },
+        status: Status { example: "\"completed\"" },
+        spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+        created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
+        position: Position = _,
+    }
 }
 
 impl Item for TransactionJson {
@@ -59,10 +76,10 @@ impl From<Transfer> for TransactionJson {
             from_account_id: transfer.from_account_id,
             to_beneficiary_id: transfer.to_beneficiary_id,
             beneficiary_name: transfer.beneficiary_name,
-            amount: MoneyNumber(transfer.amount),
-            status: transfer.status.as_str(),
+            amount: transfer.amount,
+            status: transfer.status,
             spei_reference: transfer.spei_reference,
-            created_at: timestamp(transfer.created_at),
+            created_at: transfer.created_at,
             position: Position { created_at: transfer.created_at, id: transfer.transfer_id },
         }
     }
@@ -93,16 +110,15 @@ pub(crate) async fn create_transaction(
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
-    let from_account_id = fields.uuid("fromAccountId");
-    let to_beneficiary_id = fields.uuid("toBeneficiaryId");
-    let amount = fields.amount("amount");
+    let request: TransferRequest = fields.read();
+    let TransferRequest { from_account_id, to_beneficiary_id, amount, .. } = request;
     let circumstances = Circumstances {
         hour: None,
         // Unusual unless the client says otherwise.
-        is_new_device: fields.optional_boolean("isNewDevice").unwrap_or(true),
-        geolocation_changed: fields.optional_boolean("geolocationChanged").unwrap_or(true),
+        is_new_device: request.is_new_device.unwrap_or(true),
+        geolocation_changed: request.geolocation_changed.unwrap_or(true),
     };
-    let token = fields.optional_text("acknowledgmentToken", TOKEN_CHARS_MAX);
+    let token = request.acknowledgment_token;
     fields.finish()?;
     let IdempotencyKey(key) = key?;
 

@@ -4,4 +4,5 @@ pub(crate) mod bank;
 pub(crate) mod console;
 mod files;
 pub(crate) mod published;
+pub(crate) mod reference;
 pub(crate) mod sandbox;

@@ -5,13 +5,13 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 
 use crate::app::App;
 use crate::domain::model::ModelKind;
 use crate::http::error::Error;
 use crate::http::pages::files::{BY_DIGEST, NAMED, answer, etag, is_known};
 use crate::models::publishing::published::File;
+use crate::schema::answer;
 use crate::wasm::WIT;
 
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
@@ -22,21 +22,27 @@ const ANY_ORIGIN: [(HeaderName, HeaderValue); 2] = [
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin")),
 ];
 
-#[derive(Serialize)]
-struct ActiveJson {
-    kind: &'static str,
-    model_version: String,
-    sha256: String,
-    wit: &'static str,
-    core: FileJson,
-    glue: FileJson,
+answer! {
+    /// The active model of a kind, in a form that a page runs.
+    pub(crate) struct ActiveJson as "ActiveModel" {
+        kind: ModelKind { example: "\"risk\"" },
+        model_version: String { example: "\"risk-2.0.0+8efe6cf7\"" },
+        /// Of the component.
+        sha256: String { example: "\"8efe6cf7...\"" },
+        /// The contract between a host and its components.
+        wit: &'static str { one_of: &[WIT], example: "\"caudal:scoring@1.0.0\"" },
+        core: FileJson,
+        glue: FileJson,
+    }
 }
 
-#[derive(Serialize)]
-struct FileJson {
-    sha256: String,
-    bytes: usize,
-    url: String,
+answer! {
+    /// A file to fetch.
+    pub(crate) struct FileJson as "ModelFile" {
+        sha256: String { example: "\"0a1b2c3d...\"" },
+        bytes: usize { example: "10240" },
+        url: String { example: "\"/models/core/0a1b2c3d....wasm\"" },
+    }
 }
 
 impl FileJson {
@@ -50,19 +56,19 @@ impl FileJson {
 pub(crate) async fn active(
     State(app): State<App>,
     Path(kind): Path<String>,
-    asked: HeaderMap,
+    request: HeaderMap,
 ) -> Result<Response, Error> {
     let kind = ModelKind::parse(&kind).filter(|kind| app.settings.published.contains(kind)).ok_or(Error::NotFound)?;
     let (identity, published) = app.models.snapshot().published(kind).await.ok_or(Error::NotFound)?;
     let published = published.map_err(Error::NotPublishable)?;
     let etag = etag(identity.digest);
-    let is_known = is_known(&asked, &etag);
+    let is_known = is_known(&request, &etag);
     let headers = [(header::CACHE_CONTROL, HeaderValue::from_static(NAMED)), (header::ETAG, etag)];
     if is_known {
         return Ok((StatusCode::NOT_MODIFIED, ANY_ORIGIN, headers).into_response());
     }
     let body = ActiveJson {
-        kind: kind.as_str(),
+        kind,
         model_version: identity.version.to_string(),
         sha256: identity.digest.to_string(),
         wit: WIT,
@@ -75,21 +81,21 @@ pub(crate) async fn active(
 pub(crate) async fn core(
     State(app): State<App>,
     Path(name): Path<String>,
-    asked: HeaderMap,
+    request: HeaderMap,
 ) -> Result<Response, Error> {
-    by_digest(&app, &name, ".wasm", &asked).await
+    by_digest(&app, &name, ".wasm", &request).await
 }
 
 pub(crate) async fn glue(
     State(app): State<App>,
     Path(name): Path<String>,
-    asked: HeaderMap,
+    request: HeaderMap,
 ) -> Result<Response, Error> {
-    by_digest(&app, &name, ".js", &asked).await
+    by_digest(&app, &name, ".js", &request).await
 }
 
-async fn by_digest(app: &App, name: &str, ending: &str, asked: &HeaderMap) -> Result<Response, Error> {
-    let digest = name.strip_suffix(ending).ok_or(Error::NotFound)?;
+async fn by_digest(app: &App, name: &str, extension: &str, request: &HeaderMap) -> Result<Response, Error> {
+    let digest = name.strip_suffix(extension).ok_or(Error::NotFound)?;
     let file = match app.models.shelf().find(digest) {
         Some(file) => file,
         // Another host may have promised it: hosts have the same active models.
@@ -102,8 +108,8 @@ async fn by_digest(app: &App, name: &str, ending: &str, asked: &HeaderMap) -> Re
         }
     };
     // Both types of file are found by digest; the extension must match.
-    if file.is_wasm() != (ending == ".wasm") {
+    if file.is_wasm() != (extension == ".wasm") {
         return Err(Error::NotFound);
     }
-    Ok((ANY_ORIGIN, answer(asked, name, file.bytes.to_vec(), (POLICY, BY_DIGEST))).into_response())
+    Ok((ANY_ORIGIN, answer(request, name, file.bytes.to_vec(), (POLICY, BY_DIGEST))).into_response())
 }

@@ -5,30 +5,45 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
-use serde_json::json;
+use time::OffsetDateTime;
 
 use crate::app::App;
 use crate::auth::token::{Minter, USER_CHARS_MAX};
-use crate::clock::timestamp;
 use crate::http::error::Error;
 use crate::http::extract::LedgerBody;
 use crate::http::finish::is_local_name;
+use crate::http::ledger::accounts::INSTANT_EXAMPLE;
+use crate::schema::{answer, request};
 
 pub(crate) const TOKEN_LIFETIME: time::Duration = time::Duration::days(1);
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct TokenJson {
-    token: String,
-    user: String,
-    expires_at: String,
+request! {
+    /// Who wants to try the sandbox.
+    pub(crate) struct TokenRequest {
+        user: String { chars_max: USER_CHARS_MAX, example: "\"ana\"" },
+    }
+}
+
+answer! {
+    /// A bearer token.
+    pub(crate) struct TokenJson as "Token" in camelCase {
+        token: String { example: "\"eyJhbGciOiJIUzI1NiJ9...\"" },
+        user: String { example: "\"ana\"" },
+        expires_at: OffsetDateTime { example: INSTANT_EXAMPLE },
+    }
+}
+
+answer! {
+    /// This is the sandbox.
+    pub(crate) struct SandboxJson as "Sandbox" {
+        sandbox: bool { example: "true" },
+    }
 }
 
 /// Responds with 404 outside the sandbox.
 pub(crate) async fn is_sandbox(State(app): State<App>, headers: HeaderMap) -> Result<Response, Error> {
     minter(&app, &headers)?;
-    Ok(Json(json!({"sandbox": true})).into_response())
+    Ok(Json(SandboxJson { sandbox: true }).into_response())
 }
 
 pub(crate) async fn create_token(
@@ -37,11 +52,11 @@ pub(crate) async fn create_token(
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
     let minter = minter(&app, &headers)?;
-    let user = fields.text("user", USER_CHARS_MAX);
+    let TokenRequest { user } = fields.read();
     fields.finish()?;
     let now = app.clock.now();
     let token = minter.mint(&user, None, now, TOKEN_LIFETIME).map_err(|error| Error::Internal(error.into()))?;
-    let answer = TokenJson { token, user, expires_at: timestamp(now + TOKEN_LIFETIME) };
+    let answer = TokenJson { token, user, expires_at: now + TOKEN_LIFETIME };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
 }
 

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
 use sqlx::PgConnection;
 
 use crate::clock::timestamp;
@@ -17,6 +16,7 @@ use crate::models::observing::drift::{Reference, psi};
 use crate::models::observing::measure::{
     DIFFERENCE_UNIT, FEATURE_PREFIX, Failure, Measure, SCORE_BUCKETS, classes_of_flip, time_of_bucket,
 };
+use crate::schema::answer;
 use crate::scoring::{Kind, Visitor, with_kind};
 
 /// Changes that are looked through for the latest one with challengers.
@@ -25,106 +25,110 @@ const HISTORY_MAX: i64 = 100;
 /// Requests before an index is told: with fewer, samples of the very same population differ.
 const PSI_REQUESTS_MIN: i64 = 500;
 
-/// What was seen of a deployment.
-#[derive(Debug, Clone, Serialize)]
-pub struct Report {
-    /// Which kind.
-    pub kind: &'static str,
-    /// Which deployment.
-    pub epoch: i64,
-    /// Whether it is the present one.
-    pub current: bool,
-    /// `model_version` of the champion.
-    pub champion: String,
-    /// When it was made; none where nothing was ever deployed.
-    pub since: Option<String>,
-    /// Requests that were compared.
-    pub observed: i64,
-    /// Requests that were not, because too many waited.
-    pub dropped: i64,
-    /// Whether what is asked is what the built-in model was trained on.
-    pub features: Vec<Feature>,
-    /// The canary first.
-    pub challengers: Vec<Challenger>,
+answer! {
+    /// What was seen of a deployment.
+    pub struct Report as "ChallengersReport" {
+        /// Which kind.
+        pub kind: &'static str,
+        /// Which deployment.
+        pub epoch: i64,
+        /// Whether it is the present one.
+        pub current: bool,
+        /// `model_version` of the champion.
+        pub champion: String,
+        /// When it was made; none where nothing was ever deployed.
+        pub since: Option<String> { nullable: true },
+        /// Requests that were compared.
+        pub observed: i64,
+        /// Requests that were not, because too many waited.
+        pub dropped: i64,
+        /// Whether what is asked is what the built-in model was trained on.
+        pub features: Vec<Feature>,
+        /// The canary first.
+        pub challengers: Vec<Challenger>,
+    }
 }
 
-/// One fact of the requests.
-#[derive(Debug, Clone, Serialize)]
-pub struct Feature {
-    /// Its name in the HTTP API.
-    pub feature: String,
-    /// Population stability index against the data of training, when it is known.
-    pub psi: Option<f64>,
-    /// Requests.
-    pub observed: i64,
+answer! {
+    /// One fact of the requests.
+    pub struct Feature {
+        /// Its name in the HTTP API.
+        pub feature: String,
+        /// Population stability index against the data of training, when it is known.
+        pub psi: Option<f64> { nullable: true },
+        /// Requests.
+        pub observed: i64,
+    }
 }
 
-/// One challenger beside the champion.
-#[derive(Debug, Clone, Serialize)]
-pub struct Challenger {
-    /// Its `model_version`.
-    pub version: String,
-    /// `canary` or `shadow`.
-    pub role: &'static str,
-    /// Of a hundred users, for a canary.
-    pub percent: Option<u8>,
-    /// Requests that both answered.
-    pub compared: i64,
-    /// Requests on which it failed, by how.
-    pub failed: BTreeMap<&'static str, i64>,
-    /// The verdicts, in the order of [`Self::flips`].
-    pub classes: &'static [&'static str],
-    /// How often the champion said the row's and this one the column's.
-    pub flips: Vec<Vec<i64>>,
-    /// Share of the compared that are of different classes.
-    pub flip_share: f64,
-    /// The challenger's score less the champion's.
-    pub difference: Difference,
-    /// Population stability index of the score, once something was compared.
-    pub score_psi: Option<f64>,
-    /// Times in microseconds.
-    pub latency_us: Latencies,
-    /// Why the canary was withdrawn.
-    pub withdrawn: Option<String>,
-    /// How the scores lie.
-    pub scores: Scores,
+answer! {
+    /// One challenger beside the champion.
+    pub struct Challenger {
+        /// Its `model_version`.
+        pub version: String,
+        /// `canary` or `shadow`.
+        pub role: &'static str,
+        /// Of a hundred users, for a canary.
+        pub percent: Option<u8> { nullable: true },
+        /// Requests that both answered.
+        pub compared: i64,
+        /// Requests on which it failed, by how.
+        pub failed: BTreeMap<&'static str, i64>,
+        /// The verdicts, in the order of [`Self::flips`].
+        pub classes: &'static [&'static str],
+        /// How often the champion said the row's and this one the column's.
+        pub flips: Vec<Vec<i64>>,
+        /// Share of the compared that are of different classes.
+        pub flip_share: f64,
+        /// The challenger's score less the champion's.
+        pub difference: Difference,
+        /// Population stability index of the score, once something was compared.
+        pub score_psi: Option<f64> { nullable: true },
+        /// Times in microseconds.
+        pub latency_us: Latencies,
+        /// Why the canary was withdrawn.
+        pub withdrawn: Option<String> { nullable: true },
+        /// How the scores lie.
+        pub scores: Scores,
+    }
 }
 
-/// Figures of a difference; percentiles and the largest are of its absolute value.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Difference {
-    pub mean: f64,
-    pub p50: f64,
-    pub p99: f64,
-    pub largest: f64,
+answer! {
+    /// Figures of a difference; percentiles and the largest are of its absolute value.
+    pub struct Difference {
+        pub mean: f64,
+        pub p50: f64,
+        pub p99: f64,
+        pub largest: f64,
+    }
 }
 
-/// Times of both.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Latencies {
-    pub champion: Latency,
-    pub challenger: Latency,
+answer! {
+    /// Times of both.
+    pub struct Latencies {
+        pub champion: Latency,
+        pub challenger: Latency,
+    }
 }
 
-/// Times of one, in microseconds.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Latency {
-    pub p50: f64,
-    pub p99: f64,
+answer! {
+    /// Times of one, in microseconds.
+    pub struct Latency {
+        pub p50: f64,
+        pub p99: f64,
+    }
 }
 
-/// Histograms of both scores.
-#[derive(Debug, Clone, Serialize)]
-pub struct Scores {
-    /// Ends of the bins.
-    pub edges: Vec<f64>,
-    /// Answers in each bin.
-    pub champion: Vec<i64>,
-    /// Answers in each bin.
-    pub challenger: Vec<i64>,
+answer! {
+    /// Histograms of both scores.
+    pub struct Scores {
+        /// Ends of the bins.
+        pub edges: Vec<f64>,
+        /// Answers in each bin.
+        pub champion: Vec<i64>,
+        /// Answers in each bin.
+        pub challenger: Vec<i64>,
+    }
 }
 
 impl Report {

@@ -7,6 +7,8 @@ use crate::domain::model::ModelKind;
 use crate::models::publishing::published::{File, Published};
 use crate::models::serving::component::LoadedComponent;
 use crate::models::serving::embedded::Embedded;
+use crate::schema::{Record as _, javascript, typescript};
+use crate::scoring::{Kind, Visitor, with_kind};
 use crate::wasm::{Identity, LoadError, NotPortable, Runtime, WIT};
 
 /// Why the package cannot be generated.
@@ -46,10 +48,38 @@ pub fn files(runtime: &Runtime) -> Result<Vec<PackageFile>, PackageError> {
         let entry = entry(&embedded, loaded.identity(), (&published.core, &core), (&published.glue, &glue));
         models.insert(name.to_owned(), entry);
     }
+    let mut types = "// Requests and answers; generated from the host's declarations.\n".to_owned();
+    for kind in ModelKind::SCORERS {
+        let Some(parts) = with_kind(*kind, Wire) else { continue };
+        files.push((format!("schema/{kind}.js"), parts.schema.into_bytes()));
+        types.push('\n');
+        types.push_str(&parts.types);
+    }
+    files.push(("types.d.ts".to_owned(), types.into_bytes()));
     let manifest = serde_json::to_string_pretty(&json!({"wit": WIT, "models": models})).unwrap_or_default();
     let manifest = format!("// The files beside this one; generated.\nexport default {manifest};\n");
     files.push(("manifest.js".to_owned(), manifest.into_bytes()));
     Ok(files)
+}
+
+/// What the package knows of a kind's requests and answers.
+struct Parts {
+    schema: String,
+    types: String,
+}
+
+struct Wire;
+
+impl Visitor for Wire {
+    type Output = Parts;
+
+    fn visit<K: Kind>(self) -> Parts {
+        let (request, answer) = (&K::Body::DECLARATION, &K::Response::DECLARATION);
+        Parts {
+            schema: javascript::module(K::KIND.as_str(), request, answer, K::THRESHOLDS),
+            types: format!("{}\n{}", typescript::request(request), typescript::answer(answer)),
+        }
+    }
 }
 
 fn entry(embedded: &Embedded, identity: &Identity, core: (&File, &str), glue: (&File, &str)) -> Value {

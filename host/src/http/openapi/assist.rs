@@ -1,0 +1,82 @@
+//! The operations of the assistance listener, in the order of its routes.
+
+use super::foreign::{FindingsJson, NoticeJson, ReplayRequest};
+use super::ledger::{ETAG, IF_NONE_MATCH};
+use super::operation::{Content, Header, Operation, one};
+use crate::http::admin::deployment::{DeploymentJson, DeploymentRequest, HistoryJson, ReportQuery, RollbackRequest};
+use crate::http::admin::versions::{ExaminedJson, ModelsJson, PushedJson, UnderWayJson};
+use crate::http::health::{HealthJson, LivenessJson, ReadinessJson};
+use crate::http::stp::ReceiptJson;
+use crate::models::observing::report::Report;
+use crate::schema::Record;
+use crate::scoring::{Accessibility, Kind, Nudge, Risk};
+
+/// Scopes of operators, and of those who may change a kind: `transfer-rules` takes `rules:admin`.
+const OPERATOR: &[&str] = &["models:admin", "rules:admin"];
+
+const LANGUAGE: Header = Header::new("Accept-Language", "Spanish or English, for the explanation.");
+const IF_MATCH: Header = Header::new("If-Match", "The ETag of the deployment that was last read.");
+const LOCATION: Header = Header::new("Location", "Where it can be read.");
+const UNAVAILABLE: &[&str] = &["model-unavailable", "decision-not-kept"];
+
+// A row for each operation.
+#[rustfmt::skip]
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::post("/ai/risk", "assess_risk", "Score a transfer")
+        .body::<<Risk as Kind>::Body>().answers(&[(200, one::<<Risk as Kind>::Response>())]).errors(UNAVAILABLE),
+    Operation::post("/ai/nudge", "assess_nudge", "Decide whether a person needs help")
+        .body::<<Nudge as Kind>::Body>().answers(&[(200, one::<<Nudge as Kind>::Response>())]).errors(UNAVAILABLE),
+    Operation::post("/ai/accessibility", "assess_accessibility", "Recommend an accessibility profile")
+        .takes(&[LANGUAGE]).body::<<Accessibility as Kind>::Body>().answers(&[(200, one::<<Accessibility as Kind>::Response>())])
+        .errors(UNAVAILABLE),
+    Operation::get("/ai/health", "health", "Which models are loaded")
+        .answers(&[(200, one::<HealthJson>()), (503, one::<HealthJson>())]),
+    Operation::get("/admin/models", "list_models", "Every kind with its versions")
+        .operator(OPERATOR).answers(&[(200, one::<ModelsJson>())]),
+    Operation::post("/admin/models/{kind}/versions", "push_version", "Take a component through the gate")
+        .operator(OPERATOR).bytes("application/wasm").gives(&[LOCATION])
+        .answers(&[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())])
+        .errors(&["component-refused", "version-taken"]),
+    Operation::get("/admin/models/{kind}/versions/{version}", "get_version", "A version with what the gate found")
+        .operator(OPERATOR).answers(&[(200, one::<ExaminedJson>())]),
+    Operation::get("/admin/models/{kind}/pushes/{sha256}", "get_push", "How an examination stands")
+        .operator(OPERATOR).gives(&[LOCATION])
+        .answers(&[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())])
+        .errors(&["component-refused", "version-taken"]),
+    Operation::get("/admin/models/{kind}/deployment", "get_deployment", "What serves of a kind")
+        .operator(OPERATOR).gives(&[ETAG]).answers(&[(200, one::<DeploymentJson>())]),
+    Operation::put("/admin/models/{kind}/deployment", "put_deployment", "Deploy registered versions")
+        .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<DeploymentRequest>().gives(&[ETAG])
+        .answers(&[(200, one::<DeploymentJson>())]).errors(&["if-match-required", "stale"]),
+    Operation::post("/admin/models/{kind}/rollback", "roll_back", "Return to the previous version, alone")
+        .operator(OPERATOR).takes(&[IF_MATCH]).body::<RollbackRequest>().gives(&[ETAG])
+        .answers(&[(200, one::<DeploymentJson>())]).errors(&["nothing-deployed", "stale"]),
+    Operation::get("/admin/models/{kind}/history", "get_history", "Every change of a kind, newest first")
+        .operator(OPERATOR).answers(&[(200, one::<HistoryJson>())]),
+    Operation::get("/admin/models/{kind}/report", "get_report", "How the challengers of a deployment compare")
+        .operator(OPERATOR).query(&[&ReportQuery::DECLARATION]).answers(&[(200, one::<Report>())]),
+    Operation::post("/admin/replay", "replay", "Run decisions again and compare them bit for bit")
+        .operator(OPERATOR).body::<ReplayRequest>().answers(&[(200, one::<FindingsJson>())]),
+    Operation::post("/rails/stp/state", "push_state", "A notice of STP's about a payment")
+        .body::<NoticeJson>().answers(&[(200, one::<ReceiptJson>())]).errors(&["not-found"]),
+    Operation::put("/rails/stp/state", "put_state", "A notice of STP's about a payment")
+        .body::<NoticeJson>().answers(&[(200, one::<ReceiptJson>())]).errors(&["not-found"]),
+    Operation::get("/console", "page", "The operators' page")
+        .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("text/html")), (304, Content::Empty)]),
+    Operation::get("/console/{file}", "file", "A file of the operators' page")
+        .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("*/*")), (304, Content::Empty)]),
+    Operation::get("/shared/{file}", "shared", "A file of both pages")
+        .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("*/*")), (304, Content::Empty)]),
+    Operation::get("/reference", "reference", "This API, to read")
+        .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("text/html")), (304, Content::Empty)]),
+    Operation::get("/reference/{file}", "reference_file", "A file of the reference page")
+        .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("*/*")), (304, Content::Empty)]),
+    Operation::get("/openapi.json", "openapi", "This API as an OpenAPI document")
+        .answers(&[(200, Content::Bytes("application/json"))]),
+    Operation::get("/metrics", "metrics", "Counts, as OpenMetrics")
+        .answers(&[(200, Content::Bytes("application/openmetrics-text"))]),
+    Operation::get("/livez", "livez", "Whether the process answers").answers(&[(200, one::<LivenessJson>())]),
+    Operation::get("/readyz", "readyz", "Whether it can serve")
+        .answers(&[(200, one::<ReadinessJson>()), (503, one::<ReadinessJson>())])
+        .errors(&["method-not-allowed", "not-found"]),
+];

@@ -1,0 +1,123 @@
+//! The operations of the ledger listener, in the order of its routes.
+
+use super::operation::{Content, Header, Operation, list, one};
+use crate::http::extract::PageQuery;
+use crate::http::health::{LivenessJson, ReadinessJson};
+use crate::http::ledger::accounts::{AccountJson, AccountRequest};
+use crate::http::ledger::analytics::{ConsentJson, ConsentRequest, EventRequest};
+use crate::http::ledger::beneficiaries::{BeneficiaryJson, BeneficiaryRequest};
+use crate::http::ledger::entries::{BalanceJson, BalanceQuery, EntriesQuery, EntryJson};
+use crate::http::ledger::events::{EventJson, EventsQuery};
+use crate::http::ledger::profile::{ProfileJson, ProfileRequest};
+use crate::http::ledger::risk_context::{RiskContextJson, RiskContextQuery};
+use crate::http::ledger::transactions::{TransactionJson, TransferRequest};
+use crate::http::pages::published::ActiveJson;
+use crate::http::pages::sandbox::{SandboxJson, TokenJson, TokenRequest};
+use crate::schema::Record;
+
+const LINK: Header = Header::new("Link", "The next page, `rel=\"next\"`, where there is one.");
+const LOCATION: Header = Header::new("Location", "Where it can be read.");
+const REPLAYED: Header = Header::new("Idempotency-Replayed", "`true`: the answer to an earlier request with this key.");
+const KEY: Header = Header::new(
+    "Idempotency-Key",
+    "1 to 255 visible ASCII characters, raw or as a quoted string: the same key never makes two transfers.",
+);
+const LAST_EVENT: Header = Header::new("Last-Event-ID", "As `from`; browsers send it when they come back.");
+pub(super) const ETAG: Header = Header::new("ETag", "Of what is answered.");
+pub(super) const IF_NONE_MATCH: Header = Header::new("If-None-Match", "An ETag: 304 when it still holds.");
+
+const PAGE: &[&crate::schema::Declaration] = &[&PageQuery::DECLARATION];
+const FILE: &[Header] = &[IF_NONE_MATCH];
+
+const fn file(
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+    answers: &'static [(u16, Content)],
+) -> Operation {
+    Operation::get(path, id, summary).takes(FILE).gives(&[ETAG]).answers(answers)
+}
+
+const SCRIPT: &[(u16, Content)] = &[(200, Content::Bytes("text/javascript")), (304, Content::Empty)];
+const ANY_FILE: &[(u16, Content)] = &[(200, Content::Bytes("*/*")), (304, Content::Empty)];
+
+/// What the rules refuse a transfer with.
+const RULES: &[&str] = &[
+    "same-account",
+    "insufficient-funds",
+    "limit-exceeded",
+    "beneficiary-cooling",
+    "risk-acknowledgment-required",
+    "account-not-found",
+    "beneficiary-not-found",
+    "idempotency-key-reused",
+    "model-unavailable",
+    "decision-not-kept",
+    "outcome-unknown",
+];
+
+// A row for each operation.
+#[rustfmt::skip]
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::get("/api/ledger/accounts", "list_accounts", "The user's accounts, oldest first")
+        .user().query(PAGE).answers(&[(200, list::<AccountJson>())]).gives(&[LINK]),
+    Operation::post("/api/ledger/accounts", "create_account", "Open an account")
+        .user().body::<AccountRequest>().answers(&[(201, one::<AccountJson>())]).gives(&[LOCATION])
+        .errors(&["account-exists", "outcome-unknown"]),
+    Operation::get("/api/ledger/accounts/{id}", "get_account", "One account")
+        .user().answers(&[(200, one::<AccountJson>())]),
+    Operation::get("/api/ledger/accounts/{id}/entries", "list_entries", "An account's statement, newest first")
+        .user().query(&[&EntriesQuery::DECLARATION, &PageQuery::DECLARATION])
+        .answers(&[(200, list::<EntryJson>())]).gives(&[LINK]),
+    Operation::get("/api/ledger/accounts/{id}/balance", "get_balance", "An account's balance at an instant")
+        .user().query(&[&BalanceQuery::DECLARATION]).answers(&[(200, one::<BalanceJson>())]),
+    Operation::get("/api/ledger/beneficiaries", "list_beneficiaries", "The user's payees, oldest first")
+        .user().query(PAGE).answers(&[(200, list::<BeneficiaryJson>())]).gives(&[LINK]),
+    Operation::post("/api/ledger/beneficiaries", "create_beneficiary", "Save a payee")
+        .user().body::<BeneficiaryRequest>().answers(&[(201, one::<BeneficiaryJson>())]),
+    Operation::delete("/api/ledger/beneficiaries/{id}", "delete_beneficiary", "Delete a payee; its transfers stay")
+        .user().answers(&[(204, Content::Empty)]),
+    Operation::get("/api/ledger/transactions", "list_transactions", "The user's transfers, newest first")
+        .user().query(PAGE).answers(&[(200, list::<TransactionJson>())]).gives(&[LINK]),
+    Operation::post("/api/ledger/transactions", "create_transaction", "Make a transfer")
+        .user().takes(&[KEY]).body::<TransferRequest>()
+        .answers(&[(200, one::<TransactionJson>())]).gives(&[REPLAYED]).errors(RULES),
+    Operation::get("/api/ledger/events", "stream_events", "What happens to the user's transfers, as it happens")
+        .user().takes(&[LAST_EVENT]).query(&[&EventsQuery::DECLARATION])
+        .answers(&[(200, Content::Events(&EventJson::DECLARATION))]),
+    Operation::get("/api/ledger/risk-context", "get_risk_context", "The risk of a transfer, from the user's history")
+        .user().query(&[&RiskContextQuery::DECLARATION]).answers(&[(200, one::<RiskContextJson>())])
+        .errors(&["account-not-found", "beneficiary-not-found", "model-unavailable", "decision-not-kept"]),
+    Operation::post("/api/analytics/events", "create_event", "Record an event, if the user consented")
+        .user().body::<EventRequest>().answers(&[(202, Content::Empty)]),
+    Operation::get("/api/analytics/consent", "get_consent", "Whether the user consented")
+        .user().answers(&[(200, one::<ConsentJson>())]),
+    Operation::put("/api/analytics/consent", "put_consent", "Grant or withdraw consent")
+        .user().body::<ConsentRequest>().answers(&[(200, one::<ConsentJson>())]),
+    Operation::get("/api/profile/accessibility", "get_profile", "The user's profile, or the default one")
+        .user().answers(&[(200, one::<ProfileJson>())]),
+    Operation::put("/api/profile/accessibility", "put_profile", "Store the whole profile")
+        .user().body::<ProfileRequest>().answers(&[(200, one::<ProfileJson>())]),
+    Operation::get("/models/{kind}/active", "active", "The active model of a kind, for pages")
+        .takes(FILE).gives(&[ETAG]).answers(&[(200, one::<ActiveJson>()), (304, Content::Empty)])
+        .errors(&["not-publishable"]),
+    file("/models/core/{name}", "core", "A core module", &[(200, Content::Bytes("application/wasm")), (304, Content::Empty)]),
+    file("/models/glue/{name}", "glue", "A module that lifts and lowers", SCRIPT),
+    file("/", "page", "The bank's page", &[(200, Content::Bytes("text/html")), (304, Content::Empty)]),
+    file("/bank/{file}", "bank_file", "A file of the bank's page", ANY_FILE),
+    file("/shared/{file}", "shared", "A file of both pages", ANY_FILE),
+    file("/scorers/src/{file}", "module", "A module of the npm package", SCRIPT),
+    file("/scorers/dist/{*path}", "generated", "A generated file of the npm package", ANY_FILE),
+    file("/reference", "reference", "This API, to read", &[(200, Content::Bytes("text/html")), (304, Content::Empty)]),
+    file("/reference/{file}", "reference_file", "A file of the reference page", ANY_FILE),
+    Operation::get("/openapi.json", "openapi", "This API as an OpenAPI document")
+        .answers(&[(200, Content::Bytes("application/json"))]),
+    Operation::get("/sandbox", "is_sandbox", "Whether this is the sandbox")
+        .answers(&[(200, one::<SandboxJson>())]).errors(&["not-found"]),
+    Operation::post("/sandbox/token", "create_token", "A token for any user of the sandbox")
+        .body::<TokenRequest>().answers(&[(200, one::<TokenJson>())]).errors(&["not-found"]),
+    Operation::get("/livez", "livez", "Whether the process answers").answers(&[(200, one::<LivenessJson>())]),
+    Operation::get("/readyz", "readyz", "Whether it can serve")
+        .answers(&[(200, one::<ReadinessJson>()), (503, one::<ReadinessJson>())])
+        .errors(&["method-not-allowed", "not-found"]),
+];

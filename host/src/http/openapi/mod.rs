@@ -1,0 +1,289 @@
+//! The OpenAPI 3.1 documents of both listeners, from the declarations of bodies, the table of errors and the
+//! operations.
+
+mod assist;
+mod foreign;
+mod ledger;
+mod operation;
+mod schemas;
+
+use std::collections::BTreeMap;
+
+use axum::http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use crate::domain::rules;
+use crate::http::error::{self, Kind};
+use crate::http::problem::ProblemJson;
+use crate::schema::{Declaration, Record as _, Shape};
+use operation::{Auth, Body, Content, Header, Operation};
+use schemas::{Schemas, Side, example};
+
+/// Which listener a document is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listener {
+    Ledger,
+    Assist,
+}
+
+/// Failures that every operation can have.
+const ALWAYS: [&str; 4] = ["internal-error", "timed-out", "overloaded", "database-unavailable"];
+
+const REQUEST_ID: &str = "X-Request-Id";
+
+/// The document of a listener.
+pub fn document(listener: Listener) -> Value {
+    let (title, about, operations) = match listener {
+        Listener::Ledger => {
+            ("Caudal ledger API", "Accounts, beneficiaries and transfers of the bank's app.", ledger::OPERATIONS)
+        }
+        Listener::Assist => {
+            ("Caudal assistance API", "Scores, and the operation of models. Internal.", assist::OPERATIONS)
+        }
+    };
+    let mut shared = Shared::default();
+    let mut paths: Map<String, Value> = Map::new();
+    for operation in operations {
+        let described = describe(operation, listener, &mut shared);
+        // A wildcard is a parameter as any other.
+        let path = operation.path.replace("{*", "{");
+        let methods = paths.entry(path).or_insert_with(|| json!({}));
+        methods[operation.method] = described;
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {"title": title, "description": about, "version": env!("CARGO_PKG_VERSION")},
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "schemas": shared.schemas.0,
+            "responses": shared.responses,
+            "headers": {REQUEST_ID: {"description": "Names the request in logs.", "schema": {"type": "string"}}},
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
+        },
+    })
+}
+
+fn describe(operation: &Operation, listener: Listener, shared: &mut Shared) -> Value {
+    let mut described = json!({
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "responses": responses(operation, listener, shared),
+    });
+    let parameters = parameters(operation, &mut shared.schemas);
+    if !parameters.is_empty() {
+        described["parameters"] = parameters.into();
+    }
+    match operation.body {
+        Body::None => {}
+        Body::Json(declaration) => {
+            let schema = shared.schemas.reference(declaration, Side::Request);
+            let content = json!({"application/json": {"schema": schema, "example": example(declaration)}});
+            described["requestBody"] = json!({"required": true, "content": content});
+        }
+        Body::Bytes(media_type) => {
+            let mut content = Map::new();
+            content.insert(media_type.to_owned(), json!({}));
+            described["requestBody"] = json!({"required": true, "content": content});
+        }
+    }
+    described["security"] = match operation.auth {
+        Auth::Public => json!([]),
+        Auth::User => json!([{"bearer": []}]),
+        Auth::Operator(scopes) => scopes.iter().map(|scope| json!({"bearer": [scope]})).collect(),
+    };
+    described
+}
+
+fn parameters(operation: &Operation, schemas: &mut Schemas) -> Vec<Value> {
+    let mut parameters = Vec::new();
+    for part in operation.path.split('/') {
+        if let Some(name) = part.strip_prefix('{').and_then(|it| it.strip_suffix('}')) {
+            let name = name.trim_start_matches('*');
+            parameters.push(json!({"name": name, "in": "path", "required": true, "schema": schemas::path(name)}));
+        }
+    }
+    for field in operation.query.iter().flat_map(|declaration| declaration.wire_fields()) {
+        let mut schema = schemas.field(&crate::schema::Field { required: true, ..*field }, Side::Request);
+        let about = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        let mut parameter = json!({"name": field.name, "in": "query", "required": field.required, "schema": schema});
+        if let Some(about) = about {
+            parameter["description"] = about;
+        }
+        parameters.push(parameter);
+    }
+    parameters.extend(operation.request_headers.iter().map(|header| {
+        json!({
+            "name": header.name,
+            "in": "header",
+            "required": header.required,
+            "description": header.about,
+            "schema": {"type": "string"},
+        })
+    }));
+    parameters
+}
+
+fn responses(operation: &Operation, listener: Listener, shared: &mut Shared) -> Value {
+    let mut responses = Map::new();
+    for (status, content) in operation.answers {
+        let status = StatusCode::from_u16(*status).unwrap_or_default();
+        let mut response =
+            json!({"description": status.canonical_reason(), "headers": headers(operation.answer_headers)});
+        if let Some(content) = content_of(*content, &mut shared.schemas) {
+            response["content"] = content;
+        }
+        responses.insert(status.as_str().to_owned(), response);
+    }
+    let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
+    for code in codes(operation, listener) {
+        by_status.entry(status_of(code, listener)).or_default().push(code);
+    }
+    for (status, codes) in by_status {
+        match responses.get_mut(&status.to_string()) {
+            // The same status can carry a report instead of a problem.
+            Some(report) => report["content"]["application/problem+json"] = shared.problem(&codes),
+            None => {
+                responses.insert(status.to_string(), shared.failure(status, &codes));
+            }
+        }
+    }
+    responses.into()
+}
+
+fn content_of(content: Content, schemas: &mut Schemas) -> Option<Value> {
+    let json = |schema: Value, example: Value| json!({"application/json": {"schema": schema, "example": example}});
+    let list = |schemas: &mut Schemas, declaration: &Declaration| json!({"type": "array", "items": schemas.reference(declaration, Side::Answer)});
+    Some(match content {
+        Content::Empty => return None,
+        Content::One(declaration) => json(schemas.reference(declaration, Side::Answer), example(declaration)),
+        Content::List(declaration) => json(list(schemas, declaration), json!([example(declaration)])),
+        Content::Events(declaration) => {
+            let schema = json!({
+                "type": "string",
+                "contentMediaType": "application/json",
+                "contentSchema": list(schemas, declaration),
+            });
+            json!({"text/event-stream": {"schema": schema}})
+        }
+        Content::Bytes(media_type) => {
+            let mut content = Map::new();
+            content.insert(media_type.to_owned(), json!({}));
+            content.into()
+        }
+    })
+}
+
+fn headers(headers: &[Header]) -> Value {
+    let described = headers.iter().map(|it| {
+        let header = json!({"description": it.about, "schema": {"type": "string"}});
+        (it.name.to_owned(), header)
+    });
+    let id = (REQUEST_ID.to_owned(), json!({"$ref": format!("#/components/headers/{REQUEST_ID}")}));
+    described.chain([id]).collect::<Map<_, _>>().into()
+}
+
+/// What operations refer to.
+#[derive(Default)]
+struct Shared {
+    schemas: Schemas,
+    responses: Map<String, Value>,
+}
+
+impl Shared {
+    /// A reference to a failed answer with one of these codes.
+    fn failure(&mut self, status: u16, codes: &[&str]) -> Value {
+        let name = format!("{status}-{}", codes.join("."));
+        if !self.responses.contains_key(&name) {
+            let about: Vec<_> = codes.iter().map(|code| format!("`{code}`: {}.", title_of(code))).collect();
+            let mut extra: Vec<_> = codes.iter().filter_map(|code| header_of(code)).collect();
+            extra.dedup_by_key(|header| header.name);
+            let response = json!({
+                "description": about.join(" "),
+                "headers": headers(&extra),
+                "content": {"application/problem+json": self.problem(codes)},
+            });
+            self.responses.insert(name.clone(), response);
+        }
+        json!({"$ref": format!("#/components/responses/{name}")})
+    }
+
+    fn problem(&mut self, codes: &[&str]) -> Value {
+        let problem = self.schemas.reference(&ProblemJson::DECLARATION, Side::Answer);
+        json!({"schema": {"allOf": [problem, {"properties": {"code": {"enum": codes}}}]}})
+    }
+}
+
+/// Every code that an operation can fail with.
+fn codes(operation: &Operation, listener: Listener) -> Vec<&'static str> {
+    let mut codes = ALWAYS.to_vec();
+    codes.extend(operation.errors);
+    match operation.auth {
+        Auth::Public => {}
+        Auth::User => codes.push("unauthorized"),
+        Auth::Operator(_) => codes.extend(["unauthorized", "insufficient-scope"]),
+    }
+    match operation.body {
+        Body::None => {}
+        Body::Json(declaration) => {
+            codes.extend(["malformed-json", "payload-too-large", "unsupported-media-type", "validation-failed"]);
+            codes.extend(has_amount(declaration).then_some("invalid-amount"));
+        }
+        Body::Bytes(_) => codes.extend(["payload-too-large", "unsupported-media-type", "validation-failed"]),
+    }
+    if !operation.query.is_empty() {
+        codes.push("validation-failed");
+        codes.extend(operation.query.iter().any(|it| has_amount(it)).then_some("invalid-amount"));
+    }
+    if operation.path.contains('{') {
+        codes.push("not-found");
+    }
+    if listener == Listener::Assist {
+        codes.push("host-not-allowed");
+    }
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+fn has_amount(declaration: &Declaration) -> bool {
+    declaration.fields.iter().any(|field| matches!(field.shape, Shape::Money { positive: true }))
+}
+
+fn kinds(code: &str) -> impl Iterator<Item = &'static Kind> {
+    error::ALL.iter().filter(move |kind| kind.code == code)
+}
+
+/// Faults of fields have another status on each listener; what the rules say is a 400.
+fn status_of(code: &str, listener: Listener) -> u16 {
+    let statuses: Vec<_> = kinds(code).map(|kind| kind.status.as_u16()).collect();
+    match (listener, statuses.as_slice()) {
+        (_, []) => 400,
+        (Listener::Assist, several) => several[several.len() - 1],
+        (Listener::Ledger, several) => several[0],
+    }
+}
+
+fn title_of(code: &str) -> &'static str {
+    kinds(code).next().map_or("The transfer was refused", |kind| kind.title)
+}
+
+fn header_of(code: &str) -> Option<Header> {
+    let (name, _) = kinds(code).find_map(|kind| kind.header.clone())?;
+    Some(match name.as_str() {
+        "retry-after" => Header::new("Retry-After", "Seconds to wait."),
+        _ => Header::new("WWW-Authenticate", "How to authenticate."),
+    })
+}
+
+/// Every code of every operation of both listeners, for the test that none is missing.
+pub fn documented_codes() -> Vec<&'static str> {
+    let ledger = ledger::OPERATIONS.iter().flat_map(|it| codes(it, Listener::Ledger));
+    ledger.chain(assist::OPERATIONS.iter().flat_map(|it| codes(it, Listener::Assist))).collect()
+}
+
+/// Every code that there is.
+pub fn all_codes() -> impl Iterator<Item = &'static str> {
+    // Of a refused transfer the code is the gravest rule's.
+    error::ALL.iter().map(|kind| kind.code).filter(|code| *code != "rejected").chain(rules::CODES)
+}

@@ -1,0 +1,189 @@
+//! The fields of one request, read with everything that is wrong with them.
+//!
+//! A value that is missing or wrong is noted and a placeholder read in its place; [`Fields::finish`] then refuses the
+//! request with all notes, so no placeholder is ever used. Unknown fields are ignored, `null` counts as absent,
+//! `3.0` is an integer, larger counts saturate.
+
+use std::borrow::Cow;
+
+use super::field::{Alias, Declaration, Field};
+use super::literal::{Fault, Literal};
+use super::object::{Member, ObjectError, split};
+use super::record::{FromFields, answer};
+
+answer! {
+    /// What is wrong with one field.
+    pub struct FieldError {
+        /// A body's field, a query parameter or a header; empty for the whole body.
+        pub field: String { example: "\"amount\"" },
+        /// For programs.
+        pub code: Cow<'static, str> { example: "\"required\"" },
+        /// Completes the sentence that begins with the field's name.
+        pub detail: String { example: "\"is required\"" },
+    }
+}
+
+/// A request that is refused.
+#[derive(Debug)]
+pub struct Invalid {
+    /// HTTP status.
+    pub status: u16,
+    pub errors: Vec<FieldError>,
+}
+
+/// The fields of one request.
+#[derive(Debug)]
+pub struct Fields {
+    text: String,
+    members: Vec<Member>,
+    is_json: bool,
+    errors: Vec<FieldError>,
+    status: u16,
+}
+
+impl FieldError {
+    pub(crate) fn new(field: &str, code: &'static str, detail: impl Into<String>) -> Self {
+        Self { field: field.to_owned(), code: code.into(), detail: detail.into() }
+    }
+}
+
+impl Fields {
+    /// From the text of a JSON object; faults are answered with `status`.
+    ///
+    /// # Errors
+    /// When it is no JSON, no object, or has two values for one name.
+    pub fn from_json(text: impl Into<Vec<u8>>, status: u16) -> Result<Self, ObjectError> {
+        let (text, members) = split(text.into())?;
+        Ok(Self { text, members, is_json: true, errors: Vec::new(), status })
+    }
+
+    /// From a row of a file of requests to score; faults are read with [`Self::into_faults`].
+    ///
+    /// # Errors
+    /// As [`Self::from_json`].
+    pub fn from_row(text: impl Into<Vec<u8>>) -> Result<Self, ObjectError> {
+        Self::from_json(text, 422)
+    }
+
+    /// From the parameters of a query string. A repeated one is refused.
+    pub fn from_query(query: Vec<(String, String)>) -> Self {
+        let mut fields =
+            Self { text: String::new(), members: Vec::new(), is_json: false, errors: Vec::new(), status: 400 };
+        for (name, value) in query {
+            if fields.has(&name) {
+                fields.refuse(&name, "conflict", "is there twice");
+            }
+            let [start, middle] = [fields.text.len(), fields.text.len() + name.len()];
+            fields.text.push_str(&name);
+            fields.text.push_str(&value);
+            fields.members.push(Member { name: start..middle, value: middle..fields.text.len() });
+        }
+        fields
+    }
+
+    /// Reads a record; what is wrong is noted.
+    pub fn read<T: FromFields>(&mut self) -> T {
+        self.check_spellings(&T::DECLARATION);
+        T::from_fields(self)
+    }
+
+    /// Refuses the request if anything was wrong.
+    ///
+    /// # Errors
+    /// All that was noted.
+    pub fn finish(self) -> Result<(), Invalid> {
+        if self.errors.is_empty() { Ok(()) } else { Err(Invalid { status: self.status, errors: self.errors }) }
+    }
+
+    /// All that was noted, for a caller that answers in another way.
+    pub fn into_faults(self) -> Vec<FieldError> {
+        self.errors
+    }
+
+    /// Notes a fault.
+    pub fn refuse(&mut self, field: &str, code: &'static str, detail: impl Into<String>) {
+        self.errors.push(FieldError::new(field, code, detail));
+    }
+
+    /// Whether the field is there and not null.
+    pub fn has(&self, name: &str) -> bool {
+        self.literal(name).is_some()
+    }
+
+    fn literal(&self, name: &str) -> Option<Literal<'_>> {
+        let member = self.members.iter().find(|member| self.text[member.name.clone()] == *name)?;
+        let value = &self.text[member.value.clone()];
+        match self.is_json {
+            true => (value != "null").then_some(Literal::Json(value)),
+            false => Some(Literal::Text(value)),
+        }
+    }
+
+    /// The value of a field under whichever of its names was sent; none when it is absent or wrong.
+    pub(super) fn optional<T>(&mut self, field: &Field, read: impl Fn(Literal<'_>) -> Result<T, Fault>) -> Option<T> {
+        match field.alias {
+            Some(Alias::Spelling(alias)) if self.has(alias) && !self.has(field.name) => self.optional_as(alias, read),
+            Some(Alias::Synonym(alias)) if self.has(alias) => {
+                let value = self.optional_as(field.name, &read);
+                let by_alias = self.optional_as(alias, &read);
+                let text = |name| self.literal(name).and_then(Literal::string);
+                if value.is_some() && by_alias.is_some() && text(field.name) != text(alias) {
+                    self.refuse(alias, "conflict", format!("differs from {}", field.name));
+                }
+                by_alias.or(value)
+            }
+            _ => self.optional_as(field.name, read),
+        }
+    }
+
+    fn optional_as<T>(&mut self, name: &str, read: impl Fn(Literal<'_>) -> Result<T, Fault>) -> Option<T> {
+        match read(self.literal(name)?) {
+            Ok(value) => Some(value),
+            Err(Fault { code, detail }) => {
+                self.refuse(name, code, detail);
+                None
+            }
+        }
+    }
+
+    /// Notes the absence of a field that has to be there.
+    pub(super) fn check_presence(&mut self, field: &Field) {
+        if !self.is_present(field) && !self.is_waived(field) {
+            self.refuse(field.name, "required", "is required");
+        }
+    }
+
+    pub(super) fn is_present(&self, field: &Field) -> bool {
+        self.has(field.name) || field.alias.is_some_and(|alias| self.has(alias.name()))
+    }
+
+    /// Whether the request uses the alias that makes this field optional, and not its full name.
+    fn is_waived(&self, field: &Field) -> bool {
+        field.optional_with.is_some_and(|(alias, name)| self.has(alias) && !self.has(name))
+    }
+
+    /// Two spellings at once could differ.
+    fn check_spellings(&mut self, declaration: &Declaration) {
+        for field in declaration.fields {
+            if let Some(Alias::Spelling(alias)) = field.alias
+                && self.has(alias)
+                && self.has(field.name)
+            {
+                self.refuse(alias, "conflict", format!("is the same field as {}: send one of them", field.name));
+            }
+        }
+    }
+
+    /// Reads an object in a field; its faults are noted as `field.name`.
+    pub(crate) fn object<T: FromFields>(&mut self, field: &Field) -> Option<T> {
+        self.check_presence(field);
+        let status = self.status;
+        let mut inner = self.optional(field, |literal| {
+            Self::from_json(literal.text(), status).map_err(|_| Fault::new("wrong-type", "must be an object"))
+        })?;
+        let read = inner.read();
+        let outer = |fault: FieldError| FieldError { field: format!("{}.{}", field.name, fault.field), ..fault };
+        self.errors.extend(inner.errors.into_iter().map(outer));
+        Some(read)
+    }
+}

@@ -1,0 +1,128 @@
+//! Values as they came, and what they are read as. Numbers are not rounded on the way.
+
+use std::borrow::Cow;
+
+use uuid::Uuid;
+
+use super::field::TextForm;
+
+/// What is wrong with a value: a code for programs and a sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    pub code: &'static str,
+    pub detail: Cow<'static, str>,
+}
+
+impl Fault {
+    pub fn new(code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, detail: detail.into() }
+    }
+}
+
+/// The text of one value.
+#[derive(Debug, Clone, Copy)]
+pub enum Literal<'a> {
+    /// JSON.
+    Json(&'a str),
+    /// A query parameter or a cell of a CSV file: a string without quotes, or a number or boolean.
+    Text(&'a str),
+}
+
+impl<'a> Literal<'a> {
+    pub fn text(self) -> &'a str {
+        match self {
+            Self::Json(text) | Self::Text(text) => text,
+        }
+    }
+
+    /// The string, if it is one; every text is.
+    pub fn string(self) -> Option<Cow<'a, str>> {
+        let raw = match self {
+            Self::Text(text) => return Some(Cow::Borrowed(text)),
+            Self::Json(raw) => raw,
+        };
+        let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+        if !inner.contains('\\') {
+            return Some(Cow::Borrowed(inner));
+        }
+        // Half of a surrogate pair is no character.
+        serde_json::from_str(raw).ok().map(Cow::Owned)
+    }
+}
+
+/// The hyphenated form only: it is what the API hands out.
+pub(crate) fn parse_uuid(text: &str) -> Option<Uuid> {
+    if text.len() == 36 { Uuid::parse_str(text).ok() } else { None }
+}
+
+pub(super) fn read_text(literal: Literal<'_>, chars_max: Option<usize>, form: TextForm) -> Result<Cow<'_, str>, Fault> {
+    let text = literal.string().ok_or(Fault::new("wrong-type", "must be a string"))?;
+    if text.contains('\0') {
+        return Err(Fault::new("invalid-characters", "must not contain the character U+0000"));
+    }
+    if matches!(form, TextForm::NotBlank | TextForm::AccountNumber) && text.trim().is_empty() {
+        return Err(Fault::new("blank", "must not be blank"));
+    }
+    if let Some(chars_max) = chars_max
+        && text.len() > chars_max
+        && text.chars().count() > chars_max
+    {
+        return Err(Fault::new("too-long", format!("must have at most {chars_max} characters")));
+    }
+    if form == TextForm::AccountNumber && !text.contains(char::is_alphanumeric) {
+        return Err(Fault::new("blank", "must have a letter or digit"));
+    }
+    match form {
+        TextForm::Constant(only) if text != only => Err(Fault::new("unknown-value", format!("must be {only}"))),
+        _ => Ok(text),
+    }
+}
+
+pub(super) fn read_boolean(literal: Literal<'_>) -> Result<bool, Fault> {
+    match literal.text() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Fault::new("wrong-type", "must be true or false")),
+    }
+}
+
+/// A JSON number as the nearest double; beyond their range it is infinite.
+fn read_double(literal: Literal<'_>) -> Option<f64> {
+    let text = literal.text();
+    // Rust reads "inf", "NaN" and "+1" too; JSON does not.
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    let plain = plain && text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    if plain { text.parse().ok() } else { None }
+}
+
+pub(super) fn read_number(literal: Literal<'_>, at_least: Option<f64>, at_most: Option<f64>) -> Result<f64, Fault> {
+    let number = read_double(literal).ok_or(Fault::new("wrong-type", "must be a number"))?;
+    let (min, max) = (at_least.unwrap_or(f64::MIN), at_most.unwrap_or(f64::MAX));
+    if (min..=max).contains(&number) {
+        return Ok(number);
+    }
+    let bounds = match at_most {
+        None => format!("must be a finite number of at least {min}"),
+        Some(max) => format!("must be from {min} to {max}"),
+    };
+    Err(Fault::new("out-of-range", bounds))
+}
+
+/// Larger integers than `u32::MAX` count as that, where `at_most` allows them.
+pub(super) fn read_integer(literal: Literal<'_>, at_least: Option<i64>, at_most: Option<i64>) -> Result<u32, Fault> {
+    let number = read_double(literal).ok_or(Fault::new("wrong-type", "must be an integer"))?;
+    if number.is_finite() && number.fract() != 0.0 {
+        return Err(Fault::new("wrong-type", "must be an integer"));
+    }
+    let min = at_least.unwrap_or(0);
+    let high = at_most.map_or(f64::INFINITY, |max| max as f64);
+    if !(min as f64..=high).contains(&number) {
+        let bounds = match at_most {
+            Some(max) => format!("must be from {min} to {max}"),
+            None => format!("must be at least {min}"),
+        };
+        return Err(Fault::new("out-of-range", bounds));
+    }
+    // Doubles to the left of 2^32 are exact; a cast saturates beyond.
+    Ok(number as u32)
+}

@@ -1,0 +1,36 @@
+//! Declarations of what goes over the wire: each field of a request or an answer is written down once, with its
+//! type, bounds, unit, meaning and example.
+//!
+//! The macro `request!` declares what is read, `answer!` what is written and `record!` what is both; `record.rs` shows
+//! how. From the same declaration come reading with all faults at once ([`Fields`]), JSON, the OpenAPI documents, the
+//! types of the npm package (`typescript.rs`) and the data by which it checks requests (`javascript.rs`).
+
+mod field;
+mod fields;
+pub(crate) mod javascript;
+mod literal;
+mod object;
+mod record;
+mod spelling;
+pub(crate) mod typescript;
+mod value;
+
+pub use field::{Alias, Declaration, Field, Shape, TextForm};
+pub use fields::{FieldError, Fields, Invalid};
+pub(crate) use literal::parse_uuid;
+pub use literal::{Fault, Literal};
+pub use object::ObjectError;
+pub use record::{FromFields, Record, ToFields};
+pub(crate) use record::{answer, record, request};
+pub use value::{Flat, Read, Value, Write, Written};
+
+/// Used by the macros.
+pub(crate) mod names {
+    pub(crate) use super::record::{
+        declared_name, declared_value, hidden_or, record_declare, record_read, record_write,
+    };
+    pub(crate) use super::spelling::{camel, camel_length};
+}
+
+#[cfg(test)]
+mod tests;

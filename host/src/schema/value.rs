@@ -1,0 +1,313 @@
+//! How each Rust type is read, written and described.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct};
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use time::format_description::well_known::Rfc3339;
+use time::{OffsetDateTime, UtcOffset};
+use uuid::Uuid;
+
+use crate::clock::timestamp;
+
+use super::field::{Field, Shape, TextForm};
+use super::fields::Fields;
+use super::literal::{Fault, Literal, parse_uuid, read_boolean, read_integer, read_number, read_text};
+use super::record::{FromFields, Record, ToFields};
+
+/// A type that a field can have.
+pub trait Value {
+    const SHAPE: Shape;
+    const REQUIRED: bool = true;
+}
+
+/// A value of a request.
+pub trait Read: Value + Sized {
+    /// Reads a value that is there, within the bounds of `shape`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault>;
+
+    /// Takes the place of a value that was refused, or that may be left out.
+    fn placeholder() -> Self;
+
+    /// Reads a field.
+    fn take(fields: &mut Fields, field: &Field) -> Self {
+        fields.check_presence(field);
+        fields.optional(field, |literal| Self::read(literal, &field.shape)).unwrap_or_else(Self::placeholder)
+    }
+}
+
+/// A value of an answer.
+pub trait Write: Value {
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
+
+    /// Writes a field.
+    fn put<S: SerializeStruct>(&self, to: &mut S, field: &Field) -> Result<(), S::Error> {
+        to.serialize_field(field.name, &Written(self))
+    }
+}
+
+/// For serde.
+pub struct Written<'a, T: ?Sized>(pub &'a T);
+
+impl<T: Write + ?Sized> Serialize for Written<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.write(serializer)
+    }
+}
+
+macro_rules! writes_as_serde {
+    ($($type:ty: $shape:expr),* $(,)?) => {$(
+        impl Value for $type {
+            const SHAPE: Shape = $shape;
+        }
+
+        impl Write for $type {
+            fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.serialize(serializer)
+            }
+        }
+    )*};
+}
+
+const COUNT: Shape = Shape::Integer { at_least: Some(0), at_most: None };
+const INTEGER: Shape = Shape::Integer { at_least: None, at_most: None };
+const TEXT: Shape = Shape::Text { chars_max: None, form: TextForm::NotBlank };
+
+writes_as_serde! {
+    bool: Shape::Boolean,
+    f64: Shape::Number { at_least: None, at_most: None },
+    u8: Shape::Integer { at_least: Some(0), at_most: Some(u8::MAX as i64) },
+    u32: COUNT,
+    usize: COUNT,
+    i16: INTEGER,
+    i64: INTEGER,
+    String: TEXT,
+    &'static str: TEXT,
+    Cow<'static, str>: TEXT,
+    Uuid: Shape::Text { chars_max: None, form: TextForm::Uuid },
+    serde_json::Value: Shape::Any,
+    Box<RawValue>: Shape::Any,
+}
+
+impl Read for bool {
+    fn read(literal: Literal<'_>, _: &Shape) -> Result<Self, Fault> {
+        read_boolean(literal)
+    }
+
+    fn placeholder() -> Self {
+        false
+    }
+}
+
+impl Read for f64 {
+    fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
+        let Shape::Number { at_least, at_most } = *shape else { return read_number(literal, None, None) };
+        read_number(literal, at_least, at_most)
+    }
+
+    fn placeholder() -> Self {
+        0.0
+    }
+}
+
+impl Read for u32 {
+    fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
+        let Shape::Integer { at_least, at_most } = *shape else { return read_integer(literal, None, None) };
+        read_integer(literal, at_least, at_most)
+    }
+
+    fn placeholder() -> Self {
+        0
+    }
+}
+
+impl Read for u8 {
+    fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
+        u32::read(literal, shape).map(|number| Self::try_from(number).unwrap_or(Self::MAX))
+    }
+
+    fn placeholder() -> Self {
+        0
+    }
+}
+
+impl Read for String {
+    fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
+        let Shape::Text { chars_max, form } = *shape else {
+            return read_text(literal, None, TextForm::Any).map(Into::into);
+        };
+        read_text(literal, chars_max, form).map(Into::into)
+    }
+
+    fn placeholder() -> Self {
+        Self::new()
+    }
+}
+
+impl Read for Uuid {
+    fn read(literal: Literal<'_>, _: &Shape) -> Result<Self, Fault> {
+        let parsed = literal.string().and_then(|text| parse_uuid(&text));
+        parsed.ok_or(Fault::new("wrong-type", "must be a string with a UUID"))
+    }
+
+    fn placeholder() -> Self {
+        Self::nil()
+    }
+}
+
+/// An instant of the years 1970 to 9999.
+impl Value for OffsetDateTime {
+    const SHAPE: Shape = Shape::Text { chars_max: None, form: TextForm::Instant };
+}
+
+impl Read for OffsetDateTime {
+    fn read(literal: Literal<'_>, _: &Shape) -> Result<Self, Fault> {
+        let read = literal.string().and_then(|text| Self::parse(&text, &Rfc3339).ok());
+        let known = read.filter(|at| at.unix_timestamp() >= 0 && at.to_offset(UtcOffset::UTC).year() <= 9999);
+        known.ok_or(Fault::new("unknown-value", "must be an instant like 2026-11-21T18:00:00Z"))
+    }
+
+    fn placeholder() -> Self {
+        Self::UNIX_EPOCH
+    }
+}
+
+impl Write for OffsetDateTime {
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&timestamp(*self))
+    }
+}
+
+impl<T: Value> Value for Option<T> {
+    /// A text that may be left out may also be blank.
+    const SHAPE: Shape = match T::SHAPE {
+        Shape::Text { chars_max, form: TextForm::NotBlank } => Shape::Text { chars_max, form: TextForm::Any },
+        shape => shape,
+    };
+    const REQUIRED: bool = false;
+}
+
+impl<T: Read> Read for Option<T> {
+    fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
+        T::read(literal, shape).map(Some)
+    }
+
+    fn placeholder() -> Self {
+        None
+    }
+
+    fn take(fields: &mut Fields, field: &Field) -> Self {
+        fields.is_present(field).then(|| T::take(fields, field))
+    }
+}
+
+impl<T: Write> Write for Option<T> {
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Some(value) => value.write(serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    fn put<S: SerializeStruct>(&self, to: &mut S, field: &Field) -> Result<(), S::Error> {
+        match self {
+            Some(value) => value.put(to, field),
+            None if field.nullable => to.serialize_field(field.name, &()),
+            None => to.skip_field(field.name),
+        }
+    }
+}
+
+impl<T: Value> Value for Vec<T> {
+    const SHAPE: Shape = Shape::Array { items: &T::SHAPE, length_max: None };
+}
+
+/// A list of strings; a request has no other.
+impl Read for Vec<String> {
+    fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
+        let Shape::Array { items: shape, length_max } = *shape else { return Ok(Self::new()) };
+        let items: Result<Vec<&RawValue>, _> = serde_json::from_str(literal.text());
+        let items = items.map_err(|_| Fault::new("wrong-type", "must be a list of strings"))?;
+        if let Some(length_max) = length_max
+            && items.len() > length_max
+        {
+            return Err(Fault::new("too-long", format!("must have at most {length_max} items")));
+        }
+        items.into_iter().map(|item| String::read(Literal::Json(item.get()), shape)).collect()
+    }
+
+    fn placeholder() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Write> Write for Vec<T> {
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.len()))?;
+        for item in self {
+            list.serialize_element(&Written(item))?;
+        }
+        list.end()
+    }
+}
+
+impl Value for &'static [&'static str] {
+    const SHAPE: Shape = Shape::Array { items: &<&'static str>::SHAPE, length_max: None };
+}
+
+impl Write for &'static [&'static str] {
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.serialize(serializer)
+    }
+}
+
+impl<T: Value> Value for BTreeMap<&'static str, T> {
+    const SHAPE: Shape = Shape::Map(&T::SHAPE);
+}
+
+impl<T: Write> Write for BTreeMap<&'static str, T> {
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.len()))?;
+        for (name, value) in self {
+            map.serialize_entry(name, &Written(value))?;
+        }
+        map.end()
+    }
+}
+
+/// A record whose fields stand among those of the record around it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flat<T>(pub T);
+
+impl<T: Record> Value for Flat<T> {
+    const SHAPE: Shape = Shape::Flat(&T::DECLARATION);
+}
+
+impl<T: FromFields> Read for Flat<T> {
+    fn read(_: Literal<'_>, _: &Shape) -> Result<Self, Fault> {
+        Ok(Self::placeholder())
+    }
+
+    fn placeholder() -> Self {
+        Self(T::from_fields(&mut Fields::from_query(Vec::new())))
+    }
+
+    fn take(fields: &mut Fields, _: &Field) -> Self {
+        Self(fields.read())
+    }
+}
+
+impl<T: ToFields> Write for Flat<T> {
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.to_json(serializer)
+    }
+
+    fn put<S: SerializeStruct>(&self, to: &mut S, _: &Field) -> Result<(), S::Error> {
+        self.0.to_fields(to)
+    }
+}

@@ -1,0 +1,106 @@
+//! The direction of imports between the host's modules.
+
+use std::collections::BTreeSet;
+
+use crate::imports::{imports, is_justified, module_path};
+use crate::source::{Source, assert_clean, assert_each_breaks, host};
+
+/// What each module may import besides itself. To import anything else, a line needs a comment that justifies it.
+const LAYERS: [(&str, &[&str]); 24] = [
+    ("lib", &["http"]),
+    ("main", &["cli", "config"]),
+    ("cli", &["serve", "app", "http", "postgres", "config", "*"]),
+    ("serve", &["app", "http", "*"]),
+    ("http", &["app", "*"]),
+    ("app", &["*"]),
+    ("replay", &["models", "scoring", "schema", "wasm", "domain", "db", "clock"]),
+    ("enforcement", &["models", "scoring", "schema", "domain", "db", "clock"]),
+    ("gate", &["scoring", "schema", "wasm", "db", "domain", "clock"]),
+    ("ledger", &["models", "db", "domain", "clock"]),
+    ("models", &["scoring", "schema", "wasm", "db", "domain", "clock"]),
+    ("scoring", &["schema", "wasm", "domain"]),
+    ("schema", &["domain"]),
+    ("auth", &["db", "domain", "clock"]),
+    ("analytics", &["db", "domain", "clock"]),
+    ("outbox", &["db", "domain", "clock"]),
+    ("rail", &["db", "domain", "clock"]),
+    ("db", &["domain"]),
+    ("wasm", &["domain"]),
+    // The database's binaries and processes, below everything that uses them.
+    ("postgres", &[]),
+    // Arguments are parsed into the parts' own types.
+    ("config", &["*"]),
+    ("clock", &[]),
+    ("domain", &[]),
+    ("MIGRATOR", &[]),
+];
+
+/// What `*` stands for: the service's parts below `app`.
+const PARTS: [&str; 16] = [
+    "replay",
+    "enforcement",
+    "gate",
+    "ledger",
+    "models",
+    "scoring",
+    "schema",
+    "auth",
+    "analytics",
+    "outbox",
+    "rail",
+    "db",
+    "wasm",
+    "clock",
+    "domain",
+    "MIGRATOR",
+];
+
+fn layers(sources: &[Source]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for source in sources.iter().filter(|source| module_path(&source.path).is_some()) {
+        let Some(module) = source.module() else { continue };
+        let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == module) else {
+            complaints.push(source.at(1, &format!("the module {module} is not in the table of layers")));
+            continue;
+        };
+        let mut seen = BTreeSet::new();
+        for import in imports(source) {
+            let Some(name) = import.path.first() else { continue };
+            let known = LAYERS.iter().any(|(module, _)| module == name);
+            let is_part = allowed.contains(&"*") && PARTS.contains(&name.as_str());
+            // One complaint about each module, and one justification, is enough for a file.
+            if known
+                && name != module
+                && !is_part
+                && !allowed.contains(&name.as_str())
+                && seen.insert(name.clone())
+                && !is_justified(source, import.line)
+            {
+                complaints
+                    .push(source.at(import.line, &format!("{module} imports {name}: {}", import.path.join("::"))));
+            }
+        }
+    }
+    complaints
+}
+
+#[test]
+fn modules_import_only_what_is_below_them() {
+    assert_clean(layers(&host()));
+}
+
+#[test]
+fn imports_against_the_direction_are_found() {
+    assert_each_breaks(
+        layers,
+        &[
+            ("host/src/db/a.rs", "//! A.\nuse crate::http::error::Error;\n"),
+            ("host/src/app.rs", "//! A.\nuse crate::{domain::{risk, money}, http::Error, wasm::ScoreError};\n"),
+            ("host/src/domain/a.rs", "//! A.\nfn a(b: crate::clock::Clock) {}\n"),
+            ("host/src/ledger/store/a.rs", "//! A.\nuse super::super::super::http;\n"),
+            ("host/src/helpers.rs", "//! A.\n"),
+        ],
+    );
+    let justified = "//! A.\n// upward: a reason\nuse crate::http::A;\nuse crate::http::B; // upward: another\n";
+    assert_clean(layers(&[Source::new("host/src/db/a.rs", justified)]));
+}
