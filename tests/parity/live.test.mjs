@@ -217,9 +217,9 @@ describe("time", () => {
 describe("a platform", () => {
   const kind = "nudge";
   const subtle = webcrypto.subtle;
-  const part = (name) => import(`../../components/js/lib/src/${name}.js`);
+  const schema = async (name) => (await import(`../../components/js/lib/dist/schema/${name}.js`)).default;
   const glue = (name) => import(`../../components/js/lib/dist/glue/${name}.js`);
-  const platform = { manifest: async () => manifest, part, glue, load, subtle };
+  const platform = { manifest: async () => manifest, schema, glue, load, subtle };
   const packageIsAway = () => Promise.reject(new Error("the package is away"));
 
   test("without digests takes nothing", async () => {
