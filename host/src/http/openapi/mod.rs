@@ -29,6 +29,21 @@ pub enum Listener {
 /// Failures that every operation can have.
 const ALWAYS: [&str; 4] = ["internal-error", "timed-out", "overloaded", "database-unavailable"];
 
+/// What operations are grouped by: the first that their path begins with.
+const TAGS: [(&str, &str); 7] = [
+    ("/api/ledger/", "Ledger"),
+    ("/api/analytics/", "Analytics"),
+    ("/api/profile/", "Profile"),
+    ("/ai/", "Scores"),
+    ("/admin/", "Models"),
+    ("/rails/", "Payment rail"),
+    ("/", "Pages and health"),
+];
+
+fn tag(path: &str) -> &'static str {
+    TAGS.iter().find(|(start, _)| path.starts_with(start)).map_or("", |(_, tag)| tag)
+}
+
 const REQUEST_ID: &str = "X-Request-Id";
 
 /// The document of a listener.
@@ -50,10 +65,14 @@ pub fn document(listener: Listener) -> Value {
         let methods = paths.entry(path).or_insert_with(|| json!({}));
         methods[operation.method] = described;
     }
+    let has = |tag: &str| operations.iter().any(|operation| self::tag(operation.path) == tag);
+    let tags = TAGS.iter().map(|(_, tag)| *tag).filter(|tag| has(tag)).map(|tag| json!({"name": tag}));
+    let tags: Vec<_> = tags.collect();
     json!({
         "openapi": "3.1.0",
         "info": {"title": title, "description": about, "version": env!("CARGO_PKG_VERSION")},
         "servers": [{"url": "/"}],
+        "tags": tags,
         "paths": paths,
         "components": {
             "schemas": shared.schemas.0,
@@ -67,6 +86,7 @@ pub fn document(listener: Listener) -> Value {
 fn describe(operation: &Operation, listener: Listener, shared: &mut Shared) -> Value {
     let mut described = json!({
         "operationId": operation.id,
+        "tags": [tag(operation.path)],
         "summary": operation.summary,
         "responses": responses(operation, listener, shared),
     });
