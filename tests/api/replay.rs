@@ -127,7 +127,7 @@ async fn what_cannot_be_kept_is_neither_answered_nor_done(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_cannot_be_run_again_is_told_and_changes_nothing(db: PgPool) {
+async fn what_cannot_be_replayed_is_reported_and_changes_nothing(db: PgPool) {
     let (app, _follower) = keeping(db).await;
     let answer = app.ai().post("/ai/risk", risk()).await.json();
     let unknown = json!({"model_version": "risk-9.9.9+00000000"});
@@ -143,12 +143,12 @@ async fn what_cannot_be_run_again_is_told_and_changes_nothing(db: PgPool) {
     .await;
     assert_eq!((&found["replayed"], &found["equal"]), (&json!(4), &json!(0)));
     assert_eq!(found["different"][0]["id"], "a");
-    for (at, told) in
-        ["no component is registered as", "is a risk component, not nudge", "is not valid: amount", "does not read"]
+    for (at, reason) in
+        ["no component is registered as", "is a risk component, not nudge", "is not valid: amount", "cannot be read"]
             .iter()
             .enumerate()
     {
-        assert!(found["different"][at]["differences"][0].as_str().unwrap().contains(told), "{found:#}");
+        assert!(found["different"][at]["differences"][0].as_str().unwrap().contains(reason), "{found:#}");
     }
     let admin = ops(&app);
     let before = app.rows().await;

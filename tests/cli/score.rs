@@ -381,7 +381,7 @@ fn a_component_is_examined_for_people_and_for_programs() {
     let bad = data.run(&["models", "check", &data.file("text.wasm", "no component")]);
     code(&bad, 1);
     let told = text(&bad.stdout);
-    assert!(told.contains("REFUSED format       no WebAssembly component") && told.ends_with("refused"), "{told}");
+    assert!(told.contains("REFUSED format       not a WebAssembly component") && told.ends_with("refused"), "{told}");
     let missing = data.run(&["models", "check", &data.name("missing.wasm")]);
     assert!(text(&missing.stderr).contains("cannot read"), "{}", text(&missing.stderr));
 }

@@ -10,6 +10,8 @@ use crate::source::{Source, block_end, line_of};
 static CHILD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bmod (\w+)\s*;").unwrap());
 static INLINE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bmod (\w+)\s*\{").unwrap());
 static USE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\buse\s+([^;]+);").unwrap());
+/// A path that restricts visibility imports nothing.
+static VISIBILITY: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bpub\(in [^)]*\)").unwrap());
 static PATH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|[^:\w.])(\w+(?:::\w+)+)").unwrap());
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bas\s+(\w+)|\w+|\*|[{},]").unwrap());
 
@@ -42,7 +44,7 @@ pub(crate) fn module_path(path: &str) -> Option<Vec<String>> {
 /// What the shipped code of a file names of its own crate, itself and its children included.
 pub(crate) fn imports(source: &Source) -> Vec<Import> {
     let Some(file) = module_path(&source.path) else { return Vec::new() };
-    let code = source.shipped_code();
+    let code = VISIBILITY.replace_all(&source.shipped_code(), "pub").into_owned();
     let inline = inline_modules(&code);
     let mut aliases: HashMap<String, Vec<String>> = HashMap::new();
     for child in CHILD.captures_iter(&code) {
@@ -168,7 +170,7 @@ fn module_at(file: &[String], inline: &[(String, std::ops::Range<usize>)], place
 #[test]
 fn every_way_to_name_a_module_is_understood() {
     let text = "//! A.\nmod c;\nuse crate::{x::{self, y as z}, w};\nuse super::b::B;\nuse c::C;\nuse std::fs;\n\
-        fn f() { z::d(); crate::k::g(); super::h(); c::i(); fs::read(); a.b(); }\nmod e { use super::c::J; }\n";
+        pub(in crate::v) fn f() { z::d(); crate::k::g(); super::h(); c::i(); fs::read(); a.b(); }\nmod e { use super::c::J; }\n";
     let found = imports(&Source::new("host/src/a/m.rs", text));
     let found: Vec<_> = found.iter().map(|it| (it.line, it.path.join("::"))).collect();
     let expected = [

@@ -13,7 +13,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ("serve", &["app", "http", "*"]),
     ("http", &["app", "*"]),
     ("app", &["*"]),
-    ("replay", &["models", "scoring", "schema", "domain", "db", "clock"]),
+    ("replay", &["models", "scoring", "schema", "wasm", "domain", "db", "clock"]),
     ("enforcement", &["models", "scoring", "schema", "domain", "db", "clock"]),
     ("gate", &["scoring", "schema", "wasm", "db", "domain", "clock"]),
     ("ledger", &["models", "db", "domain", "clock"]),
@@ -28,8 +28,8 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ("wasm", &["domain"]),
     // The database's binaries and processes, below everything that uses them.
     ("postgres", &[]),
-    // The command line's own vocabulary.
-    ("config", &["domain", "scoring"]),
+    // Arguments are parsed into the parts' own types.
+    ("config", &["*"]),
     ("clock", &[]),
     ("domain", &[]),
     ("MIGRATOR", &[]),

@@ -2,7 +2,8 @@
 //! in a batch. `tests/api` sends the same files over HTTP.
 
 use caudal::domain::{accessibility as a11y, nudge, profile, risk};
-use caudal::wasm::{AccessibilityScorer, NudgeScorer, RiskScorer};
+use caudal::scoring::{Accessibility, Nudge, Risk, Scorer};
+
 use caudal_model as native;
 use caudal_train::data::code;
 use caudal_train::golden::{Case, bits};
@@ -36,7 +37,7 @@ fn risk_expect(answer: &risk::Assessment) -> trained_risk::golden::Expect {
 #[test]
 fn risk_models_answer_their_golden_cases_bit_for_bit() {
     for (model, artefact, weights) in [("risk-1", "risk-1", RISK_1), ("risk-2", "risk", RISK_2)] {
-        let scorer = RiskScorer::load(runtime(), &component(artefact)).unwrap();
+        let scorer = Scorer::<Risk>::load(runtime(), &component(artefact)).unwrap();
         let cases: Vec<Case<native::risk::Request, trained_risk::golden::Expect>> = cases(model);
         let requests: Vec<_> = cases.iter().map(|case| risk_request(&case.request)).collect();
         let together = scorer.assess_batch(&requests).unwrap();
@@ -68,7 +69,7 @@ pub(crate) fn risk_request(facts: &native::risk::Request) -> risk::Request {
 
 #[test]
 fn the_nudge_model_answers_its_golden_cases_bit_for_bit() {
-    let scorer = NudgeScorer::load(runtime(), &component("nudge")).unwrap();
+    let scorer = Scorer::<Nudge>::load(runtime(), &component("nudge")).unwrap();
     let cases: Vec<Case<trained_nudge::generator::Facts, trained_nudge::golden::Expect>> = cases("nudge-1");
     let request = |facts: &trained_nudge::generator::Facts| nudge::Request {
         screen: facts.screen.clone(),
@@ -99,7 +100,7 @@ fn the_accessibility_model_answers_its_golden_cases_bit_for_bit() {
     use accessibility::generator::Facts;
     use accessibility::golden::Expect;
     use native::accessibility::AppConfidence;
-    let scorer = AccessibilityScorer::load(runtime(), &component("accessibility")).unwrap();
+    let scorer = Scorer::<Accessibility>::load(runtime(), &component("accessibility")).unwrap();
     let cases: Vec<Case<Facts, Expect>> = cases("accessibility-1");
     let request = |facts: &Facts| a11y::Request {
         can_read_small_text: facts.can_read_small_text,

@@ -7,7 +7,8 @@ use std::time::Instant;
 use caudal::domain::model::PolicyClass;
 use caudal::domain::risk;
 use caudal::gate::report::Outcome;
-use caudal::wasm::{Cache, RiskScorer, Runtime};
+use caudal::scoring::{Risk, Scorer};
+use caudal::wasm::{Cache, Runtime};
 
 use crate::built::javascript;
 use crate::gate::examine;
@@ -46,7 +47,7 @@ async fn it_scores_the_same_bits_each_time_also_from_the_cache_and_beside_an_asy
     let bytes = javascript();
     let cold = cached();
     let start = Instant::now();
-    let scorer = RiskScorer::load(&cold, &bytes).unwrap();
+    let scorer = Scorer::<Risk>::load(&cold, &bytes).unwrap();
     let compiling = start.elapsed();
     assert_eq!(cold.counts(), (1, 0));
     assert_eq!(scorer.identity().class, PolicyClass::DenyAll);
@@ -61,7 +62,7 @@ async fn it_scores_the_same_bits_each_time_also_from_the_cache_and_beside_an_asy
 
     let warm = cached();
     let start = Instant::now();
-    let again = RiskScorer::load(&warm, &bytes).unwrap();
+    let again = Scorer::<Risk>::load(&warm, &bytes).unwrap();
     assert_eq!(warm.counts(), (0, 1), "nothing is compiled");
     assert!(start.elapsed() < compiling, "{:?} and {compiling:?}", start.elapsed());
     for _ in 0..20 {

@@ -7,7 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use caudal::domain::nudge::{Assessment, Request};
-use caudal::wasm::{NudgeScorer, Runtime, ScoreError};
+use caudal::scoring::{Nudge, Scorer};
+use caudal::wasm::{Runtime, ScoreError};
 
 use crate::built::{hostile, runtime, told};
 
@@ -23,9 +24,9 @@ const PAGE_BYTES: u64 = 64 << 10;
 /// More than the slots of the pool, so that a leaked slot is detected.
 const MORE_THAN_SLOTS: usize = 200;
 
-fn scorer() -> &'static NudgeScorer {
-    static SCORER: OnceLock<NudgeScorer> = OnceLock::new();
-    SCORER.get_or_init(|| NudgeScorer::load(runtime(), &hostile()).unwrap())
+fn scorer() -> &'static Scorer<Nudge> {
+    static SCORER: OnceLock<Scorer<Nudge>> = OnceLock::new();
+    SCORER.get_or_init(|| Scorer::<Nudge>::load(runtime(), &hostile()).unwrap())
 }
 
 /// Triggers the behaviour that `screen` names.
@@ -33,7 +34,7 @@ fn ask(screen: &str) -> Result<Assessment, ScoreError> {
     ask_of(scorer(), screen)
 }
 
-fn ask_of(scorer: &NudgeScorer, screen: &str) -> Result<Assessment, ScoreError> {
+fn ask_of(scorer: &Scorer<Nudge>, screen: &str) -> Result<Assessment, ScoreError> {
     scorer.assess(&Request {
         screen: screen.to_owned(),
         num_validation_errors: 0,
@@ -182,7 +183,7 @@ fn thousands_of_decisions_in_a_row_find_a_slot() {
 /// What so many loops at once end with, in a pool of their own, and whether that pool still works.
 fn crowd(size: usize) -> Vec<Result<Assessment, ScoreError>> {
     let own = Runtime::new().unwrap();
-    let scorer = NudgeScorer::load(&own, &hostile()).unwrap();
+    let scorer = Scorer::<Nudge>::load(&own, &hostile()).unwrap();
     // All at once, however long it takes to start their threads; awake, because those who sleep are woken
     // one after the other.
     let there = AtomicUsize::new(0);

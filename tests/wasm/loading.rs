@@ -2,7 +2,8 @@
 
 use caudal::domain::model::ModelKind;
 use caudal::models::Registry;
-use caudal::wasm::{AccessibilityScorer, Identity, LoadError, NudgeScorer, RiskScorer, ScoreError, TransferRules};
+use caudal::scoring::{Accessibility, Nudge, Risk, Scorer};
+use caudal::wasm::{Identity, LoadError, ScoreError, TransferRules};
 use sha2::{Digest as _, Sha256};
 
 use crate::built::{component, hostile, runtime, told};
@@ -10,9 +11,11 @@ use crate::forged;
 
 fn load(kind: ModelKind, bytes: &[u8]) -> Result<Identity, LoadError> {
     match kind {
-        ModelKind::Risk => RiskScorer::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
-        ModelKind::Nudge => NudgeScorer::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
-        ModelKind::Accessibility => AccessibilityScorer::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
+        ModelKind::Risk => Scorer::<Risk>::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
+        ModelKind::Nudge => Scorer::<Nudge>::load(runtime(), bytes).map(|scorer| scorer.identity().clone()),
+        ModelKind::Accessibility => {
+            Scorer::<Accessibility>::load(runtime(), bytes).map(|scorer| scorer.identity().clone())
+        }
         ModelKind::TransferRules => TransferRules::load(runtime(), bytes).map(|rules| rules.identity().clone()),
     }
 }

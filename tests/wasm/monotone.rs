@@ -1,7 +1,7 @@
 //! Risk components are monotone: the order of transfers that differ in one fact. Training compares ten times as
 //! many pairs natively for the card.
 
-use caudal::wasm::RiskScorer;
+use caudal::scoring::{Risk, Scorer};
 use caudal_model::risk::Weights;
 use caudal_train::random::Random;
 use caudal_train::risk::monotone::{Direction, pair};
@@ -16,7 +16,7 @@ const PAIRS: usize = 100_000;
 const BATCH: usize = 200;
 
 fn satisfies_every_guarantee(artefact: &str, weights: &Weights<'_>, seed: u64) {
-    let scorer = RiskScorer::load(runtime(), &component(artefact)).unwrap();
+    let scorer = Scorer::<Risk>::load(runtime(), &component(artefact)).unwrap();
     for direction in Direction::ALL {
         let mut random = Random::new(seed, direction as u64);
         for _ in 0..PAIRS / BATCH {

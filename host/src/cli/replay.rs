@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 
 use crate::cli::database::{Database, Use};
-use crate::cli::models::kind_of;
+use crate::cli::models::registry::kind_of;
 use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::{Common, Replay};

@@ -16,12 +16,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
-use crate::config::{ExplanationLanguage, Score, ScorerKind};
+use crate::config::{ExplanationLanguage, Score};
 use crate::domain::accessibility::Language;
-use crate::domain::model::ModelKind;
 use crate::models::Embedded;
 use crate::schema::{FieldError, Fields};
-use crate::scoring::{Envelope, Kind, Scored, Scorer as _, Visitor, with_kind};
+use crate::scoring::{Envelope, Kind, Scored, Scorer, Visitor, with_kind};
 use crate::wasm::{Runtime, ScoreError};
 use input::{Input, Row};
 use output::{Output, Rejects};
@@ -36,17 +35,13 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 const EXIT_REJECTED: u8 = 3;
 
 pub(super) fn run(score: &Score) -> Result<ExitCode> {
-    let kind = match score.kind {
-        ScorerKind::Risk => ModelKind::Risk,
-        ScorerKind::Nudge => ModelKind::Nudge,
-        ScorerKind::Accessibility => ModelKind::Accessibility,
-    };
-    let bytes = component(score, kind)?;
-    with_kind(kind, Backtest { score, bytes }).context("transfer rules do not score")?
+    let bytes = component(score)?;
+    with_kind(score.kind, Backtest { score, bytes }).context("transfer rules do not score")?
 }
 
 /// The bytes of the requested component.
-fn component(score: &Score, kind: ModelKind) -> Result<Vec<u8>> {
+fn component(score: &Score) -> Result<Vec<u8>> {
+    let kind = score.kind;
     if let Some(path) = &score.component {
         return fs::read(path).with_context(|| format!("cannot read the component {}", path.display()));
     }
@@ -69,7 +64,7 @@ impl Visitor for Backtest<'_> {
     type Output = Result<ExitCode>;
 
     fn visit<K: Kind>(self) -> Result<ExitCode> {
-        run_kind::<K>(self.score, &K::Scorer::load(&Runtime::new()?, &self.bytes)?)
+        run_kind::<K>(self.score, &Scorer::<K>::load(&Runtime::new()?, &self.bytes)?)
     }
 }
 
@@ -107,7 +102,7 @@ fn require_columns<K: Kind>(columns: &[String], language: Language) -> Result<()
     Ok(())
 }
 
-fn run_kind<K: Kind>(score: &Score, scorer: &K::Scorer) -> Result<ExitCode> {
+fn run_kind<K: Kind>(score: &Score, scorer: &Scorer<K>) -> Result<ExitCode> {
     require_separate_files(score)?;
     let language = match score.language {
         ExplanationLanguage::Es => Language::Spanish,
@@ -155,7 +150,7 @@ fn run_kind<K: Kind>(score: &Score, scorer: &K::Scorer) -> Result<ExitCode> {
 
 /// One pass over a file.
 struct Run<'a, K: Kind> {
-    scorer: &'a K::Scorer,
+    scorer: &'a Scorer<K>,
     output: Output,
     rejects: Rejects,
     /// Rows of the next batch, and their lines.

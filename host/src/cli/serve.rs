@@ -14,10 +14,9 @@ use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::cli::secret::Missing;
 use crate::cli::{couriers, heads, secret};
-use crate::config::{ClabePolicy, Common, PublishedKind, RiskPolicy, Serve, program};
+use crate::config::{ClabePolicy, Common, Serve, program};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
-use crate::domain::risk::Enforcement;
 use crate::http::pages::sandbox::TOKEN_LIFETIME;
 use crate::ledger::LedgerConfig;
 use crate::ledger::batch::Terms;
@@ -141,11 +140,7 @@ fn settings(serve: &Serve) -> Settings {
     });
     Settings {
         opening_credit: if serve.sandbox { SANDBOX_CREDIT } else { Money::ZERO },
-        risk_enforcement: match serve.risk_enforcement {
-            RiskPolicy::Off => Enforcement::Off,
-            RiskPolicy::Shadow => Enforcement::Shadow,
-            RiskPolicy::Enforce => Enforcement::Enforce,
-        },
+        risk_enforcement: serve.risk_enforcement,
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,
         assist_hosts,
         published: published(serve),
@@ -155,18 +150,11 @@ fn settings(serve: &Serve) -> Settings {
 /// Kinds that anyone may download. Fraudsters could try out a public risk model offline, so by default it is
 /// published only in the sandbox, where no real money is at stake.
 fn published(serve: &Serve) -> Vec<ModelKind> {
-    let by_default = match serve.sandbox {
-        true => vec![PublishedKind::Risk, PublishedKind::Nudge, PublishedKind::Accessibility],
-        false => vec![PublishedKind::Nudge, PublishedKind::Accessibility],
-    };
-    let kinds = serve.publish_models.clone().unwrap_or(by_default).into_iter();
-    let kind = |kind| match kind {
-        PublishedKind::Risk => Some(ModelKind::Risk),
-        PublishedKind::Nudge => Some(ModelKind::Nudge),
-        PublishedKind::Accessibility => Some(ModelKind::Accessibility),
-        PublishedKind::None => None,
-    };
-    kinds.filter_map(kind).collect()
+    match &serve.publish_models {
+        Some(kinds) => kinds.iter().flatten().copied().collect(),
+        None if serve.sandbox => ModelKind::SCORERS.to_vec(),
+        None => vec![ModelKind::Nudge, ModelKind::Accessibility],
+    }
 }
 
 fn banner(app: &App, listeners: &Listeners) -> Result<String> {

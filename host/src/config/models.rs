@@ -2,16 +2,20 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueEnum};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ScorerKind {
-    /// Of a transfer
-    Risk,
-    /// For a person on a screen
-    Nudge,
-    /// Profile that suits a person
-    Accessibility,
+use crate::domain::model::ModelKind;
+
+/// The kinds that score.
+impl ValueEnum for ModelKind {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::SCORERS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.as_str()))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -38,7 +42,7 @@ pub enum ExplanationLanguage {
 pub struct Score {
     /// The scorer
     #[arg(long)]
-    pub kind: ScorerKind,
+    pub kind: ModelKind,
     /// File of rows, `.ndjson` or `.csv`; `-` is standard input
     #[arg(long)]
     pub input: PathBuf,

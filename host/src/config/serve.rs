@@ -3,26 +3,21 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use super::Jwt;
 use super::ledger::amount;
+use super::token::Jwt;
+use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
+use crate::domain::risk::Enforcement;
 use crate::domain::transfer::RailName;
 use crate::rail::stp::INSTITUTION;
 
-/// Scorers that may be published.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PublishedKind {
-    /// The risk scorer. Fraudsters could probe a copy of it unobserved
-    Risk,
-    /// The nudge scorer
-    Nudge,
-    /// The accessibility recommender
-    Accessibility,
-    /// No scorer
-    None,
+/// A kind, or `none`.
+fn published_kind() -> impl TypedValueParser<Value = Option<ModelKind>> {
+    let kinds = ModelKind::SCORERS.iter().map(|kind| kind.as_str());
+    PossibleValuesParser::new(kinds.chain(["none"])).map(|text| ModelKind::parse(&text))
 }
 
 /// What a wrong CLABE check digit leads to.
@@ -95,15 +90,19 @@ pub struct Limits {
     pub per_day: Option<Money>,
 }
 
-/// Consequence of a transfer's risk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RiskPolicy {
-    /// No consequence; the bank's app asks for the score and acts on it
-    Off,
-    /// The score is logged
-    Shadow,
-    /// A high risk requires the `acknowledgmentToken` of this transfer's risk context
-    Enforce,
+impl ValueEnum for Enforcement {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self {
+            Self::Off => "No consequence; the bank's app asks for the score and acts on it",
+            Self::Shadow => "The score is logged",
+            Self::Enforce => "A high risk requires the `acknowledgmentToken` of this transfer's risk context",
+        };
+        Some(PossibleValue::new(self.as_str()).help(help))
+    }
 }
 
 #[derive(Debug, Args)]
@@ -129,7 +128,7 @@ pub struct Serve {
     pub limits: Limits,
     /// Consequence of a transfer's risk
     #[arg(long, help_heading = "Transfers", env = "CAUDAL_RISK_ENFORCEMENT", value_enum, default_value = "off")]
-    pub risk_enforcement: RiskPolicy,
+    pub risk_enforcement: Enforcement,
     /// Waiting time before the first transfer to a new beneficiary, for example 30m
     #[arg(long, help_heading = "Transfers", env = "CAUDAL_BENEFICIARY_COOLING", default_value = "0s", value_parser = humantime::parse_duration)]
     pub beneficiary_cooling: std::time::Duration,
@@ -137,10 +136,10 @@ pub struct Serve {
     /// not answered
     #[arg(long, help_heading = "Models", env = "CAUDAL_DECISION_LOG")]
     pub decision_log: bool,
-    /// Kinds whose active model anybody may download from /models, to score in a page [default: nudge,accessibility;
-    /// in the sandbox all]
-    #[arg(long, help_heading = "Models", env = "CAUDAL_PUBLISH_MODELS", value_enum, value_delimiter = ',')]
-    pub publish_models: Option<Vec<PublishedKind>>,
+    /// Kinds whose active model anybody may download from /models, to score in a page; fraudsters could probe a copy
+    /// of the risk scorer unobserved [default: nudge,accessibility; in the sandbox all]
+    #[arg(long, help_heading = "Models", env = "CAUDAL_PUBLISH_MODELS", value_parser = published_kind(), value_delimiter = ',')]
+    pub publish_models: Option<Vec<Option<ModelKind>>>,
     #[command(flatten)]
     pub jwt: Jwt,
 }

@@ -15,6 +15,14 @@ super::text_enum! {
     }
 }
 
+impl ModelKind {
+    /// The kinds that score: all but transfer rules, which decide.
+    pub const SCORERS: &'static [Self] = match Self::ALL.split_last() {
+        Some((Self::TransferRules, scorers)) => scorers,
+        _ => panic!("transfer rules come last"),
+    };
+}
+
 super::text_enum! {
     /// What a component may import and how it runs.
     PolicyClass {

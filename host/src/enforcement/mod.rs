@@ -4,8 +4,7 @@ pub mod acknowledgment;
 pub(crate) mod assessment;
 
 use crate::domain::risk::{Enforcement, Level};
-use crate::models::ResponseError;
-use crate::wasm::ScoreError;
+use crate::models::{ResponseError, ScoreError};
 use acknowledgment::{Acknowledgments, Subject};
 use assessment::{AssessmentError, Assessor, Circumstances};
 

@@ -17,7 +17,7 @@ use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::timing;
 use crate::schema::Fields;
-use crate::scoring::{Envelope, Kind, Scored, Scorer as _};
+use crate::scoring::{Envelope, Kind, Scored, Scorer};
 
 /// Expectations that follow from the specification alone, whatever the model.
 const REQUIRED: [&str; 8] = [
@@ -55,7 +55,7 @@ struct Findings {
     scores: HashMap<String, f64>,
 }
 
-pub(super) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<(), Refusal> {
+pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<(), Refusal> {
     let cases = read::<K>(K::CASES).map_err(|fault| report.refuse("cases", fault))?;
     let requests: Vec<_> = cases.iter().map(|(_, envelope)| envelope.request.clone()).collect();
     let batch = scorer.assess_batch(&requests).map_err(|error| report.refuse("batch", error_chain(error)))?;

@@ -12,7 +12,7 @@ use crate::gate::limits::{self, COMPONENT_BYTES_MAX};
 use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::{cases, rules};
-use crate::scoring::{Kind, Scorer as _, Visitor, with_kind};
+use crate::scoring::{Kind, Scorer, Visitor, with_kind};
 use crate::wasm::{Compiled, Format, Identity, Runtime, TransferRules, WIT};
 
 /// Imports that a refusal names.
@@ -73,7 +73,7 @@ impl Visitor for ScorerExamination<'_> {
 
     fn visit<K: Kind>(self) -> Self::Output {
         let Self { compiled, report } = self;
-        let scorer = K::Scorer::link(compiled).map_err(|error| report.refuse("world", error_chain(error)))?;
+        let scorer = Scorer::<K>::link(compiled).map_err(|error| report.refuse("world", error_chain(error)))?;
         identify(scorer.identity(), report);
         cases::check::<K>(&scorer, report)
     }

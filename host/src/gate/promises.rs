@@ -6,7 +6,7 @@ use std::fmt::Display;
 use crate::gate::faults::{Faults, error_chain};
 use crate::gate::report::Outcome::Passed;
 use crate::gate::report::{Refusal, Report};
-use crate::scoring::{Kind, Random, Scorer as _};
+use crate::scoring::{Kind, Random, Scorer};
 
 /// Random requests. With their worsened variants there are about ten thousand, so that a fault on one input
 /// in a thousand is missed once in thousands of examinations.
@@ -15,7 +15,7 @@ const REQUESTS: usize = 1500;
 /// Requests in one instance: their answers stay well below what one call may return.
 const BATCH: usize = 250;
 
-pub(super) fn check<K: Kind>(scorer: &K::Scorer, report: &mut Report) -> Result<(), Refusal> {
+pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<(), Refusal> {
     // Different in every examination, so that a component cannot be written to pass.
     let seed = getrandom::u64().map_err(|error| report.refuse("random", error_chain(error)))?;
     let mut random = Random::new(seed);

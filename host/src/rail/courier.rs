@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::db::payments::{self, DuePayment};
 use crate::db::session::within;
 use crate::domain::transfer::{RailName, Reason, Report};
+// upward: a courier reports to the ledger what became of a payment.
 use crate::ledger::{Command, Ledger, LedgerError, Outcome, PaymentReport};
 
 /// Payments claimed at a time.

@@ -15,7 +15,7 @@ use crate::domain::accessibility::Language;
 use crate::domain::rules::Facts;
 use crate::models::LoadedComponent;
 use crate::schema::Fields;
-use crate::scoring::{Envelope, Kind, RulesRequest, RulesResponse, Scored, Scorer as _, Visitor, with_kind};
+use crate::scoring::{Envelope, Kind, RulesRequest, RulesResponse, Scored, Visitor, with_kind};
 use crate::wasm::{Runtime, TransferRules};
 use difference::differences;
 

@@ -5,7 +5,7 @@ use crate::domain::model::ModelKind;
 use crate::domain::profile::Profile;
 use crate::schema::{Fields, Flat, answer, request};
 use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored};
-use crate::wasm::AccessibilityScorer;
+use crate::wasm::v1;
 
 /// The accessibility profile that suits a person.
 pub struct Accessibility;
@@ -17,7 +17,7 @@ impl Kind for Accessibility {
     type Request = Request;
     type Assessment = Assessment;
     type Response = AccessibilityAnswer;
-    type Scorer = AccessibilityScorer;
+    type World = v1::Accessibility;
 
     const COLUMNS: &'static [&'static str] = &[
         "user_id",

@@ -8,7 +8,7 @@ use crate::domain::accessibility::Language;
 use crate::domain::model::{ModelKind, ModelVersion};
 use crate::schema::{Fields, FromFields, Record};
 use crate::scoring::random::Random;
-use crate::wasm::{Compiled, Identity, LoadError, Runtime, ScoreError};
+use crate::wasm::{Component, ScorerWorld};
 
 /// Longest user or session identifier.
 pub(super) const ID_CHARS_MAX: usize = 255;
@@ -25,8 +25,8 @@ pub trait Kind: Send + Sync + Sized + 'static {
     type Assessment: Clone + Send + Sync + 'static;
     /// The answer in the HTTP API.
     type Response: Record + Serialize + Send + 'static;
-    /// A component of this kind.
-    type Scorer: Scorer<Request = Self::Request, Assessment = Self::Assessment>;
+    /// How components of this kind are called.
+    type World: ScorerWorld<Request = Self::Request, Assessment = Self::Assessment> + 'static;
 
     /// Where one verdict ends and the next begins, by name.
     const THRESHOLDS: &'static [(&'static str, f64)] = &[];
@@ -78,38 +78,8 @@ pub trait Kind: Send + Sync + Sized + 'static {
     }
 }
 
-/// A component of one kind.
-pub trait Scorer: Send + Sync + Sized + 'static {
-    type Request;
-    type Assessment;
-
-    /// Compiles and links a component. Takes tens of milliseconds.
-    ///
-    /// # Errors
-    /// See [`LoadError`].
-    fn load(runtime: &Runtime, bytes: &[u8]) -> Result<Self, LoadError>;
-
-    /// Links a compiled component.
-    ///
-    /// # Errors
-    /// See [`LoadError`].
-    fn link(compiled: &Compiled) -> Result<Self, LoadError>;
-
-    fn identity(&self) -> &Identity;
-
-    /// Scores one request in an instance of its own.
-    ///
-    /// # Errors
-    /// See [`ScoreError`].
-    fn assess(&self, request: &Self::Request) -> Result<Self::Assessment, ScoreError>;
-
-    /// Scores many requests in one instance; answers are in the same order.
-    ///
-    /// # Errors
-    /// When the call as a whole fails. An unusable answer is an error in its place.
-    fn assess_batch(&self, requests: &[Self::Request])
-    -> Result<Vec<Result<Self::Assessment, ScoreError>>, ScoreError>;
-}
+/// A component of kind `K`.
+pub type Scorer<K> = Component<<K as Kind>::World>;
 
 /// An answer and the version that gave it.
 #[derive(Debug, Clone)]

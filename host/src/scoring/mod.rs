@@ -11,7 +11,6 @@ mod risk;
 mod rules;
 
 use crate::domain::model::ModelKind;
-use crate::wasm::{self, Compiled, Identity, LoadError, Runtime, ScoreError};
 
 pub use accessibility::Accessibility;
 pub use kind::{Envelope, Kind, Scored, Scorer};
@@ -29,7 +28,7 @@ pub(crate) trait Visitor {
 }
 
 macro_rules! kinds {
-    ($($kind:ident: $scorer:ident),+ $(,)?) => {
+    ($($kind:ident),+) => {
         /// Runs `visitor` for a kind; `None` for transfer rules, which do not score.
         pub(crate) fn with_kind<V: Visitor>(kind: ModelKind, visitor: V) -> Option<V::Output> {
             match kind {
@@ -37,44 +36,7 @@ macro_rules! kinds {
                 ModelKind::TransferRules => None,
             }
         }
-
-        /// Every kind that scores.
-        pub const KINDS: &[ModelKind] = &[$(ModelKind::$kind),+];
-
-        $(
-            impl Scorer for wasm::$scorer {
-                type Request = <$kind as Kind>::Request;
-                type Assessment = <$kind as Kind>::Assessment;
-
-                fn load(runtime: &Runtime, bytes: &[u8]) -> Result<Self, LoadError> {
-                    Self::load(runtime, bytes)
-                }
-
-                fn link(compiled: &Compiled) -> Result<Self, LoadError> {
-                    Self::link(compiled)
-                }
-
-                fn identity(&self) -> &Identity {
-                    self.identity()
-                }
-
-                fn assess(&self, request: &Self::Request) -> Result<Self::Assessment, ScoreError> {
-                    self.assess(request)
-                }
-
-                fn assess_batch(
-                    &self,
-                    requests: &[Self::Request],
-                ) -> Result<Vec<Result<Self::Assessment, ScoreError>>, ScoreError> {
-                    self.assess_batch(requests)
-                }
-            }
-        )+
     };
 }
 
-kinds! {
-    Risk: RiskScorer,
-    Nudge: NudgeScorer,
-    Accessibility: AccessibilityScorer,
-}
+kinds!(Risk, Nudge, Accessibility);

@@ -6,7 +6,7 @@ use crate::domain::nudge::{self, Assessment, NudgeType, Request};
 use crate::schema::{Fields, Flat, answer, request};
 use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored};
 use crate::scoring::random::Random;
-use crate::wasm::NudgeScorer;
+use crate::wasm::v1;
 
 /// Whether a person on a screen needs help.
 pub struct Nudge;
@@ -18,7 +18,7 @@ impl Kind for Nudge {
     type Request = Request;
     type Assessment = Assessment;
     type Response = NudgeAnswer;
-    type Scorer = NudgeScorer;
+    type World = v1::Nudge;
 
     const THRESHOLDS: &'static [(&'static str, f64)] =
         &[("help_above", nudge::HELP_ABOVE), ("assist_above", nudge::ASSIST_ABOVE)];

@@ -6,7 +6,7 @@ use crate::domain::risk::{self, Assessment, FACTOR_CODES, Level, Request};
 use crate::schema::{Fields, Flat, Shape, answer, record};
 use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored, flag};
 use crate::scoring::random::Random;
-use crate::wasm::RiskScorer;
+use crate::wasm::v1;
 
 /// How risky a transfer is.
 pub struct Risk;
@@ -18,7 +18,7 @@ impl Kind for Risk {
     type Request = Request;
     type Assessment = Assessment;
     type Response = RiskAnswer;
-    type Scorer = RiskScorer;
+    type World = v1::Risk;
 
     const THRESHOLDS: &'static [(&'static str, f64)] =
         &[("medium_from", risk::MEDIUM_FROM), ("high_from", risk::HIGH_FROM)];

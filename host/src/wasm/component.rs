@@ -19,9 +19,6 @@ use crate::wasm::v1;
 use crate::wasm::wit::Major;
 use crate::wasm::world::{Description, Invalid, Rules, Scorer, World};
 
-pub type RiskScorer = Component<v1::Risk>;
-pub type NudgeScorer = Component<v1::Nudge>;
-pub type AccessibilityScorer = Component<v1::Accessibility>;
 pub type TransferRules = Component<v1::TransferRules>;
 
 /// Longest summary of a component, in characters: one sentence.

@@ -7,7 +7,8 @@ use anyhow::{Context as _, Result, bail};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use crate::cli::models::{deployment, examine, kind_of, report, shown};
+use crate::cli::models::check::{examine, shown};
+use crate::cli::models::{deployment, report};
 use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::Models;
@@ -19,6 +20,12 @@ use crate::gate;
 use crate::models::deploying::built_in::{built_in, register_built_in};
 use crate::models::deploying::progress::{Progress, short};
 use crate::wasm::Runtime;
+
+/// A kind by its name.
+pub(in crate::cli) fn kind_of(name: &str) -> Result<ModelKind> {
+    let kinds = ModelKind::TEXTS.join(", ");
+    ModelKind::parse(name).with_context(|| format!("there is no kind '{name}'; there are {kinds}"))
+}
 
 pub(super) async fn run(models: &Models, pool: &PgPool) -> Result<ExitCode> {
     let mut db = pool.acquire().await.context("cannot reach the database")?;

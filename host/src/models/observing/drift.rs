@@ -69,7 +69,7 @@ pub(crate) fn psi(reference: &[f64], observed: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scoring::{KINDS, Kind, Random, Visitor, with_kind};
+    use crate::scoring::{Kind, Random, Visitor, with_kind};
 
     /// The features of a random request.
     struct Features;
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn the_cards_cover_every_monitored_feature() {
         let reference = Reference::embedded();
-        for (kind, name, value) in KINDS.iter().flat_map(|kind| with_kind(*kind, Features).unwrap()) {
+        for (kind, name, value) in ModelKind::SCORERS.iter().flat_map(|kind| with_kind(*kind, Features).unwrap()) {
             let bucket = reference.bucket_of(kind, name, value);
             let fact = &reference.0[&(kind, name.to_owned())];
             assert_eq!(fact.shares.len(), 2 * fact.ends.len() + 1, "{kind} {name}");

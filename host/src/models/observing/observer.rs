@@ -18,7 +18,7 @@ use crate::models::observing::measure::{
 use crate::models::observing::watch::Watch;
 use crate::models::serving::model::Model;
 use crate::models::serving::route::Route;
-use crate::scoring::{Kind, Scorer as _};
+use crate::scoring::Kind;
 use crate::wasm::ScoreError;
 
 /// Requests that may wait: a few tens of milliseconds of work for scorers of our size.

@@ -8,7 +8,7 @@ use crate::models::publishing::published::{File, Published};
 use crate::models::serving::component::LoadedComponent;
 use crate::models::serving::embedded::Embedded;
 use crate::schema::{Record as _, javascript, typescript};
-use crate::scoring::{KINDS, Kind, Visitor, with_kind};
+use crate::scoring::{Kind, Visitor, with_kind};
 use crate::wasm::{Identity, LoadError, NotPortable, Runtime, WIT};
 
 /// Why the package cannot be generated.
@@ -49,7 +49,7 @@ pub fn files(runtime: &Runtime) -> Result<Vec<PackageFile>, PackageError> {
         models.insert(name.to_owned(), entry);
     }
     let mut types = "// Requests and answers; generated from the host's declarations.\n".to_owned();
-    for kind in KINDS {
+    for kind in ModelKind::SCORERS {
         let Some(parts) = with_kind(*kind, Wire) else { continue };
         files.push((format!("schema/{kind}.js"), parts.schema.into_bytes()));
         types.push('\n');

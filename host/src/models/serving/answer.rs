@@ -8,7 +8,7 @@ use crate::models::metrics::Metrics;
 use crate::models::observing::observer::{Observation, Observer};
 use crate::models::serving::model::Model;
 use crate::models::serving::route::Route;
-use crate::scoring::{Kind, Scored, Scorer as _};
+use crate::scoring::{Kind, Scored};
 use crate::wasm::ScoreError;
 
 impl<K: Kind> Route<K> {

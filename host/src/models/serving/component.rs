@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::domain::model::{ModelKind, PolicyClass};
 use crate::models::publishing::published::Source;
 use crate::models::serving::model::Model;
-use crate::scoring::{Kind, Scorer as _, Visitor, with_kind};
+use crate::scoring::{Kind, Scorer, Visitor, with_kind};
 use crate::wasm::{Identity, LoadError, Runtime, TransferRules};
 
 /// A loaded component; cheap to clone.
@@ -38,7 +38,7 @@ impl LoadedComponent {
             type Output = Result<LoadedComponent, LoadError>;
 
             fn visit<K: Kind>(self) -> Self::Output {
-                let scorer = K::Scorer::load(self.0, self.1)?;
+                let scorer = Scorer::<K>::load(self.0, self.1)?;
                 // Pages only get components that need no language runtime.
                 let is_portable = scorer.identity().class == PolicyClass::Pure;
                 let source = is_portable.then(|| Arc::new(Source::new(K::KIND, self.1)));

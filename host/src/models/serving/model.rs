@@ -11,7 +11,7 @@ use crate::domain::model::PolicyClass;
 use crate::models::metrics::Metrics;
 use crate::models::publishing::published::Source;
 use crate::models::serving::breaker::Breaker;
-use crate::scoring::{Kind, Scorer as _};
+use crate::scoring::{Kind, Scorer};
 use crate::wasm::ScoreError;
 
 /// Concurrent calls of deny-all components. Each takes milliseconds of CPU time, so more would only slow
@@ -24,14 +24,14 @@ const DENY_ALL_WAIT_MAX: Duration = Duration::from_millis(250);
 
 /// A version of kind `K`, with its circuit breaker.
 pub struct Model<K: Kind> {
-    pub scorer: K::Scorer,
+    pub scorer: Scorer<K>,
     /// Its form for pages, unless it can only run on a host.
     pub(crate) source: Option<Arc<Source>>,
     breaker: Mutex<Breaker>,
 }
 
 impl<K: Kind> Model<K> {
-    pub(crate) fn new(scorer: K::Scorer, source: Option<Arc<Source>>) -> Self {
+    pub(crate) fn new(scorer: Scorer<K>, source: Option<Arc<Source>>) -> Self {
         Self { scorer, source, breaker: Mutex::default() }
     }
 

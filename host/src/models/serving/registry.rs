@@ -13,7 +13,7 @@ use crate::models::publishing::published::Source;
 use crate::models::serving::component::LoadedComponent;
 use crate::models::serving::embedded::Embedded;
 use crate::models::serving::route::{Canary, Route, Shadow};
-use crate::scoring::{Kind, Scorer as _, Visitor, with_kind};
+use crate::scoring::{Kind, Visitor, with_kind};
 use crate::wasm::{Identity, LoadError, Runtime, ScoreError, TransferRules};
 
 /// What is in service of every kind at one moment. Calls for a kind without a component fail with

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::models::observing::watch::Watch;
 use crate::models::serving::model::Model;
 use crate::models::serving::split::is_in_share;
-use crate::scoring::{Kind, Scorer as _};
+use crate::scoring::Kind;
 
 /// What is in service of a kind.
 pub struct Route<K: Kind> {

@@ -3,7 +3,7 @@
 use crate::domain::accessibility::{AgeRange, AppConfidence, Assessment, Language, Request};
 use crate::domain::profile::{NudgingLevel, Profile, Theme};
 use crate::wasm::tenant::Tenant;
-use crate::wasm::v1::scorer;
+use crate::wasm::v1::adapter::scorer;
 
 mod bindings {
     wasmtime::component::bindgen!({ path: "../wit", world: "accessibility-scorer" });

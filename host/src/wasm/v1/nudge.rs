@@ -2,7 +2,7 @@
 
 use crate::domain::nudge::{Assessment, NudgeType, Request};
 use crate::wasm::tenant::Tenant;
-use crate::wasm::v1::scorer;
+use crate::wasm::v1::adapter::scorer;
 
 mod bindings {
     wasmtime::component::bindgen!({ path: "../wit", world: "nudge-scorer" });

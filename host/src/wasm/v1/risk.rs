@@ -2,7 +2,7 @@
 
 use crate::domain::risk::{Assessment, Contribution, Level, Request};
 use crate::wasm::tenant::Tenant;
-use crate::wasm::v1::scorer;
+use crate::wasm::v1::adapter::scorer;
 
 mod bindings {
     wasmtime::component::bindgen!({ path: "../wit", world: "risk-scorer" });

@@ -3,7 +3,7 @@
 use crate::domain::rules::{Facts, Verdict, Violation};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::wasm::tenant::{Store, Tenant};
-use crate::wasm::v1::world;
+use crate::wasm::v1::adapter::world;
 use crate::wasm::world::Rules;
 
 mod bindings {

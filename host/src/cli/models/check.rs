@@ -1,0 +1,43 @@
+//! `caudal models check`: a component's examination by the gate.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+
+use crate::cli::output::print;
+use crate::config::program;
+use crate::gate::launcher::Launcher;
+use crate::gate::report::{Outcome, Report};
+
+pub(super) async fn run(file: &Path, json: bool) -> Result<ExitCode> {
+    let (_, report) = examine(file).await?;
+    print(&if json { serde_json::to_string_pretty(&report)? } else { shown(file, &report) })?;
+    Ok(if report.is_accepted() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A component's bytes and the gate's report.
+pub(super) async fn examine(file: &Path) -> Result<(Vec<u8>, Report)> {
+    let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let gate = Launcher::new(program().context("cannot find the path of this program")?);
+    let report = gate.examine(&bytes).await.context("cannot start the gate")?;
+    Ok((bytes, report))
+}
+
+/// A report for a terminal.
+pub(super) fn shown(file: &Path, report: &Report) -> String {
+    let name = report.model_version.as_deref().unwrap_or("not identified");
+    let mut lines = vec![format!("{}: {name}, {} bytes", file.display(), report.bytes)];
+    lines.extend(report.summary.clone());
+    for check in &report.checks {
+        let outcome = match check.outcome {
+            Outcome::Passed => "ok",
+            Outcome::Noted => "note",
+            Outcome::Refused => "REFUSED",
+        };
+        lines.push(format!("  {outcome:8}{:13}{}", check.name, check.detail));
+    }
+    lines.push(if report.is_accepted() { "accepted".to_owned() } else { "refused".to_owned() });
+    lines.join("\n")
+}
