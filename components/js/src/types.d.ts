@@ -10,19 +10,19 @@ export interface RiskRequest {
   is_new_beneficiary: boolean;
   /** The sender's local hour. An integer from 0 to 23. */
   hour_of_day: number;
-  /** Transfers that the user completed before. An integer of at least 0; beyond 4,294,967,295 it counts as that. */
+  /** Transfers that the user completed before. An integer of at least 0. */
   num_past_transactions: number;
   /** Average amount of those; 0 when there are none. Finite, at least 0, in MXN. */
   avg_transaction_amount: number;
   /** Largest amount of those; 0 when there are none. Finite, at least 0, in MXN. */
   max_transaction_amount: number;
-  /** Transfers that the user completed to this recipient. An integer of at least 0; beyond 4,294,967,295 it counts as that. */
+  /** Transfers that the user completed to this recipient. An integer of at least 0. */
   num_transactions_to_beneficiary: number;
   /** The device is new or not recognised. */
   is_new_device: boolean;
   /** The location differs from the usual one. */
   geolocation_changed: boolean;
-  /** Minutes since the recipient was saved, when known. Can only lower the score. An integer of at least 0; beyond 4,294,967,295 it counts as that. */
+  /** Minutes since the recipient was saved, when known. Can only lower the score. An integer of at least 0. */
   beneficiary_saved_minutes?: number | null;
 }
 
@@ -33,13 +33,13 @@ export interface RiskAnswer {
   /** Which model answered. */
   model_version: string;
   result: {
-  /** `low`: go on. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment. */
-  risk_level: "low" | "medium" | "high";
-  /** `low` below 0.25, `high` from 0.75. From 0 to 1. */
-  risk_score: number;
-  /** What speaks against the transfer; not empty unless the level is `low`. */
-  risk_factors: ("AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY")[];
-};
+    /** `low`: go on. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment. */
+    risk_level: "low" | "medium" | "high";
+    /** `low` below 0.25, `high` from 0.75. From 0 to 1. */
+    risk_score: number;
+    /** What speaks against the transfer; not empty unless the level is `low`. */
+    risk_factors: ("AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY")[];
+  };
 }
 
 /** What was seen of a person on a screen. */
@@ -50,15 +50,15 @@ export interface NudgeRequest {
   session_id?: string | null;
   /** Name of the screen. Known screens have a usual time of their own. At most 64 characters. */
   screen: string;
-  /** Validation errors shown. An integer of at least 0; beyond 4,294,967,295 it counts as that. */
+  /** Validation errors shown. An integer of at least 0. */
   num_validation_errors: number;
-  /** Seconds on the screen. An integer of at least 0, in s; beyond 4,294,967,295 it counts as that. */
+  /** Seconds on the screen. An integer of at least 0, in s. */
   time_on_screen_seconds: number;
-  /** Times the person went back. An integer of at least 0; beyond 4,294,967,295 it counts as that. */
+  /** Times the person went back. An integer of at least 0. */
   num_back_navigations: number;
-  /** Steps of the flow. An integer of at least 1; beyond 4,294,967,295 it counts as that. */
+  /** Steps of the flow. An integer of at least 1. */
   steps_total: number;
-  /** The present step. An integer of at least 1; beyond 4,294,967,295 it counts as that. */
+  /** The present step. An integer of at least 1. */
   current_step: number;
 }
 
@@ -73,58 +73,58 @@ export interface NudgeAnswer {
   /** Which model answered. */
   model_version: string;
   result: {
-  /** Whether to offer help: a difficulty above 0.40. */
-  needs_help: boolean;
-  /** From 0 to 1. */
-  difficulty_score: number;
-  /** `assist` above 0.75: help step by step. `info` above 0.40: a hint. `warning`: at most a quiet note. */
-  recommended_nudge_type: "assist" | "info" | "warning";
-  /** One for each type. */
-  reason: "high_error_rate_or_time" | "moderate_difficulty" | "low_difficulty";
-};
+    /** Whether to offer help: a difficulty above 0.40. */
+    needs_help: boolean;
+    /** From 0 to 1. */
+    difficulty_score: number;
+    /** `assist` above 0.75: help step by step. `info` above 0.40: a hint. `warning`: at most a quiet note. */
+    recommended_nudge_type: "assist" | "info" | "warning";
+    /** One for each type. */
+    reason: "high_error_rate_or_time" | "moderate_difficulty" | "low_difficulty";
+  };
 }
 
 /** A person's answers, and what was seen of how they use the app. */
 export type AccessibilityRequest =
   | {
-  /** Echoed. At most 255 characters. */
-  user_id?: string | null;
-  /** How sure the person feels with apps. */
-  feels_confident_with_apps: "low" | "medium" | "high";
-  /** Average seconds per screen. An integer of at least 0, in s; beyond 4,294,967,295 it counts as that. */
-  avg_time_per_screen_seconds: number;
-  /** Validation errors in all. An integer of at least 0; beyond 4,294,967,295 it counts as that. */
-  total_validation_errors: number;
-  /** Times the person asked for help. An integer of at least 0; beyond 4,294,967,295 it counts as that. */
-  requested_help_count: number;
-  /** The person says that small text is fine. */
-  can_read_small_text: boolean;
-  /** The person uses a screen reader. */
-  uses_screen_reader: boolean;
-  /** Age range. */
-  age_range: "18_30" | "31_50" | "51_60" | "60_plus";
-  /** How sure the person feels with apps. */
-  app_confidence?: "low" | "medium" | "high" | null;
-}
+      /** Echoed. At most 255 characters. */
+      user_id?: string | null;
+      /** How sure the person feels with apps. */
+      feels_confident_with_apps: "low" | "medium" | "high";
+      /** Average seconds per screen. An integer of at least 0, in s. */
+      avg_time_per_screen_seconds: number;
+      /** Validation errors in all. An integer of at least 0. */
+      total_validation_errors: number;
+      /** Times the person asked for help. An integer of at least 0. */
+      requested_help_count: number;
+      /** The person says that small text is fine. */
+      can_read_small_text: boolean;
+      /** The person uses a screen reader. */
+      uses_screen_reader: boolean;
+      /** Age range. */
+      age_range: "18_30" | "31_50" | "51_60" | "60_plus";
+      /** How sure the person feels with apps. */
+      app_confidence?: "low" | "medium" | "high" | null;
+    }
   | {
-  /** Echoed. At most 255 characters. */
-  user_id?: string | null;
-  /** How sure the person feels with apps. */
-  app_confidence: "low" | "medium" | "high";
-  feels_confident_with_apps?: null;
-  /** Average seconds per screen. An integer of at least 0, in s; beyond 4,294,967,295 it counts as that. */
-  avg_time_per_screen_seconds?: number | null;
-  /** Validation errors in all. An integer of at least 0; beyond 4,294,967,295 it counts as that. */
-  total_validation_errors?: number | null;
-  /** Times the person asked for help. An integer of at least 0; beyond 4,294,967,295 it counts as that. */
-  requested_help_count?: number | null;
-  /** The person says that small text is fine. */
-  can_read_small_text: boolean;
-  /** The person uses a screen reader. */
-  uses_screen_reader: boolean;
-  /** Age range. */
-  age_range: "18_30" | "31_50" | "51_60" | "60_plus";
-};
+      /** Echoed. At most 255 characters. */
+      user_id?: string | null;
+      /** How sure the person feels with apps. */
+      app_confidence: "low" | "medium" | "high";
+      feels_confident_with_apps?: null;
+      /** Average seconds per screen. An integer of at least 0, in s. */
+      avg_time_per_screen_seconds?: number | null;
+      /** Validation errors in all. An integer of at least 0. */
+      total_validation_errors?: number | null;
+      /** Times the person asked for help. An integer of at least 0. */
+      requested_help_count?: number | null;
+      /** The person says that small text is fine. */
+      can_read_small_text: boolean;
+      /** The person uses a screen reader. */
+      uses_screen_reader: boolean;
+      /** Age range. */
+      age_range: "18_30" | "31_50" | "51_60" | "60_plus";
+    };
 
 /** Which profile fits. */
 export interface AccessibilityAnswer {
@@ -134,14 +134,14 @@ export interface AccessibilityAnswer {
   model_version: string;
   /** `PUT /api/profile/accessibility` takes it as it is. */
   recommendation: {
-  theme: "standard-accessible" | "large-text-high-contrast" | "voice-assisted";
-  screen_reader_mode: boolean;
-  /** Text size relative to the default. From 0.8 to 2. */
-  font_scale: number;
-  /** How much the client helps unasked. */
-  nudging_level: "low" | "medium" | "high";
-  voice_feedback: boolean;
-};
+    theme: "standard-accessible" | "large-text-high-contrast" | "voice-assisted";
+    screen_reader_mode: boolean;
+    /** Text size relative to the default. From 0.8 to 2. */
+    font_scale: number;
+    /** How much the client helps unasked. */
+    nudging_level: "low" | "medium" | "high";
+    voice_feedback: boolean;
+  };
   /** Below 0.70 show the profile as a suggestion. From 0 to 1. */
   confidence: number;
   /** At least one plain sentence for the person, in the requested language. */
