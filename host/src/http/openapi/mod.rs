@@ -157,7 +157,7 @@ fn responses(operation: &Operation, listener: Listener, shared: &mut Shared) -> 
     }
     let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
     for code in codes(operation, listener) {
-        by_status.entry(status_of(code, listener)).or_default().push(code);
+        by_status.entry(status_of(code, operation, listener)).or_default().push(code);
     }
     for (status, codes) in by_status {
         match responses.get_mut(&status.to_string()) {
@@ -274,14 +274,12 @@ fn kinds(code: &str) -> impl Iterator<Item = &'static Kind> {
     error::ALL.iter().filter(move |kind| kind.code == code)
 }
 
-/// Faults of fields have another status on each listener; what the rules say is a 400.
-fn status_of(code: &str, listener: Listener) -> u16 {
+/// Faults of a body's fields are a 422 on the assistance listener; what the rules say is a 400.
+fn status_of(code: &str, operation: &Operation, listener: Listener) -> u16 {
     let statuses: Vec<_> = kinds(code).map(|kind| kind.status.as_u16()).collect();
-    match (listener, statuses.as_slice()) {
-        (_, []) => 400,
-        (Listener::Assist, several) => several[several.len() - 1],
-        (Listener::Ledger, several) => several[0],
-    }
+    let is_last = listener == Listener::Assist && matches!(operation.body, Body::Json(_));
+    let status = if is_last { statuses.last() } else { statuses.first() };
+    status.copied().unwrap_or(400)
 }
 
 fn title_of(code: &str) -> &'static str {
