@@ -29,6 +29,21 @@ pub enum Listener {
 /// Failures that every operation can have.
 const ALWAYS: [&str; 4] = ["internal-error", "timed-out", "overloaded", "database-unavailable"];
 
+/// What operations are grouped by: the first that their path begins with.
+const TAGS: [(&str, &str); 7] = [
+    ("/api/ledger/", "Ledger"),
+    ("/api/analytics/", "Analytics"),
+    ("/api/profile/", "Profile"),
+    ("/ai/", "Scores"),
+    ("/admin/", "Models"),
+    ("/rails/", "Payment rail"),
+    ("/", "Pages and health"),
+];
+
+fn tag(path: &str) -> &'static str {
+    TAGS.iter().find(|(start, _)| path.starts_with(start)).map_or("", |(_, tag)| tag)
+}
+
 const REQUEST_ID: &str = "X-Request-Id";
 
 /// The document of a listener.
@@ -50,10 +65,14 @@ pub fn document(listener: Listener) -> Value {
         let methods = paths.entry(path).or_insert_with(|| json!({}));
         methods[operation.method] = described;
     }
+    let has = |tag: &str| operations.iter().any(|operation| self::tag(operation.path) == tag);
+    let tags = TAGS.iter().map(|(_, tag)| *tag).filter(|tag| has(tag)).map(|tag| json!({"name": tag}));
+    let tags: Vec<_> = tags.collect();
     json!({
         "openapi": "3.1.0",
         "info": {"title": title, "description": about, "version": env!("CARGO_PKG_VERSION")},
         "servers": [{"url": "/"}],
+        "tags": tags,
         "paths": paths,
         "components": {
             "schemas": shared.schemas.0,
@@ -67,6 +86,7 @@ pub fn document(listener: Listener) -> Value {
 fn describe(operation: &Operation, listener: Listener, shared: &mut Shared) -> Value {
     let mut described = json!({
         "operationId": operation.id,
+        "tags": [tag(operation.path)],
         "summary": operation.summary,
         "responses": responses(operation, listener, shared),
     });
@@ -137,7 +157,7 @@ fn responses(operation: &Operation, listener: Listener, shared: &mut Shared) -> 
     }
     let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
     for code in codes(operation, listener) {
-        by_status.entry(status_of(code, listener)).or_default().push(code);
+        by_status.entry(status_of(code, operation, listener)).or_default().push(code);
     }
     for (status, codes) in by_status {
         match responses.get_mut(&status.to_string()) {
@@ -254,14 +274,12 @@ fn kinds(code: &str) -> impl Iterator<Item = &'static Kind> {
     error::ALL.iter().filter(move |kind| kind.code == code)
 }
 
-/// Faults of fields have another status on each listener; what the rules say is a 400.
-fn status_of(code: &str, listener: Listener) -> u16 {
+/// Faults of a body's fields are a 422 on the assistance listener; what the rules say is a 400.
+fn status_of(code: &str, operation: &Operation, listener: Listener) -> u16 {
     let statuses: Vec<_> = kinds(code).map(|kind| kind.status.as_u16()).collect();
-    match (listener, statuses.as_slice()) {
-        (_, []) => 400,
-        (Listener::Assist, several) => several[several.len() - 1],
-        (Listener::Ledger, several) => several[0],
-    }
+    let is_last = listener == Listener::Assist && matches!(operation.body, Body::Json(_));
+    let status = if is_last { statuses.last() } else { statuses.first() };
+    status.copied().unwrap_or(400)
 }
 
 fn title_of(code: &str) -> &'static str {
