@@ -36,7 +36,7 @@ fn the_gate_takes_it_as_deny_all() {
     assert!(report.model_version.unwrap().starts_with("risk-3.0.0+"));
     let imports = report.checks.iter().find(|check| check.name == "imports").unwrap();
     assert_eq!(imports.outcome, Outcome::Noted);
-    assert!(imports.detail.contains("interfaces of WASI: it gets no file, network"), "{}", imports.detail);
+    assert!(imports.detail.contains("interfaces of WASI: it gets no files, network"), "{}", imports.detail);
 }
 
 #[tokio::test(flavor = "current_thread")]

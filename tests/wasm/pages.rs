@@ -34,7 +34,8 @@ impl ResourceLimiter for Peak {
 
 /// Maximum memory of a call in its own instance.
 fn peak<T>(name: &str, call: impl Fn(&mut Store<Peak>, &Component, &Linker<Peak>) -> T) -> (usize, T) {
-    let engine = Engine::new(&Config::new()).unwrap();
+    // As in the host: no collector is compiled in.
+    let engine = Engine::new(Config::new().gc_support(false)).unwrap();
     let component = Component::from_binary(&engine, &component(name)).unwrap();
     let mut store = Store::new(&engine, Peak(0));
     store.limiter(|peak| peak);
