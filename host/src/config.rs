@@ -59,7 +59,7 @@ pub enum Command {
     Token(Token),
     /// Credit an account from the bank's own funds
     Fund(Fund),
-    /// Verify that balances, entries and transfers agree, and that nobody altered the ledger's history
+    /// Verify that balances, entries and transfers agree, and recompute the hash chains over the ledger's history
     Verify(Verify),
     /// Show or set a user's own limits
     Limits(UserLimits),

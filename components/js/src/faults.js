@@ -1,9 +1,7 @@
 // What no correct model answers.
 
 /** @import { AnswerField, Schema } from "./internal.js" */
-
-/** Unicode's blanks. String.prototype.trim has U+FEFF in addition and lacks U+0085. */
-const BLANK = /^\p{White_Space}*$/u;
+import { BLANK } from "./fields.js";
 
 /** The declaration of a field of an answer. @param {AnswerField[]} fields @param {string} name @returns {AnswerField} */
 function find(fields, name) {

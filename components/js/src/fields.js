@@ -9,7 +9,7 @@ import { invalid, readObject, readString } from "./json.js";
 const COUNT_MAX = 0xffffffff;
 
 /** Unicode's blanks. String.prototype.trim has U+FEFF in addition and lacks U+0085. */
-const BLANK = /^\p{White_Space}*$/u;
+export const BLANK = /^\p{White_Space}*$/u;
 
 /** Only JSON numbers start with one of these. */
 const NUMBER = /^[-\d]/;

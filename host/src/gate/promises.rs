@@ -8,8 +8,8 @@ use crate::gate::report::Outcome::Passed;
 use crate::gate::report::{Refusal, Report};
 use crate::scoring::{Kind, Random, Scorer};
 
-/// Random requests. With their worsened variants there are about ten thousand, so that a fault on one input
-/// in a thousand is missed once in thousands of examinations.
+/// Random requests. With their worsened variants there are about ten thousand, so an examination misses a fault
+/// that one input in a thousand triggers with a probability of less than 1 in 10,000.
 const REQUESTS: usize = 1500;
 
 /// Requests in one instance: their answers stay well below what one call may return.

@@ -1,8 +1,8 @@
 //! A hash chain over each writer's batches, which makes changes to history detectable.
 //!
 //! A batch carries a digest of its rows in each table, and a hash over these digests, its own row and the previous
-//! batch's hash. The hash is keyed: whoever can write to the database but lacks the key can change rows, but cannot
-//! recompute the chain. The key alone does not reveal truncation; for that, hosts record the chains' heads outside the
+//! batch's hash. The hash is keyed: write access to the database suffices to change rows, but not to recompute
+//! the chain. The key alone does not reveal truncation; for that, hosts record the chains' heads outside the
 //! database.
 
 pub(super) mod digest;

@@ -13,7 +13,7 @@ import { localHour } from "./times.js";
 
 const LEVELS = ["low", "medium", "high"];
 
-/** An answer that cannot be shown is as good as none. @param {RiskAnswer | null | undefined} answer @returns {answer is RiskAnswer} */
+/** Rejects answers that the page could not display. @param {RiskAnswer | null | undefined} answer @returns {answer is RiskAnswer} */
 function isUsable(answer) {
   return LEVELS.includes(answer?.result?.risk_level ?? "") && Array.isArray(answer?.result.risk_factors);
 }

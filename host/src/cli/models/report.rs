@@ -100,8 +100,8 @@ fn why_none(challenger: &Challenger, observed: i64) -> Option<String> {
         _ if failed > 0 => format!("nothing was compared: it failed on each of the {failed} requests that it got"),
         _ if observed == 0 => "nothing was compared: no request came since this deployment was in service".to_owned(),
         Some(percent) => format!(
-            "nothing was compared: none of the {observed} requests belongs to its {percent} %. Users are told apart by \
-             `user_id`; without it a request is assigned by its content, so repeating one always reaches the same version"
+            "nothing was compared: none of the {observed} requests belongs to its {percent} %. A request is assigned by its \
+             `user_id`, or by its content if it has none, so repeating one always reaches the same version"
         ),
         None => "nothing was compared: no host that loaded it got a request".to_owned(),
     })

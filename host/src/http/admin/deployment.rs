@@ -66,17 +66,17 @@ fn name_of(digest: Digest, registered: &[Component]) -> Option<&str> {
 }
 
 answer! {
-    /// What serves of a kind.
+    /// The versions of a kind in service.
     pub(crate) struct DeploymentJson as "Deployment" {
         kind: ModelKind { example: "\"risk\"" },
         /// Counts the changes of the kind; 0 before the first.
         epoch: i64 { example: "3" },
-        /// The version that answers whoever is not in the canary.
+        /// Answers users outside the canary.
         champion: Option<String> { nullable: true, example: VERSION_EXAMPLE },
-        /// What a rollback returns to.
+        /// The version that a rollback restores.
         previous: Option<String> { nullable: true, example: VERSION_EXAMPLE },
         canary: Option<CanaryJson> { nullable: true },
-        /// Versions that are compared with the champion and answer nobody.
+        /// Versions that are compared with the champion without answering requests.
         shadows: Vec<Option<String>> { example: "[]" },
         /// Why it was changed.
         reason: Option<String> { nullable: true, example: "\"better recall\"" },

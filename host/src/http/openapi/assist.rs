@@ -43,7 +43,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .operator(OPERATOR).gives(&[LOCATION])
         .answers(&[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())])
         .errors(&["component-refused", "version-taken"]),
-    Operation::get("/admin/models/{kind}/deployment", "get_deployment", "What serves of a kind")
+    Operation::get("/admin/models/{kind}/deployment", "get_deployment", "The versions of a kind in service")
         .operator(OPERATOR).gives(&[ETAG]).answers(&[(200, one::<DeploymentJson>())]),
     Operation::put("/admin/models/{kind}/deployment", "put_deployment", "Deploy registered versions")
         .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<DeploymentRequest>().gives(&[ETAG])
@@ -51,7 +51,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation::post("/admin/models/{kind}/rollback", "roll_back", "Return to the previous version, alone")
         .operator(OPERATOR).takes(&[IF_MATCH]).body::<RollbackRequest>().gives(&[ETAG])
         .answers(&[(200, one::<DeploymentJson>())]).errors(&["nothing-deployed", "stale"]),
-    Operation::get("/admin/models/{kind}/history", "get_history", "Every change of a kind, newest first")
+    Operation::get("/admin/models/{kind}/history", "get_history", "Changes to a kind, newest first")
         .operator(OPERATOR).answers(&[(200, one::<HistoryJson>())]),
     Operation::get("/admin/models/{kind}/report", "get_report", "How the challengers of a deployment compare")
         .operator(OPERATOR).query(&[&ReportQuery::DECLARATION]).answers(&[(200, one::<Report>())]),

@@ -22,27 +22,26 @@ use crate::scoring::{Kind, Visitor, with_kind};
 /// Changes that are looked through for the latest one with challengers.
 const HISTORY_MAX: i64 = 100;
 
-/// Requests before an index is told: with fewer, samples of the very same population differ.
+/// Requests before an index is reported: with fewer, samples of the same population differ by chance.
 const PSI_REQUESTS_MIN: i64 = 500;
 
 answer! {
-    /// What was seen of a deployment.
+    /// How the challengers of a deployment compare with its champion.
     pub struct Report as "ChallengersReport" {
-        /// Which kind.
         pub kind: &'static str,
-        /// Which deployment.
+        /// Of the deployment.
         pub epoch: i64,
-        /// Whether it is the present one.
+        /// The deployment is in service.
         pub current: bool,
         /// `model_version` of the champion.
         pub champion: String,
-        /// When it was made; none where nothing was ever deployed.
+        /// When it was deployed; null if nothing ever was.
         pub since: Option<String> { nullable: true },
         /// Requests that were compared.
         pub observed: i64,
-        /// Requests that were not, because too many waited.
+        /// Requests that were skipped because the queue was full.
         pub dropped: i64,
-        /// Whether what is asked is what the built-in model was trained on.
+        /// Drift of the requests from the training data.
         pub features: Vec<Feature>,
         /// The canary first.
         pub challengers: Vec<Challenger>,
@@ -50,51 +49,49 @@ answer! {
 }
 
 answer! {
-    /// One fact of the requests.
+    /// The drift of one field of the requests.
     pub struct Feature {
         /// Its name in the HTTP API.
         pub feature: String,
-        /// Population stability index against the data of training, when it is known.
+        /// Population stability index against the training data, if known.
         pub psi: Option<f64> { nullable: true },
-        /// Requests.
         pub observed: i64,
     }
 }
 
 answer! {
-    /// One challenger beside the champion.
+    /// A challenger compared with the champion.
     pub struct Challenger {
-        /// Its `model_version`.
+        /// `model_version`.
         pub version: String,
         /// `canary` or `shadow`.
         pub role: &'static str,
-        /// Of a hundred users, for a canary.
+        /// Share of users, for a canary.
         pub percent: Option<u8> { nullable: true },
         /// Requests that both answered.
         pub compared: i64,
-        /// Requests on which it failed, by how.
+        /// Requests on which it failed, by kind of failure.
         pub failed: BTreeMap<&'static str, i64>,
-        /// The verdicts, in the order of [`Self::flips`].
+        /// The verdicts, in the order of `flips`.
         pub classes: &'static [&'static str],
-        /// How often the champion said the row's and this one the column's.
+        /// Counts by the champion's verdict (row) and the challenger's (column).
         pub flips: Vec<Vec<i64>>,
-        /// Share of the compared that are of different classes.
+        /// Share of compared requests with different verdicts, 0 to 1.
         pub flip_share: f64,
-        /// The challenger's score less the champion's.
+        /// The challenger's score minus the champion's.
         pub difference: Difference,
-        /// Population stability index of the score, once something was compared.
+        /// Population stability index of the challenger's scores against the champion's.
         pub score_psi: Option<f64> { nullable: true },
-        /// Times in microseconds.
         pub latency_us: Latencies,
         /// Why the canary was withdrawn.
         pub withdrawn: Option<String> { nullable: true },
-        /// How the scores lie.
+        /// Distribution of the scores.
         pub scores: Scores,
     }
 }
 
 answer! {
-    /// Figures of a difference; percentiles and the largest are of its absolute value.
+    /// Percentiles and the largest value are of the absolute difference.
     pub struct Difference {
         pub mean: f64,
         pub p50: f64,
@@ -104,7 +101,7 @@ answer! {
 }
 
 answer! {
-    /// Times of both.
+    /// Latencies of champion and challenger.
     pub struct Latencies {
         pub champion: Latency,
         pub challenger: Latency,
@@ -112,7 +109,7 @@ answer! {
 }
 
 answer! {
-    /// Times of one, in microseconds.
+    /// In microseconds.
     pub struct Latency {
         pub p50: f64,
         pub p99: f64,
@@ -120,25 +117,23 @@ answer! {
 }
 
 answer! {
-    /// Histograms of both scores.
+    /// Histograms of champion and challenger.
     pub struct Scores {
-        /// Ends of the bins.
+        /// Bounds of the bins, one more than there are bins.
         pub edges: Vec<f64>,
-        /// Answers in each bin.
         pub champion: Vec<i64>,
-        /// Answers in each bin.
         pub challenger: Vec<i64>,
     }
 }
 
 impl Report {
-    /// Of a deployment; by default the latest that had challengers, else the present one, which is empty when
-    /// nothing was ever deployed. None when there is no such deployment.
+    /// Reads the report of a deployment; by default of the latest with challengers, else of the one in service.
+    /// `None` if there is no such deployment.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn read(db: &mut PgConnection, kind: ModelKind, epoch: Option<i64>) -> Result<Option<Self>, sqlx::Error> {
-        // Whoever names a deployment may mean an old one.
+        // A deployment that is asked for by its epoch may be an old one.
         let limit = if epoch.is_some() { i64::MAX } else { HISTORY_MAX };
         let history = deployments::history_of(db, kind, limit).await?;
         let has_challengers = |it: &Deployment| it.canary.is_some() || !it.shadows.is_empty();
@@ -278,7 +273,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Few requests lie unlike anything by chance alone.
+/// With few requests, distributions differ by chance.
 fn enough(requests: i64) -> Option<()> {
     (requests >= PSI_REQUESTS_MIN).then_some(())
 }
