@@ -40,7 +40,7 @@ fn answer_members(declaration: &Declaration) -> String {
     let mut members = String::new();
     for field in declaration.wire_fields() {
         let mark = if field.required { "" } else { "?" };
-        write!(members, "{}  {}{mark}: {};\n", comment(field), field.name, type_of(&field.shape)).ok();
+        writeln!(members, "{}  {}{mark}: {};", comment(field), field.name, type_of(&field.shape)).ok();
     }
     members
 }
