@@ -6,17 +6,17 @@
 //! | table | written by |
 //! |---|---|
 //! | account, account_balance, entry, transfer, transfer_event, idempotency, ledger_batch, ledger_key, ledger_writer, rail_payment | `ledger::store` |
-//! | app_user | `ledger::store`, its limits [`limits`] |
-//! | rail_payment, when it is next due | [`payments`] |
-//! | beneficiary | [`beneficiaries`] |
+//! | app_user | `ledger::store`, its limits `limits` |
+//! | rail_payment, when it is next due | `payments` |
+//! | beneficiary | `beneficiaries` |
 //! | consent, consent_history | [`consents`] |
 //! | event_queue, event | [`events`] |
-//! | profile | [`profiles`] |
+//! | profile | `profiles` |
 //! | component | [`components`] |
 //! | deployment, deployment_history | [`deployments`] |
-//! | comparison | [`comparisons`] |
+//! | comparison | `comparisons` |
 //! | host_status, when a deployment first served | [`hosts`] |
-//! | decision | [`decisions`] |
+//! | decision | `decisions` |
 
 pub(crate) mod accounts;
 pub mod audit;

@@ -1,8 +1,8 @@
 //! The gate: what a component must prove before it is registered.
 //!
 //! Compiling untrusted code can take unbounded time and memory, and cannot be cancelled. So
-//! [`launcher`] starts this program again as a process with [`limits`], which runs the
-//! [`examination`] of the bytes on its standard input and writes a [`report`] to its standard output.
+//! [`launcher`] starts this program again as a process with `limits`, which runs the
+//! `examination` of the bytes on its standard input and writes a [`report`] to its standard output.
 //! Whatever happens to it, the process that answers requests is unaffected. [`pushes`] examines and
 //! registers what operators push.
 //!

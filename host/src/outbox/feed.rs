@@ -122,7 +122,7 @@ impl Outbox {
         Ok(Listener::new(cursor, backlog, tail.batches.subscribe(), slot))
     }
 
-    /// Ends all listeners; [`listen`](Self::listen) fails from then on.
+    /// Ends all listeners; `listen` fails from then on.
     pub async fn close(&self) {
         self.tail.lock().await.take();
     }

@@ -1,7 +1,7 @@
 //! The kinds of scorers: one file for each, and one list of them.
 //!
 //! [`Kind`] covers everything that is specific to a kind. Code that only knows a kind at run time goes
-//! through [`with_kind`].
+//! through `with_kind`.
 
 mod accessibility;
 mod kind;

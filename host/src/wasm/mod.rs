@@ -10,7 +10,7 @@
 //! which they get an empty one; a call takes milliseconds on a dedicated thread and blocks its caller,
 //! so it must not be made on a worker thread.
 //!
-//! [`v1`] holds what depends on a major version of the WIT package; [`component`] has one type for each
+//! `v1` holds what depends on a major version of the WIT package; `component` has one type for each
 //! kind, whatever major version its component was built for.
 
 mod cache;

@@ -1,7 +1,7 @@
 //! Which version of the WIT package `caudal:scoring` a component was built for.
 //!
 //! Types in WIT are structural, so each change is a new major version with its own folder beside
-//! [`v1`](crate::wasm::v1). Minor versions are compatible, and wasmtime links them.
+//! `v1`. Minor versions are compatible, and wasmtime links them.
 
 use crate::domain::model::ModelKind;
 use crate::wasm::error::LoadError;

@@ -28,7 +28,7 @@ pub struct Head {
 
 #[derive(Debug, Default)]
 pub struct Proof {
-    /// Ordered, at most [`BREAKS_MAX`].
+    /// Ordered, at most `BREAKS_MAX`.
     pub breaks: Vec<Break>,
     pub heads: BTreeMap<Uuid, Head>,
     /// Batches older than the hash chain, which cannot be proven.
