@@ -150,7 +150,7 @@ fn next_record(reader: &mut csv::Reader<Counted>, names: &[String]) -> Result<Op
     }
     let line = record.position().map_or(line, csv::Position::line);
     if record.len() != names.len() {
-        let detail = format!("the row has {} values, the head {}", record.len(), names.len());
+        let detail = format!("the row has {} values, the header {}", record.len(), names.len());
         return Ok(Some(Row { line, fields: Err(fault("malformed-csv", detail)) }));
     }
     let value = |text: &str| match text.trim() {
