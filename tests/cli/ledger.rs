@@ -49,7 +49,7 @@ fn verify_names_the_batch_whose_rows_were_changed() {
     let verify = data.run(&["verify"]);
     let said = text(&verify.stdout);
     assert_eq!(verify.status.code(), Some(1));
-    assert_eq!(said.matches("its rows of transfer were altered").count(), 3, "{said}");
+    assert_eq!(said.matches("its transfer rows were altered").count(), 3, "{said}");
     assert!(said.ends_with("the ledger is NOT sound: stop transfers and inspect the rows"), "{said}");
 }
 
