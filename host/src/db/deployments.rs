@@ -14,9 +14,9 @@ const CHANNEL: &str = "caudal_deployment";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Canary {
     pub digest: Digest,
-    /// Share of the users, 1 to 99.
+    /// Percentage of users, 1 to 99.
     pub percent: u8,
-    /// Share of compared answers that may fall into another class than the champion's, 1 to 100.
+    /// Percentage of compared answers that may differ in class from the champion's, 1 to 100.
     pub max_flip_percent: u8,
 }
 

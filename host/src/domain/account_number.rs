@@ -28,7 +28,7 @@ pub struct Reading {
     pub check_digit_valid: bool,
 }
 
-/// The form in which numbers are compared: without spaces and hyphens.
+/// Removes spaces and hyphens, so that numbers can be compared.
 pub fn normalise(number: &str) -> String {
     number.chars().filter(|character| !character.is_whitespace() && *character != '-').collect()
 }

@@ -49,7 +49,7 @@ impl Money {
     /// amount up to it exactly in centavos.
     pub const MAX: Self = Self((1 << 53) - 1);
 
-    /// From centavos. Balances of the bank's own accounts may be negative.
+    /// Converts from centavos. Balances of the bank's own accounts may be negative.
     pub const fn from_minor(minor: i64) -> Self {
         Self(minor)
     }

@@ -97,9 +97,9 @@ pub struct State {
     pub numbers: BTreeSet<(String, String)>,
     pub balances: BTreeMap<BalanceKey, Balance>,
     pub payees: BTreeMap<Uuid, Payee>,
-    /// By owner.
+    /// Keyed by owner.
     pub users: BTreeMap<String, UserFacts>,
-    /// By owner and key.
+    /// Keyed by owner and idempotency key.
     pub answers: BTreeMap<(String, String), Answer>,
     pub transfers: BTreeMap<Uuid, ReportedTransfer>,
 }
@@ -159,7 +159,7 @@ pub struct NewTransfer {
     pub rail: Option<RailName>,
     /// For returns: the transfer whose money is returned.
     pub returns: Option<Uuid>,
-    /// For returns: why, if the rail said so.
+    /// For returns: the reason, if the rail gave one.
     pub reason: Option<Reason>,
     pub transfer: Transfer,
 }
@@ -192,7 +192,7 @@ pub struct Move {
     pub status: Status,
     /// How many statuses it had before this one.
     pub ordinal: i16,
-    /// Why, if the rail said so.
+    /// The reason, if the rail gave one.
     pub reason: Option<Reason>,
 }
 
@@ -208,7 +208,7 @@ pub struct Batch {
     /// Changes to existing transfers.
     pub moves: BTreeMap<Uuid, Move>,
     pub entries: Vec<NewEntry>,
-    /// By owner and key.
+    /// Keyed by owner and idempotency key.
     pub answers: BTreeMap<(String, String), Answer>,
 }
 

@@ -129,7 +129,7 @@ impl ChainKey {
         self.keyed(&record.finish())
     }
 
-    /// Seals a batch as the writer's next.
+    /// Seals a batch as the writer's next one.
     pub fn seal(&self, batch: &Batch, batch_id: Uuid, writer: &Writer, context: &Context) -> Seal {
         let at = context.now;
         let (transfer_ids, statuses) = rows::statuses(batch, at);

@@ -45,7 +45,7 @@ pub struct OpenAccount {
 /// A credit by the operator.
 #[derive(Debug, Clone)]
 pub struct Fund {
-    /// Of the new transfer.
+    /// Id of the new transfer.
     pub transfer_id: Uuid,
     pub account_id: Uuid,
     /// Above zero.
@@ -55,7 +55,7 @@ pub struct Fund {
 /// A user's transfer to a saved beneficiary.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// Of the new transfer.
+    /// Id of the new transfer.
     pub transfer_id: Uuid,
     pub owner: String,
     /// The request's `Idempotency-Key`.

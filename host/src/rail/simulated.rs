@@ -52,7 +52,7 @@ type Plan = Vec<(Instant, PaymentStatus)>;
 pub struct Simulated {
     behaviour: Behaviour,
     notifications: Notifications,
-    /// By tracking key.
+    /// Keyed by tracking key.
     payments: Arc<Mutex<BTreeMap<String, Plan>>>,
 }
 

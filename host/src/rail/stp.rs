@@ -2,7 +2,7 @@
 //! looked up with `consultaOrden`.
 //!
 //! Translates STP's replies about one payment at a time. The courier decides when to send, ask or give up; the ledger
-//! decides what follows for accounts.
+//! applies the result to accounts.
 
 mod answers;
 mod client;
