@@ -49,7 +49,7 @@ fn verify_names_the_batch_whose_rows_were_changed() {
     let verify = data.run(&["verify"]);
     let printed = text(&verify.stdout);
     assert_eq!(verify.status.code(), Some(1));
-    assert_eq!(printed.matches("its rows of transfer were altered").count(), 3, "{printed}");
+    assert_eq!(printed.matches("its transfer rows were altered").count(), 3, "{printed}");
     assert!(printed.ends_with("the ledger is NOT sound: stop transfers and inspect the rows"), "{printed}");
 }
 

@@ -42,13 +42,13 @@ export interface RiskAnswer {
   };
 }
 
-/** What was seen of a person on a screen. */
+/** A person's behaviour on a screen. */
 export interface NudgeRequest {
   /** Echoed. At most 255 characters. */
   user_id?: string | null;
   /** Echoed. At most 255 characters. */
   session_id?: string | null;
-  /** Name of the screen. Known screens have a usual time of their own. At most 64 characters. */
+  /** Name of the screen. Known screens have their own usual time. At most 64 characters. */
   screen: string;
   /** Validation errors shown. An integer of at least 0. */
   num_validation_errors: number;
@@ -58,7 +58,7 @@ export interface NudgeRequest {
   num_back_navigations: number;
   /** Steps of the flow. An integer of at least 1. */
   steps_total: number;
-  /** The present step. An integer of at least 1. */
+  /** The current step. An integer of at least 1. */
   current_step: number;
 }
 
@@ -89,36 +89,36 @@ export type AccessibilityRequest =
   | {
       /** Echoed. At most 255 characters. */
       user_id?: string | null;
-      /** How sure the person feels with apps. */
+      /** How confident the person feels with apps. */
       feels_confident_with_apps: "low" | "medium" | "high";
       /** Average seconds per screen. An integer of at least 0, in s. */
       avg_time_per_screen_seconds: number;
-      /** Validation errors in all. An integer of at least 0. */
+      /** Total validation errors. An integer of at least 0. */
       total_validation_errors: number;
       /** Times the person asked for help. An integer of at least 0. */
       requested_help_count: number;
-      /** The person says that small text is fine. */
+      /** The person says they can read small text. */
       can_read_small_text: boolean;
       /** The person uses a screen reader. */
       uses_screen_reader: boolean;
       /** Age range. */
       age_range: "18_30" | "31_50" | "51_60" | "60_plus";
-      /** How sure the person feels with apps. */
+      /** How confident the person feels with apps. */
       app_confidence?: "low" | "medium" | "high" | null;
     }
   | {
       /** Echoed. At most 255 characters. */
       user_id?: string | null;
-      /** How sure the person feels with apps. */
+      /** How confident the person feels with apps. */
       app_confidence: "low" | "medium" | "high";
       feels_confident_with_apps?: null;
       /** Average seconds per screen. An integer of at least 0, in s. */
       avg_time_per_screen_seconds?: number | null;
-      /** Validation errors in all. An integer of at least 0. */
+      /** Total validation errors. An integer of at least 0. */
       total_validation_errors?: number | null;
       /** Times the person asked for help. An integer of at least 0. */
       requested_help_count?: number | null;
-      /** The person says that small text is fine. */
+      /** The person says they can read small text. */
       can_read_small_text: boolean;
       /** The person uses a screen reader. */
       uses_screen_reader: boolean;
@@ -138,7 +138,7 @@ export interface AccessibilityAnswer {
     screen_reader_mode: boolean;
     /** Text size relative to the default. From 0.8 to 2. */
     font_scale: number;
-    /** How much the client helps unasked. */
+    /** How often the client offers help unprompted. */
     nudging_level: "low" | "medium" | "high";
     voice_feedback: boolean;
   };

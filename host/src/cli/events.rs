@@ -52,7 +52,7 @@ async fn print_events(database: &Database, Events { from, follow }: Events) -> R
         drop(db);
         let (events, next) = read.context("cannot read the ledger")?;
         for batch in events.chunk_by(|one, other| (one.stripe, one.seq) == (other.stripe, other.seq)) {
-            batch.iter().for_each(|event| cursor.pass(event));
+            batch.iter().for_each(|event| cursor.advance_past(event));
             print(&line(batch, &cursor)?)?;
         }
         let is_end = next == cursor.0;

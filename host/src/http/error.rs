@@ -151,8 +151,8 @@ problems! {
 #[derive(Debug)]
 pub struct Kind {
     pub status: StatusCode,
-    /// Machine-readable. Of a refused transfer, the code comes from
-    /// [`rules::CODES`](crate::domain::rules::CODES) instead.
+    /// Machine-readable. A refused transfer has a code from [`rules::CODES`](crate::domain::rules::CODES)
+    /// instead.
     pub code: &'static str,
     pub title: &'static str,
     pub header: Option<(HeaderName, &'static str)>,

@@ -103,7 +103,7 @@ impl Kind for Nudge {
 }
 
 request! {
-    /// What was seen of a person on a screen.
+    /// A person's behaviour on a screen.
     pub struct NudgeRequest {
         /// Echoed.
         user_id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"ana\"" },

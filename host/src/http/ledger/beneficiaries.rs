@@ -72,7 +72,7 @@ impl From<Beneficiary> for BeneficiaryJson {
     fn from(beneficiary: Beneficiary) -> Self {
         let reading = account_number::read(&beneficiary.account_number);
         let mut warnings = Vec::new();
-        if !reading.checks {
+        if !reading.check_digit_valid {
             warnings.push("clabe-check-digit");
         }
         if reading.bank.is_some_and(|bank| !is_same_bank(bank, &beneficiary.bank_name)) {
@@ -136,7 +136,7 @@ pub(crate) async fn create_beneficiary(
         is_favorite: false,
         created_at: app.clock.now(),
     };
-    if app.settings.enforce_clabe && !account_number::read(&beneficiary.account_number).checks {
+    if app.settings.enforce_clabe && !account_number::read(&beneficiary.account_number).check_digit_valid {
         fields.refuse("accountNumber", "clabe-check-digit", "is a CLABE whose check digit is wrong");
     }
     fields.finish()?;

@@ -23,7 +23,7 @@ request! {
         font_scale: f64 {
             at_least: *FONT_SCALE.start(), at_most: *FONT_SCALE.end(), spelling: "font_scale", example: "1.6"
         },
-        /// How much the client helps unasked.
+        /// How often the client offers help unprompted.
         nudging_level: NudgingLevel { spelling: "nudging_level", example: "\"high\"" },
         voice_feedback: bool { spelling: "voice_feedback", example: "false" },
     }
@@ -36,7 +36,7 @@ answer! {
         screen_reader_mode: bool { example: "false" },
         /// Text size relative to the default.
         font_scale: f64 { at_least: *FONT_SCALE.start(), at_most: *FONT_SCALE.end(), example: "1.6" },
-        /// How much the client helps unasked.
+        /// How often the client offers help unprompted.
         nudging_level: NudgingLevel { example: "\"high\"" },
         voice_feedback: bool { example: "false" },
         /// Null while it is the default one.
