@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::exit;
 use std::{env, fs, io};
 
-/// What is served to browsers: a constant for each folder, and the endings of its files.
+/// What is served to browsers: a constant for each folder, and the extensions of its files.
 const SERVED: [(&str, &str, &[&str]); 5] = [
     ("BANK", "host/web/bank", &["html", "css", "js", "svg"]),
     ("CONSOLE", "host/web/console", &["html", "css", "js"]),
@@ -15,7 +15,7 @@ const SERVED: [(&str, &str, &[&str]); 5] = [
     ("SCORERS", "components/js/src", &["js"]),
 ];
 
-#[expect(clippy::print_stderr, reason = "a build script has nowhere else to say what is missing")]
+#[expect(clippy::print_stderr, reason = "a build script has no other way to say what is missing")]
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let components = root.join("target/components");

@@ -8,7 +8,7 @@ use clap::Parser as _;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-#[expect(clippy::print_stderr, reason = "the last word of a failed command goes to the terminal")]
+#[expect(clippy::print_stderr, reason = "the error of a failed command goes to standard error")]
 fn main() -> ExitCode {
     match cli::run(Cli::parse()) {
         Ok(code) => code,

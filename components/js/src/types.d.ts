@@ -28,16 +28,16 @@ export interface RiskRequest {
 
 /** How risky a transfer is. */
 export interface RiskAnswer {
-  /** As it was sent; absent when it was not. */
+  /** As sent; absent if it was not. */
   user_id?: string;
-  /** Which model answered. */
+  /** Version of the model that answered. */
   model_version: string;
   result: {
-    /** `low`: go on. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment. */
+    /** `low`: proceed. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment. */
     risk_level: "low" | "medium" | "high";
     /** `low` below 0.25, `high` from 0.75. From 0 to 1. */
     risk_score: number;
-    /** What speaks against the transfer; not empty unless the level is `low`. */
+    /** Reasons for the risk; empty only if the level is `low`. */
     risk_factors: ("AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY")[];
   };
 }
@@ -64,13 +64,13 @@ export interface NudgeRequest {
 
 /** Whether a person needs help. */
 export interface NudgeAnswer {
-  /** As it was sent; absent when it was not. */
+  /** As sent; absent if it was not. */
   user_id?: string;
-  /** As it was sent; absent when it was not. */
+  /** As sent; absent if it was not. */
   session_id?: string;
-  /** As it was sent. */
+  /** As sent. */
   screen: string;
-  /** Which model answered. */
+  /** Version of the model that answered. */
   model_version: string;
   result: {
     /** Whether to offer help: a difficulty above 0.40. */
@@ -79,12 +79,12 @@ export interface NudgeAnswer {
     difficulty_score: number;
     /** `assist` above 0.75: help step by step. `info` above 0.40: a hint. `warning`: at most a quiet note. */
     recommended_nudge_type: "assist" | "info" | "warning";
-    /** One for each type. */
+    /** One reason for each type. */
     reason: "high_error_rate_or_time" | "moderate_difficulty" | "low_difficulty";
   };
 }
 
-/** A person's answers, and what was seen of how they use the app. */
+/** A person's answers, and observations of how they use the app. */
 export type AccessibilityRequest =
   | {
       /** Echoed. At most 255 characters. */
@@ -126,13 +126,13 @@ export type AccessibilityRequest =
       age_range: "18_30" | "31_50" | "51_60" | "60_plus";
     };
 
-/** Which profile fits. */
+/** The profile that fits. */
 export interface AccessibilityAnswer {
-  /** As it was sent; absent when it was not. */
+  /** As sent; absent if it was not. */
   user_id?: string;
-  /** Which model answered. */
+  /** Version of the model that answered. */
   model_version: string;
-  /** `PUT /api/profile/accessibility` takes it as it is. */
+  /** `PUT /api/profile/accessibility` accepts it unchanged. */
   recommendation: {
     theme: "standard-accessible" | "large-text-high-contrast" | "voice-assisted";
     screen_reader_mode: boolean;
@@ -142,7 +142,7 @@ export interface AccessibilityAnswer {
     nudging_level: "low" | "medium" | "high";
     voice_feedback: boolean;
   };
-  /** Below 0.70 show the profile as a suggestion. From 0 to 1. */
+  /** Below 0.70, show the profile as a suggestion. From 0 to 1. */
   confidence: number;
   /** At least one plain sentence for the person, in the requested language. */
   explanation: string[];
