@@ -28,15 +28,15 @@ export function failures(stage) {
     await api.send(account, payee, 8000);
     await it.sendsWhateverTheRisk();
     await it.arrives("Cuánto quieres enviar");
-    await it.sees("No alcanza: tienes $2,000.00");
+    await it.sees("Saldo insuficiente: tienes $2,000.00");
     assert.equal((await it.focused()).name, "Hay algo que corregir");
     assert.match(await it.title(), /^Error: /);
-    await it.activates("link", "No alcanza");
+    await it.activates("link", "Saldo insuficiente");
     assert.match((await it.focused()).name, /Monto/);
     // Now the page itself knows.
     await it.fills("Monto", "2000.01");
     await it.press("Enter");
-    await it.sees("No alcanza: tienes $2,000.00");
+    await it.sees("Saldo insuficiente: tienes $2,000.00");
     await it.fills("Monto", "2000");
     await it.press("Enter");
     await it.arrives("Revisa antes");
@@ -70,14 +70,14 @@ export function failures(stage) {
     const { it, api, line, from } = await atReview(t);
     line.loseAnswers("POST", SENDING);
     await it.sendsWhateverTheRisk();
-    await it.sees("No sabemos todavía si tu transferencia salió");
+    await it.sees("Todavía no sabemos si se envió tu transferencia");
     assert.equal((await api.transfers()).length, 1);
     line.mend();
     await it.page.reload();
     await it.settles();
     // Wherever the person goes, the unsettled transfer comes first.
     await it.opens("Mis cuentas");
-    await it.sees("No sabemos todavía si tu transferencia salió");
+    await it.sees("Todavía no sabemos si se envió tu transferencia");
     await it.opens(/^Transferir$/);
     await it.arrives("Revisa antes");
     await it.sees("$250.00");
@@ -103,7 +103,7 @@ export function failures(stage) {
     await it.activates("button", "No, seguir con esta");
     await it.activates("button", "Empezar otra transferencia");
     await it.activates("button", "Sí, empezar otra");
-    await it.arrives("De dónde sale");
+    await it.arrives("Desde qué cuenta");
     await it.leaves();
   });
 
@@ -195,8 +195,8 @@ export function failures(stage) {
     const { it, api, payees } = await atReview(t, { payees: [PAYEE, OTHER] });
     await api.deletePayee(payees[0].id);
     await it.sendsWhateverTheRisk();
-    await it.arrives("De dónde sale");
-    await it.sees("Este beneficiario se eliminó mientras tanto");
+    await it.arrives("Desde qué cuenta");
+    await it.sees("Este beneficiario ya no existe");
     await it.picks(OTHER.name);
     await it.activates("button", "Continuar");
     await it.arrives("Cuánto");
@@ -237,7 +237,7 @@ export function failures(stage) {
     await it.arrives("Beneficiarios");
     await it.reviews({ payee: "Yo Mismo", amount: "10" });
     await it.sendsWhateverTheRisk();
-    await it.arrives("De dónde sale");
+    await it.arrives("Desde qué cuenta");
     await it.sees("Es la misma cuenta de la que sale el dinero", ".summary");
     await it.leaves();
   });
@@ -273,13 +273,13 @@ export function failures(stage) {
     await it.press("Enter");
     await it.arrives("Mis cuentas");
     await it.sees("Tu sesión está por terminar", "#warnings");
-    await it.activates("button", "Seguir conectado");
+    await it.activates("button", "Mantener mi sesión");
     await it.page.waitForFunction(() => document.getElementById("warnings").textContent === "");
     assert.notEqual(await it.page.evaluate(() => sessionStorage.getItem("caudal.token")), token);
     await it.opens("Movimientos");
     // Signing out leaves nothing behind.
     await it.activates("button", "Salir");
-    await it.sees("ya no queda nada tuyo");
+    await it.sees("ya no queda ningún dato tuyo");
     assert.equal(await it.page.evaluate(() => sessionStorage.getItem("caudal.token")), null);
     await it.leaves();
   });

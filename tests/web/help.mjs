@@ -33,7 +33,7 @@ export function help(stage) {
     assert.equal((await it.focused()).name, "Te recomendamos: Apoyo por voz");
     const said = await it.text(".recommended");
     assert.match(said, /Indicaste que usas un lector de pantalla/);
-    assert.match(said, /Seguridad de la recomendación: \d+ %/);
+    assert.match(said, /Confianza en la recomendación: \d+ %/);
     assert.match(said, /accessibility-1\.0\.0\+/);
     assert.doesNotMatch(said, /edad|años/);
     assert.deepEqual(await look(it), { theme: "standard-accessible", scale: "1" });

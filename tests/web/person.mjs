@@ -194,7 +194,7 @@ export class Person {
   /** Goes from anywhere to the review of a transfer. */
   async reviews({ account = "Cuenta de cheques", payee, amount }) {
     await this.opens(/^Transferir$/);
-    await this.arrives("De dónde sale");
+    await this.arrives("Desde qué cuenta");
     await this.picks(account);
     await this.picks(payee);
     await this.activates("button", "Continuar");

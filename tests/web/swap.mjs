@@ -41,7 +41,7 @@ export function swap(stage) {
       // The facts are those the page remembers: three transfers to the same payee, from a new device.
       const risk = await it.text(".risk");
       assert.match(risk, /ninguna transferencia desde este dispositivo/);
-      assert.doesNotMatch(risk, /no le habías transferido|menos de tres/);
+      assert.doesNotMatch(risk, /No le habías transferido|menos de tres/);
     } finally {
       bank.service.process.kill("SIGCONT");
     }
