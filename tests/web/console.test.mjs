@@ -137,7 +137,7 @@ test("a change that comes too late changes nothing and says who was first", asyn
   await service.deploy("risk", "risk-1.");
   await confirm("mine");
   await shows(/Nothing was changed/, "#notice");
-  await shows(/was made meanwhile by ops: “?parity/, "#notice");
+  await shows(/was made in the meantime by ops: “?parity/, "#notice");
   await shot("late");
   // The refusal itself is logged by the browser.
   assert.deepEqual(

@@ -73,7 +73,7 @@ export function help(stage) {
     const { it } = await atHelp("en");
     // Behaviour counts: three errors.
     await it.activates("button", "See the recommendation");
-    await it.picks("Yes, I read it well");
+    await it.picks("Yes, it is easy");
     await it.picks("No");
     await it.picks("Very");
     await it.picks("Over 60");

@@ -120,7 +120,7 @@ export function drawForm(about) {
     focusOn(notice);
   };
 
-  // When in doubt the way back comes first, otherwise the way on.
+  // For a risky submit, the way back comes first.
   const acts = submitClass === "main" ? [submitButton, beside] : [beside, submitButton];
   const element = h(
     "form",

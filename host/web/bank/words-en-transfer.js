@@ -96,8 +96,8 @@ export default {
   "risk.medium": "You are about to send {amount} to {name}, account {number}. This caught our attention:",
   "risk.high.title": "Stop for a moment: the risk is high",
   "risk.high": "You are about to send {amount} to {name}, account {number}. This is very unusual for your transfers:",
-  "risk.nobody.title": "We could not check the risk",
-  "risk.nobody":
+  "risk.unscored.title": "We could not check the risk",
+  "risk.unscored":
     "You are about to send {amount} to {name}, account {number}. Because we could not check it, please be as " +
     "careful as with a high risk.",
   "risk.pressure":

@@ -188,7 +188,7 @@ export default {
   "history.zone": "Dates and times are in Mexico City time.",
   "history.empty.title": "Nothing here yet",
   "history.empty": "When you make a transfer you will see it here, with its tracking key.",
-  "history.nobody": "No name",
+  "history.unnamed": "No name",
   "history.more": "Show more",
   "history.added.one": "{count} transfer",
   "history.added.many": "{count} transfers",

@@ -96,8 +96,8 @@ export default {
   "risk.medium": "Vas a enviar {amount} a {name}, cuenta {number}. Esto nos llamó la atención:",
   "risk.high.title": "Detente un momento: el riesgo es alto",
   "risk.high": "Vas a enviar {amount} a {name}, cuenta {number}. Esto es muy poco común en tus transferencias:",
-  "risk.nobody.title": "No pudimos revisar el riesgo",
-  "risk.nobody":
+  "risk.unscored.title": "No pudimos revisar el riesgo",
+  "risk.unscored":
     "Vas a enviar {amount} a {name}, cuenta {number}. Como no pudimos revisarla, te pedimos el mismo " +
     "cuidado que con una de riesgo alto.",
   "risk.pressure":

@@ -187,7 +187,7 @@ export default {
   "history.zone": "Fechas y horas de la Ciudad de México.",
   "history.empty.title": "Todavía no hay movimientos",
   "history.empty": "Cuando hagas una transferencia la verás aquí, con su clave de rastreo.",
-  "history.nobody": "Sin nombre",
+  "history.unnamed": "Sin nombre",
   "history.more": "Mostrar más",
   "history.added.one": "{count} movimiento",
   "history.added.many": "{count} movimientos",

@@ -74,7 +74,6 @@ function drawField({ name, label, hint }, control, check, unit) {
 /** @param {NumberField} about */
 function percentField({ min, max, value, ...about }) {
   const control = h("input", { type: "number", min, max, step: 1, value, inputmode: "numeric", required: true });
-  // Typing replaces the proposed number.
   control.addEventListener("focus", () => control.select());
   /** NaN while there is no valid number: the effects then leave it out. */
   const read = () => {
@@ -91,7 +90,7 @@ function reasonField(draft) {
   control.value = draft;
   const read = () => control.value.trim();
   const about = { name: "reason", label: "Reason", hint: "Stored permanently in the history, with your name." };
-  const check = () => (read() === "" ? "Give a reason for those who read the history later." : "");
+  const check = () => (read() === "" ? "Enter a reason; it is kept in the history." : "");
   return { ...drawField(about, control, check), read };
 }
 
@@ -191,7 +190,7 @@ export function confirmChange(change, kindName, draft = "") {
   });
 }
 
-/** Marks the fields that the service found fault with. @param {Control[]} fields @param {Failure} failure */
+/** Marks the fields that the service rejected. @param {Control[]} fields @param {Failure} failure */
 function blame(fields, failure) {
   for (const { field = "", detail } of failure.errors) {
     const name = field.split(".").at(-1);
