@@ -154,7 +154,7 @@ for (const { kind, model, file, check } of SETS) {
   });
 }
 
-test("nothing went against the page's policy", () => {
+test("nothing violated the page's policy", () => {
   for (const { faults } of runtimes) assert.deepEqual(faults ?? [], []);
 });
 

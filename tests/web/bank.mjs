@@ -14,7 +14,7 @@ export const OTHER = { name: "María Rodríguez", accountNumber: "00201007777777
 
 let users = 0;
 
-/** A name that is not taken. */
+/** A unique name. */
 export function newUser() {
   users += 1;
   return `user-${process.pid}-${users}`;

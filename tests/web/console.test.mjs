@@ -132,7 +132,7 @@ test("details show the gate's report and the card; a file that is not WebAssembl
   await press("Cancel", "dialog");
 });
 
-test("a change that comes too late changes nothing and says who was first", async () => {
+test("a change that comes too late changes nothing and names the earlier one", async () => {
   await press("Promote", "#versions");
   await service.deploy("risk", "risk-1.");
   await confirm("mine");

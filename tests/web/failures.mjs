@@ -93,7 +93,7 @@ export function failures(stage) {
     await it.leaves();
   });
 
-  test("a transfer whose outcome is open can be left, after a question", async (t) => {
+  test("a transfer with an unknown outcome can be abandoned, after a question", async (t) => {
     const { it, line } = await atReview(t);
     line.cut();
     await it.sendsWhateverTheRisk();
@@ -130,7 +130,7 @@ export function failures(stage) {
     await it.leaves();
   });
 
-  test("what was typed outlives the end of a session, but not for somebody else", async (t) => {
+  test("what was typed outlives the end of a session, but not for another user", async (t) => {
     const { bank, browser, line } = stage;
     t.after(() => line.mend());
     const { user } = await settled(bank);
@@ -191,7 +191,7 @@ export function failures(stage) {
     await it.leaves();
   });
 
-  test("a payee that was deleted meanwhile: choose another one", async (t) => {
+  test("a payee deleted in the meantime: choose another one", async (t) => {
     const { it, api, payees } = await atReview(t, { payees: [PAYEE, OTHER] });
     await api.deletePayee(payees[0].id);
     await it.sendsWhateverTheRisk();
@@ -208,7 +208,7 @@ export function failures(stage) {
     await it.leaves();
   });
 
-  test("what the bank finds wrong with a field stands beside that field", async (t) => {
+  test("the bank's errors are shown beside their fields", async (t) => {
     const { bank, browser, line } = stage;
     t.after(() => line.mend());
     const { user, account } = await settled(bank);
@@ -262,7 +262,7 @@ export function failures(stage) {
     await it.leaves();
   });
 
-  test("a session that is about to end says so, and goes on at a press of a key", async (t) => {
+  test("a session that is about to end says so, and can be extended", async (t) => {
     const { bank, browser, line } = stage;
     t.after(() => line.mend());
     const { user } = await settled(bank);
@@ -284,7 +284,7 @@ export function failures(stage) {
     await it.leaves();
   });
 
-  test("a session ends on the minute, and a token that is none is refused", async (t) => {
+  test("a session ends on the minute, and text that is not a token is refused", async (t) => {
     const { bank, browser, line } = stage;
     t.after(() => line.mend());
     const { user } = await settled(bank);

@@ -105,7 +105,7 @@ export function flow(stage) {
     await it.leaves();
   });
 
-  test("a medium risk asks once more, and no is no", async () => {
+  test("a medium risk asks once more, and declining sends nothing", async () => {
     const { bank, browser, line } = stage;
     const { api, user } = await settled(bank, { count: 3, payees: [PAYEE, OTHER] });
     const it = await Person.at(browser, line.url);

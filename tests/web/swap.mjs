@@ -8,7 +8,7 @@ import { PAYEE, settled } from "./bank.mjs";
 import { Person } from "./person.mjs";
 
 export function swap(stage) {
-  test("the next score carries a new model_version without a reload; without the bank the page scores on", async () => {
+  test("the next score carries a new model_version without a reload; without the bank the page still scores", async () => {
     const { bank, browser, line } = stage;
     const { user } = await settled(bank, { count: 3 });
     const it = await Person.at(browser, line.url);
