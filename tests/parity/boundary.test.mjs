@@ -40,13 +40,13 @@ async function compare(all, runtimes, how) {
   for (const kind of new Set(all.map((it) => it.kind))) {
     const ofKind = all.filter((it) => it.kind === kind);
     const sent = ofKind.map((it) => it.text ?? it.bytes);
-    const wanted = (await host.ask(kind, {}, sent, how)).outcomes;
-    ofKind.forEach((it, index) => outcomes.set(it, wanted[index]));
+    const expected = (await host.ask(kind, {}, sent, how)).outcomes;
+    ofKind.forEach((it, index) => outcomes.set(it, expected[index]));
     for (const runtime of runtimes) {
-      const told = (await runtime.ask(kind, {}, sent, how)).outcomes;
+      const actual = (await runtime.ask(kind, {}, sent, how)).outcomes;
       ofKind.forEach((it, index) => {
         const shown = JSON.stringify(String(sent[index]).slice(0, SHOWN_MAX));
-        assert.deepEqual(told[index], wanted[index], `${runtime.name}, ${kind}, ${it.name}: ${shown}`);
+        assert.deepEqual(actual[index], expected[index], `${runtime.name}, ${kind}, ${it.name}: ${shown}`);
       });
     }
   }

@@ -1,4 +1,4 @@
-// The real bank behind the page, and what other users or windows do meanwhile.
+// The real bank behind the page, and actions of other users or windows.
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";

@@ -160,7 +160,7 @@ export function flow(stage) {
     await it.activates("button", "Enviar $100.00");
     await it.arrives("Transferencia enviada");
 
-    // Another place than last time is a reason for doubt. Two hours, because the hour may change meanwhile.
+    // A changed location raises the risk. Two hours, because the hour may change during the test.
     await it.page.emulateTimezone(noonZone(2));
     await it.reviews({ payee: PAYEE.name, amount: "100" });
     assert.match(await it.text(".risk"), /otra zona horaria/);

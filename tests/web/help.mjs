@@ -43,7 +43,7 @@ export function help(stage) {
     await it.press("Enter");
     assert.deepEqual(await look(it), { theme: "standard-accessible", scale: "1" });
     assert.equal((await api.profile()).updatedAt, null);
-    // Voice is a choice of its own, and not ticked in advance.
+    // Voice is a separate choice, not ticked in advance.
     assert.equal(await it.page.$eval("[name=voice]", (box) => box.checked), false);
     await it.page.keyboard.down("Shift");
     await it.press("Tab");

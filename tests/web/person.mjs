@@ -149,7 +149,7 @@ export class Person {
 
   async fills(name, text) {
     await this.tabsTo("textbox", name);
-    // Typing replaces the present text.
+    // Typing replaces the current text.
     await this.page.keyboard.down("Control");
     await this.page.keyboard.press("a");
     await this.page.keyboard.up("Control");

@@ -52,7 +52,7 @@ class Live {
   /** @type {string | null} */
   #etag = null;
   /** The current check. @type {Promise<boolean> | null} */
-  #present = null;
+  #current = null;
   /** The one requested while it runs. @type {Promise<boolean> | null} */
   #next = null;
   #abort = new AbortController();
@@ -123,13 +123,13 @@ class Live {
   check() {
     if (this.#isClosed) return Promise.resolve(false);
     this.#next ??=
-      this.#present?.then(() => {
+      this.#current?.then(() => {
         this.#next = null;
         return this.check();
       }) ?? null;
     if (this.#next) return this.#next;
-    this.#present = this.#look();
-    return this.#present;
+    this.#current = this.#runCheck();
+    return this.#current;
   }
 
   /** Stops checking; the current model continues to score. */
@@ -139,7 +139,7 @@ class Live {
     this.#abort.abort();
   }
 
-  async #look() {
+  async #runCheck() {
     clearTimeout(this.#timer);
     const abort = new AbortController();
     this.#abort = abort;
@@ -156,7 +156,7 @@ class Live {
           : { code: "unreachable", detail: "the host does not answer" };
     }
     clearTimeout(timeout);
-    this.#present = null;
+    this.#current = null;
     if (this.#isClosed) return false;
     this.problem = problem;
     this.#timer = later(this.#everySeconds * 1000, () => this.check());

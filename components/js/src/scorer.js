@@ -43,11 +43,11 @@ class Component {
   #bind() {
     const proxy = Object.create(null);
     for (const { name, kind } of WebAssembly.Module.exports(this.#module)) {
-      const present = () => this.#exports[name];
+      const current = () => this.#exports[name];
       proxy[name] =
         kind === "memory"
-          ? Object.defineProperty({}, "buffer", { get: () => present().buffer })
-          : (/** @type {unknown[]} */ ...values) => present()(...values);
+          ? Object.defineProperty({}, "buffer", { get: () => current().buffer })
+          : (/** @type {unknown[]} */ ...values) => current()(...values);
     }
     return this.#instantiate(
       () => this.#module,

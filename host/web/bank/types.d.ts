@@ -139,7 +139,7 @@ export interface Field<Value = any> {
   /** What is wrong with a value, or "". */
   check: (value: Value) => string;
   /** Shows what is wrong; "" clears it. */
-  complain: (text: string) => void;
+  setFault: (text: string) => void;
 }
 
 export interface TextField extends Field<string> {

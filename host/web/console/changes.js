@@ -103,18 +103,18 @@ function rollBack(now) {
 /** Starts a canary or changes its share. @param {Deployment} now @param {string} version @returns {Change} */
 function canary(now, version) {
   const { request } = kindOf(now.kind);
-  const present = now.canary?.version === version ? now.canary : null;
+  const current = now.canary?.version === version ? now.canary : null;
   const rest = others(now, version);
   /** @param {NumberField} field @param {number | null | undefined} value */
   const withValue = (field, value) => ({ ...field, value: value ?? field.value });
   return {
-    title: present ? "Change the canary" : "Start a canary",
-    verb: present ? "Change canary" : "Start canary",
-    fields: [withValue(PERCENT, present?.percent), withValue(MAX_FLIP_PERCENT, present?.max_flip_percent)],
+    title: current ? "Change the canary" : "Start a canary",
+    verb: current ? "Change canary" : "Start canary",
+    fields: [withValue(PERCENT, current?.percent), withValue(MAX_FLIP_PERCENT, current?.max_flip_percent)],
     effects: ({ percent: share, max_flip_percent: limit }) =>
       sentences(
         `${version} will answer the ${request}s of ${share ? percent(share) : "some"} of users ${ON_EVERY_HOST}${
-          present ? `, instead of the current ${percent(present.percent)}` : ""
+          current ? `, instead of the current ${percent(current.percent)}` : ""
         }.`,
         `${now.champion} continues to answer all other users.`,
         `${version} is withdrawn automatically, and ${now.champion} answers everyone, if it fails three times, or if ${

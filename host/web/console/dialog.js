@@ -64,11 +64,11 @@ function drawField({ name, label, hint }, control, check, unit) {
     h("p.hint", { id: `${id}-hint` }, hint),
   );
   /** @param {string} text */
-  const complain = (text) => {
+  const setFault = (text) => {
     update(fault, text);
     markInvalid(control, text !== "");
   };
-  return { name, label, control, element, check, complain };
+  return { name, label, control, element, check, setFault };
 }
 
 /** @param {NumberField} about */
@@ -127,7 +127,7 @@ export function confirmChange(change, kindName, draft = "") {
     const submit = async (event) => {
       event.preventDefault();
       if (isSending) return;
-      fields.forEach((it) => it.complain(it.check()));
+      fields.forEach((it) => it.setFault(it.check()));
       const wrong = fields.find((it) => it.check());
       if (wrong) {
         wrong.control.focus();
@@ -150,7 +150,7 @@ export function confirmChange(change, kindName, draft = "") {
         } else {
           update(fault, h("div.notice.bad", drawFailure(failure)));
           fault.scrollIntoView({ block: "nearest" });
-          blame(fields, failure);
+          markRejected(fields, failure);
         }
       } finally {
         isSending = false;
@@ -191,10 +191,10 @@ export function confirmChange(change, kindName, draft = "") {
 }
 
 /** Marks the fields that the service rejected. @param {Control[]} fields @param {Failure} failure */
-function blame(fields, failure) {
+function markRejected(fields, failure) {
   for (const { field = "", detail } of failure.errors) {
     const name = field.split(".").at(-1);
     const it = fields.find((one) => one.name === name);
-    it?.complain(`${it.label} ${detail}`);
+    it?.setFault(`${it.label} ${detail}`);
   }
 }

@@ -91,7 +91,7 @@ function drawDifference({ mean, p50, p99, largest }) {
 function drawFailed({ trapped = 0, timed_out: late = 0, bad_answer: bad = 0 }) {
   const all = trapped + late + bad;
   const causes = Object.entries({ trapped, "timed out": late, "bad answer": bad }).filter(([, it]) => it > 0);
-  // A single cause needs no number of its own.
+  // A single cause needs no count.
   const note = causes.length === 1 ? causes[0][0] : causes.map(([cause, it]) => `${count(it)} ${cause}`).join(", ");
   return fact("Failed", count(all), note);
 }

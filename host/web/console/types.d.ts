@@ -139,7 +139,7 @@ export interface Control {
   label: string;
   control: HTMLInputElement | HTMLTextAreaElement;
   element: HTMLElement;
-  complain: (text: string) => void;
+  setFault: (text: string) => void;
   check: () => string;
 }
 
