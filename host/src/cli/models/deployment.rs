@@ -114,8 +114,8 @@ async fn follow(
             return Ok(ExitCode::SUCCESS);
         }
         if wait.is_none() {
-            let are = if hosts == 1 { "host is" } else { "hosts are" };
-            print(&format!("{hosts} {are} loading it: see `caudal models list`, or use --wait"))?;
+            let subject = if hosts == 1 { "host is" } else { "hosts are" };
+            print(&format!("{hosts} {subject} loading it: see `caudal models list`, or use --wait"))?;
             return Ok(ExitCode::SUCCESS);
         }
         if let Some(later) = progress.replaced_by {
