@@ -36,7 +36,12 @@ fn errors_at_startup_say_what_to_do() {
     refuses(&data, &["serve", "--sandbox", "--ledger-addr", "0.0.0.0:0"], &[], "loopback addresses");
     let nowhere = [&["--postgres-bin", "/nonexistent"], &serve(&["--sandbox"])[..]].concat();
     refuses(&data, &nowhere, &[], "apt-get install postgresql");
-    refuses(&data, &serve(&["--sandbox"]), &[("DATABASE_URL", "nonsense")], "DATABASE_URL is not like postgres://");
+    refuses(
+        &data,
+        &serve(&["--sandbox"]),
+        &[("DATABASE_URL", "nonsense")],
+        "DATABASE_URL does not have the form postgres://",
+    );
     let away = [("DATABASE_URL", "postgres://nobody@127.0.0.1:1/none")];
     refuses(&data, &serve(&["--sandbox"]), &away, "start it, or correct DATABASE_URL");
     refuses(&data, &["token", "--user", " "], &[], "--user must have 1 to 255 characters");

@@ -51,11 +51,11 @@ fn an_operator_swaps_a_model_while_the_service_runs_and_back() {
     assert!(second.starts_with("risk-2.0.0+"));
     let first = data.version("risk-1.0.0+");
     let output = data.models(&["deploy", &first, "--reason", "compare with the baseline", "--by", "ops"]);
-    let loading = "1 host loads it: see `caudal models list`, or use --wait";
+    let loading = "1 host is loading it: see `caudal models list`, or use --wait";
     assert_eq!(output, format!("{first} is deployed\n{loading}"));
     wait_for(&service, "risk", &first);
     let again = data.models(&["deploy", &first, "--reason", "again", "--wait"]);
-    assert!(again.starts_with(&format!("{first} is deployed already\n")), "{again}");
+    assert!(again.starts_with(&format!("{first} is already deployed\n")), "{again}");
     assert!(again.ends_with(&format!("1 of 1 hosts serve {first}")), "{again}");
     let list = data.models(&["list"]);
     assert!(list.contains(&format!("{first}                serves")), "{list}");
@@ -109,7 +109,7 @@ fn a_report_says_why_nothing_was_compared() {
     let deploy = ["deploy", &champion, "--canary", &canary, "--percent", "1", "--reason", "a test", "--wait"];
     data.models(&deploy);
     let report = || data.models(&["report", "risk"]);
-    assert!(report().contains("nothing was compared: no request came"), "{}", report());
+    assert!(report().contains("nothing was compared: no request has arrived"), "{}", report());
     let request = json!({
         "amount": 10, "is_new_beneficiary": false, "hour_of_day": 12, "num_past_transactions": 9,
         "avg_transaction_amount": 10, "max_transaction_amount": 20, "num_transactions_to_beneficiary": 1,
@@ -119,7 +119,7 @@ fn a_report_says_why_nothing_was_compared() {
         service.must("POST", "/ai/risk", Some(request.clone()));
     }
     let start = Instant::now();
-    while report().contains("no request came") {
+    while report().contains("no request has arrived") {
         assert!(start.elapsed() < PATIENCE, "{}", report());
     }
     // Which version a request gets depends on the digests of the components.
@@ -135,7 +135,7 @@ fn a_report_says_why_nothing_was_compared() {
 fn only_what_the_gate_accepts_is_registered() {
     let data = DataDir::new();
     let known = data.models(&["push", &component("risk-1")]);
-    assert!(known.ends_with("was registered already"), "{known}");
+    assert!(known.ends_with("was already registered"), "{known}");
     let pushed = data.models(&["push", &component("fixtures/hostile"), "--by", "ana"]);
     assert!(pushed.contains("note    differs") && pushed.contains("registered as nudge-1.0.0+"), "{pushed}");
     let list = data.models(&["list"]);
@@ -161,7 +161,7 @@ fn impossible_deployments_are_refused_with_a_reason() {
         (vec!["deploy", &first, "--reason", " "], "--reason must not be empty: it is kept in the history"),
         (vec!["deploy", &first], "--reason <REASON>"),
         (vec!["rollback", "risk", "--reason", "x"], "nothing was deployed for risk"),
-        (vec!["rollback", "horoscope", "--reason", "x"], "there is no kind 'horoscope'; there are risk, nudge"),
+        (vec!["rollback", "horoscope", "--reason", "x"], "there is no kind 'horoscope'; choose from risk, nudge"),
     ] {
         let output = data.run(&[&["models"], &arguments[..]].concat());
         assert!(!output.status.success(), "{arguments:?}");

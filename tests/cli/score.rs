@@ -242,7 +242,7 @@ fn a_row_that_breaks_the_model_is_refused_and_a_model_that_always_breaks_ends_th
     let output = score(&vec![visit("trap"); 500].join("\n"));
     code(&output, 1);
     let printed = text(&output.stderr);
-    assert!(printed.contains("so did 100 consecutive rows"), "{printed}");
+    assert!(printed.contains("100 consecutive rows have failed"), "{printed}");
     assert_eq!(data.read("results.ndjson"), before, "a run that failed leaves what was there");
     assert_eq!(data.names(), ["results.ndjson", "rows.ndjson"], "and nothing beside it");
 }
@@ -256,11 +256,11 @@ fn errors_in_the_arguments_are_reported_before_anything_is_written() {
     let results = data.name("results.csv");
     let nudge = root().join("target/components/nudge.wasm");
     for (arguments, expected) in [
-        (vec!["--kind", "risk", "--input", &unnamed], "does not end in .ndjson or .csv: say --format"),
+        (vec!["--kind", "risk", "--input", &unnamed], "does not end in .ndjson or .csv: set --format"),
         (vec!["--kind", "risk", "--input", &missing], "cannot read"),
         (
             vec!["--kind", "risk", "--input", &rows, "--model", "risk-9"],
-            "there is no risk model 'risk-9'; there are risk-2, risk-1",
+            "there is no risk model 'risk-9'; choose from risk-2, risk-1",
         ),
         (vec!["--kind", "risk", "--input", &rows, "--model", "nudge-1"], "there is no risk model 'nudge-1'"),
         (vec!["--kind", "risk", "--input", &rows, "--component", nudge.to_str().unwrap()], "does not fit its world"),
@@ -358,7 +358,7 @@ fn cards_are_printed_for_people_and_for_programs() {
     assert!(text(&none.stderr).contains("has no card: rules are written, not trained"), "{}", text(&none.stderr));
     let unknown = data.run(&["models", "card", "risk-7"]);
     assert!(
-        text(&unknown.stderr).contains("there is no model 'risk-7'; there are risk-2"),
+        text(&unknown.stderr).contains("there is no model 'risk-7'; choose from risk-2"),
         "{}",
         text(&unknown.stderr)
     );

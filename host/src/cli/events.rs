@@ -1,4 +1,4 @@
-//! `caudal events`: the ledger's events, for programs that resume where they stopped.
+//! `caudal events`: the ledger's events, for programs that resume where they left off.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -56,7 +56,7 @@ async fn print_events(database: &Database, Events { from, follow }: Events) -> R
             print(&line(batch, &cursor)?)?;
         }
         let is_end = next == cursor.0;
-        // Skips batches without events, too.
+        // Also skips batches without events.
         cursor = Cursor(next);
         if is_end {
             if !follow {

@@ -16,7 +16,7 @@ answer! {
     pub struct FieldError {
         /// A body's field, a query parameter or a header; empty for the whole body.
         pub field: String { example: "\"amount\"" },
-        /// For programs.
+        /// Machine-readable.
         pub code: Cow<'static, str> { example: "\"required\"" },
         /// Completes the sentence that begins with the field's name.
         pub detail: String { example: "\"is required\"" },
