@@ -185,7 +185,7 @@ function checkReads(history, ledger, find) {
   const moments = [];
   for (const record of history) {
     moments.push({ at: record.to, isTelling: true, record });
-    if (["balance", "entries", "list"].includes(record.type))
+    if (record.type === "balance" || record.type === "entries" || record.type === "list")
       moments.push({ at: record.from, isTelling: false, record });
   }
   // What is told in the same millisecond may have been told later.

@@ -59,8 +59,16 @@ export async function ownFolder(path) {
 
 export class Server {
   /** @param {import("./processes.mjs").Processes} processes */
-  constructor(processes, folder, name, bin, port) {
-    Object.assign(this, { processes, name, bin, port, data: join(folder, name), log: join(folder, `${name}.log`) });
+  constructor(processes, folder, name, bin, port, address = "127.0.0.1") {
+    Object.assign(this, {
+      processes,
+      name,
+      bin,
+      port,
+      address,
+      data: join(folder, name),
+      log: join(folder, `${name}.log`),
+    });
   }
 
   static async in(processes, folder, name) {
@@ -107,7 +115,19 @@ export class Server {
   async sql(statement) {
     const { stdout } = await run(
       join(this.bin, "psql"),
-      ["-XqAt", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", String(this.port), "-U", "postgres", "-c", statement],
+      [
+        "-XqAt",
+        "-v",
+        "ON_ERROR_STOP=1",
+        "-h",
+        this.address,
+        "-p",
+        String(this.port),
+        "-U",
+        "postgres",
+        "-c",
+        statement,
+      ],
       { cwd: "/", timeout: PATIENCE_MS, maxBuffer: 1 << 28, env: { ...process.env, PGCONNECT_TIMEOUT: "5" } },
     );
     return stdout.trim();

@@ -68,23 +68,27 @@ export function as(user) {
   return ["setpriv", "--pdeathsig=KILL", ...account, "--"];
 }
 
+/** Whether a process is a child of this one: a number may have passed on to somebody else's. */
+const isMine = (pid) => look(pid)?.parent === process.pid;
+
 /** Everything that one lab started, in order. */
 export class Processes {
   #all = [];
 
   /** Starts a command, its output appended to the file `log`. */
-  start(command, args, { user, log, env = process.env, cwd = "/" } = {}) {
+  start(command, args, { user, log, env = process.env, prefix = [] } = {}) {
     const output = log ? openSync(log, "a") : "ignore";
-    const [first, ...rest] = [...as(user), command, ...args];
-    const child = spawn(first, rest, { cwd, env, stdio: ["ignore", output, output] });
+    const [first, ...rest] = [...prefix, ...as(user), command, ...args];
+    const child = spawn(first, rest, { cwd: "/", env, stdio: ["ignore", output, output] });
     child.on("error", (error) => process.stderr.write(`${command}: ${error.message}\n`));
     this.#all.push(child.pid);
     return child.pid;
   }
 
-  /** Kills everything that was started and all that is below it, the latest first. */
-  async end() {
-    const pids = this.#all.reverse().flatMap((pid) => family(pid).map((it) => it.pid));
+  /** Kills everything that was started and all that is below it, the latest first, and the processes `more`. */
+  async end(more = []) {
+    const mine = this.#all.reverse().filter(isMine);
+    const pids = [...mine.flatMap((pid) => family(pid).map((it) => it.pid)), ...more];
     this.#all = [];
     signal("SIGKILL", pids);
     await until("processes end", 10_000, () => !pids.some(isRunning)).catch((error) => console.error(error.message));
