@@ -5,7 +5,7 @@
 //   CAUDAL_HA_SEED    repeats an order
 //   CAUDAL_HA_ONLY    only faults whose name contains this
 
-import { cpSync, mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Chance } from "./chance.mjs";
 import { check } from "./checker.mjs";
@@ -119,13 +119,13 @@ async function judge(drained) {
   return findings.length === 0 && isSound;
 }
 
-/** Copies logs out of the throw-away folder, if CAUDAL_HA_LOGS names one. */
+/** Copies logs out of the throw-away folder, if CAUDAL_HA_LOGS names another one. */
 function keepLogs() {
   const to = process.env.CAUDAL_HA_LOGS;
   if (!to || !lab.folder) return;
   mkdirSync(to, { recursive: true });
-  const isLog = (path) => !/\/(python|pg\d(-etcd)?)(\/|$)/.test(path);
-  cpSync(lab.folder, join(to, "lab"), { recursive: true, filter: isLog });
+  for (const folder of [lab.folder, ...lab.machines.map((it) => it.folder)])
+    for (const name of readdirSync(folder)) if (name.endsWith(".log")) copyFileSync(join(folder, name), join(to, name));
 }
 
 console.log(`${count} faults under load, CAUDAL_HA_SEED=${seed}`);

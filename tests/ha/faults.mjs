@@ -36,6 +36,18 @@ const replaced = (lab, old) =>
     return leading.some(Boolean);
   });
 
+/**
+ * What an operator does when the leader is gone for good after it had counted out every standby: Patroni promotes none of
+ * them by itself, because it cannot know that none confirmed anything since. The one that has more is promoted.
+ */
+async function promoteByHand(standbys) {
+  const received = await Promise.all(standbys.map((it) => it.server.sql("select pg_last_wal_receive_lsn() - '0/0'")));
+  const candidate = Number(received[0]) >= Number(received[1]) ? standbys[0] : standbys[1];
+  console.log(`   nobody leads: ${candidate.name} is promoted by hand`);
+  const answer = await candidate.ask("/failover", "POST", { candidate: candidate.name });
+  await until(`${candidate.name} leads (${answer.status})`, FAIL_OVER_MS, () => candidate.leads());
+}
+
 /** `kill -9` of a postmaster; its frozen children, who cannot notice, are killed as well. */
 async function crash(machine) {
   const pids = await machine.postgres();
@@ -212,7 +224,9 @@ export const FAULTS = [
         await sleep(2 * MOMENT_MS);
         await leader.lose();
       });
-      await replaced(lab, leader).finally(() => leader.startPatroni());
+      await replaced(lab, leader)
+        .catch(() => promoteByHand(standbys))
+        .finally(() => leader.startPatroni());
     },
   },
   {

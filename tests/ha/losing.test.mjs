@@ -25,7 +25,7 @@ const RUNS = Number(process.env.CAUDAL_LOSING_RUNS ?? 1);
  */
 const ASKED_MS = 18_000;
 /** Longest time that a client waits for one answer meanwhile, in milliseconds. */
-const ANSWER_MS = 17_000;
+const ANSWER_MS = 25_000;
 /** Pause between a reader's questions, in milliseconds. */
 const PAUSE_MS = 200;
 /** How long every wait for the standby is cancelled, in milliseconds: several of them. */
