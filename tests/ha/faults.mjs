@@ -9,6 +9,8 @@ import { isRunning, look, signal, sleep, until } from "./processes.mjs";
 
 /** Longest time for another leader, in milliseconds: Patroni's `ttl`, an election and a promotion. */
 const FAIL_OVER_MS = 60_000;
+/** How long an operator waits for a leader before he promotes one, in milliseconds: longer than Patroni needs for it. */
+const OPERATOR_MS = 35_000;
 /** How long short faults last, in milliseconds. */
 const MOMENT_MS = 5_000;
 /** How long waits are cancelled, and how often, in milliseconds. */
@@ -30,8 +32,8 @@ async function frozen(pids, work) {
 }
 
 /** Waits until another machine than `old` leads. */
-const replaced = (lab, old) =>
-  until(`${old.name} is replaced`, FAIL_OVER_MS, async () => {
+const replaced = (lab, old, limitMs = FAIL_OVER_MS) =>
+  until(`${old.name} is replaced`, limitMs, async () => {
     const leading = await Promise.all(lab.machines.filter((it) => it !== old).map((it) => it.leads()));
     return leading.some(Boolean);
   });
@@ -95,8 +97,9 @@ async function fullDisk(machine) {
 async function wrongClock(host, offset) {
   host.kill();
   await until(`${host.name} ended`, MOMENT_MS, () => !isRunning(host.pid));
-  await host.start({ env: { LD_PRELOAD: libfaketime(), FAKETIME: offset, DONT_FAKE_MONOTONIC: "1" } });
-  await sleep(2 * MOMENT_MS);
+  // It may refuse to serve.
+  await host.start({ env: { LD_PRELOAD: libfaketime(), FAKETIME: offset, DONT_FAKE_MONOTONIC: "1" }, waits: false });
+  await sleep(4 * MOMENT_MS);
   host.kill();
   await until(`${host.name} ended`, MOMENT_MS, () => !isRunning(host.pid));
   await host.start();
@@ -224,7 +227,7 @@ export const FAULTS = [
         await sleep(2 * MOMENT_MS);
         await leader.lose();
       });
-      await replaced(lab, leader)
+      await replaced(lab, leader, OPERATOR_MS)
         .catch(() => promoteByHand(standbys))
         .finally(() => leader.startPatroni());
     },
