@@ -202,14 +202,13 @@ function checkReads(history, ledger, find) {
         const transfer = ledger.transfers.get(id);
         if (!transfer) continue;
         if (!transfers.has(transfer.user)) transfers.set(transfer.user, new Map());
-        transfers.get(transfer.user).set(id, transfer);
+        transfers.get(transfer.user).set(id, Date.parse(transfer.createdAt));
       }
     } else if (record.type === "list") {
-      const oldest = record.isWhole ? "" : (record.transfers.at(-1)?.createdAt ?? "");
+      const oldest = record.isWhole ? 0 : Date.parse(record.transfers.at(-1)?.createdAt ?? "");
       const seen = new Set(record.transfers.map((it) => it.id));
-      for (const [id, transfer] of transfers.get(record.user) ?? []) {
-        if (!seen.has(id) && Date.parse(transfer.createdAt) > Date.parse(oldest || "1970-01-01"))
-          find("stale", `list of ${record.session} at ${at} without ${id}`);
+      for (const [id, createdAt] of transfers.get(record.user) ?? []) {
+        if (!seen.has(id) && createdAt > oldest) find("stale", `list of ${record.session} at ${at} without ${id}`);
       }
     } else {
       for (const [account, number] of reach(record, ledger)) {

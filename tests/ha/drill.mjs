@@ -48,6 +48,7 @@ function* order(faults) {
 
 /** Waits until every host acknowledges transfers and the cluster is whole again. */
 async function recovered() {
+  lab.revive();
   const start = Date.now();
   for (const host of lab.hosts) await host.serves(RECOVERY_MS);
   await until("the cluster is whole", RECOVERY_MS, () => lab.isWhole());

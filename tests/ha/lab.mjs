@@ -9,7 +9,7 @@ import { Host } from "./host.mjs";
 import { copyPatroni, Machine } from "./machine.mjs";
 import { hasOwnNetwork, hub, makeHub, Place } from "./net.mjs";
 import { binaries, freePort, ownFolder, Server } from "./postgres.mjs";
-import { Processes, until } from "./processes.mjs";
+import { isRunning, Processes, until } from "./processes.mjs";
 
 const run = promisify(execFile);
 
@@ -96,6 +96,14 @@ ${servers.join("\n")}
   /** The output of a statement that is sent the way the hosts send theirs. */
   through(statement) {
     return new Server(this.processes, this.folder, "proxy", this.bin, this.proxyPort).sql(statement);
+  }
+
+  /** Starts again what ended by itself, as an init system does: etcd and Patroni do when their disk is full. */
+  revive() {
+    for (const machine of this.machines) {
+      if (!isRunning(machine.etcd)) machine.startEtcd(this.machines);
+      if (!isRunning(machine.patroni)) machine.startPatroni();
+    }
   }
 
   /** The machine that leads, if exactly one says so. */
