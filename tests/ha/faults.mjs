@@ -93,16 +93,36 @@ async function fullDisk(machine) {
   await empty();
 }
 
-/** Restarts a host with its clock moved by `offset`, such as `+1h`. */
+/** Ends a host and starts it again. */
+async function restart(host, how = {}) {
+  host.kill();
+  await until(`${host.name} ended`, MOMENT_MS, () => !isRunning(host.pid));
+  await host.start(how);
+}
+
+/** Restarts a host with a clock that `set` moves by an offset, such as `+1h`. */
+async function withClock(host, offset, waits) {
+  const file = join(host.data, "clock");
+  const set = (value) => writeFile(file, value);
+  await set(offset);
+  const fake = { FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: "1", DONT_FAKE_MONOTONIC: "1" };
+  await restart(host, { env: { LD_PRELOAD: libfaketime(), ...fake }, waits });
+  return set;
+}
+
+/** A host starts with a wrong clock; it may refuse to. */
 async function wrongClock(host, offset) {
-  host.kill();
-  await until(`${host.name} ended`, MOMENT_MS, () => !isRunning(host.pid));
-  // It may refuse to serve.
-  await host.start({ env: { LD_PRELOAD: libfaketime(), FAKETIME: offset, DONT_FAKE_MONOTONIC: "1" }, waits: false });
-  await sleep(4 * MOMENT_MS);
-  host.kill();
-  await until(`${host.name} ended`, MOMENT_MS, () => !isRunning(host.pid));
-  await host.start();
+  await withClock(host, offset, false);
+  await sleep(2 * MOMENT_MS);
+  await restart(host);
+}
+
+/** A host's clock becomes wrong while it serves. */
+async function jumpingClock(host, offset) {
+  const set = await withClock(host, "+0", true);
+  await set(offset);
+  await sleep(2 * MOMENT_MS);
+  await restart(host);
 }
 
 /**
@@ -245,14 +265,19 @@ export const FAULTS = [
     },
   },
   {
-    name: "host with a clock an hour ahead",
-    lacks: () => !libfaketime() && "libfaketime",
-    run: async (lab, chance) => wrongClock(chance.pick(lab.hosts), "+1h"),
-  },
-  {
-    name: "host with a clock an hour behind",
+    name: "host starts with a clock an hour behind",
     lacks: () => !libfaketime() && "libfaketime",
     run: async (lab, chance) => wrongClock(chance.pick(lab.hosts), "-1h"),
+  },
+  {
+    name: "host's clock jumps an hour ahead",
+    lacks: () => !libfaketime() && "libfaketime",
+    run: async (lab, chance) => jumpingClock(chance.pick(lab.hosts), "+1h"),
+  },
+  {
+    name: "host's clock jumps an hour back",
+    lacks: () => !libfaketime() && "libfaketime",
+    run: async (lab, chance) => jumpingClock(chance.pick(lab.hosts), "-1h"),
   },
   {
     name: "leader's disk full",
