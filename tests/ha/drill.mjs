@@ -98,6 +98,13 @@ async function drill() {
   return judge(drained);
 }
 
+/** What `caudal verify` complains about. */
+const broken = (text) =>
+  text
+    .split("\n")
+    .filter((line) => !line.startsWith("  ok"))
+    .join("\n");
+
 async function judge(drained) {
   const leader = await until("there is a leader", RECOVERY_MS, () => lab.leader());
   const final = await finalState(leader.server, drained);
@@ -105,18 +112,22 @@ async function judge(drained) {
   const acknowledged = new Set(
     load.history.flatMap((it) => (it.type === "order" && it.transfer ? [it.transfer.id] : [])),
   );
+  const known = new Set(final.transfers.map((it) => it.id));
+  const lost = [...acknowledged].filter((id) => !known.has(id));
   const rules = {};
   for (const { rule } of findings) rules[rule] = (rules[rule] ?? 0) + 1;
   console.log(
     `\n${count} faults; ${load.history.length} things told; ${acknowledged.size} transfers acknowledged, ${final.transfers.length} in the ledger`,
   );
-  console.log(`lost ${rules.lost ?? 0}, doubled ${rules.doubled ?? 0}, all findings ${JSON.stringify(rules)}`);
+  console.log(
+    `${lost.length} acknowledged transfers lost, ${rules.doubled ?? 0} doubled; all findings: ${JSON.stringify(rules)}`,
+  );
   for (const { rule, detail } of findings.slice(0, SHOWN)) console.log(`  ${rule}: ${detail}`);
   let isSound = true;
   for (const host of lab.hosts) {
     const verified = await host.verify();
     isSound &&= verified.isSound;
-    console.log(`verify with the heads of ${host.name}: ${verified.isSound ? "sound" : verified.text}`);
+    console.log(`verify with the heads of ${host.name}: ${verified.isSound ? "sound" : broken(verified.text)}`);
   }
   return findings.length === 0 && isSound;
 }
