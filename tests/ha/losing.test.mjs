@@ -26,6 +26,8 @@ const RUNS = Number(process.env.CAUDAL_LOSING_RUNS ?? 1);
 const ASKED_MS = 18_000;
 /** Longest time that a client waits for one answer meanwhile, in milliseconds. */
 const ANSWER_MS = 25_000;
+/** How long the host lets requests wait for a primary: shortly, so that it answers often while nothing is confirmed. */
+const FAILOVER_WAIT = "4s";
 /** Pause between a reader's questions, in milliseconds. */
 const PAUSE_MS = 200;
 /** How long every wait for the standby is cancelled, in milliseconds: several of them. */
@@ -47,7 +49,7 @@ class Bank {
     this.standby = await this.#standby(this.primary, "second");
     this.line = await Line.to(this.primary.port);
     this.host = new Host(this.processes, this.folder, "host", this.line.port);
-    await this.host.start();
+    await this.host.start({ env: { CAUDAL_FAILOVER_WAIT: FAILOVER_WAIT } });
     this.ana = new Customer("ana", this.history);
     await this.ana.arrive(this.host);
     this.listener = new Listener(this.ana, "events", () => this.host);
