@@ -10,6 +10,7 @@ use time::OffsetDateTime;
 use crate::analytics::EventWorker;
 use crate::auth::token::{Minter, Verifier};
 use crate::clock::Clock;
+use crate::db::barrier::Barrier;
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
 use crate::domain::risk::Enforcement;
@@ -26,6 +27,8 @@ use crate::wasm::Runtime;
 pub struct App {
     pub db: PgPool,
     pub ledger: Ledger,
+    /// Passed before a response tells what was read.
+    pub barrier: Barrier,
     /// `None` if payments settle at once.
     pub courier: Option<Courier>,
     pub outbox: Outbox,

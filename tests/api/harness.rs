@@ -12,6 +12,8 @@ use caudal::app::start::{Config, RailHandle, Tasks};
 use caudal::app::{App, Settings};
 use caudal::auth::token::{Minter, TokenConfig};
 use caudal::clock::Clock;
+use caudal::db::barrier::{Barrier, Timeline};
+use caudal::db::durability::Durability;
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::risk::Enforcement;
@@ -158,6 +160,7 @@ impl TestApp {
             published: options.published,
         };
         let config = Config {
+            barrier: Barrier::new(db.clone(), Durability::Local, Timeline::default()),
             secret: SECRET.to_vec(),
             tokens: token_config(),
             ledger: LedgerConfig::new(terms, ChainKey::new(SECRET).unwrap()),

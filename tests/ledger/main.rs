@@ -7,6 +7,7 @@ mod apply;
 mod audit;
 #[path = "../simulation/chance.rs"]
 mod chance;
+mod lateness;
 #[path = "../simulation/leases.rs"]
 mod leases;
 mod model;

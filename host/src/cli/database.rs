@@ -10,6 +10,8 @@ use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
 
 use crate::MIGRATOR;
 use crate::config::Common;
+use crate::db::barrier::{Barrier, Timeline};
+use crate::db::durability::Durability;
 use crate::db::session;
 use crate::postgres::Server;
 
@@ -25,6 +27,7 @@ const UNDEFINED_TABLE: &str = "42P01";
 /// A pool and, if this process started it, the server behind it.
 pub(super) struct Database {
     pub(super) pool: PgPool,
+    pub(super) barrier: Barrier,
     server: Option<Server>,
 }
 
@@ -59,8 +62,8 @@ impl Database {
                 (server.options(), Some(server))
             }
         };
-        let pool = match connect(common, options, may_create).await {
-            Ok(pool) => pool,
+        let (pool, barrier) = match connect(common, options, may_create).await {
+            Ok(connected) => connected,
             Err(error) => {
                 if let Some(server) = server {
                     server.stop().await?;
@@ -68,7 +71,7 @@ impl Database {
                 return Err(error);
             }
         };
-        Ok(Self { pool, server })
+        Ok(Self { pool, barrier, server })
     }
 
     /// Resolves with the reason if a private server exits unexpectedly.
@@ -94,7 +97,7 @@ pub(super) fn absolute(common: &Common) -> PathBuf {
     std::path::absolute(&common.data_dir).unwrap_or_else(|_| common.data_dir.clone())
 }
 
-async fn connect(common: &Common, options: PgConnectOptions, may_create: bool) -> Result<PgPool> {
+async fn connect(common: &Common, options: PgConnectOptions, may_create: bool) -> Result<(PgPool, Barrier)> {
     let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
     // Migrations may be slow, so they run on a connection without a statement timeout.
     let mut db = options.connect().await.context(unreachable)?;
@@ -112,14 +115,33 @@ async fn connect(common: &Common, options: PgConnectOptions, may_create: bool) -
     if !session::is_durable(&mut db).await.context(unreachable)? {
         bail!("Postgres runs with synchronous_commit = off, which may lose acknowledged transfers: turn it on");
     }
+    common.durability.check(&mut db).await.context("Postgres does not replicate as --durability demands")?;
     db.close().await.context(unreachable)?;
-    PgPoolOptions::new()
-        .max_connections(CONNECTIONS_MAX)
-        .acquire_timeout(CONNECTION_WAIT)
-        .after_connect(|db, _| Box::pin(session::prepare(db)))
-        .connect_with(options)
-        .await
-        .context(unreachable)
+    let (durability, timeline) = (common.durability, Timeline::default());
+    let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX).acquire_timeout(CONNECTION_WAIT);
+    let pool = match durability {
+        Durability::Local => pool.after_connect(|db, _| Box::pin(session::prepare(db))),
+        Durability::Replicated => follow(pool, timeline.clone()),
+    };
+    let pool = pool.connect_with(options).await.context(unreachable)?;
+    Ok((pool.clone(), Barrier::new(pool, durability, timeline)))
+}
+
+/// Connections that wait for the replicas, none of them to a server that is no longer the primary.
+fn follow(pool: PgPoolOptions, timeline: Timeline) -> PgPoolOptions {
+    let newest = timeline.clone();
+    pool.after_connect(move |db, _| {
+        let timeline = timeline.clone();
+        Box::pin(async move {
+            timeline.check(db).await?;
+            session::prepare(db).await?;
+            Durability::Replicated.prepare(db).await
+        })
+    })
+    .before_acquire(move |_, connection| {
+        let is_usable = newest.is_newer_than(connection.age);
+        Box::pin(async move { Ok(is_usable) })
+    })
 }
 
 /// Whether no migration has ever run here.

@@ -38,6 +38,7 @@ async fn credit(database: &Database, key: ChainKey, account_id: Uuid, amount: Mo
     let models = Models::new(Registry::default());
     let clock = Clock::system();
     let store = Postgres::open(database.pool.clone(), &key, clock.now()).await.context("cannot open the ledger")?;
+    let store = store.with_durability(database.barrier.durability());
     let config = LedgerConfig::new(Default::default(), key);
     let (ledger, task) =
         Ledger::start(store, models, clock.clone(), config).await.context("cannot start the ledger")?;

@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result};
 use sqlx::PgPool;
 use uuid::Uuid;
 
+use crate::db::barrier::Barrier;
 use crate::ledger::store::proof::{self, Head};
 
 const FILE: &str = "ledger-heads.json";
@@ -60,7 +61,7 @@ pub(super) fn write(path: &Path, heads: &Heads) -> Result<()> {
 }
 
 /// Records the heads periodically. Safe to abort at any time.
-pub(super) async fn keep(db: PgPool, path: PathBuf) {
+pub(super) async fn keep(db: PgPool, barrier: Barrier, path: PathBuf) {
     if let Some(folder) = path.parent()
         && let Err(error) = fs::create_dir_all(folder)
     {
@@ -70,7 +71,10 @@ pub(super) async fn keep(db: PgPool, path: PathBuf) {
     loop {
         every.tick().await;
         let written = async {
+            let view = barrier.begin();
             let heads = proof::heads(&mut *db.acquire().await?).await?;
+            // A recorded head must not vanish in a failover.
+            barrier.pass(view).await?;
             write(&path, &heads)
         };
         if let Err(error) = written.await {

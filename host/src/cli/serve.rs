@@ -54,18 +54,22 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     let registry = Registry::embedded(&runtime)
         .context("this program was built with an unusable component: run `make components` and build again")?;
     let scoring = Scoring { runtime, registry, decision_log: serve.decision_log };
+    let rail = rail::open(&serve.rail)?;
+    let program = program().context("cannot find this program's own file")?;
+
+    let database = Database::open(common, Use::Owned).await?;
     let config = Config {
+        barrier: database.barrier.clone(),
         secret,
         tokens: secret::token_config(&serve.jwt),
         ledger: LedgerConfig::new(terms(&serve), ledger_key),
         settings: settings(&serve),
-        rail: rail::open(&serve.rail)?,
+        rail,
         sandbox: serve.sandbox,
-        program: program().context("cannot find this program's own file")?,
+        program,
     };
-
-    let database = Database::open(common, Use::Owned).await?;
-    let heads = tokio::spawn(heads::keep(database.pool.clone(), heads::path(&common.data_dir)));
+    let heads =
+        tokio::spawn(heads::keep(database.pool.clone(), database.barrier.clone(), heads::path(&common.data_dir)));
     let served = async {
         let host = Host::start(config, scoring, database.pool.clone()).await?;
         print(&banner(host.app(), &listeners)?)?;

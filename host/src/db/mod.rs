@@ -20,12 +20,14 @@
 
 pub(crate) mod accounts;
 pub mod audit;
+pub mod barrier;
 pub(crate) mod beneficiaries;
 pub(crate) mod comparisons;
 pub mod components;
 pub mod consents;
 pub(crate) mod decisions;
 pub mod deployments;
+pub mod durability;
 pub(crate) mod entries;
 pub mod events;
 pub mod hosts;

@@ -1,6 +1,7 @@
 //! Types shared by the queues and the batchers.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -11,11 +12,35 @@ use super::command::{Command, Outcome};
 use super::jitter::Jitter;
 use crate::models::decisions::DecisionLogError;
 
+/// How long a command may be queued. Its caller has given up by then, so it is no longer decided.
+const QUEUE_TIME_MAX: Duration = Duration::from_secs(15);
+
 /// A queued command and its caller.
 pub(super) struct Job {
     pub(super) command: Command,
-    pub(super) queued_at: Instant,
-    pub(super) reply: oneshot::Sender<Result<Outcome, LedgerError>>,
+    pub(super) caller: Caller,
+}
+
+/// Who waits for a command.
+pub(super) struct Caller {
+    queued_at: Instant,
+    reply: oneshot::Sender<Result<Outcome, LedgerError>>,
+}
+
+impl Caller {
+    pub(super) fn new(reply: oneshot::Sender<Result<Outcome, LedgerError>>) -> Self {
+        Self { queued_at: Instant::now(), reply }
+    }
+
+    /// Whether the caller is still there, and not about to give up.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.reply.is_closed() && self.queued_at.elapsed() <= QUEUE_TIME_MAX
+    }
+
+    /// The caller may have disconnected; the outcome is unaffected.
+    pub(super) fn answer(self, answer: Result<Outcome, LedgerError>) {
+        let _ = self.reply.send(answer);
+    }
 }
 
 #[derive(Debug, Clone)]
