@@ -3,6 +3,7 @@
 pub mod start;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqlx::PgPool;
 use time::OffsetDateTime;
@@ -50,6 +51,8 @@ pub struct App {
 pub struct Settings {
     /// Opening credit of each new account: 0.00 in production, 10,000.00 in the sandbox.
     pub opening_credit: Money,
+    /// How long reads are repeated while there is no primary.
+    pub failover_wait: Duration,
     pub risk_enforcement: Enforcement,
     /// Reject CLABEs with a wrong check digit, rather than only warn.
     pub enforce_clabe: bool,

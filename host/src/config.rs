@@ -37,7 +37,8 @@ pub struct Common {
     /// Create the data folder and an empty ledger if there is none; `serve` always does
     #[arg(long, global = true)]
     pub create: bool,
-    /// URL of a Postgres 14 or newer, such as postgres://user@host/database; several hosts may share it [default: a
+    /// URL of a Postgres 14 or newer, such as postgres://user@host/database, or postgres://user@one,two/database for a cluster;
+    /// several Caudal hosts may share it [default: a
     /// private Postgres in the data folder]
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
     pub database_url: Option<String>,

@@ -153,6 +153,7 @@ impl TestApp {
             RailHandle { rail: Arc::new(Simulated::new(behaviour, sender)), notifications }
         });
         let settings = Settings {
+            failover_wait: std::time::Duration::ZERO,
             opening_credit: options.opening_credit,
             risk_enforcement: options.risk_enforcement,
             enforce_clabe: options.enforce_clabe,

@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use sqlx::migrate::{Migrate as _, MigrateError};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{Connection as _, PgConnection, PgPool};
+use tokio::task::JoinHandle;
 
 use crate::MIGRATOR;
 use crate::config::Common;
 use crate::db::barrier::{Barrier, Timeline};
 use crate::db::durability::Durability;
+use crate::db::primary::Servers;
 use crate::db::session;
 use crate::postgres::Server;
 
@@ -28,6 +30,9 @@ const UNDEFINED_TABLE: &str = "42P01";
 pub(super) struct Database {
     pub(super) pool: PgPool,
     pub(super) barrier: Barrier,
+    /// Whether another server may take over.
+    pub(super) may_fail_over: bool,
+    follower: JoinHandle<()>,
     server: Option<Server>,
 }
 
@@ -46,10 +51,10 @@ impl Database {
     /// A mistyped folder must not look like a bank without customers, so only `serve` and `--create` create a ledger.
     pub(super) async fn open(common: &Common, usage: Use) -> Result<Self> {
         let may_create = usage == Use::Owned || common.create;
-        let (options, server) = match &common.database_url {
+        let (servers, server) = match &common.database_url {
             Some(url) => {
-                let options = url.parse::<PgConnectOptions>();
-                (options.context("DATABASE_URL does not have the form postgres://user@host/database")?, None)
+                let servers = Servers::parse(url);
+                (servers.context("DATABASE_URL does not have the form postgres://user@host/database")?, None)
             }
             None if !may_create && !Server::exists(&common.data_dir)? => bail!(
                 "there is no ledger in {}: set --data-dir (CAUDAL_DATA_DIR) to the data folder of the service, or \
@@ -59,10 +64,10 @@ impl Database {
             None => {
                 let is_owned = usage == Use::Owned;
                 let server = Server::start(&common.data_dir, common.postgres_bin.as_deref(), is_owned).await?;
-                (server.options(), Some(server))
+                (Servers::from(server.options()), Some(server))
             }
         };
-        let (pool, barrier) = match connect(common, options, may_create).await {
+        let (pool, barrier) = match connect(common, &servers, may_create).await {
             Ok(connected) => connected,
             Err(error) => {
                 if let Some(server) = server {
@@ -71,7 +76,9 @@ impl Database {
                 return Err(error);
             }
         };
-        Ok(Self { pool, barrier, server })
+        let may_fail_over = common.durability == Durability::Replicated || servers.len() > 1;
+        let follower = tokio::spawn(servers.follow(pool.clone()));
+        Ok(Self { pool, barrier, may_fail_over, follower, server })
     }
 
     /// Resolves with the reason if a private server exits unexpectedly.
@@ -84,6 +91,7 @@ impl Database {
 
     /// Closes the pool, and stops the server if this process started it.
     pub(super) async fn close(self) -> Result<()> {
+        self.follower.abort();
         self.pool.close().await;
         match self.server {
             Some(server) => server.stop().await,
@@ -97,10 +105,10 @@ pub(super) fn absolute(common: &Common) -> PathBuf {
     std::path::absolute(&common.data_dir).unwrap_or_else(|_| common.data_dir.clone())
 }
 
-async fn connect(common: &Common, options: PgConnectOptions, may_create: bool) -> Result<(PgPool, Barrier)> {
+async fn connect(common: &Common, servers: &Servers, may_create: bool) -> Result<(PgPool, Barrier)> {
     let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
     // Migrations may be slow, so they run on a connection without a statement timeout.
-    let mut db = options.connect().await.context(unreachable)?;
+    let (options, mut db) = servers.connect().await.context(unreachable)?;
     if !may_create && is_empty(&mut db).await.context("cannot read the database")? {
         let place = match common.database_url {
             Some(_) => "of DATABASE_URL".to_owned(),

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use tokio::net::TcpListener;
@@ -58,12 +59,13 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     let program = program().context("cannot find this program's own file")?;
 
     let database = Database::open(common, Use::Owned).await?;
+    let failover_wait = if database.may_fail_over { serve.failover_wait } else { Duration::ZERO };
     let config = Config {
         barrier: database.barrier.clone(),
         secret,
         tokens: secret::token_config(&serve.jwt),
-        ledger: LedgerConfig::new(terms(&serve), ledger_key),
-        settings: settings(&serve),
+        ledger: LedgerConfig { failover_wait, ..LedgerConfig::new(terms(&serve), ledger_key) },
+        settings: Settings { failover_wait, ..settings(&serve) },
         rail,
         sandbox: serve.sandbox,
         program,
@@ -143,6 +145,7 @@ fn settings(serve: &Serve) -> Settings {
         SocketAddr::V6(address) => format!("[{}]", address.ip()),
     });
     Settings {
+        failover_wait: Duration::ZERO,
         opening_credit: if serve.sandbox { SANDBOX_CREDIT } else { Money::ZERO },
         risk_enforcement: serve.risk_enforcement,
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,

@@ -34,6 +34,7 @@ pub mod hosts;
 pub(crate) mod limits;
 pub(crate) mod outbox;
 pub(crate) mod payments;
+pub mod primary;
 pub(crate) mod profiles;
 pub(crate) mod session;
 pub(crate) mod transfers;

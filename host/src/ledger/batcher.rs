@@ -20,6 +20,7 @@ use super::job::{Caller, Job, LedgerConfig, LedgerError};
 use super::store::{CommitError, Fate, Store};
 use super::writer::{LEASE, Writer};
 use crate::clock::Clock;
+use crate::db::session::is_outage;
 use crate::models::Models;
 
 /// Commands in one batch. Measured with 512 clients on two processors, in transfers a second: 3,640 with 16, 4,210 with
@@ -79,7 +80,8 @@ impl<S: Store> Batcher<S> {
                 _ = renewal.tick() => { self.renew().await; continue }
                 received = queue.recv_many(&mut jobs, BATCH_LENGTH_MAX) => if received == 0 { break },
             }
-            let (waiting, late) = jobs.drain(..).partition::<Vec<_>, _>(|job| job.caller.is_waiting());
+            let (waiting, late) =
+                jobs.drain(..).partition::<Vec<_>, _>(|job| job.caller.is_waiting(self.config.failover_wait));
             late.into_iter().for_each(|job| job.caller.answer(Err(LedgerError::Overloaded)));
             let (commands, callers): (Vec<_>, Vec<_>) =
                 waiting.into_iter().map(|job| (job.command, job.caller)).unzip();
@@ -101,7 +103,7 @@ impl<S: Store> Batcher<S> {
                 tracing::warn!(error = &error as &dyn std::error::Error, "batch refused; retrying each command alone");
                 for (command, caller) in commands.iter().zip(callers) {
                     // Each may wait for a lock, so the last ones come long after their callers gave up.
-                    if !caller.is_waiting() {
+                    if !caller.is_waiting(self.config.failover_wait) {
                         caller.answer(Err(LedgerError::Overloaded));
                         continue;
                     }
@@ -122,7 +124,22 @@ impl<S: Store> Batcher<S> {
         })
     }
 
+    /// Waits for a new primary as long as nothing is written.
     async fn process(&mut self, commands: &[Command]) -> Result<Vec<Outcome>, LedgerError> {
+        let deadline = Instant::now() + self.config.failover_wait;
+        loop {
+            match self.decide_and_commit(commands).await {
+                Err(LedgerError::Database(error) | LedgerError::Refused(error))
+                    if is_outage(&error) && Instant::now() < deadline =>
+                {
+                    tokio::time::sleep(RECOVERY_STEP).await;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn decide_and_commit(&mut self, commands: &[Command]) -> Result<Vec<Outcome>, LedgerError> {
         for attempt in 0..ATTEMPTS_MAX {
             if attempt > 0 {
                 tokio::time::sleep(self.backoff(attempt)).await;
@@ -205,7 +222,7 @@ impl<S: Store> Batcher<S> {
 
     /// Retries until the database reveals whether a batch was committed.
     async fn settle(&mut self, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, LedgerError> {
-        let deadline = Instant::now() + RECOVERY_TIME_MAX;
+        let deadline = Instant::now() + RECOVERY_TIME_MAX.max(self.config.failover_wait);
         while Instant::now() < deadline {
             match self.store.settle(batch_id, tombstone).await {
                 Ok(fate) => return Ok(fate),

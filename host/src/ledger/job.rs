@@ -10,6 +10,7 @@ use super::batch::Terms;
 use super::chain::ChainKey;
 use super::command::{Command, Outcome};
 use super::jitter::Jitter;
+use crate::db::session::is_outage;
 use crate::models::decisions::DecisionLogError;
 
 /// How long a command may be queued. Its caller has given up by then, so it is no longer decided.
@@ -33,8 +34,8 @@ impl Caller {
     }
 
     /// Whether the caller is still there, and not about to give up.
-    pub(super) fn is_waiting(&self) -> bool {
-        !self.reply.is_closed() && self.queued_at.elapsed() <= QUEUE_TIME_MAX
+    pub(super) fn is_waiting(&self, failover_wait: Duration) -> bool {
+        !self.reply.is_closed() && self.queued_at.elapsed() <= QUEUE_TIME_MAX + failover_wait
     }
 
     /// The caller may have disconnected; the outcome is unaffected.
@@ -50,11 +51,13 @@ pub struct LedgerConfig {
     pub key: ChainKey,
     /// Randomises the pauses between attempts.
     pub jitter: Jitter,
+    /// How long commands wait for a new primary, beyond the usual waits.
+    pub failover_wait: Duration,
 }
 
 impl LedgerConfig {
     pub fn new(terms: Terms, key: ChainKey) -> Self {
-        Self { terms, key, jitter: Jitter::system() }
+        Self { terms, key, jitter: Jitter::system(), failover_wait: Duration::ZERO }
     }
 }
 
@@ -93,6 +96,6 @@ impl From<sqlx::Error> for LedgerError {
 impl LedgerError {
     /// Whether a single command may have failed the whole batch, of which nothing was written.
     pub(super) fn one_command_may_be_at_fault(&self) -> bool {
-        matches!(self, Self::Refused(_))
+        matches!(self, Self::Refused(error) if !is_outage(error))
     }
 }
