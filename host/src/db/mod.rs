@@ -17,6 +17,7 @@
 //! | comparison | `comparisons` |
 //! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | `decisions` |
+//! | schema_compatibility | migrations |
 
 pub(crate) mod accounts;
 pub mod audit;
@@ -36,6 +37,7 @@ pub(crate) mod outbox;
 pub(crate) mod payments;
 pub mod primary;
 pub(crate) mod profiles;
+pub mod schema;
 pub(crate) mod session;
 pub(crate) mod transfers;
 
