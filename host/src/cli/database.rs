@@ -22,8 +22,6 @@ const CONNECTIONS_MAX: u32 = 16;
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 
 /// SQLSTATE of a table that does not exist.
-const UNDEFINED_TABLE: &str = "42P01";
-
 /// A pool and, if this process started it, the server behind it.
 pub(super) struct Database {
     pub(super) pool: PgPool,
