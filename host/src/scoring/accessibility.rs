@@ -33,6 +33,8 @@ impl Kind for Accessibility {
     const CLASSES: &'static [&'static str] = &["same", "other"];
     const IS_PRIVATE: bool = true;
     const CASES: &'static str = include_str!("../../../tests/golden/hand/accessibility.ndjson");
+    const REQUIRED: &'static [&'static str] =
+        &["theme", "screen_reader_mode", "font_scale", "voice_feedback", "nudging_level"];
 
     fn read(fields: &mut Fields, language: Language) -> Envelope<Request> {
         let AccessibilityRequest { user_id, facts: Flat(request) } = fields.read();

@@ -45,6 +45,9 @@ pub trait Kind: Send + Sync + Sized + 'static {
     /// gate holds every component of this kind to them.
     const CASES: &'static str;
 
+    /// The expectations in [`Self::CASES`] that follow from the specification alone, whatever the model.
+    const REQUIRED: &'static [&'static str];
+
     /// Reads a request; faults are recorded in `fields`. An explanation is in `language`.
     fn read(fields: &mut Fields, language: Language) -> Envelope<Self::Request>;
 

@@ -34,6 +34,7 @@ impl Kind for Nudge {
     ];
     const CLASSES: &'static [&'static str] = NudgeType::TEXTS;
     const CASES: &'static str = include_str!("../../../tests/golden/hand/nudge.ndjson");
+    const REQUIRED: &'static [&'static str] = &["not_type"];
 
     fn read(fields: &mut Fields, _: Language) -> Envelope<Request> {
         let NudgeRequest { user_id, session_id, facts: Flat(request) } = fields.read();
