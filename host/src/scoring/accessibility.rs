@@ -13,6 +13,10 @@ pub struct Accessibility;
 impl Kind for Accessibility {
     const KIND: ModelKind = ModelKind::Accessibility;
 
+    const PATH: &'static str = "/ai/accessibility";
+    const OPERATION: (&'static str, &'static str) = ("assess_accessibility", "Recommend an accessibility profile");
+    const IS_IN_WORDS: bool = true;
+
     type Body = AccessibilityRequest;
     type Request = Request;
     type Assessment = Assessment;

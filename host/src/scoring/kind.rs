@@ -18,6 +18,15 @@ pub(super) const ID_CHARS_MAX: usize = 255;
 pub trait Kind: Send + Sync + Sized + 'static {
     const KIND: ModelKind;
 
+    /// The path in the HTTP API.
+    const PATH: &'static str;
+
+    /// The name of its operation in the HTTP API, and what it does.
+    const OPERATION: (&'static str, &'static str);
+
+    /// Whether an answer is in the language that the client prefers.
+    const IS_IN_WORDS: bool = false;
+
     /// The body of a request in the HTTP API.
     type Body: FromFields;
     /// What of it a component gets.

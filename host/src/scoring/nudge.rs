@@ -14,6 +14,9 @@ pub struct Nudge;
 impl Kind for Nudge {
     const KIND: ModelKind = ModelKind::Nudge;
 
+    const PATH: &'static str = "/ai/nudge";
+    const OPERATION: (&'static str, &'static str) = ("assess_nudge", "Decide whether a person needs help");
+
     type Body = NudgeRequest;
     type Request = Request;
     type Assessment = Assessment;

@@ -14,6 +14,9 @@ pub struct Risk;
 impl Kind for Risk {
     const KIND: ModelKind = ModelKind::Risk;
 
+    const PATH: &'static str = "/ai/risk";
+    const OPERATION: (&'static str, &'static str) = ("assess_risk", "Score a transfer");
+
     type Body = RiskRequest;
     type Request = Request;
     type Assessment = Assessment;
