@@ -21,7 +21,6 @@ const CONNECTIONS_MAX: u32 = 16;
 /// How long a request waits for a connection before it fails with `overloaded`.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 
-/// SQLSTATE of a table that does not exist.
 /// A pool and, if this process started it, the server behind it.
 pub(super) struct Database {
     pub(super) pool: PgPool,
