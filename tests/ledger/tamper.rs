@@ -252,3 +252,69 @@ async fn batches_without_a_hash_are_accepted_only_at_the_beginning(db: PgPool) {
         sqlx::query("rollback").execute(&mut *db).await.unwrap();
     }
 }
+
+/// Credits Ana's account with a million from the bank's own funds, in a chain that no host wrote.
+const FORGED_CHAIN: [&str; 8] = [
+    "insert into ledger_writer (chain_id, stripe, holder, leased_until)
+        values ('00000000-0000-4000-8000-00000000f00d', 9, gen_random_uuid(), 'epoch')",
+    "insert into ledger_batch (chain_id, seq, batch_id, created_at, transfers_meant, transfers_written,
+            transfers_debited, entries_meant, entries_written, balances_meant, balances_written, balances_explained,
+            statuses_meant, statuses_written, debits, credits, transfer_ids)
+        values ('00000000-0000-4000-8000-00000000f00d', 0, gen_random_uuid(), now(), 1, 1, 1, 2, 2, 2, 2, 2, 1, 1,
+            100000000, 100000000, '{00000000-0000-0000-0000-00000000f001}')",
+    "insert into transfer (transfer_id, kind, owner, debit_account_id, credit_account_id, amount, status, chain_id,
+            seq, created_at)
+        values ('00000000-0000-0000-0000-00000000f001', 'funding', 'ana', '00000000-0000-7000-8000-000000000001',
+            '00000000-0000-0000-0000-00000000a000', 100000000, 'completed', '00000000-0000-4000-8000-00000000f00d', 0,
+            now())",
+    "insert into transfer_event (transfer_id, ordinal, status, chain_id, seq, created_at)
+        values ('00000000-0000-0000-0000-00000000f001', 0, 'completed', '00000000-0000-4000-8000-00000000f00d', 0,
+            now())",
+    "insert into account_balance (account_id, stripe, posted, floor, version, changed_at)
+        values ('00000000-0000-7000-8000-000000000001', 9, -100000000, -9223372036854775807, 1, now())",
+    "insert into entry (account_id, stripe, version, transfer_id, delta, balance_after, chain_id, seq, created_at)
+        values ('00000000-0000-7000-8000-000000000001', 9, 1, '00000000-0000-0000-0000-00000000f001', -100000000,
+            -100000000, '00000000-0000-4000-8000-00000000f00d', 0, now())",
+    "insert into entry (account_id, stripe, version, transfer_id, delta, balance_after, chain_id, seq, created_at)
+        select account_id, stripe, version + 1, '00000000-0000-0000-0000-00000000f001', 100000000, posted + 100000000,
+            '00000000-0000-4000-8000-00000000f00d', 0, now()
+        from account_balance where account_id = '00000000-0000-0000-0000-00000000a000'",
+    "update account_balance set posted = posted + 100000000, version = version + 1, changed_at = now()
+        where account_id = '00000000-0000-0000-0000-00000000a000'",
+];
+
+async fn run_all(db: &mut PgConnection, statements: &[&'static str]) {
+    for statement in statements {
+        assert!(sqlx::query(*statement).execute(&mut *db).await.unwrap().rows_affected() > 0, "{statement}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn money_from_a_chain_that_no_host_began_is_detected(db: PgPool) {
+    fill(&db).await;
+    let mut db = db.acquire().await.unwrap();
+    run_all(&mut db, &FORGED_CHAIN).await;
+    assert_ne!(complaints(&mut db, &key(), &BTreeMap::new()).await, Vec::<String>::new());
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_history_without_hashes_is_not_signed_again(db: PgPool) {
+    fill(&db).await;
+    let mut connection = db.acquire().await.unwrap();
+    run_all(
+        &mut connection,
+        &[
+            "update ledger_batch set prev_hash = null, hash = null, accounts_digest = null, transfers_digest = null,
+                entries_digest = null, statuses_digest = null, keys_digest = null",
+            "update transfer set beneficiary_account_number = '999', payee_key = '999' where kind = 'spei'",
+            "update ledger_writer set leased_until = 'epoch'",
+        ],
+    )
+    .await;
+    drop(connection);
+    let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
+    let error = store.acquire(Uuid::from_u128(2), CONTEXT.now).await.unwrap_err();
+    assert!(error.to_string().contains("caudal verify"), "{error}");
+    let mut connection = db.acquire().await.unwrap();
+    assert_ne!(complaints(&mut connection, &key(), &BTreeMap::new()).await, Vec::<String>::new());
+}
