@@ -53,7 +53,7 @@ package: ## Build the npm package in components/js: dist/ and lib/
 components: install ## Build the components into target/components
 	components/build.sh
 
-prepare: components ## Renew .sqlx after a change to a query or a migration
+prepare: components ## Regenerate .sqlx after a change to a query or a migration
 	tests/prepare.sh $(CAUDAL)
 
 install:

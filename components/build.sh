@@ -44,7 +44,7 @@ quietly() { "$@" >/dev/null 2>&1; }
 
 # --- Arguments ----------------------------------------------------------------------------------
 
-# Ends the script unless the file $2 has weights for a scorer of the kind $1. The format is described in
+# Exits unless the file $2 has weights for a scorer of kind $1. The format is described in
 # components/model/src/weights.rs.
 check_weights() {
     local kinds=('' risk nudge accessibility) kind

@@ -1,12 +1,12 @@
-//! Finds what the host embeds: the components, and the files that it serves to browsers. Rebuilds it when
-//! they or the migrations change.
+//! Locates the components and the files served to browsers, which the host embeds. Reruns when these or the
+//! migrations change.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::exit;
 use std::{env, fs, io};
 
-/// What is served to browsers: a constant for each folder, and the endings of its files.
+/// Folders served to browsers: the name of the constant, the path, and the extensions of the files to embed.
 const SERVED: [(&str, &str, &[&str]); 5] = [
     ("BANK", "host/web/bank", &["html", "css", "js", "svg"]),
     ("CONSOLE", "host/web/console", &["html", "css", "js"]),
@@ -15,7 +15,7 @@ const SERVED: [(&str, &str, &[&str]); 5] = [
     ("SCORERS", "components/js/src", &["js"]),
 ];
 
-#[expect(clippy::print_stderr, reason = "a build script has nowhere else to say what is missing")]
+#[expect(clippy::print_stderr, reason = "a build script reports errors on standard error")]
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let components = root.join("target/components");
@@ -31,11 +31,11 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-env=CAUDAL_COMPONENTS={}", components.display());
 
     let mut code = String::new();
-    for (name, folder, endings) in SERVED {
+    for (name, folder, extensions) in SERVED {
         let folder = root.join(folder).canonicalize()?;
         println!("cargo::rerun-if-changed={}", folder.display());
         writeln!(code, "/// Every file of a folder, by name.\npub(super) const {name}: &[Embedded] = &[").ok();
-        for file in files(&folder, endings)? {
+        for file in files(&folder, extensions)? {
             let file_name = file.file_name().unwrap_or_default();
             writeln!(code, "    ({file_name:?}, include_bytes!({file:?})),").ok();
         }
@@ -45,9 +45,10 @@ fn main() -> io::Result<()> {
     fs::write(output.join("served.rs"), code)
 }
 
-fn files(folder: &Path, endings: &[&str]) -> io::Result<Vec<PathBuf>> {
+fn files(folder: &Path, extensions: &[&str]) -> io::Result<Vec<PathBuf>> {
     let paths: io::Result<Vec<PathBuf>> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect();
-    let is_served = |path: &PathBuf| path.extension().is_some_and(|it| endings.iter().any(|ending| it == *ending));
+    let is_served =
+        |path: &PathBuf| path.extension().is_some_and(|it| extensions.iter().any(|extension| it == *extension));
     let mut paths: Vec<_> = paths?.into_iter().filter(is_served).collect();
     paths.sort();
     Ok(paths)

@@ -1,5 +1,5 @@
 // Builds `lib`, which is what is shipped: a copy of the sources and of dist in which the modules for browsers are minified,
-// and the cores as modules, for bundlers that leave other files behind. All paths stay the same.
+// and the cores as modules, for bundlers that do not copy other files. All paths stay the same.
 //
 // The manifest keeps the digest of the generated glue, not of the minified one: hosts know no other.
 

@@ -1,5 +1,5 @@
-// The entry point whose cores are modules too, in base64. For bundlers that leave the files of
-// `new URL("....wasm", import.meta.url)` behind, such as esbuild.
+// The entry point whose cores are modules too, in base64. For bundlers that do not copy the files of
+// `new URL("....wasm", import.meta.url)`, such as esbuild.
 
 import { entry } from "./src/page.js";
 

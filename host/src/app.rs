@@ -1,4 +1,4 @@
-//! The service's state: handles that handlers share.
+//! The service's state, shared by all HTTP handlers.
 
 pub mod start;
 
@@ -21,12 +21,12 @@ use crate::outbox::Outbox;
 use crate::rail::courier::Courier;
 use crate::wasm::Runtime;
 
-/// The state of the service. Each clone shares the same parts.
+/// The state of the service. Clones share the same parts.
 #[derive(Clone)]
 pub struct App {
     pub db: PgPool,
     pub ledger: Ledger,
-    /// None where payments settle at once.
+    /// `None` if payments settle at once.
     pub courier: Option<Courier>,
     pub outbox: Outbox,
     pub models: Models,
@@ -35,7 +35,7 @@ pub struct App {
     pub runtime: Runtime,
     pub tokens: Arc<Verifier>,
     pub acknowledgments: Acknowledgments,
-    /// Mints the sandbox's tokens; none in production.
+    /// Mints the sandbox's tokens; `None` in production.
     pub sandbox: Option<Arc<Minter>>,
     pub clock: Clock,
     pub settings: Arc<Settings>,
@@ -45,12 +45,12 @@ pub struct App {
 /// Configured policy.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// First credit of each new account: 0.00 in production, 10,000.00 in the sandbox.
+    /// Opening credit of each new account: 0.00 in production, 10,000.00 in the sandbox.
     pub opening_credit: Money,
     pub risk_enforcement: Enforcement,
-    /// Refuse CLABEs whose check digit is wrong, instead of a warning only.
+    /// Reject CLABEs with a wrong check digit, rather than only warn.
     pub enforce_clabe: bool,
-    /// `Host` names of the assistance listener, without port, in lower case.
+    /// `Host` names that the assistance listener accepts, without port, in lower case.
     pub assist_hosts: Vec<String>,
     /// Kinds whose active model anyone may download.
     pub published: Vec<ModelKind>,

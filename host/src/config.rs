@@ -63,7 +63,7 @@ pub enum Command {
     Verify(Verify),
     /// Show or set a user's own limits
     Limits(UserLimits),
-    /// Print the ledger's events, one line per commit, from a cursor on
+    /// Print the ledger's events after a cursor, one line per commit
     Events(Events),
     /// Run a command with DATABASE_URL set to the data folder's private Postgres, created if there is none
     Postgres(PostgresCommand),
@@ -81,17 +81,17 @@ pub enum Command {
     Gate,
 }
 
-/// This program's own file, which the gate runs again under limits.
+/// Path of this executable, which the gate runs again under limits.
 ///
 /// # Errors
-/// When the system does not know it.
+/// If the operating system cannot tell.
 pub fn program() -> std::io::Result<PathBuf> {
     std::env::current_exe()
 }
 
 #[derive(Debug, Args)]
 pub struct Openapi {
-    /// The listener
+    /// Listener that the document describes
     pub listener: Listener,
 }
 

@@ -1,4 +1,4 @@
-//! Caudal: a bank's transfer service with its models beside it.
+//! Caudal: a bank's transfer service with swappable models.
 //!
 //! Read it in this order:
 //!
@@ -6,7 +6,7 @@
 //! - [`ledger`]: the money core: decides purely, and writes with one statement that checks itself.
 //! - [`wasm`]: the only user of wasmtime; [`scoring`]: what a kind of model is; [`models`]: which versions are
 //!   active; [`gate`]: what a component has to pass before it may be deployed.
-//! - [`enforcement`]: what the risk of a transfer does to it.
+//! - [`enforcement`]: the consequences of a transfer's risk.
 //! - [`rail`]: how payments that settle later leave the bank.
 //! - [`outbox`]: transfer events for consumers; [`analytics`]: usage events, with consent.
 //! - [`auth`]: bearer tokens and scopes; [`db`]: all SQL outside the ledger.

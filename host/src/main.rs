@@ -1,4 +1,4 @@
-//! Parses the command line, runs one command, and says in one sentence why it failed.
+//! Parses the command line, runs a command, and prints why it failed.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use clap::Parser as _;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-#[expect(clippy::print_stderr, reason = "the last word of a failed command goes to the terminal")]
+#[expect(clippy::print_stderr, reason = "a failed command reports its error on standard error")]
 fn main() -> ExitCode {
     match cli::run(Cli::parse()) {
         Ok(code) => code,

@@ -65,7 +65,7 @@ impl Host {
         &self.app
     }
 
-    /// Serves until `stop` completes: with an error when the database was lost, which is then returned.
+    /// Serves until `stop` completes, and returns its result: an error if the database was lost.
     pub(crate) async fn serve(self, listeners: Listeners, stop: impl Future<Output = Result<()>>) -> Result<()> {
         let Self { app, tasks, swapper, purge } = self;
         let (stop_servers, stopped) = watch::channel(false);

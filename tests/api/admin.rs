@@ -23,7 +23,7 @@ async fn put(ops: &Client, if_match: &str, body: Value) -> crate::harness::Answe
     ops.with("if-match", if_match).put("/admin/models/risk/deployment", body).await
 }
 
-/// Waits until the only live host serves a version of a kind; gives what it reports.
+/// Waits until the only live host serves this version, and returns its report.
 pub(crate) async fn serving(ops: &Client, kind: &str, epoch: i64, version: &str) -> Value {
     let start = Instant::now();
     loop {
@@ -31,12 +31,12 @@ pub(crate) async fn serving(ops: &Client, kind: &str, epoch: i64, version: &str)
         if host["epoch"] == epoch && host["state"] == "serving" && host["champion"] == version {
             return host.clone();
         }
-        assert!(start.elapsed() < Duration::from_secs(10), "{version} does not serve: {host}");
+        assert!(start.elapsed() < Duration::from_secs(10), "{version} is not served: {host}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// What the live hosts report of a kind.
+/// What the live hosts report for a kind.
 pub(crate) async fn hosts(ops: &Client, kind: &str) -> Vec<Value> {
     let models = ops.get("/admin/models").await.assert_status(200).json();
     let of_kind = models["models"].as_array().unwrap().iter().find(|it| it["kind"] == kind).unwrap();
@@ -140,7 +140,7 @@ async fn a_push_goes_through_the_gate(db: PgPool) {
     let ops = app.operator(Some(ADMIN));
     let first = Embedded::find("risk-1").unwrap().bytes;
     let before = app.rows().await;
-    push(&ops, "risk", b"no component").await.assert_problem(422, "component-refused", Some("format"));
+    push(&ops, "risk", b"not a component").await.assert_problem(422, "component-refused", Some("format"));
     push(&ops, "nudge", first).await.assert_problem(422, "component-refused", Some("kind"));
     push(&ops, "horoscope", first).await.assert_problem(404, "not-found", None);
     push(&ops, "risk", &vec![0; (16 << 20) + 1]).await.assert_problem(413, "payload-too-large", None);

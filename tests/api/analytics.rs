@@ -58,7 +58,7 @@ async fn without_consent_an_event_is_accepted_and_dropped(db: PgPool) {
     answer_consent(&ana, false).await;
     answer_consent(&luis, true).await;
     ana.post(EVENTS, event()).await.assert_status(202);
-    assert_eq!(app.count(QUEUED).await, 0, "a no is a no, whatever another user says");
+    assert_eq!(app.count(QUEUED).await, 0, "another user's consent does not matter");
 
     // The response does not reveal whether it is stored.
     let with = luis.post(EVENTS, event()).await;

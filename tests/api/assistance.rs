@@ -6,7 +6,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Client, TestApp, registry};
 
-/// What one of these requests has to hold, and no more: a usual transfer at noon, without any factor.
+/// The required fields of a risk request: a usual transfer at noon, without any factor.
 pub(crate) fn risk() -> Value {
     json!({
         "amount": 100, "is_new_beneficiary": false, "hour_of_day": 12, "num_past_transactions": 10,
@@ -15,7 +15,7 @@ pub(crate) fn risk() -> Value {
     })
 }
 
-/// The same for a screen on which all goes well.
+/// The same for a nudge request, without difficulties.
 pub(crate) fn nudge() -> Value {
     json!({
         "screen": "transfer_amount", "num_validation_errors": 0, "time_on_screen_seconds": 0,
@@ -23,7 +23,7 @@ pub(crate) fn nudge() -> Value {
     })
 }
 
-/// The same for a person without any need.
+/// The same for an accessibility request, without any special needs.
 pub(crate) fn accessibility() -> Value {
     json!({
         "can_read_small_text": true, "uses_screen_reader": false, "feels_confident_with_apps": "high",
@@ -90,7 +90,7 @@ async fn answers_have_the_specifications_shape_and_echo_what_was_sent(db: PgPool
     let user = json!({"user_id": "ana"});
     assert_eq!(ask(&ai, "/ai/accessibility", with(accessibility(), &ids)).await, with(want, &user));
 
-    // A null is not sent, and what nobody knows is not read.
+    // Null counts as absent, and unknown fields are ignored.
     let noise = json!({"user_id": null, "session_id": null, "beneficiary_saved_minutes": null, "app_confidence": null,
         "surprise": {"deep": [1, null]}});
     for (path, body, want) in
@@ -127,7 +127,7 @@ async fn each_factor_fires_exactly_on_its_condition(db: PgPool) {
         (json!({"num_past_transactions": 0}), json!(["LOW_HISTORY"])),
         (json!({"num_past_transactions": 2}), json!(["LOW_HISTORY"])),
         (json!({"num_past_transactions": 3}), json!([])),
-        // As much as can speak against a transfer without firing anything.
+        // Every fact as bad as it can be without triggering a factor.
         (
             json!({"amount": 200, "max_transaction_amount": 100, "hour_of_day": 22, "num_past_transactions": 3,
                 "num_transactions_to_beneficiary": 0}),
@@ -281,7 +281,7 @@ async fn answers_choose_the_theme_and_low_confidence_raises_nudging(db: PgPool) 
         (json!({"feels_confident_with_apps": "low"}), standard, 1.2, "high"),
         (json!({"feels_confident_with_apps": "low", "can_read_small_text": false}), large, 1.6, "high"),
         (json!({"age_range": "31_50"}), standard, 1.2, "medium"),
-        // Age leans; what a person says of their own eyes is worth more.
+        // Age tips the balance, but a person's own answer about their eyesight weighs more.
         (json!({"age_range": "51_60"}), standard, 1.2, "medium"),
         (json!({"age_range": "60_plus"}), standard, 1.2, "medium"),
         (with(trouble.clone(), &json!({"age_range": "18_30"})), standard, 1.2, "high"),
@@ -308,7 +308,7 @@ async fn answers_choose_the_theme_and_low_confidence_raises_nudging(db: PgPool) 
         assert_eq!(english["recommendation"], want, "{changes}");
         assert_eq!(english["confidence"], answer["confidence"], "{changes}");
     }
-    // The lean of age shows in the confidence.
+    // Age affects the confidence.
     let mut last = 1.0;
     for age in ["18_30", "51_60", "60_plus"] {
         let answer = ask(&ai, "/ai/accessibility", with(accessibility(), &json!({"age_range": age}))).await;

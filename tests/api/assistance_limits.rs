@@ -22,7 +22,7 @@ pub(crate) async fn in_case(case: impl Display, answer: impl Future<Output = Ans
     answer
 }
 
-/// The JSON text of `body` with one field as it stands in `raw`.
+/// The JSON text of `body` with one field set to `raw`.
 pub(crate) fn with_raw(body: &Value, field: &str, raw: &str) -> String {
     let others = body.as_object().unwrap().iter().filter(|(name, _)| name.as_str() != field);
     let members: String = others.map(|(name, value)| format!("\"{name}\":{value},")).collect();
@@ -49,7 +49,7 @@ async fn refuse_fields(app: &TestApp, path: &str, body: &str, fields: &[&str]) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn every_required_field_has_to_be_there_and_not_null(db: PgPool) {
+async fn required_fields_must_be_present_and_not_null(db: PgPool) {
     let app = TestApp::new(db).await;
     for (path, valid, count) in endpoints() {
         let required: Vec<String> = valid.as_object().unwrap().keys().cloned().collect();
@@ -66,7 +66,7 @@ async fn every_required_field_has_to_be_there_and_not_null(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn numbers_keep_to_their_ranges(db: PgPool) {
+async fn numbers_must_be_in_range(db: PgPool) {
     let app = TestApp::new(db).await;
     let not_numbers = [r#""5""#, r#""""#, "true", "[]", "{}"];
     let risk_counts = ["num_past_transactions", "num_transactions_to_beneficiary", "beneficiary_saved_minutes"];
@@ -87,7 +87,7 @@ async fn numbers_keep_to_their_ranges(db: PgPool) {
             }
         }
     }
-    // The ends of the ranges belong to them.
+    // Ranges are inclusive.
     for hour in [0, 23] {
         app.ai().post("/ai/risk", with(risk(), &json!({"hour_of_day": hour}))).await.assert_status(200);
     }
@@ -118,7 +118,7 @@ async fn booleans_and_fixed_values_are_exact(db: PgPool) {
             }
         }
     }
-    // The short name beside a full name that says something else.
+    // The short name beside a conflicting full name.
     let conflict = with(accessibility(), &json!({"app_confidence": "low"}));
     refuse_fields(&app, "/ai/accessibility", &conflict.to_string(), &["app_confidence"]).await;
 }
@@ -171,7 +171,7 @@ async fn several_faults_are_all_named(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_is_not_json_is_malformed_and_what_is_no_object_is_invalid(db: PgPool) {
+async fn text_that_is_not_json_is_malformed_and_other_types_than_objects_are_invalid(db: PgPool) {
     let app = TestApp::new(db).await;
     for (path, valid, _) in endpoints() {
         let (field, value) = valid.as_object().unwrap().iter().next().unwrap();
@@ -305,7 +305,7 @@ async fn a_page_that_rebinds_a_name_of_its_own_gets_nothing(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_missing_model_is_unavailable_and_the_others_go_on(db: PgPool) {
+async fn a_missing_model_is_unavailable_and_the_others_still_answer(db: PgPool) {
     let app = TestApp::new(db).await;
     let ai = app.ai();
     let without = [

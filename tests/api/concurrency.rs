@@ -82,7 +82,7 @@ async fn one_key_sent_fifty_times_makes_one_transfer(db: PgPool) {
         answer.assert_status(200);
         *bodies.entry(answer.text.clone()).or_default() += 1;
     }
-    assert_eq!(bodies.into_values().collect::<Vec<_>>(), [50], "fifty equal answers");
+    assert_eq!(bodies.into_values().collect::<Vec<_>>(), [50], "fifty identical responses");
     let replayed = answers.iter().filter(|answer| answer.header("idempotency-replayed").is_some()).count();
     assert_eq!(replayed, 49);
     assert_eq!(ana.balance().await, "9970.00");

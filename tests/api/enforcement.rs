@@ -1,4 +1,4 @@
-//! Risk that is enforced: a high one has to be acknowledged with the token that the risk context gave for it.
+//! Enforced risk: a high-risk transfer must be acknowledged with the token from its risk context.
 
 use caudal::domain::risk::Enforcement;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ async fn app(db: PgPool, risk_enforcement: Enforcement) -> TestApp {
     TestApp::with(db, Options { risk_enforcement, ..Options::default() }).await
 }
 
-/// A transfer of so much by a device and from a place that are new unless `usual`.
+/// Sends a transfer, from a new device and location unless `usual`.
 async fn send(client: &Client, (from, to): (&str, &str), amount: f64, usual: bool, token: Option<&Value>) -> Answer {
     let mut body = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": amount});
     if usual {
@@ -33,19 +33,19 @@ async fn context(client: &Client, (from, to): (&str, &str), amount: f64) -> Valu
 const REQUIRED: &str = "risk-acknowledgment-required";
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_high_risk_wants_the_token_of_this_very_transfer(db: PgPool) {
+async fn a_high_risk_requires_the_token_of_this_transfer(db: PgPool) {
     let app = app(db, Enforcement::Enforce).await;
     let ana = app.user("ana");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
     let way = (from.as_str(), to.as_str());
-    // Nobody vouches for device and place.
+    // Device and location count as new by default.
     refused(&app, send(&ana, way, 5_000.0, false, None), 400, REQUIRED, None).await;
     let shown = context(&ana, way, 5_000.0).await;
     assert_eq!(shown["assessment"]["result"]["risk_level"], "high");
     let token = &shown["acknowledgmentToken"];
     let expires = shown["acknowledgmentExpiresAt"].as_str().unwrap();
     assert_eq!(expires, "2026-11-21T18:05:00.000Z");
-    // Of another amount, of another's making, and too late.
+    // For another amount, forged, and expired.
     refused(&app, send(&ana, way, 5_000.01, false, Some(token)), 400, REQUIRED, None).await;
     for forged in
         [json!("high.1795284300.00"), json!(""), json!("yes"), json!(token.as_str().unwrap().replace("high", "low"))]
@@ -89,12 +89,12 @@ async fn a_refusal_for_lack_of_acknowledgment_does_not_use_up_the_key(db: PgPool
     let token = context(&ana, way, 5_000.0).await["acknowledgmentToken"].clone();
     let first = send(&ana, way, 5_000.0, false, Some(&token)).await;
     first.assert_status(200);
-    // And then it replays without any token, also when the payee is gone.
+    // It then replays without a token, even after the payee was deleted.
     ana.delete(&format!("/api/ledger/beneficiaries/{to}")).await.assert_status(204);
     let again = send(&ana, way, 5_000.0, false, None).await;
     assert_eq!((again.status.as_u16(), again.header("idempotency-replayed")), (200, Some("true")));
     assert_eq!(again.json()["id"], first.json()["id"]);
-    // What is not there is told as ever.
+    // Without the key, a missing payee is reported as usual.
     let unknown = app.user("ana");
     refused(&app, send(&unknown, way, 1.0, false, None), 400, "beneficiary-not-found", None).await;
 }

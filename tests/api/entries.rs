@@ -1,4 +1,4 @@
-//! Statements, and balances at a time.
+//! Statements, and balances at a point in time.
 
 use serde_json::{Value, json};
 use sqlx::PgPool;

@@ -1,4 +1,4 @@
-//! The user's stream of events: each of them once, in order, and no other user's.
+//! The user's stream of events: each exactly once, in order, and never another user's.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ impl Listener {
         Self { body, text: String::new() }
     }
 
-    /// The next message's id and events; none after a while without one.
+    /// The next message's id and events, or `None` after a timeout.
     async fn next(&mut self) -> Option<(String, Vec<Value>)> {
         loop {
             if let Some((message, rest)) = self.text.split_once("\n\n").map(|(a, b)| (a.to_owned(), b.to_owned())) {
@@ -90,7 +90,7 @@ async fn a_listener_sees_its_users_events_and_resumes(db: PgPool) {
     ana.transfer(&from, &to, "8").await.assert_status(200);
     let (_, events) = again.collect(2).await;
     assert_eq!(amounts(&events), [7.0, 8.0]);
-    // No duplicates, and no events of Luis.
+    // No duplicates, and none of Luis's events.
     assert!(again.next().await.is_none());
 
     // Without a cursor, the stream starts now.
@@ -115,7 +115,7 @@ async fn nothing_is_lost_or_duplicated_where_history_meets_live_events(db: PgPoo
             }
         }
     });
-    // It reconnects all the time, from the id of the last message.
+    // It reconnects after every few messages, from the id of the last one.
     let (mut seen, mut cursor) = (Vec::new(), String::new());
     while seen.len() < 152 {
         let mut listener = Listener::new(&ana, &format!("?from={cursor}")).await;
@@ -142,7 +142,7 @@ async fn concurrent_streams_of_a_user_are_limited(db: PgPool) {
     }
     ana.get("/api/ledger/events").await.assert_problem(503, "overloaded", None);
     assert_eq!(ana.get("/api/ledger/events").await.header("retry-after"), Some("1"));
-    // Others still can, up to the host's limit; a closed stream frees its place.
+    // Other users still get one, up to the host's limit; a closed stream frees its place.
     for user in 0..LISTENERS_MAX - LISTENERS_EACH_MAX {
         listeners.push(Listener::new(&app.user(&format!("user {user}")), "").await);
     }

@@ -15,15 +15,15 @@ use sqlx::PgPool;
 
 use crate::harness::{Client, TestApp};
 
-/// Fewest trained cases of each kind.
+/// Minimum number of trained cases of each kind.
 const TRAINED_MIN: usize = 300;
-/// Fewest cases by hand.
+/// Minimum number of hand-written cases.
 const BY_HAND_MIN: usize = 40;
 
 #[derive(Deserialize)]
 struct Case {
     case: String,
-    /// The text as in the file.
+    /// The text in the file.
     request: Box<RawValue>,
     expect: Value,
     /// The score is strictly below that of an earlier case.
@@ -88,7 +88,7 @@ impl Scores {
         if let Some(other) = &case.score_at_most {
             assert!(score <= *of(other), "{}: {score} is above {} of {other}", case.case, of(other));
         }
-        assert!(self.0.insert(case.case.clone(), score).is_none(), "{} is there twice", case.case);
+        assert!(self.0.insert(case.case.clone(), score).is_none(), "{} appears twice", case.case);
     }
 }
 

@@ -262,7 +262,7 @@ impl TestApp {
     }
 }
 
-/// Follows what is deployed until it is dropped: its ear is a connection of the pool.
+/// Follows deployments until it is dropped, listening on a connection of the pool.
 pub(crate) struct Follower(pub(crate) SwapperHandle);
 
 /// Sends requests to one router.

@@ -1,4 +1,4 @@
-//! What hosts report of themselves, and that a rollback returns to a version that served.
+//! What hosts report about themselves, and that a rollback returns to a version that served.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ fn embedded() -> String {
     version_of("1.0.0", Embedded::find("nudge").unwrap().bytes)
 }
 
-/// Deploys a nudge scorer; gives the deployment.
+/// Deploys a nudge scorer and returns the deployment.
 async fn deploy(ops: &Client, version: &str) -> Value {
     let path = "/admin/models/nudge/deployment";
     let seen = ops.get(path).await.header("etag").unwrap().to_owned();
@@ -41,7 +41,7 @@ async fn hosts_report_what_they_serve_until_they_stop(db: PgPool) {
         assert_eq!(host["champion"], embedded());
     }
     two.0.stop().await;
-    assert_eq!(hosts(&ops, "nudge").await.len(), 1, "a host that stops says so");
+    assert_eq!(hosts(&ops, "nudge").await.len(), 1, "a host that stops removes its status");
     // One that crashed is forgotten after ten seconds.
     drop(one);
     let age = "update host_status set seen_at = seen_at - interval '10 seconds'";
@@ -74,7 +74,7 @@ async fn a_host_reports_that_it_loads_and_why_it_failed(db: PgPool) {
     assert!(pending["since"].is_string(), "{pending}");
     serving(&ops, "nudge", 1, &version).await;
 
-    let broken = b"\0asm\x0d\0\x01\0 no component";
+    let broken = b"\0asm\x0d\0\x01\0 not a component";
     register(&db, ModelKind::Nudge, "9.9.9", broken).await;
     deploy(&ops, &version_of("9.9.9", broken)).await;
     let start = Instant::now();
@@ -86,7 +86,7 @@ async fn a_host_reports_that_it_loads_and_why_it_failed(db: PgPool) {
         assert!(start.elapsed() < Duration::from_secs(10), "{host}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
-    assert_eq!((&failed["epoch"], &failed["champion"]), (&json!(2), &json!(version)), "the version before answers");
+    assert_eq!((&failed["epoch"], &failed["champion"]), (&json!(2), &json!(version)), "the previous version answers");
     assert!(failed["detail"].as_str().unwrap().starts_with("it does not load: "), "{failed}");
 }
 

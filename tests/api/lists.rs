@@ -79,7 +79,7 @@ async fn a_list_longer_than_a_page_is_streamed_completely(db: PgPool) {
         assert_eq!(names.len(), count as usize);
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), count as usize, "each once");
+        assert_eq!(names.len(), count as usize, "each appears once");
     }
 }
 

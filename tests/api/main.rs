@@ -2,7 +2,7 @@
 //!
 //! Each test gets its own database and calls the routers in process. A refused request must not change a row of
 //! any table.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 
 mod accounts;
 mod admin;

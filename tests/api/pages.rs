@@ -81,7 +81,7 @@ async fn only_the_sandbox_mints_tokens(db: PgPool) {
     local.get("/sandbox").await.assert_problem(404, "not-found", None);
     local.post("/sandbox/token", json!({"user": "ana"})).await.assert_problem(404, "not-found", None);
     let app = sandbox(db).await;
-    // A page elsewhere that rebound its own name to this address.
+    // A page on another host that rebound its name to this address.
     for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8080"] {
         let elsewhere = app.anon().with("host", host);
         elsewhere.post("/sandbox/token", json!({"user": "ana"})).await.assert_problem(404, "not-found", None);

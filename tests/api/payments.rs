@@ -1,4 +1,4 @@
-//! Transfers that settle later: where their money is, how they end, and that the end is final.
+//! Transfers that settle later: where their money is, how they end, and that this is final.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp};
 const PROMPT: Behaviour =
     Behaviour { delay: Duration::ZERO, rejected: 0, returned: 0, twice: 0, late: 0, silent: 0, disordered: 0 };
 
-/// Sends no notifications and hardly answers inquiries: payments stay pending.
+/// Sends no notifications and rarely answers inquiries: payments stay pending.
 const SLOW: Behaviour = Behaviour { delay: Duration::from_secs(3_600), ..PROMPT };
 
 async fn app(db: PgPool, behaviour: Behaviour) -> TestApp {
@@ -33,7 +33,7 @@ async fn wait_for(ana: &Client, status: &str) {
         if list[0]["status"] == status {
             return;
         }
-        assert!(start.elapsed() < Duration::from_secs(20), "it stays {list}");
+        assert!(start.elapsed() < Duration::from_secs(20), "still not {status}: {list}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -100,7 +100,7 @@ async fn a_later_return_is_a_credit_of_its_own(db: PgPool) {
     let sent = ana.transfer(&from, &to, "100").await.assert_status(200).json();
     let start = Instant::now();
     while ana.balance().await != "10000.00" {
-        assert!(start.elapsed() < Duration::from_secs(20), "it does not come back");
+        assert!(start.elapsed() < Duration::from_secs(20), "it is not returned");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     // The transfer stays settled; the list shows transfers only.
@@ -169,7 +169,7 @@ async fn a_restart_resumes_pending_payments(db: PgPool) {
     // The first host accepts them and stops; the next one starts later, with a rail that does not know them.
     let start = Instant::now();
     while slow.count("select count(*) from rail_payment where attempts = 0").await > 0 {
-        assert!(start.elapsed() < Duration::from_secs(20), "nobody takes them on");
+        assert!(start.elapsed() < Duration::from_secs(20), "the first host does not accept them");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     slow.stop_courier();

@@ -34,7 +34,7 @@ async fn without_a_token_nothing_else_is_revealed(db: PgPool) {
             for (content_type, body) in bodies {
                 refused(&app, anon.send(method, path, content_type, body.into()), 401, "unauthorized", None).await;
                 let allow = anon.send(method, path, content_type, body.into()).await.headers.contains_key("allow");
-                assert!(!allow, "{method} {path} tells its methods");
+                assert!(!allow, "{method} {path} reveals its methods");
             }
         }
     }

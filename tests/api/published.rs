@@ -32,11 +32,11 @@ async fn the_active_models_can_be_fetched(db: PgPool) {
         active.assert_status(200);
         let embedded = Embedded::ALL.into_iter().find(|it| it.kind == kind && it.by_default).unwrap();
         let digest = digest_of(embedded.bytes).to_string();
-        let told = active.json();
-        assert_eq!(told["kind"], kind.as_str());
-        assert_eq!(told["wit"], "caudal:scoring@1.0.0");
-        assert_eq!(told["sha256"], digest);
-        assert_eq!(told["model_version"], app.models.snapshot().identity(kind).unwrap().version.to_string());
+        let body = active.json();
+        assert_eq!(body["kind"], kind.as_str());
+        assert_eq!(body["wit"], "caudal:scoring@1.0.0");
+        assert_eq!(body["sha256"], digest);
+        assert_eq!(body["model_version"], app.models.snapshot().identity(kind).unwrap().version.to_string());
         assert_eq!(active.header("etag"), Some(format!("\"{digest}\"").as_str()));
         assert_eq!(active.header("cache-control"), Some("no-cache"));
         assert_eq!(active.header("access-control-allow-origin"), Some("*"));
@@ -47,10 +47,10 @@ async fn the_active_models_can_be_fetched(db: PgPool) {
             assert_eq!(file.header("content-type"), Some(media));
             assert_eq!(file.header("cache-control"), Some("public, max-age=31536000, immutable"));
             assert_eq!(file.header("x-content-type-options"), Some("nosniff"));
-            assert_eq!(told[part]["sha256"], digest_of(&file.bytes).to_string());
-            assert_eq!(told[part]["bytes"], file.bytes.len());
+            assert_eq!(body[part]["sha256"], digest_of(&file.bytes).to_string());
+            assert_eq!(body[part]["bytes"], file.bytes.len());
         }
-        // The component's own code, as it stands in the component.
+        // The code is that of the component.
         let core = anon.get(&url_of(&active, "core")).await.bytes;
         assert!(embedded.bytes.windows(core.len()).any(|window| window == core), "{kind}");
     }

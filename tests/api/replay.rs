@@ -1,4 +1,4 @@
-//! Decisions are kept where a host is told to, and run again bit for bit.
+//! A host configured to log decisions replays them bit for bit.
 
 use caudal::domain::model::ModelKind;
 use caudal::models::{Embedded, LoadedComponent};
@@ -9,7 +9,7 @@ use sqlx::PgPool;
 use crate::assistance::{risk, with};
 use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp, refused, registry};
 
-/// A host that keeps decisions, follows what is deployed and has its components registered.
+/// A host that logs decisions, follows deployments and has its components registered.
 async fn keeping(db: PgPool) -> (TestApp, crate::harness::Follower) {
     let app = TestApp::with(db, Options { decision_log: true, ..Options::default() }).await;
     let follower = app.follow().await;
@@ -25,7 +25,7 @@ async fn replay(app: &TestApp, body: Value) -> Value {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_thousand_answers_of_two_versions_are_the_same_again(db: PgPool) {
+async fn a_thousand_answers_of_two_versions_replay_identically(db: PgPool) {
     let (app, _follower) = keeping(db).await;
     let mut decisions = Vec::new();
     for index in 0..1000 {
@@ -52,11 +52,11 @@ async fn a_thousand_answers_of_two_versions_are_the_same_again(db: PgPool) {
     assert_eq!(kept, json!({"replayed": 1000, "equal": 1000, "different": []}));
     let versions = app.count("select count(distinct model_version) from decision").await;
     assert_eq!((versions, app.count("select count(*) from decision").await), (2, 1000));
-    // What a client kept by itself replays too.
+    // Decisions kept by a client replay too.
     let supplied = replay(&app, json!({"decisions": decisions})).await;
     assert_eq!(supplied, json!({"replayed": 1000, "equal": 1000, "different": []}));
 
-    // One digit of one of them, the last.
+    // One score altered by its last bit.
     let score = decisions[700]["response"]["result"]["risk_score"].as_f64().unwrap();
     decisions[700]["response"]["result"]["risk_score"] = json!(score.next_up());
     let altered = replay(&app, json!({"decisions": decisions})).await;
@@ -77,7 +77,7 @@ async fn a_thousand_answers_of_two_versions_are_the_same_again(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn rules_are_run_again_and_other_answers_are_not_kept(db: PgPool) {
+async fn rules_are_replayed_and_other_answers_are_not_logged(db: PgPool) {
     let (app, _follower) = keeping(db).await;
     let ana = app.user("ana");
     let account = ana.open_account(CLABE).await;
@@ -99,13 +99,13 @@ async fn rules_are_run_again_and_other_answers_are_not_kept(db: PgPool) {
     assert_eq!(app.count("select count(*) from decision").await, 4, "three of the rules, one on risk");
     let kept = replay(&app, json!({"stored": {"kind": "risk", "limit": 10}})).await;
     assert_eq!(kept["equal"], 1);
-    // Whoever kept one elsewhere may run it again.
+    // One kept elsewhere can still be replayed.
     let supplied = json!({"decisions": [{"kind": "accessibility", "request": person, "response": answer}]});
     assert_eq!(replay(&app, supplied).await["equal"], 1);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_cannot_be_kept_is_neither_answered_nor_done(db: PgPool) {
+async fn a_decision_that_cannot_be_logged_is_neither_answered_nor_executed(db: PgPool) {
     let (app, _follower) = keeping(db).await;
     let ana = app.user("ana");
     let account = ana.open_account(CLABE).await;
@@ -119,7 +119,7 @@ async fn what_cannot_be_kept_is_neither_answered_nor_done(db: PgPool) {
     app.ai().post("/ai/nudge", crate::harness::on_screen("home")).await.assert_status(200);
     sqlx::query("alter table decision drop constraint full_disk").execute(&app.db).await.unwrap();
     ana.transfer(&account, &payee, "1.50").await.assert_status(200);
-    // A host that was not told to keeps none.
+    // A host without a decision log keeps none.
     let other = TestApp::new(app.db.clone()).await;
     let before = app.rows().await;
     other.ai().post("/ai/risk", risk()).await.assert_status(200);
@@ -127,7 +127,7 @@ async fn what_cannot_be_kept_is_neither_answered_nor_done(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_cannot_be_replayed_is_reported_and_changes_nothing(db: PgPool) {
+async fn decisions_that_cannot_be_replayed_are_reported_and_change_nothing(db: PgPool) {
     let (app, _follower) = keeping(db).await;
     let answer = app.ai().post("/ai/risk", risk()).await.json();
     let unknown = json!({"model_version": "risk-9.9.9+00000000"});

@@ -1,4 +1,4 @@
-//! `/api/ledger/risk-context`: what the ledger knows of a transfer to come, scored.
+//! `/api/ledger/risk-context`: what the ledger knows about an upcoming transfer, scored.
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -25,7 +25,7 @@ async fn a_first_transfer_to_a_payee_says_so(db: PgPool) {
     let ana = app.user("ana");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
     let first = context(&ana, &from, &to, "&amount=1234.56").await;
-    // The opening credit is no transfer of hers, and noon in Mexico City is 18:00 UTC.
+    // The opening credit is not one of her transfers, and noon in Mexico City is 18:00 UTC.
     let request = json!({
         "amount": 1234.56, "is_new_beneficiary": true, "hour_of_day": 12, "num_past_transactions": 0,
         "avg_transaction_amount": 0.0, "max_transaction_amount": 0.0, "num_transactions_to_beneficiary": 0,
@@ -61,7 +61,7 @@ async fn history_counts_completed_transfers_by_the_payees_account_number(db: PgP
     };
     assert_eq!(facts(&to).await, [3.0, 200.0, 300.0, 2.0]);
     assert_eq!(facts(&zoe).await, [3.0, 200.0, 300.0, 1.0]);
-    // What is not completed is no history.
+    // Only completed transfers count as history.
     for status in ["pending", "failed"] {
         let move_it = "update transfer set status = $1 where owner = 'ana' and kind = 'spei' and amount = 30000";
         let moved = sqlx::query(move_it).bind(status).execute(&app.db).await.unwrap();
@@ -146,8 +146,8 @@ async fn the_hour_is_mexico_citys_and_the_client_may_say_more(db: PgPool) {
     ] {
         let context = context(&ana, &from, &to, &format!("&amount=1{rest}")).await;
         let request = &context["request"];
-        let said = json!([request["hour_of_day"], request["is_new_device"], request["geolocation_changed"]]);
-        assert_eq!(said, json!([hour, device, place]), "{rest}");
+        let actual = json!([request["hour_of_day"], request["is_new_device"], request["geolocation_changed"]]);
+        assert_eq!(actual, json!([hour, device, place]), "{rest}");
         let mut factors = vec!["NEW_BENEFICIARY"];
         for (holds, code) in
             [(!(6..=22).contains(&hour), "UNUSUAL_TIME"), (device, "NEW_DEVICE"), (place, "LOCATION_CHANGED")]

@@ -16,10 +16,10 @@ use crate::swap::{digest_of, register};
 
 const ADMIN: &str = "models:admin";
 
-/// Longest wait for what a host does every second.
+/// Longest wait for work that a host does every second.
 const SOON: Duration = Duration::from_secs(10);
 
-/// The registered version that starts like this.
+/// The registered version with this prefix.
 async fn version(ops: &Client, kind: &str, start: &str) -> String {
     let models = ops.get("/admin/models").await.assert_status(200).json();
     let of_kind = models["models"].as_array().unwrap().iter().find(|it| it["kind"] == kind).unwrap();
@@ -37,7 +37,7 @@ fn hostile_version() -> String {
     ModelVersion::new(ModelKind::Nudge, "1.0.0", digest_of(&hostile())).to_string()
 }
 
-/// Deploys, and waits until this host follows.
+/// Deploys, and waits until this host has followed.
 async fn deploy(app: &TestApp, kind: ModelKind, mut body: Value) -> i64 {
     let ops = app.operator(Some(ADMIN));
     let path = format!("/admin/models/{kind}/deployment");
@@ -51,7 +51,7 @@ async fn deploy(app: &TestApp, kind: ModelKind, mut body: Value) -> i64 {
     epoch
 }
 
-/// Waits until a host follows a deployment with so many challengers.
+/// Waits until a host serves a deployment with this many challengers.
 async fn serves(app: &TestApp, kind: ModelKind, epoch: i64, challengers: usize) {
     let start = Instant::now();
     while app.epoch(kind) != epoch || app.challengers(kind) != challengers {
@@ -78,7 +78,7 @@ async fn report(ops: &Client, kind: &str, epoch: i64, wanted: impl Fn(&Value) ->
     until(async || ops.get(&path).await.assert_status(200).json(), wanted).await
 }
 
-fn said_by(answer: &Answer) -> String {
+fn version_in(answer: &Answer) -> String {
     answer.assert_status(200).json()["model_version"].as_str().unwrap().to_owned()
 }
 
@@ -99,16 +99,16 @@ async fn a_canary_answers_the_same_tenth_of_the_users_on_every_host(db: PgPool) 
     let mut met = BTreeMap::new();
     for user in 0..1000 {
         let asked = with(risk(), &json!({"user_id": format!("user-{user}")}));
-        let said = said_by(&one.ai().post("/ai/risk", asked.clone()).await);
-        assert_eq!(said_by(&two.ai().post("/ai/risk", asked).await), said, "user {user} sees one version");
-        *met.entry(said).or_insert(0) += 1;
+        let answering = version_in(&one.ai().post("/ai/risk", asked.clone()).await);
+        assert_eq!(version_in(&two.ai().post("/ai/risk", asked).await), answering, "user {user} sees one version");
+        *met.entry(answering).or_insert(0) += 1;
     }
     // A tenth of a thousand, within five standard deviations.
     assert!((53..=147).contains(&met[&canary]), "{met:?}");
     assert_eq!(met[&canary] + met[&champion], 1000);
     // A request without a user always reaches the same version.
-    let said = said_by(&one.ai().post("/ai/risk", risk()).await);
-    assert_eq!(said_by(&two.ai().post("/ai/risk", risk()).await), said);
+    let answering = version_in(&one.ai().post("/ai/risk", risk()).await);
+    assert_eq!(version_in(&two.ai().post("/ai/risk", risk()).await), answering);
 
     let report = report(&ops, "risk", epoch, |it| it["challengers"][0]["compared"] == 2 * met[&canary]).await;
     let seen = &report["challengers"][0];
@@ -117,7 +117,7 @@ async fn a_canary_answers_the_same_tenth_of_the_users_on_every_host(db: PgPool) 
     // Both hosts compare every request, even of users outside the share.
     assert!(report["observed"].as_i64().unwrap() >= 2000, "{report}");
     let amount = report["features"].as_array().unwrap().iter().find(|it| it["feature"] == "amount").unwrap();
-    assert!(amount["psi"].as_f64().unwrap() > 0.25, "one amount only is not what training saw: {amount}");
+    assert!(amount["psi"].as_f64().unwrap() > 0.25, "a single amount is unlike the training data: {amount}");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -135,7 +135,7 @@ async fn shadows_are_compared_but_never_answer(db: PgPool) {
     let hard = with(on_screen("home"), &json!({"num_validation_errors": 9, "time_on_screen_seconds": 900}));
     for (asked, times) in [(hard, 30), (on_screen("home"), 20), (on_screen("trap"), 3)] {
         for _ in 0..times {
-            assert_eq!(said_by(&app.ai().post("/ai/nudge", asked.clone()).await), champion);
+            assert_eq!(version_in(&app.ai().post("/ai/nudge", asked.clone()).await), champion);
         }
     }
     let report = report(&ops, "nudge", epoch, |it| it["observed"] == 53).await;
@@ -154,8 +154,8 @@ async fn shadows_are_compared_but_never_answer(db: PgPool) {
     }
     let time = report["features"].as_array().unwrap().iter().find(|it| it["feature"] == "time_on_screen_seconds");
     assert_eq!((&time.unwrap()["psi"], &time.unwrap()["observed"]), (&Value::Null, &json!(53)));
-    // A failed shadow gets no more requests; the answers go on.
-    assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("trap")).await), champion);
+    // A failed shadow gets no more requests; answers continue.
+    assert_eq!(version_in(&app.ai().post("/ai/nudge", on_screen("trap")).await), champion);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -171,7 +171,7 @@ async fn a_canary_that_traps_is_withdrawn_and_the_champion_answers(db: PgPool) {
     let mut failed = 0;
     for user in 0..20 {
         let asked = with(on_screen(["trap", "loop", "nan"][user % 3]), &json!({"user_id": user.to_string()}));
-        failed += usize::from(said_by(&app.ai().post("/ai/nudge", asked).await) == champion);
+        failed += usize::from(version_in(&app.ai().post("/ai/nudge", asked).await) == champion);
     }
     assert_eq!(failed, 20, "the champion answers whenever the canary fails");
     let now = until(
@@ -204,7 +204,7 @@ async fn a_canary_that_disagrees_too_often_is_withdrawn(db: PgPool) {
     let epoch = deploy(&app, ModelKind::Nudge, json!({"champion": champion, "canary": canary})).await;
     for user in 0..500 {
         let hard = json!({"num_validation_errors": 9, "time_on_screen_seconds": 900, "user_id": user.to_string()});
-        said_by(&app.ai().post("/ai/nudge", with(on_screen("home"), &hard)).await);
+        version_in(&app.ai().post("/ai/nudge", with(on_screen("home"), &hard)).await);
     }
     let now = until(
         async || ops.get("/admin/models/nudge/deployment").await.json(),
@@ -224,18 +224,22 @@ async fn the_previous_version_is_the_fallback_of_a_failing_champion(db: PgPool) 
     let before = built_in_version();
     let champion = hostile_version();
     deploy(&app, ModelKind::Nudge, json!({"champion": champion})).await;
-    assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("home")).await), champion);
+    assert_eq!(version_in(&app.ai().post("/ai/nudge", on_screen("home")).await), champion);
     for screen in ["trap", "nan"] {
-        assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen(screen)).await), before, "{screen}");
+        assert_eq!(version_in(&app.ai().post("/ai/nudge", on_screen(screen)).await), before, "{screen}");
     }
-    assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("home")).await), champion, "two failures are no series");
-    assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("loop")).await), before);
+    assert_eq!(
+        version_in(&app.ai().post("/ai/nudge", on_screen("home")).await),
+        champion,
+        "two failures do not open the circuit breaker"
+    );
+    assert_eq!(version_in(&app.ai().post("/ai/nudge", on_screen("loop")).await), before);
     // Now its circuit breaker is open.
-    assert_eq!(said_by(&app.ai().post("/ai/nudge", on_screen("home")).await), before);
+    assert_eq!(version_in(&app.ai().post("/ai/nudge", on_screen("home")).await), before);
     let metrics = app.ai().get("/metrics").await.text;
     assert!(metrics.contains("caudal_model_fallbacks_total{kind=\"nudge\"} 4"), "{metrics}");
     assert!(metrics.contains("outcome=\"trapped\"} 1"), "{metrics}");
-    // After a rollback the version that was left is no fallback.
+    // After a rollback, the replaced version is not a fallback.
     ops.post("/admin/models/nudge/rollback", json!({"reason": "it loops"})).await.assert_status(200);
     until(async || json!(app.epoch(ModelKind::Nudge)), |it| *it == 2).await;
     assert!(app.models.snapshot().route::<Nudge>().unwrap().previous.is_none());

@@ -15,7 +15,7 @@ use sqlx::PgPool;
 use crate::assistance::{risk, with};
 use crate::harness::{Client, TestApp, registry};
 
-/// Longest time until a host follows.
+/// Longest time for a host to follow a deployment.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(2);
 
 pub(crate) fn digest_of(bytes: &[u8]) -> Digest {
@@ -67,7 +67,7 @@ fn serves(models: &Models, version: &str) -> impl Future<Output = ()> {
             if now.starts_with(&version) {
                 return;
             }
-            assert!(start.elapsed() < FOLLOWS_WITHIN, "{caller}: {now} serves, and not {version}");
+            assert!(start.elapsed() < FOLLOWS_WITHIN, "{caller}: {now} serves instead of {version}");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -115,7 +115,7 @@ async fn a_host_that_lost_its_listener_polls(db: PgPool) {
                   where query ilike 'listen %' and datname = current_database()";
     let ended: i64 = sqlx::query_scalar(deafen).fetch_one(&db).await.unwrap();
     assert!(ended > 0, "a host listened");
-    assert!(version(&app.ai()).await.starts_with("risk-2.0.0+"), "answers go on");
+    assert!(version(&app.ai()).await.starts_with("risk-2.0.0+"), "scoring continues");
     assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 0).await, Some(1));
     serves(&app.models, "risk-1.0.0+").await;
 }
@@ -137,7 +137,7 @@ async fn a_component_that_does_not_load_changes_nothing_and_is_reported(db: PgPo
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
     assert!(error.starts_with("it does not load: the bytes do not compile"), "{error}");
-    assert!(version(&app.ai()).await.starts_with("risk-2.0.0+"), "the version in service goes on");
+    assert!(version(&app.ai()).await.starts_with("risk-2.0.0+"), "the version in service still answers");
 
     assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 1).await, Some(2));
     serves(&app.models, "risk-1.0.0+").await;
@@ -164,7 +164,7 @@ async fn a_component_that_does_not_load_changes_nothing_and_is_reported(db: PgPo
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn without_a_database_scoring_goes_on(db: PgPool) {
+async fn scoring_continues_without_a_database(db: PgPool) {
     let (one, two) = (TestApp::new(db.clone()).await, TestApp::new(db.clone()).await);
     let followers = (one.follow().await, two.follow().await);
     assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 0).await, Some(1));
@@ -179,16 +179,12 @@ async fn without_a_database_scoring_goes_on(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_pushed_version_names_one_component_for_good(db: PgPool) {
+async fn a_pushed_version_names_one_component_forever(db: PgPool) {
     let (first, registered) = register(&db, ModelKind::Risk, "9.9.9", b"one").await;
     assert_eq!(registered, Registered::New);
     assert_eq!(register(&db, ModelKind::Risk, "9.9.9", b"one").await, (first, Registered::Known));
     assert_eq!(register(&db, ModelKind::Risk, "9.9.9", b"two").await.1, Registered::VersionTaken);
-    assert_eq!(
-        register(&db, ModelKind::Nudge, "9.9.9", b"three").await.1,
-        Registered::New,
-        "of another kind it is free"
-    );
+    assert_eq!(register(&db, ModelKind::Nudge, "9.9.9", b"three").await.1, Registered::New, "another kind may use it");
     let unknown = sqlx::query("update deployment set champion = $1").bind(&b"x"[..]).execute(&db).await;
     assert!(unknown.is_ok(), "no row to change");
     assert_eq!(components::list(&mut db.acquire().await.unwrap()).await.unwrap().len(), 2);
@@ -217,8 +213,8 @@ async fn requests_never_notice_a_swap(db: PgPool) {
             let mut seen = [0, 0];
             while seen.iter().any(|&count| count < 20) {
                 let answer = ai.post("/ai/risk", asked.clone()).await.assert_status(200).json();
-                let told = (answer["model_version"].clone(), answer["result"]["risk_score"].clone());
-                let place = expected.iter().position(|it| *it == told);
+                let got = (answer["model_version"].clone(), answer["result"]["risk_score"].clone());
+                let place = expected.iter().position(|it| *it == got);
                 seen[place.unwrap_or_else(|| panic!("a version with another's score: {answer}"))] += 1;
                 tokio::task::yield_now().await;
             }

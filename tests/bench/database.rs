@@ -33,7 +33,7 @@ impl Server {
         Self { options, pid }
     }
 
-    /// Of the postmaster.
+    /// The postmaster's.
     pub(crate) fn pid(&self) -> u32 {
         self.pid
     }

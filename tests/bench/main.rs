@@ -10,7 +10,7 @@
 //! | [`hosts`] | three hosts debiting one account |
 //! | [`pages`] | lists and statements of small and large databases |
 //! | [`memory`] | a host's memory over a million transfers |
-#![expect(clippy::unwrap_used, reason = "a measurement that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a measurement that cannot continue should fail")]
 #![expect(clippy::print_stdout, reason = "prints figures for the reader")]
 
 mod client;
@@ -32,17 +32,17 @@ use std::time::Duration;
 
 use database::Server;
 
-/// Of each side.
+/// Clients of each side.
 pub(crate) const CLIENTS: usize = 64;
 /// Sending accounts, each with one payee.
 pub(crate) const ACCOUNTS: usize = 1_000;
 
 const SECTIONS: [&str; 4] = ["transfers", "hosts", "pages", "memory"];
 
-/// Smaller settings make for a trial run, not for figures.
+/// Smaller values suit a trial run, but give no meaningful figures.
 pub(crate) struct Settings {
     sections: Vec<String>,
-    /// Of one turn.
+    /// Duration of one turn.
     pub(crate) time: Duration,
     /// In the large database of the pages.
     pub(crate) page_transfers: i64,

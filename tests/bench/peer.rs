@@ -9,7 +9,7 @@ use crate::database::{Database, Server};
 use crate::figures::Figures;
 use crate::{ACCOUNTS, CLIENTS};
 
-/// Of pgbench: one for each processor.
+/// Threads of pgbench, one for each processor.
 const THREADS: usize = 2;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/transfer.sql");

@@ -7,10 +7,10 @@ const TICKS: f64 = 100.0;
 
 /// Processor time in seconds.
 pub(crate) struct Used {
-    /// Of this process and the children that it waited for.
+    /// Time of this process and the children that it waited for.
     pub(crate) load: f64,
     pub(crate) hosts: f64,
-    /// Of the server and all its sessions.
+    /// Time of the server and all its sessions.
     pub(crate) postgres: f64,
 }
 

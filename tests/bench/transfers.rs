@@ -12,7 +12,7 @@ use crate::processor::Used;
 use crate::senders::{Service, Spread, Until};
 use crate::{ACCOUNTS, CLIENTS};
 
-/// Of each side; the median counts.
+/// Turns of each side; the median counts.
 const TURNS: usize = 5;
 
 pub(crate) async fn run(server: &Server, settings: &Settings) {

@@ -31,7 +31,7 @@ fn fund_credits_an_account_while_the_service_runs_and_verify_proves_it() {
     assert_eq!(
         service.must("GET", "/api/ledger/transactions", None),
         json!([]),
-        "a credit is no transfer of the user's"
+        "a credit is not one of the user's transfers"
     );
     service.stop();
 
@@ -66,8 +66,8 @@ fn fund_rejects_invalid_accounts_and_amounts() {
     ] {
         let fund = data.run(&["--create", "fund", "--account", account, &format!("--amount={amount}")]);
         assert!(!fund.status.success(), "{account} {amount}");
-        let said = text(&fund.stderr);
-        assert!(said.contains(complaint), "{account} {amount}: {said}");
+        let printed = text(&fund.stderr);
+        assert!(printed.contains(complaint), "{account} {amount}: {printed}");
     }
 }
 
@@ -85,7 +85,7 @@ fn replaying_no_decisions_is_not_a_success() {
 }
 
 #[test]
-fn postgres_runs_a_command_and_passes_its_exit_code_on() {
+fn postgres_runs_a_command_and_returns_its_exit_code() {
     let data = DataDir::new();
     let psql = data.run(&["postgres", "--", "sh", "-c", "psql -At \"$DATABASE_URL\" -c 'select 6 * 7'"]);
     assert_eq!(text(&psql.stdout), "42");

@@ -1,4 +1,4 @@
-//! Commands that are pointed at no ledger refuse; none but `serve` creates one.
+//! Commands without a ledger fail; only `serve` creates one.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};

@@ -1,4 +1,4 @@
-//! A fault at the start is one sentence that says what to do, and nothing is left behind.
+//! An error at startup is one sentence that says what to do, and nothing is left behind.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,19 +9,19 @@ use caudal::wasm::Runtime;
 
 use crate::process::{DataDir, Service, text};
 
-/// Starts the service and expects it to end with one line that contains `advice`.
+/// Starts the service and expects it to exit with one line that contains `advice`.
 #[track_caller]
 fn refuses(data: &DataDir, arguments: &[&str], environment: &[(&str, &str)], advice: &str) {
     let output = data.command(arguments).envs(environment.iter().copied()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-    let said = text(&output.stderr);
-    assert!(said.contains(advice), "{arguments:?}: {said}");
-    assert_eq!(said.lines().count(), 1, "{arguments:?}: {said}");
+    let printed = text(&output.stderr);
+    assert!(printed.contains(advice), "{arguments:?}: {printed}");
+    assert_eq!(printed.lines().count(), 1, "{arguments:?}: {printed}");
     assert_eq!(data.postgres(), None, "{arguments:?}");
 }
 
 #[test]
-fn faults_at_the_start_say_what_to_do() {
+fn errors_at_startup_say_what_to_do() {
     let data = DataDir::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
@@ -36,7 +36,12 @@ fn faults_at_the_start_say_what_to_do() {
     refuses(&data, &["serve", "--sandbox", "--ledger-addr", "0.0.0.0:0"], &[], "loopback addresses");
     let nowhere = [&["--postgres-bin", "/nonexistent"], &serve(&["--sandbox"])[..]].concat();
     refuses(&data, &nowhere, &[], "apt-get install postgresql");
-    refuses(&data, &serve(&["--sandbox"]), &[("DATABASE_URL", "nonsense")], "DATABASE_URL is not like postgres://");
+    refuses(
+        &data,
+        &serve(&["--sandbox"]),
+        &[("DATABASE_URL", "nonsense")],
+        "DATABASE_URL does not have the form postgres://",
+    );
     let away = [("DATABASE_URL", "postgres://nobody@127.0.0.1:1/none")];
     refuses(&data, &serve(&["--sandbox"]), &away, "start it, or correct DATABASE_URL");
     refuses(&data, &["token", "--user", " "], &[], "--user must have 1 to 255 characters");
@@ -65,6 +70,9 @@ fn a_component_that_does_not_load_is_named() {
     let truncated = &Embedded::find("nudge").unwrap().bytes[..1_000];
     let error = Registry::load(&runtime, [(ModelKind::Nudge, truncated)]).err().unwrap();
     let error = anyhow::Error::from(error);
-    let said = format!("{error:#}");
-    assert!(said.starts_with("the nudge component does not load: the bytes do not compile as a component"), "{said}");
+    let printed = format!("{error:#}");
+    assert!(
+        printed.starts_with("the nudge component does not load: the bytes do not compile as a component"),
+        "{printed}"
+    );
 }

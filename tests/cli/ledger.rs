@@ -47,17 +47,17 @@ fn verify_names_the_batch_whose_rows_were_changed() {
     assert!(verify.status.success(), "{}", text(&verify.stdout));
     sql(&data, "update transfer set beneficiary_name = 'Eva' where kind = 'spei' and amount = 100");
     let verify = data.run(&["verify"]);
-    let said = text(&verify.stdout);
+    let printed = text(&verify.stdout);
     assert_eq!(verify.status.code(), Some(1));
-    assert_eq!(said.matches("its rows of transfer were altered").count(), 3, "{said}");
-    assert!(said.ends_with("the ledger is NOT sound: stop transfers and inspect the rows"), "{said}");
+    assert_eq!(printed.matches("its transfer rows were altered").count(), 3, "{printed}");
+    assert!(printed.ends_with("the ledger is NOT sound: stop transfers and inspect the rows"), "{printed}");
 }
 
 #[test]
 fn verify_detects_truncation() {
     let data = DataDir::new();
     with_transfers(&data, 3);
-    // The last batch, as if it had never been.
+    // Removes every trace of the last batch.
     sql(
         &data,
         "create temp table tail as select chain_id, seq from ledger_batch order by created_at desc, seq desc limit 1;
@@ -69,14 +69,14 @@ fn verify_detects_truncation() {
          delete from ledger_batch e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;",
     );
     let verify = data.run(&["verify"]);
-    let said = text(&verify.stdout);
-    assert_eq!(verify.status.code(), Some(1), "{said}");
-    assert_eq!(said.matches("BROKEN").count(), 1, "{said}");
-    assert!(said.contains("history was truncated"), "{said}");
+    let printed = text(&verify.stdout);
+    assert_eq!(verify.status.code(), Some(1), "{printed}");
+    assert_eq!(printed.matches("BROKEN").count(), 1, "{printed}");
+    assert!(printed.contains("history was truncated"), "{printed}");
 }
 
 #[test]
-fn a_host_with_another_key_is_told_so() {
+fn a_host_with_another_key_is_refused() {
     let data = DataDir::new();
     with_transfers(&data, 1);
     let other = "a key of thirty-two bytes at least";
@@ -127,7 +127,7 @@ fn limits_hold_from_a_users_first_account_on() {
 }
 
 #[test]
-fn events_go_on_where_an_earlier_run_stopped() {
+fn events_resume_where_an_earlier_run_stopped() {
     let data = DataDir::new();
     let (account, payee) = with_transfers(&data, 3);
     let lines = |from: &str| -> Vec<Value> {
@@ -143,7 +143,7 @@ fn events_go_on_where_an_earlier_run_stopped() {
         (&first[1]["events"][0]["owner"], &first[1]["events"][0]["status"]),
         (&json!("ana"), &json!("completed"))
     );
-    // From any line on the rest comes, once.
+    // From any line on, the rest is printed exactly once.
     for (at, line) in first.iter().enumerate() {
         assert_eq!(lines(line["cursor"].as_str().unwrap()), first[at + 1..]);
     }

@@ -1,4 +1,4 @@
-//! Start, use, stop, start again; and the ways in which a host dies.
+//! Start, use, stop, start again; and the ways in which a host crashes.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -48,7 +48,7 @@ fn a_killed_host_leaves_no_postgres_beside_the_next_start() {
     let first = data.postgres().unwrap();
     service.signal(Signal::SIGKILL);
     assert_eq!(service.wait(), None);
-    // At once, while the old server may still be on its way out.
+    // At once, while the old server may still be shutting down.
     let mut service = Service::start(&data);
     let second = data.postgres().unwrap();
     assert_ne!(first, second);
@@ -60,7 +60,7 @@ fn a_killed_host_leaves_no_postgres_beside_the_next_start() {
 }
 
 #[test]
-fn a_host_whose_private_server_dies_ends_and_says_why() {
+fn a_host_whose_private_server_dies_exits_and_says_why() {
     let data = DataDir::new();
     let mut service = Service::start(&data);
     kill(Pid::from_raw(data.postgres().unwrap()), Signal::SIGINT).unwrap();
@@ -94,7 +94,7 @@ fn a_stop_lets_requests_finish_and_keeps_queued_events() {
     let mut service = Service::start(&data);
     service.must("PUT", "/api/analytics/consent", Some(json!({"granted": true})));
 
-    // A request whose body is still on its way when the signal comes.
+    // A request whose body is still arriving when the signal comes.
     let body = json!({"accountNumber": "1", "accountType": "checking"}).to_string();
     let mut slow = TcpStream::connect(service.ledger.trim_start_matches("http://")).unwrap();
     let head = format!(
@@ -115,7 +115,7 @@ fn a_stop_lets_requests_finish_and_keeps_queued_events() {
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
     assert_eq!(service.wait(), Some(0));
 
-    // Stored before the stop or kept for the next start: there, in either case.
+    // Stored before the stop or kept for the next start; present either way.
     let service = Service::start(&data);
     let count = "select (select count(*) from event) || '/' || (select count(*) from event_queue)";
     eventually("the event is stored", || {

@@ -1,5 +1,5 @@
-//! The program as an operator meets it: started, used over real sockets, stopped, killed.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+//! The program as an operator uses it: started, used over real sockets, stopped, killed.
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 
 mod commands;
 mod elsewhere;

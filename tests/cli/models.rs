@@ -13,7 +13,7 @@ fn component(name: &str) -> String {
     root.join("target/components").join(name).with_extension("wasm").to_str().unwrap().to_owned()
 }
 
-/// What serves of a kind.
+/// The version of a kind that serves.
 fn serving(service: &Service, kind: &str) -> String {
     let health: Value = service.must("GET", "/ai/health", None);
     health["models"][kind]["version"].as_str().unwrap().to_owned()
@@ -22,13 +22,13 @@ fn serving(service: &Service, kind: &str) -> String {
 fn wait_for(service: &Service, kind: &str, version: &str) {
     let start = Instant::now();
     while serving(service, kind) != version {
-        assert!(start.elapsed() < PATIENCE, "{} serves, and not {version}", serving(service, kind));
+        assert!(start.elapsed() < PATIENCE, "{} serves instead of {version}", serving(service, kind));
         sleep(Duration::from_millis(20));
     }
 }
 
 impl DataDir {
-    /// Runs `caudal models` with success and gives what it printed.
+    /// Runs `caudal models`, which must succeed, and returns its output.
     fn models(&self, arguments: &[&str]) -> String {
         let output = self.run(&[&["--create", "models"], arguments].concat());
         assert!(output.status.success(), "{arguments:?}: {}{}", text(&output.stdout), text(&output.stderr));
@@ -50,27 +50,27 @@ fn an_operator_swaps_a_model_while_the_service_runs_and_back() {
     let second = serving(&service, "risk");
     assert!(second.starts_with("risk-2.0.0+"));
     let first = data.version("risk-1.0.0+");
-    let told = data.models(&["deploy", &first, "--reason", "compare with the baseline", "--by", "ops"]);
-    let loading = "1 host loads it: see `caudal models list`, or use --wait";
-    assert_eq!(told, format!("{first} is deployed\n{loading}"));
+    let output = data.models(&["deploy", &first, "--reason", "compare with the baseline", "--by", "ops"]);
+    let loading = "1 host is loading it: see `caudal models list`, or use --wait";
+    assert_eq!(output, format!("{first} is deployed\n{loading}"));
     wait_for(&service, "risk", &first);
     let again = data.models(&["deploy", &first, "--reason", "again", "--wait"]);
-    assert!(again.starts_with(&format!("{first} is deployed already\n")), "{again}");
+    assert!(again.starts_with(&format!("{first} is already deployed\n")), "{again}");
     assert!(again.ends_with(&format!("1 of 1 hosts serve {first}")), "{again}");
     let list = data.models(&["list"]);
     assert!(list.contains(&format!("{first}                serves")), "{list}");
     assert!(list.contains(&format!("{second}                previous")), "{list}");
     assert!(list.contains(&format!("risk            serves {first} (deployment 1)")), "{list}");
-    let told = data.models(&["rollback", "risk", "--reason", "enough seen", "--wait=60"]);
-    assert!(told.starts_with(&format!("rolled back to {second}\n")), "{told}");
-    assert!(told.ends_with(&format!("1 of 1 hosts serve {second}")), "{told}");
+    let output = data.models(&["rollback", "risk", "--reason", "enough seen", "--wait=60"]);
+    assert!(output.starts_with(&format!("rolled back to {second}\n")), "{output}");
+    assert!(output.ends_with(&format!("1 of 1 hosts serve {second}")), "{output}");
     assert_eq!(serving(&service, "risk"), second);
     service.stop();
 
     // After a restart the host serves what is deployed rather than the default.
-    let told = data.models(&["deploy", &first, "--reason", "over night", "--wait"]);
+    let output = data.models(&["deploy", &first, "--reason", "over night", "--wait"]);
     let nobody = "no host is running; the next one to start will serve it";
-    assert_eq!(told, format!("{first} is deployed\n{nobody}"));
+    assert_eq!(output, format!("{first} is deployed\n{nobody}"));
     let service = Service::start(&data);
     assert_eq!(serving(&service, "risk"), first);
     service.stop();
@@ -95,7 +95,7 @@ fn waiting_ends_with_the_reason_when_a_host_cannot_serve_a_version() {
         stderr.contains(&format!("cannot serve {version}: it does not load: the bytes do not compile")),
         "{stderr}"
     );
-    assert_eq!(serving(&service, "nudge"), before, "the version in service goes on");
+    assert_eq!(serving(&service, "nudge"), before, "the version in service still answers");
     let list = data.models(&["list"]);
     assert!(list.contains("deployment 1 failed: it does not load"), "{list}");
     service.stop();
@@ -109,7 +109,7 @@ fn a_report_says_why_nothing_was_compared() {
     let deploy = ["deploy", &champion, "--canary", &canary, "--percent", "1", "--reason", "a test", "--wait"];
     data.models(&deploy);
     let report = || data.models(&["report", "risk"]);
-    assert!(report().contains("nothing was compared: no request came"), "{}", report());
+    assert!(report().contains("nothing was compared: no request has arrived"), "{}", report());
     let request = json!({
         "amount": 10, "is_new_beneficiary": false, "hour_of_day": 12, "num_past_transactions": 9,
         "avg_transaction_amount": 10, "max_transaction_amount": 20, "num_transactions_to_beneficiary": 1,
@@ -119,10 +119,10 @@ fn a_report_says_why_nothing_was_compared() {
         service.must("POST", "/ai/risk", Some(request.clone()));
     }
     let start = Instant::now();
-    while report().contains("no request came") {
+    while report().contains("no request has arrived") {
         assert!(start.elapsed() < PATIENCE, "{}", report());
     }
-    // Which version one request meets depends on the digests of the components.
+    // Which version a request gets depends on the digests of the components.
     let report = report();
     assert!(
         report.contains("none of the 20 requests belongs to its 1 %") || report.contains("20 compared"),
@@ -135,7 +135,7 @@ fn a_report_says_why_nothing_was_compared() {
 fn only_what_the_gate_accepts_is_registered() {
     let data = DataDir::new();
     let known = data.models(&["push", &component("risk-1")]);
-    assert!(known.ends_with("was registered already"), "{known}");
+    assert!(known.ends_with("was already registered"), "{known}");
     let pushed = data.models(&["push", &component("fixtures/hostile"), "--by", "ana"]);
     assert!(pushed.contains("note    differs") && pushed.contains("registered as nudge-1.0.0+"), "{pushed}");
     let list = data.models(&["list"]);
@@ -150,10 +150,10 @@ fn only_what_the_gate_accepts_is_registered() {
 }
 
 #[test]
-fn deploying_what_cannot_be_says_why() {
+fn impossible_deployments_are_refused_with_a_reason() {
     let data = DataDir::new();
     let first = data.version("risk-1.0.0+");
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (
             vec!["deploy", "risk-7.0.0+00000000", "--reason", "x"],
             "no registered component is called risk-7.0.0+00000000",
@@ -161,10 +161,10 @@ fn deploying_what_cannot_be_says_why() {
         (vec!["deploy", &first, "--reason", " "], "--reason must not be empty: it is kept in the history"),
         (vec!["deploy", &first], "--reason <REASON>"),
         (vec!["rollback", "risk", "--reason", "x"], "nothing was deployed for risk"),
-        (vec!["rollback", "horoscope", "--reason", "x"], "there is no kind 'horoscope'; there are risk, nudge"),
+        (vec!["rollback", "horoscope", "--reason", "x"], "there is no kind 'horoscope'; choose from risk, nudge"),
     ] {
         let output = data.run(&[&["models"], &arguments[..]].concat());
         assert!(!output.status.success(), "{arguments:?}");
-        assert!(text(&output.stderr).contains(told), "{arguments:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(expected), "{arguments:?}: {}", text(&output.stderr));
     }
 }

@@ -16,7 +16,7 @@ use serde_json::Value;
 /// Longest time that anything here may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A data folder that is gone with the test.
+/// A data folder that is deleted when dropped.
 pub(crate) struct DataDir(pub(crate) PathBuf);
 
 impl DataDir {
@@ -43,7 +43,7 @@ impl DataDir {
         command
     }
 
-    /// Runs a command to its end.
+    /// Runs a command to completion.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
@@ -87,12 +87,12 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts the sandbox on free ports and waits until it says where it is.
+    /// Starts the sandbox on free ports and waits until it prints its addresses.
     pub(crate) fn start(data: &DataDir) -> Self {
         Self::start_with(data, Stdio::inherit())
     }
 
-    /// The same; what it logs goes there.
+    /// The same, logging to `log`.
     pub(crate) fn start_with(data: &DataDir, log: Stdio) -> Self {
         let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
         let mut child = data.command(&arguments).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
@@ -109,7 +109,7 @@ impl Service {
         Self { child, ledger: after("ledger API"), assist: after("assistance API"), token: after("export TOKEN=") }
     }
 
-    /// A request with the printed token; gives status and body.
+    /// Sends a request with the printed token; returns status and body.
     pub(crate) fn call(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
         let url = format!("{}{path}", if path.starts_with("/ai") { &self.assist } else { &self.ledger });
         let request = ureq::http::Request::builder()
@@ -125,7 +125,7 @@ impl Service {
         (response.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null))
     }
 
-    /// The same, of which success is expected.
+    /// The same; panics unless it succeeds.
     pub(crate) fn must(&self, method: &str, path: &str, body: Option<Value>) -> Value {
         let (status, answer) = self.call(method, path, body);
         assert!((200..300).contains(&status), "{method} {path}: {status} {answer}");
@@ -141,14 +141,14 @@ impl Service {
         kill(Pid::from_raw(i32::try_from(self.pid()).unwrap()), signal).unwrap();
     }
 
-    /// Waits for the end and gives the exit code, none after a signal.
+    /// Waits for the exit code, `None` after a signal.
     pub(crate) fn wait(&mut self) -> Option<i32> {
         let start = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.code();
             }
-            assert!(start.elapsed() < PATIENCE, "the service does not end");
+            assert!(start.elapsed() < PATIENCE, "the service does not exit");
             sleep(Duration::from_millis(10));
         }
     }
@@ -161,7 +161,7 @@ impl Service {
 }
 
 impl Drop for Service {
-    /// A test that failed leaves nothing running.
+    /// A failed test leaves nothing running.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

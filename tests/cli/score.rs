@@ -48,7 +48,7 @@ impl DataDir {
         fs::read_to_string(self.path().join(name)).unwrap()
     }
 
-    /// Names of what lies in the folder.
+    /// Names of the files in the folder.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path()).unwrap();
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -107,7 +107,7 @@ fn rows_get_the_bits_that_training_wrote() {
 }
 
 #[test]
-fn refused_rows_are_told_by_line_and_the_others_go_on() {
+fn refused_rows_are_reported_by_line_and_the_others_are_scored() {
     let data = DataDir::new();
     let good = transfer().to_string();
     let mut late = transfer();
@@ -132,14 +132,14 @@ fn refused_rows_are_told_by_line_and_the_others_go_on() {
         .collect();
     let wanted = [(3, "malformed-json"), (4, "out-of-range"), (5, "too-long"), (6, "malformed-json")];
     assert_eq!(refused, wanted.map(|(line, code)| (line, code.to_owned())));
-    let told = text(&output.stderr);
-    assert!(told.contains("line 4: hour_of_day must be from 0 to 23"), "{told}");
-    assert!(told.ends_with("4 rejected"), "{told}");
+    let printed = text(&output.stderr);
+    assert!(printed.contains("line 4: hour_of_day must be from 0 to 23"), "{printed}");
+    assert!(printed.ends_with("4 rejected"), "{printed}");
     assert_eq!(data.names(), ["rejects.ndjson", "results.ndjson", "rows.ndjson"], "nothing else is left");
 }
 
 #[test]
-fn a_terminal_is_told_of_twenty_refused_rows_and_a_file_keeps_them_all() {
+fn twenty_refused_rows_are_printed_and_all_are_kept_in_a_file() {
     let data = DataDir::new();
     let input = data.file("rows.ndjson", &"{}\n".repeat(50));
     let rejects = data.name("rejects.ndjson");
@@ -175,9 +175,9 @@ fn csv_means_the_same_as_json() {
     let all = "AMOUNT_MUCH_HIGHER_THAN_AVERAGE NEW_BENEFICIARY UNUSUAL_TIME NEW_DEVICE LOCATION_CHANGED LOW_HISTORY";
     assert!(last.starts_with("5,,risk-2.0.0+") && last.ends_with(all), "{last}");
     assert_eq!(lines_of_table.next(), None);
-    let told = text(&output.stderr);
-    assert!(told.contains("line 3: is_new_beneficiary must be true or false"), "{told}");
-    assert!(told.contains("line 4: the row has 7 values, the head 12"), "{told}");
+    let printed = text(&output.stderr);
+    assert!(printed.contains("line 3: is_new_beneficiary must be true or false"), "{printed}");
+    assert!(printed.contains("line 4: the row has 7 values, the header 12"), "{printed}");
 
     // The same facts as JSON, to the same table.
     let mut object = transfer();
@@ -219,7 +219,7 @@ fn standard_input_is_read_and_accessibility_answers_in_a_language() {
 }
 
 #[test]
-fn a_row_that_breaks_the_model_is_refused_and_a_model_that_breaks_on_all_is_given_up() {
+fn a_row_that_breaks_the_model_is_refused_and_a_model_that_always_breaks_ends_the_run() {
     let data = DataDir::new();
     let hostile = root().join("target/components/fixtures/hostile.wasm");
     let hostile = hostile.to_str().unwrap();
@@ -233,34 +233,34 @@ fn a_row_that_breaks_the_model_is_refused_and_a_model_that_breaks_on_all_is_give
     code(&output, REFUSED);
     let scored: Vec<_> = lines(&data.read("results.ndjson")).iter().map(|answer| answer["line"].clone()).collect();
     assert_eq!(scored, [json!(1), json!(4), json!(6)]);
-    let told = text(&output.stderr);
-    assert!(told.contains("line 2: the model trapped"), "{told}");
-    assert!(told.contains("line 3: the model's answer is not usable"), "{told}");
-    assert!(told.contains("line 5: the model ran out of time"), "{told}");
+    let printed = text(&output.stderr);
+    assert!(printed.contains("line 2: the model trapped"), "{printed}");
+    assert!(printed.contains("line 3: the model's answer is not usable"), "{printed}");
+    assert!(printed.contains("line 5: the model ran out of time"), "{printed}");
 
     let before = data.read("results.ndjson");
     let output = score(&vec![visit("trap"); 500].join("\n"));
     code(&output, 1);
-    let told = text(&output.stderr);
-    assert!(told.contains("so did 100 consecutive rows"), "{told}");
+    let printed = text(&output.stderr);
+    assert!(printed.contains("100 consecutive rows have failed"), "{printed}");
     assert_eq!(data.read("results.ndjson"), before, "a run that failed leaves what was there");
     assert_eq!(data.names(), ["results.ndjson", "rows.ndjson"], "and nothing beside it");
 }
 
 #[test]
-fn what_cannot_be_scored_is_said_before_anything_is_written() {
+fn errors_in_the_arguments_are_reported_before_anything_is_written() {
     let data = DataDir::new();
     let rows = data.file("rows.ndjson", &transfer().to_string());
     let unnamed = data.file("rows.txt", "");
     let missing = data.name("missing.csv");
     let results = data.name("results.csv");
     let nudge = root().join("target/components/nudge.wasm");
-    for (arguments, told) in [
-        (vec!["--kind", "risk", "--input", &unnamed], "does not end in .ndjson or .csv: say --format"),
+    for (arguments, expected) in [
+        (vec!["--kind", "risk", "--input", &unnamed], "does not end in .ndjson or .csv: set --format"),
         (vec!["--kind", "risk", "--input", &missing], "cannot read"),
         (
             vec!["--kind", "risk", "--input", &rows, "--model", "risk-9"],
-            "there is no risk model 'risk-9'; there are risk-2, risk-1",
+            "there is no risk model 'risk-9'; choose from risk-2, risk-1",
         ),
         (vec!["--kind", "risk", "--input", &rows, "--model", "nudge-1"], "there is no risk model 'nudge-1'"),
         (vec!["--kind", "risk", "--input", &rows, "--component", nudge.to_str().unwrap()], "does not fit its world"),
@@ -269,7 +269,7 @@ fn what_cannot_be_scored_is_said_before_anything_is_written() {
     ] {
         let output = data.run(&[&["score", "--output", &results], &arguments[..]].concat());
         assert!(!output.status.success(), "{arguments:?}");
-        assert!(text(&output.stderr).contains(told), "{arguments:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(expected), "{arguments:?}: {}", text(&output.stderr));
         assert!(!Path::new(&results).exists(), "{arguments:?}");
     }
 }
@@ -358,7 +358,7 @@ fn cards_are_printed_for_people_and_for_programs() {
     assert!(text(&none.stderr).contains("has no card: rules are written, not trained"), "{}", text(&none.stderr));
     let unknown = data.run(&["models", "card", "risk-7"]);
     assert!(
-        text(&unknown.stderr).contains("there is no model 'risk-7'; there are risk-2"),
+        text(&unknown.stderr).contains("there is no model 'risk-7'; choose from risk-2"),
         "{}",
         text(&unknown.stderr)
     );
@@ -371,17 +371,20 @@ fn a_component_is_examined_for_people_and_for_programs() {
     let file = file.to_str().unwrap();
     let good = data.run(&["models", "check", file]);
     code(&good, 0);
-    let told = text(&good.stdout);
-    assert!(told.contains(": risk-1.0.0+") && told.ends_with("accepted"), "{told}");
-    assert!(told.contains("ok      cases        115 cases satisfy the specification"), "{told}");
+    let printed = text(&good.stdout);
+    assert!(printed.contains(": risk-1.0.0+") && printed.ends_with("accepted"), "{printed}");
+    assert!(printed.contains("ok      cases        115 cases satisfy the specification"), "{printed}");
     let report: Value = serde_json::from_slice(&data.run(&["models", "check", file, "--json"]).stdout).unwrap();
     assert_eq!(report["kind"], "risk");
     assert_eq!(report["checks"][0]["outcome"], "passed");
 
     let bad = data.run(&["models", "check", &data.file("text.wasm", "no component")]);
     code(&bad, 1);
-    let told = text(&bad.stdout);
-    assert!(told.contains("REFUSED format       not a WebAssembly component") && told.ends_with("refused"), "{told}");
+    let printed = text(&bad.stdout);
+    assert!(
+        printed.contains("REFUSED format       not a WebAssembly component") && printed.ends_with("refused"),
+        "{printed}"
+    );
     let missing = data.run(&["models", "check", &data.name("missing.wasm")]);
     assert!(text(&missing.stderr).contains("cannot read"), "{}", text(&missing.stderr));
 }

@@ -1,6 +1,6 @@
 //! The contract of both listeners: the committed documents are those that are served, and every route and error code
 //! is described.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Runs the blocks marked `sh run`, in order and in one shell per document, against a sandbox of the test's own.
 //!
-//! A shell starts in the root of the clone; a block marked `sh run=empty` starts in a new, empty folder. What a reader
-//! of the documents has elsewhere is replaced: the service's addresses, its data folder and the folder of the binaries.
+//! A shell starts in the root of the clone; a block marked `sh run=empty` starts in a new, empty folder. The service's
+//! addresses, its data folder and the folder of the binaries are replaced by the test's own.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -12,7 +12,7 @@ const DOCUMENTS: [&str; 7] = [
     "wit/README.md",
 ];
 
-/// What somebody reads before deciding to read on.
+/// Short enough to be read in full.
 const README_LINES_MAX: usize = 120;
 
 #[test]

@@ -1,5 +1,5 @@
 //! The documents: commands run as printed, links lead somewhere, and generated tables are current.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 
 mod commands;
 mod links;

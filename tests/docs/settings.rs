@@ -75,7 +75,7 @@ fn settings(root: &Command) -> String {
 
 fn row(argument: &Arg) -> String {
     let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
-    // A default that depends on other settings is said in the text.
+    // A default that depends on other settings is described in the text.
     let (help, default) = match help.strip_suffix(']').and_then(|help| help.split_once(" [default: ")) {
         Some((help, default)) => (help.to_owned(), default.to_owned()),
         None => {

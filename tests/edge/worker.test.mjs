@@ -12,7 +12,7 @@ import { Edge } from "./workerd.mjs";
 const RISK = textOf(SOUND.risk);
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Headers that mean something to a client. */
+/** Headers that matter to clients. */
 const COMPARED = ["content-type", "allow", "retry-after"];
 
 let service;
@@ -112,7 +112,7 @@ for (const [name, asked] of Object.entries(REQUESTS)) {
   });
 }
 
-test("the language that a client likes better, as the host chooses it", async () => {
+test("the language that a client prefers, as the host chooses it", async () => {
   const body = textOf(SOUND.accessibility);
   const languages = [
     "",
@@ -195,7 +195,7 @@ test("configuration chooses the model, one beside the other", async () => {
   assert.notEqual(scores.get("risk-1"), scores.get("risk-2"));
 });
 
-test("a model that is not here is refused clearly, and the others answer", async () => {
+test("an unknown model is refused clearly, and the others answer", async () => {
   const wrong = [
     ["RISK_MODEL", "risk", "risk-9"],
     ["NUDGE_MODEL", "nudge", "risk-1"],

@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 
 import { configuration } from "../../components/js/lib/worker/config.mjs";
 
-/** The package's own way to say where its binary is. */
+/** The package's way to locate its binary. */
 const BINARY = createRequire(import.meta.url)("workerd").default;
 
 /** Longest wait for the start, in milliseconds. */
@@ -21,7 +21,7 @@ export class Edge {
     edge.folder = await mkdtemp(join(tmpdir(), "caudal-edge."));
     const file = join(edge.folder, "worker.capnp");
     await writeFile(file, configuration({ address: "127.0.0.1:0", bindings }));
-    // What it logs of failures that tests provoke is not for their output.
+    // Its log of failures that tests provoke would clutter their output.
     const log = process.env.CAUDAL_EDGE_LOG ? "inherit" : "ignore";
     edge.process = spawn(BINARY, ["serve", file, "--control-fd=3"], { stdio: ["ignore", log, log, "pipe"] });
     const patience = setTimeout(() => edge.process.kill(), START_MS_MAX);

@@ -1,5 +1,5 @@
 //! The money core: properties of pure decisions, and sabotage of what the database proves.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 #![expect(clippy::print_stdout, reason = "prints counts for the reader")]
 
 mod agreement;

@@ -40,13 +40,13 @@ async function compare(all, runtimes, how) {
   for (const kind of new Set(all.map((it) => it.kind))) {
     const ofKind = all.filter((it) => it.kind === kind);
     const sent = ofKind.map((it) => it.text ?? it.bytes);
-    const wanted = (await host.ask(kind, {}, sent, how)).outcomes;
-    ofKind.forEach((it, index) => outcomes.set(it, wanted[index]));
+    const expected = (await host.ask(kind, {}, sent, how)).outcomes;
+    ofKind.forEach((it, index) => outcomes.set(it, expected[index]));
     for (const runtime of runtimes) {
-      const told = (await runtime.ask(kind, {}, sent, how)).outcomes;
+      const actual = (await runtime.ask(kind, {}, sent, how)).outcomes;
       ofKind.forEach((it, index) => {
         const shown = JSON.stringify(String(sent[index]).slice(0, SHOWN_MAX));
-        assert.deepEqual(told[index], wanted[index], `${runtime.name}, ${kind}, ${it.name}: ${shown}`);
+        assert.deepEqual(actual[index], expected[index], `${runtime.name}, ${kind}, ${it.name}: ${shown}`);
       });
     }
   }
@@ -71,7 +71,7 @@ test("every case of the table is answered as the host answers it", async () => {
   console.log(`${all.length} cases, the same in the host, Node, Chromium and workerd: ${summary(outcomes)}`);
 });
 
-test("what is no text is refused by the worker as by the host", async () => {
+test("bytes that are not text are refused by the worker as by the host", async () => {
   const all = [...cases()].filter((it) => it.bytes !== undefined);
   const outcomes = await compare(
     all,
@@ -80,19 +80,19 @@ test("what is no text is refused by the worker as by the host", async () => {
   console.log(`${all.length} cases, the same in the host and workerd: ${summary(outcomes)}`);
 });
 
-test("both languages are spoken as the host speaks them", async () => {
+test("both languages are negotiated as by the host", async () => {
   const all = [...cases()].filter((it) => it.kind === "accessibility" && it.text !== undefined);
   await compare(all, others, { language: "en" });
   await compare(all.slice(0, 20), others, { language: "en-US" });
   await compare(all.slice(0, 20), others, { language: "fr" });
 });
 
-test("bodies at random are answered as the host answers them", async () => {
+test("random bodies are answered as the host answers them", async () => {
   const all = [...bodies(SEED, BODIES)].map((it, index) => ({ ...it, name: `seed ${SEED}, body ${index}` }));
   const outcomes = await compare(all, others);
   console.log(`${all.length} bodies from seed ${SEED}, the same everywhere: ${summary(outcomes)}`);
 });
 
-test("nothing went against the page's policy", () => {
+test("nothing violated the page's policy", () => {
   for (const { faults } of others) assert.deepEqual(faults ?? [], []);
 });

@@ -35,22 +35,22 @@ function requestOf(line) {
   return /"request":(\{[^{}]*\})/.exec(line)[1];
 }
 
-/** The parts of an answer that a trained case contains, spelled as it does. */
-const TOLD = {
+/** The parts of an answer that a trained case contains, under its names. */
+const ANSWERS = {
   risk: ({ result: { risk_level, risk_score, risk_factors } }) => ({ risk_level, risk_score, risk_factors }),
   nudge: ({ result }) => result,
   accessibility: ({ recommendation, confidence, explanation }) => ({ ...recommendation, confidence, explanation }),
 };
 
-/** Numbers spelled as the files of training spell them. */
-const asWritten = (told) =>
-  JSON.parse(JSON.stringify(told, (_, value) => (/^f64:/.test(value) ? value.slice("f64:".length) : value)));
+/** Numbers as the files written by training spell them. */
+const asWritten = (actual) =>
+  JSON.parse(JSON.stringify(actual, (_, value) => (/^f64:/.test(value) ? value.slice("f64:".length) : value)));
 
 /** Expectations of hand-written cases, apart from equality. */
 const RULES = {
-  not_type: (wanted, told) => assert.notEqual(told.recommended_nudge_type, wanted),
-  confidence_min: (wanted, told) => assert.ok(number(told.confidence) >= wanted),
-  confidence_max: (wanted, told) => assert.ok(number(told.confidence) <= wanted),
+  not_type: (expected, actual) => assert.notEqual(actual.recommended_nudge_type, expected),
+  confidence_min: (expected, actual) => assert.ok(number(actual.confidence) >= expected),
+  confidence_max: (expected, actual) => assert.ok(number(actual.confidence) <= expected),
 };
 
 function number(spelled) {
@@ -62,16 +62,16 @@ function number(spelled) {
 const SCORE = { risk: "risk_score", nudge: "difficulty_score", accessibility: "confidence" };
 
 /** Checks what the specification says about a single case. */
-function checkByHand(_, { expect }, told) {
-  for (const [field, wanted] of Object.entries(expect)) {
-    if (RULES[field]) RULES[field](wanted, told);
-    else assert.deepEqual(told[field], spell(wanted), field);
+function checkByHand(_, { expect }, actual) {
+  for (const [field, expected] of Object.entries(expect)) {
+    if (RULES[field]) RULES[field](expected, actual);
+    else assert.deepEqual(actual[field], spell(expected), field);
   }
 }
 
-function checkTrained(_, { expect }, told) {
+function checkTrained(_, { expect }, actual) {
   const { predictor, ...answered } = expect;
-  assert.deepEqual(asWritten(told), answered);
+  assert.deepEqual(asWritten(actual), answered);
 }
 
 /** Cases that are ordered by their scores. */
@@ -127,25 +127,25 @@ for (const { kind, model, file, check } of SETS) {
     const texts = cases.map((it) => it.text);
     const { model_version, sha256, core, glue } = manifest.models[model];
     if (file === "risk-1") assert.equal(await service.deploy("risk", "risk-1."), model_version);
-    const wanted = { wasmtime: null };
+    const expected = { wasmtime: null };
     for (const runtime of runtimes) {
       const { outcomes, median } = await runtime.ask(kind, { model }, texts, { isTimed: true });
       let mismatches = 0;
       const tolds = outcomes.map((outcome, index) => {
-        const told = outcome.status === 200 ? TOLD[kind](outcome.answer) : {};
+        const actual = outcome.status === 200 ? ANSWERS[kind](outcome.answer) : {};
         try {
           assert.equal(outcome.status, 200);
           assert.equal(outcome.answer.model_version, model_version);
-          check(kind, cases[index], told);
+          check(kind, cases[index], actual);
           // The whole answer, echoes included, is that of the host.
-          if (wanted.wasmtime) assert.deepEqual(outcome, wanted.wasmtime[index]);
+          if (expected.wasmtime) assert.deepEqual(outcome, expected.wasmtime[index]);
         } catch (error) {
           mismatches += 1;
           if (mismatches <= 3) t.diagnostic(`${runtime.name}: ${cases[index].case}: ${error.message}`);
         }
-        return told;
+        return actual;
       });
-      wanted.wasmtime ??= outcomes;
+      expected.wasmtime ??= outcomes;
       const { name } = runtime;
       rows.push({ file, model_version, sha256, core, glue, cases: cases.length, name, mismatches, median });
       assert.equal(mismatches, 0, `${file} in ${runtime.name}`);
@@ -154,7 +154,7 @@ for (const { kind, model, file, check } of SETS) {
   });
 }
 
-test("nothing went against the page's policy", () => {
+test("nothing violated the page's policy", () => {
   for (const { faults } of runtimes) assert.deepEqual(faults ?? [], []);
 });
 

@@ -74,7 +74,7 @@ async function eventually(what, holds) {
   return performance.now() - begin;
 }
 
-test("a program follows a swap at the host", async () => {
+test("a Node program follows a swap at the host", async () => {
   await service.deploy("risk", "risk-2.");
   const risk = await live("risk", { base: service.ledger, everySeconds: 600 });
   assert.deepEqual([risk.problem, risk.assessText(RISK)], [null, await atHost()]);
@@ -105,7 +105,7 @@ test("the host's own page, from modules to core, follows a swap without a reload
   await page.close();
 });
 
-test("what was swapped in stays when the host goes, and after a reload too", async () => {
+test("a swapped-in model survives the loss of the host, and a reload", async () => {
   const first = await open(browser, server.url);
   await follow(first.page);
   await service.deploy("risk", "risk-1.");
@@ -168,7 +168,7 @@ test("nothing is fetched at import, and then only what one kind needs", async ()
   await own.close();
 });
 
-test("a core of another release is not taken for this one, and a missing one can be there later", async () => {
+test("a core of another release is rejected, and a missing one can be loaded later", async () => {
   let answer = (response) => response.end("of another release");
   const more = (request, response) => {
     if (!answer || !request.url.endsWith("nudge-1.core.wasm")) return false;

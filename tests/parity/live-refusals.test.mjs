@@ -41,7 +41,7 @@ async function start() {
 
 const version = () => scorer.assessText(NUDGE).model_version;
 
-describe("what is not taken", () => {
+describe("rejected offers", () => {
   const good = another(coreOf("nudge-1"), "good");
 
   /** An offer that is bad in one way; `isFetched`: whether its core is requested at all. */

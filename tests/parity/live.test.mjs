@@ -39,7 +39,7 @@ async function start(kind = "nudge", options = {}) {
 const version = () => scorer.assessText(NUDGE).model_version;
 
 describe("what is in service", () => {
-  test("is taken, answers under its version, and is asked for by its ETag", async () => {
+  test("is adopted, answers under its version, and is requested by its ETag", async () => {
     const changes = [];
     const { model_version: first, sha256 } = stub.offer("nudge", another(coreOf("nudge-1"), "first"));
     await start("nudge", { onChange: (it) => changes.push(it) });
@@ -79,14 +79,14 @@ describe("what is in service", () => {
     assert.notEqual(after.result.risk_score, before.result.risk_score);
   });
 
-  test("is looked at again and again", async () => {
+  test("is checked periodically", async () => {
     stub.offer("nudge", coreOf("nudge-1"), offerOfPackaged("nudge-1"));
     await start("nudge", { everySeconds: 1 });
     const { model_version } = stub.offer("nudge", another(coreOf("nudge-1"), "later"));
     await until(() => version() === model_version);
   });
 
-  test("is told to a listener that fails, and nothing else fails", async (t) => {
+  test("is reported to a listener that throws, and nothing else fails", async (t) => {
     const complaints = t.mock.method(console, "error", () => {});
     await start("nudge", {
       onChange() {
@@ -100,7 +100,7 @@ describe("what is in service", () => {
   });
 });
 
-describe("a host that is away", () => {
+describe("a host that is unreachable", () => {
   test("from the start leaves the model of the package, and is followed once it is there", async () => {
     const { url } = stub;
     await stub.end();
@@ -125,7 +125,7 @@ describe("a host that is away", () => {
 });
 
 describe("time", () => {
-  test("one look at a time; one that was asked for during another sees what came after it", async () => {
+  test("checks run one at a time; one requested during another sees what came after it", async () => {
     stub.offer("nudge", another(coreOf("nudge-1"), "a"));
     await start();
     stub.most = 0;
@@ -162,7 +162,7 @@ describe("time", () => {
     assert.equal(version(), model_version);
   });
 
-  test("closing ends all: what comes afterwards changes nothing", async () => {
+  test("close stops everything: later answers change nothing", async () => {
     stub.offer("nudge", coreOf("nudge-1"), offerOfPackaged("nudge-1"));
     await start("nudge", { everySeconds: 1 });
     stub.offer("nudge", another(coreOf("nudge-1"), "late"));
@@ -181,14 +181,14 @@ describe("time", () => {
     assert.deepEqual([version(), scorer.problem], [PACKAGED, null], "what is there goes on scoring");
   });
 
-  test("a slow host holds a page up for three seconds at most, and a look lasts ten", async () => {
+  test("a slow host delays a page by three seconds at most, and a check times out after ten", async () => {
     stub.delay = () => sleep(60_000, undefined, { ref: false });
     const begin = performance.now();
     await start();
     const waited = performance.now() - begin;
     assert.ok(waited > 2_500 && waited < 9_500, `${waited} ms`);
     assert.equal(version(), PACKAGED);
-    // The one under way is given up, and the next, which this is, as well.
+    // The current check is aborted, and so is the next, which is this one.
     stub.delay = async () => {};
     const { model_version } = stub.offer("nudge", another(coreOf("nudge-1"), "patient"));
     assert.equal(await scorer.check(), true);
@@ -197,7 +197,7 @@ describe("time", () => {
     assert.equal(version(), model_version);
   });
 
-  test("a program that follows a model may end all the same", async () => {
+  test("following a model does not keep a program alive", async () => {
     stub.offer("nudge", another(coreOf("nudge-1"), "end"));
     const program = `import { live } from ${JSON.stringify(NODE_ENTRY.href)};
       const nudge = await live("nudge", { base: ${JSON.stringify(stub.url)}, everySeconds: 1 });
@@ -222,7 +222,7 @@ describe("a platform", () => {
   const platform = { manifest: async () => manifest, schema, glue, load, subtle };
   const packageIsAway = () => Promise.reject(new Error("the package is away"));
 
-  test("without digests takes nothing", async () => {
+  test("without digests accepts nothing", async () => {
     stub.offer(kind, another(coreOf("nudge-1"), "unproven"));
     scorer = await follow({ ...platform, subtle: undefined }, kind, { base: stub.url });
     assert.deepEqual([scorer.problem.code, version()], ["insecure", PACKAGED]);
@@ -239,7 +239,7 @@ describe("a platform", () => {
     await assert.rejects(follow({ ...platform, load: packageIsAway }, kind, { base: stub.url }), /the package is away/);
   });
 
-  test("whose cache fails goes on without", async () => {
+  test("whose cache fails works without one", async () => {
     const { model_version } = stub.offer(kind, another(coreOf("nudge-1"), "uncached"));
     const caches = { open: () => Promise.reject(new Error("no room")) };
     scorer = await follow({ ...platform, caches }, kind, { base: stub.url });
@@ -247,8 +247,8 @@ describe("a platform", () => {
   });
 });
 
-describe("what live() is asked for", () => {
-  test("has to make sense", async () => {
+describe("the arguments of live()", () => {
+  test("must be valid", async () => {
     for (const everySeconds of [0, 0.5, -1, NaN, Infinity, 1e9, "soon"]) {
       await assert.rejects(live("nudge", { base: stub.url, everySeconds }), RangeError, String(everySeconds));
     }

@@ -1,4 +1,4 @@
-// Many calls leave nothing behind: memory is flat in Node, in Chromium and in workerd.
+// Many calls leak nothing: memory is flat in Node, in Chromium and in workerd.
 //
 // Short, unless CAUDAL_SOAK_SECONDS is set: then a million calls in Node, a hundred thousand in Chromium and half of
 // that in workerd.
@@ -20,7 +20,7 @@ const CALLS = IS_LONG
   ? { node: 1_000_000, chromium: 100_000, workerd: 50_000 }
   : { node: 20_000, chromium: 5_000, workerd: 2_000 };
 
-/** How often memory is looked at. The first half is for warming up. */
+/** Number of memory samples. The first half is warm-up. */
 const SAMPLES = 20;
 
 /** Growth that is noise, in bytes: of what a garbage collector counts, and of a whole process. */

@@ -1,4 +1,4 @@
-// A model that fails: whatever it does, no bad answer gets out, and no call leaves anything behind for the next.
+// A model that fails: whatever it does, no bad answer is returned, and no call affects the next.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -87,12 +87,12 @@ const SOUND_ANSWERS = {
 
 for (const [kind, { part, answer, broken }] of Object.entries(SOUND_ANSWERS)) {
   describe(`an answer about ${kind}`, () => {
-    test("that is sound gets out", () => {
+    test("that is valid is returned", () => {
       const { model_version } = scorerOf(part, () => answer).assessText(textOf(SOUND[kind]));
       assert.equal(model_version, IDENTITY.modelVersion);
     });
     for (const [name, harm] of Object.entries(broken)) {
-      test(`with ${name} does not`, () => {
+      test(`with ${name} is not returned`, () => {
         const scorer = scorerOf(part, () => ({ ...answer, ...harm }));
         assert.throws(() => scorer.assessText(textOf(SOUND[kind])), ModelFailed);
       });
@@ -169,7 +169,7 @@ describe("a component", () => {
 describe("a request as an object", () => {
   const request = JSON.parse(textOf(SOUND.risk));
 
-  test("means what its JSON means", async () => {
+  test("is read as its JSON", async () => {
     const scorer = await load("risk");
     const refused = (changes) => {
       try {
@@ -191,7 +191,7 @@ describe("a request as an object", () => {
     assert.throws(() => scorer.assess({ ...request, amount: 5n }), TypeError);
   });
 
-  test("does not take anything from its prototype", async () => {
+  test("inherits nothing from its prototype", async () => {
     const scorer = await load("risk");
     assert.throws(() => scorer.assess(Object.create(request)), { code: "validation-failed" });
     Object.prototype.user_id = "from nowhere";
@@ -208,7 +208,7 @@ describe("a request as an object", () => {
     }
   });
 
-  test("has to be there", async () => {
+  test("is required", async () => {
     const scorer = await load("risk");
     for (const nothing of [undefined, () => {}, Symbol("s")]) {
       assert.throws(() => scorer.assess(nothing), { status: 400, code: "malformed-json" });

@@ -68,7 +68,7 @@ test("it installs from its tarball, and scores", async () => {
   assert.match(config.stdout, /\(name = "dist\/core\/risk-1\.core\.wasm", wasm = 0x"0061736d/);
 });
 
-test("nothing of the machine that built it is in it, and nothing reads what only some engines have", async () => {
+test("it contains no paths of the build machine, and uses nothing that only some engines have", async () => {
   for (const path of await readdir(join(PACKAGE, "lib"), { recursive: true })) {
     if (!/\.(js|mjs|ts)$/.test(path)) continue;
     const text = await readFile(join(PACKAGE, "lib", path), "utf8");

@@ -25,7 +25,7 @@ export function another(core, mark) {
   return Buffer.concat([core, Buffer.from([0, name.length + 1, name.length]), name]);
 }
 
-/** What a host says about a core. The component's digest is any new one, since nobody here has its bytes. */
+/** What a host says about a core. The component's digest is arbitrary, since there is no component here. */
 export function offerOf(kind, core, { version = "1.0.0", sha256 = digestOf(digestOf(core)) } = {}) {
   const { glue } = Object.values(manifest.models).find((it) => it.kind === kind);
   return {

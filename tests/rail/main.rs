@@ -1,4 +1,4 @@
 //! Payment rails, each against a stub of its counterpart.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 mod stp;
 mod stub;

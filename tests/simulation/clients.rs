@@ -13,7 +13,7 @@ use crate::world::{Attempts, HOSTS, OWNERS, World, account, payee};
 
 const ORDERS_EACH: usize = 6;
 const AMOUNT_MAX: usize = 12;
-/// Of an order without an answer.
+/// Attempts to resend an order without an answer.
 const RETRIES: usize = 12;
 /// More than all retries of an order may take to be queued, decided and settled.
 const TIMEOUT: Duration = Duration::from_secs(960);

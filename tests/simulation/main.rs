@@ -4,7 +4,7 @@
 //!
 //! `cargo test --test simulation` runs ten thousand seeds, then plants bugs and checks that they are detected.
 //! `-- --seeds N --from S` runs other seeds; `-- --seed S` repeats one and prints what happened.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 #![expect(clippy::print_stdout, reason = "prints figures for the reader")]
 
 mod chance;
@@ -38,7 +38,7 @@ const SEEDS_TO_DETECT: u64 = 1_500;
 const MUTATIONS: [Mutation; 8] = [
     Mutation::Constraints(&["batch_race_users"]),
     Mutation::Constraints(&["idempotency_pkey"]),
-    // Each of the two detects what the other would.
+    // Dropped together, because each also detects what the other does.
     Mutation::Constraints(&["batch_race_balances", "entry_pkey"]),
     Mutation::Constraints(&["batch_race_moves", "transfer_event_pkey"]),
     Mutation::NoReplay,

@@ -10,7 +10,7 @@ use crate::seconds;
 use crate::turns::{Turns, turns};
 
 #[test]
-fn a_looping_model_delays_nobody() {
+fn a_looping_model_delays_no_request() {
     let data = DataDir::new();
     let service = Service::start(&data);
     let operator = Operator::new(&data, &service);

@@ -33,7 +33,7 @@ const CLIENTS: usize = 64;
 const IN_FLIGHT_MIN: usize = 50;
 /// Transfers acknowledged in a round before the kill.
 const ACKNOWLEDGED_MIN: usize = 1_000;
-/// And after it, to see that the service is back.
+/// Transfers acknowledged after the restart, to see that the service works again.
 const ACKNOWLEDGED_AFTER: usize = 100;
 /// Longest delay before the kill, in milliseconds: a few commits, so that it hits any phase of one.
 const KILL_DELAY_MAX: u64 = 300;

@@ -1,6 +1,6 @@
 //! Load on a real service while its models are swapped and while it is killed. `make test` runs it briefly; `make soak`
 //! takes longer and prints meaningful figures. No times are asserted, only compared within a run and printed.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 #![expect(clippy::print_stdout, reason = "prints figures for the reader")]
 
 #[path = "../bench/client.rs"]

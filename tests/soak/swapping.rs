@@ -49,7 +49,7 @@ fn swaps_are_invisible_to_requests() {
 
     for (account, count) in transfers {
         let account = service.must("GET", &format!("/api/ledger/accounts/{account}"), None);
-        // 10,000.00 less a centavo each: every transfer was made once.
+        // 10,000.00 less one centavo for each transfer: each was made once.
         let centavos = (account["balance"].as_f64().unwrap() * 100.0).round() as usize;
         assert_eq!(centavos, 1_000_000 - count, "{account}");
     }

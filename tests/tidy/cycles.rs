@@ -1,4 +1,4 @@
-//! No circle of imports between files of the host. What a module re-exports belongs to the file that defines it.
+//! No import cycles between files of the host. What a module re-exports belongs to the file that defines it.
 //! An import that a comment justifies does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ fn graph(sources: &[Source]) -> Graph<'_> {
     graph
 }
 
-/// All that can be reached from a file.
+/// All files that can be reached from a file.
 fn reachable<'a>(graph: &Graph<'a>, from: &str) -> BTreeSet<&'a str> {
     let mut seen = BTreeSet::new();
     let mut waiting: Vec<_> = graph[from].keys().copied().collect();
@@ -38,7 +38,7 @@ fn reachable<'a>(graph: &Graph<'a>, from: &str) -> BTreeSet<&'a str> {
     seen
 }
 
-/// The imports that stay within a circle. To remove some of them opens it.
+/// The imports within a cycle. Removing some of them breaks it.
 fn cycles(sources: &[Source]) -> Vec<String> {
     let graph = graph(sources);
     let reachable: BTreeMap<_, _> = graph.keys().map(|file| (*file, reachable(&graph, file))).collect();
@@ -55,12 +55,12 @@ fn cycles(sources: &[Source]) -> Vec<String> {
 }
 
 #[test]
-fn imports_form_no_circle() {
+fn imports_form_no_cycle() {
     assert_clean(cycles(&host()));
 }
 
 #[test]
-fn a_circle_is_found() {
+fn a_cycle_is_found() {
     let sources = [
         Source::new("host/src/a/mod.rs", "mod b;\npub use b::B;\n"),
         Source::new("host/src/a/b.rs", "use crate::c::C;\n"),

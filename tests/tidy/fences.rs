@@ -26,7 +26,7 @@ const FENCES: [(&str, &str, &[&str]); 7] = [
     ("the time of day", r"\bnow_(utc|local|v7)\b|\b(SystemTime|UtcDateTime)::now\b", &["host/src/clock.rs"]),
 ];
 
-/// Where unsafe code may be: a guest's allocator, and the loading of machine code that is proven to be ours.
+/// Where unsafe code may be: a guest's allocator, and the loading of authenticated machine code.
 const MAY_BE_UNSAFE: [&str; 2] = ["components/guest/", "host/src/wasm/cache.rs"];
 
 fn fences(sources: &[Source]) -> Vec<String> {

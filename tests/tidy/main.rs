@@ -3,7 +3,7 @@
 //!
 //! A rule is a function from sources to complaints, `path:line: what is wrong`. Each has a test with a text that
 //! breaks it. Comments and the contents of strings do not count.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 
 mod contents;
 mod cycles;

@@ -71,7 +71,7 @@ impl Source {
     }
 }
 
-/// Where the block that opens at `open` ends, behind its brace.
+/// The end of the block that opens at `open`, after its brace.
 pub(crate) fn block_end(code: &str, open: usize) -> usize {
     let mut depth = 0;
     for (place, byte) in code.bytes().enumerate().skip(open) {
@@ -91,7 +91,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The files with this ending below folders of the root.
+/// The files with this extension below folders of the root.
 pub(crate) fn files(folders: &[&str], ending: &str) -> Vec<Source> {
     let mut waiting: Vec<_> = folders.iter().map(|&folder| folder.to_owned()).collect();
     let mut sources = Vec::new();

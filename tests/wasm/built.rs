@@ -67,7 +67,7 @@ pub(crate) fn runtime() -> &'static Runtime {
 }
 
 /// An error with its causes.
-pub(crate) fn told(error: &dyn Error) -> String {
+pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

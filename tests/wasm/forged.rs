@@ -36,7 +36,7 @@ pub(crate) fn that_describes_itself_as(kind: &str, version: &str) -> Vec<u8> {
     assert_eq!((kind.len(), version.len()), ("nudge".len(), real_version.len()));
     let mut bytes = component("nudge");
     let places: Vec<_> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(head)).collect();
-    let [place] = places[..] else { panic!("kind and weights stand at {places:?} in the nudge component, not once") };
+    let [place] = places[..] else { panic!("kind and weights are at {places:?} in the nudge component, not once") };
     let version_at = place + kind.len() + header;
     assert_eq!(&bytes[version_at..version_at + version.len()], real_version);
     bytes[place..place + kind.len()].copy_from_slice(kind.as_bytes());
@@ -67,7 +67,7 @@ pub(crate) fn with_an_import() -> Vec<u8> {
     bytes
 }
 
-/// Offers what a nudge scorer offers, by name, and takes and gives something else.
+/// Exports the names that a nudge scorer exports, with other types.
 pub(crate) fn with_other_types() -> Vec<u8> {
     const OTHER: &str = r#"(component
         (core module $module

@@ -42,7 +42,7 @@ fn components_in_force_pass_every_check() {
 #[test]
 fn other_files_are_refused_by_their_format() {
     let real = component("risk");
-    for (what, bytes, name, told) in [
+    for (what, bytes, name, reason) in [
         ("nothing", vec![], "format", "not a WebAssembly component"),
         ("text", b"(component)".to_vec(), "format", "not a WebAssembly component"),
         ("a core module", b"\0asm\x01\0\0\0".to_vec(), "format", "a core module, which has no world"),
@@ -62,13 +62,13 @@ fn other_files_are_refused_by_their_format() {
         ("40 MB", vec![0; 40 << 20], "size", "at most 16777216 are accepted"),
     ] {
         let (check, detail) = refusal(what, &bytes);
-        assert!(check == name && detail.contains(told), "{what}: {check}: {detail}");
+        assert!(check == name && detail.contains(reason), "{what}: {check}: {detail}");
     }
 }
 
 #[test]
 fn components_that_import_trap_loop_or_lie_are_refused_with_a_reason() {
-    for (what, bytes, name, told) in [
+    for (what, bytes, name, reason) in [
         ("an import", forged::with_an_import(), "imports", "imports now; a component may import nothing but WASI"),
         ("a trap at the start", forged::that_traps_at_the_start(), "world", "fails when it is started"),
         ("a loop at the start", forged::that_loops_at_the_start(), "world", "ran out of time"),
@@ -88,7 +88,7 @@ fn components_that_import_trap_loop_or_lie_are_refused_with_a_reason() {
         ),
         ("two memories", forged::with_a_memory(1), "world", "memory count too high"),
         (
-            "images of much",
+            "large memory images",
             forged::with_large_images(2),
             "compiles",
             "bytes of machine code and memory images; at most",
@@ -96,13 +96,13 @@ fn components_that_import_trap_loop_or_lie_are_refused_with_a_reason() {
         ("a table bomb", forged::with_tables(1, 10_001), "compiles", "exceeds the limit of 10000"),
     ] {
         let (check, detail) = refusal(what, &bytes);
-        assert!(check == name && detail.contains(told), "{what}: {check}: {detail}");
+        assert!(check == name && detail.contains(reason), "{what}: {check}: {detail}");
     }
 }
 
 #[test]
 fn a_misbehaving_model_is_refused_with_a_reason() {
-    for (behaviour, name, told) in [
+    for (behaviour, name, reason) in [
         ("trap", "batch", "the model trapped"),
         ("loop", "batch", "the model ran out of time"),
         ("huge", "batch", "the model trapped"),
@@ -118,7 +118,7 @@ fn a_misbehaving_model_is_refused_with_a_reason() {
         ("trap-rarely", "random", "the model trapped"),
     ] {
         let (check, detail) = refusal(behaviour, &hostile_risk(behaviour));
-        assert!(check == name && detail.contains(told), "{behaviour}: {check}: {detail}");
+        assert!(check == name && detail.contains(reason), "{behaviour}: {check}: {detail}");
     }
     // The same component passes without its misbehaviour.
     assert!(examine(&hostile_risk("sane")).is_accepted());
@@ -131,11 +131,11 @@ fn large_components_run_in_the_deny_all_class_within_its_limits() {
     assert!(report.is_accepted(), "{report:#?}");
     assert_eq!(report.class.as_deref(), Some("deny-all"));
     // Its memory limit allows an answer of a hundred megabytes; reading it exceeds the fuel.
-    for (behaviour, told) in
+    for (behaviour, reason) in
         [("huge", "the model trapped"), ("loop", "the model ran out of time"), ("trap", "the model trapped")]
     {
         let (check, detail) = refusal(behaviour, &large(behaviour));
-        assert!(check == "batch" && detail.contains(told), "{behaviour}: {check}: {detail}");
+        assert!(check == "batch" && detail.contains(reason), "{behaviour}: {check}: {detail}");
     }
     let (check, detail) = refusal("rules", &forged::padded(component("transfer-rules"), 1 << 20));
     assert!(check == "world" && detail.contains("transfer rules have to be pure"), "{check}: {detail}");

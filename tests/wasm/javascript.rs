@@ -29,7 +29,7 @@ fn request(amount: f64) -> risk::Request {
 }
 
 #[test]
-fn the_gate_takes_it_as_deny_all() {
+fn the_gate_accepts_it_as_deny_all() {
     let report = examine(&javascript());
     assert!(report.is_accepted(), "{report:#?}");
     assert_eq!((report.class.as_deref(), report.kind.as_deref()), (Some("deny-all"), Some("risk")));
@@ -40,7 +40,7 @@ fn the_gate_takes_it_as_deny_all() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn it_scores_the_same_bits_each_time_also_from_the_cache_and_beside_an_async_runtime() {
+async fn it_scores_the_same_bits_each_time_even_from_the_cache_and_inside_an_async_runtime() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("javascript-cache");
     let _ = std::fs::remove_dir_all(&folder);
     let cached = || Runtime::new().unwrap().with_cache(Cache::open(&folder, b"a secret of the tests").unwrap());

@@ -10,7 +10,7 @@ use caudal::domain::nudge::{Assessment, Request};
 use caudal::scoring::{Nudge, Scorer};
 use caudal::wasm::{Runtime, ScoreError};
 
-use crate::built::{hostile, runtime, told};
+use crate::built::{hostile, runtime, with_causes};
 
 /// Upper bound for a deadline of 10 ms on a machine that is busy with other tests.
 const SOON: Duration = Duration::from_secs(2);
@@ -54,7 +54,7 @@ fn assert_answers() {
 #[track_caller]
 fn failure(screen: &str) -> (ScoreError, String) {
     let error = ask(screen).unwrap_err();
-    let text = told(&error);
+    let text = with_causes(&error);
     assert_answers();
     (error, text)
 }
@@ -158,7 +158,7 @@ fn failures_give_their_slots_back() {
     for screen in ["trap", "grow", "recurse", "spill", "huge", "nan", "invalid"] {
         for call in 0..MORE_THAN_SLOTS {
             let error = ask(screen).unwrap_err();
-            assert!(!matches!(error, ScoreError::Busy), "call {call} of {screen}: {}", told(&error));
+            assert!(!matches!(error, ScoreError::Busy), "call {call} of {screen}: {}", with_causes(&error));
         }
         assert_answers();
     }
@@ -180,12 +180,12 @@ fn thousands_of_decisions_in_a_row_find_a_slot() {
     }
 }
 
-/// What so many loops at once end with, in a pool of their own, and whether that pool still works.
+/// How this many simultaneous loops end in a pool of their own, and whether that pool still works.
 fn crowd(size: usize) -> Vec<Result<Assessment, ScoreError>> {
     let own = Runtime::new().unwrap();
     let scorer = Scorer::<Nudge>::load(&own, &hostile()).unwrap();
-    // All at once, however long it takes to start their threads; awake, because those who sleep are woken
-    // one after the other.
+    // All at once, however long it takes to start their threads; spinning, because sleeping threads are
+    // woken one after the other.
     let there = AtomicUsize::new(0);
     let call = || {
         there.fetch_add(1, Relaxed);
@@ -220,5 +220,5 @@ fn a_crowd_larger_than_the_pool_is_refused_and_breaks_nothing() {
             return;
         }
     }
-    panic!("nobody was ever refused");
+    panic!("no call was ever refused");
 }

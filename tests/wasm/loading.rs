@@ -6,7 +6,7 @@ use caudal::scoring::{Accessibility, Nudge, Risk, Scorer};
 use caudal::wasm::{Identity, LoadError, ScoreError, TransferRules};
 use sha2::{Digest as _, Sha256};
 
-use crate::built::{component, hostile, runtime, told};
+use crate::built::{component, hostile, runtime, with_causes};
 use crate::forged;
 
 fn load(kind: ModelKind, bytes: &[u8]) -> Result<Identity, LoadError> {
@@ -24,7 +24,7 @@ fn load(kind: ModelKind, bytes: &[u8]) -> Result<Identity, LoadError> {
 #[track_caller]
 fn refusal(bytes: &[u8]) -> (LoadError, String) {
     let error = load(ModelKind::Nudge, bytes).unwrap_err();
-    let text = told(&error);
+    let text = with_causes(&error);
     (error, text)
 }
 
@@ -75,7 +75,7 @@ fn an_empty_component_does_not_fit_any_world() {
         let error = load(kind, b"\0asm\x0d\0\x01\0").unwrap_err();
         assert!(matches!(error, LoadError::World(_)), "{kind}: {error:?}");
         let expected = "the component does not fit its world: no exported instance named `caudal:scoring/model@1.0.0`";
-        assert_eq!(told(&error), expected, "{kind}");
+        assert_eq!(with_causes(&error), expected, "{kind}");
     }
 }
 
@@ -86,7 +86,11 @@ fn a_component_of_another_kind_does_not_fit() {
             let error = load(wrong, &component(kind.as_str())).unwrap_err();
             assert!(matches!(error, LoadError::World(_)), "{kind} as {wrong}: {error:?}");
             let missing = format!("no exported instance named `caudal:scoring/{wrong}@1.0.0`");
-            assert_eq!(told(&error), format!("the component does not fit its world: {missing}"), "{kind} as {wrong}");
+            assert_eq!(
+                with_causes(&error),
+                format!("the component does not fit its world: {missing}"),
+                "{kind} as {wrong}"
+            );
         }
     }
 }
@@ -101,7 +105,7 @@ fn a_component_of_an_unknown_major_version_is_refused_by_that_version() {
     }
     // A minor version is compatible.
     let loaded = load(ModelKind::Nudge, &forged::of_wit_version("1.0.7"));
-    assert!(loaded.is_ok(), "{}", told(&loaded.unwrap_err()));
+    assert!(loaded.is_ok(), "{}", with_causes(&loaded.unwrap_err()));
 }
 
 #[test]
@@ -116,8 +120,8 @@ fn a_component_that_describes_itself_wrongly_is_refused() {
     for (kind, version) in [("judge", "1.0.0"), ("nudge", "1.0-0"), ("nudge", "01.00"), ("nudge", "1.0.x")] {
         let (error, text) = refusal(&forged::that_describes_itself_as(kind, version));
         assert!(matches!(error, LoadError::Description { .. }), "{kind} {version}: {error:?}");
-        let told = format!("the component describes itself as {kind} {version:?} instead of a nudge");
-        assert_eq!(text, format!("{told} with a version like 1.0.0"));
+        let message = format!("the component describes itself as {kind} {version:?} instead of a nudge");
+        assert_eq!(text, format!("{message} with a version like 1.0.0"));
     }
 }
 
@@ -150,7 +154,7 @@ fn a_component_that_exceeds_a_limit_is_refused() {
         [("10,000 elements", forged::with_tables(1, 10_000)), ("seven instances more", forged::with_instances(7))]
     {
         let loaded = load(ModelKind::Nudge, &bytes);
-        assert!(loaded.is_ok(), "{what}: {}", told(&loaded.unwrap_err()));
+        assert!(loaded.is_ok(), "{what}: {}", with_causes(&loaded.unwrap_err()));
     }
 }
 

@@ -1,6 +1,6 @@
-//! The components and the fence around them: what the artefacts are, what loads, what a hostile
+//! The components and their sandbox: what the artefacts are, what loads, what a hostile
 //! one can do, that wasmtime computes the same bits as native code, and that risk keeps its order.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 
 mod artefacts;
 mod built;

@@ -1,4 +1,4 @@
-// The real bank behind the page, and what other users or windows do meanwhile.
+// The real bank behind the page, and actions of other users or windows.
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -14,7 +14,7 @@ export const OTHER = { name: "María Rodríguez", accountNumber: "00201007777777
 
 let users = 0;
 
-/** A name that is not taken. */
+/** A unique name. */
 export function newUser() {
   users += 1;
   return `user-${process.pid}-${users}`;

@@ -132,12 +132,12 @@ test("details show the gate's report and the card; a file that is not WebAssembl
   await press("Cancel", "dialog");
 });
 
-test("a change that comes too late changes nothing and says who was first", async () => {
+test("a change that comes too late changes nothing and names the earlier one", async () => {
   await press("Promote", "#versions");
   await service.deploy("risk", "risk-1.");
   await confirm("mine");
   await shows(/Nothing was changed/, "#notice");
-  await shows(/was made meanwhile by ops: “?parity/, "#notice");
+  await shows(/was made in the meantime by ops: “?parity/, "#notice");
   await shot("late");
   // The refusal itself is logged by the browser.
   assert.deepEqual(

@@ -28,15 +28,15 @@ export function failures(stage) {
     await api.send(account, payee, 8000);
     await it.sendsWhateverTheRisk();
     await it.arrives("Cuánto quieres enviar");
-    await it.sees("No alcanza: tienes $2,000.00");
+    await it.sees("Saldo insuficiente: tienes $2,000.00");
     assert.equal((await it.focused()).name, "Hay algo que corregir");
     assert.match(await it.title(), /^Error: /);
-    await it.activates("link", "No alcanza");
+    await it.activates("link", "Saldo insuficiente");
     assert.match((await it.focused()).name, /Monto/);
     // Now the page itself knows.
     await it.fills("Monto", "2000.01");
     await it.press("Enter");
-    await it.sees("No alcanza: tienes $2,000.00");
+    await it.sees("Saldo insuficiente: tienes $2,000.00");
     await it.fills("Monto", "2000");
     await it.press("Enter");
     await it.arrives("Revisa antes");
@@ -70,14 +70,14 @@ export function failures(stage) {
     const { it, api, line, from } = await atReview(t);
     line.loseAnswers("POST", SENDING);
     await it.sendsWhateverTheRisk();
-    await it.sees("No sabemos todavía si tu transferencia salió");
+    await it.sees("Todavía no sabemos si se envió tu transferencia");
     assert.equal((await api.transfers()).length, 1);
     line.mend();
     await it.page.reload();
     await it.settles();
     // Wherever the person goes, the unsettled transfer comes first.
     await it.opens("Mis cuentas");
-    await it.sees("No sabemos todavía si tu transferencia salió");
+    await it.sees("Todavía no sabemos si se envió tu transferencia");
     await it.opens(/^Transferir$/);
     await it.arrives("Revisa antes");
     await it.sees("$250.00");
@@ -93,7 +93,7 @@ export function failures(stage) {
     await it.leaves();
   });
 
-  test("a transfer whose outcome is open can be left, after a question", async (t) => {
+  test("a transfer with an unknown outcome can be abandoned, after a question", async (t) => {
     const { it, line } = await atReview(t);
     line.cut();
     await it.sendsWhateverTheRisk();
@@ -103,7 +103,7 @@ export function failures(stage) {
     await it.activates("button", "No, seguir con esta");
     await it.activates("button", "Empezar otra transferencia");
     await it.activates("button", "Sí, empezar otra");
-    await it.arrives("De dónde sale");
+    await it.arrives("Desde qué cuenta");
     await it.leaves();
   });
 
@@ -130,7 +130,7 @@ export function failures(stage) {
     await it.leaves();
   });
 
-  test("what was typed outlives the end of a session, but not for somebody else", async (t) => {
+  test("what was typed outlives the end of a session, but not for another user", async (t) => {
     const { bank, browser, line } = stage;
     t.after(() => line.mend());
     const { user } = await settled(bank);
@@ -191,12 +191,12 @@ export function failures(stage) {
     await it.leaves();
   });
 
-  test("a payee that was deleted meanwhile: choose another one", async (t) => {
+  test("a payee deleted in the meantime: choose another one", async (t) => {
     const { it, api, payees } = await atReview(t, { payees: [PAYEE, OTHER] });
     await api.deletePayee(payees[0].id);
     await it.sendsWhateverTheRisk();
-    await it.arrives("De dónde sale");
-    await it.sees("Este beneficiario se eliminó mientras tanto");
+    await it.arrives("Desde qué cuenta");
+    await it.sees("Este beneficiario ya no existe");
     await it.picks(OTHER.name);
     await it.activates("button", "Continuar");
     await it.arrives("Cuánto");
@@ -208,7 +208,7 @@ export function failures(stage) {
     await it.leaves();
   });
 
-  test("what the bank finds wrong with a field stands beside that field", async (t) => {
+  test("the bank's errors are shown beside their fields", async (t) => {
     const { bank, browser, line } = stage;
     t.after(() => line.mend());
     const { user, account } = await settled(bank);
@@ -237,7 +237,7 @@ export function failures(stage) {
     await it.arrives("Beneficiarios");
     await it.reviews({ payee: "Yo Mismo", amount: "10" });
     await it.sendsWhateverTheRisk();
-    await it.arrives("De dónde sale");
+    await it.arrives("Desde qué cuenta");
     await it.sees("Es la misma cuenta de la que sale el dinero", ".summary");
     await it.leaves();
   });
@@ -262,7 +262,7 @@ export function failures(stage) {
     await it.leaves();
   });
 
-  test("a session that is about to end says so, and goes on at a press of a key", async (t) => {
+  test("a session that is about to end says so, and can be extended", async (t) => {
     const { bank, browser, line } = stage;
     t.after(() => line.mend());
     const { user } = await settled(bank);
@@ -273,18 +273,18 @@ export function failures(stage) {
     await it.press("Enter");
     await it.arrives("Mis cuentas");
     await it.sees("Tu sesión está por terminar", "#warnings");
-    await it.activates("button", "Seguir conectado");
+    await it.activates("button", "Mantener mi sesión");
     await it.page.waitForFunction(() => document.getElementById("warnings").textContent === "");
     assert.notEqual(await it.page.evaluate(() => sessionStorage.getItem("caudal.token")), token);
     await it.opens("Movimientos");
     // Signing out leaves nothing behind.
     await it.activates("button", "Salir");
-    await it.sees("ya no queda nada tuyo");
+    await it.sees("ya no queda ningún dato tuyo");
     assert.equal(await it.page.evaluate(() => sessionStorage.getItem("caudal.token")), null);
     await it.leaves();
   });
 
-  test("a session ends on the minute, and a token that is none is refused", async (t) => {
+  test("a session ends on the minute, and text that is not a token is refused", async (t) => {
     const { bank, browser, line } = stage;
     t.after(() => line.mend());
     const { user } = await settled(bank);

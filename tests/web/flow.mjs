@@ -42,7 +42,7 @@ export function flow(stage) {
     await it.sees("CLABE de BBVA");
     // The bank is filled in from the CLABE.
     await it.activates("button", "Guardar");
-    await it.arrives("De dónde sale");
+    await it.arrives("Desde qué cuenta");
     assert.equal((await it.focused()).role, "heading");
 
     // Step 1: the account and the new payee are chosen already.
@@ -66,7 +66,7 @@ export function flow(stage) {
       "Luis Pérez (mi hermano)",
       "BBVA",
       "no comprueba que el nombre coincida",
-      "A Luis Pérez no le habías transferido",
+      "No le habías transferido antes a Luis Pérez",
       "ninguna transferencia desde este dispositivo",
       "Llevas 0 transferencias",
       "Riesgo evaluado en esta página por risk-2.0.0+",
@@ -99,13 +99,13 @@ export function flow(stage) {
 
     // Going back does not lead to a transfer that could be sent again.
     await it.page.goBack();
-    await it.arrives("De dónde sale");
+    await it.arrives("Desde qué cuenta");
     await it.opens("Movimientos");
     await it.sees(made.speiReference);
     await it.leaves();
   });
 
-  test("a medium risk asks once more, and no is no", async () => {
+  test("a medium risk asks once more, and declining sends nothing", async () => {
     const { bank, browser, line } = stage;
     const { api, user } = await settled(bank, { count: 3, payees: [PAYEE, OTHER] });
     const it = await Person.at(browser, line.url);
@@ -119,7 +119,7 @@ export function flow(stage) {
     await it.reviews({ payee: OTHER.name, amount: "100" });
     const risk = await it.text(".risk");
     assert.match(risk, /Revísala con calma/);
-    assert.match(risk, /A María Rodríguez no le habías transferido/);
+    assert.match(risk, /No le habías transferido antes a María Rodríguez/);
     assert.equal(await it.page.$("[name=acknowledged]"), null);
     await it.activates("button", "Enviar $100.00");
     await it.page.waitForSelector("dialog[open]");
@@ -160,7 +160,7 @@ export function flow(stage) {
     await it.activates("button", "Enviar $100.00");
     await it.arrives("Transferencia enviada");
 
-    // Another place than last time is a reason for doubt. Two hours, because the hour may change meanwhile.
+    // A changed location raises the risk. Two hours, because the hour may change during the test.
     await it.page.emulateTimezone(noonZone(2));
     await it.reviews({ payee: PAYEE.name, amount: "100" });
     assert.match(await it.text(".risk"), /otra zona horaria/);

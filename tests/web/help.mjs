@@ -22,7 +22,7 @@ export function help(stage) {
       scale: html.style.getPropertyValue("--font-scale"),
     }));
 
-  test("a recommendation changes nothing before a yes, and never turns on the voice by itself", async () => {
+  test("a recommendation changes nothing until accepted, and never turns on the voice by itself", async () => {
     const { it, api } = await atHelp();
     await it.picks("No, me cuesta");
     await it.picks("Sí");
@@ -33,7 +33,7 @@ export function help(stage) {
     assert.equal((await it.focused()).name, "Te recomendamos: Apoyo por voz");
     const said = await it.text(".recommended");
     assert.match(said, /Indicaste que usas un lector de pantalla/);
-    assert.match(said, /Seguridad de la recomendación: \d+ %/);
+    assert.match(said, /Confianza en la recomendación: \d+ %/);
     assert.match(said, /accessibility-1\.0\.0\+/);
     assert.doesNotMatch(said, /edad|años/);
     assert.deepEqual(await look(it), { theme: "standard-accessible", scale: "1" });
@@ -43,7 +43,7 @@ export function help(stage) {
     await it.press("Enter");
     assert.deepEqual(await look(it), { theme: "standard-accessible", scale: "1" });
     assert.equal((await api.profile()).updatedAt, null);
-    // Voice is a choice of its own, and not ticked in advance.
+    // Voice is a separate choice, not ticked in advance.
     assert.equal(await it.page.$eval("[name=voice]", (box) => box.checked), false);
     await it.page.keyboard.down("Shift");
     await it.press("Tab");
@@ -69,11 +69,11 @@ export function help(stage) {
     await it.leaves();
   });
 
-  test("what is not sure is worded as a suggestion, in the person's language", async () => {
+  test("an uncertain recommendation is worded as a suggestion, in the person's language", async () => {
     const { it } = await atHelp("en");
     // Behaviour counts: three errors.
     await it.activates("button", "See the recommendation");
-    await it.picks("Yes, I read it well");
+    await it.picks("Yes, it is easy");
     await it.picks("No");
     await it.picks("Very");
     await it.picks("Over 60");
@@ -90,7 +90,7 @@ export function help(stage) {
     await it.leaves();
   });
 
-  test("settings by hand show at once and are kept by the button", async () => {
+  test("settings are previewed at once and stored by the button", async () => {
     const { it, api } = await atHelp();
     await it.picks("Letra grande y alto contraste");
     assert.equal((await look(it)).theme, "large-text-high-contrast");
@@ -118,7 +118,7 @@ export function help(stage) {
     await it.leaves();
   });
 
-  test("usage data is asked for plainly; nothing leaves without a yes, and never who or how much", async () => {
+  test("usage data is asked for plainly; nothing is sent without consent, and never who or how much", async () => {
     const { bank, browser, line } = stage;
     const { api, user, payee } = await settled(bank, { count: 3 });
     const it = await Person.at(browser, line.url);

@@ -32,7 +32,7 @@ export class Line {
     this.server.closeAllConnections();
   }
 
-  /** Undoes everything. */
+  /** Restores the connection. */
   mend() {
     this.#isCut = false;
     this.#rules = [];

@@ -101,7 +101,7 @@ function compareTree(name, tree) {
   assert.equal(
     tree,
     readFileSync(file, "utf8"),
-    `${name}: the accessibility tree is another one; look at it, and renew`,
+    `${name}: the accessibility tree has changed; review it, and renew`,
   );
 }
 

@@ -19,7 +19,7 @@ export function nudges(stage) {
     }
   }
 
-  test("after errors help is offered at the side, once, and waving it away keeps it away", async () => {
+  test("after errors help is offered at the side, once, and stays away once dismissed", async () => {
     const { bank, browser, line } = stage;
     const { user } = await settled(bank);
     const it = await Person.at(browser, line.url);
@@ -45,7 +45,7 @@ export function nudges(stage) {
     await it.leaves();
   });
 
-  test("step-by-step help opens when it is taken", async () => {
+  test("accepting an offer opens step-by-step help", async () => {
     const { bank, browser, line } = stage;
     const { user } = await settled(bank);
     const it = await Person.at(browser, line.url);
@@ -62,7 +62,7 @@ export function nudges(stage) {
     await it.leaves();
   });
 
-  test("whoever wants little help is not offered hints", async () => {
+  test("at the low level no hints are offered", async () => {
     const { bank, browser, line } = stage;
     const { api, user } = await settled(bank);
     await api.call("PUT", "/api/profile/accessibility", {
@@ -79,14 +79,14 @@ export function nudges(stage) {
     await it.activates("link", "Abrir otra cuenta");
     await errs(it, "Abrir la cuenta", 1);
     assert.equal(await offer(it), "");
-    // Very many errors count even so.
+    // Many errors still count.
     await errs(it, "Abrir la cuenta", 3);
     await isOffered(it);
     assert.match(await offer(it), /^¿Te guiamos paso a paso\?/);
     await it.leaves();
   });
 
-  test("on a phone the offer stands at the lower edge, and nothing that gets the focus is under it", async () => {
+  test("on a phone the offer is at the bottom, and never covers the focused element", async () => {
     const { bank, browser, line } = stage;
     const { user } = await settled(bank);
     const it = await Person.at(browser, line.url, { width: 390, height: 844 });
@@ -108,7 +108,7 @@ export function nudges(stage) {
     await it.leaves();
   });
 
-  test("a screen that takes long brings a hint by itself", async () => {
+  test("a long time on a screen brings a hint", async () => {
     const { bank, browser, line } = stage;
     const { user } = await settled(bank);
     const it = await Person.at(browser, line.url);

@@ -149,7 +149,7 @@ export class Person {
 
   async fills(name, text) {
     await this.tabsTo("textbox", name);
-    // Typing replaces the present text.
+    // Typing replaces the current text.
     await this.page.keyboard.down("Control");
     await this.page.keyboard.press("a");
     await this.page.keyboard.up("Control");
@@ -194,7 +194,7 @@ export class Person {
   /** Goes from anywhere to the review of a transfer. */
   async reviews({ account = "Cuenta de cheques", payee, amount }) {
     await this.opens(/^Transferir$/);
-    await this.arrives("De dónde sale");
+    await this.arrives("Desde qué cuenta");
     await this.picks(account);
     await this.picks(payee);
     await this.activates("button", "Continuar");

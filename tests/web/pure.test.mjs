@@ -33,7 +33,7 @@ test("amounts are read as they are written in Mexico", () => {
     assert.deepEqual(readAmount(text), { centavos }, text);
 });
 
-test("what is no amount says why", () => {
+test("invalid amounts say why", () => {
   for (const [text, fault] of [
     ["", "empty"],
     ["  ", "empty"],
@@ -69,7 +69,7 @@ test("money is written for the eye, the ear and the wire", () => {
   assert.equal(toJson(CENTAVOS_MAX), "90071992547409.91");
 });
 
-test("every amount up to a million pesos comes back from JSON as it left", () => {
+test("every amount up to a million pesos survives a JSON round trip", () => {
   for (let centavos = 1; centavos < 100_000_000; centavos += 9_973) {
     assert.equal(fromPesos(JSON.parse(toJson(centavos))), centavos);
     assert.deepEqual(readAmount(writeMoney(centavos)), { centavos });
@@ -177,7 +177,7 @@ test("a payee that is not known any more is still found by its id", () => {
   assert.deepEqual([unknown.is_new_beneficiary, unknown.num_transactions_to_beneficiary], [true, 0]);
 });
 
-test("how long a payee is saved is told only when it is known", () => {
+test("how long a payee has been saved is sent only when known", () => {
   assert.equal("beneficiary_saved_minutes" in facts({}), false);
   assert.equal("beneficiary_saved_minutes" in facts({ savedAt: 200, now: 100 }), false);
   assert.equal(facts({ savedAt: 0, now: 31 * 60_000 + 59_999 }).beneficiary_saved_minutes, 31);

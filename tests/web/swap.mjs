@@ -8,7 +8,7 @@ import { PAYEE, settled } from "./bank.mjs";
 import { Person } from "./person.mjs";
 
 export function swap(stage) {
-  test("the next score carries a new model_version without a reload; without the bank the page scores on", async () => {
+  test("the next score carries a new model_version without a reload; without the bank the page still scores", async () => {
     const { bank, browser, line } = stage;
     const { user } = await settled(bank, { count: 3 });
     const it = await Person.at(browser, line.url);
@@ -41,7 +41,7 @@ export function swap(stage) {
       // The facts are those the page remembers: three transfers to the same payee, from a new device.
       const risk = await it.text(".risk");
       assert.match(risk, /ninguna transferencia desde este dispositivo/);
-      assert.doesNotMatch(risk, /no le habías transferido|menos de tres/);
+      assert.doesNotMatch(risk, /No le habías transferido|menos de tres/);
     } finally {
       bank.service.process.kill("SIGCONT");
     }

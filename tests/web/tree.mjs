@@ -25,7 +25,7 @@ const CHANGING = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "<id>"],
   [/(lunes|martes|miércoles|jueves|viernes|sábado|domingo),? \d+ de \p{L}+ de \d{4}/gu, "<día>"],
   [/\d{2}:\d{2}(:\d{2})?/g, "<hora>"],
-  [/Seguridad de la recomendación: \d+/g, "Seguridad de la recomendación: <n>"],
+  [/Confianza en la recomendación: \d+/g, "Confianza en la recomendación: <n>"],
 ];
 
 const fixed = (text) =>

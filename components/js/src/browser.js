@@ -15,7 +15,7 @@ const CORES = {
 };
 
 export const { load, live } = entry(async (name, sha256) => {
-  // The second time past every cache, which may have the core of an earlier release.
+  // The second attempt bypasses caches, which may hold the core of an earlier release.
   for (const cache of /** @type {const} */ (["default", "reload"])) {
     const response = await fetch(CORES[name](), { cache });
     if (!response.ok) throw new Error(`${response.url} answered ${response.status}`);

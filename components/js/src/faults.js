@@ -1,4 +1,4 @@
-// What no correct model answers.
+// Finds answers that no correct model gives.
 
 /** @import { AnswerField, Schema } from "./internal.js" */
 import { BLANK } from "./fields.js";

@@ -8,7 +8,7 @@ import { invalid, readObject, readString } from "./json.js";
 /** Larger counts saturate at 32 bits. */
 const COUNT_MAX = 0xffffffff;
 
-/** Unicode's blanks. String.prototype.trim has U+FEFF in addition and lacks U+0085. */
+/** Unicode whitespace. `String.prototype.trim` also strips U+FEFF, but not U+0085. */
 export const BLANK = /^\p{White_Space}*$/u;
 
 /** Only JSON numbers start with one of these. */

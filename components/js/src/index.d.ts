@@ -96,7 +96,7 @@ export interface Live {
   readonly problem: LiveProblem | null;
   /** Checks the host now; resolves to whether the model changed, and never rejects. */
   check(): Promise<boolean>;
-  /** Stops checking; the present model continues to score. */
+  /** Stops checking; the current model continues to score. */
   close(): void;
 }
 

@@ -31,7 +31,7 @@ export interface RequestField extends Bounds {
   blank?: boolean;
   /** What the component calls `texts`, where that differs. */
   cases?: string[];
-  /** Another name. */
+  /** An alternative name. */
   synonym?: string;
   /** Optional, with 0 as its default, in requests that use the first name, a synonym, and not the second. */
   optional_with?: [string, string];
@@ -78,7 +78,7 @@ export interface Platform {
   manifest(): Promise<Manifest>;
   schema(kind: Kind): Promise<Schema>;
   glue(kind: Kind): Promise<Glue>;
-  /** Compiles the core of a model, once its digest is proven. */
+  /** Compiles the core of a model after verifying its digest. */
   core(name: string, sha256: string): Promise<WebAssembly.Module>;
 }
 
@@ -91,7 +91,7 @@ export interface LivePlatform extends Platform {
   caches?: CacheStorage;
 }
 
-/** A model that a host has in service, as it says so; nothing of it is believed before it is examined. */
+/** The host's description of a model in service; not trusted until it is checked. */
 export interface Offer {
   kind: Kind;
   model_version: string;

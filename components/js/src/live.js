@@ -16,7 +16,7 @@ const CHECK_TIMEOUT_MS = 10_000;
 /** How long a page waits for the first check before it scores with the model at hand. */
 const START_TIMEOUT_MS = 3_000;
 
-/** Between two checks: not a flood, and no longer than timers can wait. */
+/** Between two checks: neither a flood nor more than timers accept. */
 const SECONDS_MIN = 1;
 const SECONDS_MAX = 86_400;
 
@@ -51,9 +51,9 @@ class Live {
   #scorer = null;
   /** @type {string | null} */
   #etag = null;
-  /** The present check. @type {Promise<boolean> | null} */
-  #present = null;
-  /** The one that was requested meanwhile. @type {Promise<boolean> | null} */
+  /** The current check. @type {Promise<boolean> | null} */
+  #current = null;
+  /** The one requested while it runs. @type {Promise<boolean> | null} */
   #next = null;
   #abort = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -123,23 +123,23 @@ class Live {
   check() {
     if (this.#isClosed) return Promise.resolve(false);
     this.#next ??=
-      this.#present?.then(() => {
+      this.#current?.then(() => {
         this.#next = null;
         return this.check();
       }) ?? null;
     if (this.#next) return this.#next;
-    this.#present = this.#look();
-    return this.#present;
+    this.#current = this.#runCheck();
+    return this.#current;
   }
 
-  /** Stops checking; the present model continues to score. */
+  /** Stops checking; the current model continues to score. */
   close() {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#abort.abort();
   }
 
-  async #look() {
+  async #runCheck() {
     clearTimeout(this.#timer);
     const abort = new AbortController();
     this.#abort = abort;
@@ -156,7 +156,7 @@ class Live {
           : { code: "unreachable", detail: "the host does not answer" };
     }
     clearTimeout(timeout);
-    this.#present = null;
+    this.#current = null;
     if (this.#isClosed) return false;
     this.problem = problem;
     this.#timer = later(this.#everySeconds * 1000, () => this.check());
@@ -191,7 +191,7 @@ class Live {
     if (response.status !== 200) throw new Rejection("unreachable", `the host answers ${response.status} for the core`);
     const bytes = await readCore(response, offer);
     const scorer = await prove(offer, bytes, this.#platform);
-    // It may have timed out or been closed meanwhile.
+    // It may have timed out or been closed in the meantime.
     signal.throwIfAborted();
     this.#scorer = scorer;
     await this.#remember(offer, bytes);
@@ -217,7 +217,7 @@ class Live {
     }
   }
 
-  /** The last good model of an earlier visit; proven again, because other scripts can write to the cache. */
+  /** The last good model of an earlier visit; verified again, because other scripts can write to the cache. */
   async #recall() {
     try {
       const cache = await this.#platform.caches?.open(CACHE);

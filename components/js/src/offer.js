@@ -1,4 +1,4 @@
-// What a host offers in place of the package's model, and every proof before it is accepted.
+// What a host offers in place of the package's model, and every check before it is accepted.
 
 /** @import { LivePlatform, Offer, RefusalCode } from "./internal.js" */
 import { digest } from "./packaged.js";
@@ -10,7 +10,7 @@ const CORE_BYTES_MAX = 1 << 20;
 /** Limit of the answer about what is in service; a real one has 500 bytes. */
 const ACTIVE_BYTES_MAX = 16 << 10;
 
-/** An offer that no examination passes. */
+/** An offer that fails every check. */
 const NOTHING = /** @type {Offer} */ ({});
 
 /** @param {unknown} text */
@@ -28,7 +28,7 @@ export class Rejection extends Error {
   }
 }
 
-/** The offer in a response; nothing of it is believed yet. @param {Response} response @returns {Promise<Offer>} */
+/** The offer in a response, not yet checked. @param {Response} response @returns {Promise<Offer>} */
 export async function readOffer(response) {
   const bytes = await readUpTo(response, ACTIVE_BYTES_MAX);
   try {
@@ -55,7 +55,7 @@ export async function examine(offer, kind, platform) {
 }
 
 /**
- * A scorer from the core of an examined offer. The bytes are proven before an engine sees them.
+ * A scorer from the core of an examined offer. The bytes are verified before an engine sees them.
  * @param {Offer} offer @param {Uint8Array<ArrayBuffer>} bytes @param {LivePlatform} platform
  */
 export async function prove({ kind, core, sha256, model_version: modelVersion }, bytes, platform) {

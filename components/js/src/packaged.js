@@ -32,7 +32,7 @@ export function loader(platform) {
       const [schema, glue, module] = await Promise.all([platform.schema(kind), platform.glue(kind), compiled]);
       return new Scorer(schema, module, glue.instantiate, { modelVersion, sha256 });
     } catch (error) {
-      // What could not be fetched may be available next time.
+      // A failed fetch may succeed next time.
       cores.delete(name);
       throw error;
     }

@@ -15,7 +15,7 @@ class Component {
   #instantiate;
   /** @type {any} */
   #glue = null;
-  /** Exports of the instance of the present call. @type {any} */
+  /** Exports of the current call's instance. @type {any} */
   #exports = null;
 
   /** @param {WebAssembly.Module} module @param {Glue["instantiate"]} instantiate */
@@ -31,7 +31,7 @@ class Component {
       this.#glue ??= this.#bind();
       return call(this.#glue);
     } catch (error) {
-      // After a trap the glue refuses every call, so the next one sets up another.
+      // After a trap the glue refuses every call, so the next one sets it up again.
       this.#glue = null;
       throw new ModelFailed(error);
     } finally {
@@ -39,15 +39,15 @@ class Component {
     }
   }
 
-  /** Glue around a proxy that forwards to the present instance. */
+  /** Glue around a proxy that forwards to the current instance. */
   #bind() {
     const proxy = Object.create(null);
     for (const { name, kind } of WebAssembly.Module.exports(this.#module)) {
-      const present = () => this.#exports[name];
+      const current = () => this.#exports[name];
       proxy[name] =
         kind === "memory"
-          ? Object.defineProperty({}, "buffer", { get: () => present().buffer })
-          : (/** @type {unknown[]} */ ...values) => present()(...values);
+          ? Object.defineProperty({}, "buffer", { get: () => current().buffer })
+          : (/** @type {unknown[]} */ ...values) => current()(...values);
     }
     return this.#instantiate(
       () => this.#module,

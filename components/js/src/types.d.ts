@@ -28,27 +28,27 @@ export interface RiskRequest {
 
 /** How risky a transfer is. */
 export interface RiskAnswer {
-  /** As it was sent; absent when it was not. */
+  /** As sent; absent if it was not. */
   user_id?: string;
-  /** Which model answered. */
+  /** Version of the model that answered. */
   model_version: string;
   result: {
-    /** `low`: go on. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment. */
+    /** `low`: proceed. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment. */
     risk_level: "low" | "medium" | "high";
     /** `low` below 0.25, `high` from 0.75. From 0 to 1. */
     risk_score: number;
-    /** What speaks against the transfer; not empty unless the level is `low`. */
+    /** Reasons for the risk; empty only if the level is `low`. */
     risk_factors: ("AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY")[];
   };
 }
 
-/** What was seen of a person on a screen. */
+/** A person's behaviour on a screen. */
 export interface NudgeRequest {
   /** Echoed. At most 255 characters. */
   user_id?: string | null;
   /** Echoed. At most 255 characters. */
   session_id?: string | null;
-  /** Name of the screen. Known screens have a usual time of their own. At most 64 characters. */
+  /** Name of the screen. Known screens have their own usual time. At most 64 characters. */
   screen: string;
   /** Validation errors shown. An integer of at least 0. */
   num_validation_errors: number;
@@ -58,19 +58,19 @@ export interface NudgeRequest {
   num_back_navigations: number;
   /** Steps of the flow. An integer of at least 1. */
   steps_total: number;
-  /** The present step. An integer of at least 1. */
+  /** The current step. An integer of at least 1. */
   current_step: number;
 }
 
 /** Whether a person needs help. */
 export interface NudgeAnswer {
-  /** As it was sent; absent when it was not. */
+  /** As sent; absent if it was not. */
   user_id?: string;
-  /** As it was sent; absent when it was not. */
+  /** As sent; absent if it was not. */
   session_id?: string;
-  /** As it was sent. */
+  /** As sent. */
   screen: string;
-  /** Which model answered. */
+  /** Version of the model that answered. */
   model_version: string;
   result: {
     /** Whether to offer help: a difficulty above 0.40. */
@@ -79,46 +79,46 @@ export interface NudgeAnswer {
     difficulty_score: number;
     /** `assist` above 0.75: help step by step. `info` above 0.40: a hint. `warning`: at most a quiet note. */
     recommended_nudge_type: "assist" | "info" | "warning";
-    /** One for each type. */
+    /** One reason for each type. */
     reason: "high_error_rate_or_time" | "moderate_difficulty" | "low_difficulty";
   };
 }
 
-/** A person's answers, and what was seen of how they use the app. */
+/** A person's answers, and observations of how they use the app. */
 export type AccessibilityRequest =
   | {
       /** Echoed. At most 255 characters. */
       user_id?: string | null;
-      /** How sure the person feels with apps. */
+      /** How confident the person feels with apps. */
       feels_confident_with_apps: "low" | "medium" | "high";
       /** Average seconds per screen. An integer of at least 0, in s. */
       avg_time_per_screen_seconds: number;
-      /** Validation errors in all. An integer of at least 0. */
+      /** Total validation errors. An integer of at least 0. */
       total_validation_errors: number;
       /** Times the person asked for help. An integer of at least 0. */
       requested_help_count: number;
-      /** The person says that small text is fine. */
+      /** The person says they can read small text. */
       can_read_small_text: boolean;
       /** The person uses a screen reader. */
       uses_screen_reader: boolean;
       /** Age range. */
       age_range: "18_30" | "31_50" | "51_60" | "60_plus";
-      /** How sure the person feels with apps. */
+      /** How confident the person feels with apps. */
       app_confidence?: "low" | "medium" | "high" | null;
     }
   | {
       /** Echoed. At most 255 characters. */
       user_id?: string | null;
-      /** How sure the person feels with apps. */
+      /** How confident the person feels with apps. */
       app_confidence: "low" | "medium" | "high";
       feels_confident_with_apps?: null;
       /** Average seconds per screen. An integer of at least 0, in s. */
       avg_time_per_screen_seconds?: number | null;
-      /** Validation errors in all. An integer of at least 0. */
+      /** Total validation errors. An integer of at least 0. */
       total_validation_errors?: number | null;
       /** Times the person asked for help. An integer of at least 0. */
       requested_help_count?: number | null;
-      /** The person says that small text is fine. */
+      /** The person says they can read small text. */
       can_read_small_text: boolean;
       /** The person uses a screen reader. */
       uses_screen_reader: boolean;
@@ -126,23 +126,23 @@ export type AccessibilityRequest =
       age_range: "18_30" | "31_50" | "51_60" | "60_plus";
     };
 
-/** Which profile fits. */
+/** The profile that fits. */
 export interface AccessibilityAnswer {
-  /** As it was sent; absent when it was not. */
+  /** As sent; absent if it was not. */
   user_id?: string;
-  /** Which model answered. */
+  /** Version of the model that answered. */
   model_version: string;
-  /** `PUT /api/profile/accessibility` takes it as it is. */
+  /** `PUT /api/profile/accessibility` accepts it unchanged. */
   recommendation: {
     theme: "standard-accessible" | "large-text-high-contrast" | "voice-assisted";
     screen_reader_mode: boolean;
     /** Text size relative to the default. From 0.8 to 2. */
     font_scale: number;
-    /** How much the client helps unasked. */
+    /** How often the client offers help unprompted. */
     nudging_level: "low" | "medium" | "high";
     voice_feedback: boolean;
   };
-  /** Below 0.70 show the profile as a suggestion. From 0 to 1. */
+  /** Below 0.70, show the profile as a suggestion. From 0 to 1. */
   confidence: number;
   /** At least one plain sentence for the person, in the requested language. */
   explanation: string[];

@@ -23,7 +23,7 @@ export function modules() {
     const bytes = readFileSync(new URL(path, PACKAGE));
     found.set(path, bytes);
     if (!path.endsWith(".js")) return;
-    // Comments have imports of types.
+    // Comments contain type imports.
     const code = bytes.toString().replaceAll(/\/\*.*?\*\//gs, "");
     for (const [, target] of code.matchAll(/\b(?:from|import)\s*"(\.[^"]+)"/g)) {
       visit(posix.join(posix.dirname(path), target));
@@ -33,7 +33,7 @@ export function modules() {
   return found;
 }
 
-// For our texts, JSON's escapes are those of the configuration language too.
+// For these texts, JSON's escapes are also valid in the configuration language.
 const text = (value) => JSON.stringify(value);
 
 function module([path, bytes]) {

@@ -3,7 +3,7 @@
 /** A weight as the host parses it. */
 const WEIGHT = /^[+-]?(inf|infinity|nan|\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?)$/i;
 
-/** The preferred of Spanish and English; Spanish when in doubt. @param {string | null} header */
+/** The preferred language, Spanish or English; Spanish by default. @param {string | null} header */
 export function preferredLanguage(header) {
   const text = /^[\t\x20-\x7e]*$/.test(header ?? "") ? (header ?? "") : "";
   const ranges = text.split(",").map((range) => {

@@ -34,7 +34,7 @@ export function scorerOf(kind, env) {
 /** @type {number | null} */
 let startedAt = null;
 
-/** The host's health report. Any fault of the configuration fails it, because a worker is not half deployed. @param {Env} env */
+/** The host's health report. Any fault of the configuration fails it, because a worker is deployed as a whole. @param {Env} env */
 export function health(env) {
   // The clock stands still while a worker starts, so uptime counts from the first report.
   startedAt ??= Date.now();

@@ -23,7 +23,7 @@ export class Problem extends Error {
 }
 
 export function notFound() {
-  return new Problem(404, "not-found", "There is no such resource", "Nothing is found under this path.");
+  return new Problem(404, "not-found", "There is no such resource", "There is nothing at this path.");
 }
 
 /** @param {string[]} methods */
@@ -38,7 +38,7 @@ export function unsupportedMediaType() {
 }
 
 export function internalError() {
-  const detail = "The fault is logged under this requestId.";
+  const detail = "The error is logged under this requestId.";
   return new Problem(500, "internal-error", "Something went wrong on our side", detail);
 }
 

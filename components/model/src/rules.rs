@@ -104,7 +104,7 @@ fn insufficient_funds(facts: &Facts<'_>) -> Option<Violation> {
 }
 
 /// The limit of one transfer. Amounts of zero or less are always rejected: no host sends one, and
-/// accepting it would be the worst answer.
+/// accepting one would be the worst mistake.
 fn transfer_limit(facts: &Facts<'_>) -> Option<Violation> {
     const CODE: &str = "limit-exceeded";
     if facts.amount <= 0 {

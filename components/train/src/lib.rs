@@ -1,4 +1,4 @@
-//! Trains Caudal's models: generates data, fits weights, measures them, and writes weights, cards and
+//! Trains Caudal's models: generates data, fits and evaluates weights, and writes weights, cards and
 //! golden cases. Seeded and byte-for-byte reproducible on every machine and at every optimisation level:
 //! one thread, sums in a fixed order, `libm` instead of the platform's mathematics.
 //!

@@ -1,4 +1,4 @@
-//! Measures of a model.
+//! Metrics of a model.
 
 mod calibration;
 mod classes;

@@ -141,7 +141,7 @@ pub(crate) fn log_sigmoid(x: f64) -> f64 {
     if x < 0.0 { x - libm::log1p(libm::exp(x)) } else { -libm::log1p(libm::exp(-x)) }
 }
 
-/// Rounded to six decimals: further digits are noise of the search.
+/// Rounded to six decimals: further digits are noise from the search.
 pub(crate) fn rounded(value: f64) -> f64 {
     const MILLIONTHS: f64 = 1e6;
     libm::round(value * MILLIONTHS) / MILLIONTHS

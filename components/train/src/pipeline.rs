@@ -170,7 +170,7 @@ impl<F: Facts, L: Serialize> Samples<F, L> {
     }
 }
 
-/// What is written of a model.
+/// The files written for a model.
 struct Trained<'a> {
     version: &'a str,
     summary: &'a str,

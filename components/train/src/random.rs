@@ -1,7 +1,7 @@
 //! Reproducible random numbers: a ChaCha stream, and distributions computed from it with `libm` and
 //! arithmetic.
 //!
-//! Not from a library of distributions: it may change its stream between versions or use the platform's
+//! Not a library of distributions, which may change its stream between versions or use the platform's
 //! logarithm.
 
 use rand_chacha::ChaCha8Rng;

@@ -22,7 +22,7 @@ fn printed(arguments: &[&str]) -> String {
 
 fn complaint(arguments: &[&str]) -> String {
     let output = run(arguments);
-    assert!(!output.status.success(), "{arguments:?} went well");
+    assert!(!output.status.success(), "{arguments:?} succeeded");
     String::from_utf8(output.stderr).expect("text")
 }
 

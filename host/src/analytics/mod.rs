@@ -1,4 +1,4 @@
-//! Interaction events: redacted before they are queued, stored after consent is checked again.
+//! Interaction events: redacted before queueing, and stored after a second check of consent.
 //!
 //! The queue is a table, so accepted events survive a restart.
 

@@ -1,16 +1,16 @@
 //! Removes personal and financial data from free text.
 //!
 //! Events describe behaviour only. Anything that looks like an account, card or phone number, an email address, a CURP
-//! or RFC, or an amount of money is replaced by a placeholder that names its kind. In doubt it is removed.
+//! or RFC, or an amount of money is replaced by a placeholder that names its kind. When in doubt, it is removed.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::domain::account_number::luhn_checks;
+use crate::domain::account_number::is_luhn_valid;
 
-/// Shortest run of digits, spaces and punctuation aside, that counts as personal.
+/// Shortest run of digits, ignoring spaces and punctuation, that counts as personal.
 const PERSONAL_DIGITS_MIN: usize = 10;
 
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
@@ -29,7 +29,7 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         Rule { underscore_separates: false, ..rule(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)*", |_| Some("[email]")) },
         rule(r"(?i)\b[A-ZÑ&]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d?\b", |_| Some("[curp]")),
         rule(r"(?i)\b[A-ZÑ&]{3,4}\d{6}[A-Z\d]{3}\b", |_| Some("[rfc]")),
-        // Before long numbers: an amount with a currency is not a phone number.
+        // Precedes long numbers, so that an amount with a currency is not taken for a phone number.
         rule(r"(?i)(?:[$€]|\b(?:mxn|usd|eur)\b)\s*\$?\s*\d[\d,.]*", |_| Some("[amount]")),
         rule(
             r"(?i)\b\d[\d,. ]*\s*(?:(?:mil|millon(?:es)?|millón)\s*)?(?:mxn|usd|eur|pesos?|dolares|dólares|dollars?|centavos)\b",
@@ -50,7 +50,7 @@ fn long_number(found: &str) -> Option<&'static str> {
     let digits: String = found.chars().filter_map(|c| c.to_digit(10)).filter_map(|d| char::from_digit(d, 10)).collect();
     Some(match digits.len() {
         18 => "[clabe]",
-        length if CARD_DIGITS.contains(&length) && luhn_checks(&digits) => "[card]",
+        length if CARD_DIGITS.contains(&length) && is_luhn_valid(&digits) => "[card]",
         PERSONAL_DIGITS_MIN..=13 => "[phone]",
         _ => "[number]",
     })

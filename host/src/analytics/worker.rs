@@ -13,10 +13,10 @@ use crate::db::events;
 /// One statement of a few milliseconds.
 const BATCH_LENGTH_MAX: i64 = 500;
 
-/// Longest wait of an event that did not wake the worker: queued before a restart, or by another host.
+/// Longest delay of an event that did not wake the worker: queued before a restart or by another host.
 const POLL_EVERY: Duration = Duration::from_secs(5);
 
-/// Enough for quarterly figures, and no longer than the purpose requires.
+/// Long enough for quarterly reports, and no longer than their purpose requires.
 const RETENTION_DAYS: i64 = 90;
 
 const PURGE_EVERY: Duration = Duration::from_secs(3600);
@@ -28,7 +28,7 @@ pub struct EventWorker {
 }
 
 impl EventWorker {
-    /// Starts the worker. Its task is safe to abort at any moment: each step is one statement, and events that are not
+    /// Starts the worker. Its task can be aborted at any time: each step is one statement, and events not yet
     /// stored stay queued.
     pub fn start(db: PgPool, clock: Clock) -> (Self, JoinHandle<()>) {
         let worker = Self::default();
@@ -36,7 +36,7 @@ impl EventWorker {
         (worker, task)
     }
 
-    /// To be called after queueing an event.
+    /// Call this after queueing an event.
     pub(crate) fn wake(&self) {
         self.woken.notify_one();
     }

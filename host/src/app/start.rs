@@ -30,11 +30,11 @@ pub struct Config {
     pub tokens: TokenConfig,
     pub ledger: LedgerConfig,
     pub settings: Settings,
-    /// None where payments settle at once.
+    /// `None` if payments settle at once.
     pub rail: Option<RailHandle>,
-    /// Whether anyone may have a token for any user.
+    /// Whether anyone can get a token for any user.
     pub sandbox: bool,
-    /// This program's own file, which the gate starts to examine a component.
+    /// Path of this executable, which the gate runs to examine a component.
     pub program: PathBuf,
 }
 
@@ -44,7 +44,7 @@ pub struct RailHandle {
     pub notifications: mpsc::Receiver<Notification>,
 }
 
-/// The tasks behind an [`App`]. When dropped, they keep running.
+/// The tasks behind an [`App`]. Dropping this does not stop them.
 pub struct Tasks {
     ledger: JoinHandle<()>,
     events: JoinHandle<()>,
@@ -57,7 +57,7 @@ impl App {
     /// Opens the ledger and starts the tasks that requests rely on.
     ///
     /// # Errors
-    /// When the ledger belongs to another key, or the database fails.
+    /// If the ledger was written with another key, or the database fails.
     pub async fn start(
         config: Config,
         db: PgPool,
@@ -107,14 +107,14 @@ impl App {
 }
 
 impl Tasks {
-    /// No payment is sent any more, and the ledger learns of no reports.
+    /// Stops sending payments and applying the rail's notifications.
     pub fn stop_courier(&self) {
         if let Some(courier) = &self.courier {
             courier.abort();
         }
     }
 
-    /// Stops all that requests in progress do not need. Event streams end.
+    /// Stops everything that requests in progress do not need, and ends event streams.
     pub async fn stop_background(&self) {
         self.outbox_poll.abort();
         self.outbox.close().await;

@@ -1,4 +1,4 @@
-//! Authentication: bearer tokens, the users and operators they prove, and what operators' scopes allow.
+//! Authentication: bearer tokens, the users and operators they identify, and what operators' scopes allow.
 //!
 //! No HTTP here: the caller passes the values of the `Authorization` header and maps an [`AuthError`] to
 //! its response.
@@ -35,7 +35,7 @@ impl From<Claims> for User {
     }
 }
 
-/// A user whose token has at least one operator's scope.
+/// A user whose token has at least one operator scope.
 #[derive(Debug, Clone)]
 pub struct Operator {
     /// Recorded with every change.
@@ -59,7 +59,7 @@ impl Operator {
     }
 
     /// # Errors
-    /// The scope that changes of this kind require, when the token lacks it.
+    /// When the token lacks the scope that changes to this kind require.
     pub fn may_change(&self, kind: ModelKind) -> Result<(), AuthError> {
         let scope = if kind == ModelKind::TransferRules { RULES_ADMIN } else { MODELS_ADMIN };
         if self.has(scope) { Ok(()) } else { Err(AuthError::ScopeMissing(scope)) }
@@ -77,7 +77,7 @@ pub fn authenticate<'a>(
 ) -> Result<Claims, AuthError> {
     let mut values = authorization.into_iter();
     let value = values.next().ok_or(AuthError::TokenMissing)?;
-    // With two tokens it would be open which one counts.
+    // With two tokens it would be ambiguous which one counts.
     let only = values.next().is_none();
     let credentials = std::str::from_utf8(value).ok().and_then(|value| value.trim().split_once(' '));
     let bearer = credentials.filter(|(scheme, _)| only && scheme.eq_ignore_ascii_case("bearer"));

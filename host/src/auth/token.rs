@@ -1,21 +1,21 @@
 //! Mints and verifies bearer tokens: JWT signed with HS256.
 //!
-//! Expiry is checked against the caller's time and not by the library, so that tests can choose it.
+//! Expiry is checked against a time that the caller passes, not by the library, so that tests can choose it.
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
 use serde_json::{Map, Value, json};
 use time::{Duration, OffsetDateTime};
 
-/// Tolerated difference between two machines' clocks.
+/// Tolerated clock skew.
 const LEEWAY_SECONDS: f64 = 60.0;
 
 /// Longest user identifier.
 pub(crate) const USER_CHARS_MAX: usize = 255;
 
-/// Shortest secret, in bytes: as long as the digest that it keys.
+/// Shortest secret, in bytes: the length of the digest.
 pub const SECRET_BYTES_MIN: usize = 32;
 
-/// What tokens must contain, besides an expiry.
+/// What tokens must contain besides an expiry.
 #[derive(Debug, Clone, Default)]
 pub struct TokenConfig {
     /// Claim that names the user.
@@ -39,7 +39,7 @@ pub struct Verifier {
 
 impl Verifier {
     pub fn new(secret: &[u8], config: TokenConfig) -> Self {
-        // The allow-list of algorithms: the token's header is compared with it, never trusted.
+        // The only allowed algorithm: the token's header is compared with it, never trusted.
         let mut validation = Validation::new(Algorithm::HS256);
         validation.validate_exp = false;
         validation.validate_nbf = false;
@@ -85,7 +85,7 @@ pub struct Minter {
 }
 
 impl Minter {
-    /// Takes the secret and configuration of the [`Verifier`] that will read the tokens.
+    /// The secret and configuration must be those of the [`Verifier`] that will read the tokens.
     pub fn new(secret: &[u8], config: TokenConfig) -> Self {
         Self { key: EncodingKey::from_secret(secret), config }
     }

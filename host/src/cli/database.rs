@@ -1,4 +1,4 @@
-//! The database of a command: the configured one, or the private one in the data folder.
+//! Opens a command's database: the configured one, or the private one in the data folder.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::postgres::Server;
 /// Connections per host: on a small machine, more would only contend with each other.
 const CONNECTIONS_MAX: u32 = 16;
 
-/// How long a request waits for a connection before it is answered with `overloaded`.
+/// How long a request waits for a connection before it fails with `overloaded`.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 
-/// Postgres' code for a table that does not exist.
+/// SQLSTATE of a table that does not exist.
 const UNDEFINED_TABLE: &str = "42P01";
 
 /// A pool and, if this process started it, the server behind it.
@@ -31,14 +31,14 @@ pub(super) struct Database {
 /// What a command expects of the database.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// A ledger that exists. A private server may belong to another process.
+    /// An existing ledger. A private server may belong to another process.
     Shared,
-    /// A ledger that is created if need be. A private server has to live as long as this process.
+    /// A ledger that is created if missing. A private server has to live as long as this process.
     Owned,
 }
 
 impl Database {
-    /// Connects and migrates the tables.
+    /// Connects and runs the migrations.
     ///
     /// A mistyped folder must not look like a bank without customers, so only `serve` and `--create` create a ledger.
     pub(super) async fn open(common: &Common, usage: Use) -> Result<Self> {
@@ -46,7 +46,7 @@ impl Database {
         let (options, server) = match &common.database_url {
             Some(url) => {
                 let options = url.parse::<PgConnectOptions>();
-                (options.context("DATABASE_URL is not like postgres://user@host/database")?, None)
+                (options.context("DATABASE_URL does not have the form postgres://user@host/database")?, None)
             }
             None if !may_create && !Server::exists(&common.data_dir)? => bail!(
                 "there is no ledger in {}: set --data-dir (CAUDAL_DATA_DIR) to the data folder of the service, or \
@@ -71,7 +71,7 @@ impl Database {
         Ok(Self { pool, server })
     }
 
-    /// Resolves, with the reason, when a private server ends although nobody stopped it.
+    /// Resolves with the reason if a private server exits unexpectedly.
     pub(super) async fn lost(&self) -> anyhow::Error {
         match &self.server {
             Some(server) => server.lost().await,
@@ -96,7 +96,7 @@ pub(super) fn absolute(common: &Common) -> PathBuf {
 
 async fn connect(common: &Common, options: PgConnectOptions, may_create: bool) -> Result<PgPool> {
     let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
-    // Migrations may take long, so they get a connection without a statement timeout.
+    // Migrations may be slow, so they run on a connection without a statement timeout.
     let mut db = options.connect().await.context(unreachable)?;
     if !may_create && is_empty(&mut db).await.context("cannot read the database")? {
         let place = match common.database_url {
@@ -122,7 +122,7 @@ async fn connect(common: &Common, options: PgConnectOptions, may_create: bool) -
         .context(unreachable)
 }
 
-/// Whether no migration ever ran here.
+/// Whether no migration has ever run here.
 async fn is_empty(db: &mut PgConnection) -> Result<bool, MigrateError> {
     match db.list_applied_migrations(&MIGRATOR.table_name).await {
         Err(MigrateError::Execute(sqlx::Error::Database(error)))

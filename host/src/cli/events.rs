@@ -1,4 +1,4 @@
-//! `caudal events`: the ledger's events, for programs that resume where they stopped.
+//! `caudal events`: the ledger's events, for programs that resume where they left off.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -52,11 +52,11 @@ async fn print_events(database: &Database, Events { from, follow }: Events) -> R
         drop(db);
         let (events, next) = read.context("cannot read the ledger")?;
         for batch in events.chunk_by(|one, other| (one.stripe, one.seq) == (other.stripe, other.seq)) {
-            batch.iter().for_each(|event| cursor.pass(event));
+            batch.iter().for_each(|event| cursor.advance_past(event));
             print(&line(batch, &cursor)?)?;
         }
         let is_end = next == cursor.0;
-        // Skips batches without events, too.
+        // Also skips batches without events.
         cursor = Cursor(next);
         if is_end {
             if !follow {

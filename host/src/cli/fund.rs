@@ -1,4 +1,4 @@
-//! `caudal fund`: a credit through the same core as every other movement of money.
+//! `caudal fund`: credits an account, through the same ledger core as every other movement of money.
 
 use std::process::ExitCode;
 

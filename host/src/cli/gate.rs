@@ -1,4 +1,4 @@
-//! `caudal gate`: examines the component on standard input and prints the report. Only the gate starts it.
+//! `caudal gate`: examines the component on standard input and prints the report. Only the gate runs it.
 
 use std::io;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! The head of each hash chain, recorded outside the database so that truncation is detected.
+//! The head of each hash chain, recorded outside the database so that truncation can be detected.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -18,7 +18,7 @@ const FILE: &str = "ledger-heads.json";
 /// How often a running host records the heads. Truncation of batches younger than this goes undetected.
 const WRITE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Number and hash of each chain's last batch.
+/// Sequence number and hash of each chain's last batch.
 pub(super) type Heads = BTreeMap<Uuid, Head>;
 
 pub(super) fn path(data_dir: &Path) -> PathBuf {
@@ -38,7 +38,7 @@ pub(super) fn read(path: &Path) -> Result<Heads> {
     recorded.into_iter().map(|recorded| head(recorded).with_context(unreadable)).collect()
 }
 
-/// Advances the recorded heads, atomically; a head never moves back.
+/// Advances the recorded heads, atomically. A head never moves backwards.
 pub(super) fn write(path: &Path, heads: &Heads) -> Result<()> {
     let mut recorded = read(path)?;
     for (chain_id, head) in heads.iter().filter(|(_, head)| head.hash.is_some()) {
@@ -59,7 +59,7 @@ pub(super) fn write(path: &Path, heads: &Heads) -> Result<()> {
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Records the heads periodically. May be aborted at any moment.
+/// Records the heads periodically. Safe to abort at any time.
 pub(super) async fn keep(db: PgPool, path: PathBuf) {
     if let Some(folder) = path.parent()
         && let Err(error) = fs::create_dir_all(folder)

@@ -1,6 +1,5 @@
-//! The commands, one file each.
+//! The commands, one file each, and what they share.
 
-mod couriers;
 mod database;
 mod events;
 mod fund;
@@ -11,6 +10,7 @@ mod models;
 mod openapi;
 mod output;
 mod postgres;
+mod rail;
 mod replay;
 mod score;
 mod secret;
@@ -28,7 +28,7 @@ use crate::config::{Cli, Command};
 /// Runs one command.
 ///
 /// # Errors
-/// With a sentence that says what to do.
+/// With a message that says what to do.
 pub fn run(cli: Cli) -> Result<ExitCode> {
     let filter = EnvFilter::try_new(&cli.common.log).context("--log is not a filter such as \"info,caudal=debug\"")?;
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());

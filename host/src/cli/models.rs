@@ -39,7 +39,7 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
 fn card(model: &str, json: bool) -> Result<ExitCode> {
     let Some(embedded) = Embedded::find(model) else {
         let names: Vec<_> = Embedded::ALL.iter().map(|it| it.name).collect();
-        bail!("there is no model '{model}'; there are {}", names.join(", "));
+        bail!("there is no model '{model}'; choose from {}", names.join(", "));
     };
     let Some(card) = embedded.card else {
         bail!("{} has no card: rules are written, not trained", embedded.name);

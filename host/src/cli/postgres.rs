@@ -1,5 +1,5 @@
 //! `caudal postgres -- CMD`: a private Postgres for as long as a command runs. Unlike other commands it creates the
-//! data folder, since its use is a throw-away server for tests.
+//! data folder, because it provides throw-away servers for tests.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ pub(super) async fn run(common: &Common, command: PostgresCommand) -> Result<Exi
 
 async fn run_with(server: &Server, command: &[String]) -> Result<ExitCode> {
     let (program, arguments) = command.split_first().context("name a command after --")?;
-    // Ctrl-C reaches the command as well: wait until it has ended before stopping the server.
+    // Ctrl-C reaches the command as well: wait until it exits before stopping the server.
     let mut interrupts = signal(SignalKind::interrupt()).context("cannot handle signals")?;
     let mut child = Command::new(program)
         .args(arguments)

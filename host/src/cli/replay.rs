@@ -16,10 +16,10 @@ use crate::models::deploying::built_in::register_built_in;
 use crate::replay::{Outcome, Recording, Replayer};
 use crate::wasm::Runtime;
 
-/// Decisions that are read before they are replayed.
+/// Decisions to replay at a time.
 const BATCH: usize = 1_000;
 
-/// Mismatches that are listed.
+/// Most mismatches to list.
 const SHOWN_MAX: usize = 20;
 
 pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
@@ -44,7 +44,7 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     if different.len() > SHOWN_MAX {
         print(&format!("and {} more", different.len() - SHOWN_MAX))?;
     }
-    print(&format!("{replayed} decisions replayed: {equal} equal bit for bit, {} different", different.len()))?;
+    print(&format!("{replayed} decisions replayed: {equal} identical bit for bit, {} different", different.len()))?;
     Ok(if different.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -52,7 +52,7 @@ async fn run_on(database: &Database, replay: &Replay) -> Result<Outcome> {
     let runtime = Runtime::new().context("cannot run components on this machine")?;
     let mut db = database.pool.acquire().await.context("cannot reach the database")?;
     let now = Clock::system().now();
-    // A host without deployments decides by components that it has not registered.
+    // A host without deployments decides with built-in components that may not be registered yet.
     register_built_in(&mut db, &runtime, now).await.context("cannot register the built-in components")?;
     let mut replayer = Replayer::new(database.pool.clone(), runtime);
     let Some(file) = &replay.file else {

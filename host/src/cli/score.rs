@@ -1,8 +1,8 @@
 //! `caudal score`: scores the rows of a file, for backtests.
 //!
-//! Rows are validated and answered like requests to the assistance API, but many in one instance. A
-//! rejected row is reported with its line and does not stop the others; the output file appears only once it is
-//! complete.
+//! Rows are validated and answered like requests to the assistance API, but many share an instance. A
+//! rejected row is reported with its line and does not stop the others. The output file appears only once
+//! it is complete.
 
 mod input;
 mod output;
@@ -28,10 +28,10 @@ use output::{Output, Rejects};
 /// Rows in one instance: enough to make instantiation negligible, few enough that their answers fit into
 /// what one call may return.
 const BATCH_ROWS: usize = 256;
-/// Consecutive failures after which the model is at fault and not the rows.
+/// Consecutive failures after which the model is at fault, not the rows.
 const FAILURES_MAX: usize = 100;
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
-/// Some rows were rejected.
+/// Exit code if rows were rejected.
 const EXIT_REJECTED: u8 = 3;
 
 pub(super) fn run(score: &Score) -> Result<ExitCode> {
@@ -50,7 +50,7 @@ fn component(score: &Score) -> Result<Vec<u8>> {
         Some(embedded) if embedded.kind == kind => Ok(embedded.bytes.to_vec()),
         _ => {
             let all = Embedded::ALL.into_iter().filter(|it| it.kind == kind).map(|it| it.name);
-            bail!("there is no {kind} model '{name}'; there are {}", all.collect::<Vec<_>>().join(", "))
+            bail!("there is no {kind} model '{name}'; choose from {}", all.collect::<Vec<_>>().join(", "))
         }
     }
 }
@@ -68,7 +68,7 @@ impl Visitor for Backtest<'_> {
     }
 }
 
-/// Refuses to write a file over another one of the same command.
+/// Rejects a command line that names one file twice.
 fn require_separate_files(score: &Score) -> Result<()> {
     let files = [
         ("--output", score.output.as_deref()),
@@ -91,9 +91,9 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     resolve(one).is_some_and(|one| Some(one) == resolve(other))
 }
 
-/// Refuses a header without a column that every row needs.
+/// Rejects a header that lacks a required column.
 fn require_columns<K: Kind>(columns: &[String], language: Language) -> Result<()> {
-    // The values do not matter: only a column that is missing is reported as required.
+    // The values do not matter: only missing columns are reported as required.
     let mut fields = Fields::from_query(columns.iter().map(|name| (name.clone(), "0".to_owned())).collect());
     Envelope::read::<K>(&mut fields, language);
     let missing = fields.into_faults().into_iter().filter(|fault| fault.code == "required");
@@ -170,7 +170,7 @@ impl<K: Kind> Run<'_, K> {
         let requests: Vec<_> = rows.iter().map(|row| row.request.clone()).collect();
         let answers = match self.scorer.assess_batch(&requests) {
             Ok(answers) => answers,
-            // One row may have failed the batch: find it, and go on with the others.
+            // One row may have failed the whole batch: score the rows one by one.
             Err(_) => requests.iter().map(|request| self.scorer.assess(request)).collect(),
         };
         let version = &self.scorer.identity().version;
@@ -190,7 +190,7 @@ impl<K: Kind> Run<'_, K> {
 
     fn failed(&mut self, line: u64, error: &ScoreError) -> Result<()> {
         self.failures += 1;
-        ensure!(self.failures < FAILURES_MAX, "line {line}: {error}; so did {FAILURES_MAX} consecutive rows");
+        ensure!(self.failures < FAILURES_MAX, "line {line}: {error}; {FAILURES_MAX} consecutive rows have failed");
         let fault = FieldError { field: String::new(), code: "model-failed".into(), detail: error.to_string() };
         self.rejects.add(line, &[fault])
     }
@@ -222,7 +222,7 @@ impl<K: Kind> Run<'_, K> {
     }
 }
 
-/// On a terminal, a bar over the bytes of a file, or a spinner if the length is unknown.
+/// A bar over the bytes of a file, or a spinner if the length is unknown. Shown only on a terminal.
 fn progress(bytes: Option<u64>) -> ProgressBar {
     let (bar, template) = match bytes {
         Some(bytes) => (ProgressBar::new(bytes), "{elapsed:>4} {bar:30} {percent:>3} %  {msg}"),

@@ -29,7 +29,7 @@ pub(super) fn configured(jwt: &Jwt) -> Result<Option<Vec<u8>>> {
     Ok(Some(secret.clone().into_bytes()))
 }
 
-/// Whether a secret that the data folder lacks is generated.
+/// What to do if the data folder lacks a secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
     Generate,
@@ -37,7 +37,7 @@ pub(super) enum Missing {
 }
 
 impl Missing {
-    /// For every command but `serve`: a new secret would fit no service.
+    /// For commands other than `serve`: a new secret would match no service.
     pub(super) fn of_command(common: &Common) -> Self {
         if common.create { Self::Generate } else { Self::Refuse }
     }
@@ -58,7 +58,7 @@ pub(super) fn ledger_key(common: &Common, missing: Missing) -> Result<ChainKey> 
         .context("CAUDAL_LEDGER_KEY is too short: use at least 32 bytes, for example from `openssl rand -hex 32`")
 }
 
-/// A secret of the data folder; `variable` would replace it.
+/// Reads or generates a secret in the data folder. `variable` is the setting that overrides it.
 fn stored(common: &Common, file: &str, variable: &str, missing: Missing) -> Result<Vec<u8>> {
     let data_dir = absolute(common);
     let path = data_dir.join(file);

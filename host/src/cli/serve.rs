@@ -1,4 +1,4 @@
-//! `caudal serve`: arguments to configuration, and the banner.
+//! `caudal serve`: turns arguments into configuration, runs the host, prints the banner.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::app::{App, Settings};
 use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::cli::secret::Missing;
-use crate::cli::{couriers, heads, secret};
+use crate::cli::{heads, rail, secret};
 use crate::config::{ClabePolicy, Common, Serve, program};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
@@ -24,10 +24,10 @@ use crate::models::Registry;
 use crate::serve::{Host, Listeners, Scoring};
 use crate::wasm::{Cache, Runtime};
 
-/// First credit of a sandbox account: 10,000.00 MXN.
+/// Opening credit of a sandbox account: 10,000.00 MXN.
 const SANDBOX_CREDIT: Money = Money::from_minor(1_000_000);
 
-/// Compiled components, in the data folder.
+/// Folder of compiled components, in the data folder.
 const CACHE_FOLDER: &str = "compiled";
 
 /// The user of the token that the sandbox prints.
@@ -43,9 +43,9 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         None => bail!("set CAUDAL_JWT_SECRET to the secret that signs your tokens, or try --sandbox"),
     };
     let ledger_key = secret::ledger_key(common, Missing::Generate)?;
-    // From here on signals are handled, even while things still start.
+    // From here on signals are handled, even during startup.
     let signals = Signals::new()?;
-    // Cheap things first: a taken port or a broken component is reported before a database starts.
+    // Cheap checks first: a port in use or a broken component is reported before a database starts.
     let listeners = Listeners {
         ledger: bind(serve.ledger_addr, "--ledger-addr").await?,
         assist: bind(serve.assist_addr, "--assist-addr").await?,
@@ -59,7 +59,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         tokens: secret::token_config(&serve.jwt),
         ledger: LedgerConfig::new(terms(&serve), ledger_key),
         settings: settings(&serve),
-        rail: couriers::open(&serve.rail)?,
+        rail: rail::open(&serve.rail)?,
         sandbox: serve.sandbox,
         program: program().context("cannot find this program's own file")?,
     };
@@ -181,7 +181,7 @@ fn banner(app: &App, listeners: &Listeners) -> Result<String> {
                  application/json' -d '{{\"accountNumber\":\"646180110400000007\",\"accountType\":\"checking\"}}'"
             ),
             String::new(),
-            "  Ctrl-C stops; the data stays.".to_owned(),
+            "  Ctrl-C stops the service; its data is kept.".to_owned(),
         ]);
     }
     lines.push(String::new());

@@ -47,8 +47,7 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Records the heads beside the service's other files, or wherever `--heads` says; a host without a data folder of its
-/// own, such as an auditor's, gets none here.
+/// Records the heads in the data folder or at `--heads`. The folder is not created: an auditor has none.
 fn record(path: &Path, heads: &Heads) -> Result<()> {
     if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
         return print(&format!(

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::domain::money::{AmountError, Money};
 use crate::outbox::Cursor;
 
-/// As in `app_user`.
+/// The limit of `app_user.owner`.
 const USER_CHARS_MAX: usize = 255;
 
 pub(super) fn amount(text: &str) -> Result<Money, AmountError> {

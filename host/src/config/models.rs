@@ -49,7 +49,7 @@ pub struct Score {
     /// File to write, atomically [default: standard output]
     #[arg(long)]
     pub output: Option<PathBuf>,
-    /// Format of the input [default: by the file's name]
+    /// Format of the input [default: from the file's extension]
     #[arg(long)]
     pub format: Option<RowFormat>,
     /// File for all rejected rows, as NDJSON
@@ -82,7 +82,7 @@ pub enum Models {
     Push {
         /// The component file
         file: PathBuf,
-        /// Who registers it, for the record
+        /// Name of the operator, for the record
         #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
         by: String,
     },
@@ -111,7 +111,7 @@ pub enum Models {
         /// Reason, kept in the deployment history
         #[arg(long)]
         reason: String,
-        /// Who rolls back, for the record
+        /// Name of the operator, for the record
         #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
         by: String,
         /// Wait until every running host serves it, at most this many seconds
@@ -140,19 +140,19 @@ pub struct Deploy {
     /// A version that answers a share of the users; withdrawn automatically if it fails
     #[arg(long, requires = "percent")]
     pub canary: Option<String>,
-    /// Percentage of users whom the canary answers; a user always meets the same version
+    /// Percentage of users that the canary answers; a user always gets the same version
     #[arg(long, requires = "canary", value_parser = clap::value_parser!(u8).range(1..=99))]
     pub percent: Option<u8>,
     /// Percentage of compared answers that may differ in class before the canary is withdrawn [default: 10]
     #[arg(long, requires = "canary", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub max_flip_percent: Option<u8>,
-    /// A version that is compared but answers nobody; repeatable
+    /// A version that is compared but answers no user; repeatable
     #[arg(long = "shadow")]
     pub shadows: Vec<String>,
     /// Reason, kept in the deployment history
     #[arg(long)]
     pub reason: String,
-    /// Who deploys, for the record
+    /// Name of the operator, for the record
     #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
     pub by: String,
     /// Wait until every running host serves it, at most this many seconds
@@ -163,7 +163,7 @@ pub struct Deploy {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A file has one JSON object per line: kind (risk, nudge, accessibility, transfer-rules), request and \
-                  response as they were. Exits with 1 if an answer differs in any bit."
+                  response. Exits with 1 if an answer differs in any bit."
 )]
 pub struct Replay {
     /// File of decisions as NDJSON, `-` for standard input [default: the decision log]

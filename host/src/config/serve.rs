@@ -1,4 +1,4 @@
-//! `caudal serve`: where it listens, what it trusts, what it allows.
+//! Settings of `caudal serve`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ fn published_kind() -> impl TypedValueParser<Value = Option<ModelKind>> {
     PossibleValuesParser::new(kinds.chain(["none"])).map(|text| ModelKind::parse(&text))
 }
 
-/// What a wrong CLABE check digit leads to.
+/// Consequence of a wrong CLABE check digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ClabePolicy {
     /// Save the beneficiary with a warning
@@ -116,7 +116,7 @@ pub struct Serve {
     /// `Host` header that the assistance API accepts besides its address and localhost; repeatable
     #[arg(long = "assist-host", env = "CAUDAL_ASSIST_HOSTS", value_delimiter = ',')]
     pub assist_hosts: Vec<String>,
-    /// Sandbox for trying out, on loopback only: accounts open with 10,000.00 MXN, and a token is printed
+    /// Run a sandbox, on loopback addresses only: accounts open with 10,000.00 MXN, and a token is printed
     #[arg(long, env = "CAUDAL_SANDBOX")]
     pub sandbox: bool,
     /// Consequence of a wrong CLABE check digit
@@ -136,7 +136,7 @@ pub struct Serve {
     /// not answered
     #[arg(long, help_heading = "Models", env = "CAUDAL_DECISION_LOG")]
     pub decision_log: bool,
-    /// Kinds whose active model anybody may download from /models, to score in a page; fraudsters could probe a copy
+    /// Kinds whose active model anyone may download from /models, to score in a page; fraudsters could probe a copy
     /// of the risk scorer unobserved [default: nudge,accessibility; in the sandbox all]
     #[arg(long, help_heading = "Models", env = "CAUDAL_PUBLISH_MODELS", value_parser = published_kind(), value_delimiter = ',')]
     pub publish_models: Option<Vec<Option<ModelKind>>>,

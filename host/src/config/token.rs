@@ -1,4 +1,4 @@
-//! How tokens are signed and read, and `caudal token`.
+//! Settings of tokens, and `caudal token`.
 
 use clap::Args;
 

@@ -47,7 +47,7 @@ pub(crate) async fn list_accounts(
     Ok(rows.into_iter().map(Account::from).collect())
 }
 
-/// `None` also if the account is another user's.
+/// `None` if the account does not exist or is another user's.
 pub(crate) async fn find_account(
     db: &mut PgConnection,
     owner: &str,

@@ -1,18 +1,18 @@
-//! Checks of the whole ledger, in SQL that shares nothing with the code that writes it.
+//! Checks of the whole ledger, in SQL independent of the code that writes it.
 
 use sqlx::PgConnection;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub rule: &'static str,
-    /// How many rows break the rule.
+    /// How many rows violate the rule.
     pub broken: i64,
 }
 
 /// How much was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Census {
-    /// Of customers.
+    /// Customers' accounts.
     pub accounts: i64,
     pub transfers: i64,
     pub entries: i64,

@@ -70,7 +70,7 @@ pub(crate) async fn list_beneficiaries(
     .await
 }
 
-/// `None` also if the beneficiary is another user's.
+/// `None` if the beneficiary does not exist or is another user's.
 pub(crate) async fn find_beneficiary(
     db: &mut PgConnection,
     owner: &str,

@@ -1,4 +1,4 @@
-//! Observations of challengers: counters to which every host adds.
+//! Observations of challengers: counters that all hosts increment.
 
 use sqlx::PgConnection;
 
@@ -8,18 +8,18 @@ use crate::domain::model::{Digest, ModelKind};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Count {
     pub(crate) kind: ModelKind,
-    /// Of the deployment.
+    /// Epoch of the deployment.
     pub(crate) epoch: i64,
-    /// Of the component.
+    /// Digest of the component.
     pub(crate) digest: Digest,
     pub(crate) measure: String,
-    /// Of the measure's histogram.
+    /// Bucket of the measure's histogram.
     pub(crate) bucket: i32,
     pub(crate) count: i64,
 }
 
 pub(crate) async fn add(db: &mut PgConnection, counts: &[Count]) -> Result<(), sqlx::Error> {
-    // Hosts lock rows in the same order, so that they never deadlock.
+    // All hosts lock rows in the same order, so that they cannot deadlock.
     let mut counts: Vec<_> = counts.iter().collect();
     counts.sort_by_key(|it| (it.kind, it.epoch, it.digest.0, &it.measure, it.bucket));
     let kinds: Vec<_> = counts.iter().map(|it| it.kind.as_str().to_owned()).collect();

@@ -17,14 +17,14 @@ pub struct NewComponent<'a> {
     pub bytes: &'a [u8],
     /// The gate's report as JSON; `None` for a component embedded in a host.
     pub report: Option<serde_json::Value>,
-    /// The operator.
+    /// The operator who registered it.
     pub by: &'a str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Registered {
     New,
-    /// The same bytes are registered already.
+    /// The same bytes are already registered.
     Known,
     /// Other bytes are registered under this version.
     VersionTaken,
@@ -76,7 +76,7 @@ pub struct Component {
     pub class: PolicyClass,
     /// In bytes.
     pub size: i32,
-    /// Whether it came with a host rather than from an operator.
+    /// Whether it is built into a host rather than pushed by an operator.
     pub is_embedded: bool,
     pub registered_by: String,
     pub registered_at: OffsetDateTime,

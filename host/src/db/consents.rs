@@ -1,4 +1,4 @@
-//! Consent to analytics: the present answer and the history of answers.
+//! Consent to analytics: the current answer and its history.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Consent {
     pub granted: bool,
-    /// Of the privacy notice that the user saw.
+    /// Version of the privacy notice that the user saw.
     pub notice_version: Option<String>,
     pub updated_at: OffsetDateTime,
 }
@@ -19,7 +19,7 @@ pub(crate) async fn find_consent(db: &mut PgConnection, owner: &str) -> Result<O
         .await
 }
 
-/// Records an answer, also in the history under `consent_history_id`. Run it in a transaction.
+/// Records an answer, and adds it to the history under `consent_history_id`. Run it in a transaction.
 pub async fn record_consent(
     db: &mut PgConnection,
     owner: &str,

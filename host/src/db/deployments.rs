@@ -7,31 +7,31 @@ use time::OffsetDateTime;
 use super::components::{digest_of, kind_of};
 use crate::domain::model::{Digest, ModelKind};
 
-/// Notifies hosts of changes. They also poll, in case a notification is lost.
+/// Channel that notifies hosts of changes. They also poll, in case a notification is lost.
 const CHANNEL: &str = "caudal_deployment";
 
 /// A challenger that serves a share of the users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Canary {
     pub digest: Digest,
-    /// Share of the users, 1 to 99.
+    /// Percentage of users, 1 to 99.
     pub percent: u8,
-    /// Share of compared answers that may fall into another class than the champion's, 1 to 100.
+    /// Percentage of compared answers that may differ in class from the champion's, 1 to 100.
     pub max_flip_percent: u8,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deployment {
     pub kind: ModelKind,
-    /// Number of changes.
+    /// Number of changes so far.
     pub epoch: i64,
     pub champion: Digest,
-    /// What a rollback returns to.
+    /// The version to which a rollback returns.
     pub previous: Digest,
     pub canary: Option<Canary>,
     /// Compared with the champion without serving anyone.
     pub shadows: Vec<Digest>,
-    /// Whether `previous` is the fallback when the champion fails.
+    /// Whether `previous` answers when the champion fails.
     pub stands_in: bool,
     /// The operator's reason for the last change.
     pub reason: String,
@@ -65,7 +65,7 @@ impl Deployment {
     }
 }
 
-/// Of `deployment` and `deployment_history`.
+/// A row of `deployment` or `deployment_history`.
 struct Row {
     kind: String,
     epoch: i64,
@@ -106,7 +106,7 @@ impl Row {
     }
 }
 
-/// Kinds that no operator ever deployed are absent.
+/// Kinds that were never deployed are absent.
 pub async fn deployments(db: &mut PgConnection) -> Result<Vec<Deployment>, sqlx::Error> {
     let rows = sqlx::query_as!(
         Row,
@@ -119,7 +119,7 @@ pub async fn deployments(db: &mut PgConnection) -> Result<Vec<Deployment>, sqlx:
     rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
 }
 
-/// `None` if no operator ever deployed this kind.
+/// `None` if this kind was never deployed.
 pub async fn deployment_of(db: &mut PgConnection, kind: ModelKind) -> Result<Option<Deployment>, sqlx::Error> {
     Ok(deployments(db).await?.into_iter().find(|it| it.kind == kind))
 }
@@ -139,14 +139,14 @@ pub async fn history_of(db: &mut PgConnection, kind: ModelKind, limit: i64) -> R
     rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
 }
 
-/// A new deployment, which replaces the present one entirely.
+/// A new deployment, which entirely replaces the current one.
 #[derive(Debug)]
 pub struct Change<'a> {
     pub kind: ModelKind,
-    /// The epoch that the operator saw; 0 if nothing was deployed.
+    /// The epoch that the operator last saw; 0 if nothing was deployed.
     pub seen_epoch: i64,
     pub champion: Digest,
-    /// Becomes `previous` if no other champion ever served.
+    /// Becomes `previous` if no other champion has ever served.
     pub default_previous: Digest,
     pub canary: Option<Canary>,
     /// At most four.
@@ -154,7 +154,7 @@ pub struct Change<'a> {
     /// Whether the previous champion becomes the fallback, if the champion changes.
     pub stands_in: bool,
     pub reason: &'a str,
-    /// The operator.
+    /// The operator who made the change.
     pub by: &'a str,
 }
 

@@ -1,7 +1,7 @@
 //! An account's statement and its balance at a point in time, read-only: the ledger writes the entries.
 //!
-//! An account's entries are numbered without gaps, in the order of time. A point in time is found by binary search and
-//! a page by its number, so one index serves both, however long the history is.
+//! An account's entries are numbered without gaps, in chronological order. A point in time is found by binary
+//! search and a page by its number, so one index serves both, however long the history.
 
 use sqlx::PgConnection;
 use time::{Duration, OffsetDateTime};
@@ -18,11 +18,11 @@ pub(crate) struct Entry {
     /// Negative for a debit.
     pub(crate) delta: Money,
     pub(crate) balance_after: Money,
-    /// Of the transfer.
+    /// Kind of the transfer.
     pub(crate) kind: String,
     /// The user's transfer; for a return, the transfer that was returned. `None` for a credit by the bank.
     pub(crate) transfer_id: Option<Uuid>,
-    /// As it was when the transfer was made.
+    /// Name at the time of the transfer.
     pub(crate) beneficiary_name: Option<String>,
     /// Clave de rastreo.
     pub(crate) spei_reference: Option<String>,
@@ -41,7 +41,7 @@ impl Span {
     pub(crate) const ALL: Self = Self { after: 0, up_to: i64::MAX };
 }
 
-/// How many entries an account had before `at`, which is also the number of the last of them.
+/// How many entries an account had before `at`, which is also the number of the last one.
 pub(crate) async fn count_before(
     db: &mut PgConnection,
     account_id: Uuid,
@@ -66,7 +66,7 @@ pub(crate) async fn count_before(
     Ok(count.fetch_optional(db).await?.unwrap_or(0))
 }
 
-/// An account's balance at `at`, entries of that very moment included.
+/// An account's balance at `at`, including entries made at exactly that time.
 pub(crate) async fn balance_at(
     db: &mut PgConnection,
     account_id: Uuid,

@@ -41,8 +41,8 @@ pub(crate) async fn purge_queue(db: &mut PgConnection, owner: &str) -> Result<()
 /// Moves up to `limit` events, oldest first, from the queue to the store in one statement, and drops those whose user
 /// revoked consent. Returns how many left the queue.
 ///
-/// Skips rows that another worker has locked. Consent rows stay locked until the end, so a revocation is either seen
-/// here or waits and then finds the queue empty.
+/// Skips rows that another worker has locked. Consent rows stay locked until the end, so a revocation is
+/// either seen here, or waits and then finds the queue empty.
 pub async fn store_queued(db: &mut PgConnection, limit: i64, now: OffsetDateTime) -> Result<u64, sqlx::Error> {
     let taken = sqlx::query_scalar!(
         r#"

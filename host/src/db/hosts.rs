@@ -1,4 +1,4 @@
-//! What each host serves, as the hosts themselves report it.
+//! What each host serves, as reported by the host.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -8,13 +8,13 @@ use super::components::{digest_of, kind_of};
 use super::unknown_text;
 use crate::domain::model::{Digest, ModelKind};
 
-/// How far a host is with the deployment of one kind.
+/// A host's progress with the deployment of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostState {
     /// The champion and its challengers are in service.
     Serving,
     Loading,
-    /// With the reason.
+    /// The reason.
     Failed(String),
 }
 
@@ -37,17 +37,17 @@ impl HostState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostStatus {
     pub kind: ModelKind,
-    /// The deployment that the host follows; 0 where nothing was deployed.
+    /// Epoch of the deployment that the host follows; 0 if nothing was deployed.
     pub epoch: i64,
     pub state: HostState,
-    /// The champion that answers on this host meanwhile.
+    /// The champion that currently answers on this host.
     pub champion: Option<Digest>,
-    /// Start of this state, by the host's clock.
+    /// When this state began, by the host's clock.
     pub since: OffsetDateTime,
 }
 
-/// Reports what a host serves, and records that the champions in service have served. The time is the
-/// database's, which all hosts share.
+/// Reports what a host serves, and marks its champions as having served. The time is the database's, so that
+/// all hosts agree on it.
 pub async fn report(db: &mut PgConnection, host: Uuid, statuses: &[HostStatus]) -> Result<(), sqlx::Error> {
     let kinds: Vec<String> = statuses.iter().map(|it| it.kind.as_str().to_owned()).collect();
     let epochs: Vec<i64> = statuses.iter().map(|it| it.epoch).collect();
@@ -85,7 +85,7 @@ pub async fn report(db: &mut PgConnection, host: Uuid, statuses: &[HostStatus]) 
     .map(drop)
 }
 
-/// What every live host reports: those that were seen within ten seconds.
+/// The reports of live hosts: those seen within the last ten seconds.
 pub async fn live(db: &mut PgConnection) -> Result<Vec<(Uuid, HostStatus)>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
@@ -107,7 +107,7 @@ pub async fn live(db: &mut PgConnection) -> Result<Vec<(Uuid, HostStatus)>, sqlx
     status.collect()
 }
 
-/// Removes a host that stops.
+/// Removes a host that is shutting down.
 pub async fn leave(db: &mut PgConnection, host: Uuid) -> Result<(), sqlx::Error> {
     sqlx::query!("delete from host_status where host_id = $1", host).execute(db).await.map(drop)
 }

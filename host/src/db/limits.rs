@@ -21,8 +21,8 @@ pub(crate) async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<Li
     }))
 }
 
-/// Also before the user's first account. A batch decided concurrently on the old limits loses the race for `version`
-/// and is decided again.
+/// Works before the user's first account too. A batch decided concurrently with the old limits loses the race
+/// for `version` and is decided again.
 pub(crate) async fn set(
     db: &mut PgConnection,
     owner: &str,

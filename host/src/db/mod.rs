@@ -42,13 +42,13 @@ use uuid::Uuid;
 /// A position in a list that is ordered by creation time and id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Of the last item seen.
+    /// Creation time of the last item seen.
     pub created_at: OffsetDateTime,
-    /// Of the last item seen.
+    /// Id of the last item seen.
     pub id: Uuid,
 }
 
-/// For a stored name that is not a variant of its enum: this program did not write the row.
+/// An error for a stored name that is not a variant of its enum, so another program wrote the row.
 fn unknown_text(column: &str, text: &str) -> sqlx::Error {
     sqlx::Error::Decode(format!("unknown {column}: {text:?}").into())
 }

@@ -9,30 +9,30 @@ use uuid::Uuid;
 use crate::domain::money::Money;
 use crate::domain::transfer::Kind;
 
-/// How far each chain was read: the sequence number of the next batch, by stripe. A missing stripe was not read yet.
-pub(crate) type Places = BTreeMap<i16, i64>;
+/// How far each chain was read: the sequence number of the next batch, by stripe. A missing stripe has not been read.
+pub(crate) type Offsets = BTreeMap<i16, i64>;
 
 /// A transfer's new status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// Of the chain.
+    /// Stripe of the chain.
     pub(crate) stripe: i16,
-    /// Of the batch in its chain.
+    /// Sequence number of the batch in its chain.
     pub(crate) seq: i64,
     pub(crate) transfer_id: Uuid,
-    /// How many statuses the transfer had before.
+    /// How many statuses the transfer had before this one.
     pub(crate) ordinal: i16,
     pub(crate) status: String,
     /// SPEI's return reason, if the rail gave one.
     pub(crate) reason: Option<String>,
     pub(crate) created_at: OffsetDateTime,
     pub(crate) owner: String,
-    /// Of the transfer.
+    /// Kind of the transfer.
     pub(crate) kind: String,
     /// The user's account: debited by a SPEI transfer, credited by every other kind.
     pub(crate) account_id: Uuid,
     pub(crate) amount: Money,
-    /// As it was when the transfer was made.
+    /// Name at the time of the transfer.
     pub(crate) beneficiary_name: Option<String>,
     /// Clave de rastreo.
     pub(crate) spei_reference: Option<String>,
@@ -40,8 +40,8 @@ pub(crate) struct Event {
     pub(crate) returns: Option<Uuid>,
 }
 
-/// The present end of each chain.
-pub(crate) async fn ends(db: &mut PgConnection) -> Result<Places, sqlx::Error> {
+/// The current end of each chain.
+pub(crate) async fn ends(db: &mut PgConnection) -> Result<Offsets, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
         select w.stripe, b.seq + 1 as "next!"
@@ -56,10 +56,10 @@ pub(crate) async fn ends(db: &mut PgConnection) -> Result<Places, sqlx::Error> {
 /// order, whatever their hosts' clocks say.
 pub(crate) async fn read(
     db: &mut PgConnection,
-    places: &Places,
+    offsets: &Offsets,
     batches: i64,
-) -> Result<(Vec<Event>, Places), sqlx::Error> {
-    let (stripes, nexts): (Vec<_>, Vec<_>) = places.iter().map(|(stripe, next)| (*stripe, *next)).unzip();
+) -> Result<(Vec<Event>, Offsets), sqlx::Error> {
+    let (stripes, nexts): (Vec<_>, Vec<_>) = offsets.iter().map(|(stripe, next)| (*stripe, *next)).unzip();
     let rows = sqlx::query!(
         r#"
         with page as (
@@ -89,12 +89,12 @@ pub(crate) async fn read(
         &nexts,
         batches,
     );
-    let (mut events, mut places) = (Vec::new(), places.clone());
+    let (mut events, mut offsets) = (Vec::new(), offsets.clone());
     for row in rows.fetch_all(db).await? {
-        places.insert(row.stripe, row.seq + 1);
+        offsets.insert(row.stripe, row.seq + 1);
         let event = row.transfer_id.zip(row.ordinal).zip(row.status).zip(row.created_at);
         let transfer = row.owner.zip(row.kind).zip(row.debit_account_id.zip(row.credit_account_id)).zip(row.amount);
-        // A batch without transfers has a row, but no event.
+        // A batch without transfers has a row but no event.
         let Some(((((transfer_id, ordinal), status), created_at), (((owner, kind), (debit, credit)), amount))) =
             event.zip(transfer)
         else {
@@ -117,15 +117,15 @@ pub(crate) async fn read(
             returns: row.returns,
         });
     }
-    Ok((events, places))
+    Ok((events, offsets))
 }
 
 /// A user's events between `from` (inclusive) and `before`, earliest first.
 pub(crate) async fn read_of(
     db: &mut PgConnection,
     owner: &str,
-    from: &Places,
-    before: &Places,
+    from: &Offsets,
+    before: &Offsets,
     limit: i64,
 ) -> Result<Vec<Event>, sqlx::Error> {
     let ends = before.iter().map(|(stripe, end)| (*stripe, *end, from.get(stripe).copied().unwrap_or(0)));

@@ -11,12 +11,12 @@ use crate::domain::transfer::{Payment, RailName};
 #[derive(Debug, Clone)]
 pub(crate) struct DuePayment {
     pub(crate) payment: Payment,
-    /// Earlier attempts.
+    /// Number of earlier attempts.
     pub(crate) attempts: i32,
     pub(crate) from_account_id: Uuid,
 }
 
-/// Claims due payments until `until`, the longest due first, and counts an attempt for each.
+/// Claims due payments until `until`, longest overdue first, and counts an attempt for each.
 pub(crate) async fn claim(
     db: &mut PgConnection,
     rail: RailName,

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use super::unknown_text;
 use crate::domain::profile::{NudgingLevel, Profile, Theme};
 
-/// The profile, and when it was stored.
+/// The profile and the time it was stored.
 pub(crate) async fn find_profile(
     db: &mut PgConnection,
     owner: &str,

@@ -6,15 +6,14 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Executor as _, PgConnection, Postgres};
 use tokio::time::timeout;
 
-/// Far above the milliseconds that our statements, locks and transactions take.
+/// Far above the few milliseconds that statements, locks and transactions take.
 const LIMITS: &str =
     "set statement_timeout = '10s'; set lock_timeout = '2s'; set idle_in_transaction_session_timeout = '10s'";
 
-/// Every statement reads a few rows by key, however long the tables are, so it needs one plan, by key. Left to its
-/// estimates, Postgres makes plans for tables that were short when it analysed them, keeps the plans while the tables
-/// grow, and scans whole tables for every batch, slower with each transfer, until it analyses them again. The few
-/// statements that need other plans look expensive under these settings; their inflated cost would trigger JIT, which
-/// takes a tenth of a second.
+/// Every statement reads a few rows by key, whatever the size of the tables, so one plan suffices. Left to its
+/// estimates, Postgres plans for tables that were small when it analysed them, keeps the plans while the tables grow,
+/// and scans whole tables for every batch until it analyses them again. The few statements that need other plans look
+/// expensive under these settings; their inflated cost would trigger JIT compilation, which takes a tenth of a second.
 const PLANS: &str = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_mergejoin = off; \
     set jit = off";
 
@@ -34,7 +33,7 @@ pub(crate) async fn read_whole_tables(transaction: &mut PgConnection) -> Result<
     transaction.execute(WHOLE_TABLES).await.map(drop)
 }
 
-/// Whether a commit is acknowledged only once it is on disk.
+/// Whether commits are acknowledged only when they are on disk.
 pub(crate) async fn is_durable(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
     let setting: String = sqlx::query_scalar("show synchronous_commit").fetch_one(db).await?;
     Ok(setting != "off")
@@ -58,7 +57,7 @@ pub(crate) async fn reply_within<T>(
     let result = timeout(time, work(db)).await;
     result.unwrap_or_else(|_| {
         db.close_on_drop();
-        let timed_out = std::io::Error::new(std::io::ErrorKind::TimedOut, "the database does not reply");
+        let timed_out = std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not reply");
         Err(sqlx::Error::Io(timed_out))
     })
 }

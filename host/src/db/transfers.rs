@@ -56,15 +56,15 @@ pub(crate) fn parse_status(text: &str) -> Result<Status, sqlx::Error> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct History {
     pub(crate) count: u32,
-    /// In MXN, 0 without transfers.
+    /// In MXN; 0 without transfers.
     pub(crate) average: f64,
-    /// In MXN, 0 without transfers.
+    /// In MXN; 0 without transfers.
     pub(crate) maximum: f64,
     pub(crate) count_to_payee: u32,
 }
 
-/// `payee_key` is the payee's normalised account number, so that deleting and saving a beneficiary again makes no
-/// difference.
+/// `payee_key` is the payee's normalised account number, so that deleting and re-saving a beneficiary makes
+/// no difference.
 pub(crate) async fn find_history(db: &mut PgConnection, owner: &str, payee_key: &str) -> Result<History, sqlx::Error> {
     let row = sqlx::query!(
         r#"

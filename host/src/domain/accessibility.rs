@@ -13,7 +13,7 @@ super::text_enum! {
 }
 
 super::text_enum! {
-    /// The ranges of the specification.
+    /// As in the specification.
     AgeRange {
         From18To30 = "18_30",
         From31To50 = "31_50",
@@ -35,17 +35,17 @@ super::text_enum! {
 const APP_CONFIDENCE: (&str, &str) = ("app_confidence", "feels_confident_with_apps");
 
 request! {
-    /// A person's answers and how the app went.
+    /// A person's answers and observed behaviour.
     pub struct Request as "AccessibilityFacts" {
-        /// How sure the person feels with apps.
+        /// How confident the person feels with apps.
         pub feels_confident_with_apps: AppConfidence { synonym: APP_CONFIDENCE.0, example: "\"low\"" },
         /// Average seconds per screen.
         pub avg_time_per_screen_seconds: u32 { optional_with: APP_CONFIDENCE, unit: "s", example: "40" },
-        /// Validation errors in all.
+        /// Total validation errors.
         pub total_validation_errors: u32 { optional_with: APP_CONFIDENCE, example: "2" },
         /// Times the person asked for help.
         pub requested_help_count: u32 { optional_with: APP_CONFIDENCE, example: "1" },
-        /// The person says that small text is fine.
+        /// The person says they can read small text.
         pub can_read_small_text: bool { example: "false" },
         /// The person uses a screen reader.
         pub uses_screen_reader: bool { example: "false" },

@@ -1,12 +1,12 @@
 //! Account numbers as people type them: CLABE, card, phone or anything else.
 //!
-//! No number is refused for its shape: documentation and real payments are full of numbers that fail a check digit or
-//! whose bank is missing from a stale list. Doubts become warnings.
+//! No number is refused for its form: documentation and real payments are full of numbers that fail a check
+//! digit or whose bank is missing from a stale list. Such numbers only cause a warning.
 
 use super::banks;
 
 super::text_enum! {
-    /// Recognised by shape.
+    /// Recognised by its form.
     Kind {
         /// 18 digits.
         Clabe = "clabe",
@@ -22,13 +22,13 @@ super::text_enum! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     pub kind: Kind,
-    /// The bank that a CLABE's first digits name, if the code is known.
+    /// The bank named by a CLABE's first three digits, if the code is known.
     pub bank: Option<&'static str>,
     /// Whether a CLABE's check digit is right; true for every other kind.
-    pub checks: bool,
+    pub check_digit_valid: bool,
 }
 
-/// The form in which numbers are compared: without spaces and hyphens.
+/// Removes spaces and hyphens, so that numbers can be compared.
 pub fn normalise(number: &str) -> String {
     number.chars().filter(|character| !character.is_whitespace() && *character != '-').collect()
 }
@@ -38,7 +38,7 @@ pub fn read(number: &str) -> Reading {
     let all_digits = number.bytes().all(|byte| byte.is_ascii_digit());
     let kind = match number.len() {
         18 if all_digits => Kind::Clabe,
-        15 | 16 if all_digits && luhn_checks(&number) => Kind::Card,
+        15 | 16 if all_digits && is_luhn_valid(&number) => Kind::Card,
         10 if all_digits => Kind::Phone,
         _ => Kind::Other,
     };
@@ -46,14 +46,14 @@ pub fn read(number: &str) -> Reading {
     Reading {
         kind,
         bank: if is_clabe { banks::name(&number[..3]) } else { None },
-        checks: !is_clabe || clabe_check_digit(&number) == number.as_bytes()[17] - b'0',
+        check_digit_valid: !is_clabe || clabe_check_digit(&number) == number.as_bytes()[17] - b'0',
     }
 }
 
 /// Whether this is 18 digits with the right check digit.
 pub fn is_clabe(number: &str) -> bool {
     let reading = read(number);
-    reading.kind == Kind::Clabe && reading.checks
+    reading.kind == Kind::Clabe && reading.check_digit_valid
 }
 
 /// Over the first 17 digits: weights 3, 7, 1 repeating, each product modulo 10.
@@ -69,7 +69,7 @@ fn clabe_check_digit(digits: &str) -> u8 {
 }
 
 /// The Luhn check of payment cards.
-pub(crate) fn luhn_checks(digits: &str) -> bool {
+pub(crate) fn is_luhn_valid(digits: &str) -> bool {
     let sum: u32 = digits
         .bytes()
         .rev()
@@ -103,7 +103,7 @@ mod tests {
             ("000000000000000000", None),
             ("646-180 1104 0000 0007", Some("STP")),
         ] {
-            assert_eq!(read(number), Reading { kind: Kind::Clabe, bank, checks: true }, "{number}");
+            assert_eq!(read(number), Reading { kind: Kind::Clabe, bank, check_digit_valid: true }, "{number}");
         }
     }
 
@@ -117,7 +117,7 @@ mod tests {
             "123456789012345678",
         ] {
             let reading = read(number);
-            assert_eq!((reading.kind, reading.checks), (Kind::Clabe, false), "{number}");
+            assert_eq!((reading.kind, reading.check_digit_valid), (Kind::Clabe, false), "{number}");
         }
     }
 
@@ -132,7 +132,7 @@ mod tests {
             ("", Kind::Other),
             ("01218000464305124９", Kind::Other),
         ] {
-            assert_eq!(read(number), Reading { kind, bank: None, checks: true }, "{number}");
+            assert_eq!(read(number), Reading { kind, bank: None, check_digit_valid: true }, "{number}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The bank's own accounts. Migrations create them.
 //!
-//! Their balances are striped, one row for each writer, so that concurrent hosts do not contend for one settlement row.
+//! Their balances are striped, with one row per writer, so that hosts do not contend for one settlement row.
 
 use uuid::Uuid;
 

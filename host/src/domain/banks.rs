@@ -1,17 +1,17 @@
 //! Institutions by the first three digits of a CLABE, as published in November 2026.
 //!
-//! Such lists go stale, so an unknown code costs a name or adds a warning; it never stops a payment.
+//! Such lists go stale, so an unknown code only costs the name or adds a warning; it never stops a payment.
 
 /// The institution with this ABM code.
 pub(super) fn name(code: &str) -> Option<&'static str> {
     BANKS.binary_search_by_key(&code, |(known, _)| known).ok().map(|found| BANKS[found].1)
 }
 
-/// The code by which SPEI knows an institution, of five digits (four for Banco de México), given the first three of its
-/// CLABEs. `None` unless there are three digits.
+/// SPEI's code for an institution: five digits (four for Banco de México), derived from the first three of
+/// its CLABEs. `None` unless there are three digits.
 ///
-/// Unknown codes are mapped too: the prefix depends on the type of institution alone, and only the rail knows who still
-/// participates.
+/// Unknown codes are mapped too: the prefix depends only on the type of institution, and only the rail knows
+/// the current participants.
 pub fn institution(code: &str) -> Option<u32> {
     let digits = code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_digit());
     let number: u32 = digits.then(|| code.parse().ok()).flatten()?;
@@ -43,13 +43,14 @@ pub fn code(label: &str) -> Option<&'static str> {
 /// Banco de México.
 const CENTRAL_BANK: u32 = 1;
 
-/// Among the codes of commercial banks: Bancomext, Banobras, Banjercito, Nafin, Bienestar, Hipotecaria Federal.
+/// Development banks, whose codes are in the range of commercial banks: Bancomext, Banobras, Banjercito,
+/// Nafin, Bienestar, Hipotecaria Federal.
 const DEVELOPMENT_BANKS: [u32; 6] = [6, 9, 19, 135, 166, 168];
 
 /// Lowest code of an institution that is not a bank.
 const OTHERS_FROM: u32 = 600;
 
-/// Prefixes of the three digits, by type of institution.
+/// Prefixes to the three digits, by type of institution.
 const CENTRAL: u32 = 2_000;
 const DEVELOPMENT: u32 = 37_000;
 const COMMERCIAL: u32 = 40_000;

@@ -1,7 +1,7 @@
-//! The nouns of the bank and the rules that hold for them everywhere.
+//! The bank's domain types and their invariants.
 //!
-//! Pure: std, and the value types of `time` and `uuid`. No HTTP, SQL, WebAssembly, clock or randomness; each of those
-//! edges converts to these types itself. What goes over the wire unchanged is declared with [`schema`](crate::schema).
+//! Pure: std, and the value types of `time` and `uuid`. No HTTP, SQL, WebAssembly, clock or randomness; the code for
+//! those converts to these types. Types sent unchanged over the wire are declared with [`schema`](crate::schema).
 
 pub mod accessibility;
 pub mod account_number;

@@ -28,8 +28,8 @@ super::text_enum! {
     PolicyClass {
         /// Imports nothing and is small: called inline, within microseconds.
         Pure = "pure",
-        /// Contains a language runtime: its WASI imports are satisfied with empty stubs and stopped clocks, and it runs
-        /// on dedicated threads.
+        /// Contains a language runtime: its WASI imports are stubs without effect and stopped clocks, and it
+        /// runs on dedicated threads.
         DenyAll = "deny-all",
     }
 }

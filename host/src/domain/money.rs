@@ -10,8 +10,8 @@ const MINOR_PER_MAJOR: i64 = 100;
 /// Decimal places of MXN.
 const SCALE: i64 = 2;
 
-/// Longest JSON number read as an amount. The largest valid one has 17 characters; the rest is room for superfluous
-/// zeros.
+/// Longest JSON number read as an amount. The largest valid one has 17 characters; the rest leaves room for
+/// redundant zeros.
 const TEXT_LENGTH_MAX: usize = 64;
 
 /// An amount or balance in centavos.
@@ -49,7 +49,7 @@ impl Money {
     /// amount up to it exactly in centavos.
     pub const MAX: Self = Self((1 << 53) - 1);
 
-    /// From centavos. Balances of the bank's own accounts may be negative.
+    /// Converts from centavos. Balances of the bank's own accounts may be negative.
     pub const fn from_minor(minor: i64) -> Self {
         Self(minor)
     }
@@ -134,7 +134,7 @@ impl Money {
     }
 }
 
-/// Clamped: beyond a thousand only the sign matters.
+/// Clamped: beyond a thousand, only the sign matters.
 fn parse_exponent(text: &str) -> Result<i64, AmountError> {
     const CLAMP: i64 = 1_000;
     let (negative, digits) = match text.strip_prefix(['-', '+']) {
@@ -158,10 +158,10 @@ impl fmt::Display for Money {
     }
 }
 
-/// Code of every fault of an amount of money to send.
+/// Problem code for every invalid amount.
 pub const INVALID_AMOUNT: &str = "invalid-amount";
 
-/// Exact: neither read nor written through a float.
+/// Exact: never converted to a float when read or written.
 impl Value for Money {
     const SHAPE: Shape = Shape::Money { positive: false };
 }

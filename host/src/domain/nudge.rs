@@ -13,9 +13,9 @@ pub const HELP_ABOVE: f64 = 0.40;
 pub const SCREEN_CHARS_MAX: usize = 64;
 
 record! {
-    /// What was seen of a person on a screen so far.
+    /// A person's behaviour on a screen so far.
     pub struct Request as "NudgeFacts" {
-        /// Name of the screen. Known screens have a usual time of their own.
+        /// Name of the screen. Known screens have their own usual time.
         pub screen: String { chars_max: SCREEN_CHARS_MAX, example: "\"transfer_form\"" },
         /// Validation errors shown.
         pub num_validation_errors: u32 { example: "3" },
@@ -25,7 +25,7 @@ record! {
         pub num_back_navigations: u32 { example: "1" },
         /// Steps of the flow.
         pub steps_total: u32 { at_least: 1.0, example: "4" },
-        /// The present step.
+        /// The current step.
         pub current_step: u32 { at_least: 1.0, example: "2" },
     }
 }

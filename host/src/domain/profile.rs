@@ -1,4 +1,4 @@
-//! The stored accessibility profile: how the client looks and behaves, never why.
+//! The stored accessibility profile: how the client looks and behaves, but not why.
 
 use std::ops::RangeInclusive;
 
@@ -31,7 +31,7 @@ answer! {
         pub screen_reader_mode: bool { example: "false" },
         /// Text size relative to the default.
         pub font_scale: f64 { at_least: *FONT_SCALE.start(), at_most: *FONT_SCALE.end(), example: "1.6" },
-        /// How much the client helps unasked.
+        /// How often the client offers help unprompted.
         pub nudging_level: NudgingLevel { example: "\"high\"" },
         pub voice_feedback: bool { example: "false" },
     }
@@ -39,8 +39,8 @@ answer! {
 
 impl Copy for Profile {}
 
-/// The profile of a user who never stored one. A *recommended* standard profile has font scale 1.2; the specification
-/// states both.
+/// The profile of a user who has not stored one. A *recommended* standard profile has font scale 1.2; the
+/// specification requires both.
 impl Default for Profile {
     fn default() -> Self {
         Self {

@@ -63,11 +63,11 @@ super::text_enum! {
 super::text_enum! {
     /// How the risk of a transfer affects it.
     Enforcement {
-        /// Not at all: the client requests the risk and reacts to it.
+        /// It does not: the client requests the risk and acts on it.
         Off = "off",
-        /// Each transfer is scored, and the score only logged.
+        /// Each transfer is scored, but the score is only logged.
         Shadow = "shadow",
-        /// The transfer rules learn the level, and whether the sender acknowledged it.
+        /// The transfer rules receive the level and whether the sender acknowledged it.
         Enforce = "enforce",
     }
 }

@@ -19,21 +19,21 @@ pub const RISK_ACKNOWLEDGMENT_REQUIRED: &str = "risk-acknowledgment-required";
 /// Twice the number of codes, for rules that report one code for several reasons.
 const VIOLATIONS_MAX: usize = 10;
 
-/// Details are stored with idempotency keys, forever.
+/// Limited because details are stored forever, with idempotency keys.
 const DETAIL_CHARS_MAX: usize = 500;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     /// Above zero.
     pub amount: Money,
-    /// What the account can spend.
+    /// Available balance of the account.
     pub available: Money,
-    /// What the user sent earlier today.
+    /// Total that the user sent earlier today.
     pub day_total: Money,
     pub per_transfer_limit: Option<Money>,
     pub per_day_limit: Option<Money>,
     pub beneficiary_age_seconds: u64,
-    /// How long a new beneficiary must wait.
+    /// Waiting period of a new beneficiary; 0 if there is none.
     pub cooling_seconds: u64,
     /// Whether the beneficiary's number is the debited account's own.
     pub same_account: bool,
@@ -45,7 +45,7 @@ pub struct Facts {
     pub acknowledged: bool,
 }
 
-/// A broken rule.
+/// A rule that the transfer violates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// From [`CODES`].
@@ -76,7 +76,7 @@ impl Verdict {
         }
         let is_presentable = |text: &str| text.chars().count() <= DETAIL_CHARS_MAX && !text.contains(char::is_control);
         if !violations.iter().all(|violation| is_presentable(&violation.detail)) {
-            return Err(BadAnswer("a violation's detail is not a short sentence"));
+            return Err(BadAnswer("a violation's detail is too long or has control characters"));
         }
         if violations.iter().any(|violation| !CODES.contains(&violation.code.as_str())) {
             return Err(BadAnswer("a violation code is unknown"));

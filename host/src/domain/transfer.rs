@@ -1,4 +1,4 @@
-//! Transfers: what they are, where they stand and how they get there.
+//! Transfers, their status and their route.
 
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -17,14 +17,14 @@ super::text_enum! {
 }
 
 impl Status {
-    /// Whether a transfer may ever go from `self` to `next`, whatever the rules component says.
+    /// Whether a transfer may ever change from `self` to `next`, whatever the rules component says.
     pub fn may_become(self, next: Self) -> bool {
         self == Self::Pending && next != Self::Pending
     }
 }
 
 super::text_enum! {
-    /// What a transfer is for.
+    /// The purpose of a transfer.
     Kind {
         /// A user's transfer through SPEI.
         Spei = "spei",
@@ -96,7 +96,7 @@ pub struct Transfer {
     pub from_account_id: Uuid,
     /// `None` for a credit by the bank.
     pub to_beneficiary_id: Option<Uuid>,
-    /// As it was when the transfer was made.
+    /// Name at the time of the transfer.
     pub beneficiary_name: Option<String>,
     /// Above zero.
     pub amount: Money,
@@ -106,11 +106,11 @@ pub struct Transfer {
     pub created_at: OffsetDateTime,
 }
 
-/// A transfer as a rail needs it.
+/// A transfer with the data that a rail needs.
 #[derive(Debug, Clone)]
 pub struct Payment {
     pub transfer_id: Uuid,
-    /// Clave de rastreo: both banks know the payment by it.
+    /// Clave de rastreo: identifies the payment to both banks.
     pub tracking_key: String,
     pub amount: Money,
     pub created_at: OffsetDateTime,

@@ -1,4 +1,4 @@
-//! Tokens by which a sender acknowledges the risk of a transfer.
+//! Tokens with which a sender acknowledges the risk of a transfer.
 //!
 //! The risk context issues one with its assessment, and the transfer presents it. A token is valid for one
 //! owner, account, beneficiary, amount and level, and for five minutes.

@@ -32,7 +32,6 @@ pub(crate) enum AssessmentError {
     Response(#[from] ResponseError),
 }
 
-/// Reads the history and scores.
 pub(crate) struct Assessor<'a> {
     pub(crate) db: &'a PgPool,
     pub(crate) models: &'a Models,
@@ -40,7 +39,7 @@ pub(crate) struct Assessor<'a> {
 }
 
 impl Assessor<'_> {
-    /// The risk request that the sender's completed transfers amount to, and its response.
+    /// Builds the risk request from the sender's completed transfers, and scores it.
     ///
     /// # Errors
     /// See [`AssessmentError`].

@@ -8,21 +8,21 @@ use crate::models::{ResponseError, ScoreError};
 use acknowledgment::{Acknowledgments, Subject};
 use assessment::{AssessmentError, Assessor, Circumstances};
 
-/// What the transfer rules learn about the risk of a transfer.
+/// What the transfer rules are given about the risk of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Risk is not enforced, or the transfer names no account or beneficiary of its sender.
     NotEnforced,
     Assessed {
         level: Level,
-        /// The sender acknowledged this level of risk of this very transfer.
+        /// The sender acknowledged this level of risk for this very transfer.
         acknowledged: bool,
     },
     /// There is no usable score.
     Unavailable,
 }
 
-/// Scores a transfer as far as `enforcement` requires. `token` is the sender's acknowledgment.
+/// Scores a transfer if `enforcement` requires it. `token` is the sender's acknowledgment.
 ///
 /// # Errors
 /// When the database or the decision log fails.
@@ -38,7 +38,7 @@ pub(crate) async fn enforce(
     }
     let level = match assessor.assess(subject, circumstances).await {
         Ok((_, response)) => response.level(),
-        // The ledger refuses the transfer, unless it finds it under its idempotency key.
+        // The ledger refuses the transfer, unless its idempotency key already has an outcome.
         Err(AssessmentError::AccountNotFound | AssessmentError::BeneficiaryNotFound) => {
             return Ok(Outcome::NotEnforced);
         }

@@ -2,7 +2,7 @@
 //!
 //! They were derived by hand from the specification, so their expectations hold for every model of the
 //! kind rather than for one. Each answer is checked as in service (in range, consistent, explained).
-//! Where only the models in force differ, such as in a band of difficulty, the report notes it.
+//! An answer that only differs from the models in force, such as in the band of difficulty, is noted.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::accessibility::Language;
 use crate::gate::faults::{Faults, error_chain};
-use crate::gate::promises;
+use crate::gate::invariants;
 use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::timing;
@@ -81,7 +81,7 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
         }
     }
     found.report(cases.len(), report)?;
-    promises::check::<K>(scorer, report)?;
+    invariants::check::<K>(scorer, report)?;
     let call = |request: &K::Request| {
         // The answer was checked above.
         let _ = scorer.assess(request);
@@ -111,7 +111,7 @@ fn request_of<K: Kind>(case: &Case<'_>) -> Result<Envelope<K::Request>, String> 
     }
 }
 
-/// A defect of this program, which must not let a component pass unexamined.
+/// A defect of this program, which must not let a component pass unchecked.
 fn unreadable(case: &str, why: impl std::fmt::Display) -> String {
     format!("this program's own case {case} cannot be read: {why}")
 }
@@ -169,7 +169,7 @@ impl Findings {
     }
 }
 
-/// Whether a model may suggest another theme than the case expects: age and behaviour may do so for a
+/// Whether a model may suggest a theme other than the expected one: age and behaviour may decide for a
 /// person who reads small text and uses no screen reader.
 fn may_hint(request: &str) -> bool {
     let request: Value = serde_json::from_str(request).unwrap_or_default();

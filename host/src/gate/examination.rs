@@ -1,5 +1,5 @@
 //! The examination itself, in the process that [`launcher`](crate::gate::launcher) started: reads a
-//! component and makes a report.
+//! component and writes a report.
 
 use std::io::Read;
 use std::time::Instant;
@@ -28,7 +28,7 @@ pub(crate) fn run(input: impl Read) -> Result<Report> {
     input.take(COMPONENT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).context("cannot read the component")?;
     limits::apply(bytes.len()).context("cannot limit this process")?;
     let mut report = Report { bytes: bytes.len(), ..Report::default() };
-    // A refusal is in the report.
+    // The report contains any refusal.
     let _ = examine(&bytes, &mut report);
     Ok(report)
 }

@@ -38,7 +38,7 @@ impl Launcher {
         let mut stdin = child.stdin.take();
         let examination = async {
             if let Some(stdin) = &mut stdin {
-                // If the process ends early, its status says more than the broken pipe.
+                // If the process exits early, its status says more than the broken pipe.
                 let _ = stdin.write_all(bytes).await;
             }
             drop(stdin);

@@ -7,21 +7,21 @@ use rustix::process::nice;
 
 use crate::wasm::PURE_BYTES_MAX;
 
-/// Largest component. One that contains an interpreter has about 12 MB.
+/// Largest component. One that contains an interpreter is about 12 MB.
 pub(crate) const COMPONENT_BYTES_MAX: usize = 16 << 20;
 
 /// Wall time of one examination. A scorer takes half a second, and a component of 12 MB about half a
 /// minute on an idle machine.
 pub(super) const WALL_TIME_MAX: Duration = Duration::from_secs(180);
 
-/// Seconds of processor time for a component that is small enough to be pure: ours take half of one.
+/// Seconds of processor time for a component that is small enough to be pure: ours take half a second.
 const CPU_SECONDS_MAX: u64 = 20;
 
-/// Seconds of processor time for a larger one. With 12 MB, compilation takes about twenty and the cases
+/// Seconds of processor time for a larger one. For 12 MB, compilation takes about twenty and the cases
 /// about ten.
 const CPU_SECONDS_MAX_LARGE: u64 = 100;
 
-/// Bytes of writable memory. Compiling a scorer takes tens of megabytes, 12 MB some hundreds.
+/// Bytes of writable memory. Compiling a scorer takes tens of megabytes, one of 12 MB hundreds.
 const DATA_BYTES_MAX: u64 = 2 << 30;
 
 /// Bytes of one file: wasmtime keeps initial memory images in anonymous files.
@@ -38,7 +38,7 @@ pub(super) fn lower_priority() {
     let _ = nice(NICENESS);
 }
 
-/// Limits this process for the examination of so many bytes. There is no core dump of a stranger's code.
+/// Limits this process for the examination of a component with this many bytes. It never dumps core.
 pub(super) fn apply(bytes: usize) -> nix::Result<()> {
     let seconds = if bytes <= PURE_BYTES_MAX { CPU_SECONDS_MAX } else { CPU_SECONDS_MAX_LARGE };
     for (resource, limit) in [

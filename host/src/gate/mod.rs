@@ -1,4 +1,4 @@
-//! The gate: what a component must prove before it is registered.
+//! The gate: the checks that a component must pass before it is registered.
 //!
 //! Compiling untrusted code can take unbounded time and memory, and cannot be cancelled. So
 //! [`launcher`] starts this program again as a process with `limits`, which runs the
@@ -6,14 +6,14 @@
 //! Whatever happens to it, the process that answers requests is unaffected. [`pushes`] examines and
 //! registers what operators push.
 //!
-//! The gate does not decide what serves: a report says only that a component could.
+//! Passing the gate does not put a component into service.
 
 mod cases;
 pub(crate) mod examination;
 mod faults;
+mod invariants;
 pub mod launcher;
 pub(crate) mod limits;
-mod promises;
 pub mod pushes;
 mod registration;
 pub mod report;

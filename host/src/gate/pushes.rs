@@ -1,4 +1,4 @@
-//! Examines and registers pushed components: one at a time, the same bytes once. An examination may take
+//! Examines and registers pushed components, one at a time. An examination may take
 //! half a minute, so a caller may stop waiting and ask for the result later.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use crate::gate::registration::register;
 use crate::gate::report::Report;
 use crate::wasm::digest_of;
 
-/// Concurrent examinations: each takes a processor.
+/// Concurrent examinations: each uses a whole processor.
 const CONCURRENT_MAX: usize = 1;
 
 /// Unfinished examinations: each keeps its bytes in memory.
@@ -25,7 +25,7 @@ const UNFINISHED_MAX: usize = 8;
 /// Examinations whose result is kept for callers that come back.
 const KEPT_MAX: usize = 64;
 
-/// How long a push waits for its result before it answers where to find it.
+/// How long a push waits for its result before the response says where to find it.
 const WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// The result of a push.
@@ -67,7 +67,7 @@ impl Pushes {
         Self(Arc::new(Inner { gate, db, clock, turn, pushes }))
     }
 
-    /// Examines and registers a component, unless that is in progress already, and waits a while for the
+    /// Examines and registers a component, unless that is already in progress, and waits a while for the
     /// result. It continues when the caller stops waiting.
     pub(crate) async fn push(
         &self,

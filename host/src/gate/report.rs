@@ -11,7 +11,7 @@ const DETAIL_CHARS_MAX: usize = 600;
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     Passed,
-    /// Worth knowing, and no reason to refuse.
+    /// Worth knowing, but no reason to refuse.
     Noted,
     Refused,
 }
@@ -48,7 +48,7 @@ pub struct Report {
 pub(crate) struct Refusal;
 
 impl Report {
-    /// Whether checks were made and none refused the component.
+    /// Whether checks ran and none refused the component.
     pub fn is_accepted(&self) -> bool {
         !self.checks.is_empty() && self.checks.iter().all(|check| check.outcome != Outcome::Refused)
     }

@@ -1,5 +1,4 @@
-//! The checks of transfer rules. What they allow is their own decision; what no rules may do, the ledger
-//! refuses.
+//! The checks of transfer rules. Their policy is not judged; what no rules may permit, the ledger refuses.
 
 use crate::domain::money::Money;
 use crate::domain::rules::{Facts, Verdict};
@@ -21,7 +20,7 @@ pub(super) fn check(rules: &TransferRules, report: &mut Report) -> Result<(), Re
     timing::check(&[plain_transfer()], class, decide, report)
 }
 
-/// A transfer of 1.00 of 100.00 to a long-known payee, to which no rule objects.
+/// A transfer of 1.00 out of 100.00 to a long-known payee, which no rule rejects.
 fn plain_transfer() -> Facts {
     Facts {
         amount: Money::from_minor(100),
@@ -83,11 +82,11 @@ fn check_answers(rules: &TransferRules, report: &mut Report) -> Result<(), Refus
     Ok(())
 }
 
-/// Rules that refuse everyone, or under which a pending transfer cannot settle, would stop all transfers.
+/// Rules that reject everything, or under which a pending transfer cannot settle, would stop all transfers.
 fn check_policy(rules: &TransferRules, report: &mut Report) -> Result<(), Refusal> {
     match rules.decide(&plain_transfer()) {
         Ok(Verdict::Accepted) => {}
-        Ok(verdict) => return Err(report.refuse("policy", format!("a plain transfer of 1.00 ends as {verdict:?}"))),
+        Ok(verdict) => return Err(report.refuse("policy", format!("a plain transfer of 1.00 gets {verdict:?}"))),
         Err(error) => return Err(report.refuse("policy", error_chain(error))),
     }
     for &status in Status::ALL {

@@ -1,4 +1,4 @@
-//! How long a call takes.
+//! Measures the time of a call.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use crate::gate::report::{Outcome, Refusal, Report};
 
 const CALLS: usize = 200;
 
-/// Longest median of a class: half of the deadline in service.
+/// Longest median for a class: half the deadline in service.
 fn median_max(class: PolicyClass) -> Duration {
     match class {
         PolicyClass::Pure => Duration::from_millis(5),

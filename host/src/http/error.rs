@@ -1,5 +1,5 @@
-//! The errors of the HTTP APIs in one table, and what becomes of inner layers' errors. Those know
-//! nothing of statuses.
+//! The errors of the HTTP APIs in one table, and conversions from the errors of inner layers, which know
+//! no HTTP statuses.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::models::decisions::DecisionLogError;
 use crate::models::publishing::published::NotPublishable;
 use crate::schema::{FieldError, Invalid};
 
-/// What a client should know before it retries: the seconds to wait.
+/// Seconds that a client should wait before it retries.
 const RETRY_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "1");
 
 const CHALLENGE: (HeaderName, &str) = (header::WWW_AUTHENTICATE, "Bearer");
@@ -77,7 +77,7 @@ problems! {
     HostNotAllowed = MISDIRECTED_REQUEST, "host-not-allowed", "The host name is not served here",
         "This internal listener answers only to the host names it was configured with.";
     /// No such resource, or another user's.
-    NotFound = NOT_FOUND, "not-found", "There is no such resource", "Nothing is found under this path.";
+    NotFound = NOT_FOUND, "not-found", "There is no such resource", "There is nothing at this path.";
     MethodNotAllowed = METHOD_NOT_ALLOWED, "method-not-allowed", "The method is not allowed here",
         "The Allow header lists the methods of this path.";
     NotJson = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body must be JSON",
@@ -89,7 +89,7 @@ problems! {
         format!("The limit is {limit} bytes.");
     /// The body is not JSON, or it ended early.
     MalformedJson(detail: String) = BAD_REQUEST, "malformed-json", "The body is not valid JSON", detail.clone();
-    /// Nothing but the amount is wrong.
+    /// Only the amount is wrong.
     InvalidAmount(errors: Vec<FieldError>) = BAD_REQUEST, INVALID_AMOUNT, "The amount is not valid", summary(errors);
     /// Fields of a ledger request are missing, of the wrong type or out of range.
     Invalid(errors: Vec<FieldError>) = BAD_REQUEST, "validation-failed", "The request is not valid", summary(errors);
@@ -98,14 +98,15 @@ problems! {
         summary(errors);
 
     AccountExists = CONFLICT, "account-exists", "The account already exists",
-        "is taken by an account of yours", field: "accountNumber";
+        "is already used by one of your accounts", field: "accountNumber";
     /// The debited account does not exist or is another user's.
     AccountNotFound = BAD_REQUEST, "account-not-found", "The account was not found",
-        "names no account of yours", field: "fromAccountId";
+        "is not one of your accounts", field: "fromAccountId";
     /// The beneficiary does not exist or is another user's.
     BeneficiaryNotFound = BAD_REQUEST, "beneficiary-not-found", "The beneficiary was not found",
-        "names no saved beneficiary of yours", field: "toBeneficiaryId";
-    /// The rules or the balance refuse the transfer. The first violation, the gravest, gives the code and the detail.
+        "is not one of your beneficiaries", field: "toBeneficiaryId";
+    /// Refused by the rules or for lack of funds. The first, most serious violation gives code and detail,
+    /// which `components/model/src/rules.rs` words.
     Rejected(violations: Vec<Violation>) = BAD_REQUEST, "rejected", "The transfer was refused",
         violations.first().map_or_else(String::new, |violation| violation.detail.clone());
     KeyReused = UNPROCESSABLE_ENTITY, "idempotency-key-reused", "The idempotency key belongs to another transfer",
@@ -117,7 +118,7 @@ problems! {
     VersionTaken = CONFLICT, "version-taken", "The version names another component",
         "A version names one component forever: push under a higher version.";
     NothingDeployed = CONFLICT, "nothing-deployed", "There is nothing to roll back",
-        "No version of this kind was ever deployed.";
+        "No version of this kind has ever been deployed.";
     IfMatchMissing = PRECONDITION_REQUIRED, "if-match-required", "If-Match is required",
         "Send the ETag of the deployment you last read in If-Match.";
     Stale = PRECONDITION_FAILED, "stale", "The deployment has changed",
@@ -144,24 +145,24 @@ problems! {
         "The database failed during the write. Retry with the same Idempotency-Key to learn the outcome.",
         header: RETRY_AFTER;
     Internal(_error: anyhow::Error) = INTERNAL_SERVER_ERROR, "internal-error", "Something went wrong on our side",
-        "The fault is logged under this requestId.";
+        "The error is logged under this requestId.";
 }
 
-/// A row of the table: what all errors of one kind have in common.
+/// A row of the table, without the error's data.
 #[derive(Debug)]
 pub struct Kind {
     pub status: StatusCode,
-    /// Machine-readable. Of a refused transfer, the code comes from
-    /// [`rules::CODES`](crate::domain::rules::CODES) instead.
+    /// Machine-readable. A refused transfer has a code from [`rules::CODES`](crate::domain::rules::CODES)
+    /// instead.
     pub code: &'static str,
     pub title: &'static str,
     pub header: Option<(HeaderName, &'static str)>,
-    /// The request's field that is at fault, where it is always the same.
+    /// The request's field at fault, if it is always the same one.
     pub field: Option<&'static str>,
 }
 
 impl Error {
-    /// `errors` is not empty. Ledger requests get 400, the others 422.
+    /// `errors` must not be empty. Ledger requests get 400, others 422.
     pub fn validation(status: StatusCode, errors: Vec<FieldError>) -> Self {
         if status == StatusCode::UNPROCESSABLE_ENTITY {
             Self::Unprocessable(errors)
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_transfer_takes_its_code_from_the_gravest_violation() {
+    fn a_refused_transfer_takes_its_code_from_the_first_violation() {
         let violation = |code: &str| Violation { code: code.to_owned(), detail: format!("{code}!") };
         let error = Error::Rejected(vec![violation("limit-exceeded"), violation("same-account")]);
         let response = error.into_response();

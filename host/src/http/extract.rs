@@ -87,20 +87,20 @@ impl<S: Send + Sync> FromRequestParts<S> for Parameters {
 }
 
 request! {
-    /// Which part of a list.
+    /// A part of a list.
     pub(crate) struct PageQuery {
-        /// Most items of one page; all when it is left out.
+        /// Most items of one page; unlimited if omitted.
         limit: Option<u32> { at_least: 1.0, at_most: PAGE_LENGTH_MAX as f64, example: "50" },
-        /// From the `Link` header of the page before.
+        /// From the `Link` header of the previous page.
         cursor: Option<String> { chars_max: CURSOR_LENGTH_MAX },
     }
 }
 
-/// The requested part of a list: all of it, unless there is a `limit`.
+/// The requested part of a list: all of it, unless `limit` is set.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<C = Position> {
     pub limit: Option<u32>,
-    /// The last item of the page before.
+    /// The last item of the previous page.
     pub after: Option<C>,
 }
 
@@ -147,7 +147,7 @@ impl Cursor for Position {
     }
 }
 
-/// The `{id}` of the path. Text that is not a UUID names nothing, like any unknown id.
+/// The `{id}` of the path. Text that is not a UUID gets 404, like any unknown id.
 pub struct PathId(pub Uuid);
 
 impl<S: Send + Sync> FromRequestParts<S> for PathId {

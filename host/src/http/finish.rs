@@ -17,14 +17,14 @@ const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+
 pub(crate) async fn finish(request: Request, next: Next) -> Response {
     let request_id = Uuid::new_v4().to_string();
     let path = request.uri().path().to_owned();
-    // At the level of errors, so that every log line names its request whatever the filter.
+    // At error level, so that log lines name their request whatever the filter.
     let span = tracing::error_span!("request", method = %request.method(), path, request_id);
     async {
         let answer = tokio::time::timeout(REQUEST_TIME_MAX, next.run(request)).await;
         let mut response = answer.unwrap_or_else(|_| Error::TimedOut.into_response());
         describe_problem(&mut response, &path, &request_id);
         if response.status() == StatusCode::UNAUTHORIZED {
-            // The router adds it to every existing path; without a token, that would reveal which exist.
+            // The router adds it to existing paths only; without a token, that would reveal which exist.
             response.headers_mut().remove(header::ALLOW);
         }
         if let Ok(value) = HeaderValue::from_str(&request_id) {
@@ -75,12 +75,12 @@ pub(crate) async fn check_host(State(app): State<App>, headers: HeaderMap, reque
         let name = without_port(host).to_ascii_lowercase();
         app.settings.assist_hosts.contains(&name)
     });
-    // With two names it would be open which one counts.
+    // With two names it would be ambiguous which one counts.
     let allowed = known && hosts.next().is_none();
     if allowed { next.run(request).await } else { Error::HostNotAllowed.into_response() }
 }
 
-/// Whether the request names the loopback address, and not a name that was rebound to it.
+/// Whether the request names the loopback address rather than a name rebound to it.
 pub(crate) fn is_local_name(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter().filter_map(|value| value.to_str().ok());
     let is_local = |host: &str| ["localhost", "127.0.0.1", "[::1]"].contains(&without_port(host));

@@ -19,9 +19,9 @@ answer! {
     /// Which models are loaded.
     pub(crate) struct HealthJson as "Health" {
         status: &'static str { one_of: &["ok", "fail"], example: "\"ok\"" },
-        /// Whether there is a nudging model.
+        /// Whether a nudge model is loaded.
         model_loaded: bool { example: "true" },
-        /// The nudging model's.
+        /// Version of the nudge model.
         model_version: Option<String> { nullable: true, example: "\"nudge-1.0.0+0a1b2c3d\"" },
         /// By kind.
         models: BTreeMap<&'static str, ModelJson>,
@@ -35,15 +35,15 @@ answer! {
         loaded: bool { example: "true" },
         version: Option<String> { example: "\"risk-2.0.0+8efe6cf7\"" },
         sha256: Option<String> { example: "\"8efe6cf7...\"" },
-        /// Why the deployed version is not active here; another version is.
+        /// Why another version than the deployed one is active on this host.
         deployment_error: Option<String> { example: "\"the component does not load\"" },
-        /// The deployment that is being loaded; another version answers meanwhile.
+        /// The deployment being loaded; another version answers in the meantime.
         pending: Option<PendingJson>,
     }
 }
 
 answer! {
-    /// A deployment that is being loaded.
+    /// A deployment being loaded.
     pub(crate) struct PendingJson as "PendingDeployment" {
         epoch: i64 { example: "4" },
         since: OffsetDateTime,
@@ -51,21 +51,21 @@ answer! {
 }
 
 answer! {
-    /// The process answers.
+    /// The process is alive.
     pub(crate) struct LivenessJson as "Liveness" {
         status: &'static str { one_of: &["ok"], example: "\"ok\"" },
     }
 }
 
 answer! {
-    /// What serving takes.
+    /// Whether the host can serve.
     pub(crate) struct ReadinessJson as "Readiness" {
         status: &'static str { one_of: &["ok", "fail"], example: "\"ok\"" },
-        /// It answers.
+        /// Whether the database responds.
         database: bool { example: "true" },
-        /// It takes commands.
+        /// Whether the ledger accepts commands.
         ledger: bool { example: "true" },
-        /// Every kind has one.
+        /// Whether every kind has a model.
         models: bool { example: "true" },
     }
 }

@@ -109,14 +109,13 @@ pub fn assist_router(app: App) -> Router {
     finished(routes, app)
 }
 
-/// Applies to every route: limits on size and time, no panic reaches the connection, and every failure is
-/// problem+json.
+/// Limits the size and time of every request, catches panics, and makes every failure problem+json.
 fn finished(routes: Router<App>, app: App) -> Router {
     let routes = routes
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(CatchPanicLayer::custom(extract::answer_panic))
         .with_state(app);
-    // Wraps the whole router, because that adds headers after its own layers ran.
+    // Wraps the whole router, which adds headers after its own layers have run.
     Router::new().fallback_service(routes).layer(from_fn(finish::finish))
 }
 

@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use crate::domain::rules::Violation;
 use crate::schema::{FieldError, answer};
 
-/// A failed request's problem+json, but for the request's path and id.
+/// A failed request's problem+json, except for the request's path and id.
 #[derive(Debug, Clone)]
 pub struct Problem {
     pub(crate) code: Cow<'static, str>,
@@ -20,7 +20,7 @@ pub struct Problem {
 }
 
 answer! {
-    /// Why a request failed, as RFC 9457 has it.
+    /// Why a request failed, as in RFC 9457.
     pub(crate) struct ProblemJson as "Problem" in camelCase {
         kind: String { named: "type", example: "\"urn:caudal:problem:validation-failed\"" },
         title: &'static str { example: "\"The request is not valid\"" },
@@ -28,11 +28,11 @@ answer! {
         detail: String { example: "\"amount: is required.\"" },
         /// Path of the request.
         instance: String { example: "\"/api/ledger/transactions\"" },
-        /// For programs.
+        /// Machine-readable.
         code: String { example: "\"validation-failed\"" },
-        /// Everything that is wrong with fields.
+        /// Every invalid field.
         errors: Option<Vec<FieldError>>,
-        /// Names the request in logs.
+        /// Identifies the request in logs.
         request_id: String { example: "\"0198f1c2-5a2b-4c3d-8e4f-5a6b7c8d9e0f\"" },
     }
 }
@@ -66,7 +66,7 @@ impl From<Violation> for FieldError {
     }
 }
 
-/// One sentence about all of them.
+/// Summarises field errors in one sentence.
 pub(crate) fn summary(errors: &[FieldError]) -> String {
     match errors {
         [error] if error.field.is_empty() => format!("{}.", error.detail),

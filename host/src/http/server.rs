@@ -1,4 +1,4 @@
-//! Serves a listener's connections, within limits on slow and greedy clients.
+//! Serves a listener's connections, with limits on slow and greedy clients.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +14,8 @@ use tokio::sync::{Semaphore, watch};
 /// Longest time for a request's head to arrive, and so also the longest a connection may be idle.
 pub const HEAD_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Concurrent connections of one listener; more wait to be accepted. Each holds a file descriptor, of which a
-/// process usually may have 1,024.
+/// Concurrent connections of one listener; more wait to be accepted. Each holds a file descriptor, and a
+/// process usually gets 1,024.
 pub const CONNECTIONS_MAX: usize = 400;
 
 /// Pause after a failed accept, for example for lack of file descriptors.

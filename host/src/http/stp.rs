@@ -11,13 +11,13 @@ use crate::rail::stp::read_webhook;
 use crate::schema::answer;
 
 answer! {
-    /// What STP expects.
+    /// The response that STP expects.
     pub(crate) struct ReceiptJson as "StpReceipt" {
         mensaje: &'static str { one_of: &["recibido"], example: "\"recibido\"" },
     }
 }
 
-/// Acknowledges a notification only after the ledger has committed it; STP repeats the others.
+/// Acknowledges a notification only after the ledger has committed it; STP resends others.
 pub(crate) async fn take_state(State(app): State<App>, body: Bytes) -> Result<Json<ReceiptJson>, Error> {
     let courier = app.courier.as_ref().filter(|courier| courier.name == RailName::Stp).ok_or(Error::NotFound)?;
     let notification =

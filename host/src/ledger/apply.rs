@@ -1,7 +1,7 @@
-//! Decides a batch of commands, purely.
+//! Decides a batch of commands, as a pure function.
 //!
-//! [`apply`] answers each command in order, given what the store loaded, and collects what has to be written. Later
-//! commands see what earlier ones changed. No clock, randomness or I/O: time and ids are in the arguments.
+//! [`apply`] answers each command in order from the state that the store loaded, and collects the rows to write. Later
+//! commands see the effects of earlier ones. It uses no clock, randomness or I/O: time and ids are arguments.
 
 mod posting;
 mod report;
@@ -19,7 +19,7 @@ use crate::domain::money::Money;
 use crate::domain::rules::{Facts, INSUFFICIENT_FUNDS, RISK_ACKNOWLEDGMENT_REQUIRED, Verdict, Violation};
 use crate::domain::transfer::{Kind, RailEvent, Status, Transfer};
 
-/// Answers the commands in order. The answers hold once the batch is committed.
+/// Answers the commands in order. The answers become valid when the batch is committed.
 pub fn apply(state: &mut State, commands: &[Command], context: &Context, policy: &Policy<'_>) -> (Batch, Vec<Outcome>) {
     let mut run = Run { state, batch: Batch::default(), context, policy };
     let outcomes = commands
@@ -195,7 +195,7 @@ impl Run<'_> {
         transfer
     }
 
-    /// `report` is the rail's, for a return.
+    /// `report` is `Some` for a return only.
     fn credit(
         &mut self,
         kind: Kind,
@@ -228,11 +228,11 @@ impl Run<'_> {
     }
 }
 
-/// Why there is no transfer.
+/// Why a transfer was not made.
 enum Refusal {
-    /// By the rules, or for lack of funds.
+    /// Refused by the rules, or for lack of funds.
     Violations(Vec<Violation>),
-    // The others are never recorded with an idempotency key: a retry may succeed.
+    // The rest are never recorded with an idempotency key: a retry may succeed.
     AccountNotFound,
     BeneficiaryNotFound,
     RulesUnavailable,

@@ -1,4 +1,4 @@
-//! What a batch of commands starts from and what it leaves to write: plain data.
+//! The input and output of [`apply`](mod@super::apply): plain data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,14 +29,14 @@ pub struct Balance {
     pub version: i64,
     /// Time of the last entry.
     pub changed_at: OffsetDateTime,
-    /// The last day, in Mexico City, on which a transfer debited this balance.
+    /// The latest day, in Mexico City, on which a transfer debited this balance.
     pub sent_day: Date,
-    /// Sent on that day, less what the rail rejected.
+    /// Total sent on that day, minus what the rail rejected.
     pub sent: Money,
 }
 
 impl Balance {
-    /// Of a new account.
+    /// The balance of a new account.
     pub fn empty(floor: Money) -> Self {
         let (changed_at, sent_day) = (OffsetDateTime::UNIX_EPOCH, OffsetDateTime::UNIX_EPOCH.date());
         Self { posted: Money::ZERO, floor, version: 0, changed_at, sent_day, sent: Money::ZERO }
@@ -51,7 +51,7 @@ pub struct ReportedTransfer {
     pub account_id: Uuid,
     pub amount: Money,
     pub status: Status,
-    /// How many statuses it had, the present one included.
+    /// How many statuses it has had, including the current one.
     pub statuses: i16,
     /// Whether its money was returned after it settled.
     pub returned: bool,
@@ -71,20 +71,20 @@ pub struct Payee {
 /// A user's limits and what counts towards them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UserFacts {
-    /// Sent since midnight in Mexico City.
+    /// Total sent since midnight in Mexico City.
     pub day_total: Money,
     /// Overrides the general limit.
     pub per_transfer_limit: Option<Money>,
     /// Overrides the general limit.
     pub per_day_limit: Option<Money>,
-    /// Version of the user's row, which fences the day's total.
+    /// Version of the user's row, which guards the day's total against concurrent changes.
     pub version: i64,
 }
 
 /// The recorded answer of an idempotency key.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// Of the request.
+    /// Fingerprint of the request.
     pub fingerprint: [u8; 32],
     pub outcome: Result<Transfer, Vec<Violation>>,
 }
@@ -93,13 +93,13 @@ pub struct Answer {
 #[derive(Debug, Clone, Default)]
 pub struct State {
     pub accounts: BTreeMap<Uuid, AccountFacts>,
-    /// Owner and normalised number of existing accounts that the batch would open again.
+    /// Owner and normalised number of accounts that already exist, among those that the batch opens.
     pub numbers: BTreeSet<(String, String)>,
     pub balances: BTreeMap<BalanceKey, Balance>,
     pub payees: BTreeMap<Uuid, Payee>,
-    /// By owner.
+    /// Keyed by owner.
     pub users: BTreeMap<String, UserFacts>,
-    /// By owner and key.
+    /// Keyed by owner and idempotency key.
     pub answers: BTreeMap<(String, String), Answer>,
     pub transfers: BTreeMap<Uuid, ReportedTransfer>,
 }
@@ -117,7 +117,7 @@ pub struct Context {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     pub rail: RailName,
-    /// How long a new beneficiary must wait; 0 for not at all.
+    /// Waiting period of a new beneficiary; 0 if there is none.
     pub cooling_seconds: u64,
     pub per_transfer_limit: Option<Money>,
     pub per_day_limit: Option<Money>,
@@ -159,7 +159,7 @@ pub struct NewTransfer {
     pub rail: Option<RailName>,
     /// For returns: the transfer whose money is returned.
     pub returns: Option<Uuid>,
-    /// For returns: why, if the rail said so.
+    /// For returns: the reason, if the rail gave one.
     pub reason: Option<Reason>,
     pub transfer: Transfer,
 }
@@ -190,9 +190,9 @@ pub struct BalanceChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
     pub status: Status,
-    /// How many statuses it had before.
+    /// How many statuses it had before this one.
     pub ordinal: i16,
-    /// Why, if the rail said so.
+    /// The reason, if the rail gave one.
     pub reason: Option<Reason>,
 }
 
@@ -200,7 +200,7 @@ pub struct Move {
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     pub accounts: Vec<OpenAccount>,
-    /// Users whose day's total was relied on, with the version that was read.
+    /// Users whose day's total the decision relied on, with the version that was read.
     pub users: BTreeMap<String, i64>,
     /// In the order in which the rows are locked.
     pub balances: BTreeMap<BalanceKey, BalanceChange>,
@@ -208,7 +208,7 @@ pub struct Batch {
     /// Changes to existing transfers.
     pub moves: BTreeMap<Uuid, Move>,
     pub entries: Vec<NewEntry>,
-    /// By owner and key.
+    /// Keyed by owner and idempotency key.
     pub answers: BTreeMap<(String, String), Answer>,
 }
 
@@ -218,7 +218,7 @@ impl Batch {
         self.accounts.is_empty() && self.transfers.is_empty() && self.answers.is_empty() && self.moves.is_empty()
     }
 
-    /// The status that each transfer gets: new ones their first, existing ones their last. At most one each.
+    /// The new status of each transfer: the first of a new one, the final one of an existing one. At most one each.
     pub(super) fn statuses(&self) -> impl Iterator<Item = (Uuid, i16, Status, Option<Reason>)> {
         let first = self.transfers.iter().map(|new| (new.transfer.transfer_id, 0, new.transfer.status, new.reason));
         first.chain(self.moves.iter().map(|(&id, step)| (id, step.ordinal, step.status, step.reason)))

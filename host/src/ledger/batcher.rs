@@ -1,7 +1,7 @@
-//! Takes commands through look-up, decision and commit, and answers their callers.
+//! Looks up, decides and commits batches of commands, and answers their callers.
 //!
-//! A batch is whatever is queued at the moment; no command waits for a batch to fill. A lone command is committed at
-//! once, and the next batch accumulates meanwhile.
+//! A batch is whatever is queued when the previous one is done; no command waits for a batch to fill. A lone
+//! command is committed immediately, and the next batch accumulates while it is.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -32,13 +32,13 @@ const ATTEMPTS_MAX: u32 = 16;
 /// Longest pause between attempts.
 const BACKOFF_MAX: Duration = Duration::from_millis(50);
 
-/// How long a command may be queued. Its caller has given up by then, so it is no longer decided.
+/// How long a command may be queued. After that its caller has given up, so it is rejected without a decision.
 const QUEUE_TIME_MAX: Duration = Duration::from_secs(15);
 
 /// How long to try to resolve an unknown outcome: long enough for a restart of Postgres.
 const RECOVERY_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// Pause between two tries.
+/// Pause between two attempts.
 const RECOVERY_STEP: Duration = Duration::from_millis(500);
 
 pub(super) struct Batcher<S> {
@@ -47,7 +47,7 @@ pub(super) struct Batcher<S> {
     clock: Clock,
     config: LedgerConfig,
     holder: Uuid,
-    /// `None` after the chain was lost or its end became uncertain; the next batch leases another.
+    /// `None` if the chain was lost or its head is uncertain; the next batch leases another.
     writer: Option<Writer>,
 }
 
@@ -68,7 +68,7 @@ impl<S: Store> Batcher<S> {
                 self.store.idle();
             }
             tokio::select! {
-                // The renewal comes first: it must happen under load too.
+                // Renewal comes first, so that load cannot starve it.
                 biased;
                 _ = renewal.tick() => { self.renew().await; continue }
                 received = queue.recv_many(&mut jobs, BATCH_LENGTH_MAX) => if received == 0 { break },
@@ -80,7 +80,7 @@ impl<S: Store> Batcher<S> {
             let (commands, replies): (Vec<_>, Vec<_>) = timely.into_iter().map(|job| (job.command, job.reply)).unzip();
             let answers = self.answer(&commands).await;
             for (reply, answer) in replies.into_iter().zip(answers) {
-                // The caller may have gone away; the outcome stands.
+                // The caller may have disconnected; the outcome is unaffected.
                 let _ = reply.send(answer);
             }
         }
@@ -110,7 +110,7 @@ impl<S: Store> Batcher<S> {
     async fn process_catching_panics(&mut self, commands: &[Command]) -> Result<Vec<Outcome>, LedgerError> {
         let processed = AssertUnwindSafe(self.process(commands)).catch_unwind().await;
         processed.unwrap_or_else(|_| {
-            // The commit may have happened: the next lease reads where the chain ends.
+            // The commit may have happened: the next lease reads the chain's head.
             self.writer = None;
             Err(LedgerError::Panicked)
         })
@@ -168,7 +168,7 @@ impl<S: Store> Batcher<S> {
         self.writer = None;
     }
 
-    /// Retries until the database says what became of a batch.
+    /// Retries until the database reveals whether a batch was committed.
     async fn settle(&mut self, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, LedgerError> {
         let deadline = Instant::now() + RECOVERY_TIME_MAX;
         while Instant::now() < deadline {
@@ -177,7 +177,7 @@ impl<S: Store> Batcher<S> {
                 Err(_) => tokio::time::sleep(RECOVERY_STEP).await,
             }
         }
-        // The sequence number may or may not be taken: the next lease reads where the chain ends.
+        // The sequence number may or may not be in use: the next lease reads the chain's head.
         self.writer = None;
         Err(LedgerError::Unknown)
     }

@@ -35,9 +35,9 @@ pub struct Digests {
     pub accounts: Hash,
     pub transfers: Hash,
     pub entries: Hash,
-    /// Of `transfer_event`.
+    /// Rows of `transfer_event`.
     pub statuses: Hash,
-    /// Of `idempotency`.
+    /// Rows of `idempotency`.
     pub keys: Hash,
 }
 
@@ -58,7 +58,7 @@ pub struct Counts {
     pub entries: i32,
     /// Inserts into `idempotency`.
     pub keys: i32,
-    /// Centavos debited, which equal those credited.
+    /// Centavos debited, equal to those credited.
     pub debits: i64,
 }
 
@@ -72,13 +72,13 @@ pub struct Header {
     pub batch_id: Uuid,
     pub created_at: OffsetDateTime,
     pub counts: Counts,
-    /// Transfers that get a status, ordered.
+    /// Transfers with a new status, in ascending order.
     pub transfer_ids: Vec<Uuid>,
     pub digests: Digests,
     pub prev_hash: Hash,
 }
 
-/// What is written of a batch besides its rows.
+/// What is written with a batch's rows: its header, digests and hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seal {
     pub header: Header,
@@ -129,7 +129,7 @@ impl ChainKey {
         self.keyed(&record.finish())
     }
 
-    /// Seals a batch as the writer's next.
+    /// Seals a batch as the writer's next one.
     pub fn seal(&self, batch: &Batch, batch_id: Uuid, writer: &Writer, context: &Context) -> Seal {
         let at = context.now;
         let (transfer_ids, statuses) = rows::statuses(batch, at);

@@ -1,4 +1,4 @@
-//! What the ledger can be told to do, and how it answers.
+//! The ledger's commands and their outcomes.
 
 use uuid::Uuid;
 
@@ -30,7 +30,7 @@ impl Command {
 
 #[derive(Debug, Clone)]
 pub struct OpenAccount {
-    /// Of the new account.
+    /// Id of the new account.
     pub account_id: Uuid,
     pub owner: String,
     /// As the user typed it.
@@ -38,14 +38,14 @@ pub struct OpenAccount {
     pub account_type: String,
     /// Nothing is credited if this is zero.
     pub opening_credit: Money,
-    /// Of the opening credit.
+    /// Id of the opening credit.
     pub transfer_id: Uuid,
 }
 
 /// A credit by the operator.
 #[derive(Debug, Clone)]
 pub struct Fund {
-    /// Of the new transfer.
+    /// Id of the new transfer.
     pub transfer_id: Uuid,
     pub account_id: Uuid,
     /// Above zero.
@@ -55,7 +55,7 @@ pub struct Fund {
 /// A user's transfer to a saved beneficiary.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// Of the new transfer.
+    /// Id of the new transfer.
     pub transfer_id: Uuid,
     pub owner: String,
     /// The request's `Idempotency-Key`.
@@ -77,11 +77,11 @@ pub enum Risk {
         /// Whether the person acknowledged exactly this risk.
         acknowledged: bool,
     },
-    /// The scorer gave no usable answer. Recorded answers are replayed; nothing new is decided.
+    /// The scorer gave no usable answer. Recorded answers are still replayed, but nothing new is decided.
     Unavailable,
 }
 
-/// A rail's report on a payment. The same report may be delivered twice, late, or after a contradicting one.
+/// A rail's report on a payment. It may be duplicated, late or contradict an earlier one.
 #[derive(Debug, Clone)]
 pub struct PaymentReport {
     pub transfer_id: Uuid,
@@ -90,7 +90,7 @@ pub struct PaymentReport {
     pub report: Report,
     /// `None` if the rail gave none.
     pub reason: Option<Reason>,
-    /// Of the credit that returns the money, if it is returned.
+    /// Id of the credit that returns the money, if it is returned.
     pub return_id: Uuid,
 }
 
@@ -99,7 +99,7 @@ pub struct OpenedAccount {
     pub account_id: Uuid,
     pub account_number: String,
     pub account_type: String,
-    /// The opening credit.
+    /// Equal to the opening credit.
     pub balance: Money,
 }
 
@@ -112,19 +112,19 @@ pub enum Outcome {
     Funded(Money),
     Sent {
         transfer: Transfer,
-        /// Whether an earlier command with the same key made it.
+        /// Whether this repeats the outcome of an earlier command with the same key.
         replayed: bool,
     },
     /// Refused by the rules or for lack of funds.
     Rejected {
         /// At least one, the most serious first.
         violations: Vec<Violation>,
-        /// Whether an earlier command with the same key was refused.
+        /// Whether this repeats the outcome of an earlier command with the same key.
         replayed: bool,
     },
-    /// Also if the account is another user's.
+    /// The account does not exist or is another user's.
     AccountNotFound,
-    /// Also if the beneficiary is another user's.
+    /// The beneficiary does not exist or is another user's.
     BeneficiaryNotFound,
     /// The key belongs to a different transfer.
     KeyReused,
@@ -134,7 +134,7 @@ pub enum Outcome {
     RiskUnavailable,
     /// The reported transfer reached its final status.
     StatusChanged(Status),
-    /// The report is a duplicate or comes too late: a final status never changes.
+    /// The report is a duplicate or too late: a final status never changes.
     StatusUnchanged(Status),
     /// The money of a settled transfer was returned to its account.
     Returned,

@@ -16,8 +16,8 @@ use crate::domain::rules::Facts;
 use crate::models::decisions::Decision;
 use crate::models::{Models, ScoreError};
 
-/// Failed calls of the rules before a batch stops calling them and leaves the rest undecided. Each failure may take a
-/// whole deadline, and a batch blocks its thread.
+/// Failed calls of the rules after which the rest of a batch stays undecided. Each failure may take a whole
+/// deadline, and a batch blocks its thread.
 const RULES_FAILURES_MAX: usize = 3;
 
 /// Decides a batch with one snapshot of the rules: a swap takes effect between batches.
@@ -48,7 +48,7 @@ pub(super) async fn decide(
             }
             Ok(verdict)
         };
-        // Called once for each pair in a batch.
+        // Cached: the rules are called once per batch for each pair.
         let transition = |status, event| {
             let mut known = transitions.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(next) = known.get(&(status, event)) {

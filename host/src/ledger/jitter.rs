@@ -1,4 +1,4 @@
-//! Randomness for pauses between attempts; a parameter, so that a simulation can repeat a run.
+//! Random pauses between attempts. A parameter, so that a simulation can reproduce a run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ impl Jitter {
 
     /// The operating system's random numbers.
     pub fn system() -> Self {
-        // Without randomness there is no pause, only another collision.
+        // Without randomness there is no pause, at the cost of another collision.
         Self::new(|| f64::from(getrandom::u32().unwrap_or(0)) / f64::from(u32::MAX))
     }
 

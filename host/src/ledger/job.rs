@@ -1,4 +1,4 @@
-//! What passes between the queues and the batchers.
+//! Types shared by the queues and the batchers.
 
 use std::sync::Arc;
 
@@ -42,13 +42,13 @@ pub enum LedgerError {
     /// Nothing was written.
     #[error("the ledger's database failed")]
     Database(#[source] Arc<sqlx::Error>),
-    /// The connection broke during the commit, and the database did not come back in time to say whether it happened.
+    /// The connection broke during the commit, and the database did not recover in time to tell whether it happened.
     #[error("the outcome of the commit is not known yet")]
     Unknown,
     /// This host must record its decisions and could not. Nothing was written.
     #[error(transparent)]
     DecisionNotRecorded(#[from] DecisionLogError),
-    /// A constraint that no race violates. Nothing was written.
+    /// A constraint failed that no race can violate. Nothing was written.
     #[error("the database refused the batch")]
     Refused(#[source] Arc<sqlx::Error>),
     /// A bug, logged where it happened. The commit may have happened.

@@ -1,8 +1,8 @@
 //! The money core.
 //!
-//! A handler submits a [`Command`] to the [`Ledger`]. A batcher loads the rows that the command touches, runs the pure
-//! [`apply`](mod@apply), and commits the outcome with one statement whose constraints prove it. Nothing here knows
-//! HTTP, tokens or scores.
+//! A handler submits a [`Command`] to the [`Ledger`]. A batcher loads the rows that the command touches, runs
+//! the pure [`apply`](mod@apply), and commits the outcome with one statement whose constraints prove it.
+//! Nothing here depends on HTTP, tokens or scores.
 //!
 //! Invariants: every amount leaves one balance and enters another; a command is answered only after its commit; an
 //! idempotency key has one answer, forever.

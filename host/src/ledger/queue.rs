@@ -13,11 +13,11 @@ use super::store::Store;
 use crate::clock::Clock;
 use crate::models::Models;
 
-/// Batchers of one host, each with a chain of its own: one decides while the other waits for the disk. On two
-/// processors a third makes batches smaller and gains nothing.
+/// Batchers per host, each with its own chain: one decides while the other waits for the disk. On two
+/// processors, a third makes batches smaller without a gain in throughput.
 pub const BATCHERS: usize = 2;
 
-/// Commands queued for one batcher, a few batches. Beyond that it is better to shed load than to let callers wait.
+/// Commands queued for one batcher: a few batches. Beyond that, shedding load beats letting callers wait.
 pub const QUEUE_LENGTH_MAX: usize = 512;
 
 /// A handle to the running batchers; cheap to clone.
@@ -27,8 +27,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Leases a chain for each batcher and starts them. The task ends once every handle is dropped and every queued
-    /// command is answered.
+    /// Leases a chain for each batcher and starts them. The task exits once every handle is dropped and every
+    /// queued command is answered.
     ///
     /// # Errors
     /// When the database fails.
@@ -58,7 +58,7 @@ impl Ledger {
     /// Commands on one account share a queue, so they never race each other within a host.
     fn queue_for(&self, command: &Command) -> &mpsc::Sender<Job> {
         let account_id = command.account_id();
-        // The last bytes of a UUID are random in every version that we generate.
+        // The last bytes of a UUID are random in every version in use.
         let hash = usize::from(u16::from_be_bytes([account_id.as_bytes()[14], account_id.as_bytes()[15]]));
         &self.queues[hash % self.queues.len()]
     }
@@ -75,7 +75,7 @@ impl Ledger {
                 mpsc::error::TrySendError::Closed(_) => LedgerError::Closed,
             }
         })?;
-        // A reply that was dropped belonged to a batch that may have been committed.
+        // The batch of a dropped reply may have been committed.
         outcome.await.unwrap_or(Err(LedgerError::Unknown))
     }
 }

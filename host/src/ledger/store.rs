@@ -1,4 +1,4 @@
-//! Where the ledger's state is kept. All SQL of the money path is in this folder.
+//! Storage of the ledger's state. All SQL that moves money is in this folder.
 
 mod codec;
 mod columns;

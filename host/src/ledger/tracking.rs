@@ -1,15 +1,15 @@
-//! Tracking keys: how other banks know a transfer.
+//! Tracking keys, which identify transfers to other banks.
 
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// Of every tracking key of this bank.
+/// Prefix of this bank's tracking keys.
 const PREFIX: &str = "CAUD";
 
 /// Characters after the date, 5 bits each: 90 bits of the transfer's id.
 const SUFFIX_LENGTH: u32 = 18;
 
-/// Crockford's base 32: without I, L, O and U, which people misread.
+/// Crockford's base 32, which omits I, L, O and U because people misread them.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /// The clave de rastreo of a transfer: 30 uppercase alphanumerics, SPEI's maximum. It contains every random bit of the

@@ -1,4 +1,4 @@
-//! Who writes which chain of batches.
+//! Leases of chains: which batcher extends which chain.
 //!
 //! Each batcher leases one chain, and with it one stripe of the bank's own accounts, so hosts never wait for each
 //! other's settlement row. The lease keeps writers apart; the primary key of `ledger_batch` enforces it: a writer that
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::chain::digest::Hash;
 
-/// How long a lease lasts, and so how long a crashed host's chain stays unused. A running host renews well before.
+/// How long a lease lasts, and thus how long a crashed host's chain stays unused. A running host renews it in time.
 pub const LEASE: Duration = Duration::seconds(30);
 
 /// A leased chain.
@@ -27,7 +27,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// The writer once batch `seq` is committed.
+    /// The writer after batch `seq` is committed.
     #[must_use]
     pub fn after(self, seq: i64, hash: Hash) -> Self {
         Self { next_seq: seq + 1, head: Some(hash), ..self }

@@ -17,7 +17,7 @@ use crate::domain::model::{ModelKind, ModelVersion};
 use crate::domain::rules::{Facts, Verdict};
 use crate::scoring::{RulesRequest, RulesResponse};
 
-/// Requests that may wait for their decisions to be stored: about as many as a second of commits takes.
+/// Requests that may wait for their decisions to be stored: about a second's worth of commits.
 const QUEUE_LENGTH_MAX: usize = 1024;
 
 /// Requests that share a commit.
@@ -29,7 +29,7 @@ const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
 
 const RETENTION_DAYS: i64 = 90;
 
-/// How often expired decisions are deleted, and how many by one statement.
+/// How often expired decisions are deleted, and how many per statement.
 const PURGE_EVERY: Duration = Duration::from_secs(3600);
 const PURGE_BATCH: i64 = 5_000;
 
@@ -123,7 +123,7 @@ fn row(decision: Decision, clock: &Clock) -> table::Decision {
     }
 }
 
-/// Deletes expired decisions, also on hosts that no longer log any. May be aborted at any time.
+/// Deletes expired decisions, even on hosts that no longer log any. May be aborted at any time.
 pub async fn purge(db: PgPool, clock: Clock) {
     let mut every = tokio::time::interval(PURGE_EVERY);
     loop {

@@ -56,9 +56,9 @@ impl Metrics {
         };
         let registry = &mut metrics.registry;
         registry.register("model_decisions", "Calls of models and rules, by outcome", metrics.decisions.clone());
-        let help = "Time of an answer, including the wait for a thread of components that need one";
+        let help = "Time to answer, including the wait for a thread if the component needs one";
         registry.register_with_unit("model_decision", help, Unit::Seconds, metrics.seconds.clone());
-        let help = "Answers of the previous version because the champion failed";
+        let help = "Answers from the previous version because the champion failed";
         registry.register("model_fallbacks", help, metrics.fallbacks.clone());
         registry.register("model_swaps", "Deployments that went into service on this host", metrics.swaps.clone());
         let help = "1 while the deployment of a kind is not in service on this host";

@@ -1,10 +1,10 @@
 //! Which version of each component answers.
 //!
-//! An immutable [`Registry`] holds what is in service of each kind, and [`Models`] points at the current
-//! one. A request takes one [`Snapshot`] and uses it throughout, so its answers are consistent.
+//! An immutable [`Registry`] holds the versions in service, and [`Models`] points at the current one. A
+//! request takes one [`Snapshot`] and uses it throughout, so its answers are consistent.
 //!
 //! [`serving`] routes requests to versions, [`observing`] compares versions afterwards, [`deploying`]
-//! changes what is in service, [`publishing`] hands models to pages, and [`decisions`] is the decision log.
+//! changes what is in service, [`publishing`] prepares models for pages, and [`decisions`] logs decisions.
 
 pub mod decisions;
 pub mod deploying;

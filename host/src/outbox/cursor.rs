@@ -3,19 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::db::outbox::{Event, Places};
+use crate::db::outbox::{Event, Offsets};
 
-/// Enough for some hundred chains.
+/// Enough for a few hundred chains.
 pub(crate) const CURSOR_CHARS_MAX: usize = 4096;
 
-/// A position in every chain: `0.15-1.7` follows batch 14 of the chain with stripe 0 and batch 6 of the one with stripe
-/// 1.
+/// A position in every chain: `0.15-1.7` follows batch 14 of stripe 0's chain and batch 6 of stripe 1's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Cursor(pub(crate) Places);
+pub struct Cursor(pub(crate) Offsets);
 
 impl Cursor {
     /// Advances past the event's batch.
-    pub(crate) fn pass(&mut self, event: &Event) {
+    pub(crate) fn advance_past(&mut self, event: &Event) {
         let next = self.0.entry(event.stripe).or_insert(0);
         *next = (*next).max(event.seq + 1);
     }
@@ -41,9 +40,9 @@ pub struct InvalidCursor;
 impl FromStr for Cursor {
     type Err = InvalidCursor;
 
-    /// The empty string is the beginning.
+    /// An empty string is the beginning.
     fn from_str(text: &str) -> Result<Self, InvalidCursor> {
-        let mut places = Places::new();
+        let mut offsets = Offsets::new();
         if text.len() > CURSOR_CHARS_MAX {
             return Err(InvalidCursor);
         }
@@ -53,11 +52,11 @@ impl FromStr for Cursor {
             let stripe = is_number(stripe).then(|| stripe.parse().ok()).flatten();
             let next = is_number(next).then(|| next.parse().ok()).flatten().filter(|next: &i64| *next < i64::MAX);
             let (stripe, next) = stripe.zip(next).ok_or(InvalidCursor)?;
-            if places.insert(stripe, next).is_some() {
+            if offsets.insert(stripe, next).is_some() {
                 return Err(InvalidCursor);
             }
         }
-        Ok(Self(places))
+        Ok(Self(offsets))
     }
 }
 

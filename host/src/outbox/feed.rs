@@ -8,12 +8,12 @@ use tokio::sync::{Mutex, broadcast};
 
 use super::cursor::Cursor;
 use super::listener::{Listener, Slot, Slots, is_same_batch};
-use crate::db::outbox::{self, Event, Places};
+use crate::db::outbox::{self, Event, Offsets};
 use crate::db::session::within;
 
 /// A quarter of a host's 400 connections.
 pub const LISTENERS_MAX: usize = 100;
-/// Of one user: a phone, a page and some tabs.
+/// For one user: a phone, a page and a few tabs.
 pub const LISTENERS_EACH_MAX: usize = 5;
 
 /// Events since a listener's cursor. A client that missed more should read the lists instead.
@@ -27,12 +27,12 @@ const POLL_EVERY: Duration = Duration::from_millis(200);
 /// Batches read at a time.
 const PAGE_LENGTH: i64 = 500;
 
-/// Longest wait for a reply of the database.
+/// Longest wait for a reply from the database.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ListenError {
-    /// Also when the host is shutting down.
+    /// Also returned when the host is shutting down.
     #[error("there are too many listeners")]
     Overloaded,
     #[error("the cursor is too far back")]
@@ -51,8 +51,8 @@ pub struct Outbox {
 }
 
 struct Tail {
-    /// Up to where batches were published; `None` while nobody listens.
-    places: Option<Places>,
+    /// How far batches were published; `None` while there are no listeners.
+    offsets: Option<Offsets>,
     /// One message for each batch.
     batches: broadcast::Sender<Arc<[Event]>>,
 }
@@ -60,11 +60,11 @@ struct Tail {
 impl Outbox {
     pub fn new(db: PgPool) -> Self {
         let (batches, _) = broadcast::channel(LAG_MAX);
-        let tail = Arc::new(Mutex::new(Some(Tail { places: None, batches })));
+        let tail = Arc::new(Mutex::new(Some(Tail { offsets: None, batches })));
         Self { db, tail, slots: Arc::default() }
     }
 
-    /// Publishes new batches while anybody listens. Safe to abort at any moment.
+    /// Publishes new batches while there are listeners. Can be aborted at any time.
     pub async fn run(self) {
         let mut every = tokio::time::interval(POLL_EVERY);
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -80,17 +80,17 @@ impl Outbox {
         let mut tail = self.tail.lock().await;
         let Some(tail) = tail.as_mut() else { return Ok(()) };
         if tail.batches.receiver_count() == 0 {
-            tail.places = None;
+            tail.offsets = None;
         }
-        while let Some(places) = &tail.places {
-            let read = async |db: &mut sqlx::PgConnection| outbox::read(db, places, PAGE_LENGTH).await;
+        while let Some(offsets) = &tail.offsets {
+            let read = async |db: &mut sqlx::PgConnection| outbox::read(db, offsets, PAGE_LENGTH).await;
             let (events, next) = within(self.db.acquire().await?, REPLY_TIME_MAX, read).await?;
-            let is_end = next == *places;
+            let is_end = next == *offsets;
             for batch in events.chunk_by(is_same_batch) {
-                // The last listener may be gone.
+                // The last listener may have disconnected.
                 let _ = tail.batches.send(batch.into());
             }
-            tail.places = Some(next);
+            tail.offsets = Some(next);
             if is_end {
                 break;
             }
@@ -98,7 +98,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Listens to a user's events from the cursor on, or from now on.
+    /// Listens to a user's events, starting at the cursor, or now without one.
     ///
     /// # Errors
     /// See [`ListenError`].
@@ -109,8 +109,8 @@ impl Outbox {
         let tail = tail.as_mut().ok_or(ListenError::Overloaded)?;
         let mut db = self.db.acquire().await?;
         // The lock keeps new batches from being published until this listener subscribes.
-        let now = match tail.places.clone() {
-            Some(places) => places,
+        let now = match tail.offsets.clone() {
+            Some(offsets) => offsets,
             None => outbox::ends(&mut db).await?,
         };
         let cursor = from.unwrap_or_else(|| Cursor(now.clone()));
@@ -118,11 +118,11 @@ impl Outbox {
         if backlog.len() as i64 > BACKLOG_MAX {
             return Err(ListenError::TooFarBack);
         }
-        tail.places = Some(now);
+        tail.offsets = Some(now);
         Ok(Listener::new(cursor, backlog, tail.batches.subscribe(), slot))
     }
 
-    /// Ends all listeners; `listen` fails from then on.
+    /// Disconnects all listeners; `listen` fails from then on.
     pub async fn close(&self) {
         self.tail.lock().await.take();
     }

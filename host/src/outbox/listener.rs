@@ -43,7 +43,7 @@ impl Listener {
             events.extend(batch.iter().filter(is_new).cloned());
         }
         for event in &events {
-            self.cursor.pass(event);
+            self.cursor.advance_past(event);
         }
         Some((events, self.cursor.clone()))
     }
@@ -63,7 +63,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// `None` if there are `max` listeners in all, or `max_each` of this user.
+    /// `None` if there are `max` listeners in total, or `max_each` for this user.
     pub(super) fn take(slots: &Slots, owner: String, max: usize, max_each: usize) -> Option<Self> {
         let mut counts = slots.lock().unwrap_or_else(PoisonError::into_inner);
         let total: usize = counts.values().sum();

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 /// Oldest supported major version.
 const MAJOR_MIN: u32 = 14;
 
-/// Where distributions and Homebrew install versions side by side.
+/// Folders in which distributions and Homebrew install versions side by side.
 const VERSIONED_FOLDERS: [&str; 3] = ["/usr/lib/postgresql", "/usr/local/opt", "/opt/homebrew/opt"];
 
 /// A folder with `postgres` and `initdb`.

@@ -15,10 +15,10 @@ use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 
 use super::binaries::Binaries;
 
-/// Of the superuser, who owns the database, and of the database.
+/// Name of the superuser and of the database.
 pub(super) const NAME: &str = "caudal";
 
-/// The server runs as this user if this process is root. Postgres packages create it.
+/// User that runs the server if this process is root. Postgres packages create it.
 const SERVER_USER: &str = "postgres";
 
 /// In bytes; the limit of a Unix socket's path is 103 to 107, depending on the system.
@@ -26,7 +26,7 @@ const SOCKET_PATH_MAX: usize = 100;
 
 const SOCKET: &str = ".s.PGSQL.5432";
 
-/// Until the server accepts connections, crash recovery included.
+/// Longest wait until the server accepts connections, including crash recovery.
 const START_TIME_MAX: Duration = Duration::from_secs(60);
 
 pub(super) struct Cluster {
@@ -70,7 +70,7 @@ impl Cluster {
         }
     }
 
-    /// Creates what is missing of the folders and the cluster.
+    /// Creates the folders and the cluster where they are missing.
     pub(super) fn create(&self, binaries: &Binaries) -> Result<()> {
         let root = self.data.parent().context("the cluster has no parent folder")?;
         for folder in [root, &self.data, &self.socket] {
@@ -127,7 +127,7 @@ impl Cluster {
         loop {
             let Err(error) = self.options("postgres").connect().await else { return Ok(()) };
             if waited >= START_TIME_MAX || has_exited() {
-                let message = format!("the private Postgres does not start; its log ends: {}", self.log_tail());
+                let message = format!("the private Postgres did not start; its log ends: {}", self.log_tail());
                 return Err(error).context(message);
             }
             tokio::time::sleep(step).await;

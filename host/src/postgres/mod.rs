@@ -30,8 +30,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts the server of a data folder, or uses the running one. With `exclusive` it must be ours, so that it lives
-    /// as long as this process.
+    /// Starts the server of a data folder, or uses the running one. With `exclusive` it must belong to this
+    /// process, and lives as long as it.
     pub(crate) async fn start(data_dir: &Path, bin: Option<&Path>, exclusive: bool) -> Result<Self> {
         fs::create_dir_all(data_dir)
             .with_context(|| format!("cannot create the data folder {}", data_dir.display()))?;
@@ -45,7 +45,7 @@ impl Server {
             cluster.wait_until_ready(|| false).await?;
             return Ok(Self { cluster, own: None });
         };
-        // We hold the lock, so a server that still runs there is an orphan.
+        // This process holds the lock, so a server that is still running is an orphan.
         process::stop_orphan(&cluster).await?;
         let binaries = Binaries::find(bin, cluster.version()?)?;
         cluster.create(&binaries)?;
@@ -73,7 +73,7 @@ impl Server {
         self.cluster.options(NAME)
     }
 
-    /// A `DATABASE_URL`, for libpq's programs too.
+    /// A `DATABASE_URL`, which libpq programs accept too.
     pub(crate) fn url(&self) -> String {
         let is_unreserved = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte);
         let encode =
@@ -90,7 +90,7 @@ impl Server {
         anyhow!("the private Postgres exited unexpectedly; its log ends: {}", self.cluster.log_tail())
     }
 
-    /// Stops the server, if it is ours.
+    /// Stops the server if it belongs to this process.
     pub(crate) async fn stop(self) -> Result<()> {
         match self.own {
             Some((process, _lock)) => process.stop().await,

@@ -24,8 +24,8 @@ const POLL_EVERY: Duration = Duration::from_millis(20);
 /// How long a killed server may remain a zombie. Some inits reap only every second or two.
 const REAP_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// Reads a pipe from this process. End of file without a line means that this process died; then the server is stopped
-/// with SIGINT, Postgres's fast shutdown.
+/// Reads a pipe from this process. End of file without a line means that this process died; the watchdog then
+/// stops the server with SIGINT, Postgres's fast shutdown.
 const WATCHDOG: &str = r#"read -r _ || kill -INT "$1""#;
 
 /// A server that belongs to this process.
@@ -47,7 +47,7 @@ impl Process {
             .args(["-p", "5432", "-c", "listen_addresses=", "-c", "unix_socket_permissions=0700"])
             .stdout(log.try_clone().context("cannot write the server's log")?)
             .stderr(log)
-            // A terminal's Ctrl-C must reach the host only, which stops the server last.
+            // A terminal's Ctrl-C must reach only the host, which stops the server last.
             .process_group(0)
             .spawn()
             .context("cannot run postgres")?;
@@ -72,14 +72,14 @@ impl Process {
         self.server.try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// Fast shutdown: open sessions are ended, and a checkpoint is written.
+    /// Fast shutdown: disconnects sessions and writes a checkpoint.
     pub(super) async fn stop(mut self) -> Result<()> {
         let pid = process_id(&self.server)?;
         signal_stop(pid)?;
         let mut waited = Duration::ZERO;
         while self.server.try_wait().context("cannot wait for postgres")?.is_none() {
             if waited >= STOP_TIME_MAX {
-                bail!("the private Postgres (process {pid}) does not stop; its log may say why");
+                bail!("the private Postgres (process {pid}) did not stop; its log may say why");
             }
             tokio::time::sleep(POLL_EVERY).await;
             waited += POLL_EVERY;
@@ -101,7 +101,7 @@ pub(super) async fn stop_orphan(cluster: &Cluster) -> Result<()> {
     let mut waited = Duration::ZERO;
     while running_server(&cluster.data) == Some(pid) {
         if waited >= STOP_TIME_MAX {
-            bail!("an earlier run's Postgres (process {pid}) does not stop: stop it by hand");
+            bail!("an earlier run's Postgres (process {pid}) did not stop: stop it manually");
         }
         tokio::time::sleep(POLL_EVERY).await;
         waited += POLL_EVERY;
@@ -109,14 +109,14 @@ pub(super) async fn stop_orphan(cluster: &Cluster) -> Result<()> {
     wait_until_reaped(cluster).await
 }
 
-/// Waits until a dead server is reaped: Postgres takes a zombie for a running server.
+/// Waits until a dead server is reaped: to Postgres, a zombie is a running server.
 async fn wait_until_reaped(cluster: &Cluster) -> Result<()> {
     let mut waited = Duration::ZERO;
     while let Some(pid) = named_process(&cluster.data).filter(|pid| is_zombie(*pid)) {
         if waited >= REAP_TIME_MAX {
             bail!(
-                "an earlier run's Postgres (process {pid}) is a zombie that nobody reaps: run this under an init, as with \
-                 `docker run --init`"
+                "an earlier run's Postgres (process {pid}) is a zombie that was never reaped: run this under an \
+                 init, as with `docker run --init`"
             );
         }
         tokio::time::sleep(POLL_EVERY).await;
@@ -130,7 +130,7 @@ fn is_zombie(pid: Pid) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, after)| after.trim_start().starts_with('Z'))
 }
 
-/// The process that `postmaster.pid` names, which may be long gone.
+/// The process that `postmaster.pid` names, which may have exited long ago.
 fn named_process(data: &Path) -> Option<Pid> {
     let text = fs::read_to_string(data.join("postmaster.pid")).ok()?;
     text.lines().next()?.trim().parse().ok().map(Pid::from_raw)

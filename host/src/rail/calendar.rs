@@ -1,7 +1,7 @@
 //! SPEI's operating date: the business day that a payment counts for.
 //!
-//! Computed for any year, without lists that run out. Users may pay at any time; a payment outside business hours
-//! counts for the next business day.
+//! Computed for any year, without lists that run out. A payment outside business hours counts for the next business
+//! day.
 //!
 //! Bank holidays are those of the CNBV's yearly calendar. A decree may add one; a rail that disagrees with a date
 //! rejects the order.

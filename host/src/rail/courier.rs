@@ -1,8 +1,7 @@
-//! Takes pending payments to their rail and the rail's reports to the ledger, until each payment has a final status.
+//! Hands pending payments to their rail and the rail's reports to the ledger, until each payment has a final status.
 //!
 //! The queue is the table `rail_payment`, written in the commit that moves the money, so it survives restarts. A
-//! payment is sent once; every later attempt asks the rail first and sends again only a payment that the rail never
-//! received.
+//! payment is sent once; every later attempt first asks the rail, and sends again only if the rail never received it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,25 +27,25 @@ const REQUESTS_MAX: usize = 8;
 /// Pause between two polls for due payments.
 const POLL_EVERY: Duration = Duration::from_millis(250);
 
-/// How long a claim lasts: longer than a request to a rail. If the host crashes, another one takes over after that.
+/// How long a claim lasts: longer than a request to a rail. If the host crashes, another one then takes over.
 const CLAIM: Duration = Duration::from_secs(60);
 
-/// Pause before a payment's next attempt: doubles from the first to the longest.
+/// Pause before a payment's next attempt, doubling from the first to the longest.
 const RETRY_AFTER_MIN: Duration = Duration::from_secs(2);
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(20 * 60);
 
-/// Longest wait for a reply of the database.
+/// Longest wait for a reply from the database.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Notifications that may be queued.
+/// Most notifications queued.
 pub const NOTIFICATIONS_MAX: usize = 1024;
 
-/// How often a report is offered to a busy ledger. After that the payment's next attempt asks the rail again. A lost
-/// return is only in the log.
-const OFFERS_MAX: u32 = 5;
+/// Attempts to submit a report to a busy ledger. After that, the payment's next attempt asks the rail again;
+/// a lost return appears only in the log.
+const SUBMISSIONS_MAX: u32 = 5;
 
-/// Pause between two offers.
-const OFFER_EVERY: Duration = Duration::from_millis(500);
+/// Pause between two submissions.
+const SUBMIT_EVERY: Duration = Duration::from_millis(500);
 
 #[derive(Clone)]
 pub struct Courier {
@@ -58,7 +57,7 @@ pub struct Courier {
 }
 
 impl Courier {
-    /// Runs until it is aborted, which is safe at any moment.
+    /// Runs until it is aborted, which is safe at any time.
     pub async fn run(self, mut notifications: mpsc::Receiver<Notification>) {
         let receive = async {
             while let Some(notification) = notifications.recv().await {
@@ -81,7 +80,7 @@ impl Courier {
         tokio::join!(receive, poll);
     }
 
-    /// Payments that are not processed because of an error become due again.
+    /// Payments left unprocessed after an error become due again.
     async fn process_due(&self) -> Result<(), sqlx::Error> {
         loop {
             let now = self.clock.now();
@@ -131,7 +130,7 @@ impl Courier {
     }
 
     async fn ask(&self, payment: &Payment, attempts: i32) -> Result<PaymentStatus, RailError> {
-        // An attempt is counted before it is made, so on the first one the rail cannot have the payment.
+        // Attempts are counted before they are made, so on the first one the rail cannot have the payment.
         if attempts > 0
             && let Some(status) = self.rail.find(payment).await?
         {
@@ -163,13 +162,13 @@ impl Courier {
         self.report(PaymentReport { transfer_id, account_id, report, reason, return_id }).await
     }
 
-    /// Whether the ledger has processed the report.
+    /// Whether the ledger processed the report.
     async fn report(&self, report: PaymentReport) -> bool {
         let transfer_id = report.transfer_id;
-        for _ in 0..OFFERS_MAX {
+        for _ in 0..SUBMISSIONS_MAX {
             match self.ledger.submit(Command::Report(report.clone())).await {
                 Ok(Outcome::StatusUnchanged(status)) => {
-                    tracing::info!(%transfer_id, %status, "the rail's report changes nothing");
+                    tracing::info!(%transfer_id, %status, "the rail's report had no effect");
                     return true;
                 }
                 Ok(Outcome::StatusChanged(_) | Outcome::Returned) => return true,
@@ -178,13 +177,13 @@ impl Courier {
                     return false;
                 }
                 Err(LedgerError::Closed) => return false,
-                // Reports are idempotent, so offering one again is safe even if the outcome is unknown.
+                // Reports are idempotent, so resubmitting one is safe even if the outcome is unknown.
                 Err(error) => {
                     tracing::warn!(
                         error = &error as &dyn std::error::Error,
                         "cannot book the rail's report; will retry"
                     );
-                    tokio::time::sleep(OFFER_EVERY).await;
+                    tokio::time::sleep(SUBMIT_EVERY).await;
                 }
             }
         }

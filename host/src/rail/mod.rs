@@ -1,6 +1,6 @@
 //! Payment rails behind one trait, and the courier that serves them.
 //!
-//! A rail accepts payments and reports their status; it moves no money. The courier takes its reports to the
+//! A rail accepts payments and reports their status; it moves no money. The courier hands its reports to the
 //! [`ledger`](crate::ledger), which does.
 
 mod calendar;
@@ -15,12 +15,12 @@ use tokio::sync::mpsc;
 
 pub use crate::domain::transfer::Payment;
 
-/// A payment's status at its rail. A reason is two digits of SPEI's list of return reasons, if the rail gave one.
+/// A payment's status at its rail. A reason is a two-digit SPEI return reason, if the rail gave one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PaymentStatus {
-    /// On its way.
+    /// In transit.
     Accepted,
-    /// At the other bank.
+    /// Credited by the other bank.
     Settled,
     /// Refused, or sent back before it settled.
     Rejected(Option<String>),
@@ -40,7 +40,7 @@ pub type Notifications = mpsc::Sender<Notification>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RailError {
-    /// The rail does not have the payment.
+    /// The rail did not receive the payment.
     #[error("the rail is unreachable")]
     Unreachable(#[source] anyhow::Error),
     /// The reply is missing or unintelligible, so the rail may have the payment: look it up before sending again.
@@ -51,7 +51,7 @@ pub enum RailError {
 pub type RailFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, RailError>> + Send + 'a>>;
 
 pub trait Rail: Send + Sync + 'static {
-    /// Hands a payment over. Idempotent: the tracking key identifies the payment.
+    /// Hands over a payment. Idempotent: the tracking key identifies the payment.
     fn send<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, PaymentStatus>;
 
     /// `None` if the rail never received the payment.

@@ -1,7 +1,7 @@
 //! A stand-in for SPEI: slow, rejecting some payments with SPEI's own reasons and returning some after they settled,
 //! with notifications that are duplicated, late, out of order or missing.
 //!
-//! A payment's fate is a function of its tracking key alone, so it is the same after a restart.
+//! A payment's outcome is a function of its tracking key alone, so it is the same after a restart.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,35 +12,35 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{Notification, Notifications, Payment, PaymentStatus, Rail, RailFuture};
 
-/// SPEI's return reasons that concern the payee's account: nonexistent, blocked, closed, other currency, other bank,
-/// over its limit, refused by its owner.
+/// SPEI's return reasons that concern the payee's account: nonexistent, blocked, closed, in another currency,
+/// at another bank, over its limit, refused by its owner.
 const REASONS: [&str; 7] = ["01", "02", "03", "05", "06", "20", "26"];
 
 /// Factor on the delay of a late payment.
 const LATE_FACTOR: u32 = 10;
 
-/// Payments remembered. A forgotten one is sent again and has the same fate.
+/// Payments remembered. A forgotten one is sent again, with the same outcome.
 const REMEMBERED_MAX: usize = 100_000;
 
-/// Shares are in percent of payments.
+/// Shares are percentages of payments.
 #[derive(Debug, Clone, Copy)]
 pub struct Behaviour {
     /// Longest time until a payment is settled or rejected, unless it is late.
     pub delay: Duration,
     pub rejected: u8,
-    /// Of those that settle.
+    /// Share of those that settle.
     pub returned: u8,
     /// Notified twice.
     pub twice: u8,
     pub late: u8,
-    /// Never notified, only found on inquiry.
+    /// Never notified, only found by inquiry.
     pub silent: u8,
-    /// Of those returned, notified in the wrong order; of the others, contradicted later.
+    /// Notified in the wrong order if returned, otherwise contradicted later.
     pub disordered: u8,
 }
 
 impl Behaviour {
-    /// An ordinary day: most payments settle within two seconds, a few are rejected, hardly any returned.
+    /// An ordinary day: most payments settle within two seconds, a few are rejected, very few returned.
     pub const ORDINARY: Self =
         Self { delay: Duration::from_secs(2), rejected: 5, returned: 1, twice: 2, late: 1, silent: 1, disordered: 1 };
 }
@@ -52,7 +52,7 @@ type Plan = Vec<(Instant, PaymentStatus)>;
 pub struct Simulated {
     behaviour: Behaviour,
     notifications: Notifications,
-    /// By tracking key.
+    /// Keyed by tracking key.
     payments: Arc<Mutex<BTreeMap<String, Plan>>>,
 }
 
@@ -78,7 +78,7 @@ impl Simulated {
             tokio::spawn(async move {
                 for (at, status) in plan {
                     sleep_until(at).await;
-                    // The receiver is gone when the host shuts down.
+                    // The receiver is dropped when the host shuts down.
                     let _ = notifications.send(Notification { tracking_key: tracking_key.clone(), status }).await;
                 }
             });
@@ -86,7 +86,7 @@ impl Simulated {
     }
 }
 
-/// A payment's future statuses, and whether they are found on inquiry only.
+/// A payment's future statuses, and whether they are only found by inquiry.
 fn plan(behaviour: &Behaviour, tracking_key: &str) -> (Vec<(Duration, PaymentStatus)>, bool) {
     let random: [u8; 32] = Sha256::digest(tracking_key.as_bytes()).into();
     let number = |part: usize| u32::from(u16::from_be_bytes([random[2 * part], random[2 * part + 1]]));
@@ -129,7 +129,7 @@ impl Rail for Simulated {
             let now = Instant::now();
             let payments = self.payments.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(plan) = payments.get(&payment.tracking_key) else { return Ok(None) };
-            // The first status decides, as it does when it is notified.
+            // The first status counts, as it does with notifications.
             let first = plan.first().filter(|(at, _)| *at <= now);
             Ok(Some(first.map_or(PaymentStatus::Accepted, |(_, status)| status.clone())))
         })

@@ -2,7 +2,7 @@
 //! looked up with `consultaOrden`.
 //!
 //! Translates STP's replies about one payment at a time. The courier decides when to send, ask or give up; the ledger
-//! decides what follows for accounts.
+//! applies the result to accounts.
 
 mod answers;
 mod client;
@@ -52,13 +52,13 @@ impl Stp {
         Ok(Self { participant, key, client: Client::new(&url)?, clock: Clock::system() })
     }
 
-    /// The clock decides whether an order is looked up among today's or among past ones.
+    /// The clock determines whether an order is looked up among today's or past ones.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// Longest wait for a reply, connecting included; 15 seconds by default.
+    /// Longest wait for a reply, including connecting; 15 seconds by default.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.client.reply_timeout = timeout;
@@ -83,7 +83,7 @@ impl Rail for Stp {
 
     fn find<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, Option<PaymentStatus>> {
         Box::pin(async move {
-            // Orders of the present operating date are looked up without a date.
+            // Orders of the current operating date are looked up without a date.
             let date = operating_date(payment.created_at);
             let is_past = date < operating_date(self.clock.now());
             let inquiry = Inquiry::new(&self.participant.company, &payment.tracking_key, is_past.then_some(date));

@@ -22,7 +22,7 @@ use difference::differences;
 /// A recorded decision.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Recording {
-    /// Repeated in a mismatch.
+    /// Copied to a mismatch.
     #[serde(default)]
     pub(crate) id: Option<String>,
     pub(crate) kind: String,
@@ -59,7 +59,7 @@ pub(crate) struct Mismatch {
     pub(crate) index: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
-    /// Where the responses differ, or why there is none.
+    /// Where the responses differ, or why there is no new one.
     pub(crate) differences: Vec<String>,
 }
 
@@ -123,7 +123,7 @@ impl Replayer {
     }
 }
 
-/// Replays one decision; empty if the response is equal.
+/// Replays one decision, and returns the differences.
 fn replay(component: &LoadedComponent, recording: &Recording) -> Vec<String> {
     let kind = component.identity().kind;
     if recording.kind != kind.as_str() {

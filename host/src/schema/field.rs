@@ -23,12 +23,12 @@ pub struct Field {
     pub nullable: bool,
     /// Unit of a number, for example `MXN`.
     pub unit: &'static str,
-    /// A JSON text.
+    /// JSON.
     pub example: &'static str,
     pub alias: Option<Alias>,
     /// May be left out by a request that uses the first name, an alias, instead of the second.
     pub optional_with: Option<(&'static str, &'static str)>,
-    /// What the component calls it, where that is not the camelCase of the name.
+    /// The component's name for it, unless that is the camelCase of `name`.
     pub component: Option<&'static str>,
 }
 
@@ -81,9 +81,9 @@ pub enum Shape {
         length_max: Option<usize>,
     },
     Object(&'static Declaration),
-    /// Its fields stand among the fields around it.
+    /// Its fields are inlined into the enclosing record.
     Flat(&'static Declaration),
-    /// Any names, values of one shape.
+    /// Any names, with values of one shape.
     Map(&'static Shape),
     /// Any JSON.
     Any,
@@ -91,7 +91,7 @@ pub enum Shape {
     Hidden,
 }
 
-/// What a text has to be.
+/// What a text must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextForm {
     Any,
@@ -184,7 +184,7 @@ impl Field {
         Self { shape, ..self }
     }
 
-    /// Most characters of a text, or of each text of a list.
+    /// Maximum characters of a text, or of each text in a list.
     pub const fn chars_max(self, chars: usize) -> Self {
         let shape = match self.shape {
             Shape::Text { form, .. } => Shape::Text { chars_max: Some(chars), form },
@@ -206,7 +206,7 @@ impl Field {
         Self { shape: Shape::Money { positive }, ..self }
     }
 
-    /// Most items of a list.
+    /// Maximum items of a list.
     pub const fn length_max(self, length: usize) -> Self {
         let shape = match self.shape {
             Shape::Array { items, .. } => Shape::Array { items, length_max: Some(length) },
@@ -223,7 +223,7 @@ impl Field {
         Self { shape, ..self }
     }
 
-    /// The only texts that an answer has here, or that a request may have.
+    /// The only allowed texts.
     pub const fn one_of(self, texts: &'static [&'static str]) -> Self {
         Self { shape: Shape::texts(texts), ..self }
     }
@@ -235,7 +235,7 @@ impl Field {
 }
 
 impl Declaration {
-    /// All fields that are on the wire, with those of flat records in their place.
+    /// All fields on the wire, with flat records inlined.
     pub fn wire_fields(&self) -> Vec<&'static Field> {
         let mut all = Vec::new();
         for field in self.fields {

@@ -1,8 +1,8 @@
-//! The fields of one request, read with everything that is wrong with them.
+//! Reads the fields of a request, and reports all faults at once.
 //!
-//! A value that is missing or wrong is noted and a placeholder read in its place; [`Fields::finish`] then refuses the
-//! request with all notes, so no placeholder is ever used. Unknown fields are ignored, `null` counts as absent,
-//! `3.0` is an integer, larger counts saturate.
+//! A missing or wrong value is recorded as a fault and read as a placeholder; [`Fields::finish`] then refuses
+//! the request with all faults, so no placeholder is ever used. Unknown fields are ignored, `null` counts as
+//! absent, `3.0` is an integer, larger counts saturate.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ answer! {
     pub struct FieldError {
         /// A body's field, a query parameter or a header; empty for the whole body.
         pub field: String { example: "\"amount\"" },
-        /// For programs.
+        /// Machine-readable.
         pub code: Cow<'static, str> { example: "\"required\"" },
         /// Completes the sentence that begins with the field's name.
         pub detail: String { example: "\"is required\"" },
@@ -51,7 +51,7 @@ impl Fields {
     /// From the text of a JSON object; faults are answered with `status`.
     ///
     /// # Errors
-    /// When it is no JSON, no object, or has two values for one name.
+    /// When it is not a JSON object, or has two values for one name.
     pub fn from_json(text: impl Into<Vec<u8>>, status: u16) -> Result<Self, ObjectError> {
         let (text, members) = split(text.into())?;
         Ok(Self { text, members, is_json: true, errors: Vec::new(), status })
@@ -71,7 +71,7 @@ impl Fields {
             Self { text: String::new(), members: Vec::new(), is_json: false, errors: Vec::new(), status: 400 };
         for (name, value) in query {
             if fields.has(&name) {
-                fields.refuse(&name, "conflict", "is there twice");
+                fields.refuse(&name, "conflict", "appears twice");
             }
             let [start, middle] = [fields.text.len(), fields.text.len() + name.len()];
             fields.text.push_str(&name);
@@ -81,7 +81,7 @@ impl Fields {
         fields
     }
 
-    /// Reads a record; what is wrong is noted.
+    /// Reads a record; faults are recorded.
     pub fn read<T: FromFields>(&mut self) -> T {
         self.check_spellings(&T::DECLARATION);
         T::from_fields(self)
@@ -90,22 +90,22 @@ impl Fields {
     /// Refuses the request if anything was wrong.
     ///
     /// # Errors
-    /// All that was noted.
+    /// All recorded faults.
     pub fn finish(self) -> Result<(), Invalid> {
         if self.errors.is_empty() { Ok(()) } else { Err(Invalid { status: self.status, errors: self.errors }) }
     }
 
-    /// All that was noted, for a caller that answers in another way.
+    /// All recorded faults, for a caller that does not [`finish`](Self::finish).
     pub fn into_faults(self) -> Vec<FieldError> {
         self.errors
     }
 
-    /// Notes a fault.
+    /// Records a fault.
     pub fn refuse(&mut self, field: &str, code: &'static str, detail: impl Into<String>) {
         self.errors.push(FieldError::new(field, code, detail));
     }
 
-    /// Whether the field is there and not null.
+    /// Whether the field is present and not null.
     pub fn has(&self, name: &str) -> bool {
         self.literal(name).is_some()
     }
@@ -146,7 +146,7 @@ impl Fields {
         }
     }
 
-    /// Notes the absence of a field that has to be there.
+    /// Records a fault if a required field is absent.
     pub(super) fn check_presence(&mut self, field: &Field) {
         if !self.is_present(field) && !self.is_waived(field) {
             self.refuse(field.name, "required", "is required");
@@ -174,7 +174,7 @@ impl Fields {
         }
     }
 
-    /// Reads an object in a field; its faults are noted as `field.name`.
+    /// Reads an object in a field; its faults are recorded as `field.name`.
     pub(crate) fn object<T: FromFields>(&mut self, field: &Field) -> Option<T> {
         self.check_presence(field);
         let status = self.status;

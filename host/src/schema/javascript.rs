@@ -1,4 +1,4 @@
-//! Declarations as data for the JavaScript package, whose generic reader checks requests and writes answers by them.
+//! Declarations as data for the npm package, whose generic reader checks requests and writes answers.
 
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ pub(crate) fn module(
     format!("// Requests and answers of this kind; generated from the host's declarations.\nexport default {data};\n")
 }
 
-/// What stands beside the facts is repeated in the answer, and a component does not see it.
+/// Fields beside the facts are echoed in the answer; a component does not see them.
 fn request_fields(field: &Field) -> Vec<Value> {
     match field.shape {
         Shape::Flat(facts) => facts.fields.iter().map(|fact| request_field(fact, false)).collect(),

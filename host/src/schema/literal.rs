@@ -1,4 +1,4 @@
-//! Values as they came, and what they are read as. Numbers are not rounded on the way.
+//! Values as sent, and their parsers. Numbers are not rounded in between.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// The string, if it is one; every text is.
+    /// The string; `None` for other JSON.
     pub fn string(self) -> Option<Cow<'a, str>> {
         let raw = match self {
             Self::Text(text) => return Some(Cow::Borrowed(text)),
@@ -45,12 +45,12 @@ impl<'a> Literal<'a> {
         if !inner.contains('\\') {
             return Some(Cow::Borrowed(inner));
         }
-        // Half of a surrogate pair is no character.
+        // A lone surrogate is not a character.
         serde_json::from_str(raw).ok().map(Cow::Owned)
     }
 }
 
-/// The hyphenated form only: it is what the API hands out.
+/// The hyphenated form only, which the API issues.
 pub(crate) fn parse_uuid(text: &str) -> Option<Uuid> {
     if text.len() == 36 { Uuid::parse_str(text).ok() } else { None }
 }
@@ -70,7 +70,7 @@ pub(super) fn read_text(literal: Literal<'_>, chars_max: Option<usize>, form: Te
         return Err(Fault::new("too-long", format!("must have at most {chars_max} characters")));
     }
     if form == TextForm::AccountNumber && !text.contains(char::is_alphanumeric) {
-        return Err(Fault::new("blank", "must have a letter or digit"));
+        return Err(Fault::new("blank", "must contain a letter or digit"));
     }
     match form {
         TextForm::Constant(only) if text != only => Err(Fault::new("unknown-value", format!("must be {only}"))),
@@ -86,10 +86,10 @@ pub(super) fn read_boolean(literal: Literal<'_>) -> Result<bool, Fault> {
     }
 }
 
-/// A JSON number as the nearest double; beyond their range it is infinite.
+/// A JSON number as the nearest double; infinite if it is out of range.
 fn read_double(literal: Literal<'_>) -> Option<f64> {
     let text = literal.text();
-    // Rust reads "inf", "NaN" and "+1" too; JSON does not.
+    // Rust also parses "inf", "NaN" and "+1", which are not JSON.
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     let plain = plain && text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
     if plain { text.parse().ok() } else { None }
@@ -108,7 +108,7 @@ pub(super) fn read_number(literal: Literal<'_>, at_least: Option<f64>, at_most: 
     Err(Fault::new("out-of-range", bounds))
 }
 
-/// Larger integers than `u32::MAX` count as that, where `at_most` allows them.
+/// Integers above `u32::MAX` saturate where `at_most` allows them.
 pub(super) fn read_integer(literal: Literal<'_>, at_least: Option<i64>, at_most: Option<i64>) -> Result<u32, Fault> {
     let number = read_double(literal).ok_or(Fault::new("wrong-type", "must be an integer"))?;
     if number.is_finite() && number.fract() != 0.0 {
@@ -123,6 +123,6 @@ pub(super) fn read_integer(literal: Literal<'_>, at_least: Option<i64>, at_most:
         };
         return Err(Fault::new("out-of-range", bounds));
     }
-    // Doubles to the left of 2^32 are exact; a cast saturates beyond.
+    // Integers below 2^32 are exact as doubles; the cast saturates beyond.
     Ok(number as u32)
 }

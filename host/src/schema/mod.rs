@@ -1,9 +1,10 @@
-//! Declarations of what goes over the wire: each field of a request or an answer is written down once, with its
+//! Declarations of what goes over the wire: each field of a request or an answer is declared once, with its
 //! type, bounds, unit, meaning and example.
 //!
 //! The macro `request!` declares what is read, `answer!` what is written and `record!` what is both; `record.rs` shows
-//! how. From the same declaration come reading with all faults at once ([`Fields`]), JSON, the OpenAPI documents, the
-//! types of the npm package (`typescript.rs`) and the data by which it checks requests (`javascript.rs`).
+//! how. The same declaration gives a reader that reports all faults at once ([`Fields`]), JSON, the OpenAPI
+//! documents, the types of the npm package (`typescript.rs`) and the data by which it checks requests
+//! (`javascript.rs`).
 
 mod field;
 mod fields;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Members up to which names are compared one by one.
+/// Up to this many members, names are compared one by one.
 const FEW: usize = 16;
 
 /// Why a text is not an object.
@@ -16,26 +16,26 @@ const FEW: usize = 16;
 pub enum ObjectError {
     #[error("{0}")]
     Malformed(serde_json::Error),
-    /// It is other JSON.
+    /// It is other JSON, such as an array.
     #[error("{0}")]
     NotAnObject(serde_json::Error),
 }
 
-/// A member's name and value, as places in the text around them.
+/// A member's name and value, as ranges of the text around them.
 #[derive(Debug, Clone)]
 pub(super) struct Member {
     pub(super) name: Range<usize>,
     pub(super) value: Range<usize>,
 }
 
-/// The text and the members of the object that it is. Names that are written with escapes are appended to the text.
+/// Splits an object. Names that contain escapes are unescaped and appended to the returned text.
 pub(super) fn split(bytes: Vec<u8>) -> Result<(String, Vec<Member>), ObjectError> {
     let mut found = Found::default();
     let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
     match (&mut found).deserialize(&mut deserializer).and_then(|()| deserializer.end()) {
         Ok(()) => {}
         Err(error) if error.is_data() && !found.is_ambiguous => {
-            // Something else than an object; whether it is JSON at all is not known yet.
+            // Not an object; it may not even be JSON.
             serde_json::from_slice::<IgnoredAny>(&bytes).map_err(ObjectError::Malformed)?;
             return Err(ObjectError::NotAnObject(error));
         }
@@ -45,14 +45,14 @@ pub(super) fn split(bytes: Vec<u8>) -> Result<(String, Vec<Member>), ObjectError
     let mut members = Vec::with_capacity(found.members.len());
     for (name, value) in &found.members {
         let name = match name {
-            Cow::Borrowed(name) => place(name, &bytes),
+            Cow::Borrowed(name) => range_of(name, &bytes),
             Cow::Owned(name) => {
                 let start = bytes.len() + escaped.len();
                 escaped.push_str(name);
                 start..start + name.len()
             }
         };
-        members.push(Member { name, value: place(value, &bytes) });
+        members.push(Member { name, value: range_of(value, &bytes) });
     }
     let text = String::from_utf8(bytes);
     let mut text = text.map_err(|error| ObjectError::Malformed(serde_json::Error::custom(error)))?;
@@ -60,8 +60,8 @@ pub(super) fn split(bytes: Vec<u8>) -> Result<(String, Vec<Member>), ObjectError
     Ok((text, members))
 }
 
-/// Where `part`, a slice of `whole`, is in it.
-fn place(part: &str, whole: &[u8]) -> Range<usize> {
+/// The range of `part` in `whole`, of which it is a slice.
+fn range_of(part: &str, whole: &[u8]) -> Range<usize> {
     let start = part.as_ptr() as usize - whole.as_ptr() as usize;
     start..start + part.len()
 }
@@ -106,7 +106,7 @@ impl<'de> Visitor<'de> for &mut Found<'de> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some((Name(name), value)) = map.next_entry::<Name<'de>, &'de RawValue>()? {
-            // Two values for one name mean different things to different readers.
+            // Parsers disagree on which of two values with one name counts.
             if self.has(&name) {
                 self.is_ambiguous = true;
                 return Err(A::Error::custom("a field appears twice"));

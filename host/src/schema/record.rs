@@ -12,7 +12,7 @@
 //! }
 //! ```
 //!
-//! Doc comments become descriptions; what is in braces are methods of [`Field`](super::Field). `in camelCase` after
+//! Doc comments become descriptions; the entries in braces are methods of [`Field`](super::Field). `in camelCase` after
 //! the name changes the fields' spelling, `= value` after a type keeps the field off the wire.
 
 use serde::Serializer;
@@ -27,13 +27,13 @@ pub trait Record {
     const DECLARATION: Declaration;
 }
 
-/// A record that requests have.
+/// A record that is read from requests.
 pub trait FromFields: Record + Sized {
-    /// Reads the fields in the order of their declaration; faults are noted.
+    /// Reads the fields in the order of their declaration; faults are recorded.
     fn from_fields(fields: &mut Fields) -> Self;
 }
 
-/// A record that answers have.
+/// A record that is written to answers.
 pub trait ToFields: Record {
     fn to_fields<S: SerializeStruct>(&self, to: &mut S) -> Result<(), S::Error>;
 

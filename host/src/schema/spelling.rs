@@ -1,6 +1,6 @@
-//! camelCase from snake_case while compiling, so that a field's name is written once.
+//! camelCase from snake_case at compile time, so that a field's name is written once.
 
-/// Bytes of the camelCase spelling.
+/// Length of the camelCase spelling in bytes.
 pub(crate) const fn camel_length(snake: &str) -> usize {
     let bytes = snake.as_bytes();
     let (mut length, mut at) = (0, 0);
@@ -13,7 +13,7 @@ pub(crate) const fn camel_length(snake: &str) -> usize {
     length
 }
 
-/// The camelCase spelling.
+/// The camelCase spelling; `N` is its [`camel_length`].
 pub(crate) const fn camel<const N: usize>(snake: &str) -> [u8; N] {
     let bytes = snake.as_bytes();
     let mut camel = [0; N];

@@ -51,7 +51,7 @@ pub trait Write: Value {
     }
 }
 
-/// For serde.
+/// Adapts a value to serde.
 pub struct Written<'a, T: ?Sized>(pub &'a T);
 
 impl<T: Write + ?Sized> Serialize for Written<'_, T> {
@@ -227,7 +227,7 @@ impl<T: Value> Value for Vec<T> {
     const SHAPE: Shape = Shape::Array { items: &T::SHAPE, length_max: None };
 }
 
-/// A list of strings; a request has no other.
+/// A list of strings; requests have no other lists.
 impl Read for Vec<String> {
     fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
         let Shape::Array { items: shape, length_max } = *shape else { return Ok(Self::new()) };
@@ -280,7 +280,7 @@ impl<T: Write> Write for BTreeMap<&'static str, T> {
     }
 }
 
-/// A record whose fields stand among those of the record around it.
+/// A record whose fields are inlined into the enclosing record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flat<T>(pub T);
 
@@ -312,7 +312,7 @@ impl<T: ToFields> Write for Flat<T> {
     }
 }
 
-/// Writes a number in the digits of `text`.
+/// Writes a number with exactly the digits of `text`.
 pub(crate) fn write_number<S: Serializer>(text: String, serializer: S) -> Result<S::Ok, S::Error> {
     RawValue::from_string(text).map_err(serde::ser::Error::custom)?.serialize(serializer)
 }

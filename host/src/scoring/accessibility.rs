@@ -74,7 +74,7 @@ impl Kind for Accessibility {
 }
 
 request! {
-    /// A person's answers, and what was seen of how they use the app.
+    /// A person's answers, and observations of how they use the app.
     pub struct AccessibilityRequest {
         /// Echoed.
         user_id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"ana\"" },
@@ -83,15 +83,15 @@ request! {
 }
 
 answer! {
-    /// Which profile fits.
+    /// The profile that fits.
     pub struct AccessibilityAnswer {
-        /// As it was sent; absent when it was not.
+        /// As sent; absent if it was not.
         user_id: Option<String> { example: "\"ana\"" },
-        /// Which model answered.
+        /// Version of the model that answered.
         model_version: String { example: "\"accessibility-1.0.0+0a1b2c3d\"" },
-        /// `PUT /api/profile/accessibility` takes it as it is.
+        /// `PUT /api/profile/accessibility` accepts it unchanged.
         recommendation: Profile,
-        /// Below 0.70 show the profile as a suggestion.
+        /// Below 0.70, show the profile as a suggestion.
         confidence: f64 { at_least: 0.0, at_most: 1.0, example: "0.91" },
         /// At least one plain sentence for the person, in the requested language.
         explanation: Vec<String> { example: "[\"Elegimos letra grande porque la letra pequeña le cuesta.\"]" },

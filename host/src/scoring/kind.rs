@@ -14,13 +14,13 @@ use crate::wasm::{Component, ScorerWorld};
 pub(super) const ID_CHARS_MAX: usize = 255;
 
 /// A kind of scorer. Serving, backtests, the gate, comparisons of versions and replay are generic over
-/// it; a new kind implements it in a file of its own and joins the list in [`crate::scoring`].
+/// it; a new kind implements it in a file of its own and is added to `kinds!` in [`crate::scoring`].
 pub trait Kind: Send + Sync + Sized + 'static {
     const KIND: ModelKind;
 
     /// The body of a request in the HTTP API.
     type Body: FromFields;
-    /// What of it a component gets.
+    /// The part of it that a component gets.
     type Request: Clone + Debug + Send + Sync + 'static;
     type Assessment: Clone + Send + Sync + 'static;
     /// The answer in the HTTP API.
@@ -28,7 +28,7 @@ pub trait Kind: Send + Sync + Sized + 'static {
     /// How components of this kind are called.
     type World: ScorerWorld<Request = Self::Request, Assessment = Self::Assessment> + 'static;
 
-    /// Where one verdict ends and the next begins, by name.
+    /// Scores at which the verdict changes, by name.
     const THRESHOLDS: &'static [(&'static str, f64)] = &[];
 
     /// Columns of a backtest's CSV output.
@@ -37,12 +37,12 @@ pub trait Kind: Send + Sync + Sized + 'static {
     /// The verdicts on which two versions may disagree.
     const CLASSES: &'static [&'static str];
 
-    /// Whether an answer reveals so much about a person that answers are not counted: two versions then
-    /// only agree or disagree, and [`Self::CLASSES`] are `same` and `other`.
+    /// Whether answers reveal too much about a person to be counted. Two versions then only agree or
+    /// disagree, and [`Self::CLASSES`] are `same` and `other`.
     const IS_PRIVATE: bool = false;
 
-    /// Requests and expectations derived by hand from the specification, one JSON object a line. The
-    /// gate holds every component of this kind to them.
+    /// Requests and expectations derived by hand from the specification, one JSON object per line.
+    /// The gate holds every component of this kind to them.
     const CASES: &'static str;
 
     /// Reads a request; faults are recorded in `fields`. An explanation is in `language`.
@@ -58,21 +58,21 @@ pub trait Kind: Send + Sync + Sized + 'static {
     /// A response as values of [`Self::COLUMNS`].
     fn columns(response: &Self::Response) -> Vec<String>;
 
-    /// The index of an assessment's verdict. It belongs to [`Self::CLASSES`] unless [`Self::IS_PRIVATE`].
+    /// The index of an assessment's verdict: in [`Self::CLASSES`], unless [`Self::IS_PRIVATE`].
     fn class(assessment: &Self::Assessment) -> usize;
 
-    /// The figure behind the verdict, 0 to 1.
+    /// The number behind the verdict, 0 to 1.
     fn score(assessment: &Self::Assessment) -> f64;
 
     /// The features of a request that are monitored for drift, by their names in the HTTP API.
     fn features(request: &Self::Request) -> Vec<(&'static str, f64)>;
 
-    /// A random request for the gate; `None` for kinds that promise nothing beyond [`Self::CASES`].
+    /// A random request for the gate; `None` for kinds without invariants beyond [`Self::CASES`].
     fn random_request(_: &mut Random) -> Option<Self::Request> {
         None
     }
 
-    /// The same request, made worse in one way each, with a name for the way. The score must not fall.
+    /// Variants of the request, each made worse in one named way. The score must not fall.
     fn worsened(_: &Self::Request, _: &mut Random) -> Vec<(&'static str, Self::Request)> {
         Vec::new()
     }

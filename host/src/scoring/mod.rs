@@ -1,7 +1,7 @@
-//! The kinds of scorers: one file for each, and one list of them.
+//! The kinds of scorers, one file each.
 //!
-//! [`Kind`] covers everything that is specific to a kind. Code that only knows a kind at run time goes
-//! through `with_kind`.
+//! [`Kind`] covers everything that is specific to a kind. Code that only knows a kind at run time uses
+//! `with_kind`.
 
 mod accessibility;
 mod kind;

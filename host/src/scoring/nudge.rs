@@ -103,7 +103,7 @@ impl Kind for Nudge {
 }
 
 request! {
-    /// What was seen of a person on a screen.
+    /// A person's behaviour on a screen.
     pub struct NudgeRequest {
         /// Echoed.
         user_id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"ana\"" },
@@ -116,27 +116,27 @@ request! {
 answer! {
     /// Whether a person needs help.
     pub struct NudgeAnswer {
-        /// As it was sent; absent when it was not.
+        /// As sent; absent if it was not.
         user_id: Option<String> { example: "\"ana\"" },
-        /// As it was sent; absent when it was not.
+        /// As sent; absent if it was not.
         session_id: Option<String> { example: "\"s-1\"" },
-        /// As it was sent.
+        /// As sent.
         screen: String { example: "\"transfer_form\"" },
-        /// Which model answered.
+        /// Version of the model that answered.
         model_version: String { example: "\"nudge-1.0.0+0a1b2c3d\"" },
         result: NudgeResult,
     }
 }
 
 answer! {
-    /// Which help to offer.
+    /// The help to offer.
     struct NudgeResult {
         /// Whether to offer help: a difficulty above 0.40.
         needs_help: bool { example: "true" },
         difficulty_score: f64 { at_least: 0.0, at_most: 1.0, example: "0.62" },
         /// `assist` above 0.75: help step by step. `info` above 0.40: a hint. `warning`: at most a quiet note.
         recommended_nudge_type: nudge::NudgeType { example: "\"info\"" },
-        /// One for each type.
+        /// One reason for each type.
         reason: String { one_of: &nudge::REASONS, example: "\"moderate_difficulty\"" },
     }
 }

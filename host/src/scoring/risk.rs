@@ -123,9 +123,9 @@ impl RiskRequest {
 answer! {
     /// How risky a transfer is.
     pub struct RiskAnswer {
-        /// As it was sent; absent when it was not.
+        /// As sent; absent if it was not.
         user_id: Option<String> { example: "\"ana\"" },
-        /// Which model answered.
+        /// Version of the model that answered.
         model_version: String { example: "\"risk-2.0.0+8efe6cf7\"" },
         result: RiskResult,
     }
@@ -134,11 +134,11 @@ answer! {
 answer! {
     /// The verdict on a transfer.
     struct RiskResult {
-        /// `low`: go on. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment.
+        /// `low`: proceed. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment.
         risk_level: risk::Level { component: "level", example: "\"medium\"" },
         /// `low` below 0.25, `high` from 0.75.
         risk_score: f64 { component: "score", at_least: 0.0, at_most: 1.0, example: "0.41" },
-        /// What speaks against the transfer; not empty unless the level is `low`.
+        /// Reasons for the risk; empty only if the level is `low`.
         risk_factors: Vec<String> {
             component: "factors",
             items: &Shape::OneOf { texts: &FACTOR_CODES, names: &FACTOR_CODES },
@@ -154,7 +154,6 @@ impl RiskAnswer {
         Self { user_id, model_version: version.to_string(), result }
     }
 
-    /// The level of the answer.
     pub(crate) fn level(&self) -> risk::Level {
         self.result.risk_level
     }

@@ -1,4 +1,4 @@
-//! Machine code of compiled components in files, so that a host starts at once.
+//! Machine code of compiled components in files, so that a host starts quickly.
 //!
 //! Loading machine code amounts to running it, so each file starts with a message authentication code
 //! over everything that it depends on: the engine's version and settings, the class, the component's
@@ -19,8 +19,8 @@ use wasmtime::component::Component;
 
 use crate::domain::model::{Digest, PolicyClass};
 
-/// Most files; the oldest are removed. A JavaScript engine compiles to about 50 MB, so this is at most a
-/// few gigabytes, and usually a few megabytes.
+/// Largest number of files; the oldest are removed. A JavaScript engine compiles to about 50 MB, so this is
+/// at most a few gigabytes, and usually a few megabytes.
 const FILES_MAX: usize = 32;
 
 const FILE_BYTES_MAX: u64 = 256 << 20;

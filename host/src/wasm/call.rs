@@ -12,13 +12,13 @@ use crate::wasm::error::ScoreError;
 use crate::wasm::limits;
 use crate::wasm::tenant::{self, Store};
 
-/// Stack of a thread for a deny-all call: the limit for wasm, and as much as any thread has.
+/// Stack of a thread for a deny-all call: the limit for wasm, and room for the host.
 const THREAD_STACK_BYTES: usize = 4 << 20;
 
 /// Deny-all calls in progress. At most as many as there are slots for instances; the others wait.
 static DENY_ALL_CALLS: (Mutex<u32>, Condvar) = (Mutex::new(0), Condvar::new());
 
-/// A place among the deny-all calls, released on drop.
+/// A slot for a deny-all call, released on drop.
 struct Turn;
 
 impl Turn {
@@ -39,7 +39,7 @@ impl Drop for Turn {
     }
 }
 
-/// Runs `body` with a new store, which is dropped whatever happens.
+/// Runs `body` with a new store, which is always dropped.
 pub(super) fn call<T: Send>(
     engine: &Engine,
     class: PolicyClass,

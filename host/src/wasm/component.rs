@@ -44,7 +44,7 @@ pub struct Identity {
     pub summary: String,
 }
 
-/// A loaded component, from which each decision makes an instance of its own.
+/// A loaded component, which each decision instantiates afresh.
 pub struct Component<V1> {
     linked: Linked<V1>,
     identity: Identity,
@@ -73,7 +73,7 @@ impl<V1: World> Component<V1> {
         Self::link(&runtime.compile(bytes)?)
     }
 
-    /// Matches a compiled component against its world, instantiates it on trial and asks for its
+    /// Matches a compiled component against its world, instantiates it as a trial and asks for its
     /// description.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl<V1: Scorer> Component<V1> {
             Linked::V1(world) => world.assess_batch(store, requests),
         })?;
         if answers.len() != requests.len() {
-            return Err(ScoreError::BadAnswer(BadAnswer("a batch has another number of answers")));
+            return Err(ScoreError::BadAnswer(BadAnswer("a batch has the wrong number of answers")));
         }
         Ok(answers.into_iter().map(checked::<V1>).collect())
     }

@@ -30,8 +30,8 @@ pub(super) fn start_clock(engine: &Engine) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Gives the code in this store that much processor time, measured from the first check, one or two
-/// ticks from now.
+/// Limits the processor time of the code in this store, measured from the first check, one or two ticks
+/// from now.
 pub(super) fn set<T>(store: &mut Store<T>, time: Duration) {
     store.set_epoch_deadline(FIRST_CHECK_TICKS);
     let mut end = None;
@@ -48,7 +48,7 @@ pub(super) fn set<T>(store: &mut Store<T>, time: Duration) {
     });
 }
 
-/// Used by the calling thread so far.
+/// Of the calling thread.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())

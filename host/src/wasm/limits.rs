@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::domain::model::PolicyClass;
 
-/// Largest pure component. Ours have a tenth of it; a larger one contains a language runtime and is
+/// Largest pure component. Ours are a tenth of that; a larger one contains a language runtime and is
 /// slow to instantiate even if it imports nothing.
 pub const PURE_BYTES_MAX: usize = 1 << 20;
 
@@ -56,7 +56,7 @@ pub(super) const PURE: Limits = Limits {
     tables: 2,
     // Deep enough for any scorer, small beside a thread's 2 MiB.
     stack_bytes: 256 << 10,
-    // Far more than worker threads.
+    // Far more than there are worker threads.
     slots: 128,
     // Two thousand times what a scorer needs, and still too short for a person to notice.
     decision: Duration::from_millis(10),

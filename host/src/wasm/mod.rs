@@ -1,13 +1,13 @@
-//! The fence around wasmtime: the only module that names it.
+//! The boundary around wasmtime: the only module that names it.
 //!
-//! A component is loaded once (validated, compiled, matched against its world, instantiated on trial,
+//! A component is loaded once (validated, compiled, matched against its world, instantiated as a trial,
 //! asked for its description) and then called with domain types. Each decision gets a fresh instance
 //! in a fresh store under a deadline and memory limits, so no state survives a request and a trap
 //! affects nothing else.
 //!
 //! There are two classes. Pure components import nothing, and a call takes microseconds: make it
-//! inline, on a worker thread. Deny-all components contain a language runtime and import WASI, of
-//! which they get an empty one; a call takes milliseconds on a dedicated thread and blocks its caller,
+//! inline, on a worker thread. Deny-all components contain a language runtime and import WASI, and
+//! get an empty one; a call takes milliseconds on a dedicated thread and blocks its caller,
 //! so it must not be made on a worker thread.
 //!
 //! `v1` holds what depends on a major version of the WIT package; `component` has one type for each

@@ -24,10 +24,10 @@ pub enum NotPortable {
     #[error("the component has {0} bytes; at most {PURE_BYTES_MAX} are translated")]
     TooLarge(usize),
     /// A page would have to implement its imports.
-    #[error("the component imports something")]
+    #[error("the component has imports")]
     Imports,
     /// A page would have to link them.
-    #[error("the component consists of {0} core modules, not of one")]
+    #[error("the component consists of {0} core modules instead of one")]
     CoreModules(usize),
     #[error("the component cannot be translated: {0}")]
     Translation(String),

@@ -137,7 +137,7 @@ mod tests {
     use crate::wasm::call::call;
     use crate::wasm::{Runtime, ScoreError};
 
-    /// Asks for an hour's alarm and waits for it.
+    /// Sets a timer of one hour and waits for it.
     const SLEEPER: &str = r#"(component
         (import "wasi:io/poll@0.2.0" (instance $poll
             (export "pollable" (type $pollable (sub resource)))

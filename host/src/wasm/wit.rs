@@ -27,8 +27,8 @@ impl Major {
         }
     }
 
-    /// The major version of a component with these exports. One that exports several runs as the first
-    /// that is supported; one that exports no interface of ours is refused later, for what it lacks.
+    /// The major version of a component with these exports: the first supported one. Without an interface
+    /// of ours, linking refuses the component and says what it lacks.
     pub(super) fn of(exports: &[String]) -> Result<Self, LoadError> {
         let mut versions = exports.iter().filter_map(|name| interface(name)).map(|(_, version)| version).peekable();
         let Some(first) = versions.peek().copied() else { return Ok(Self::V1) };

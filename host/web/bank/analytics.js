@@ -19,7 +19,7 @@ export async function loadConsent() {
 
 /** @param {boolean} granted */
 export async function saveConsent(granted) {
-  // A no takes effect now, even if storing it fails.
+  // Withdrawing consent takes effect immediately, even if storing it fails.
   if (!granted) state = { ...state, granted: false };
   state = await api.saveConsent(granted, NOTICE_VERSION);
   return state;

@@ -7,7 +7,7 @@ import { Problem, readProblem } from "../shared/problem.js";
 import { fromPesos, toJson } from "./money.js";
 import { token } from "./token.js";
 
-/** For answers that a person waits for in front of an empty screen. */
+/** For requests that leave the screen empty until they finish. */
 const TIMEOUT_MS = 10_000;
 /** Longer for a transfer: giving up early would only leave its outcome open. */
 const TRANSFER_TIMEOUT_MS = 20_000;
@@ -45,7 +45,7 @@ async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS, 
     throw new Problem({ code: isTimeout ? "too-slow" : "unreachable" });
   }
   if (response.ok) return { json, headers: response.headers };
-  // An answer to an old token says nothing about the present one.
+  // A 401 for an old token says nothing about the current one.
   if (response.status === 401 && !isPublic && bearer === token()) hooks.unauthorized();
   throw await readProblem(response);
 }

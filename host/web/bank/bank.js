@@ -1,4 +1,4 @@
-// The bank's page: which screen is shown, and what happens between one and the next.
+// The bank's page: shows one screen at a time and handles the change to the next.
 
 /** @import { Screen } from "./types.js" */
 import { at, focusOn, h, show } from "../shared/dom.js";

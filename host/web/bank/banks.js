@@ -1,5 +1,5 @@
-// Institutions by the first three digits of a CLABE, as of November 2026; the same list as the host's. Where a code is
-// missing, only a name is.
+// Institutions by the first three digits of a CLABE, as of November 2026; the same list as the host's. For an unknown
+// code the page just shows no name.
 
 const BANKS = new Map([
   ["001", "Banxico"],

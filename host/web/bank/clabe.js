@@ -91,7 +91,7 @@ export function lastFour(text) {
   return normalise(text).slice(-4);
 }
 
-/** Shorter names could be any bank. */
+/** Shorter names would match any bank. */
 const BANK_NAME_CHARS_MIN = 2;
 
 /** "BBVA México" and "bbva" are the same bank: one name contains the other. @param {string} derived @param {string} typed */

@@ -10,10 +10,10 @@ export function closeDialogs() {
 /**
  * Resolves to true for yes. The focus starts at the question, so that it is read before anything can be pressed; no comes
  * before yes and is as easy to reach.
- * @param {{ title: string, about?: Child, yes: string, no: string, isGrave?: boolean }} question
+ * @param {{ title: string, about?: Child, yes: string, no: string, isDangerous?: boolean }} question
  * @returns {Promise<boolean>}
  */
-export function confirmed({ title, about = [], yes, no, isGrave = false }) {
+export function confirmed({ title, about = [], yes, no, isDangerous = false }) {
   return new Promise((resolve) => {
     const heading = h("h2", { id: "dialog-title", tabindex: -1 }, title);
     /** @type {HTMLDialogElement} */
@@ -25,7 +25,7 @@ export function confirmed({ title, about = [], yes, no, isGrave = false }) {
       h(
         "div.acts",
         button(no, () => dialog.close("")),
-        button(yes, () => dialog.close("yes"), { class: isGrave ? "grave" : "main" }),
+        button(yes, () => dialog.close("yes"), { class: isDangerous ? "danger" : "main" }),
       ),
     );
     dialog.addEventListener("close", () => {

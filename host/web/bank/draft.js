@@ -1,4 +1,4 @@
-// The transfer in the making, and the key that keeps it from being sent twice. It lives in memory, except for a transfer
+// The transfer being prepared, and the key that keeps it from being sent twice. It lives in memory, except for a transfer
 // that was sent and never answered: that one survives a reload of the tab, because only its key can find out whether
 // it went through.
 

@@ -10,7 +10,7 @@ import { toPesos } from "./money.js";
 const MS_IN_MINUTE = 60_000;
 
 /**
- * Only completed transfers count. An empty history does not reassure: it makes the payee new and the history low.
+ * Only completed transfers count. An empty history is no reassurance: it means a new payee and few transfers.
  *
  * @typedef {object} Seen
  * @property {{ payee: Pick<Payee, "id" | "accountNumber"> | null, centavos: number }} draft null: a payee that is not known

@@ -31,7 +31,7 @@ function showFault(line, text) {
 }
 
 /** @param {HTMLElement} line @param {HTMLElement} control @returns {(text: string) => void} */
-const complainer = (line, control) => (text) => {
+const faultSetter = (line, control) => (text) => {
   showFault(line, text);
   markInvalid(control, text !== "");
 };
@@ -69,7 +69,7 @@ export function textField(about) {
     element,
     control,
     check,
-    complain: complainer(faultLine, control),
+    setFault: faultSetter(faultLine, control),
     read: () => control.value.trim(),
     write: (value) => {
       control.value = value;
@@ -110,7 +110,7 @@ export function choiceField({ name, legend, options, check = noFault, isCards = 
   );
   // A group cannot be marked invalid, so the fault describes each of its buttons.
   /** @param {string} text */
-  const complain = (text) => {
+  const setFault = (text) => {
     showFault(faultLine, text);
     for (const input of inputs) {
       if (text) input.setAttribute("aria-describedby", faultLine.id);
@@ -124,7 +124,7 @@ export function choiceField({ name, legend, options, check = noFault, isCards = 
     control: inputs[0] ?? group,
     rows,
     check,
-    complain,
+    setFault,
     read: () => inputs.find((input) => input.checked)?.value ?? null,
     write: (wanted) =>
       inputs.forEach((input) => {
@@ -150,7 +150,7 @@ export function listField({ name, label, options, value }) {
     element: h("div.field", h("label", { for: id }, label), faultLine, control),
     control,
     check: noFault,
-    complain: complainer(faultLine, control),
+    setFault: faultSetter(faultLine, control),
     read: () => control.value,
     write: (wanted) => {
       control.value = wanted;
@@ -171,7 +171,7 @@ export function tickField({ name, label, hint, value = false, check = noFault })
     element: h("div.field", faultLine, h("label.option.tick", { for: id }, control, h("span.words", label)), hintLine),
     control,
     check,
-    complain: complainer(faultLine, control),
+    setFault: faultSetter(faultLine, control),
     read: () => control.checked,
     write: (isTicked) => {
       control.checked = isTicked;

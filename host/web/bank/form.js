@@ -55,7 +55,7 @@ export function drawForm(about) {
 
   /** @param {FieldFault[]} faults */
   const showFaults = (faults) => {
-    fields.forEach((it) => it.complain(faults.find(({ field }) => field === it)?.text ?? ""));
+    fields.forEach((it) => it.setFault(faults.find(({ field }) => field === it)?.text ?? ""));
     behaviour.failed(faults.length);
     hooks.setFaulty(true);
     const summary = drawSummary(faults);
@@ -74,7 +74,7 @@ export function drawForm(about) {
       showFaults(faults);
       return;
     }
-    fields.forEach((it) => it.complain(""));
+    fields.forEach((it) => it.setFault(""));
     show(faultsPlace);
     hooks.setFaulty(false);
     isSending = true;
@@ -120,7 +120,7 @@ export function drawForm(about) {
     focusOn(notice);
   };
 
-  // When in doubt the way back comes first, otherwise the way on.
+  // For a risky submit, the way back comes first.
   const acts = submitClass === "main" ? [submitButton, beside] : [beside, submitButton];
   const element = h(
     "form",

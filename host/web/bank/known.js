@@ -30,12 +30,12 @@ export async function loadPayees() {
   return known.payees;
 }
 
-/** Loads the history in advance, while there is a connection; failing does no harm. */
+/** Loads the history in advance, while there is a connection; failure is harmless. */
 export async function loadHistory() {
   try {
     known.history = (await api.transfers({ limit: HISTORY_MAX })).transfers;
   } catch {
-    // Keep what was seen before.
+    // Keep the earlier history.
   }
 }
 

@@ -1,4 +1,4 @@
-// Loading what a screen shows: a placeholder meanwhile, a retry after a failure, and nothing at all once the person has
+// Loads what a screen shows: first a placeholder, a retry after a failure, and nothing at all once the person has
 // left the screen.
 
 /** @import { Child } from "../shared/dom.js" */

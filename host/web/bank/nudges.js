@@ -14,7 +14,7 @@ import { t } from "./words.js";
 const CHECK_EVERY_MS = 5_000;
 const KEY = "caudal.offers";
 
-/** The present offer, so that a change of language can redraw it. @type {{ screen: string, kind: string, modelVersion: string } | null} */
+/** The current offer, so that a change of language can redraw it. @type {{ screen: string, kind: string, modelVersion: string } | null} */
 let offer = null;
 
 function storedOffers() {
@@ -24,7 +24,7 @@ function storedOffers() {
     if (Array.isArray(screens)) offers.offered = new Set(screens);
     if (Number.isFinite(dismissedAt)) offers.dismissedAt = dismissedAt;
   } catch {
-    // Start afresh.
+    // Start over.
   }
   return offers;
 }

@@ -1,5 +1,5 @@
-// A recommended profile: why, how sure, a preview, and a yes without which nothing changes. Voice is never part of that
-// yes, but a choice of its own.
+// A recommended profile: reasons, confidence and preview. Nothing changes until the person accepts; voice is a separate
+// choice.
 
 /** @import { AccessibilityAnswer } from "../../../components/js/src/index.js" */
 import { at, button, focusOn, h, show } from "../shared/dom.js";
@@ -29,7 +29,7 @@ function asProfile({ theme, screen_reader_mode, font_scale, nudging_level }, voi
 const percent = (share) => `${Math.round(share * 100)}\u00a0%`;
 
 /**
- * `onSaved` is called once the profile is stored, `onClosed` when the recommendation is done with, either way.
+ * `onSaved` is called once the profile is stored, `onClosed` when it is accepted or declined.
  * @param {AccessibilityAnswer} answer @param {{ onSaved: () => void, onClosed: () => void }} hooks
  */
 export function drawRecommendation(answer, { onSaved, onClosed }) {

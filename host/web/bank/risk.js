@@ -1,5 +1,5 @@
-// How risky a transfer is: facts from the ledger, scored in this page. Each part has a fallback; the last one is a high
-// risk, because what cannot be scored is not waved through.
+// How risky a transfer is: facts from the ledger, scored in this page. Each part has a fallback; the last is high
+// risk, because an unscored transfer needs the most care.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
 /** @import { FullDraft, Verdict } from "./types.js" */
@@ -27,7 +27,7 @@ export async function scoreRisk(draft, user) {
     context = await api.riskContext({ ...draft, ...device, hour });
   } catch (error) {
     const problem = asProblem(error);
-    // A refusal of the draft itself is an answer, since the payee may be gone. Only silence has a fallback.
+    // A refusal of the draft itself is an answer, since the payee may be gone. Only a missing answer has a fallback.
     if (problem.status === 401 || problem.status === 400) throw problem;
   }
   const facts =
@@ -44,7 +44,7 @@ export async function scoreRisk(draft, user) {
   const answer = await assess("risk", facts, { isFresh: context !== null });
   if (isUsable(answer)) return verdict(answer, facts, context ? "page" : "page-alone");
   if (isUsable(context?.assessment)) return verdict(context.assessment, facts, "ledger");
-  return { level: "high", factors: [], modelVersion: null, facts, scoredBy: "nobody" };
+  return { level: "high", factors: [], modelVersion: null, facts, scoredBy: "none" };
 }
 
 /** @param {RiskAnswer} answer @param {RiskRequest} facts @param {Verdict["scoredBy"]} scoredBy @returns {Verdict} */

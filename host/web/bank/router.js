@@ -11,7 +11,7 @@ export function pathNow() {
 /** Entries of the tab's history are numbered in the order of visits. */
 let place = 0;
 
-/** Whether the present entry lies behind the last one; a new entry gets its number here. */
+/** Whether the current entry precedes the last one; a new entry is numbered here. */
 function wentBack() {
   const here = history.state?.place;
   if (Number.isInteger(here)) {
@@ -38,7 +38,7 @@ export function follow(listener) {
   });
 }
 
-/** Goes to a screen. `replace` leaves no way back to the present one. @param {string} path @param {{ replace?: boolean }} options */
+/** Goes to a screen. `replace` removes the current one from the history. @param {string} path @param {{ replace?: boolean }} options */
 export function go(path, { replace = false } = {}) {
   if (path === pathNow() && location.hash !== "") {
     onChange({ wentBack: false });

@@ -9,7 +9,7 @@ const PACKAGE = "/scorers/src/browser.js";
 
 /** How often to look for another version, apart from before each risk score. */
 const CHECK_EVERY_SECONDS = 30;
-/** Longest wait for that before a score: the version at hand is good as well. */
+/** Longest wait for that before a score: the loaded version will do. */
 const CHECK_TIMEOUT_MS = 1_500;
 /** Pause between a failure to load and the next attempt. */
 const RETRY_AFTER_MS = 10_000;

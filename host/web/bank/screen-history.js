@@ -19,7 +19,7 @@ function drawTransfer({ beneficiaryName, centavos, status, speiReference, create
   const shown = STATUSES.includes(status) ? status : "pending";
   return h(
     "li.row.movement",
-    h("h3", beneficiaryName ?? t("history.nobody")),
+    h("h3", beneficiaryName ?? t("history.unnamed")),
     h("p.sum", money(-centavos)),
     h(
       "p.hint",

@@ -1,4 +1,4 @@
-// Saving a payee. A CLABE names its bank, which is proposed; the person has the last word.
+// Saving a payee. The bank is filled in from the CLABE; the person can change it.
 
 /** @import { Screen, TextField } from "./types.js" */
 import { h, show } from "../shared/dom.js";

@@ -26,7 +26,7 @@ async function remove(payee, faults, go) {
     about: [h("p", payee.bankName, ", ", number(payee.accountNumber)), h("p", t("payees.delete.about"))],
     yes: t("payees.delete.yes", { name: payee.name }),
     no: t("payees.delete.no", { name: payee.name }),
-    isGrave: true,
+    isDangerous: true,
   });
   if (!isSure) return;
   try {
@@ -34,7 +34,7 @@ async function remove(payee, faults, go) {
   } catch (error) {
     const problem = asProblem(error);
     if (problem.status === 401) return;
-    // A payee that is gone already is deleted too.
+    // A payee that no longer exists counts as deleted.
     if (problem.status !== 404) {
       show(
         faults,

@@ -18,7 +18,7 @@ function faultOf(text) {
   return fault ? t(`amount.${fault}`) : "";
 }
 
-/** The account's present balance. @param {Account} account */
+/** The account's current balance. @param {Account} account */
 async function balanceOf(account) {
   await loadAccounts();
   return accountOf(account.id)?.centavos ?? account.centavos;
@@ -39,19 +39,19 @@ function drawAmount(account, payee, go) {
   });
   if (centavos !== null) field.write(toJson(centavos));
   const available = h("dd", money(account.centavos));
-  // The known balance may be old; nobody has to wait for the new one.
+  // The known balance may be stale: refresh it without waiting.
   balanceOf(account)
     .then((balance) => show(available, money(balance)))
     .catch(() => {});
   /** @type {Form} */
   const form = drawForm({
-    // By payee: an amount for one must not be proposed for another.
+    // By payee: an amount for one must not be suggested for another.
     name: `amount ${toBeneficiaryId}`,
     fields: [field],
     submit: t("continue"),
     send: async ({ amount }) => {
       const chosen = readAmount(amount).centavos ?? 0;
-      // The known balance may be old: money may have come in meanwhile.
+      // The known balance may be stale: money may have come in since.
       const balance = chosen > account.centavos ? await balanceOf(account) : account.centavos;
       if (chosen > balance) {
         form.showFaults([{ field, text: t("amount.too-much", { available: writeMoney(balance) }) }]);

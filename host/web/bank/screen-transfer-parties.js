@@ -12,7 +12,7 @@ import { drawLoaded } from "./loading.js";
 import { userNow } from "./session.js";
 import { counted, t } from "./words.js";
 
-/** From this many payees, filtering is quicker than looking. */
+/** At this many payees, filtering is quicker than scanning the list. */
 const FILTER_FROM = 7;
 
 /** An unsettled transfer comes first: its outcome is unknown until it is tried again. */
@@ -111,7 +111,7 @@ export const partiesScreen = {
   title: () => t("parties.title"),
   guard: unsettledGuard,
   async draw(place, { signal, go }) {
-    // For the risk score, should the connection break before it.
+    // So that the risk can be scored even if the connection breaks.
     loadHistory();
     /** @type {ReturnType<typeof drawParties> | undefined} */
     let drawn;

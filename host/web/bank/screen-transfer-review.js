@@ -59,7 +59,7 @@ function drawFacts({ fromAccountId, payee, centavos }) {
 }
 
 /** @param {Verdict} verdict */
-const keyOfRisk = ({ scoredBy, level }) => (scoredBy === "nobody" ? "risk.nobody" : `risk.${level}`);
+const keyOfRisk = ({ scoredBy, level }) => (scoredBy === "none" ? "risk.unscored" : `risk.${level}`);
 
 /** The risk and its reasons. @param {Verdict} verdict @param {FullDraft} draft */
 function drawRisk(verdict, draft) {
@@ -89,7 +89,7 @@ function drawUnsettled(draft, tools) {
       about: h("p", t("unsettled.discard.about")),
       yes: t("unsettled.discard.yes"),
       no: t("unsettled.discard.no"),
-      isGrave: true,
+      isDangerous: true,
     });
     if (!isSure) return;
     settle();
@@ -143,7 +143,7 @@ function drawSending(verdict, draft, tools) {
     confirm: verdict.level === "medium" ? () => confirmMedium(verdict, draft) : undefined,
     send: () => sendDraft(draft, { ...tools, faults }),
     submit: t("review.submit", summaryOf(draft)),
-    // When in doubt, not sending is as near and as visible as sending.
+    // Going back must be as easy as sending.
     submitClass: isLow ? "main" : null,
     beside: h("a", { class: isLow ? null : "button", href: "#/transfer/amount" }, t(isLow ? "back" : "review.not")),
     busy: t("review.busy"),

@@ -23,7 +23,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 let user = null;
 /** @type {Date | null} */
 let expires = null;
-/** Whose unfinished work is held, also while nobody is signed in. @type {string | null} */
+/** Whose unfinished work is kept, even after the session expired. @type {string | null} */
 let workOwner = null;
 /** Why the sign-in is shown. @type {"expired" | "left" | null} */
 let reason = null;

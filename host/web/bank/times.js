@@ -33,7 +33,7 @@ export function dayKey(date) {
   );
 }
 
-/** The person's hour: the risk scorer takes theirs, not the bank's. */
+/** The hour where the person is, which the risk scorer needs; the bank's may differ. */
 export function localHour(now = new Date()) {
   return now.getHours();
 }

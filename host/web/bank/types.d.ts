@@ -78,10 +78,10 @@ export interface Verdict {
   modelVersion: string | null;
   facts: RiskRequest;
   /** The page's model with the ledger's facts or only its own, the ledger's model, or none. */
-  scoredBy: "page" | "page-alone" | "ledger" | "nobody";
+  scoredBy: "page" | "page-alone" | "ledger" | "none";
 }
 
-/** A transfer in the making. */
+/** A transfer being prepared. */
 export interface Draft {
   fromAccountId: string | null;
   toBeneficiaryId: string | null;
@@ -91,7 +91,7 @@ export interface Draft {
   key: string | null;
 }
 
-/** A draft with everything that sending takes. */
+/** A complete draft. */
 export type FullDraft = { [Name in keyof Omit<Draft, "key">]: NonNullable<Draft[Name]> };
 
 export interface Receipt {
@@ -125,7 +125,7 @@ export interface Screen {
   nav?: string;
   /** Its step in the transfer, from 1. */
   step?: number;
-  /** The path to go to instead, when the screen makes no sense now. */
+  /** Where to redirect when the screen does not apply. */
   guard?: () => string | null;
 }
 
@@ -139,7 +139,7 @@ export interface Field<Value = any> {
   /** What is wrong with a value, or "". */
   check: (value: Value) => string;
   /** Shows what is wrong; "" clears it. */
-  complain: (text: string) => void;
+  setFault: (text: string) => void;
 }
 
 export interface TextField extends Field<string> {

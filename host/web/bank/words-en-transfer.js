@@ -50,7 +50,7 @@ export default {
   "review.busy": "Sending the transfer…",
   "review.acknowledge":
     "I understand that I am sending {amount} to {name}, {bank}, account {number}; that the signs above " +
-    "are a reason for doubt, and that I may not get the money back.",
+    "are a reason for caution, and that I may not get the money back.",
   "review.acknowledge.empty":
     "To send it, tick the box to confirm that you understand the risk. If anything seems wrong, go back.",
   "confirm.title": "Send {amount} to {name}?",
@@ -80,11 +80,11 @@ export default {
   "receipt.reference": "Tracking key",
   "receipt.reference.about": "With the tracking key you can look up your electronic receipt (CEP) on Banxico’s site.",
   "receipt.time": "Date and time",
-  "receipt.balance": "Balance left",
+  "receipt.balance": "Remaining balance",
   "receipt.balance.unknown": "We could not look it up. You will find it in your accounts.",
   "receipt.copy": "Copy the key",
   "receipt.copied": "Key copied",
-  "receipt.copy.by-hand": "Your browser does not let us copy; the key is selected for you",
+  "receipt.copy.by-hand": "Your browser does not allow copying; the key is selected",
   "receipt.again": "Make another transfer",
   "receipt.history": "See my history",
 
@@ -96,24 +96,23 @@ export default {
   "risk.medium": "You are about to send {amount} to {name}, account {number}. This caught our attention:",
   "risk.high.title": "Stop for a moment: the risk is high",
   "risk.high": "You are about to send {amount} to {name}, account {number}. This is very unusual for your transfers:",
-  "risk.nobody.title": "We could not check the risk",
-  "risk.nobody":
+  "risk.unscored.title": "We could not check the risk",
+  "risk.unscored":
     "You are about to send {amount} to {name}, account {number}. Because we could not check it, please be as " +
     "careful as with a high risk.",
   "risk.pressure":
     "If someone called you, is rushing you or asks you to keep it secret, do not send it: that is how scams begin.",
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} is more than twice what you usually send: {average} on average.",
   "risk.NEW_BENEFICIARY": "You have not sent {name} anything before.",
-  "risk.UNUSUAL_TIME": "It is an unusual time for a transfer: past {hour}:00.",
+  "risk.UNUSUAL_TIME": "This is an unusual time for a transfer: after {hour}:00.",
   "risk.NEW_DEVICE": "You have not made a transfer from this device before.",
   "risk.LOCATION_CHANGED": "This device is in a different time zone than last time.",
   "risk.LOW_HISTORY.one":
     "You have {count} completed transfer; with fewer than three we still know little about your usual transfers.",
   "risk.LOW_HISTORY.many":
     "You have {count} completed transfers; with fewer than three we still know little about your usual transfers.",
-  "risk.other": "Another sign from the model: {code}.",
-  "risk.by.page": "Risk scored in this page by {modelVersion}.",
-  "risk.by.page-alone":
-    "Risk scored in this page by {modelVersion}, without a connection, from the transfers that this page has seen.",
+  "risk.other": "Another reason from the model: {code}.",
+  "risk.by.page": "Risk scored in your browser by {modelVersion}.",
+  "risk.by.page-alone": "Risk scored in your browser by {modelVersion}, offline, from the transfers that it has seen.",
   "risk.by.ledger": "Risk scored by the bank with {modelVersion}.",
 };

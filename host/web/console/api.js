@@ -23,8 +23,8 @@ function noAnswer(error, isChange) {
   const isTimeout = error instanceof Error && error.name === "TimeoutError";
   const detail = isChange
     ? "The change may have been made: check what is in service before you try again."
-    : "The console keeps trying; there is nothing to do here.";
-  return new Problem({ title: isTimeout ? "The host is slow to answer" : "The host does not answer", detail });
+    : "The console keeps retrying; you do not need to do anything.";
+  return new Problem({ title: isTimeout ? "The host is slow to respond" : "The host does not respond", detail });
 }
 
 /** @param {Response} response */
@@ -104,7 +104,7 @@ export function deploy(kind, etag, wanted) {
   return change("PUT", pathOf(kind, "deployment"), etag, wanted);
 }
 
-/** Champion and previous change places; If-Match keeps a repeated rollback from undoing the first. @param {string} kind @param {string} etag @param {string} reason */
+/** Swaps champion and previous; If-Match keeps a repeated rollback from undoing the first. @param {string} kind @param {string} etag @param {string} reason */
 export function rollBack(kind, etag, reason) {
   return change("POST", pathOf(kind, "rollback"), etag, { reason });
 }

@@ -12,7 +12,7 @@ const FIRST_LEVEL = 4;
 function inline(text) {
   // Pictures and linked files are in the repository, not here.
   const plain = text
-    .replaceAll(/!\[([^\]]*)\]\([^)]*\)/g, "$1: a picture beside the card.")
+    .replaceAll(/!\[([^\]]*)\]\([^)]*\)/g, "$1 (image not shown).")
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
   return plain.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => {
     if (/^`.+`$/.test(part)) return h("code", part.slice(1, -1));
@@ -35,8 +35,8 @@ function drawTable(lines) {
   // A rule that ends in a colon: numbers, aligned right.
   const kinds = rule.map((it) => (it.endsWith(":") ? "number" : null));
   return table({
-    label: "Table of the card",
-    heads: heads.map((it, at) => [it || "Of", kinds[at]]),
+    label: "Table from the card",
+    heads: heads.map((it, at) => [it || "Row", kinds[at]]),
     rows: rows.map((row) => row.map((it, at) => [inline(it), kinds[at]])),
   });
 }

@@ -6,7 +6,7 @@ import * as api from "./api.js";
 import { kindOf } from "./kinds.js";
 import { list, percent } from "./words.js";
 
-/** A new canary starts small, and ends when one answer in ten differs. */
+/** A new canary starts small, and is withdrawn when one answer in ten differs. */
 const PERCENT = {
   name: "percent",
   label: "Share of users",
@@ -18,7 +18,7 @@ const PERCENT = {
 const MAX_FLIP_PERCENT = {
   name: "max_flip_percent",
   label: "Withdraw above",
-  hint: "Percent, 1 to 100, of answers in another class than the champion’s.",
+  hint: "Percent, 1 to 100, of answers in a different class from the champion’s.",
   min: 1,
   max: 100,
   value: 10,
@@ -79,7 +79,7 @@ function promote(now, version) {
   };
 }
 
-/** Champion and previous change places. @param {Deployment} now @returns {Change} */
+/** Swaps champion and previous. @param {Deployment} now @returns {Change} */
 function rollBack(now) {
   const { request, hasChallengers } = kindOf(now.kind);
   const { length } = now.shadows;
@@ -91,8 +91,8 @@ function rollBack(now) {
       sentences(
         `${now.previous} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}.`,
         `${now.champion} stays warm, and another rollback returns to it.`,
-        now.canary && `The canary ${now.canary.version} ends.`,
-        length > 0 && `The shadow${s(length)} ${list(now.shadows)} end${length === 1 ? "s" : ""}.`,
+        now.canary && `The canary ${now.canary.version} is stopped.`,
+        length > 0 && `The shadow${s(length)} ${list(now.shadows)} ${length === 1 ? "is" : "are"} removed.`,
         IN_FLIGHT,
       ),
     send: (_, reason) => api.rollBack(now.kind, now.etag, reason),
@@ -103,24 +103,24 @@ function rollBack(now) {
 /** Starts a canary or changes its share. @param {Deployment} now @param {string} version @returns {Change} */
 function canary(now, version) {
   const { request } = kindOf(now.kind);
-  const present = now.canary?.version === version ? now.canary : null;
+  const current = now.canary?.version === version ? now.canary : null;
   const rest = others(now, version);
   /** @param {NumberField} field @param {number | null | undefined} value */
   const withValue = (field, value) => ({ ...field, value: value ?? field.value });
   return {
-    title: present ? "Change the canary" : "Start a canary",
-    verb: present ? "Change canary" : "Start canary",
-    fields: [withValue(PERCENT, present?.percent), withValue(MAX_FLIP_PERCENT, present?.max_flip_percent)],
+    title: current ? "Change the canary" : "Start a canary",
+    verb: current ? "Change canary" : "Start canary",
+    fields: [withValue(PERCENT, current?.percent), withValue(MAX_FLIP_PERCENT, current?.max_flip_percent)],
     effects: ({ percent: share, max_flip_percent: limit }) =>
       sentences(
         `${version} will answer the ${request}s of ${share ? percent(share) : "some"} of users ${ON_EVERY_HOST}${
-          present ? `, instead of the present ${percent(present.percent)}` : ""
+          current ? `, instead of the current ${percent(current.percent)}` : ""
         }.`,
         `${now.champion} continues to answer all other users.`,
         `${version} is withdrawn automatically, and ${now.champion} answers everyone, if it fails three times, or if ${
           limit ? `more than ${percent(limit)}` : "too many"
-        } of at least 200 answers fall into another class than the champion’s.`,
-        rest.canary && `${rest.canary.version} is no longer the canary, and answers no one.`,
+        } of at least 200 answers fall into a different class from the champion’s.`,
+        rest.canary && `${rest.canary.version} is no longer the canary and serves no traffic.`,
         now.shadows.includes(version) && `${version} is no longer a shadow.`,
       ),
     send: ({ percent, max_flip_percent }, reason) =>
@@ -155,8 +155,8 @@ function addShadow(now, version) {
     fields: [],
     effects: () =>
       sentences(
-        `${version} will score every ${request} too, after it has been answered. Its answers go to no one; they are only compared.`,
-        "When there are more comparisons than there is time for, some are dropped and counted; answers never wait.",
+        `${version} will score every ${request} too, after it has been answered. Its answers are only compared, never used.`,
+        "Under load, some comparisons are dropped and counted; answers never wait for them.",
         now.canary?.version === version && `${version} is no longer the canary: ${now.champion} answers everyone.`,
       ),
     send: (_, reason) => put(now, { canary: rest.canary, shadows: [...rest.shadows, version] }, reason),

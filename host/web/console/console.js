@@ -43,7 +43,7 @@ function mayChange(kind) {
 
 // ---- refreshing ----
 
-/** One refresh after the other: a slow answer must not hide a newer one. */
+/** Refreshes run one at a time, so that a slow answer cannot replace a newer one. */
 let queue = Promise.resolve();
 
 function refresh() {
@@ -60,7 +60,7 @@ function refresh() {
         signOut(failure);
         return;
       }
-      // What is shown stays, with the time at which it was true.
+      // Keep showing the last data, with its time.
       drawFreshness();
       reportFailure();
     }
@@ -114,7 +114,7 @@ function draw() {
     for (const place of ["service", "versions", "report", "history"]) update(at(place), h("p", "Loading…"));
   }
   markScrollable(at("console"));
-  // What had the focus may be gone, such as the button of a change that was made.
+  // The focused element may be gone, such as the button of a change that was made.
   if (focused && !focused.isConnected) part?.querySelector("h3")?.focus();
 }
 
@@ -126,7 +126,7 @@ function reportFailure() {
   if (text === reported) return;
   reported = text;
   if (failure) notify("bad", drawFailure(failure));
-  else notify("good", h("p", "The host answers again."));
+  else notify("good", h("p", "The host is responding again."));
 }
 
 /** @param {"good" | "bad"} mood @param {Child} parts */
@@ -191,7 +191,7 @@ async function signIn(event) {
   const token = tokenIn(tokenInput.value);
   if (!isSendable(token)) {
     showTokenFault(
-      token === "" ? "Paste a token." : "This is not a token: it has spaces or characters that tokens lack.",
+      token === "" ? "Paste a token." : "This is not a token: it contains spaces or other invalid characters.",
     );
     tokenInput.focus();
     return;
@@ -239,12 +239,12 @@ async function makeChange(name, version) {
     notify("good", h("p", sentence(result.message ?? ""), ` This is change ${latest?.epoch ?? ""}.`));
   } else {
     notify("bad", [
-      h("p.title", "Nothing was changed, because the deployment is not the one you saw"),
+      h("p.title", "Nothing was changed: the deployment is no longer the one you saw"),
       h(
         "p",
-        `Change ${latest?.epoch ?? ""} was made meanwhile by ${latest?.changed_by ?? "an unknown operator"}`,
+        `Change ${latest?.epoch ?? ""} was made in the meantime by ${latest?.changed_by ?? "an unknown operator"}`,
         latest?.reason && [": ", h("q", latest.reason)],
-        ". It is shown here now. Decide again; your reason is kept.",
+        ". The page now shows it. Review it and try again; your reason is kept.",
       ),
     ]);
   }

@@ -64,17 +64,16 @@ function drawField({ name, label, hint }, control, check, unit) {
     h("p.hint", { id: `${id}-hint` }, hint),
   );
   /** @param {string} text */
-  const complain = (text) => {
+  const setFault = (text) => {
     update(fault, text);
     markInvalid(control, text !== "");
   };
-  return { name, label, control, element, check, complain };
+  return { name, label, control, element, check, setFault };
 }
 
 /** @param {NumberField} about */
 function percentField({ min, max, value, ...about }) {
   const control = h("input", { type: "number", min, max, step: 1, value, inputmode: "numeric", required: true });
-  // Typing replaces the proposed number.
   control.addEventListener("focus", () => control.select());
   /** NaN while there is no valid number: the effects then leave it out. */
   const read = () => {
@@ -91,7 +90,7 @@ function reasonField(draft) {
   control.value = draft;
   const read = () => control.value.trim();
   const about = { name: "reason", label: "Reason", hint: "Stored permanently in the history, with your name." };
-  const check = () => (read() === "" ? "Give a reason for those who read the history later." : "");
+  const check = () => (read() === "" ? "Enter a reason; it is kept in the history." : "");
   return { ...drawField(about, control, check), read };
 }
 
@@ -128,7 +127,7 @@ export function confirmChange(change, kindName, draft = "") {
     const submit = async (event) => {
       event.preventDefault();
       if (isSending) return;
-      fields.forEach((it) => it.complain(it.check()));
+      fields.forEach((it) => it.setFault(it.check()));
       const wrong = fields.find((it) => it.check());
       if (wrong) {
         wrong.control.focus();
@@ -151,7 +150,7 @@ export function confirmChange(change, kindName, draft = "") {
         } else {
           update(fault, h("div.notice.bad", drawFailure(failure)));
           fault.scrollIntoView({ block: "nearest" });
-          blame(fields, failure);
+          markRejected(fields, failure);
         }
       } finally {
         isSending = false;
@@ -191,11 +190,11 @@ export function confirmChange(change, kindName, draft = "") {
   });
 }
 
-/** Marks the fields that the service found fault with. @param {Control[]} fields @param {Failure} failure */
-function blame(fields, failure) {
+/** Marks the fields that the service rejected. @param {Control[]} fields @param {Failure} failure */
+function markRejected(fields, failure) {
   for (const { field = "", detail } of failure.errors) {
     const name = field.split(".").at(-1);
     const it = fields.find((one) => one.name === name);
-    it?.complain(`${it.label} ${detail}`);
+    it?.setFault(`${it.label} ${detail}`);
   }
 }

@@ -33,7 +33,7 @@ export const KINDS = [
   {
     kind: "accessibility",
     name: "Accessibility",
-    summary: "Which look and voice of the app suit a person.",
+    summary: "Which theme, text size and voice settings suit a person.",
     request: "accessibility request",
     score: "Confidence of the recommendation",
     scope: "models:admin",

@@ -1,4 +1,4 @@
-// Brings what is shown up to date by changing only what differs. The page is redrawn every two seconds: replacing
+// Updates the page by changing only what differs. The page is redrawn every two seconds: replacing
 // elements would take away the focus, a selection, an open <details> and a screen reader's place.
 
 /** @import { Child } from "../shared/dom.js" */
@@ -7,7 +7,7 @@ import { show } from "../shared/dom.js";
 /** @param {Node} node */
 const keyOf = (node) => (node instanceof Element ? node.getAttribute("data-key") : null);
 
-/** Makes the children of `shown` those of `fresh`, which is used up. @param {Element} shown @param {Element} fresh */
+/** Makes the children of `shown` match those of `fresh`, which is consumed. @param {Element} shown @param {Element} fresh */
 function patchChildren(shown, fresh) {
   const wanted = new Set([...fresh.children].map(keyOf));
   const present = new Map([...shown.children].filter(keyOf).map((child) => [keyOf(child), child]));
@@ -19,7 +19,7 @@ function patchChildren(shown, fresh) {
     gone?.remove();
   };
   for (const next of [...fresh.childNodes]) {
-    // Removals come first: then what stays need not be moved, and moving takes the focus.
+    // Remove first, so that the rest need not move: moving an element loses its focus.
     while (here && keyOf(here) && !wanted.has(keyOf(here))) removeHere();
     const key = keyOf(next);
     const same = key ? present.get(key) : here && !keyOf(here) ? here : null;

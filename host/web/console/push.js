@@ -14,7 +14,7 @@ import { bytes, sentence } from "./words.js";
 /** The gate's limit. */
 const COMPONENT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** What is obviously wrong with a file; the gate looks closer. @param {File | undefined} file */
+/** What is obviously wrong with a file; the gate checks the rest. @param {File | undefined} file */
 async function faultOf(file) {
   if (!file) return "Choose a file first.";
   if (file.size > COMPONENT_BYTES_MAX)
@@ -54,7 +54,7 @@ export function openPush(kind, { onRegistered, onUnauthorized }) {
       h(
         "strong",
         hasChallengers
-          ? "It answers no one until it is promoted or made a canary."
+          ? "It serves no traffic until it is promoted or made a canary."
           : "It decides nothing until it is promoted.",
       ),
     ),

@@ -9,7 +9,7 @@ import { drawFailure } from "./problems.js";
 import { table } from "./table.js";
 import { count, drift, figure, micros, percent, share, version, when } from "./words.js";
 
-const NO_CHALLENGERS = "There are no challengers. Start a canary or add a shadow below, and it is compared here.";
+const NO_CHALLENGERS = "There are no challengers. Start a canary or add a shadow below to compare it here.";
 
 /** A wider plot would show no more. */
 const PLOT_REM_MAX = 38;
@@ -48,7 +48,7 @@ function drawFlips({ classes, flips }) {
   ]);
   return table({
     label: "Classes: champion against challenger",
-    caption: "Class: champion down, challenger across",
+    caption: "Rows: champion’s class. Columns: challenger’s.",
     heads: ["Champion", ...classes.map((name) => [name, "number"])],
     rows,
     className: "flips",
@@ -91,7 +91,7 @@ function drawDifference({ mean, p50, p99, largest }) {
 function drawFailed({ trapped = 0, timed_out: late = 0, bad_answer: bad = 0 }) {
   const all = trapped + late + bad;
   const causes = Object.entries({ trapped, "timed out": late, "bad answer": bad }).filter(([, it]) => it > 0);
-  // A single cause needs no number of its own.
+  // A single cause needs no count.
   const note = causes.length === 1 ? causes[0][0] : causes.map(([cause, it]) => `${count(it)} ${cause}`).join(", ");
   return fact("Failed", count(all), note);
 }
@@ -168,8 +168,7 @@ export function drawReport(kind, epoch, part, width) {
   const dropped = report.dropped > 0 && ` ${count(report.dropped)} more were dropped under load.`;
   const isPast = report.epoch !== epoch;
   return [
-    isPast &&
-      h("p.notice", `There are no challengers now. These were the last; they ended after change ${report.epoch}.`),
+    isPast && h("p.notice", `There are no challengers now. These were the last, under change ${report.epoch}.`),
     h(
       "p",
       count(report.observed),

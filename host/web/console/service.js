@@ -10,12 +10,12 @@ import { percent, version, when } from "./words.js";
  * A button for a change; the page listens for all of them in one place. `link` comes before the name of the version.
  * @param {string} change @param {string} text @param {string} name
  */
-export function changeButton(change, text, name, { isGrave = false, link = "" } = {}) {
+export function changeButton(change, text, name, { isDangerous = false, link = "" } = {}) {
   return h(
     "button",
     {
       type: "button",
-      class: isGrave ? "grave" : null,
+      class: isDangerous ? "danger" : null,
       "data-key": `${change} ${name}`,
       "data-change": change,
       "data-version": name,
@@ -87,7 +87,7 @@ export function drawService(now, mayChange) {
   const slots = [slot("champion", now.champion ?? "not known", serves, [])];
   if (now.canary) {
     const { version: name, max_flip_percent: limit } = now.canary;
-    const until = limit ? ` Withdrawn automatically above ${percent(limit)} of changed classes.` : "";
+    const until = limit ? ` Withdrawn automatically if more than ${percent(limit)} of answers change class.` : "";
     slots.push(
       slot(
         "canary",
@@ -106,7 +106,7 @@ export function drawService(now, mayChange) {
       slot(
         "shadow",
         name,
-        "Answers no one; compared after the champion has answered.",
+        "Serves no traffic; called after the champion and compared with it.",
         act(changeButton("remove-shadow", "Remove", name)),
       ),
     );
@@ -118,9 +118,9 @@ export function drawService(now, mayChange) {
         "previous",
         now.previous,
         isSame
-          ? "The same as the champion: a rollback would only end the challengers."
+          ? "The same as the champion: a rollback would only stop the challengers."
           : "Warm; a rollback returns to it.",
-        act(changeButton("roll-back", "Roll back", now.previous, { isGrave: true, link: " to" })),
+        act(changeButton("roll-back", "Roll back", now.previous, { isDangerous: true, link: " to" })),
       ),
     );
   }

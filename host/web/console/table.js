@@ -25,7 +25,7 @@ export function table({ label, caption, heads, rows, keys, className }) {
   );
 }
 
-/** Lets the keyboard scroll tables that do not fit, and only those: more stops would slow everybody down. @param {ParentNode} within */
+/** Lets the keyboard scroll tables that do not fit, and only those: extra tab stops slow people down. @param {ParentNode} within */
 export function markScrollable(within) {
   for (const place of /** @type {NodeListOf<HTMLElement>} */ (within.querySelectorAll(".scroll"))) {
     const scrolls = place.scrollWidth > place.clientWidth + 1;

@@ -1,4 +1,4 @@
-// What the admin API answers, as far as the console shows it.
+// The part of the admin API's answers that the console shows.
 
 import type { Child } from "../shared/dom.js";
 import type { FieldError } from "../shared/problem.js";
@@ -139,7 +139,7 @@ export interface Control {
   label: string;
   control: HTMLInputElement | HTMLTextAreaElement;
   element: HTMLElement;
-  complain: (text: string) => void;
+  setFault: (text: string) => void;
   check: () => string;
 }
 

@@ -1,4 +1,4 @@
-// Numbers, times, versions and verdicts as text. What is not known is a dash, never a zero.
+// Numbers, times, versions and verdicts as text. An unknown value is a dash, never a zero.
 
 /** @import { Child } from "../shared/dom.js" */
 import { h } from "../shared/dom.js";

@@ -1,6 +1,5 @@
-// Builds elements without ever parsing markup: text becomes text nodes, so nothing that a person typed or a payee is
-// called can become part of the page's structure. This works under `trusted-types 'none'`, where libraries that make
-// elements from templates cannot even be loaded.
+// Builds elements without ever parsing markup: text becomes text nodes, so user input and payee names can never become
+// markup. This works under `trusted-types 'none'`, where libraries that make elements from templates cannot be loaded.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -12,7 +11,7 @@ const SVG = "http://www.w3.org/2000/svg";
 /** @typedef {(event: any) => unknown} Listener */
 
 /**
- * A function listens (`onClick`), `true` sets an empty attribute; false, null and undefined set none.
+ * A function becomes a listener (`onClick`), `true` an empty attribute; false, null and undefined set none.
  * @typedef {{ [name: string]: string | number | boolean | null | undefined | Listener }} Attributes
  */
 
@@ -95,7 +94,7 @@ export function button(text, act, attributes = {}) {
   return h("button", { type: "button", onClick: act, ...attributes }, text);
 }
 
-/** Moves the focus, also to what cannot usually have it. @param {HTMLElement | null | undefined} element */
+/** Moves the focus, even to an element that is not focusable by itself. @param {HTMLElement | null | undefined} element */
 export function focusOn(element) {
   if (!element) return;
   if (element.tabIndex < 0 && !element.hasAttribute("tabindex")) element.setAttribute("tabindex", "-1");

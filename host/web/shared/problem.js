@@ -37,7 +37,7 @@ export async function readProblem(response) {
   return new Problem({ ...known, status: response.status, retryAfterSeconds });
 }
 
-/** Rethrows what is no Problem: a fault of the page must not look like one of the service. @param {unknown} error */
+/** Rethrows anything but a Problem: a bug in the page must not look like a failure of the service. @param {unknown} error */
 export function asProblem(error) {
   if (error instanceof Problem) return error;
   throw error;

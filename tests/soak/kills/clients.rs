@@ -19,7 +19,7 @@ use crate::random::Random;
 const USERS: usize = 4;
 /// Per user and round; the first of them runs dry.
 const ACCOUNTS_EACH: usize = 3;
-/// Of each user.
+/// Payees of each user.
 const PAYEES: [&str; 2] = ["012180004643051249", "646180110400000007"];
 /// What the sandbox credits to a new account, in centavos.
 pub(crate) const OPENING_CREDIT: i64 = 1_000_000;
@@ -47,7 +47,7 @@ pub(crate) struct World {
     pub(crate) log: Mutex<Log>,
     /// Requests sent and not yet answered.
     in_flight: Mutex<usize>,
-    /// Of the service, while it runs.
+    /// The address of the service while it runs.
     address: watch::Sender<Option<SocketAddr>>,
     stop: AtomicBool,
 }

@@ -9,7 +9,7 @@ use crate::random::Random;
 
 /// Step between large amounts, in centavos. Small amounts stay below it, so that all amounts of an account differ.
 const LARGE_STEP: i64 = 50_000;
-/// Of the largest amount.
+/// Steps in the largest amount.
 const LARGE_STEPS: u64 = 8;
 /// On accounts that run dry, one order in this many is large.
 const LARGE_EVERY: u64 = 12;

@@ -1,4 +1,4 @@
-//! Whom to kill: the host, its Postgres, both, or one Postgres session.
+//! What to kill: the host, its Postgres, both, or one Postgres session.
 
 use std::fs;
 
@@ -74,7 +74,7 @@ impl Aim {
 fn children(parent: i32) -> Vec<(i32, String)> {
     let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let is_child = |pid: &i32| {
-        // `pid (name) state parent ...`, and a name may hold anything.
+        // `pid (name) state parent ...`, and a name may contain anything.
         let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let after = status.rsplit(')').next().unwrap_or_default();
         after.split_whitespace().nth(1) == Some(&parent.to_string())

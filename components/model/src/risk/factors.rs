@@ -1,4 +1,4 @@
-//! The risk factors of the specification, which people are shown as reasons.
+//! The risk factors of the specification, shown to people as reasons.
 //!
 //! The conditions are the specification's own. How much each one weighs is up to [`super::Weights`].
 

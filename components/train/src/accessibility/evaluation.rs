@@ -1,4 +1,4 @@
-//! Measures of the accessibility model on people that it was not fitted to.
+//! Evaluates the accessibility model on held-out people.
 
 use caudal_model::accessibility::{Assessment, SUGGESTION_BELOW, Theme, Weights, assess};
 

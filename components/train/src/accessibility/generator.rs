@@ -5,7 +5,7 @@
 //! the answers first, and then on age and difficulty through a logistic function with known coefficients,
 //! so the best possible result is known as well.
 //!
-//! Everything here is made up, after two tendencies that the literature reports: small text gets harder to
+//! Everything here is made up, based on two tendencies in the literature: small text gets harder to
 //! read with age, and some people who would benefit from larger text say that they read small text well. A
 //! change to this file needs a new version of the data.
 

@@ -1,4 +1,4 @@
-//! Calibration: does what is predicted with 70 % happen 70 times in 100?
+//! Calibration: do events predicted at 70 % happen 70 times in 100?
 
 use serde::Serialize;
 

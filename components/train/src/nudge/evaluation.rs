@@ -1,4 +1,4 @@
-//! Measures of the nudge model on visits that it was not fitted to.
+//! Evaluates the nudge model on held-out visits.
 
 use caudal_model::nudge::{INFO_ABOVE, Request, Weights, assess};
 

@@ -1,4 +1,4 @@
-//! Measures of a risk model on rows that it was not fitted to.
+//! Evaluates a risk model on held-out rows.
 
 mod detection;
 mod slices;

@@ -1,4 +1,4 @@
-//! `caudal models check`: a component's examination by the gate.
+//! `caudal models check`: runs the gate on a component file.
 
 use std::fs;
 use std::path::Path;
@@ -13,11 +13,11 @@ use crate::gate::report::{Outcome, Report};
 
 pub(super) async fn run(file: &Path, json: bool) -> Result<ExitCode> {
     let (_, report) = examine(file).await?;
-    print(&if json { serde_json::to_string_pretty(&report)? } else { shown(file, &report) })?;
+    print(&if json { serde_json::to_string_pretty(&report)? } else { format_report(file, &report) })?;
     Ok(if report.is_accepted() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A component's bytes and the gate's report.
+/// Reads a component and runs the gate on it.
 pub(super) async fn examine(file: &Path) -> Result<(Vec<u8>, Report)> {
     let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let gate = Launcher::new(program().context("cannot find the path of this program")?);
@@ -25,8 +25,8 @@ pub(super) async fn examine(file: &Path) -> Result<(Vec<u8>, Report)> {
     Ok((bytes, report))
 }
 
-/// A report for a terminal.
-pub(super) fn shown(file: &Path, report: &Report) -> String {
+/// Formats a report for a terminal.
+pub(super) fn format_report(file: &Path, report: &Report) -> String {
     let name = report.model_version.as_deref().unwrap_or("not identified");
     let mut lines = vec![format!("{}: {name}, {} bytes", file.display(), report.bytes)];
     lines.extend(report.summary.clone());

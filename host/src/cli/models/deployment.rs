@@ -15,7 +15,7 @@ use crate::domain::model::ModelKind;
 use crate::models::deploying::catalog::{self, MAX_FLIP_PERCENT, Plan};
 use crate::models::deploying::progress::Progress;
 
-/// How often `--wait` asks what the hosts serve.
+/// How often `--wait` polls what the hosts serve.
 const POLL_EVERY: Duration = Duration::from_millis(200);
 
 pub(super) async fn deploy(db: &mut PgConnection, arguments: &Deploy) -> Result<ExitCode> {
@@ -26,7 +26,7 @@ pub(super) async fn deploy(db: &mut PgConnection, arguments: &Deploy) -> Result<
     let same =
         |it: &&Deployment| it.champion == plan.champion && it.canary == plan.canary && it.shadows == plan.shadows;
     if let Some(Deployment { epoch, .. }) = deployed.as_ref().filter(same) {
-        print(&format!("{version} is deployed already"))?;
+        print(&format!("{version} is already deployed"))?;
         return follow(db, plan.kind, *epoch, version, *wait).await;
     }
     let epoch = change(db, &plan, deployed.as_ref(), (reason, by)).await?;
@@ -93,10 +93,10 @@ async fn change(
     }
     let seen = deployed.map_or(0, |it| it.epoch);
     let epoch = catalog::deploy(db, plan, seen, (reason, by), Clock::system().now()).await;
-    epoch.context("cannot deploy it")?.context("it was changed at the same moment: see `caudal models list`")
+    epoch.context("cannot deploy it")?.context("another change came first: see `caudal models list`")
 }
 
-/// Says how far the hosts are with a deployment, and waits for them if the operator asked for it.
+/// Prints the progress of a deployment and, with `--wait`, waits until every host serves it.
 async fn follow(
     db: &mut PgConnection,
     kind: ModelKind,
@@ -114,8 +114,8 @@ async fn follow(
             return Ok(ExitCode::SUCCESS);
         }
         if wait.is_none() {
-            let are = if hosts == 1 { "host loads" } else { "hosts load" };
-            print(&format!("{hosts} {are} it: see `caudal models list`, or use --wait"))?;
+            let subject = if hosts == 1 { "host is" } else { "hosts are" };
+            print(&format!("{hosts} {subject} loading it: see `caudal models list`, or use --wait"))?;
             return Ok(ExitCode::SUCCESS);
         }
         if let Some(later) = progress.replaced_by {
@@ -133,7 +133,11 @@ async fn follow(
             return Ok(ExitCode::SUCCESS);
         }
         if Instant::now() >= deadline {
-            bail!("{} of {hosts} hosts still load {version} after {} s", progress.loading, wait.unwrap_or_default());
+            bail!(
+                "{} of {hosts} hosts are still loading {version} after {} s",
+                progress.loading,
+                wait.unwrap_or_default()
+            );
         }
         tokio::time::sleep(POLL_EVERY).await;
     }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use crate::cli::models::check::{examine, shown};
+use crate::cli::models::check::{examine, format_report};
 use crate::cli::models::{deployment, report};
 use crate::cli::output::print;
 use crate::clock::Clock;
@@ -21,15 +21,14 @@ use crate::models::deploying::built_in::{built_in, register_built_in};
 use crate::models::deploying::progress::{Progress, short};
 use crate::wasm::Runtime;
 
-/// A kind by its name.
 pub(in crate::cli) fn kind_of(name: &str) -> Result<ModelKind> {
     let kinds = ModelKind::TEXTS.join(", ");
-    ModelKind::parse(name).with_context(|| format!("there is no kind '{name}'; there are {kinds}"))
+    ModelKind::parse(name).with_context(|| format!("there is no kind '{name}'; choose from {kinds}"))
 }
 
 pub(super) async fn run(models: &Models, pool: &PgPool) -> Result<ExitCode> {
     let mut db = pool.acquire().await.context("cannot reach the database")?;
-    // As a starting host does, so that embedded components can be deployed.
+    // As a host does on startup, so that embedded components can be deployed.
     let runtime = Runtime::new().context("cannot run components on this machine")?;
     let registered = register_built_in(&mut db, &runtime, Clock::system().now()).await;
     registered.context("cannot register the embedded components")?;
@@ -60,7 +59,7 @@ async fn list(db: &mut PgConnection) -> Result<ExitCode> {
     for (host, status) in &live {
         let version = registered.iter().find(|it| Some(it.digest) == status.champion);
         let version = version.map_or("no version", |it| &it.model_version);
-        print(&format!("host {}  {}", short(*host), shown_status(status, version)))?;
+        print(&format!("host {}  {}", short(*host), format_status(status, version)))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -84,7 +83,7 @@ fn role(digest: Digest, kind: ModelKind, deployed: &[Deployment], live: &[(Uuid,
     }
 }
 
-fn shown_status(status: &HostStatus, version: &str) -> String {
+fn format_status(status: &HostStatus, version: &str) -> String {
     let HostStatus { kind, epoch, state, .. } = status;
     let deployment = match (state.as_str(), epoch) {
         ("serving", 0) => String::new(),
@@ -98,7 +97,7 @@ fn shown_status(status: &HostStatus, version: &str) -> String {
 
 async fn push(db: &mut PgConnection, file: &Path, by: &str) -> Result<ExitCode> {
     let (bytes, report) = examine(file).await?;
-    print(&shown(file, &report))?;
+    print(&format_report(file, &report))?;
     if !report.is_accepted() {
         return Ok(ExitCode::FAILURE);
     }
@@ -106,7 +105,7 @@ async fn push(db: &mut PgConnection, file: &Path, by: &str) -> Result<ExitCode> 
     let (version, registered) = registered.context("cannot register it")?.context("the report names no version")?;
     match registered {
         Registered::New => print(&format!("registered as {version}"))?,
-        Registered::Known => print(&format!("{version} was registered already"))?,
+        Registered::Known => print(&format!("{version} was already registered"))?,
         Registered::VersionTaken => {
             bail!("other bytes are registered under the version of {version}: raise the version")
         }

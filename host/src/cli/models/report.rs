@@ -9,7 +9,7 @@ use crate::cli::output::print;
 use crate::domain::model::ModelKind;
 use crate::models::observing::report::{Challenger, Report};
 
-/// Characters of the longest bar of a histogram.
+/// Length of a histogram's longest bar, in characters.
 const BAR_CHARS: usize = 24;
 
 pub(super) async fn run(db: &mut PgConnection, kind: ModelKind, epoch: Option<i64>, json: bool) -> Result<ExitCode> {
@@ -22,7 +22,7 @@ pub(super) async fn run(db: &mut PgConnection, kind: ModelKind, epoch: Option<i6
     let Report { epoch, champion, observed, dropped, .. } = &report;
     let since = report.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
     let mut lines = vec![
-        format!("{kind}, deployment {epoch}{since}: {champion} beside its challengers"),
+        format!("{kind}, deployment {epoch}{since}: {champion} and its challengers"),
         format!("{observed} requests compared, {dropped} dropped because the queue was full"),
     ];
     if report.challengers.is_empty() {
@@ -33,7 +33,7 @@ pub(super) async fn run(db: &mut PgConnection, kind: ModelKind, epoch: Option<i6
         lines.extend(why_none(challenger, *observed).map(|why| format!("  {why}")));
     }
     if !report.features.is_empty() {
-        lines.extend([String::new(), "requests against the training data (PSI)".to_owned()]);
+        lines.extend([String::new(), "requests compared with the training data (PSI)".to_owned()]);
         let feature = |it: &crate::models::observing::report::Feature| format!("  {:34}{}", it.feature, index(it.psi));
         lines.extend(report.features.iter().map(feature));
     }
@@ -41,7 +41,7 @@ pub(super) async fn run(db: &mut PgConnection, kind: ModelKind, epoch: Option<i6
     Ok(ExitCode::SUCCESS)
 }
 
-/// A population stability index and the usual reading of it.
+/// A population stability index and its conventional interpretation.
 fn index(psi: Option<f64>) -> String {
     let Some(psi) = psi else { return "too few requests".to_owned() };
     let word = match psi {
@@ -98,7 +98,9 @@ fn why_none(challenger: &Challenger, observed: i64) -> Option<String> {
     let failed: i64 = challenger.failed.values().sum();
     Some(match challenger.percent {
         _ if failed > 0 => format!("nothing was compared: it failed on each of the {failed} requests that it got"),
-        _ if observed == 0 => "nothing was compared: no request came since this deployment was in service".to_owned(),
+        _ if observed == 0 => {
+            "nothing was compared: no request has arrived since this deployment went into service".to_owned()
+        }
         Some(percent) => format!(
             "nothing was compared: none of the {observed} requests belongs to its {percent} %. A request is assigned by its \
              `user_id`, or by its content if it has none, so repeating one always reaches the same version"
@@ -107,7 +109,7 @@ fn why_none(challenger: &Challenger, observed: i64) -> Option<String> {
     })
 }
 
-/// Its length is proportional to the largest count; a count above zero is never invisible.
+/// Its length is relative to the largest count. A count above zero is never invisible.
 fn bar(count: i64, most: i64) -> String {
     let chars = usize::try_from(count * BAR_CHARS as i64 / most).unwrap_or_default();
     "#".repeat(if count > 0 { chars.max(1) } else { 0 })

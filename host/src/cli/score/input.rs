@@ -1,4 +1,4 @@
-//! Rows of a file as fields of a request, with the line that each starts at.
+//! Reads the rows of a file as fields of a request, with the line that each starts on.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -25,9 +25,8 @@ pub(super) struct Row {
 /// A file of rows.
 pub(super) struct Input {
     rows: Rows,
-    /// How the rows are written down.
     pub(super) format: RowFormat,
-    /// Length of the file, when it is one.
+    /// `None` unless the input is a regular file.
     pub(super) bytes: Option<u64>,
     read: Arc<AtomicU64>,
 }
@@ -37,7 +36,7 @@ enum Rows {
     Csv { reader: csv::Reader<Counted>, names: Vec<String> },
 }
 
-/// Counts the bytes that pass.
+/// A reader that counts its bytes.
 struct Counted {
     from: Box<dyn Read>,
     read: Arc<AtomicU64>,
@@ -51,7 +50,7 @@ impl Read for Counted {
     }
 }
 
-/// What a file's name says of its rows.
+/// The format that a file's extension implies.
 pub(super) fn format_of(path: &Path) -> Option<RowFormat> {
     match path.extension()?.to_str()? {
         "ndjson" | "jsonl" => Some(RowFormat::Ndjson),
@@ -64,7 +63,7 @@ impl Input {
     /// Opens a file, or standard input for `-`.
     pub(super) fn open(path: &Path, format: Option<RowFormat>) -> Result<Self> {
         let Some(format) = format.or_else(|| format_of(path)) else {
-            bail!("the name of {} does not end in .ndjson or .csv: say --format", path.display());
+            bail!("the name of {} does not end in .ndjson or .csv: set --format", path.display());
         };
         let read = Arc::new(AtomicU64::new(0));
         let (from, bytes): (Box<dyn Read>, _) = if path == Path::new("-") {
@@ -80,8 +79,8 @@ impl Input {
             RowFormat::Csv => {
                 let mut reader =
                     csv::ReaderBuilder::new().flexible(true).buffer_capacity(BUFFER_BYTES).from_reader(from);
-                let head = reader.headers().context("the first line has to name the columns")?;
-                let names = head.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
+                let header = reader.headers().context("the first line must name the columns")?;
+                let names = header.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
                 Rows::Csv { reader, names }
             }
         };
@@ -101,7 +100,7 @@ impl Input {
         self.read.load(Ordering::Relaxed)
     }
 
-    /// The next row; none at the end. Blank lines are skipped.
+    /// The next row, or `None` at the end. Skips blank lines.
     pub(super) fn next_row(&mut self) -> Result<Option<Row>> {
         match &mut self.rows {
             Rows::Ndjson { reader, line } => next_object(reader, line).context("cannot read the input"),
@@ -117,7 +116,7 @@ fn fault(code: &'static str, detail: impl Into<String>) -> Vec<FieldError> {
 
 fn next_object(reader: &mut impl BufRead, line: &mut u64) -> io::Result<Option<Row>> {
     loop {
-        // One byte more than a request may have tells a long line from the longest.
+        // One byte over the limit tells an overlong line from one of the maximum length.
         let mut text = Vec::new();
         let limit = BODY_BYTES_MAX as u64 + 1;
         if reader.by_ref().take(limit).read_until(b'\n', &mut text)? == 0 {
@@ -133,12 +132,12 @@ fn next_object(reader: &mut impl BufRead, line: &mut u64) -> io::Result<Option<R
             continue;
         }
         let fields = Fields::from_row(text);
-        let fields = fields.map_err(|error| fault("malformed-json", format!("the line is no JSON object: {error}")));
+        let fields = fields.map_err(|error| fault("malformed-json", format!("the line is not a JSON object: {error}")));
         return Ok(Some(Row { line: *line, fields }));
     }
 }
 
-/// Values keep their text; an empty one counts as absent, and `TRUE` as `true`, as spreadsheets have it.
+/// Empty values count as absent. `TRUE`, as spreadsheets write it, counts as `true`.
 fn next_record(reader: &mut csv::Reader<Counted>, names: &[String]) -> Result<Option<Row>> {
     let mut record = csv::StringRecord::new();
     let line = reader.position().line();
@@ -150,7 +149,7 @@ fn next_record(reader: &mut csv::Reader<Counted>, names: &[String]) -> Result<Op
     }
     let line = record.position().map_or(line, csv::Position::line);
     if record.len() != names.len() {
-        let detail = format!("the row has {} values, the head {}", record.len(), names.len());
+        let detail = format!("the row has {} values, the header {}", record.len(), names.len());
         return Ok(Some(Row { line, fields: Err(fault("malformed-csv", detail)) }));
     }
     let value = |text: &str| match text.trim() {

@@ -12,10 +12,10 @@ use crate::config::RowFormat;
 use crate::schema::FieldError;
 use crate::scoring::Kind;
 
-/// Rejected rows that are shown on the terminal.
+/// Most rejected rows to print.
 const SHOWN_MAX: u64 = 20;
 
-/// A file that gets its name once it is complete.
+/// A file that appears under its name only once it is complete.
 struct AtomicFile {
     file: BufWriter<File>,
     draft: PathBuf,
@@ -24,7 +24,7 @@ struct AtomicFile {
 
 impl AtomicFile {
     fn create(path: &Path) -> Result<Self> {
-        // In the same folder, since a rename is atomic only within a file system.
+        // In the same folder, because a rename is atomic only within a file system.
         let mut name = path.file_name().context("the path of an output file needs a file name")?.to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let draft = path.with_file_name(name);

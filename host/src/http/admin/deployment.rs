@@ -1,5 +1,5 @@
-//! `/admin/models/{kind}/deployment`, `rollback`, `history` and `report`: what is deployed of a kind, and how
-//! its challengers compare.
+//! `/admin/models/{kind}/deployment`, `rollback`, `history` and `report`: a kind's deployment, and how its
+//! challengers compare.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -25,7 +25,7 @@ use crate::schema::{Shape, answer, request};
 /// Longest `model_version`.
 const VERSION_CHARS_MAX: usize = 100;
 
-/// Changes in a history.
+/// Most changes in a history.
 const HISTORY_MAX: i64 = 100;
 
 /// The deployment of a kind; its `ETag` is the epoch.
@@ -66,10 +66,10 @@ fn name_of(digest: Digest, registered: &[Component]) -> Option<&str> {
 }
 
 answer! {
-    /// The versions of a kind in service.
+    /// A kind's deployment.
     pub(crate) struct DeploymentJson as "Deployment" {
         kind: ModelKind { example: "\"risk\"" },
-        /// Counts the changes of the kind; 0 before the first.
+        /// Counts the kind's deployments; 0 before the first.
         epoch: i64 { example: "3" },
         /// Answers users outside the canary.
         champion: Option<String> { nullable: true, example: VERSION_EXAMPLE },
@@ -89,15 +89,15 @@ answer! {
     /// A version that answers some users.
     pub(crate) struct CanaryJson as "Canary" {
         version: Option<String> { nullable: true, example: VERSION_EXAMPLE },
-        /// Of a hundred users.
+        /// Percentage of users.
         percent: u8 { at_least: 1.0, at_most: 100.0, example: "10" },
-        /// Share of answers of another class than the champion's, in percent, above which it is withdrawn.
+        /// Percentage of answers in another class than the champion's above which it is withdrawn.
         max_flip_percent: u8 { at_least: 1.0, at_most: 100.0, example: "10" },
     }
 }
 
 answer! {
-    /// Changes of a kind, newest first.
+    /// A kind's deployments, newest first.
     pub(crate) struct HistoryJson as "History" {
         history: Vec<DeploymentJson>,
     }
@@ -122,7 +122,7 @@ fn shown(deployment: &Deployment, registered: &[Component]) -> DeploymentJson {
     }
 }
 
-/// The changes of a deployment, newest first.
+/// A kind's deployments, newest first.
 pub(crate) async fn get_history(
     State(app): State<App>,
     _: Operator,
@@ -135,7 +135,7 @@ pub(crate) async fn get_history(
     Ok(Json(HistoryJson { history: history.iter().map(|it| shown(it, &registered)).collect() }))
 }
 
-/// Compares the challengers of deployment `epoch`, by default of the latest one that had some.
+/// Compares the challengers of deployment `epoch`, by default the latest one with challengers.
 pub(crate) async fn get_report(
     State(app): State<App>,
     _: Operator,
@@ -150,7 +150,7 @@ pub(crate) async fn get_report(
     report.map(Json).ok_or(Error::NotFound)
 }
 
-/// Replaces the deployment, if its epoch is still that in `If-Match`. Roles that are left out end.
+/// Replaces the deployment if its epoch still matches `If-Match`. Omitted roles are cleared.
 pub(crate) async fn put_deployment(
     State(app): State<App>,
     operator: Operator,
@@ -168,12 +168,12 @@ pub(crate) async fn put_deployment(
     let registered = components::list(&mut db).await?;
     let find = |field: &'static str, version: &str| {
         let found = registered.iter().find(|it| it.kind == kind && it.model_version == version);
-        let detail = format!("names no registered {kind} component");
+        let detail = format!("is not a registered {kind} component");
         found.map(|it| it.digest).ok_or_else(|| unprocessable(field, "unknown-value", &detail))
     };
     let canary = canary.map(|canary| {
         let digest = find("canary.version", &canary.version)?;
-        // A canary of nobody is refused below.
+        // A canary with 0 percent is rejected below.
         let (percent, max_flip_percent) = (canary.percent.unwrap_or(0), canary.max_flip_percent);
         let max_flip_percent = max_flip_percent.unwrap_or(MAX_FLIP_PERCENT);
         Ok::<_, Error>(Canary { digest, percent, max_flip_percent })
@@ -192,10 +192,10 @@ pub(crate) async fn put_deployment(
 request! {
     /// A version that answers some users.
     pub(crate) struct CanaryRequest {
-        /// Share of answers of another class than the champion's, in percent, above which the canary is withdrawn; 10
-        /// when it is left out.
+        /// Percentage of answers in another class than the champion's above which the canary is withdrawn;
+        /// 10 by default.
         max_flip_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "10" },
-        /// Of a hundred users.
+        /// Percentage of users.
         percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "10" },
         /// Its `model_version`.
         version: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
@@ -203,9 +203,9 @@ request! {
 }
 
 request! {
-    /// What is to serve.
+    /// The versions to deploy.
     pub(crate) struct DeploymentRequest {
-        /// The `model_version` that is to answer.
+        /// Its `model_version`.
         champion: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         canary: Option<CanaryRequest>,
         /// Versions to compare with the champion.
@@ -217,16 +217,16 @@ request! {
 }
 
 request! {
-    /// Why to go back.
+    /// A rollback.
     pub(crate) struct RollbackRequest {
         reason: String { chars_max: REASON_CHARS_MAX, example: "\"too many false alarms\"" },
     }
 }
 
 request! {
-    /// Which deployment.
+    /// The deployment to report on.
     pub(crate) struct ReportQuery {
-        /// The latest with challengers when it is left out.
+        /// The latest with challengers by default.
         epoch: Option<u32> { at_least: 1.0, at_most: u32::MAX as f64, example: "3" },
     }
 }

@@ -1,4 +1,4 @@
-//! What operators do to models.
+//! Administration of models by operators.
 
 pub(crate) mod deployment;
 pub(crate) mod replay;

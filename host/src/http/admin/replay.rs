@@ -49,7 +49,7 @@ pub(crate) async fn replay(
         return Err(refused("decisions", "too-long", "has more than 1000: use `caudal replay`"));
     }
     if stored.is_some() && !decisions.is_empty() {
-        return Err(refused("stored", "conflict", "is there beside decisions"));
+        return Err(refused("stored", "conflict", "cannot be combined with decisions"));
     }
     let decisions = match stored {
         None => decisions,

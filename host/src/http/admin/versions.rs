@@ -45,7 +45,7 @@ answer! {
         sha256: String { example: "\"8efe6cf7...\"" },
         class: PolicyClass { example: "\"pure\"" },
         bytes: i64 { example: "10240" },
-        /// It came with the program.
+        /// Whether it is part of the host.
         built_in: bool { example: "true" },
         registered_by: String { example: "\"ops\"" },
         registered_at: OffsetDateTime { example: INSTANT_EXAMPLE },
@@ -53,14 +53,14 @@ answer! {
     }
 }
 
-/// What a version can be to what serves.
+/// What a version can be in a deployment.
 const ROLES: [&str; 5] = ["champion", "canary", "shadow", "previous", "registered"];
 
 answer! {
-    /// A version with what the gate found.
+    /// A version and the gate's report.
     pub(crate) struct ExaminedJson as "ExaminedVersion" {
         version: Flat<VersionJson>,
-        /// What the gate found; null for what came with the program.
+        /// The gate's report; null for a built-in version.
         report: Option<Value> { nullable: true },
         /// The model's card, as Markdown.
         card: Option<&'static str> { nullable: true, example: "\"# risk-2\"" },
@@ -78,7 +78,7 @@ answer! {
 }
 
 answer! {
-    /// Every kind.
+    /// All kinds and their versions.
     pub(crate) struct ModelsJson as "Models" {
         models: Vec<KindJson>,
     }
@@ -88,13 +88,13 @@ answer! {
     /// A version that passed the gate.
     pub(crate) struct PushedJson as "PushedVersion" {
         model_version: String { example: VERSION_EXAMPLE },
-        /// What the gate found.
+        /// The gate's report.
         report: Value,
     }
 }
 
 answer! {
-    /// An examination that goes on.
+    /// An examination in progress.
     pub(crate) struct UnderWayJson as "Examination" {
         state: &'static str { one_of: &["under way"], example: "\"under way\"" },
     }
@@ -127,14 +127,14 @@ fn role_of(digest: Digest, kind: ModelKind, deployed: Option<&Deployment>) -> &'
 }
 
 answer! {
-    /// What a live host serves of a kind.
+    /// What a running host serves for a kind.
     pub(crate) struct HostJson as "Host" {
-        /// The first digits of its id.
+        /// Start of the host's id.
         host: String { example: "\"0198f1c2\"" },
         epoch: i64 { example: "3" },
         state: &'static str { example: "\"serving\"" },
         champion: Option<String> { nullable: true, example: VERSION_EXAMPLE },
-        /// Why it does not serve what is deployed.
+        /// Why it does not serve the deployed version.
         detail: Option<String> { nullable: true },
         since: OffsetDateTime { example: INSTANT_EXAMPLE },
     }
@@ -158,7 +158,7 @@ pub(crate) async fn list_models(State(app): State<App>, _: Operator) -> Result<J
     let deployed = deployments::deployments(&mut db).await?;
     let registered = components::list(&mut db).await?;
     let live = hosts::live(&mut db).await?;
-    // By name, as clients have always seen them.
+    // Sorted by name, an order that clients may rely on.
     let kinds: BTreeMap<&str, ModelKind> = ModelKind::ALL.iter().map(|kind| (kind.as_str(), *kind)).collect();
     let models = kinds.into_iter().map(|(name, kind)| {
         let deployment = deployed.iter().find(|it| it.kind == kind);
@@ -171,7 +171,7 @@ pub(crate) async fn list_models(State(app): State<App>, _: Operator) -> Result<J
     Ok(Json(ModelsJson { models: models.collect() }))
 }
 
-/// Examines and registers a component. Answers 202 with a location if that takes long.
+/// Examines and registers a component. Responds with 202 and a location if that takes long.
 pub(crate) async fn push_version(
     State(app): State<App>,
     operator: Operator,
@@ -197,7 +197,7 @@ pub(crate) async fn push_version(
     }
 }
 
-/// The progress of an examination, as the push would have answered.
+/// The result of an examination, with the response that the push would have had.
 pub(crate) async fn get_push(
     State(app): State<App>,
     _: Operator,

@@ -14,8 +14,8 @@ use crate::http::extract::AssistBody;
 use crate::models::ResponseError;
 use crate::scoring::{Envelope, Kind};
 
-/// Scores a request. Neither requests nor responses of kinds that say something about a person's health
-/// are logged or stored.
+/// Scores a request. Requests and responses of kinds that reveal something about a person's health are never
+/// logged or stored.
 pub(crate) async fn assess<K: Kind>(
     State(app): State<App>,
     PreferredLanguage(language): PreferredLanguage,

@@ -47,7 +47,7 @@ request! {
 }
 
 answer! {
-    /// An account of the user's.
+    /// One of the user's accounts.
     pub(crate) struct AccountJson as "Account" in camelCase {
         id: Uuid { example: ID_EXAMPLE },
         account_number: String { example: "\"012180001234567897\"" },

@@ -31,7 +31,7 @@ request! {
     }
 }
 
-/// Accepts an event. The response does not reveal whether the user consented.
+/// Queues an event. The response does not reveal whether the user consented.
 pub(crate) async fn create_event(
     State(app): State<App>,
     User(owner): User,

@@ -40,7 +40,7 @@ request! {
 }
 
 answer! {
-    /// A payee. What is derived from its number is left out when nothing is known.
+    /// A payee. Fields derived from its number are omitted if unknown.
     pub(crate) struct BeneficiaryJson as "Beneficiary" in camelCase {
         id: Uuid { example: ID_EXAMPLE },
         name: String { example: "\"Luisa Gómez\"" },
@@ -51,13 +51,13 @@ answer! {
         account_number_type: Option<&'static str> { example: "\"clabe\"" },
         /// The bank that the number belongs to.
         derived_bank: Option<&'static str> { example: "\"IXE\"" },
-        /// What looks wrong.
+        /// Possible mistakes.
         warnings: Option<Vec<&'static str>> { items: &WARNINGS, example: "[\"bank-name-differs\"]" },
         position: Position = _,
     }
 }
 
-/// What may look wrong with a payee.
+/// Possible mistakes in a payee.
 const WARNINGS: Shape = Shape::texts(&["clabe-check-digit", "bank-name-differs"]);
 
 impl Item for BeneficiaryJson {
@@ -72,7 +72,7 @@ impl From<Beneficiary> for BeneficiaryJson {
     fn from(beneficiary: Beneficiary) -> Self {
         let reading = account_number::read(&beneficiary.account_number);
         let mut warnings = Vec::new();
-        if !reading.checks {
+        if !reading.check_digit_valid {
             warnings.push("clabe-check-digit");
         }
         if reading.bank.is_some_and(|bank| !is_same_bank(bank, &beneficiary.bank_name)) {
@@ -93,7 +93,7 @@ impl From<Beneficiary> for BeneficiaryJson {
     }
 }
 
-/// A bank name with fewer letters and digits identifies no bank.
+/// A name with fewer letters and digits does not identify a bank.
 const BANK_NAME_CHARS_MIN: usize = 2;
 
 /// Whether one name contains the other, as "BBVA México" contains "bbva".
@@ -136,7 +136,7 @@ pub(crate) async fn create_beneficiary(
         is_favorite: false,
         created_at: app.clock.now(),
     };
-    if app.settings.enforce_clabe && !account_number::read(&beneficiary.account_number).checks {
+    if app.settings.enforce_clabe && !account_number::read(&beneficiary.account_number).check_digit_valid {
         fields.refuse("accountNumber", "clabe-check-digit", "is a CLABE whose check digit is wrong");
     }
     fields.finish()?;

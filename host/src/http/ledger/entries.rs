@@ -35,7 +35,7 @@ impl Cursor for Number {
 }
 
 request! {
-    /// Which entries.
+    /// The entries to list.
     pub(crate) struct EntriesQuery {
         /// Booked at this instant or later.
         from: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
@@ -47,7 +47,7 @@ request! {
 answer! {
     /// An entry of an account's statement.
     pub(crate) struct EntryJson as "Entry" in camelCase {
-        /// Counts the account's entries from 1.
+        /// Position in the account's history, from 1.
         number: i64 { example: "2" },
         created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
         kind: &'static str {
@@ -55,7 +55,7 @@ answer! {
             one_of: &["opening", "funding", "return", "transfer", "refund"],
             example: "\"transfer\""
         },
-        /// Negative where money left the account.
+        /// Negative if money left the account.
         amount: Money { unit: CURRENCY, example: "-1500.50" },
         /// Balance after the entry.
         balance: Money { unit: CURRENCY, example: "8499.50" },
@@ -133,15 +133,15 @@ pub(crate) async fn list_entries(
 }
 
 request! {
-    /// At which instant.
+    /// The instant of a balance.
     pub(crate) struct BalanceQuery {
-        /// Now when it is left out.
+        /// Defaults to now.
         at: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
     }
 }
 
 answer! {
-    /// What was in an account.
+    /// An account's balance at an instant.
     pub(crate) struct BalanceJson as "Balance" in camelCase {
         account_id: Uuid { example: ID_EXAMPLE },
         at: OffsetDateTime { example: INSTANT_EXAMPLE },

@@ -21,22 +21,22 @@ use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::outbox::{CURSOR_CHARS_MAX, Cursor, ListenError, Listener};
 use crate::schema::{answer, request};
 
-/// Longest stream. The client then reconnects, and its token is checked again.
+/// Longest time a stream stays open. The client then reconnects, and its token is checked again.
 const STREAM_TIME_MAX: Duration = Duration::from_secs(15 * 60);
 
 /// Interval of comment lines, which keep proxies from closing the connection as idle.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 request! {
-    /// Where to begin.
+    /// Where to start.
     pub(crate) struct EventsQuery {
-        /// The id of a message: go on after it. Empty: from the beginning. Left out: from now on.
+        /// The id of the last message received. Empty: from the beginning. Omitted: from now on.
         from: Option<String> { chars_max: CURSOR_CHARS_MAX, example: "\"\"" },
     }
 }
 
 answer! {
-    /// A transfer reached a status.
+    /// A change of a transfer's status.
     pub(crate) struct EventJson as "TransferEvent" in camelCase {
         transaction_id: Uuid { example: ID_EXAMPLE },
         kind: String { named: "type", example: "\"transfer\"" },
@@ -72,8 +72,8 @@ impl From<Event> for EventJson {
     }
 }
 
-/// The user's events from `Last-Event-ID` or `from` on, or from now on. Each message has the events of one commit and,
-/// as its id, the cursor to go on with.
+/// The user's events after `Last-Event-ID` or `from`, by default from now on. Each message has the events of
+/// one commit and, as its id, the cursor to resume from.
 pub(crate) async fn stream_events(
     State(app): State<App>,
     User(owner): User,
@@ -91,7 +91,7 @@ pub(crate) async fn stream_events(
     let listener = app.outbox.listen(owner, cursor).await.map_err(|error| match error {
         ListenError::Overloaded => Error::Overloaded,
         ListenError::TooFarBack => {
-            let detail = "is too far back: read the lists, and listen from now on";
+            let detail = "is too old: read the lists, then listen from now on";
             Error::invalid_field("from", "out-of-range", detail)
         }
         ListenError::Database(error) => error.into(),

@@ -20,7 +20,7 @@ pub(crate) trait Item: Serialize + Send + Sync + 'static {
     fn cursor(&self) -> Self::Cursor;
 }
 
-/// `fetch` returns up to a number of items after a position. `path`, for the link, may have a query string.
+/// `fetch` returns up to `limit` items after a position. `path`, for the link, may have a query string.
 pub(crate) async fn answer<T, F, R>(path: &str, page: Page<T::Cursor>, fetch: F) -> Result<Response, Error>
 where
     T: Item,

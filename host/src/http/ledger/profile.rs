@@ -14,8 +14,8 @@ use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::schema::{answer, request};
 
 request! {
-    /// A profile to store. It may be a recommendation as it came: other fields are ignored, and names may be in
-    /// snake_case.
+    /// A profile to store. A recommendation can be sent unchanged: other fields are ignored, and names may be
+    /// in snake_case.
     pub(crate) struct ProfileRequest in camelCase {
         theme: Theme { example: "\"large-text-high-contrast\"" },
         screen_reader_mode: bool { spelling: "screen_reader_mode", example: "false" },
@@ -23,7 +23,7 @@ request! {
         font_scale: f64 {
             at_least: *FONT_SCALE.start(), at_most: *FONT_SCALE.end(), spelling: "font_scale", example: "1.6"
         },
-        /// How much the client helps unasked.
+        /// How often the client offers help unprompted.
         nudging_level: NudgingLevel { spelling: "nudging_level", example: "\"high\"" },
         voice_feedback: bool { spelling: "voice_feedback", example: "false" },
     }
@@ -36,10 +36,10 @@ answer! {
         screen_reader_mode: bool { example: "false" },
         /// Text size relative to the default.
         font_scale: f64 { at_least: *FONT_SCALE.start(), at_most: *FONT_SCALE.end(), example: "1.6" },
-        /// How much the client helps unasked.
+        /// How often the client offers help unprompted.
         nudging_level: NudgingLevel { example: "\"high\"" },
         voice_feedback: bool { example: "false" },
-        /// Null while it is the default one.
+        /// Null for the default profile.
         updated_at: Option<OffsetDateTime> { nullable: true, example: INSTANT_EXAMPLE },
     }
 }

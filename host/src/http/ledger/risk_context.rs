@@ -20,12 +20,12 @@ use crate::schema::{answer, request};
 use crate::scoring::{RiskAnswer, RiskRequest};
 
 request! {
-    /// A transfer that is about to be made.
+    /// A planned transfer.
     pub(crate) struct RiskContextQuery in camelCase {
         from_account_id: Uuid { example: ID_EXAMPLE },
         to_beneficiary_id: Uuid { example: ID_EXAMPLE },
         amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
-        /// The present hour in Mexico City when it is left out.
+        /// Defaults to the current hour in Mexico City.
         hour_of_day: Option<u8> { at_most: risk::HOUR_MAX, example: "14" },
         is_new_device: Option<bool> { example: "false" },
         geolocation_changed: Option<bool> { example: "false" },
@@ -33,11 +33,11 @@ request! {
 }
 
 answer! {
-    /// What the history says and how it scores.
+    /// The scored request and its assessment.
     pub(crate) struct RiskContextJson as "RiskContext" in camelCase {
         request: RiskRequest,
         assessment: RiskAnswer,
-        /// Sent with the transfer, it shows that the user saw this risk. Present unless risk enforcement is off.
+        /// Sent with the transfer to show that the user saw this risk. Absent if risk enforcement is off.
         acknowledgment_token: Option<String> { example: "\"1793000000.medium.Zm9v\"" },
         acknowledgment_expires_at: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
     }

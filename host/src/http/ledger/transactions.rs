@@ -23,7 +23,7 @@ use crate::http::ledger::risk_context::risk_of;
 use crate::ledger::{Command, Order, Outcome};
 use crate::schema::{answer, request};
 
-/// Marks the repeated answer to an idempotency key's first request.
+/// Marks a response that repeats the one to the key's first request.
 const REPLAYED: (HeaderName, HeaderValue) =
     (HeaderName::from_static("idempotency-replayed"), HeaderValue::from_static("true"));
 
@@ -36,11 +36,11 @@ request! {
         to_beneficiary_id: Uuid { example: ID_EXAMPLE },
         /// Exact: at most two decimals by value.
         amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
-        /// True when it is left out.
+        /// Defaults to true.
         is_new_device: Option<bool> { example: "false" },
-        /// True when it is left out.
+        /// Defaults to true.
         geolocation_changed: Option<bool> { example: "false" },
-        /// From the risk context: the person saw the risk. Required for a high one where risk is enforced.
+        /// From the risk context, to show that the user saw the risk. Required if it is high and enforced.
         acknowledgment_token: Option<String> { chars_max: TOKEN_CHARS_MAX, example: "\"1793000000.medium.Zm9v\"" },
     }
 }
@@ -50,7 +50,7 @@ answer! {
     pub(crate) struct TransactionJson as "Transaction" in camelCase {
         id: Uuid { example: ID_EXAMPLE },
         from_account_id: Uuid { example: ID_EXAMPLE },
-        /// Null once the beneficiary is deleted, and where money came in.
+        /// Null if the beneficiary was deleted, and for incoming money.
         to_beneficiary_id: Option<Uuid> { nullable: true, example: ID_EXAMPLE },
         beneficiary_name: Option<String> { nullable: true, example: "\"Luisa Gómez\"" },
         amount: Money { unit: CURRENCY, example: "1500.50" },
@@ -102,8 +102,8 @@ pub(crate) async fn list_transactions(
     .await
 }
 
-/// Sends a transfer. Checks run in this order: token, size, syntax, idempotency key, account, payee, rules, funds.
-/// The ledger makes all from the key on.
+/// Sends a transfer. Checks run in this order: token, size, syntax, idempotency key, account, payee, rules,
+/// funds. From the key on, they are the ledger's.
 pub(crate) async fn create_transaction(
     State(app): State<App>,
     User(owner): User,

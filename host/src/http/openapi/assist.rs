@@ -11,12 +11,12 @@ use crate::models::observing::report::Report;
 use crate::schema::Record;
 use crate::scoring::{Accessibility, Kind, Nudge, Risk};
 
-/// Scopes of operators, and of those who may change a kind: `transfer-rules` takes `rules:admin`.
+/// Scopes of operators. Changing `transfer-rules` requires `rules:admin`.
 const OPERATOR: &[&str] = &["models:admin", "rules:admin"];
 
 const LANGUAGE: Header = Header::new("Accept-Language", "Spanish or English, for the explanation.");
-const IF_MATCH: Header = Header::new("If-Match", "The ETag of the deployment that was last read.");
-const LOCATION: Header = Header::new("Location", "Where it can be read.");
+const IF_MATCH: Header = Header::new("If-Match", "ETag of the deployment last read.");
+const LOCATION: Header = Header::new("Location", "URL of the result.");
 const UNAVAILABLE: &[&str] = &["model-unavailable", "decision-not-kept"];
 
 // A row for each operation.
@@ -33,50 +33,50 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers(&[(200, one::<HealthJson>()), (503, one::<HealthJson>())]),
     Operation::get("/admin/models", "list_models", "Every kind with its versions")
         .operator(OPERATOR).answers(&[(200, one::<ModelsJson>())]),
-    Operation::post("/admin/models/{kind}/versions", "push_version", "Take a component through the gate")
+    Operation::post("/admin/models/{kind}/versions", "push_version", "Examine and register a component")
         .operator(OPERATOR).bytes("application/wasm").gives(&[LOCATION])
         .answers(&[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())])
         .errors(&["component-refused", "version-taken"]),
-    Operation::get("/admin/models/{kind}/versions/{version}", "get_version", "A version with what the gate found")
+    Operation::get("/admin/models/{kind}/versions/{version}", "get_version", "A version and the gate's report")
         .operator(OPERATOR).answers(&[(200, one::<ExaminedJson>())]),
-    Operation::get("/admin/models/{kind}/pushes/{sha256}", "get_push", "How an examination stands")
+    Operation::get("/admin/models/{kind}/pushes/{sha256}", "get_push", "Progress or result of an examination")
         .operator(OPERATOR).gives(&[LOCATION])
         .answers(&[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())])
         .errors(&["component-refused", "version-taken"]),
-    Operation::get("/admin/models/{kind}/deployment", "get_deployment", "The versions of a kind in service")
+    Operation::get("/admin/models/{kind}/deployment", "get_deployment", "A kind's deployment")
         .operator(OPERATOR).gives(&[ETAG]).answers(&[(200, one::<DeploymentJson>())]),
     Operation::put("/admin/models/{kind}/deployment", "put_deployment", "Deploy registered versions")
         .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<DeploymentRequest>().gives(&[ETAG])
         .answers(&[(200, one::<DeploymentJson>())]).errors(&["if-match-required", "stale"]),
-    Operation::post("/admin/models/{kind}/rollback", "roll_back", "Return to the previous version, alone")
+    Operation::post("/admin/models/{kind}/rollback", "roll_back", "Return to the previous version, without challengers")
         .operator(OPERATOR).takes(&[IF_MATCH]).body::<RollbackRequest>().gives(&[ETAG])
         .answers(&[(200, one::<DeploymentJson>())]).errors(&["nothing-deployed", "stale"]),
-    Operation::get("/admin/models/{kind}/history", "get_history", "Changes to a kind, newest first")
+    Operation::get("/admin/models/{kind}/history", "get_history", "A kind's deployments, newest first")
         .operator(OPERATOR).answers(&[(200, one::<HistoryJson>())]),
     Operation::get("/admin/models/{kind}/report", "get_report", "How the challengers of a deployment compare")
         .operator(OPERATOR).query(&[&ReportQuery::DECLARATION]).answers(&[(200, one::<Report>())]),
-    Operation::post("/admin/replay", "replay", "Run decisions again and compare them bit for bit")
+    Operation::post("/admin/replay", "replay", "Replay decisions and compare the answers bit for bit")
         .operator(OPERATOR).body::<ReplayRequest>().answers(&[(200, one::<FindingsJson>())]),
-    Operation::post("/rails/stp/state", "push_state", "A notice of STP's about a payment")
+    Operation::post("/rails/stp/state", "push_state", "STP's notification about a payment")
         .body::<NoticeJson>().answers(&[(200, one::<ReceiptJson>())]).errors(&["not-found"]),
-    Operation::put("/rails/stp/state", "put_state", "A notice of STP's about a payment")
+    Operation::put("/rails/stp/state", "put_state", "STP's notification about a payment")
         .body::<NoticeJson>().answers(&[(200, one::<ReceiptJson>())]).errors(&["not-found"]),
     Operation::get("/console", "page", "The operators' page")
         .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("text/html")), (304, Content::Empty)]),
     Operation::get("/console/{file}", "file", "A file of the operators' page")
         .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("*/*")), (304, Content::Empty)]),
-    Operation::get("/shared/{file}", "shared", "A file of both pages")
+    Operation::get("/shared/{file}", "shared", "A file shared by both pages")
         .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("*/*")), (304, Content::Empty)]),
-    Operation::get("/reference", "reference", "This API, to read")
+    Operation::get("/reference", "reference", "Documentation of this API")
         .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("text/html")), (304, Content::Empty)]),
     Operation::get("/reference/{file}", "reference_file", "A file of the reference page")
         .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("*/*")), (304, Content::Empty)]),
     Operation::get("/openapi.json", "openapi", "This API as an OpenAPI document")
         .answers(&[(200, Content::Bytes("application/json"))]),
-    Operation::get("/metrics", "metrics", "Counts, as OpenMetrics")
+    Operation::get("/metrics", "metrics", "Metrics in OpenMetrics format")
         .answers(&[(200, Content::Bytes("application/openmetrics-text"))]),
-    Operation::get("/livez", "livez", "Whether the process answers").answers(&[(200, one::<LivenessJson>())]),
-    Operation::get("/readyz", "readyz", "Whether it can serve")
+    Operation::get("/livez", "livez", "Whether the process is alive").answers(&[(200, one::<LivenessJson>())]),
+    Operation::get("/readyz", "readyz", "Whether the host can serve")
         .answers(&[(200, one::<ReadinessJson>()), (503, one::<ReadinessJson>())])
         .errors(&["method-not-allowed", "not-found"]),
 ];

@@ -1,16 +1,16 @@
-//! Bodies that other layers read: decisions, which carry any JSON, and what STP sends.
+//! Bodies that other layers parse: decisions, which contain any JSON, and STP's notifications.
 
 use serde_json::Value;
 
 use crate::schema::{Shape, answer, request};
 
-/// A decision's request and answer are what the API of its kind takes and gives.
+/// A decision's request and response are those of its kind's API.
 const DECISIONS: Shape = Shape::Object(&<DecisionJson as crate::schema::Record>::DECLARATION);
 
 answer! {
-    /// A decision as it was.
+    /// A recorded decision.
     pub(super) struct DecisionJson as "Decision" {
-        /// Shown with what is found.
+        /// Repeated in the findings.
         id: Option<String> { example: "\"d-1\"" },
         kind: String { example: "\"risk\"" },
         request: Value,
@@ -19,7 +19,7 @@ answer! {
 }
 
 request! {
-    /// The latest decisions that were kept.
+    /// The latest logged decisions.
     pub(super) struct StoredRequest as "StoredDecisions" {
         kind: String { one_of: &["risk", "transfer-rules"], example: "\"risk\"" },
         limit: u32 { at_most: 1000.0, example: "100" },
@@ -27,7 +27,7 @@ request! {
 }
 
 request! {
-    /// What to run again: decisions, or the latest that were kept.
+    /// Decisions to replay: these, or the latest logged.
     pub(super) struct ReplayRequest {
         decisions: Option<Vec<String>> { items: &DECISIONS, length_max: 1000 },
         stored: Option<StoredRequest>,
@@ -35,19 +35,19 @@ request! {
 }
 
 answer! {
-    /// What came of it.
+    /// The result of a replay.
     pub(super) struct FindingsJson as "Findings" {
         replayed: usize { example: "100" },
-        /// Those whose answer was the same, bit for bit.
+        /// Decisions whose answer was the same, bit for bit.
         equal: usize { example: "100" },
         different: Vec<FindingJson>,
     }
 }
 
 answer! {
-    /// What is wrong with one decision.
+    /// A decision that could not be reproduced.
     pub(super) struct FindingJson as "Finding" {
-        /// Its place, from 0.
+        /// Its position among the decisions, from 0.
         index: usize { example: "0" },
         id: Option<String> { example: "\"d-1\"" },
         /// Where the answers differ, or why it could not be run.
@@ -56,14 +56,14 @@ answer! {
 }
 
 answer! {
-    /// STP's notice of a change of state (`cambioEstado`).
+    /// STP's notification of a state change (`cambioEstado`).
     pub(super) struct NoticeJson as "StpNotice" {
         /// The tracking key.
         clave_rastreo: Option<String> { named: "claveRastreo", example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
-        /// The tracking key again, as orders carry it here too.
+        /// The tracking key again, since orders have it here too.
         folio_origen: Option<String> { named: "folioOrigen" },
         estado: String { example: "\"LQ\"" },
-        /// Why it came back.
+        /// Why the payment was returned.
         causa_devolucion: Option<Value> { named: "causaDevolucion" },
     }
 }

@@ -15,16 +15,17 @@ use crate::http::pages::published::ActiveJson;
 use crate::http::pages::sandbox::{SandboxJson, TokenJson, TokenRequest};
 use crate::schema::Record;
 
-const LINK: Header = Header::new("Link", "The next page, `rel=\"next\"`, where there is one.");
-const LOCATION: Header = Header::new("Location", "Where it can be read.");
-const REPLAYED: Header = Header::new("Idempotency-Replayed", "`true`: the answer to an earlier request with this key.");
+const LINK: Header = Header::new("Link", "The next page, `rel=\"next\"`, if there is one.");
+const LOCATION: Header = Header::new("Location", "URL of the result.");
+const REPLAYED: Header =
+    Header::new("Idempotency-Replayed", "`true` if this repeats the response to an earlier request with this key.");
 const KEY: Header = Header::new(
     "Idempotency-Key",
     "1 to 255 visible ASCII characters, raw or as a quoted string: the same key never makes two transfers.",
 );
-const LAST_EVENT: Header = Header::new("Last-Event-ID", "As `from`; browsers send it when they come back.");
-pub(super) const ETAG: Header = Header::new("ETag", "Of what is answered.");
-pub(super) const IF_NONE_MATCH: Header = Header::new("If-None-Match", "An ETag: 304 when it still holds.");
+const LAST_EVENT: Header = Header::new("Last-Event-ID", "Same as `from`; browsers send it when they reconnect.");
+pub(super) const ETAG: Header = Header::new("ETag", "Identifies this version of the response.");
+pub(super) const IF_NONE_MATCH: Header = Header::new("If-None-Match", "An ETag; 304 if it still matches.");
 
 const PAGE: &[&crate::schema::Declaration] = &[&PageQuery::DECLARATION];
 const FILE: &[Header] = &[IF_NONE_MATCH];
@@ -41,8 +42,8 @@ const fn file(
 const SCRIPT: &[(u16, Content)] = &[(200, Content::Bytes("text/javascript")), (304, Content::Empty)];
 const ANY_FILE: &[(u16, Content)] = &[(200, Content::Bytes("*/*")), (304, Content::Empty)];
 
-/// What the rules refuse a transfer with.
-const RULES: &[&str] = &[
+/// Errors of a transfer.
+const TRANSFER_ERRORS: &[&str] = &[
     "same-account",
     "insufficient-funds",
     "limit-exceeded",
@@ -81,8 +82,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .user().query(PAGE).answers(&[(200, list::<TransactionJson>())]).gives(&[LINK]),
     Operation::post("/api/ledger/transactions", "create_transaction", "Make a transfer")
         .user().takes(&[KEY]).body::<TransferRequest>()
-        .answers(&[(200, one::<TransactionJson>())]).gives(&[REPLAYED]).errors(RULES),
-    Operation::get("/api/ledger/events", "stream_events", "What happens to the user's transfers, as it happens")
+        .answers(&[(200, one::<TransactionJson>())]).gives(&[REPLAYED]).errors(TRANSFER_ERRORS),
+    Operation::get("/api/ledger/events", "stream_events", "Status changes of the user's transfers, as they happen")
         .user().takes(&[LAST_EVENT]).query(&[&EventsQuery::DECLARATION])
         .answers(&[(200, Content::Events(&EventJson::DECLARATION))]),
     Operation::get("/api/ledger/risk-context", "get_risk_context", "The risk of a transfer, from the user's history")
@@ -96,19 +97,19 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .user().body::<ConsentRequest>().answers(&[(200, one::<ConsentJson>())]),
     Operation::get("/api/profile/accessibility", "get_profile", "The user's profile, or the default one")
         .user().answers(&[(200, one::<ProfileJson>())]),
-    Operation::put("/api/profile/accessibility", "put_profile", "Store the whole profile")
+    Operation::put("/api/profile/accessibility", "put_profile", "Replace the profile")
         .user().body::<ProfileRequest>().answers(&[(200, one::<ProfileJson>())]),
     Operation::get("/models/{kind}/active", "active", "The active model of a kind, for pages")
         .takes(FILE).gives(&[ETAG]).answers(&[(200, one::<ActiveJson>()), (304, Content::Empty)])
         .errors(&["not-publishable"]),
     file("/models/core/{name}", "core", "A core module", &[(200, Content::Bytes("application/wasm")), (304, Content::Empty)]),
-    file("/models/glue/{name}", "glue", "A module that lifts and lowers", SCRIPT),
+    file("/models/glue/{name}", "glue", "The JavaScript glue of a core module", SCRIPT),
     file("/", "page", "The bank's page", &[(200, Content::Bytes("text/html")), (304, Content::Empty)]),
     file("/bank/{file}", "bank_file", "A file of the bank's page", ANY_FILE),
-    file("/shared/{file}", "shared", "A file of both pages", ANY_FILE),
+    file("/shared/{file}", "shared", "A file shared by both pages", ANY_FILE),
     file("/scorers/src/{file}", "module", "A module of the npm package", SCRIPT),
     file("/scorers/dist/{*path}", "generated", "A generated file of the npm package", ANY_FILE),
-    file("/reference", "reference", "This API, to read", &[(200, Content::Bytes("text/html")), (304, Content::Empty)]),
+    file("/reference", "reference", "Documentation of this API", &[(200, Content::Bytes("text/html")), (304, Content::Empty)]),
     file("/reference/{file}", "reference_file", "A file of the reference page", ANY_FILE),
     Operation::get("/openapi.json", "openapi", "This API as an OpenAPI document")
         .answers(&[(200, Content::Bytes("application/json"))]),
@@ -116,8 +117,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers(&[(200, one::<SandboxJson>())]).errors(&["not-found"]),
     Operation::post("/sandbox/token", "create_token", "A token for any user of the sandbox")
         .body::<TokenRequest>().answers(&[(200, one::<TokenJson>())]).errors(&["not-found"]),
-    Operation::get("/livez", "livez", "Whether the process answers").answers(&[(200, one::<LivenessJson>())]),
-    Operation::get("/readyz", "readyz", "Whether it can serve")
+    Operation::get("/livez", "livez", "Whether the process is alive").answers(&[(200, one::<LivenessJson>())]),
+    Operation::get("/readyz", "readyz", "Whether the host can serve")
         .answers(&[(200, one::<ReadinessJson>()), (503, one::<ReadinessJson>())])
         .errors(&["method-not-allowed", "not-found"]),
 ];

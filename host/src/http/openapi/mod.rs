@@ -19,7 +19,7 @@ use crate::schema::{Declaration, Record as _, Shape};
 use operation::{Auth, Body, Content, Header, Operation};
 use schemas::{Schemas, Side, example};
 
-/// Which listener a document is about.
+/// The listener that a document describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listener {
     Ledger,
@@ -29,7 +29,7 @@ pub enum Listener {
 /// Failures that every operation can have.
 const ALWAYS: [&str; 4] = ["internal-error", "timed-out", "overloaded", "database-unavailable"];
 
-/// What operations are grouped by: the first that their path begins with.
+/// Groups of operations, by the first prefix that matches the path.
 const TAGS: [(&str, &str); 7] = [
     ("/api/ledger/", "Ledger"),
     ("/api/analytics/", "Analytics"),
@@ -53,14 +53,14 @@ pub fn document(listener: Listener) -> Value {
             ("Caudal ledger API", "Accounts, beneficiaries and transfers of the bank's app.", ledger::OPERATIONS)
         }
         Listener::Assist => {
-            ("Caudal assistance API", "Scores, and the operation of models. Internal.", assist::OPERATIONS)
+            ("Caudal assistance API", "Scores, and administration of models. Internal.", assist::OPERATIONS)
         }
     };
     let mut shared = Shared::default();
     let mut paths: Map<String, Value> = Map::new();
     for operation in operations {
         let described = describe(operation, listener, &mut shared);
-        // A wildcard is a parameter as any other.
+        // A wildcard is a parameter like any other.
         let path = operation.path.replace("{*", "{");
         let methods = paths.entry(path).or_insert_with(|| json!({}));
         methods[operation.method] = described;
@@ -77,7 +77,7 @@ pub fn document(listener: Listener) -> Value {
         "components": {
             "schemas": shared.schemas.0,
             "responses": shared.responses,
-            "headers": {REQUEST_ID: {"description": "Names the request in logs.", "schema": {"type": "string"}}},
+            "headers": {REQUEST_ID: {"description": "Identifies the request in logs.", "schema": {"type": "string"}}},
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
         },
     })
@@ -203,7 +203,7 @@ fn headers(headers: &[Header]) -> Value {
     described.chain([id]).collect::<Map<_, _>>().into()
 }
 
-/// What operations refer to.
+/// Definitions that operations refer to.
 #[derive(Default)]
 struct Shared {
     schemas: Schemas,
@@ -211,7 +211,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// A reference to a failed answer with one of these codes.
+    /// A reference to an error response with one of these codes.
     fn failure(&mut self, status: u16, codes: &[&str]) -> Value {
         let name = format!("{status}-{}", codes.join("."));
         if !self.responses.contains_key(&name) {
@@ -274,7 +274,7 @@ fn kinds(code: &str) -> impl Iterator<Item = &'static Kind> {
     error::ALL.iter().filter(move |kind| kind.code == code)
 }
 
-/// Faults of a body's fields are a 422 on the assistance listener; what the rules say is a 400.
+/// Invalid fields of a body are a 422 on the assistance listener; violations of rules are a 400.
 fn status_of(code: &str, operation: &Operation, listener: Listener) -> u16 {
     let statuses: Vec<_> = kinds(code).map(|kind| kind.status.as_u16()).collect();
     let is_last = listener == Listener::Assist && matches!(operation.body, Body::Json(_));
@@ -300,8 +300,8 @@ pub fn documented_codes() -> Vec<&'static str> {
     ledger.chain(assist::OPERATIONS.iter().flat_map(|it| codes(it, Listener::Assist))).collect()
 }
 
-/// Every code that there is.
+/// Every code.
 pub fn all_codes() -> impl Iterator<Item = &'static str> {
-    // Of a refused transfer the code is the gravest rule's.
+    // A refused transfer has the code of its first violation.
     error::ALL.iter().map(|kind| kind.code).filter(|code| *code != "rejected").chain(rules::CODES)
 }

@@ -1,4 +1,4 @@
-//! An operation of the API as data: what a route takes, what it answers and how it fails.
+//! An operation of the API as data: parameters, body, responses and errors.
 
 use crate::schema::{Declaration, Record};
 
@@ -19,7 +19,7 @@ pub(crate) enum Body {
     Bytes(&'static str),
 }
 
-/// What a successful answer has.
+/// Content of a successful response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Content {
     Empty,
@@ -31,7 +31,7 @@ pub(crate) enum Content {
     Bytes(&'static str),
 }
 
-/// A header that is not on every request or answer.
+/// A header that is not on every request or response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Header {
     pub(crate) name: &'static str,
@@ -61,7 +61,7 @@ pub(crate) struct Operation {
     pub(crate) query: &'static [&'static Declaration],
     pub(crate) body: Body,
     pub(crate) answers: &'static [(u16, Content)],
-    /// Codes besides those that every operation of its kind has.
+    /// Codes besides those common to all such operations.
     pub(crate) errors: &'static [&'static str],
     pub(crate) request_headers: &'static [Header],
     pub(crate) answer_headers: &'static [Header],

@@ -6,7 +6,7 @@ use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
 use crate::schema::{Alias, Declaration, Field, Shape, TextForm};
 
-/// Without U+0000, and not only blanks: Unicode's White_Space.
+/// Without U+0000, and not only white space (Unicode's White_Space).
 const NOT_BLANK: &str =
     "^[^\\u0000]*[^\\u0000\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000][^\\u0000]*$";
 
@@ -25,10 +25,10 @@ pub(super) enum Side {
 }
 
 impl Schemas {
-    /// A reference to a record, which is added when it is new.
+    /// A reference to a record, which is added if it is new.
     pub(super) fn reference(&mut self, declaration: &Declaration, side: Side) -> Value {
         if !self.0.contains_key(declaration.name) {
-            // The name is taken before the fields are looked at.
+            // Reserves the name, so that a record may refer to itself.
             self.0.insert(declaration.name.to_owned(), Value::Null);
             let schema = self.record(declaration, side);
             self.0.insert(declaration.name.to_owned(), schema);
@@ -171,7 +171,7 @@ fn or_null(mut schema: Value) -> Value {
     }
 }
 
-/// A part of a path.
+/// The schema of a path parameter.
 pub(super) fn path(name: &str) -> Value {
     match name {
         "id" => json!({"type": "string", "format": "uuid"}),

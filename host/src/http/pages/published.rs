@@ -23,11 +23,11 @@ const ANY_ORIGIN: [(HeaderName, HeaderValue); 2] = [
 ];
 
 answer! {
-    /// The active model of a kind, in a form that a page runs.
+    /// The active model of a kind, as files that a page can run.
     pub(crate) struct ActiveJson as "ActiveModel" {
         kind: ModelKind { example: "\"risk\"" },
         model_version: String { example: "\"risk-2.0.0+8efe6cf7\"" },
-        /// Of the component.
+        /// Digest of the component.
         sha256: String { example: "\"8efe6cf7...\"" },
         /// The contract between a host and its components.
         wit: &'static str { one_of: &[WIT], example: "\"caudal:scoring@1.0.0\"" },
@@ -46,9 +46,9 @@ answer! {
 }
 
 impl FileJson {
-    fn new(file: &File, folder: &str, ending: &str) -> Self {
+    fn new(file: &File, folder: &str, extension: &str) -> Self {
         let sha256 = file.digest.to_string();
-        let url = format!("/models/{folder}/{sha256}.{ending}");
+        let url = format!("/models/{folder}/{sha256}.{extension}");
         Self { sha256, bytes: file.bytes.len(), url }
     }
 }
@@ -98,7 +98,7 @@ async fn by_digest(app: &App, name: &str, extension: &str, request: &HeaderMap) 
     let digest = name.strip_suffix(extension).ok_or(Error::NotFound)?;
     let file = match app.models.shelf().find(digest) {
         Some(file) => file,
-        // Another host may have promised it: hosts have the same active models.
+        // Another host may have announced it: hosts have the same active models.
         None => {
             let snapshot = app.models.snapshot();
             for kind in &app.settings.published {

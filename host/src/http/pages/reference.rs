@@ -1,4 +1,4 @@
-//! `/reference`: the API of this listener, to read, and the OpenAPI document that it shows.
+//! `/reference`: documentation of this listener's API, and the OpenAPI document behind it.
 
 use std::sync::OnceLock;
 
@@ -15,17 +15,14 @@ use crate::http::pages::files::{NAMED, REFERENCE, embedded};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The page.
 pub(crate) async fn page(headers: HeaderMap) -> Result<Response, Error> {
     embedded(REFERENCE, "index.html", &headers, POLICY)
 }
 
-/// One of its files.
 pub(crate) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Error> {
     embedded(REFERENCE, &name, &headers, POLICY)
 }
 
-/// The document of a listener.
 pub(crate) fn document(listener: Listener) -> Response {
     static DOCUMENTS: [OnceLock<Bytes>; 2] = [OnceLock::new(), OnceLock::new()];
     let document = DOCUMENTS[listener as usize].get_or_init(|| openapi::document(listener).to_string().into());

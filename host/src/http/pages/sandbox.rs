@@ -18,7 +18,7 @@ use crate::schema::{answer, request};
 pub(crate) const TOKEN_LIFETIME: time::Duration = time::Duration::days(1);
 
 request! {
-    /// Who wants to try the sandbox.
+    /// The user of a token.
     pub(crate) struct TokenRequest {
         user: String { chars_max: USER_CHARS_MAX, example: "\"ana\"" },
     }
@@ -34,7 +34,7 @@ answer! {
 }
 
 answer! {
-    /// This is the sandbox.
+    /// The host is a sandbox.
     pub(crate) struct SandboxJson as "Sandbox" {
         sandbox: bool { example: "true" },
     }

@@ -54,7 +54,7 @@ impl Run<'_> {
         self.batch.balances.entry(key).and_modify(|earlier| earlier.after = after).or_insert(change);
     }
 
-    /// Adds a transfer to what its account and its user sent today.
+    /// Adds a transfer to today's totals of its account and its user.
     pub(super) fn count_towards_day(&mut self, order: &Order) {
         let key = (order.from_account_id, CUSTOMER_STRIPE);
         if let Some(&balance) = self.state.balances.get(&key) {

@@ -9,8 +9,8 @@ use crate::ledger::batch::{Balance, Move, ReportedTransfer};
 use crate::ledger::command::{Outcome, PaymentReport};
 
 impl Run<'_> {
-    /// Reports arrive twice, late and in any order. Only a pending transfer changes status, as the rules say and
-    /// [`Status::may_become`] allows; only a completed one is returned, once.
+    /// Reports may be duplicated, late or out of order. Only a pending transfer changes status, if both the
+    /// rules and [`Status::may_become`] allow it; only a completed one can be returned, once.
     pub(super) fn report(&mut self, report: &PaymentReport) -> Outcome {
         let transfer = self.state.transfers.get(&report.transfer_id);
         let Some(transfer) = transfer.filter(|transfer| transfer.account_id == report.account_id).cloned() else {
@@ -65,7 +65,7 @@ impl Run<'_> {
         Outcome::Returned
     }
 
-    /// A rejected transfer does not count towards the day on which it was sent.
+    /// Deducts a rejected transfer from the totals of the day on which it was sent.
     fn deduct_from_day(&mut self, transfer: &ReportedTransfer) {
         let deduct = |sent: Money| sent.checked_sub(transfer.amount).unwrap_or_default().max(Money::ZERO);
         let key = (transfer.account_id, CUSTOMER_STRIPE);

@@ -1,4 +1,4 @@
-//! The rows of a batch and their digests, computed alike from what is to be written and from what is read back.
+//! The rows of a batch and their digests, computed the same way before a write and after reading back.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ pub(super) fn accounts(batch: &Batch, created_at: OffsetDateTime) -> Hash {
     }))
 }
 
-/// Without the status, which changes: [`StatusRow`] covers it. Ordered by id.
+/// A row of `transfer` without its status, which changes; [`StatusRow`] covers that. Ordered by id.
 pub(crate) struct TransferRow<'a> {
     pub(crate) transfer_id: Uuid,
     pub(crate) kind: &'a str,
@@ -181,7 +181,7 @@ impl Row for StatusRow<'_> {
     }
 }
 
-/// The ids of transfers that get a status, in order, and the digest of these statuses.
+/// The ids of transfers with a new status, in ascending order, and the digest of those statuses.
 pub(super) fn statuses(batch: &Batch, created_at: OffsetDateTime) -> (Vec<Uuid>, Hash) {
     let statuses: BTreeMap<_, _> =
         batch.statuses().map(|(id, ordinal, status, reason)| (id, (ordinal, status, reason))).collect();

@@ -1,4 +1,4 @@
-//! How values are stored that Postgres has no type for.
+//! Stored forms of values for which Postgres has no type.
 
 use crate::domain::rules::Violation;
 use crate::ledger::chain::digest::Hash;

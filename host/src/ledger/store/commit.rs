@@ -10,7 +10,7 @@ use crate::ledger::batch::{Batch, Context};
 use crate::ledger::chain::{Header, Seal};
 use crate::ledger::command::OpenAccount;
 
-/// Writes the whole batch or nothing.
+/// Writes the whole batch, or nothing.
 pub(super) async fn write(
     db: &mut PgConnection,
     batch: &Batch,
@@ -66,8 +66,8 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], header: 
     Ok(())
 }
 
-/// Locks the balances in order, updates those whose version is still the one that was read, inserts the rest, and
-/// records in `ledger_batch` both what was meant and what was done, which its constraints compare.
+/// Locks the balances in order, updates those whose version is unchanged since it was read, inserts the other rows,
+/// and records in `ledger_batch` both the intended and the actual changes, which its constraints compare.
 async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context: &Context) -> Result<(), sqlx::Error> {
     let users = Users::of(batch);
     let balances = Balances::of(batch);

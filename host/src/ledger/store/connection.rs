@@ -1,7 +1,7 @@
 //! A batcher's own connection, held between statements while there is work.
 //!
-//! The pool pings a connection whenever it hands it out or takes it back. A batch's statements take a millisecond or
-//! two, so pings would double the round trips.
+//! The pool pings a connection on every acquire and release. A batch's statements take a millisecond or two,
+//! so pings would double the round trips.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -41,8 +41,8 @@ impl Connection {
         }
     }
 
-    /// Runs `work` and then holds the connection, unless it is unusable. If the future is dropped, the connection goes
-    /// back to the pool, which checks its state.
+    /// Runs `work` and then holds the connection, unless it is unusable. If the future is dropped, the
+    /// connection returns to the pool, which checks its state.
     pub(super) async fn run<T>(
         &self,
         mut db: PoolConnection<Postgres>,

@@ -10,7 +10,7 @@ use crate::ledger::chain::Seal;
 use crate::ledger::command::Command;
 use crate::ledger::writer::Writer;
 
-/// Where the ledger's state lives: in Postgres, or in a simulation's model of it.
+/// Storage of the ledger's state: Postgres, or a simulation's model of it.
 pub trait Store: Clone + Send + Sync + 'static {
     /// Loads everything that the commands touch.
     fn lookup(
@@ -29,17 +29,17 @@ pub trait Store: Clone + Send + Sync + 'static {
         context: &Context,
     ) -> impl Future<Output = Result<(), CommitError>> + Send;
 
-    /// Resolves an attempt that ended in [`CommitError::Unknown`].
+    /// Resolves an attempt that failed with [`CommitError::Unknown`].
     fn settle(&self, batch_id: Uuid, tombstone: &Seal) -> impl Future<Output = Result<Fate, sqlx::Error>> + Send;
 
     /// Leases a free chain, or creates one. Fails with a unique violation if another host created the same stripe at
     /// the same moment; the caller retries.
     fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> impl Future<Output = Result<Writer, sqlx::Error>> + Send;
 
-    /// Extends the lease; false if another holder has the chain by now.
+    /// Extends the lease; false if another holder has since acquired the chain.
     fn renew(&self, writer: &Writer, now: OffsetDateTime) -> impl Future<Output = Result<bool, sqlx::Error>> + Send;
 
-    /// Ends the lease, so that another holder can continue the chain at once.
+    /// Releases the lease, so that another holder can continue the chain at once.
     fn release(&self, writer: &Writer) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 
     /// Called when no command is queued, so that the store can release what it holds for the next batch.
@@ -63,7 +63,7 @@ pub enum CommitError {
     Refused(#[source] sqlx::Error),
 }
 
-/// What became of a batch.
+/// The resolved outcome of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Committed,

@@ -1,4 +1,4 @@
-//! What became of a batch: concluded from the commit's error, or resolved in the database.
+//! Whether a batch was committed: inferred from the commit's error, or resolved in the database.
 
 use sqlx::PgConnection;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
@@ -7,8 +7,8 @@ use uuid::Uuid;
 use super::contract::{CommitError, Fate};
 use crate::ledger::chain::{Header, Seal};
 
-/// Constraints that fail when another writer was first with a version, a key, an account number, an entry, a status or
-/// a return.
+/// Constraints that fail if another writer was the first to write a version, a key, an account number, an
+/// entry, a status or a return.
 const RACES: [&str; 6] =
     ["batch_race", "idempotency_pkey", "account_owner_number", "entry_pkey", "transfer_event_pkey", "transfer_returns"];
 
@@ -38,7 +38,7 @@ pub(super) fn classify(error: sqlx::Error) -> CommitError {
 /// Resolves whether the batch `batch_id` was committed at the tombstone's sequence number.
 ///
 /// Reading is not enough, because the commit may still be running. Inserting a tombstone at its sequence number waits
-/// for it. If the insert succeeds, the batch can never commit; otherwise the existing row tells whose it is.
+/// for it. If the insert succeeds, the batch can never commit; otherwise the existing row shows which batch did.
 pub(super) async fn settle(db: &mut PgConnection, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, sqlx::Error> {
     let Header { chain_id, seq, batch_id: tombstone_id, created_at, digests, prev_hash, .. } = &tombstone.header;
     sqlx::query!(

@@ -1,9 +1,9 @@
-//! The fingerprint of the key that a ledger is bound to.
+//! The fingerprint of the key to which a ledger is bound.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 
-/// Binds the ledger to a key unless it is bound already; returns the fingerprint that it is bound to.
+/// Binds the ledger to a key if it is not bound yet. Returns the fingerprint of the key to which it is bound.
 pub(super) async fn bind(
     db: &mut PgConnection,
     fingerprint: &[u8],

@@ -44,7 +44,7 @@ pub(super) async fn acquire(db: &mut PgConnection, holder: Uuid, now: OffsetDate
             (row.chain_id, row.stripe)
         }
     };
-    // The funding account is negative by what it paid out. Of the others only the sum over all stripes is bounded.
+    // The funding account goes negative as it pays out. The others may be negative on one stripe, but not in total.
     sqlx::query!(
         r#"
         insert into account_balance (account_id, stripe, posted, floor, version)

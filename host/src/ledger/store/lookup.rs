@@ -1,4 +1,4 @@
-//! Loads what a batch reads: a fixed number of queries, however many commands there are.
+//! Loads what a batch reads, with a fixed number of queries regardless of its length.
 
 mod facts;
 
@@ -21,8 +21,8 @@ pub(super) async fn load(
     context: &Context,
 ) -> Result<State, sqlx::Error> {
     let mut state = State::default();
-    // Each query sees a later snapshot than the one before. Balances are read before transfers: if money moves in
-    // between, the balance's version makes this batch lose the race.
+    // Each query sees a later snapshot than the previous one. Balances are read before transfers: if money
+    // moves in between, the balance's version no longer matches and this batch loses the race.
     load_numbers(db, commands, &mut state).await?;
     facts::load(db, commands, writer, context, &mut state).await?;
     load_transfers(db, commands, &mut state).await?;

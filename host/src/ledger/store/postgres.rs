@@ -12,7 +12,7 @@ use crate::ledger::chain::{ChainKey, Seal};
 use crate::ledger::command::Command;
 use crate::ledger::writer::Writer;
 
-/// Each clone has a connection of its own, so each batcher gets a clone.
+/// Each clone has its own connection, so each batcher gets a clone.
 #[derive(Debug, Clone)]
 pub struct Postgres(Connection);
 
@@ -21,12 +21,12 @@ pub struct Postgres(Connection);
 pub enum OpenError {
     #[error("the database failed")]
     Database(#[from] sqlx::Error),
-    #[error("the hashes of this ledger are made with another key: configure the key that the other hosts use")]
+    #[error("this ledger's hashes were made with another key: configure the key that the other hosts use")]
     OtherKey,
 }
 
 impl Postgres {
-    /// For a ledger whose key is already checked.
+    /// For a ledger whose key has already been checked.
     pub fn new(pool: PgPool) -> Self {
         Self(Connection::new(pool))
     }
@@ -64,7 +64,7 @@ impl Store for Postgres {
     }
 
     async fn commit(&self, batch: &Batch, seal: &Seal, context: &Context) -> Result<(), CommitError> {
-        // Without a connection nothing can have been written.
+        // Without a connection, nothing was written.
         let db = self.0.get().await.map_err(CommitError::Refused)?;
         self.0.run(db, async |db| commit::write(db, batch, seal, context).await).await.map_err(fate::classify)
     }

@@ -1,4 +1,4 @@
-//! Reads the ledger back and proves it against the hash chain.
+//! Reads the ledger back and verifies it against the hash chain.
 //!
 //! Each table is read once, ordered by batch; memory holds the digest of one batch at a time.
 
@@ -16,7 +16,7 @@ use crate::ledger::chain::{ChainKey, Counts, Digests, Header};
 
 pub use report::{Break, Head, Missing, Proof};
 
-/// The present head of each chain.
+/// The current head of each chain.
 ///
 /// # Errors
 /// When the database fails.
@@ -35,7 +35,7 @@ pub async fn heads(db: &mut PgConnection) -> Result<BTreeMap<Uuid, Head>, sqlx::
     Ok(heads)
 }
 
-/// Which recorded heads are gone or have another hash: history was truncated or rewritten.
+/// The recorded heads that are missing or have another hash: history was truncated or rewritten.
 ///
 /// # Errors
 /// When the database fails.
@@ -53,7 +53,7 @@ pub async fn missing(db: &mut PgConnection, recorded: &BTreeMap<Uuid, Head>) -> 
     Ok(missing)
 }
 
-/// Proves every batch and its rows. Run it in a repeatable-read transaction.
+/// Verifies every batch and its rows. Run it in a repeatable-read transaction.
 ///
 /// # Errors
 /// When the database fails.

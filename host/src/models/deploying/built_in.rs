@@ -1,4 +1,4 @@
-//! The embedded components as registered ones, so that they can be deployed and rolled back to.
+//! Registers the embedded components, so that they can be deployed and rolled back to.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;

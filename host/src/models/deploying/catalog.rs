@@ -31,8 +31,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A rollback: the previous champion without challengers. The version that was left must not become
-    /// its fallback.
+    /// A rollback: the previous champion without challengers. The version rolled back from must not
+    /// become its fallback.
     pub fn rollback(kind: ModelKind, champion: Digest) -> Self {
         Self { kind, champion, canary: None, shadows: Vec::new(), has_fallback: false }
     }
@@ -56,7 +56,7 @@ impl Plan {
                 return Err(("canary.max_flip_percent", "must be from 1 to 100"));
             }
             if canary.digest == self.champion {
-                return Err(("canary.version", "is the champion already"));
+                return Err(("canary.version", "is already the champion"));
             }
             all.push(canary.digest);
         }

@@ -13,10 +13,10 @@ use crate::domain::model::{Digest, ModelKind};
 use crate::models::serving::component::LoadedComponent;
 use crate::wasm::{LoadError, Runtime};
 
-/// Longest that the database may take for one operation.
+/// Longest database operation.
 pub(super) const DATABASE_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// When a component that did not load is tried again.
+/// Pause before a component that did not load is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// Lowest priority, so that compiling never delays requests.
@@ -68,7 +68,7 @@ impl Components {
         let (db, runtime, results) = (self.db.clone(), self.runtime.clone(), self.results.clone());
         tokio::spawn(async move {
             let loaded = load_registered(&db, &runtime, kind, digest).await;
-            // Nobody receives it when the host stops.
+            // The receiver is gone when the host stops.
             let _ = results.send((digest, loaded));
         });
     }

@@ -1,4 +1,4 @@
-//! How far the hosts are with a deployment.
+//! The hosts' progress with a deployment.
 
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::db::hosts::{self, HostState, HostStatus};
 use crate::domain::model::ModelKind;
 
-/// Hex digits of a host's id that operators see.
+/// Hex digits of a host's id shown to operators.
 const HOST_ID_DIGITS: usize = 8;
 
 /// The live hosts and one deployment.
@@ -27,7 +27,7 @@ impl Progress {
         Ok(Self::of(&hosts::live(db).await?, kind, epoch))
     }
 
-    /// From what the live hosts report. A host that still follows an earlier deployment is about to load.
+    /// From what the live hosts report. A host still on an earlier deployment counts as loading.
     pub fn of(hosts: &[(Uuid, HostStatus)], kind: ModelKind, epoch: i64) -> Self {
         let mut progress = Self::default();
         for (host, status) in hosts.iter().filter(|(_, status)| status.kind == kind) {
@@ -50,7 +50,7 @@ impl Progress {
     }
 }
 
-/// A host's id as operators see it.
+/// A host's id as shown to operators.
 pub fn short(host: Uuid) -> String {
     let digits = host.simple().to_string();
     digits[..HOST_ID_DIGITS].to_owned()
@@ -72,7 +72,7 @@ mod tests {
         let hosts = [
             status(1 << 96, 3, HostState::Serving),
             status(2 << 96, 3, HostState::Loading),
-            // It serves the deployment before.
+            // It serves the previous deployment.
             status(3 << 96, 2, HostState::Serving),
             status(4 << 96, 3, HostState::Failed("no".to_owned())),
         ];

@@ -15,10 +15,10 @@ use crate::models::serving::active::Models;
 /// How often an unchanged status is repeated: a few times before the host counts as gone.
 const REPORT_EVERY: Duration = Duration::from_secs(2);
 
-/// Longest that a stopping host tries to remove its status.
+/// How long a stopping host may take to remove its status.
 const LEAVE_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// Removes the status of a host that stops. If that fails, operators see it for a few seconds more.
+/// Removes the status of a host that stops. If that fails, operators see it for a few more seconds.
 pub(super) async fn leave(db: &PgPool, host: Uuid) {
     let leave = async { hosts::leave(&mut *db.acquire().await?, host).await };
     if !matches!(tokio::time::timeout(LEAVE_TIME_MAX, leave).await, Ok(Ok(()))) {
@@ -38,7 +38,7 @@ impl Reporter {
         Self { host: Uuid::new_v4(), started_at, reported: None }
     }
 
-    /// Reports, if something changed or the last report is getting old.
+    /// Reports if something changed or the last report is getting old.
     pub(super) async fn report(&mut self, db: &PgPool, models: &Models) -> Result<(), sqlx::Error> {
         let statuses: Vec<_> = ModelKind::ALL.iter().map(|kind| self.status(*kind, models)).collect();
         let is_fresh = |(last, at): &(Vec<_>, Instant)| *last == statuses && at.elapsed() < REPORT_EVERY;

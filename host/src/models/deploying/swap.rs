@@ -1,9 +1,11 @@
-//! Puts into service what is deployed: Postgres has the truth, and every host follows it.
+//! Puts deployments into service: Postgres is the source of truth, and every host follows it.
 //!
 //! A host is notified of a change, and polls every second as well. It loads what is missing off the
 //! request path and then replaces the whole registry in one step: requests in progress finish with the
 //! registry that they started with. A component that cannot be loaded changes nothing: the version in
-//! service goes on, and the reason is logged once and reported. Without a database, service goes on too.
+//! service keeps serving, and the reason is logged once and reported.
+//!
+//! A host that loses its database also keeps serving.
 //!
 //! Every second it also stores comparisons with challengers and withdraws canaries that failed.
 
@@ -32,7 +34,7 @@ use crate::wasm::Runtime;
 /// How often a host polls, in case a notification is lost.
 const POLL_EVERY: Duration = Duration::from_secs(1);
 
-/// Follows what is deployed.
+/// Follows deployments.
 pub struct Swapper {
     db: PgPool,
     models: Models,
@@ -41,7 +43,7 @@ pub struct Swapper {
     reporter: Reporter,
     /// Epochs that need no further work: everything in them is in service, or was withdrawn.
     settled: HashMap<ModelKind, i64>,
-    /// Epochs in service, and the components that take part so far.
+    /// Epochs in service, and the components of each that are loaded so far.
     in_service: HashMap<ModelKind, (i64, Vec<Digest>)>,
     components: Components,
     /// Whether the last poll failed; logged once.
@@ -70,7 +72,7 @@ impl Drop for SwapperHandle {
 }
 
 impl Swapper {
-    /// Registers the embedded components and puts into service what is deployed, before it returns.
+    /// Registers the embedded components and puts the deployments into service before it returns.
     ///
     /// # Errors
     /// When the database fails: a host that does not know what is deployed must not start.
@@ -125,7 +127,7 @@ impl Swapper {
             if let Err(error) = &polled
                 && !self.is_disconnected
             {
-                tracing::warn!(%error, "cannot read what is deployed; the versions in service go on");
+                tracing::warn!(%error, "cannot read the deployments; the versions in service keep serving");
             }
             self.is_disconnected = polled.is_err();
         }
@@ -142,7 +144,7 @@ impl Swapper {
             }
         }
         self.models.metrics().components(self.runtime.counts());
-        // Keeps what is deployed and what serves in its place; the rest goes with its last request.
+        // Keeps what is deployed and what serves in its place; the last request drops the rest.
         let champions: Vec<_> = self.models.snapshot().champions().map(|it| it.identity().digest).collect();
         self.components.retain(|digest| {
             champions.contains(&digest) || deployed.iter().any(|it| it.components().any(|other| other == digest))
@@ -159,7 +161,7 @@ impl Swapper {
         }
         let state = self.state(deployment);
         let is_loading = deployment.components().any(|digest| self.components.is_loading(digest));
-        // What failed is tried again after a pause, until it serves or something else is deployed.
+        // Failures are retried after a pause, until the deployment serves or is replaced.
         if state == HostState::Serving && !is_loading {
             self.settled.insert(kind, epoch);
         }
@@ -171,7 +173,7 @@ impl Swapper {
         let Deployment { kind, epoch, champion, .. } = *deployment;
         let present: Vec<_> = deployment.components().filter(|digest| self.components.is_loaded(*digest)).collect();
         let before = self.in_service.get(&kind);
-        // A new route forgets how its challengers did so far, so there is one only if something changed.
+        // A new route resets what its watches counted, so there is one only if something changed.
         if before.is_some_and(|(of, digests)| *of == epoch && *digests == present) {
             return;
         }
@@ -188,7 +190,7 @@ impl Swapper {
 
     fn state(&self, deployment: &Deployment) -> HostState {
         let Deployment { kind, epoch, champion, previous, .. } = *deployment;
-        // The fallback is optional: if it cannot be loaded, a rollback to it says so.
+        // The fallback is optional: if it cannot be loaded, a rollback to it reports that.
         let required = || deployment.components().filter(|digest| *digest != previous || *digest == champion);
         let mut failures: Vec<_> = required().filter_map(|digest| self.components.failure(digest)).collect();
         failures.dedup();
@@ -198,7 +200,7 @@ impl Swapper {
         if required().all(|digest| self.components.is_loaded(digest)) {
             return HostState::Serving;
         }
-        // A retry is no news.
+        // While a component is retried, the failure is still reported.
         let last = self.models.status(kind).filter(|it| it.epoch == epoch).map(|it| it.state);
         last.filter(|state| matches!(state, HostState::Failed(_))).unwrap_or(HostState::Loading)
     }

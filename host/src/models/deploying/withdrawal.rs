@@ -1,4 +1,4 @@
-//! Stores what was observed of challengers, and withdraws canaries that failed.
+//! Stores comparisons with challengers, and withdraws canaries that failed.
 
 use sqlx::{PgConnection, PgPool};
 
@@ -12,7 +12,7 @@ use crate::models::observing::observer::stored;
 use crate::models::serving::active::Models;
 use crate::models::serving::registry::FailedCanary;
 
-/// Stores comparisons and withdraws canaries. Comparisons that cannot be stored are kept for next time.
+/// Comparisons that cannot be stored are kept for the next call.
 pub(super) async fn settle(db: &PgPool, models: &Models, clock: &Clock) -> Result<(), sqlx::Error> {
     store_comparisons(db, models).await?;
     for canary in models.snapshot().failed_canaries() {

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use crate::domain::model::ModelKind;
 use crate::models::serving::embedded::Embedded;
 
-/// Added to the share of each bin, so that an empty bin does not divide by zero.
-const LEAST_SHARE: f64 = 1e-4;
+/// Added to the share of each bin to avoid dividing by zero.
+const SMOOTHING: f64 = 1e-4;
 
-/// Distribution of one feature in the training data. There is a bin between deciles and one for each decile's
-/// own value, so that a flag that is rarely set does not share a bin with the rest.
+/// Distribution of one feature in the training data. There is a bin for each range between
+/// deciles and one for each decile itself, so that a rarely set flag does not share a bin with the rest.
 #[derive(Debug, Clone, Deserialize)]
 struct Distribution {
     fact: String,
@@ -59,7 +59,7 @@ impl Reference {
 pub(crate) fn psi(reference: &[f64], observed: &[f64]) -> f64 {
     let shares = |counts: &[f64]| -> Option<Vec<f64>> {
         let sum: f64 = counts.iter().sum();
-        let share = |count: &f64| (count / sum + LEAST_SHARE) / (1.0 + LEAST_SHARE * counts.len() as f64);
+        let share = |count: &f64| (count / sum + SMOOTHING) / (1.0 + SMOOTHING * counts.len() as f64);
         (sum > 0.0).then(|| counts.iter().map(share).collect())
     };
     let (Some(was), Some(is)) = (shares(reference), shares(observed)) else { return 0.0 };
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(psi(&[1.0, 1.0, 2.0], &[10.0, 10.0, 20.0]), 0.0);
         assert_eq!(psi(&[1.0, 1.0], &[0.0, 0.0]), 0.0);
         let (near, far) = (psi(&[0.5, 0.5], &[45.0, 55.0]), psi(&[0.5, 0.5], &[5.0, 95.0]));
-        // (.45 - .5) ln(.45 / .5) + (.55 - .5) ln(.55 / .5), but for the least shares.
+        // (.45 - .5) ln(.45 / .5) + (.55 - .5) ln(.55 / .5), apart from the smoothing.
         assert!((near - 0.010_034).abs() < 1e-4, "{near}");
         assert!(far > 1.0, "{far}");
         assert!(psi(&[0.999, 0.001], &[0.9, 0.1]) > 0.25);

@@ -11,7 +11,7 @@ pub(crate) const SCORE_BUCKETS: usize = 20;
 /// Resolution of score differences.
 pub(crate) const DIFFERENCE_UNIT: f64 = 0.001;
 
-/// Buckets for each doubling of a time, which makes times accurate to a fifth.
+/// Buckets per doubling of a time; a time is accurate to within 20 %.
 const TIME_BUCKETS_PER_OCTAVE: f64 = 4.0;
 
 /// More classes than any kind has, to encode a pair of them as one number.
@@ -19,9 +19,9 @@ const CLASSES_MAX: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Measure {
-    /// Compared requests, of the champion.
+    /// Compared requests; counted for the champion.
     Observed,
-    /// Requests dropped because the queue was full, of the champion.
+    /// Requests dropped because the queue was full; counted for the champion.
     Dropped,
     /// Failures, by [`Failure`].
     Failed,
@@ -37,7 +37,7 @@ pub(crate) enum Measure {
     ChampionTime,
     /// Times of the challenger where both answered.
     ChallengerTime,
-    /// A feature of the requests, of the champion.
+    /// A feature of the requests; counted for the champion.
     Feature(&'static str),
 }
 
@@ -87,7 +87,7 @@ impl Failure {
 }
 
 pub(crate) fn bucket_of_score(score: f64) -> i32 {
-    // Scores are checked to be from 0 to 1.
+    // A checked score is from 0 to 1.
     ((score * SCORE_BUCKETS as f64) as usize).min(SCORE_BUCKETS - 1) as i32
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn bucket_of_flip(champion: usize, challenger: usize) -> i32 {
     (champion * CLASSES_MAX + challenger) as i32
 }
 
-/// The classes behind a bucket.
+/// The classes that a bucket encodes.
 pub(crate) fn classes_of_flip(bucket: i32) -> (usize, usize) {
     let bucket = usize::try_from(bucket).unwrap_or_default();
     (bucket / CLASSES_MAX, bucket % CLASSES_MAX)

@@ -65,7 +65,7 @@ impl Observer {
         }
     }
 
-    /// Counts a failure of a canary in whose place the champion answered.
+    /// Counts a failure of a canary, after which the champion answered.
     pub(crate) fn count_failure<K: Kind>(&self, route: &Route<K>, challenger: &Model<K>, error: &ScoreError) {
         self.tally.fail(K::KIND, route.epoch, digest_of(challenger), error);
     }
@@ -117,7 +117,7 @@ impl Tally {
         }
     }
 
-    /// Asks the versions that did not serve the request, and counts.
+    /// Calls the versions that did not serve the request, and counts the results.
     fn compare<K: Kind>(&self, route: &Route<K>, observation: Observation<K>) {
         let Observation { request, champion, canary } = observation;
         let of_champion = digest_of(&route.champion);
@@ -162,7 +162,7 @@ impl Tally {
             key(Measure::ChallengerTime, bucket_of_time(is_in)),
         ]);
         if K::IS_PRIVATE {
-            // Whether they agree, but not on what.
+            // Only whether they agree, not on what.
             self.count(key(Measure::Flip, bucket_of_flip(0, usize::from(class_was != class_is))));
             return;
         }

@@ -1,5 +1,5 @@
-//! What was seen of a deployment's challengers, as figures. From counts by bucket, so percentiles are
-//! known as finely as the buckets are: differences to a thousandth, times to a fifth.
+//! Statistics of a deployment's challengers. They come from bucketed counts, so percentiles are only as
+//! precise as the buckets: differences to 0.001, times to within 20 %.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,10 +19,10 @@ use crate::models::observing::measure::{
 use crate::schema::answer;
 use crate::scoring::{Kind, Visitor, with_kind};
 
-/// Changes that are looked through for the latest one with challengers.
+/// Changes searched for the latest one with challengers.
 const HISTORY_MAX: i64 = 100;
 
-/// Requests before an index is reported: with fewer, samples of the same population differ by chance.
+/// Fewest requests for an index: with fewer, samples of the same population differ by chance.
 const PSI_REQUESTS_MIN: i64 = 500;
 
 answer! {
@@ -127,13 +127,13 @@ answer! {
 }
 
 impl Report {
-    /// Reads the report of a deployment; by default of the latest with challengers, else of the one in service.
+    /// Reads the report of a deployment: by default the latest with challengers, or else the one in service.
     /// `None` if there is no such deployment.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn read(db: &mut PgConnection, kind: ModelKind, epoch: Option<i64>) -> Result<Option<Self>, sqlx::Error> {
-        // A deployment that is asked for by its epoch may be an old one.
+        // A deployment requested by epoch may be old.
         let limit = if epoch.is_some() { i64::MAX } else { HISTORY_MAX };
         let history = deployments::history_of(db, kind, limit).await?;
         let has_challengers = |it: &Deployment| it.canary.is_some() || !it.shadows.is_empty();
@@ -150,7 +150,7 @@ impl Report {
         };
         let counts = comparisons::of_epoch(db, kind, history[at].epoch).await?;
         let registered = components::list(db).await?;
-        // The change after it says whether its canary was withdrawn.
+        // The next change records whether the canary was withdrawn.
         let after = at.checked_sub(1).map(|newer| &history[newer]);
         Ok(Some(Self::of(&history[at], after, &counts, &registered)))
     }
@@ -273,7 +273,6 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// With few requests, distributions differ by chance.
 fn enough(requests: i64) -> Option<()> {
     (requests >= PSI_REQUESTS_MIN).then_some(())
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::wasm::ScoreError;
 
-/// Failures after which a challenger has failed, however far apart. It passed the gate, so one failure may be
-/// chance, but not three.
+/// Failures, however far apart, after which a challenger counts as failed. It passed the gate, so one
+/// failure may be chance, but not three.
 const FAILURES_MAX: u32 = 3;
 
 /// Compared answers before the share of flips is judged.
@@ -26,7 +26,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// For a challenger of which at most this percentage of answers may flip.
+    /// For a challenger that may flip at most this percentage of answers.
     pub fn with_limit(max_flip_percent: u8) -> Self {
         Self { max_flip_percent: Some(max_flip_percent), ..Self::default() }
     }
@@ -43,7 +43,7 @@ impl Watch {
         let Some(limit) = self.max_flip_percent.filter(|_| compared >= COMPARED_MIN) else { return };
         let (share, allowed) = (f64::from(flipped) / f64::from(compared), f64::from(limit) / 100.0);
         // By how much a canary exactly at its limit may exceed it by chance. The share is checked after every
-        // answer, so an excess must be rare.
+        // answer, so a false alarm must be rare.
         let chance = DEVIATIONS * (allowed * (1.0 - allowed) / f64::from(compared)).sqrt();
         if share > allowed + chance {
             self.conclude(|| format!("{flipped} of {compared} answers were of another class, more than {limit} %"));
@@ -54,7 +54,6 @@ impl Watch {
         self.verdict.get_or_init(reason);
     }
 
-    /// Whether it has failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.verdict.get().is_some()
     }
@@ -93,7 +92,7 @@ mod tests {
         assert!(!watch.has_failed(), "ten percent are within the limit");
         (0..1000).for_each(|_| watch.compare(true));
         assert!(watch.has_failed());
-        // Fifteen percent are too many, which is clear after some hundred answers.
+        // Fifteen percent exceed the limit significantly after a few hundred answers.
         let watch = Watch::with_limit(10);
         (0..2000).for_each(|index| watch.compare(index % 20 < 3));
         assert!(watch.has_failed());

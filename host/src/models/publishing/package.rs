@@ -1,5 +1,5 @@
-//! The generated part of the npm package: the core modules of the embedded scorers, one glue for each kind,
-//! and a manifest of both. The hand-written part is in `components/js`.
+//! The generated part of the npm package: the core modules of the embedded scorers, one glue file for each
+//! kind, and a manifest of both. The hand-written part is in `components/js`.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ pub enum PackageError {
     Load(&'static str, #[source] LoadError),
     #[error("{0} cannot be translated")]
     NotPortable(&'static str, #[source] NotPortable),
-    /// The package has one glue for each kind.
+    /// The package has one glue file for each kind.
     #[error("the models of {0} do not have the same glue")]
     OtherGlue(ModelKind),
 }
@@ -62,7 +62,7 @@ pub fn files(runtime: &Runtime) -> Result<Vec<PackageFile>, PackageError> {
     Ok(files)
 }
 
-/// What the package knows of a kind's requests and answers.
+/// A kind's requests and answers, as files of the package.
 struct Parts {
     schema: String,
     types: String,

@@ -1,4 +1,4 @@
-//! Models in a form that a browser or an edge worker runs.
+//! Models in a form that a browser or an edge worker can run.
 //!
 //! A page ships with the glue for a kind and fetches the active core module. That works while the active
 //! component needs the same glue as the embedded one; another needs a newer page and is not published.
@@ -11,7 +11,7 @@ use crate::domain::model::{Digest, ModelKind};
 use crate::models::serving::embedded::Embedded;
 use crate::wasm::{NotPortable, Portable, digest_of};
 
-/// A file that is fetched by its digest, so that a page gets exactly the bytes that it was promised.
+/// A file that is fetched by its digest, so that a page gets exactly the bytes it expects.
 #[derive(Debug, Clone)]
 pub struct File {
     pub digest: Digest,
@@ -45,8 +45,8 @@ pub enum NotPublishable {
     /// It contains a language runtime, or decides on money.
     #[error("the component runs only on a host")]
     HostOnly,
-    /// It was built in another way than the embedded one.
-    #[error("the component needs other glue than pages ship with")]
+    /// It was built differently from the embedded one.
+    #[error("the component needs different glue than pages ship with")]
     OtherGlue,
     #[error("translating it panicked")]
     Panicked,
@@ -62,7 +62,7 @@ impl Published {
         Ok(Self { core: File::new(&core), glue: File::new(glue.as_bytes()) })
     }
 
-    /// Translates a component, unless it needs other glue than pages ship with.
+    /// Translates a component, unless it needs different glue than pages ship with.
     fn with_shipped_glue(kind: ModelKind, component: &[u8]) -> Result<Self, NotPublishable> {
         let published = Self::new(kind, component)?;
         if shipped_glue(kind) != Some(published.glue.digest) {

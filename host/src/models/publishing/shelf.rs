@@ -5,11 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::models::publishing::published::{File, Published};
 
-/// A page fetches the files that it was promised a moment ago, even if another model is active by then: two
-/// files for each of the last 16 distinct models.
+/// Two files for each of the last 16 distinct models. A page may fetch the files of a model that was active
+/// a moment ago.
 const FILES_MAX: usize = 32;
 
-/// The files that were promised last.
+/// The files that were published last.
 #[derive(Default)]
 pub(crate) struct Shelf {
     files: Mutex<VecDeque<File>>,

@@ -25,7 +25,7 @@ pub struct Models(Arc<Shared>);
 
 struct Shared {
     active: ArcSwap<Registry>,
-    /// How far this host is with each deployment.
+    /// This host's progress with each deployment.
     statuses: ArcSwap<BTreeMap<ModelKind, HostStatus>>,
     observer: Observer,
     metrics: Metrics,
@@ -69,7 +69,7 @@ impl Models {
         self.0.active.store(Arc::new(registry));
     }
 
-    /// Sets how far this host is with a deployment. Repeating a state keeps its start.
+    /// Sets this host's progress with a deployment. Repeating a state keeps its start time.
     pub(crate) fn set_status(&self, status: HostStatus) {
         let last = self.status(status.kind);
         if last.is_some_and(|it| (it.epoch, &it.state) == (status.epoch, &status.state)) {
@@ -83,7 +83,7 @@ impl Models {
         self.0.statuses.store(Arc::new(statuses));
     }
 
-    /// How far this host is with the deployment of a kind; `None` if nothing was ever deployed.
+    /// This host's progress with the deployment of a kind; `None` if nothing was ever deployed.
     pub(crate) fn status(&self, kind: ModelKind) -> Option<HostStatus> {
         self.0.statuses.load().get(&kind).cloned()
     }
@@ -122,7 +122,7 @@ impl Deref for Snapshot {
 }
 
 impl Snapshot {
-    /// Scores a request of `user`, if it names one.
+    /// Scores a request. `user` decides whether the canary answers it.
     ///
     /// # Errors
     /// See [`ScoreError`].
@@ -163,7 +163,7 @@ impl Snapshot {
         Some((identity, published))
     }
 
-    /// Decides on a transfer. No other rules take over if these fail.
+    /// Decides on a transfer. There is no fallback.
     ///
     /// # Errors
     /// See [`ScoreError`].

@@ -1,5 +1,5 @@
-//! Picks the version that answers: the champion, for some users a canary, and when the champion fails the
-//! previous version. Challengers are compared afterwards.
+//! Picks the version that answers: the champion, a canary for some users, or the previous version if the
+//! champion fails. Challengers are compared afterwards.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::scoring::{Kind, Scored};
 use crate::wasm::ScoreError;
 
 impl<K: Kind> Route<K> {
-    /// Scores a request of `user`, if it names one.
+    /// Scores a request. `user` decides whether the canary answers it.
     ///
     /// # Errors
     /// See [`ScoreError`].

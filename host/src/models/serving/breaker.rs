@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Failures within [`WITHIN`] that open a breaker, whatever succeeded in between. A bad input may make a model
-/// fail once; three failures within seconds mean that the model is at fault.
+/// Failures within [`WITHIN`] that open a breaker, regardless of successes in between. A bad input may make
+/// a model fail once; three failures within seconds mean that the model is at fault.
 const FAILURES: usize = 3;
 const WITHIN: Duration = Duration::from_secs(10);
 /// How long it stays open.

@@ -39,7 +39,7 @@ macro_rules! card {
 }
 
 impl Embedded {
-    /// Of each kind, the default comes first.
+    /// The default of each kind comes first.
     pub const ALL: [Self; 5] = [
         Self {
             name: "risk-2",

@@ -19,13 +19,13 @@ use crate::wasm::ScoreError;
 const DENY_ALL_CALLS_MAX: usize = 4;
 static DENY_ALL_CALLS: Semaphore = Semaphore::const_new(DENY_ALL_CALLS_MAX);
 
-/// Longest wait for such a call to start: as long as one may take.
+/// Longest wait for such a call to start: the deadline of one call.
 const DENY_ALL_WAIT_MAX: Duration = Duration::from_millis(250);
 
 /// A version of kind `K`, with its circuit breaker.
 pub struct Model<K: Kind> {
     pub scorer: Scorer<K>,
-    /// Its form for pages, unless it can only run on a host.
+    /// Its publishable form, unless it can only run on a host.
     pub(crate) source: Option<Arc<Source>>,
     breaker: Mutex<Breaker>,
 }
@@ -44,7 +44,7 @@ impl<K: Kind> Model<K> {
         self.breaker.lock().unwrap_or_else(PoisonError::into_inner).fail(Instant::now())
     }
 
-    /// Scores a request, and says how long the call took.
+    /// Scores a request, and returns the duration of the call.
     ///
     /// # Errors
     /// See [`ScoreError`].

@@ -1,4 +1,4 @@
-//! What is in service of every kind.
+//! The versions in service, by kind.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
@@ -16,8 +16,7 @@ use crate::models::serving::route::{Canary, Route, Shadow};
 use crate::scoring::{Kind, Visitor, with_kind};
 use crate::wasm::{Identity, LoadError, Runtime, ScoreError, TransferRules};
 
-/// What is in service of every kind at one moment. Calls for a kind without a component fail with
-/// [`ScoreError::Missing`].
+/// The versions in service at one moment. Calls for a kind without one fail with [`ScoreError::Missing`].
 #[derive(Clone, Default)]
 pub struct Registry {
     routes: BTreeMap<ModelKind, Arc<dyn AnyRoute>>,
@@ -120,7 +119,7 @@ impl Registry {
         self
     }
 
-    /// What is in service of a kind.
+    /// The versions in service of one kind.
     pub fn route<K: Kind>(&self) -> Option<&Arc<Route<K>>> {
         let route: &dyn Any = &**self.routes.get(&K::KIND)?;
         route.downcast_ref()
@@ -140,7 +139,7 @@ impl Registry {
         self.routes.values().map(|route| route.champion()).chain(rules)
     }
 
-    /// The champion of a kind as a page may get it. Rules are not published.
+    /// The champion of a kind, for publication. Rules are not published.
     pub(crate) fn source(&self, kind: ModelKind) -> Option<Arc<Source>> {
         self.routes.get(&kind)?.source()
     }
@@ -167,7 +166,7 @@ impl Registry {
                 is_loaded
             }
             None => {
-                // Rules that nobody deployed must not decide: without the deployed ones, requests get a 503.
+                // Only deployed rules may decide: while they are not loaded, requests get a 503.
                 self.rules = match components.get(&deployment.champion) {
                     Some(LoadedComponent::Rules(rules)) => Some(Arc::clone(rules)),
                     _ => None,
@@ -177,7 +176,7 @@ impl Registry {
         }
     }
 
-    /// Decides on a transfer. No other rules take over if these fail.
+    /// Decides on a transfer. There is no fallback.
     ///
     /// # Errors
     /// See [`ScoreError`].

@@ -1,4 +1,4 @@
-//! The versions in service of one kind.
+//! Chooses between the versions in service of one kind.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::models::serving::model::Model;
 use crate::models::serving::split::is_in_share;
 use crate::scoring::Kind;
 
-/// What is in service of a kind.
+/// The versions in service of one kind.
 pub struct Route<K: Kind> {
     /// Of the deployment; 0 if nothing was deployed.
     pub epoch: i64,

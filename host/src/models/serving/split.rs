@@ -1,4 +1,4 @@
-//! Which users a canary serves: a share of them, always the same ones.
+//! Assigns a fixed share of the users to a canary.
 
 use sha2::{Digest as _, Sha256};
 
@@ -7,7 +7,7 @@ use crate::domain::model::Digest;
 /// Resolution of a share: a hundred parts are one percent.
 const PARTS: u64 = 10_000;
 
-/// Whether a canary serves `user`. The result depends on the canary and the user only: hosts agree, a
+/// Whether a canary serves `user`. The result depends only on the canary and the user: hosts agree, a
 /// larger share includes every smaller one, and another canary serves other users.
 pub fn is_in_share(canary: Digest, user: &str, percent: u8) -> bool {
     let mut hash = Sha256::new();

@@ -13,7 +13,7 @@ use super::state;
 use crate::domain::money::Money;
 use crate::rail::{Payment, PaymentStatus, RailError};
 
-/// `registra` already has an order with this tracking key and operating date.
+/// Code for an order whose tracking key and operating date `registra` already has.
 const REPEATED: i64 = -1;
 
 /// Permanent refusals of `registra`, with the equivalent SPEI return reason, if any.
@@ -36,10 +36,10 @@ const REFUSALS: [(i64, Option<&str>); 8] = [
     (-200, None),
 ];
 
-/// `consultaOrden` found the order.
+/// Code for an order that `consultaOrden` found.
 const FOUND: i64 = 0;
 
-/// `consultaOrden` has no such order.
+/// Code for an order that `consultaOrden` does not have.
 const NOT_FOUND: i64 = 6;
 
 #[derive(Deserialize)]
@@ -68,7 +68,7 @@ fn read_registered(reply: &Reply) -> anyhow::Result<PaymentStatus> {
     match result.id {
         REPEATED => Ok(PaymentStatus::Accepted),
         1.. if result.error.is_none_or(|error| error.is_empty()) => Ok(PaymentStatus::Accepted),
-        // 0 comes with all kinds of messages, including "no answer from the service".
+        // 0 comes with various messages, including "no answer from the service".
         id => bail!("registra replied with error {id}"),
     }
 }

@@ -1,4 +1,4 @@
-//! HTTP requests to STP, with errors that tell whether the request may have arrived.
+//! HTTP requests to STP, with errors that distinguish requests that may have arrived.
 //!
 //! No retries, no redirects, no proxies.
 
@@ -30,15 +30,15 @@ pub(super) use hyper::Method;
 /// For TCP and TLS together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// For the whole exchange, connecting included. SPEI promises delivery within 30 seconds; an order that STP has not
-/// acknowledged in half of that needs an inquiry.
+/// For the whole exchange, including connecting. SPEI guarantees delivery within 30 seconds; an order that
+/// STP has not acknowledged in half that time needs an inquiry.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// STP's replies have one or two thousand bytes.
+/// STP's replies are one or two kilobytes.
 const REPLY_BYTES_MAX: usize = 64 * 1_024;
 
-/// Shorter than most servers' idle timeout: if the server closes the connection while a request is sent, its fate is
-/// unknown.
+/// Shorter than most servers' idle timeout: if the server closes the connection during a request, whether it
+/// arrived is unknown.
 const IDLE_MAX: Duration = Duration::from_secs(20);
 
 const AGENT: &str = concat!("caudal/", env!("CARGO_PKG_VERSION"));

@@ -19,7 +19,7 @@ pub(super) struct Inquiry<'a> {
     tracking_key: &'a str,
     #[serde(rename = "tipoOrden")]
     kind: &'static str,
-    /// Blank for the present operating date.
+    /// Blank for the current operating date.
     #[serde(rename = "fechaOperacion", skip_serializing_if = "String::is_empty")]
     date: String,
     #[serde(rename = "firma")]
@@ -27,7 +27,7 @@ pub(super) struct Inquiry<'a> {
 }
 
 impl<'a> Inquiry<'a> {
-    /// `date` is that of the order, unless it is the present operating date.
+    /// `date` is the order's operating date; `None` if it is the current one.
     pub(super) fn new(company: &'a str, tracking_key: &'a str, date: Option<Date>) -> Self {
         let date = date.map(text::date).unwrap_or_default();
         Self { company, tracking_key, kind: OUTGOING, date, signature: String::new() }

@@ -12,7 +12,7 @@ use crate::domain::account_number::{is_clabe, normalise};
 use crate::rail::calendar::operating_date;
 use crate::rail::{Payment, RailError};
 
-/// Signed fields, half of which are always blank.
+/// Number of signed fields, half of which are always blank.
 const FIELDS: usize = 34;
 
 /// SPEI's maximum.
@@ -27,10 +27,10 @@ const CONCEPT: &str = "Transferencia";
 /// `tipoPago`: third party to third party.
 const THIRD_PARTY: &str = "1";
 
-/// `topologia`, as STP's own client libraries send it.
+/// `topologia`, as STP's client libraries send it.
 const TOPOLOGY: &str = "T";
 
-/// `medioEntrega`, as STP's own client libraries send it.
+/// `medioEntrega`, as STP's client libraries send it.
 const CHANNEL: &str = "3";
 
 /// `prioridad`: high.
@@ -155,7 +155,7 @@ impl Order {
         self.json(&signature).map_err(|error| RailError::Unreachable(error.into()))
     }
 
-    /// Numbers keep their text, so that the JSON has `1.20` where the signature has it.
+    /// Numbers are written as text, so that the JSON has `1.20` where the signature has it.
     fn json(&self, signature: &str) -> serde_json::Result<String> {
         let mut json = Vec::new();
         let mut serializer = serde_json::Serializer::new(&mut json);

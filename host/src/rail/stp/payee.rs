@@ -14,12 +14,12 @@ const CARD: &str = "3";
 /// A phone number in the same list.
 const PHONE: &str = "10";
 
-/// SPEI return reasons, applied before the payment is even sent.
+/// SPEI return reasons for payments that are rejected without being sent.
 const NO_SUCH_ACCOUNT: &str = "01";
 const NOT_OF_THAT_INSTITUTION: &str = "06";
 const WRONG_ACCOUNT_TYPE: &str = "17";
 
-/// A payment that can never become an order, with the SPEI return reason that fits, if any.
+/// A payment that can never become an order, with the matching SPEI return reason, if any.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unsendable(pub(super) Option<&'static str>);
 
@@ -34,12 +34,12 @@ pub(super) struct Payee {
 }
 
 impl Payee {
-    /// The bank's name matters unless the number is a CLABE, which contains its bank's code.
+    /// The bank's name is ignored if the number is a CLABE, which contains the bank's code.
     pub(super) fn read(number: &str, bank: &str) -> Result<Self, Unsendable> {
         let number = account_number::normalise(number);
         let reading = account_number::read(&number);
         let kind = match reading.kind {
-            Kind::Clabe if reading.checks => CLABE,
+            Kind::Clabe if reading.check_digit_valid => CLABE,
             Kind::Clabe => return Err(Unsendable(Some(NO_SUCH_ACCOUNT))),
             Kind::Card => CARD,
             Kind::Phone => PHONE,

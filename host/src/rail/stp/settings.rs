@@ -1,4 +1,4 @@
-//! What STP and the bank have agreed on.
+//! Settings agreed with STP.
 
 use super::signature::Key;
 use crate::domain::account_number::{is_clabe, normalise};
@@ -24,18 +24,18 @@ pub struct Settings {
     pub key_pem: Vec<u8>,
 }
 
-/// What is wrong with [`Settings`]. No message contains a part of the key.
+/// Why [`Settings`] are invalid. No message contains any part of the key.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    #[error("the URL must be https, or http on this machine, without user, query and fragment")]
+    #[error("the URL must be https, or http on a loopback address, without a user, query or fragment")]
     Url,
-    #[error("the company must have 1 to 40 letters, digits, underscores, hyphens and dots")]
+    #[error("the company must be 1 to 40 letters, digits, underscores, hyphens or dots")]
     Company,
     #[error("the account must be a CLABE: 18 digits with a valid check digit")]
     Account,
     #[error("the institution must have five digits")]
     Institution,
-    #[error("the key must be an unencrypted RSA key of 2048 to 4096 bits in PEM")]
+    #[error("the key must be an unencrypted RSA key of 2048 to 4096 bits, in PEM format")]
     Key(#[source] anyhow::Error),
     /// Usually because the machine has no root certificates.
     #[error("TLS cannot be set up")]

@@ -1,6 +1,6 @@
 //! Signs orders: RSA with PKCS#1 v1.5 padding and SHA-256, in base64.
 //!
-//! Uses ring, whose RSA signatures take constant time; the `rsa` crate, which is here for tokens, does not guarantee
+//! Uses ring, whose RSA signatures take constant time; the `rsa` crate, a dependency of tokens, does not guarantee
 //! that. STP's replies are not signed, so nothing is verified.
 
 use anyhow::{Context, anyhow};
@@ -18,7 +18,7 @@ impl Key {
     /// The first private key in the PEM text.
     pub(super) fn read(pem: &[u8]) -> anyhow::Result<Self> {
         let der = PrivateKeyDer::from_pem_slice(pem).context("no private key in PEM")?;
-        let key = RsaSigningKey::new(&der).context("not an RSA key that can be used")?;
+        let key = RsaSigningKey::new(&der).context("not a usable RSA key")?;
         let signer = key.choose_scheme(&[SignatureScheme::RSA_PKCS1_SHA256]);
         signer.map(Self).ok_or_else(|| anyhow!("the key cannot sign with SHA-256"))
     }

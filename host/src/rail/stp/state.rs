@@ -11,8 +11,8 @@ enum State {
     Returned,
 }
 
-/// States of outgoing orders, in `consultaOrden` and in notices. STP has others, for incoming orders and confirmations,
-/// and some whose outcome is uncertain; those need a human.
+/// States of outgoing orders, in `consultaOrden` and in notices. STP has others, for incoming orders and
+/// confirmations, and some whose outcome is uncertain; those need manual resolution.
 const STATES: [(&str, State); 22] = [
     // Captured, released, authorised, sent; to be released, to be authorised; with SPEI's adapter.
     ("C", State::Pending),

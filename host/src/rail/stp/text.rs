@@ -1,5 +1,5 @@
-//! Folds texts to what STP accepts, ASCII letters, digits and single spaces, so that none can contain the bar that
-//! separates fields. Numbers and keys are checked instead, never changed.
+//! Reduces texts to what STP accepts: ASCII letters, digits and single spaces, without the bar that separates
+//! fields. Numbers and keys are validated instead, never changed.
 
 use time::Date;
 use unicode_normalization::UnicodeNormalization;
@@ -11,8 +11,8 @@ const LENGTH_MAX: usize = 39;
 /// For an unknown name or taxpayer number ("no disponible").
 pub(super) const UNKNOWN: &str = "ND";
 
-/// Drops accents and replaces everything else but letters and digits with a space. Never empty, at most [`LENGTH_MAX`]
-/// long.
+/// Drops accents and replaces other characters than letters and digits with spaces. Never empty, and at most
+/// [`LENGTH_MAX`] long.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::new();
     for letter in text.nfkd().filter(|&letter| !is_combining_mark(letter)) {
@@ -38,7 +38,7 @@ pub(super) fn plain(text: &str) -> String {
     if plain.is_empty() { UNKNOWN.to_owned() } else { plain.to_owned() }
 }
 
-/// As in `20261121`.
+/// Formats a date as in `20261121`.
 pub(super) fn date(date: Date) -> String {
     format!("{:04}{:02}{:02}", date.year(), u8::from(date.month()), date.day())
 }

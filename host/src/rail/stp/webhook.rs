@@ -1,5 +1,5 @@
-//! STP's notice of a change of state (`cambioEstado`), which it sends to a URL of the bank. Parsing only: nothing in a
-//! notice proves its sender, so the edge must authenticate STP.
+//! STP's notice of a change of state (`cambioEstado`), which it sends to a URL of the bank. Parsing only:
+//! nothing in a notice authenticates its sender, so the reverse proxy must authenticate STP.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{order, state};
 use crate::rail::Notification;
 
-/// Notices have a few hundred bytes.
+/// Notices are a few hundred bytes.
 const WEBHOOK_BYTES_MAX: usize = 16 * 1_024;
 
 #[derive(Debug, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! How the final level does for parts of the rows.
+//! How well the final level does on slices of the rows.
 
 use super::{Evaluation, final_level};
 use crate::age;

@@ -1,5 +1,5 @@
-//! Loads, in one statement, balances and what orders debiting them rely on: the payee, the user's limits and day's
-//! total, and the recorded answer of the idempotency key.
+//! Loads, in one statement, balances and the facts on which orders that debit them rely: the payee, the
+//! user's limits and day's total, and the recorded answer of the idempotency key.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::ledger::writer::Writer;
 
 /// A balance to load, and the order that debits it, if any.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Wanted<'a> {
+struct Lookup<'a> {
     account_id: Uuid,
     stripe: i16,
     owner: Option<&'a str>,
@@ -27,7 +27,7 @@ struct Wanted<'a> {
     key: Option<&'a str>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> Lookup<'a> {
     fn balance(account_id: Uuid, stripe: i16) -> Self {
         Self { account_id, stripe, owner: None, beneficiary_id: None, key: None }
     }
@@ -48,7 +48,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Loads what the commands rely on, and the writer's stripe of the bank's own accounts.
+/// Loads the facts for the commands, and the writer's stripe of the bank's own accounts.
 pub(super) async fn load(
     db: &mut PgConnection,
     commands: &[Command],
@@ -56,18 +56,18 @@ pub(super) async fn load(
     context: &Context,
     state: &mut State,
 ) -> Result<(), sqlx::Error> {
-    let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].map(|id| Wanted::balance(id, writer.stripe));
-    let wanted: BTreeSet<Wanted<'_>> = commands.iter().filter_map(Wanted::of).chain(own).collect();
-    let users: BTreeSet<&str> = wanted.iter().filter_map(|it| it.owner).collect();
-    let accounts: Vec<Uuid> = wanted.iter().map(|it| it.account_id).collect();
-    let stripes: Vec<i16> = wanted.iter().map(|it| it.stripe).collect();
-    let owners: Vec<Option<&str>> = wanted.iter().map(|it| it.owner).collect();
-    let payees: Vec<Option<Uuid>> = wanted.iter().map(|it| it.beneficiary_id).collect();
-    let keys: Vec<Option<&str>> = wanted.iter().map(|it| it.key).collect();
+    let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].map(|id| Lookup::balance(id, writer.stripe));
+    let lookups: BTreeSet<Lookup<'_>> = commands.iter().filter_map(Lookup::of).chain(own).collect();
+    let users: BTreeSet<&str> = lookups.iter().filter_map(|it| it.owner).collect();
+    let accounts: Vec<Uuid> = lookups.iter().map(|it| it.account_id).collect();
+    let stripes: Vec<i16> = lookups.iter().map(|it| it.stripe).collect();
+    let owners: Vec<Option<&str>> = lookups.iter().map(|it| it.owner).collect();
+    let payees: Vec<Option<Uuid>> = lookups.iter().map(|it| it.beneficiary_id).collect();
+    let keys: Vec<Option<&str>> = lookups.iter().map(|it| it.key).collect();
     let users: Vec<&str> = users.into_iter().collect();
     let today: Date = mexico_city_date(context.now);
-    // `limit 1` keeps every join an index look-up of one row: a plan made while a table was nearly empty could
-    // otherwise scan the whole table.
+    // `limit 1` makes every join an index lookup of one row. Otherwise a plan made while a table was nearly
+    // empty could scan the whole table.
     let rows = sqlx::query_as!(
         Row,
         r#"
@@ -119,7 +119,7 @@ pub(super) async fn load(
     rows.into_iter().try_for_each(|row| row.add_to(state))
 }
 
-/// A [`Wanted`] and what was found for it.
+/// A [`Lookup`] and its result.
 struct Row {
     account_id: Uuid,
     stripe: i16,
@@ -214,7 +214,7 @@ impl Row {
         Ok(Some(Answer { fingerprint, outcome }))
     }
 
-    /// The transfer of a recorded answer, with its present status.
+    /// The transfer of a recorded answer, with its current status.
     fn transfer(&mut self) -> Result<Option<Transfer>, sqlx::Error> {
         let found = (self.transfer_id, self.sent_from, self.amount, self.status.take(), self.made_at);
         let (Some(transfer_id), Some(from_account_id), Some(amount), Some(status), Some(created_at)) = found else {

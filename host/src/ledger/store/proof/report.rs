@@ -1,4 +1,4 @@
-//! The result of a proof.
+//! The result of a verification.
 
 use std::collections::BTreeMap;
 
@@ -31,11 +31,11 @@ pub struct Proof {
     /// Ordered, at most `BREAKS_MAX`.
     pub breaks: Vec<Break>,
     pub heads: BTreeMap<Uuid, Head>,
-    /// Batches older than the hash chain, which cannot be proven.
+    /// Batches older than the hash chain, which cannot be verified.
     pub unchained: i64,
 }
 
-/// A ledger with more breaks is beyond counting.
+/// Most breaks reported; more would add no information.
 const BREAKS_MAX: usize = 100;
 
 impl Proof {
@@ -46,7 +46,7 @@ impl Proof {
     }
 }
 
-/// A recorded head that is gone or has another hash.
+/// A recorded head that is missing or has another hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
     pub chain_id: Uuid,

@@ -12,7 +12,7 @@ use crate::ledger::store::codec::{hash_from_bytes, rejection_from_json, rejectio
 struct Table {
     domain: &'static [u8],
     complaint: &'static str,
-    /// The batch at hand, its expected digest and the actual one so far.
+    /// The current batch, its expected digest, and the actual one so far.
     batch: Option<(Place, Option<Hash>, Digest)>,
 }
 
@@ -48,7 +48,7 @@ impl Table {
 }
 
 pub(super) async fn accounts(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Table::new::<AccountRow<'_>>("its rows of account were altered");
+    let mut table = Table::new::<AccountRow<'_>>("its account rows were altered");
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.accounts_digest as digest, a.account_id as "account_id?", a.owner,
@@ -78,7 +78,7 @@ pub(super) async fn accounts(db: &mut PgConnection, proof: &mut Proof) -> Result
 }
 
 pub(super) async fn transfers(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Table::new::<TransferRow<'_>>("its rows of transfer were altered");
+    let mut table = Table::new::<TransferRow<'_>>("its transfer rows were altered");
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.transfers_digest as digest, t.transfer_id as "transfer_id?", t.kind as "kind?",
@@ -123,7 +123,7 @@ pub(super) async fn transfers(db: &mut PgConnection, proof: &mut Proof) -> Resul
 }
 
 pub(super) async fn entries(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Table::new::<EntryRow>("its rows of entry were altered");
+    let mut table = Table::new::<EntryRow>("its entry rows were altered");
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.entries_digest as digest, e.account_id as "account_id?", e.stripe as "stripe?",
@@ -156,7 +156,7 @@ pub(super) async fn entries(db: &mut PgConnection, proof: &mut Proof) -> Result<
 }
 
 pub(super) async fn statuses(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Table::new::<StatusRow<'_>>("its rows of transfer_event were altered");
+    let mut table = Table::new::<StatusRow<'_>>("its transfer_event rows were altered");
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.statuses_digest as digest, v.transfer_id as "transfer_id?", v.ordinal as "ordinal?",
@@ -183,7 +183,7 @@ pub(super) async fn statuses(db: &mut PgConnection, proof: &mut Proof) -> Result
 }
 
 pub(super) async fn keys(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut table = Table::new::<KeyRow<'_>>("its rows of idempotency were altered");
+    let mut table = Table::new::<KeyRow<'_>>("its idempotency rows were altered");
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.keys_digest as digest, i.owner as "owner?", i.key as "key?",

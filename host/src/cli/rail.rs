@@ -14,7 +14,7 @@ use crate::rail::courier::NOTIFICATIONS_MAX;
 use crate::rail::simulated::{Behaviour, Simulated};
 use crate::rail::stp::{Settings, Stp};
 
-/// `None` for the instant rail, where payments settle at once. Sends nothing yet.
+/// `None` for the instant rail, where payments settle at once. Nothing is sent until a courier runs.
 pub(super) fn open(rail: &config::Rail) -> Result<Option<RailHandle>> {
     let (sender, notifications) = mpsc::channel(NOTIFICATIONS_MAX);
     let rail: Arc<dyn Rail> = match rail.kind {

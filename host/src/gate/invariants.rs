@@ -1,5 +1,5 @@
 //! Invariants over random requests: every answer is usable, and no score falls when a request gets worse.
-//! This finds what happens on one input in a thousand, which golden cases miss.
+//! This finds faults that affect one input in a thousand, which golden cases miss.
 
 use std::fmt::Display;
 
@@ -8,15 +8,15 @@ use crate::gate::report::Outcome::Passed;
 use crate::gate::report::{Refusal, Report};
 use crate::scoring::{Kind, Random, Scorer};
 
-/// Random requests. With their worsened variants there are about ten thousand, so an examination misses a fault
-/// that one input in a thousand triggers with a probability of less than 1 in 10,000.
+/// Random requests. With their worsened variants there are about ten thousand, so the probability
+/// of missing a fault that one input in a thousand triggers is below 1 in 10,000.
 const REQUESTS: usize = 1500;
 
-/// Requests in one instance: their answers stay well below what one call may return.
+/// Requests per instance: their answers stay well below what one call may return.
 const BATCH: usize = 250;
 
 pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<(), Refusal> {
-    // Different in every examination, so that a component cannot be written to pass.
+    // Different in every examination, so that a component cannot be written to pass it.
     let seed = getrandom::u64().map_err(|error| report.refuse("random", error_chain(error)))?;
     let mut random = Random::new(seed);
     let mut labels = Vec::new();
