@@ -7,6 +7,7 @@ mod apply;
 mod audit;
 #[path = "../simulation/chance.rs"]
 mod chance;
+mod forgery;
 #[path = "../simulation/leases.rs"]
 mod leases;
 mod model;
@@ -16,3 +17,4 @@ mod store;
 #[path = "../simulation/tables.rs"]
 mod tables;
 mod tamper;
+mod upgrade;

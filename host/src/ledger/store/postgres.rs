@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::connection::Connection;
 use super::contract::{CommitError, Fate, Store};
-use super::{commit, fate, key, lease, lookup};
+use super::{adopt, commit, fate, key, lease, lookup};
 use crate::ledger::batch::{Batch, Context, State};
 use crate::ledger::chain::{ChainKey, Seal};
 use crate::ledger::command::Command;
@@ -14,7 +14,7 @@ use crate::ledger::writer::Writer;
 
 /// Each clone has its own connection, so each batcher gets a clone.
 #[derive(Debug, Clone)]
-pub struct Postgres(Connection);
+pub struct Postgres(Connection, ChainKey);
 
 /// Why a ledger cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -27,18 +27,23 @@ pub enum OpenError {
 
 impl Postgres {
     /// For a ledger whose key has already been checked.
-    pub fn new(pool: PgPool) -> Self {
-        Self(Connection::new(pool))
+    pub fn new(pool: PgPool, key: ChainKey) -> Self {
+        Self(Connection::new(pool), key)
     }
 
-    /// Binds the ledger to a key, or checks that it is bound to this key.
+    /// Binds the ledger to a key, or checks that it is bound to this key, and adopts a ledger without audit records.
     ///
     /// # Errors
     /// When the ledger is bound to another key, or the database fails.
     pub async fn open(pool: PgPool, key: &ChainKey, now: OffsetDateTime) -> Result<Self, OpenError> {
         let ours = key.fingerprint();
-        let bound = key::bind(&mut *pool.acquire().await?, &ours, now).await?;
-        if bound == ours { Ok(Self::new(pool)) } else { Err(OpenError::OtherKey) }
+        let mut db = pool.acquire().await?;
+        if key::bind(&mut db, &ours, now).await? != ours {
+            return Err(OpenError::OtherKey);
+        }
+        adopt::adopt(&mut db, key, now).await?;
+        drop(db);
+        Ok(Self::new(pool, key.clone()))
     }
 
     /// Checks that the ledger is not bound to another key.
@@ -74,7 +79,7 @@ impl Store for Postgres {
     }
 
     async fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> Result<Writer, sqlx::Error> {
-        self.run(async |db| lease::acquire(db, holder, now).await).await
+        self.run(async |db| lease::acquire(db, &self.1, holder, now).await).await
     }
 
     async fn renew(&self, writer: &Writer, now: OffsetDateTime) -> Result<bool, sqlx::Error> {
