@@ -12,6 +12,8 @@ use caudal::app::start::{Config, RailHandle, Tasks};
 use caudal::app::{App, Settings};
 use caudal::auth::token::{Minter, TokenConfig};
 use caudal::clock::Clock;
+use caudal::db::barrier::{Barrier, Timeline};
+use caudal::db::durability::Durability;
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::risk::Enforcement;
@@ -156,6 +158,7 @@ impl TestApp {
             RailHandle { rail: Arc::new(Simulated::new(behaviour, sender)), notifications }
         });
         let settings = Settings {
+            failover_wait: std::time::Duration::ZERO,
             opening_credit: options.opening_credit,
             risk_enforcement: options.risk_enforcement,
             enforce_clabe: options.enforce_clabe,
@@ -163,6 +166,7 @@ impl TestApp {
             published: options.published,
         };
         let config = Config {
+            barrier: Barrier::new(db.clone(), Durability::Local, Timeline::default()),
             secret: SECRET.to_vec(),
             tokens: token_config(),
             ledger: LedgerConfig::new(terms, ledger_key()),

@@ -8,6 +8,7 @@ mod audit;
 #[path = "../simulation/chance.rs"]
 mod chance;
 mod forgery;
+mod lateness;
 #[path = "../simulation/leases.rs"]
 mod leases;
 mod model;

@@ -42,7 +42,7 @@ async fn credit(database: &Database, key: ChainKey, fund: &Fund, amount: Money) 
     let recorded = funding::record(&mut db, &key, (transfer_id, account_id, amount), &fund.by, clock.now()).await;
     recorded.context("cannot record who funds the account")?;
     drop(db);
-    let store = Postgres::new(database.pool.clone(), key.clone());
+    let store = Postgres::new(database.pool.clone(), key.clone()).with_durability(database.barrier.durability());
     let config = LedgerConfig::new(Default::default(), key);
     let (ledger, task) =
         Ledger::start(store, models, clock.clone(), config).await.context("cannot start the ledger")?;

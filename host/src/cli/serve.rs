@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use tokio::net::TcpListener;
@@ -55,21 +56,27 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     let registry = Registry::embedded(&runtime)
         .context("this program was built with an unusable component: run `make components` and build again")?;
     let scoring = Scoring { runtime, registry, decision_log: serve.decision_log };
-    let config = Config {
-        secret,
-        tokens: secret::token_config(&serve.jwt),
-        ledger: LedgerConfig::new(terms(&serve), key.clone()),
-        settings: settings(&serve),
-        rail: rail::open(&serve.rail)?,
-        sandbox: serve.sandbox,
-        program: program().context("cannot find this program's own file")?,
-    };
+    let rail = rail::open(&serve.rail)?;
+    let program = program().context("cannot find this program's own file")?;
 
     let database = Database::open(common, Use::Owned).await?;
-    let heads_paths: Vec<_> = [ledger::heads_path(&common.data_dir)].into_iter().chain(serve.heads_copy).collect();
+    let failover_wait = if database.may_fail_over { serve.failover_wait } else { Duration::ZERO };
+    let config = Config {
+        barrier: database.barrier.clone(),
+        secret,
+        tokens: secret::token_config(&serve.jwt),
+        ledger: LedgerConfig { failover_wait, ..LedgerConfig::new(terms(&serve), key.clone()) },
+        settings: Settings { failover_wait, ..settings(&serve) },
+        rail,
+        sandbox: serve.sandbox,
+        program,
+    };
+    let heads_paths: Vec<_> =
+        [ledger::heads_path(&common.data_dir)].into_iter().chain(serve.heads_copy.clone()).collect();
     let served = async {
         ledger::adopt(&database, &key, &heads_paths).await?;
-        let mut heads = Abort(tokio::spawn(heads::keep(database.pool.clone(), key, heads_paths)));
+        let keep = heads::keep(database.pool.clone(), database.barrier.clone(), key, heads_paths);
+        let mut heads = Abort(tokio::spawn(keep));
         let host = Host::start(config, scoring, database.pool.clone()).await?;
         print(&banner(host.app(), &listeners)?)?;
         let stop = async {
@@ -151,6 +158,7 @@ fn settings(serve: &Serve) -> Settings {
         SocketAddr::V6(address) => format!("[{}]", address.ip()),
     });
     Settings {
+        failover_wait: Duration::ZERO,
         opening_credit: if serve.sandbox { SANDBOX_CREDIT } else { Money::ZERO },
         risk_enforcement: serve.risk_enforcement,
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,

@@ -21,12 +21,14 @@
 
 pub(crate) mod accounts;
 pub mod audit;
+pub mod barrier;
 pub(crate) mod beneficiaries;
 pub(crate) mod comparisons;
 pub mod components;
 pub mod consents;
 pub(crate) mod decisions;
 pub mod deployments;
+pub mod durability;
 pub(crate) mod entries;
 pub mod events;
 pub(crate) mod funding;
@@ -34,6 +36,7 @@ pub mod hosts;
 pub(crate) mod limits;
 pub(crate) mod outbox;
 pub(crate) mod payments;
+pub mod primary;
 pub(crate) mod profiles;
 pub mod records;
 pub(crate) mod session;

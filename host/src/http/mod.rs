@@ -112,6 +112,7 @@ pub fn assist_router(app: App) -> Router {
 /// Limits the size and time of every request, catches panics, and makes every failure problem+json.
 fn finished(routes: Router<App>, app: App) -> Router {
     let routes = routes
+        .layer(from_fn_with_state(app.clone(), finish::confirm))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(CatchPanicLayer::custom(extract::answer_panic))
         .with_state(app);

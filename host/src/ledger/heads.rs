@@ -18,6 +18,7 @@ use uuid::Uuid;
 use super::chain::ChainKey;
 use super::store::Loss;
 use super::store::proof::{self, Head};
+use crate::db::barrier::Barrier;
 
 /// How often a running host records the heads. Truncation of batches younger than this goes undetected.
 const WRITE_INTERVAL: Duration = Duration::from_secs(10);
@@ -184,18 +185,21 @@ impl RecordedHeads {
 ///
 /// # Errors
 /// When a recorded head is gone, or the file or the database fails.
-async fn record(db: &PgPool, key: &ChainKey, path: &Path) -> Result<(), HeadsError> {
+async fn record(db: &PgPool, barrier: &Barrier, key: &ChainKey, path: &Path) -> Result<(), HeadsError> {
     let mut recorded = RecordedHeads::read(path)?;
+    let view = barrier.begin();
     let mut db = db.acquire().await?;
     recorded.check(&mut db, key).await?;
     let heads = proof::heads(&mut db).await?;
     drop(db);
+    // A recorded head must not vanish in a failover.
+    barrier.pass(view).await?;
     recorded.advance(&heads)
 }
 
 /// Records the heads periodically, in each of these files. Ends only when a recorded head is gone. Safe to abort at any
 /// time.
-pub async fn keep(db: PgPool, key: ChainKey, paths: Vec<PathBuf>) -> HeadsError {
+pub async fn keep(db: PgPool, barrier: Barrier, key: ChainKey, paths: Vec<PathBuf>) -> HeadsError {
     for folder in paths.iter().filter_map(|path| path.parent()) {
         if let Err(error) = fs::create_dir_all(folder) {
             tracing::warn!(%error, folder = %folder.display(), "cannot create the folder of the recorded heads");
@@ -205,7 +209,7 @@ pub async fn keep(db: PgPool, key: ChainKey, paths: Vec<PathBuf>) -> HeadsError 
     loop {
         every.tick().await;
         for path in &paths {
-            match record(&db, &key, path).await {
+            match record(&db, &barrier, &key, path).await {
                 Ok(()) => {}
                 Err(error @ HeadsError::Gone { .. }) => {
                     tracing::error!(%error, "stopping");
