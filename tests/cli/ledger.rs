@@ -150,3 +150,29 @@ fn events_resume_where_an_earlier_run_stopped() {
     service.stop();
     assert!(text(&data.run(&["events", "--from", "x"]).stderr).contains("not a cursor"));
 }
+
+#[test]
+fn newer_migrations_are_accepted_while_they_support_this_program() {
+    let data = DataDir::new();
+    let (account, payee) = with_transfers(&data, 1);
+    // What the next release leaves behind: a migration that this program does not know.
+    sql(
+        &data,
+        "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
+            values (900, 'next release', true, '', 0);
+        alter table transfer add column channel text",
+    );
+    let service = Service::start(&data);
+    send(&service, &account, &payee, "1.00");
+    service.stop();
+    assert!(data.run(&["verify"]).status.success());
+    sql(&data, "update schema_compatibility set oldest_migration = 900");
+    let refused = data.run(&["verify"]);
+    let printed = text(&refused.stderr);
+    assert!(!refused.status.success());
+    assert!(
+        printed.contains("only programs that know migration 900 may use it")
+            && printed.contains("start the newer release"),
+        "{printed}"
+    );
+}

@@ -154,7 +154,7 @@ pub(crate) async fn complaints(db: &mut PgConnection, key: &ChainKey, recorded: 
 }
 
 /// Tables that no proof covers, and why.
-const EXEMPT_TABLES: [(&str, &str); 9] = [
+const EXEMPT_TABLES: [(&str, &str); 10] = [
     ("_sqlx_migrations", "sqlx compares it with the migrations in the program"),
     ("comparison", "counts of what challengers answered: advice to an operator"),
     ("consent", "personal data without money; a user may have it erased"),
@@ -164,6 +164,7 @@ const EXEMPT_TABLES: [(&str, &str); 9] = [
     ("event_queue", "analytics"),
     ("host_status", "what each host reports of itself, every few seconds"),
     ("profile", "preferences of a page; a user may have them erased"),
+    ("schema_compatibility", "which programs may start at all: it moves no money, and a wrong one stops them"),
 ];
 
 /// Columns that no proof covers, and why.

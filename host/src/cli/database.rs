@@ -4,17 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use sqlx::migrate::{Migrate as _, MigrateError};
 use sqlx::postgres::PgPoolOptions;
-use sqlx::{Connection as _, PgConnection, PgPool};
+use sqlx::{Connection as _, PgPool};
 use tokio::task::JoinHandle;
 
-use crate::MIGRATOR;
 use crate::config::Common;
 use crate::db::barrier::{Barrier, Timeline};
 use crate::db::durability::Durability;
 use crate::db::primary::Servers;
-use crate::db::session;
+use crate::db::{schema, session};
 use crate::postgres::Server;
 
 /// Connections per host: on a small machine, more would only contend with each other.
@@ -22,9 +20,6 @@ const CONNECTIONS_MAX: u32 = 16;
 
 /// How long a request waits for a connection before it fails with `overloaded`.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
-
-/// SQLSTATE of a table that does not exist.
-const UNDEFINED_TABLE: &str = "42P01";
 
 /// A pool and, if this process started it, the server behind it.
 pub(super) struct Database {
@@ -109,7 +104,7 @@ async fn connect(common: &Common, servers: &Servers, may_create: bool) -> Result
     let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
     // Migrations may be slow, so they run on a connection without a statement timeout.
     let (options, mut db) = servers.connect().await.context(unreachable)?;
-    if !may_create && is_empty(&mut db).await.context("cannot read the database")? {
+    if !may_create && schema::is_empty(&mut db).await.context("cannot read the database")? {
         let place = match common.database_url {
             Some(_) => "of DATABASE_URL".to_owned(),
             None => format!("in {}", absolute(common).display()),
@@ -119,7 +114,7 @@ async fn connect(common: &Common, servers: &Servers, may_create: bool) -> Result
              service; `caudal serve` creates a new one"
         );
     }
-    MIGRATOR.run(&mut db).await.context("cannot migrate the database")?;
+    schema::migrate(&mut db).await.context("cannot use the tables")?;
     if !session::is_durable(&mut db).await.context(unreachable)? {
         bail!("Postgres runs with synchronous_commit = off, which may lose acknowledged transfers: turn it on");
     }
@@ -150,16 +145,4 @@ fn follow(pool: PgPoolOptions, timeline: Timeline) -> PgPoolOptions {
         let is_usable = newest.is_newer_than(connection.age);
         Box::pin(async move { Ok(is_usable) })
     })
-}
-
-/// Whether no migration has ever run here.
-async fn is_empty(db: &mut PgConnection) -> Result<bool, MigrateError> {
-    match db.list_applied_migrations(&MIGRATOR.table_name).await {
-        Err(MigrateError::Execute(sqlx::Error::Database(error)))
-            if error.code().as_deref() == Some(UNDEFINED_TABLE) =>
-        {
-            Ok(true)
-        }
-        applied => Ok(applied?.is_empty()),
-    }
 }

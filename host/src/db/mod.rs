@@ -18,6 +18,7 @@
 //! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | `decisions` |
 //! | audit_record, audit_head | `records` |
+//! | schema_compatibility | migrations |
 
 pub(crate) mod accounts;
 pub mod audit;
@@ -39,6 +40,7 @@ pub(crate) mod payments;
 pub mod primary;
 pub(crate) mod profiles;
 pub mod records;
+pub mod schema;
 pub(crate) mod session;
 pub(crate) mod transfers;
 
