@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use caudal::clock::Clock;
 use caudal::db::components::{self, NewComponent, Registered};
 use caudal::db::deployments::{self, Change};
+use caudal::db::hosts;
 use caudal::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
 use caudal::ledger::store::Postgres;
 use caudal::models::{Embedded, LoadedComponent, Models};
@@ -179,8 +180,9 @@ async fn bytes_that_were_exchanged_in_the_database_do_not_serve(db: PgPool) {
     assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 0).await, Some(1));
     let start = Instant::now();
     let reason = loop {
-        let status = app.models.status(ModelKind::Risk).and_then(|it| it.state.detail().map(str::to_owned));
-        if let Some(reason) = status {
+        let live = hosts::live(&mut db.acquire().await.unwrap()).await.unwrap();
+        let risk = live.iter().find(|(_, it)| it.kind == ModelKind::Risk);
+        if let Some(reason) = risk.and_then(|(_, it)| it.state.detail().map(str::to_owned)) {
             break reason;
         }
         assert!(start.elapsed() < FOLLOWS_WITHIN, "the host does not say that it refuses the bytes");
