@@ -21,12 +21,15 @@ use crate::ledger::Ledger;
 use crate::models::Models;
 use crate::outbox::Outbox;
 use crate::rail::courier::Courier;
+use crate::sealing::ChainKey;
 use crate::wasm::Runtime;
 
 /// The state of the service. Clones share the same parts.
 #[derive(Clone)]
 pub struct App {
     pub db: PgPool,
+    /// Records changes to what is not money.
+    pub key: ChainKey,
     pub ledger: Ledger,
     /// Passed before a response tells what was read.
     pub barrier: Barrier,

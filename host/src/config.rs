@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::db::durability::Durability;
 
-pub use ledger::{Events, Fund, LimitChange, UserLimits, Verify};
+pub use ledger::{AcceptLoss, Events, Fund, LimitChange, UserLimits, Verify};
 pub use models::{Deploy, ExplanationLanguage, Models, Replay, RowFormat, Score};
 pub use serve::{ClabePolicy, Limits, Rail, Serve};
 pub use token::{Jwt, Token};
@@ -68,6 +68,8 @@ pub enum Command {
     Fund(Fund),
     /// Verify that balances, entries and transfers agree, and recompute the hash chains over the ledger's history
     Verify(Verify),
+    /// Accept as lost what a failover lost, so that hosts resume; verification reports it for good
+    AcceptLoss(AcceptLoss),
     /// Show or set a user's own limits
     Limits(UserLimits),
     /// Print the ledger's events after a cursor, one line per commit

@@ -7,6 +7,7 @@ mod apply;
 mod audit;
 #[path = "../simulation/chance.rs"]
 mod chance;
+mod forgery;
 mod lateness;
 #[path = "../simulation/leases.rs"]
 mod leases;
@@ -17,3 +18,4 @@ mod store;
 #[path = "../simulation/tables.rs"]
 mod tables;
 mod tamper;
+mod upgrade;

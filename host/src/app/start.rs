@@ -69,7 +69,7 @@ impl App {
         clock: Clock,
     ) -> Result<(Self, Tasks)> {
         let Config { barrier, secret, tokens, ledger, settings, rail, sandbox, program } = config;
-        let name = ledger.terms.rail;
+        let (name, key) = (ledger.terms.rail, ledger.key.clone());
         let store = Postgres::open(db.clone(), &ledger.key, clock.now()).await.context("cannot use the ledger")?;
         let store = store.with_durability(barrier.durability());
         let ledger = Ledger::start(store, models.clone(), clock.clone(), ledger).await;
@@ -98,12 +98,13 @@ impl App {
             outbox_poll,
         };
         let app = Self {
+            key: key.clone(),
             ledger,
             barrier,
             courier,
             outbox,
             models,
-            pushes: Pushes::new(Launcher::new(program), db.clone(), clock.clone()),
+            pushes: Pushes::new(Launcher::new(program), db.clone(), key, clock.clone()),
             events,
             runtime,
             tokens: Arc::new(Verifier::new(&secret, tokens.clone())),

@@ -4,8 +4,9 @@ mod database;
 mod events;
 mod fund;
 mod gate;
-mod heads;
+mod ledger;
 mod limits;
+mod loss;
 mod models;
 mod openapi;
 mod output;
@@ -45,6 +46,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Token(token) => token::run(&cli.common, token),
             Command::Fund(fund) => fund::run(&cli.common, fund).await,
             Command::Verify(verify) => verify::run(&cli.common, verify).await,
+            Command::AcceptLoss(loss) => loss::run(&cli.common, loss).await,
             Command::Limits(limits) => limits::run(&cli.common, limits).await,
             Command::Events(events) => events::run(&cli.common, events).await,
             Command::Postgres(command) => postgres::run(&cli.common, command).await,

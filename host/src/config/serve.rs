@@ -156,6 +156,10 @@ pub struct Serve {
     /// of the risk scorer unobserved [default: nudge,accessibility; in the sandbox all]
     #[arg(long, help_heading = "Models", env = "CAUDAL_PUBLISH_MODELS", value_parser = published_kind(), value_delimiter = ',')]
     pub publish_models: Option<Vec<Option<ModelKind>>>,
+    /// Second file of recorded chain heads, best on another machine's disk: written and compared like the one in the
+    /// data folder; repeatable
+    #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_HEADS_COPY", value_delimiter = ',')]
+    pub heads_copy: Vec<PathBuf>,
     #[command(flatten)]
     pub jwt: Jwt,
 }

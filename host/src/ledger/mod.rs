@@ -14,6 +14,7 @@ pub mod chain;
 mod command;
 mod decide;
 mod fingerprint;
+pub mod heads;
 mod jitter;
 mod job;
 mod queue;

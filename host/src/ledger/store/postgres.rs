@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::connection::Connection;
 use super::contract::{CommitError, Fate, Store};
-use super::{commit, fate, key, lease, lookup};
+use super::{adopt, commit, fate, key, lease, lookup};
 use crate::db::barrier::write_barrier;
 use crate::db::durability::Durability;
 use crate::ledger::batch::{Batch, Context, State};
@@ -18,6 +18,7 @@ use crate::ledger::writer::Writer;
 #[derive(Debug, Clone)]
 pub struct Postgres {
     connection: Connection,
+    key: ChainKey,
     durability: Durability,
 }
 
@@ -32,8 +33,8 @@ pub enum OpenError {
 
 impl Postgres {
     /// For a ledger whose key has already been checked.
-    pub fn new(pool: PgPool) -> Self {
-        Self { connection: Connection::new(pool), durability: Durability::default() }
+    pub fn new(pool: PgPool, key: ChainKey) -> Self {
+        Self { connection: Connection::new(pool), key, durability: Durability::default() }
     }
 
     #[must_use]
@@ -41,14 +42,19 @@ impl Postgres {
         Self { durability, ..self }
     }
 
-    /// Binds the ledger to a key, or checks that it is bound to this key.
+    /// Binds the ledger to a key, or checks that it is bound to this key, and adopts a ledger without audit records.
     ///
     /// # Errors
     /// When the ledger is bound to another key, or the database fails.
     pub async fn open(pool: PgPool, key: &ChainKey, now: OffsetDateTime) -> Result<Self, OpenError> {
         let ours = key.fingerprint();
-        let bound = key::bind(&mut *pool.acquire().await?, &ours, now).await?;
-        if bound == ours { Ok(Self::new(pool)) } else { Err(OpenError::OtherKey) }
+        let mut db = pool.acquire().await?;
+        if key::bind(&mut db, &ours, now).await? != ours {
+            return Err(OpenError::OtherKey);
+        }
+        adopt::adopt(&mut db, key, now).await?;
+        drop(db);
+        Ok(Self::new(pool, key.clone()))
     }
 
     /// Checks that the ledger is not bound to another key.
@@ -112,7 +118,7 @@ impl Store for Postgres {
     }
 
     async fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> Result<Writer, sqlx::Error> {
-        self.write(async |db| lease::acquire(db, holder, now).await).await
+        self.write(async |db| lease::acquire(db, &self.key, holder, now).await).await
     }
 
     async fn renew(&self, writer: &Writer, now: OffsetDateTime) -> Result<bool, sqlx::Error> {
