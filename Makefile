@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve release test soak bench check components package train prepare install
+.PHONY: serve release test soak bench ha ha-drill check components package train prepare install
 
 serve: components ## Serve the sandbox; prints addresses, a token and a curl command
 	cargo build --locked --package caudal
@@ -32,6 +32,16 @@ bench: install ## Measure beside pgbench, with three hosts, over millions of tra
 	components/build.sh
 	cargo build --locked --release --package caudal --package caudal-bench
 	tests/bench/run.sh $(CARGO_TARGET_DIR)/release
+
+ha: components ## Serve from a high-availability lab: three Postgres under Patroni, HAProxy, two hosts; prints addresses
+	cargo build --locked --package caudal
+	tests/tools.sh node
+	tests/ha/run.sh serve $(CAUDAL)
+
+ha-drill: components ## Inject CAUDAL_HA_FAULTS faults (30) under load in that lab, then check all that clients were told
+	cargo build --locked --package caudal
+	tests/tools.sh node
+	tests/ha/run.sh drill $(CAUDAL)
 
 check: install ## Formatting, lints, documentation, licences
 	components/build.sh --fixtures

@@ -1,0 +1,213 @@
+// A customer of the bank, who notes everything that she is told.
+
+import { token } from "./host.mjs";
+
+/** Longest time that a client waits for an answer, in milliseconds: longer than a host may take (60 s), so that it decides. */
+const ANSWER_MS = 65_000;
+/** Transfers on a page. */
+const PAGE = 50;
+/** Statuses by which the service refuses an order for good. */
+const REFUSALS = [400, 404, 422];
+
+/** A CLABE that passes the check, and an account of the customer's own. */
+const PAYEE = { name: "Luis Pérez", accountNumber: "012180004643051249", bankName: "BBVA" };
+const ACCOUNT = { accountNumber: "646180110400000007", accountType: "checking" };
+
+const centavos = (amount) => Math.round(amount * 100);
+
+const transferFrom = (json) => ({
+  id: json.id,
+  account: json.fromAccountId,
+  amount: centavos(json.amount),
+  status: json.status,
+  createdAt: json.createdAt,
+});
+
+export class Customer {
+  /** Amount of the next order, in centavos: no two orders have the same one. */
+  #amount = 0;
+  /** What was told of transfers, each thing once: a drill's lists would fill the memory. */
+  #told = new Map();
+
+  /**
+   * @param {string} user
+   * @param {import("./checker.mjs").Record[]} history where to note
+   */
+  constructor(user, history) {
+    this.user = user;
+    this.history = history;
+    this.headers = { authorization: `Bearer ${token(user)}`, "content-type": "application/json" };
+    /** Counts responses by what was asked and how it was answered. */
+    this.answers = new Map();
+  }
+
+  /** Asks a host; an answer that does not come is status 0. */
+  async #ask(what, host, path, { body, headers, limitMs = ANSWER_MS } = {}) {
+    const from = Date.now();
+    let status = 0;
+    let answer;
+    let isReplay = false;
+    try {
+      const response = await fetch(`${host.url}/api/ledger${path}`, {
+        method: body ? "POST" : "GET",
+        body: body && JSON.stringify(body),
+        headers: { ...this.headers, ...headers },
+        signal: AbortSignal.timeout(limitMs),
+      });
+      answer = await response.json().catch(() => undefined);
+      // A list that breaks off has told nothing that can be read.
+      status = response.ok && answer === undefined ? 0 : response.status;
+      isReplay = response.headers.has("idempotency-replayed");
+    } catch {
+      // The host is gone, or does not answer.
+    }
+    const name = `${what} ${status || "none"}`;
+    this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
+    return { from, to: Date.now(), status, answer, isReplay };
+  }
+
+  /** Opens the account and saves the payee; to be called while all is well. */
+  async arrive(host) {
+    const opened = await this.#ask("open", host, "/accounts", { body: ACCOUNT });
+    const saved = await this.#ask("payee", host, "/beneficiaries", { body: PAYEE });
+    if (!opened.answer?.id || !saved.answer?.id)
+      throw new Error(`${this.user}: ${JSON.stringify([opened.answer, saved.answer])}`);
+    this.account = opened.answer.id;
+    this.payee = saved.answer.id;
+  }
+
+  #transfer(json) {
+    const transfer = transferFrom(json);
+    const name = Object.values(transfer).join(" ");
+    if (!this.#told.has(name)) this.#told.set(name, transfer);
+    return this.#told.get(name);
+  }
+
+  /** The next order. */
+  order() {
+    this.#amount += 1;
+    return { key: `${this.user}-${this.#amount}`, amount: this.#amount };
+  }
+
+  /** Sends an order, for the first time or again. */
+  async send(host, session, { key, amount }, limitMs) {
+    const body = { fromAccountId: this.account, toBeneficiaryId: this.payee, amount: amount / 100 };
+    const headers = { "idempotency-key": key };
+    const { from, to, status, answer } = await this.#ask("send", host, "/transactions", { body, headers, limitMs });
+    const isDone = status === 200 || status === 201;
+    const outcome = isDone ? "done" : REFUSALS.includes(status) ? "refused" : "unknown";
+    const transfer = isDone ? this.#transfer(answer) : undefined;
+    this.history.push({ type: "order", session, key, account: this.account, amount, from, to, outcome, transfer });
+    return { status, outcome, answer };
+  }
+
+  async list(host, session, limitMs) {
+    const { from, to, status, answer } = await this.#ask("list", host, `/transactions?limit=${PAGE}`, { limitMs });
+    if (status !== 200) return;
+    const transfers = answer.map((json) => this.#transfer(json));
+    this.history.push({
+      type: "list",
+      session,
+      user: this.user,
+      from,
+      to,
+      isWhole: transfers.length < PAGE,
+      transfers,
+    });
+  }
+
+  async details(host, session, limitMs) {
+    const { from, to, status, answer } = await this.#ask("account", host, `/accounts/${this.account}`, { limitMs });
+    if (status !== 200) return;
+    this.history.push({ type: "balance", session, account: this.account, from, to, balance: centavos(answer.balance) });
+  }
+
+  async balance(host, session, limitMs) {
+    const { from, to, status, answer } = await this.#ask("balance", host, `/accounts/${this.account}/balance`, {
+      limitMs,
+    });
+    if (status !== 200) return;
+    this.history.push({ type: "balance", session, account: this.account, from, to, balance: centavos(answer.balance) });
+  }
+
+  async entries(host, session, limitMs) {
+    const path = `/accounts/${this.account}/entries?limit=${PAGE}`;
+    const { from, to, status, answer } = await this.#ask("entries", host, path, { limitMs });
+    if (status !== 200) return;
+    const entries = answer.map((it) => ({
+      number: it.number,
+      amount: centavos(it.amount),
+      balance: centavos(it.balance),
+      transfer: it.type === "transfer" ? it.transactionId : null,
+    }));
+    this.history.push({ type: "entries", session, account: this.account, from, to, entries });
+  }
+
+  /** The reads, by name. */
+  get reads() {
+    return [this.list, this.details, this.balance, this.entries].map((read) => read.bind(this));
+  }
+}
+
+/** Listens to a customer's events from the beginning, and resumes where it was cut off. */
+export class Listener {
+  #cursor = "";
+  #isEnded = false;
+  #stop = new AbortController();
+
+  /**
+   * @param {Customer} customer
+   * @param {() => { url: string }} choose the host to connect to next
+   */
+  constructor(customer, session, choose, pauseMs = 200) {
+    Object.assign(this, { customer, session, choose, pauseMs });
+    this.running = this.#run();
+  }
+
+  async #run() {
+    while (!this.#isEnded) {
+      await this.#listen().catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, this.pauseMs));
+    }
+  }
+
+  async #listen() {
+    const { headers } = this.customer;
+    const url = `${this.choose().url}/api/ledger/events?from=${encodeURIComponent(this.#cursor)}`;
+    const response = await fetch(url, { headers, signal: this.#stop.signal });
+    if (!response.ok || !response.body) return;
+    let text = "";
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+        this.#note(text.slice(0, end));
+        text = text.slice(end + 2);
+      }
+    }
+  }
+
+  #note(message) {
+    const field = (name) =>
+      message
+        .split("\n")
+        .find((line) => line.startsWith(`${name}:`))
+        ?.slice(name.length + 1)
+        .trim();
+    const data = field("data");
+    if (!data) return;
+    for (const json of JSON.parse(data)) {
+      if (json.type !== "transfer") continue;
+      const { transactionId: id, accountId: account, status, ordinal } = json;
+      const transfer = { id, account, amount: centavos(json.amount), status };
+      const { user, history } = this.customer;
+      history.push({ type: "event", session: this.session, user, to: Date.now(), ordinal, transfer });
+    }
+    this.#cursor = field("id") ?? this.#cursor;
+  }
+
+  async end() {
+    this.#isEnded = true;
+    this.#stop.abort();
+    await this.running;
+  }
+}

@@ -1,0 +1,91 @@
+// A Caudal host on a database that others provide.
+
+import { execFile } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+import { freePort } from "./postgres.mjs";
+import { signal, until } from "./processes.mjs";
+
+const run = promisify(execFile);
+
+/** Longest time for a host to start, in milliseconds: it compiles components when its cache is empty. */
+const START_MS = 60_000;
+/** Longest time for `caudal verify` over a test's few thousand batches, in milliseconds. */
+const VERIFY_MS = 120_000;
+
+/** Shared by all hosts of a lab; they guard nothing outside of it. */
+const SECRET = "a secret of the high-availability lab, nothing more";
+const LEDGER_KEY = "the ledger key of the high-availability lab, 32 bytes";
+
+/** The binary. */
+export function program() {
+  const path = process.env.CAUDAL;
+  if (!path) throw new Error("set CAUDAL to the path of the caudal binary");
+  return path;
+}
+
+/** Whether the program can be told to acknowledge only what is replicated. */
+export async function knowsDurability() {
+  return (await run(program(), ["serve", "--help"])).stdout.includes("--durability");
+}
+
+/** A token for a user of this lab, valid for a day: longer than any drill. */
+export function token(user) {
+  const encode = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const body = `${encode({ alg: "HS256", typ: "JWT" })}.${encode({ sub: user, exp: Math.floor(Date.now() / 1000) + 86_400 })}`;
+  return `${body}.${createHmac("sha256", SECRET).update(body).digest("base64url")}`;
+}
+
+export class Host {
+  /** @param {import("./processes.mjs").Processes} processes */
+  constructor(processes, folder, name, databasePort) {
+    Object.assign(this, { processes, name, data: join(folder, name), log: join(folder, `${name}.log`) });
+    this.database = `postgres://postgres@127.0.0.1:${databasePort}/postgres`;
+  }
+
+  environment() {
+    const { DATABASE_URL, ...rest } = process.env;
+    return {
+      ...rest,
+      CAUDAL_DATA_DIR: this.data,
+      CAUDAL_JWT_SECRET: SECRET,
+      CAUDAL_LEDGER_KEY: LEDGER_KEY,
+      CAUDAL_LOG: "info,sqlx=warn",
+      DATABASE_URL: this.database,
+    };
+  }
+
+  /** Starts the host and waits until it serves. `wrapper`: a command to start it with, such as one that changes its clock. */
+  async start({ wrapper = [], env = {}, waits = true } = {}) {
+    this.port ??= await freePort();
+    this.assistPort ??= await freePort();
+    this.url = `http://127.0.0.1:${this.port}`;
+    const durability = (await knowsDurability()) ? ["--durability", "replicated"] : [];
+    const addresses = ["--ledger-addr", `127.0.0.1:${this.port}`, "--assist-addr", `127.0.0.1:${this.assistPort}`];
+    const [command, ...args] = [...wrapper, program(), "serve", "--sandbox", ...addresses, ...durability];
+    this.pid = this.processes.start(command, args, { log: this.log, env: { ...this.environment(), ...env } });
+    if (waits) await this.serves();
+  }
+
+  /** Waits until the host serves. */
+  async serves(limitMs = START_MS) {
+    const ready = async () => (await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok;
+    await until(`${this.name} serves (${this.log})`, limitMs, ready);
+  }
+
+  kill() {
+    signal("SIGKILL", [this.pid]);
+  }
+
+  /** Runs `caudal verify` against the heads that this host recorded; returns whether the books are in order, and why not. */
+  async verify() {
+    try {
+      const { stdout } = await run(program(), ["verify"], { env: this.environment(), timeout: VERIFY_MS });
+      return { isSound: true, text: stdout.trim() };
+    } catch (error) {
+      return { isSound: false, text: `${error.stdout ?? ""}${error.stderr ?? error.message}`.trim() };
+    }
+  }
+}
