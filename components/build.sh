@@ -6,8 +6,8 @@
 #   components/build.sh --model KIND WEIGHTS OUTPUT  one scorer with weights of your own
 #   components/build.sh --crate FOLDER OUTPUT        a crate of your own, with the standard library if it needs it
 #
-# The first three kinds import nothing, and their memory starts as one 64 KiB page. The compiler is the
-# first of these that works:
+# All but the last import nothing, and their memory starts as one 64 KiB page. The compiler is the first of
+# these that works:
 #   1. the active Rust toolchain, if it has the target wasm32-wasip2;
 #   2. the same after `rustup target add wasm32-wasip2`;
 #   3. Debian's rustc-web, which compiles the standard library from source.
@@ -19,7 +19,6 @@
 set -euo pipefail
 
 readonly TARGET=wasm32-wasip2 TARGET_WITHOUT_LIBC=wasm32-unknown-unknown
-readonly NAMES=(risk nudge accessibility transfer-rules)
 # Built from the same crate as `risk`, with the weights in components/risk/models/risk-1.
 readonly BESIDE=(risk-1)
 # lld-22 is the wasm-ld of the same LLVM; that of a rustup toolchain works too.
@@ -34,6 +33,9 @@ readonly RUSTUP_TIMEOUT_SECONDS=60
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly root
 readonly out=$root/target/components
+# The crates that are components.
+mapfile -t NAMES < <(cd "$root/components" && grep -l '"cdylib"' -- */Cargo.toml | cut -d/ -f1)
+readonly NAMES
 guests=${CARGO_TARGET_DIR:-$root/target}/guests
 [[ $guests = /* ]] || guests=$PWD/$guests
 readonly guests

@@ -20,8 +20,8 @@ fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let components = root.join("target/components");
     println!("cargo::rerun-if-changed=../migrations");
-    for name in ["risk", "risk-1", "nudge", "accessibility", "transfer-rules"] {
-        let path = components.join(name).with_extension("wasm");
+    for name in component_crates(&root.join("components"))?.into_iter().chain(["risk-1".to_owned()]) {
+        let path = components.join(&name).with_extension("wasm");
         println!("cargo::rerun-if-changed={}", path.display());
         if !path.is_file() {
             eprintln!("the component {name}.wasm is missing: run `make components` first");
@@ -43,6 +43,21 @@ fn main() -> io::Result<()> {
     }
     let output = env::var_os("OUT_DIR").map(PathBuf::from).ok_or(io::ErrorKind::NotFound)?;
     fs::write(output.join("served.rs"), code)
+}
+
+/// The names of the crates in a folder that are components.
+fn component_crates(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let manifest = entry.path().join("Cargo.toml");
+        if fs::read_to_string(&manifest).is_ok_and(|text| text.contains("\"cdylib\"")) {
+            println!("cargo::rerun-if-changed={}", manifest.display());
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 fn files(folder: &Path, extensions: &[&str]) -> io::Result<Vec<PathBuf>> {

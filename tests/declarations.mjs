@@ -4,14 +4,24 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 
 const DIST = new URL("../components/js/dist/", import.meta.url);
-const GLUE = `export declare const instantiate: import("../../src/internal.js").Glue["instantiate"];\n`;
 const MANIFEST = `declare const manifest: import("../src/internal.js").Manifest;\nexport default manifest;\n`;
 
-const SCHEMA = `declare const schema: import("../../src/internal.js").Schema;\nexport default schema;\n`;
+/** How an entry point gets at its parts: fetched when they are needed, or bundled. */
+const LAZY = (part) => `() => Promise<${part}>`;
+const EAGER = (part) => part;
 
-for (const folder of ["glue", "schema"]) mkdirSync(new URL(`${folder}/`, DIST), { recursive: true });
-for (const kind of ["risk", "nudge", "accessibility"]) {
-  writeFileSync(new URL(`glue/${kind}.d.ts`, DIST), GLUE);
-  writeFileSync(new URL(`schema/${kind}.d.ts`, DIST), SCHEMA);
-}
+const entry = (get, schema, core) => `import type { Kind } from "../../src/index.js";
+import type { Glue, Schema } from "../../src/internal.js";
+export declare const SCHEMAS: Record<Kind, ${get(schema)}>;
+export declare const GLUE: Record<Kind, ${get("Glue")}>;
+export declare const CORES: Record<string, ${core}>;
+`;
+const ENTRIES = {
+  browser: entry(LAZY, "{ default: Schema }", "() => URL"),
+  embedded: entry(LAZY, "{ default: Schema }", LAZY("{ default: string }")),
+  workerd: entry(EAGER, "Schema", "WebAssembly.Module"),
+};
+
+mkdirSync(new URL("entry/", DIST), { recursive: true });
+for (const [name, text] of Object.entries(ENTRIES)) writeFileSync(new URL(`entry/${name}.d.ts`, DIST), text);
 writeFileSync(new URL("manifest.d.ts", DIST), MANIFEST);

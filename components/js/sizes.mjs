@@ -17,7 +17,7 @@ async function* modules(path, kind, isLive, seen = new Set()) {
   const text = await readFile(new URL(path, LIB), "utf8");
   for (const [, quoted] of text.matchAll(/(?:\bfrom|\bimport\(?)\s*["'](\.[^"']+\.js)["']/g)) {
     const target = new URL(quoted, new URL(path, LIB)).href.slice(LIB.href.length);
-    const [, other] = /(risk|nudge|accessibility)\.js$/.exec(target) ?? [];
+    const [, other] = /\/(?:schema|glue)\/(.+)\.js$/.exec(target) ?? [];
     if ((other && other !== kind) || (target === "src/live.js" && !isLive)) continue;
     yield* modules(target, kind, isLive, seen);
   }

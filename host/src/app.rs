@@ -3,6 +3,7 @@
 pub mod start;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqlx::PgPool;
 use time::OffsetDateTime;
@@ -10,6 +11,7 @@ use time::OffsetDateTime;
 use crate::analytics::EventWorker;
 use crate::auth::token::{Minter, Verifier};
 use crate::clock::Clock;
+use crate::db::barrier::Barrier;
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
 use crate::domain::risk::Enforcement;
@@ -19,13 +21,18 @@ use crate::ledger::Ledger;
 use crate::models::Models;
 use crate::outbox::Outbox;
 use crate::rail::courier::Courier;
+use crate::sealing::ChainKey;
 use crate::wasm::Runtime;
 
 /// The state of the service. Clones share the same parts.
 #[derive(Clone)]
 pub struct App {
     pub db: PgPool,
+    /// Records changes to what is not money.
+    pub key: ChainKey,
     pub ledger: Ledger,
+    /// Passed before a response tells what was read.
+    pub barrier: Barrier,
     /// `None` if payments settle at once.
     pub courier: Option<Courier>,
     pub outbox: Outbox,
@@ -47,6 +54,8 @@ pub struct App {
 pub struct Settings {
     /// Opening credit of each new account: 0.00 in production, 10,000.00 in the sandbox.
     pub opening_credit: Money,
+    /// How long reads are repeated while there is no primary.
+    pub failover_wait: Duration,
     pub risk_enforcement: Enforcement,
     /// Reject CLABEs with a wrong check digit, rather than only warn.
     pub enforce_clabe: bool,

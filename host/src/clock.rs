@@ -27,13 +27,19 @@ pub struct Clock(Source);
 
 #[derive(Clone, Debug)]
 enum Source {
-    System,
+    /// The system's clock, off by this much.
+    System(Duration),
     Fixed(Arc<AtomicI64>),
 }
 
 impl Clock {
     pub fn system() -> Self {
-        Self(Source::System)
+        Self::system_off_by(Duration::ZERO)
+    }
+
+    /// For tests: a system clock that is wrong.
+    pub fn system_off_by(skew: Duration) -> Self {
+        Self(Source::System(skew))
     }
 
     /// For tests: a clock that stands still except for [`advance`](Self::advance).
@@ -41,10 +47,15 @@ impl Clock {
         Self(Source::Fixed(Arc::new(AtomicI64::new(millis(at)))))
     }
 
+    /// Whether it runs by itself.
+    pub fn is_system(&self) -> bool {
+        matches!(self.0, Source::System(_))
+    }
+
     /// In UTC.
     pub fn now(&self) -> OffsetDateTime {
         match &self.0 {
-            Source::System => at_millis(millis(read_system_clock())),
+            Source::System(skew) => at_millis(millis(read_system_clock() + *skew)),
             Source::Fixed(at) => at_millis(at.load(Ordering::SeqCst)),
         }
     }

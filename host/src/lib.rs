@@ -9,7 +9,7 @@
 //! - [`enforcement`]: the consequences of a transfer's risk.
 //! - [`rail`]: how payments that settle later leave the bank.
 //! - [`outbox`]: transfer events for consumers; [`analytics`]: usage events, with consent.
-//! - [`auth`]: bearer tokens and scopes; [`db`]: all SQL outside the ledger.
+//! - [`sealing`]: keyed hashes of rows; [`auth`]: bearer tokens and scopes; [`db`]: all SQL outside the ledger.
 //! - [`http`]: the APIs, [`ledger_router`] and [`assist_router`].
 //! - [`app`]: wires the service; [`config`], [`cli`] and [`postgres`] start it.
 
@@ -32,6 +32,7 @@ pub mod rail;
 pub(crate) mod replay;
 pub mod schema;
 pub mod scoring;
+pub mod sealing;
 mod serve;
 pub mod wasm;
 

@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::app::start::{Config, Tasks};
 use crate::clock::Clock;
 use crate::http::server;
+use crate::ledger::store::Postgres;
 use crate::models::decisions::{self, DecisionLog};
 use crate::models::deploying::swap::{Swapper, SwapperHandle};
 use crate::models::{Models, Registry};
@@ -50,10 +51,13 @@ impl Host {
     /// Loads what is deployed, then starts the service.
     pub(crate) async fn start(config: Config, scoring: Scoring, db: PgPool) -> Result<Self> {
         let clock = Clock::system();
+        // Adopts the ledger before anything is recorded in it.
+        let key = config.ledger.key.clone();
+        Postgres::open(db.clone(), &key, clock.now()).await.context("cannot use the ledger")?;
         let Scoring { runtime, registry, decision_log } = scoring;
         let log = decision_log.then(|| DecisionLog::start(db.clone(), clock.clone()));
         let models = Models::with_log(registry, log);
-        let swapper = Swapper::start(db.clone(), models.clone(), runtime.clone(), clock.clone())
+        let swapper = Swapper::start(db.clone(), key, models.clone(), runtime.clone(), clock.clone())
             .await
             .context("cannot read which models are deployed")?;
         let purge = tokio::spawn(decisions::purge(db.clone(), clock.clone()));

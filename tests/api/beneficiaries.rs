@@ -1,9 +1,10 @@
 //! `/api/ledger/beneficiaries`
 
+use caudal::ledger::store::proof;
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, refused};
+use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, ledger_key, refused};
 
 const PATH: &str = "/api/ledger/beneficiaries";
 
@@ -120,4 +121,26 @@ async fn unknown_ids_are_not_found(db: PgPool) {
     for id in ["00000000-0000-0000-0000-000000000000", "not-a-uuid", "%FF", "1", "{}"] {
         refused(&app, ana.delete(&format!("{PATH}/{}", id.replace(['{', '}'], "%7B"))), 404, "not-found", None).await;
     }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_payee_is_as_recorded_and_stays_deleted(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let ana = app.user("ana");
+    let complaints = async || {
+        let proof = proof::prove(&mut db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
+        proof.records.complaints
+    };
+    let body = json!({"name": "Luis", "accountNumber": PAYEE_CLABE, "bankName": "BBVA"});
+    let id = ana.post(PATH, body).await.assert_status(201).json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(complaints().await, Vec::<String>::new());
+    sqlx::query("create table kept as select * from beneficiary").execute(&db).await.unwrap();
+    ana.delete(&format!("{PATH}/{id}")).await.assert_status(204);
+    assert_eq!(complaints().await, Vec::<String>::new());
+    // The record of it holds nothing that tells who it was.
+    let records = "select string_agg(r::text, ' ') from audit_record r where subject = 'beneficiary'";
+    let records: String = sqlx::query_scalar(records).fetch_one(&db).await.unwrap();
+    assert!(!records.contains("Luis") && !records.contains(PAYEE_CLABE) && !records.contains("ana"), "{records}");
+    sqlx::query("insert into beneficiary select * from kept").execute(&db).await.unwrap();
+    assert_eq!(complaints().await, [format!("beneficiary {id}: exists although its deletion is recorded")]);
 }

@@ -12,6 +12,8 @@ use caudal::app::start::{Config, RailHandle, Tasks};
 use caudal::app::{App, Settings};
 use caudal::auth::token::{Minter, TokenConfig};
 use caudal::clock::Clock;
+use caudal::db::barrier::{Barrier, Timeline};
+use caudal::db::durability::Durability;
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::risk::Enforcement;
@@ -123,6 +125,11 @@ pub(crate) fn on_screen(screen: &str) -> Value {
     })
 }
 
+/// The key of the tests' ledgers.
+pub(crate) fn ledger_key() -> ChainKey {
+    ChainKey::new(SECRET).unwrap()
+}
+
 pub(crate) fn token_config() -> TokenConfig {
     TokenConfig { user_claim: "sub".to_owned(), ..TokenConfig::default() }
 }
@@ -151,6 +158,7 @@ impl TestApp {
             RailHandle { rail: Arc::new(Simulated::new(behaviour, sender)), notifications }
         });
         let settings = Settings {
+            failover_wait: std::time::Duration::ZERO,
             opening_credit: options.opening_credit,
             risk_enforcement: options.risk_enforcement,
             enforce_clabe: options.enforce_clabe,
@@ -158,9 +166,10 @@ impl TestApp {
             published: options.published,
         };
         let config = Config {
+            barrier: Barrier::new(db.clone(), Durability::Local, Timeline::default()),
             secret: SECRET.to_vec(),
             tokens: token_config(),
-            ledger: LedgerConfig::new(terms, ChainKey::new(SECRET).unwrap()),
+            ledger: LedgerConfig::new(terms, ledger_key()),
             settings,
             rail,
             sandbox: options.sandbox,
@@ -176,7 +185,8 @@ impl TestApp {
     /// Follows deployments, as `caudal serve` does.
     pub(crate) async fn follow(&self) -> Follower {
         let runtime = Runtime::new().unwrap();
-        Follower(Swapper::start(self.db.clone(), self.models.clone(), runtime, self.clock.clone()).await.unwrap())
+        let (db, models, clock) = (self.db.clone(), self.models.clone(), self.clock.clone());
+        Follower(Swapper::start(db, ledger_key(), models, runtime, clock).await.unwrap())
     }
 
     /// The epoch of the deployment that this host serves.

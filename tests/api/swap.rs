@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use caudal::clock::Clock;
 use caudal::db::components::{self, NewComponent, Registered};
 use caudal::db::deployments::{self, Change};
+use caudal::db::hosts;
 use caudal::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
+use caudal::ledger::store::Postgres;
 use caudal::models::{Embedded, LoadedComponent, Models};
 use caudal::wasm::Runtime;
 use serde_json::{Value, json};
@@ -13,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use sqlx::PgPool;
 
 use crate::assistance::{risk, with};
-use crate::harness::{Client, TestApp, registry};
+use crate::harness::{Client, TestApp, ledger_key, registry};
 
 /// Longest time for a host to follow a deployment.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(2);
@@ -42,7 +44,7 @@ async fn deploy(db: &PgPool, kind: ModelKind, champion: Digest, seen_epoch: i64)
         reason: "a test",
         by: "ops",
     };
-    deployments::deploy(&mut db.acquire().await.unwrap(), &change, Clock::system().now()).await.unwrap()
+    deployments::deploy(&mut db.acquire().await.unwrap(), &ledger_key(), &change, Clock::system().now()).await.unwrap()
 }
 
 /// Registers bytes as a version of a kind.
@@ -52,8 +54,10 @@ pub(crate) async fn register(db: &PgPool, kind: ModelKind, version: &str, bytes:
     let report = Some(json!({}));
     let class = PolicyClass::Pure;
     let new = NewComponent { digest, kind, version, model_version: &model_version, class, bytes, report, by: "ops" };
+    // Nothing is recorded before a host came.
+    Postgres::open(db.clone(), &ledger_key(), Clock::system().now()).await.unwrap();
     let mut db = db.acquire().await.unwrap();
-    (digest, components::register(&mut db, &new, Clock::system().now()).await.unwrap())
+    (digest, components::register(&mut db, &ledger_key(), &new, Clock::system().now()).await.unwrap())
 }
 
 /// Waits until the risk champion's version starts with this.
@@ -161,6 +165,31 @@ async fn a_component_that_does_not_load_changes_nothing_and_is_reported(db: PgPo
         assert!(start.elapsed() < FOLLOWS_WITHIN * 2, "the next deployment fixes it");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn bytes_that_were_exchanged_in_the_database_do_not_serve(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    // A sound component under the digest of an approved one.
+    let other = Embedded::find("risk").unwrap().bytes;
+    let exchange = "update component set bytes = $1 where sha256 = $2";
+    let exchange = sqlx::query(exchange).bind(other).bind(&built_in("risk-1").0[..]).execute(&db).await.unwrap();
+    assert_eq!(exchange.rows_affected(), 1);
+    let serving = version(&app.ai()).await;
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 0).await, Some(1));
+    let start = Instant::now();
+    let reason = loop {
+        let live = hosts::live(&mut db.acquire().await.unwrap()).await.unwrap();
+        let risk = live.iter().find(|(_, it)| it.kind == ModelKind::Risk);
+        if let Some(reason) = risk.and_then(|(_, it)| it.state.detail().map(str::to_owned)) {
+            break reason;
+        }
+        assert!(start.elapsed() < FOLLOWS_WITHIN, "the host does not say that it refuses the bytes");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert!(reason.contains("were altered: run `caudal verify`"), "{reason}");
+    assert_eq!(version(&app.ai()).await, serving);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

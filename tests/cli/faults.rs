@@ -53,6 +53,14 @@ fn errors_at_startup_say_what_to_do() {
 }
 
 #[test]
+fn replicated_durability_needs_replicas() {
+    let data = DataDir::new();
+    let free = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
+    let serve = [&["serve", "--sandbox", "--durability", "replicated", "--log", "error"], &free[..]].concat();
+    refuses(&data, &serve, &[], "set synchronous_standby_names in Postgres");
+}
+
+#[test]
 fn a_second_service_in_the_same_folder_is_refused() {
     let data = DataDir::new();
     let service = Service::start(&data);

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
+use crate::evidence::LOSE_THE_LAST_BATCH;
 use crate::process::{DataDir, Service, eventually, text};
 
 /// An account with a few transfers; the service is stopped.
-fn with_transfers(data: &DataDir, count: usize) -> (String, String) {
+pub(crate) fn with_transfers(data: &DataDir, count: usize) -> (String, String) {
     let service = Service::start(data);
     let (account, payee) = account_and_payee(&service);
     for _ in 0..count {
@@ -15,7 +16,12 @@ fn with_transfers(data: &DataDir, count: usize) -> (String, String) {
     eventually("the host notes where the chains end", || {
         let noted: Value =
             std::fs::read_to_string(&heads).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-        noted.as_object().is_some_and(|chains| chains.values().any(|head| head[0].as_u64() >= Some(count as u64)))
+        noted.as_object().is_some_and(|chains| {
+            chains.values().any(|heads| {
+                let latest = heads.as_array().and_then(|heads| heads.last()?[0].as_u64());
+                latest >= Some(count as u64)
+            })
+        })
     });
     service.stop();
     (account, payee)
@@ -33,7 +39,7 @@ fn send(service: &Service, account: &str, payee: &str, amount: &str) -> u16 {
     service.call("POST", "/api/ledger/transactions", Some(serde_json::from_str(&body).unwrap())).0
 }
 
-fn sql(data: &DataDir, statements: &str) {
+pub(crate) fn sql(data: &DataDir, statements: &str) {
     let command = format!("psql -q -v ON_ERROR_STOP=1 \"$DATABASE_URL\" -c \"{statements}\"");
     let output = data.run(&["postgres", "--", "sh", "-c", &command]);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -57,17 +63,7 @@ fn verify_names_the_batch_whose_rows_were_changed() {
 fn verify_detects_truncation() {
     let data = DataDir::new();
     with_transfers(&data, 3);
-    // Removes every trace of the last batch.
-    sql(
-        &data,
-        "create temp table tail as select chain_id, seq from ledger_batch order by created_at desc, seq desc limit 1;
-         update account_balance b set posted = posted - e.delta, version = b.version - 1
-             from entry e join tail using (chain_id, seq) where e.account_id = b.account_id and e.stripe = b.stripe;
-         delete from entry e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
-         delete from transfer_event e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
-         delete from transfer e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
-         delete from ledger_batch e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;",
-    );
+    sql(&data, LOSE_THE_LAST_BATCH);
     let verify = data.run(&["verify"]);
     let printed = text(&verify.stdout);
     assert_eq!(verify.status.code(), Some(1), "{printed}");
@@ -153,4 +149,30 @@ fn events_resume_where_an_earlier_run_stopped() {
     assert_eq!((rest.len(), &rest[0]["events"][0]["amount"]), (1, &json!(2.0)));
     service.stop();
     assert!(text(&data.run(&["events", "--from", "x"]).stderr).contains("not a cursor"));
+}
+
+#[test]
+fn newer_migrations_are_accepted_while_they_support_this_program() {
+    let data = DataDir::new();
+    let (account, payee) = with_transfers(&data, 1);
+    // What the next release leaves behind: a migration that this program does not know.
+    sql(
+        &data,
+        "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
+            values (900, 'next release', true, '', 0);
+        alter table transfer add column channel text",
+    );
+    let service = Service::start(&data);
+    send(&service, &account, &payee, "1.00");
+    service.stop();
+    assert!(data.run(&["verify"]).status.success());
+    sql(&data, "update schema_compatibility set oldest_migration = 900");
+    let refused = data.run(&["verify"]);
+    let printed = text(&refused.stderr);
+    assert!(!refused.status.success());
+    assert!(
+        printed.contains("only programs that know migration 900 may use it")
+            && printed.contains("start the newer release"),
+        "{printed}"
+    );
 }

@@ -3,6 +3,7 @@
 
 mod commands;
 mod elsewhere;
+mod evidence;
 mod faults;
 mod ledger;
 mod lifecycle;

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use caudal::domain::model::ModelKind;
 use caudal::http::openapi::{self, Listener};
 use caudal::models::publishing::package;
 use caudal::wasm::Runtime;
@@ -48,6 +49,10 @@ fn routes(router: &str) -> BTreeSet<String> {
         for method in method.captures_iter(&route[2]) {
             found.insert(format!("{} {}", &method[1], route[1].replace("{*", "{")));
         }
+    }
+    if router == "assist_router" {
+        // Made from the list of kinds.
+        found.extend(ModelKind::SCORERS.iter().map(|kind| format!("post /ai/{kind}")));
     }
     found
 }

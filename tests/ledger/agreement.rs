@@ -271,7 +271,9 @@ impl Pair {
         let later = now + LEASE * 10;
         let leased = self.postgres.acquire(old.holder, later).await.unwrap();
         let modelled = self.model.acquire(old.holder, later);
-        assert_eq!(format!("{leased:?}"), format!("{modelled:?}"));
+        // The first batch of a chain links to its announcement, which the model has not.
+        let linked = Writer { head: leased.head.filter(|_| leased.next_seq > 0), ..leased };
+        assert_eq!(format!("{linked:?}"), format!("{modelled:?}"));
         self.writers[writer] = leased;
         "leased".to_owned()
     }

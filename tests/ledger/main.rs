@@ -7,6 +7,8 @@ mod apply;
 mod audit;
 #[path = "../simulation/chance.rs"]
 mod chance;
+mod forgery;
+mod lateness;
 #[path = "../simulation/leases.rs"]
 mod leases;
 mod model;
@@ -16,3 +18,4 @@ mod store;
 #[path = "../simulation/tables.rs"]
 mod tables;
 mod tamper;
+mod upgrade;

@@ -13,8 +13,12 @@ use uuid::Uuid;
 
 use crate::model::{CONTEXT, key, lenient, start};
 
+async fn open_store(db: &PgPool) -> Postgres {
+    Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap()
+}
+
 async fn writer_for(db: &PgPool, holder: u128, now: OffsetDateTime) -> Writer {
-    Postgres::new(db.clone()).acquire(Uuid::from_u128(holder), now).await.unwrap()
+    open_store(db).await.acquire(Uuid::from_u128(holder), now).await.unwrap()
 }
 
 fn open(number: &str) -> Command {
@@ -50,7 +54,7 @@ async fn count(db: &PgPool) -> (i64, i64, i64) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn every_kind_of_wrong_batch_is_refused_entirely(db: PgPool) {
-    let store = Postgres::new(db.clone());
+    let store = open_store(&db).await;
     let mut writer = writer_for(&db, 1, CONTEXT.now).await;
     let (batch, outcomes) = decide(&store, &writer, &[open("1")]).await;
     store.commit(&batch, &seal(&batch, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap();
@@ -102,7 +106,7 @@ async fn every_kind_of_wrong_batch_is_refused_entirely(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_batch_decided_on_old_balances_loses_the_race(db: PgPool) {
-    let store = Postgres::new(db.clone());
+    let store = open_store(&db).await;
     let (mut one, two) = (writer_for(&db, 1, CONTEXT.now).await, writer_for(&db, 2, CONTEXT.now).await);
     let (batch, outcomes) = decide(&store, &one, &[open("1")]).await;
     store.commit(&batch, &seal(&batch, Uuid::new_v4(), &one), &CONTEXT).await.unwrap();
@@ -127,7 +131,7 @@ async fn a_batch_decided_on_old_balances_loses_the_race(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_constraint_decides_between_two_openings_of_one_number(db: PgPool) {
-    let store = Postgres::new(db.clone());
+    let store = open_store(&db).await;
     let (one, two) = (writer_for(&db, 1, CONTEXT.now).await, writer_for(&db, 2, CONTEXT.now).await);
     let (first, _) = decide(&store, &one, &[open("1")]).await;
     let (second, _) = decide(&store, &two, &[open("1")]).await;
@@ -145,7 +149,7 @@ async fn a_chain_is_leased_to_one_writer_and_fenced_by_sequence_numbers(db: PgPo
     let now = CONTEXT.now;
     let (one, two) = (writer_for(&db, 1, now).await, writer_for(&db, 2, now).await);
     assert_ne!((one.chain_id, one.stripe), (two.chain_id, two.stripe));
-    let store = Postgres::new(db.clone());
+    let store = open_store(&db).await;
     assert!(store.renew(&one, now + LEASE).await.unwrap());
 
     // The second lease expires, and a third host continues the chain.
@@ -181,7 +185,7 @@ async fn hosts_that_start_at_once_get_different_chains(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn an_unknown_outcome_is_settled_for_good(db: PgPool) {
-    let store = Postgres::new(db.clone());
+    let store = open_store(&db).await;
     let mut writer = writer_for(&db, 1, CONTEXT.now).await;
     let (batch, _) = decide(&store, &writer, &[open("1")]).await;
     let (committed, uncommitted) = (Uuid::new_v4(), Uuid::new_v4());
@@ -203,7 +207,7 @@ async fn an_unknown_outcome_is_settled_for_good(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn settling_waits_for_a_running_statement(db: PgPool) {
-    let store = Postgres::new(db.clone());
+    let store = open_store(&db).await;
     let writer = writer_for(&db, 1, CONTEXT.now).await;
     let (batch, _) = decide(&store, &writer, &[open("1")]).await;
     // The batch is written but not committed when its connection is given up.

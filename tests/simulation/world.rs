@@ -144,7 +144,7 @@ impl World {
         let key = ChainKey::new(KEY).unwrap();
         let jitter = Chance::new(self.chance.pick(usize::MAX >> 12) as u64);
         let jitter = Jitter::new(move || jitter.fraction());
-        let config = LedgerConfig { terms: self.terms, key, jitter };
+        let config = LedgerConfig { jitter, ..LedgerConfig::new(self.terms, key) };
         let started = Ledger::start(self.store.clone(), self.models.clone(), self.clock.clone(), config).await;
         started.ok().map(|(ledger, task)| Host { ledger, task })
     }

@@ -6,7 +6,7 @@ use crate::imports::{imports, is_justified, module_path};
 use crate::source::{Source, assert_clean, assert_each_breaks, host};
 
 /// What each module may import besides itself. To import anything else, a line needs a comment that justifies it.
-const LAYERS: [(&str, &[&str]); 24] = [
+const LAYERS: [(&str, &[&str]); 25] = [
     ("lib", &["http"]),
     ("main", &["cli", "config"]),
     ("cli", &["serve", "app", "http", "postgres", "config", "*"]),
@@ -15,16 +15,17 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ("app", &["*"]),
     ("replay", &["models", "scoring", "schema", "wasm", "domain", "db", "clock"]),
     ("enforcement", &["models", "scoring", "schema", "domain", "db", "clock"]),
-    ("gate", &["scoring", "schema", "wasm", "db", "domain", "clock"]),
-    ("ledger", &["models", "db", "domain", "clock"]),
-    ("models", &["scoring", "schema", "wasm", "db", "domain", "clock"]),
+    ("gate", &["scoring", "schema", "wasm", "db", "sealing", "domain", "clock"]),
+    ("ledger", &["models", "db", "sealing", "domain", "clock"]),
+    ("models", &["scoring", "schema", "wasm", "db", "sealing", "domain", "clock"]),
     ("scoring", &["schema", "wasm", "domain"]),
     ("schema", &["clock"]),
     ("auth", &["db", "domain", "clock"]),
     ("analytics", &["db", "domain", "clock"]),
     ("outbox", &["db", "domain", "clock"]),
     ("rail", &["db", "domain", "clock"]),
-    ("db", &["domain"]),
+    ("db", &["sealing", "domain"]),
+    ("sealing", &[]),
     ("wasm", &["domain"]),
     // The database's binaries and processes, below everything that uses them.
     ("postgres", &[]),
@@ -36,7 +37,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
 ];
 
 /// What `*` stands for: the service's parts below `app`.
-const PARTS: [&str; 16] = [
+const PARTS: [&str; 17] = [
     "replay",
     "enforcement",
     "gate",
@@ -49,6 +50,7 @@ const PARTS: [&str; 16] = [
     "outbox",
     "rail",
     "db",
+    "sealing",
     "wasm",
     "clock",
     "domain",

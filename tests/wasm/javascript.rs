@@ -24,7 +24,7 @@ fn request(amount: f64) -> risk::Request {
         num_transactions_to_beneficiary: 0,
         is_new_device: false,
         geolocation_changed: false,
-        beneficiary_saved_minutes: None,
+        ..risk::Request::default()
     }
 }
 

@@ -97,7 +97,7 @@ test("a shadow and a canary are compared with the champion", async () => {
   await press("Shadow", "#versions");
   await shows(/What will happen:/, "dialog");
   await press("Add shadow", "dialog");
-  await shows(/Give a reason/, "dialog");
+  await shows(/Enter a reason/, "dialog");
   await confirm("compare the baseline");
   await shows(/is a shadow\. This is change 1/, "#notice");
   for (let at = 0; at < REQUESTS; at += 1) {

@@ -256,6 +256,7 @@ export function failures(stage) {
     await it.sees("esto es lo último que vimos");
     await it.sees("$10,000.00");
     await it.opens("Movimientos");
+    await it.sees("Se perdió la conexión con el banco");
     line.mend();
     await it.activates("button", "Intentar de nuevo");
     await it.sees("Todavía no hay movimientos");

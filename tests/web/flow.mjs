@@ -68,7 +68,7 @@ export function flow(stage) {
       "no comprueba que el nombre coincida",
       "No le habías transferido antes a Luis Pérez",
       "ninguna transferencia desde este dispositivo",
-      "Llevas 0 transferencias",
+      "Aún no tienes transferencias completadas",
       "Riesgo evaluado en esta página por risk-2.0.0+",
     ]) {
       assert.ok(review.includes(said), `${said} in ${review}`);

@@ -81,7 +81,7 @@ export function help(stage) {
     await it.page.waitForSelector(".recommended");
     const said = await it.text(".recommended");
     assert.match(said, /^This may help: /);
-    assert.match(said, /only a suggestion: our confidence is \d+ %/);
+    assert.match(said, /only a suggestion: our confidence is \d+%/);
     assert.match(said, /several entries had to be corrected/);
     assert.doesNotMatch(said, /\b(age|years?)\b/);
     await it.activates("button", "No, leave it as it is");

@@ -98,11 +98,7 @@ function compareTree(name, tree) {
     writeFileSync(file, tree);
     return;
   }
-  assert.equal(
-    tree,
-    readFileSync(file, "utf8"),
-    `${name}: the accessibility tree has changed; review it, and renew`,
-  );
+  assert.equal(tree, readFileSync(file, "utf8"), `${name}: the accessibility tree has changed; review it, and renew`);
 }
 
 async function shoot(it, name) {

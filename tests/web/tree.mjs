@@ -23,7 +23,7 @@ const CHANGING = [
   [/CAUD[0-9A-Z]{10,}/g, "<clave>"],
   [/\+[0-9a-f]{8}\b/g, "+<sha>"],
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "<id>"],
-  [/(lunes|martes|miércoles|jueves|viernes|sábado|domingo),? \d+ de \p{L}+ de \d{4}/gu, "<día>"],
+  [/(lunes|martes|miércoles|jueves|viernes|sábado|domingo),? \d+ de \p{L}+ de \d{4}/giu, "<día>"],
   [/\d{2}:\d{2}(:\d{2})?/g, "<hora>"],
   [/Confianza en la recomendación: \d+/g, "Confianza en la recomendación: <n>"],
 ];

@@ -1,23 +1,15 @@
 // The entry point for browsers. Importing it fetches these few modules and no model: that happens in `load`.
 
+import * as parts from "../dist/entry/browser.js";
 import { digest } from "./packaged.js";
 import { entry } from "./page.js";
 
 export { InvalidRequest, ModelFailed } from "./errors.js";
 
-// Written out, because bundlers only follow literal paths.
-/** @type {Record<string, () => URL>} */
-const CORES = {
-  "risk-2": () => new URL("../dist/core/risk-2.core.wasm", import.meta.url),
-  "risk-1": () => new URL("../dist/core/risk-1.core.wasm", import.meta.url),
-  "nudge-1": () => new URL("../dist/core/nudge-1.core.wasm", import.meta.url),
-  "accessibility-1": () => new URL("../dist/core/accessibility-1.core.wasm", import.meta.url),
-};
-
-export const { load, live } = entry(async (name, sha256) => {
+export const { load, live } = entry(parts, async (name, sha256) => {
   // The second attempt bypasses caches, which may hold the core of an earlier release.
   for (const cache of /** @type {const} */ (["default", "reload"])) {
-    const response = await fetch(CORES[name](), { cache });
+    const response = await fetch(parts.CORES[name](), { cache });
     if (!response.ok) throw new Error(`${response.url} answered ${response.status}`);
     const bytes = await response.arrayBuffer();
     // Digests need a secure context.

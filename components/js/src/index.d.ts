@@ -1,18 +1,11 @@
 // Types of the package, the same for browsers, Node and workerd. Names and meanings are those of the HTTP API.
 
+import type { Kinds, RiskAnswer } from "./types.js";
+
+export type * from "./types.js";
+
 /** What is scored: a transfer, a visit to a screen, a person's needs. */
-export type Kind = "risk" | "nudge" | "accessibility";
-
-import type {
-  AccessibilityAnswer,
-  AccessibilityRequest,
-  NudgeAnswer,
-  NudgeRequest,
-  RiskAnswer,
-  RiskRequest,
-} from "./types.js";
-
-export type { AccessibilityAnswer, AccessibilityRequest, NudgeAnswer, NudgeRequest, RiskAnswer, RiskRequest };
+export type Kind = keyof Kinds;
 
 /** A reason for a risk. */
 export type RiskFactor = RiskAnswer["result"]["risk_factors"][number];
@@ -40,9 +33,15 @@ export interface Scorer<Request, Answer, Options = never> {
   assessText(text: string, options?: Options): Answer;
 }
 
-export type RiskScorer = Scorer<RiskRequest, RiskAnswer>;
-export type NudgeScorer = Scorer<NudgeRequest, NudgeAnswer>;
-export type AccessibilityScorer = Scorer<AccessibilityRequest, AccessibilityAnswer, AccessibilityOptions>;
+/** The scorer of a kind. */
+export type ScorerOf<K extends Kind> = Scorer<
+  Kinds[K]["request"],
+  Kinds[K]["answer"],
+  K extends "accessibility" ? AccessibilityOptions : never
+>;
+export type RiskScorer = ScorerOf<"risk">;
+export type NudgeScorer = ScorerOf<"nudge">;
+export type AccessibilityScorer = ScorerOf<"accessibility">;
 
 export interface LoadOptions<Model extends string> {
   /** A model of the package; by default that of the kind. */
@@ -55,9 +54,7 @@ export interface LoadOptions<Model extends string> {
  * Rejects with a RangeError for an unknown kind or model, and with an Error when a part cannot be fetched or belongs to
  * another release; the latter can be tried again.
  */
-export function load(kind: "risk", options?: LoadOptions<"risk-1" | "risk-2">): Promise<RiskScorer>;
-export function load(kind: "nudge", options?: LoadOptions<"nudge-1">): Promise<NudgeScorer>;
-export function load(kind: "accessibility", options?: LoadOptions<"accessibility-1">): Promise<AccessibilityScorer>;
+export function load<K extends Kind>(kind: K, options?: LoadOptions<Kinds[K]["model"]>): Promise<ScorerOf<K>>;
 
 /** Why the host's model does not score. */
 export interface LiveProblem {
@@ -108,9 +105,7 @@ export interface Live {
  * otherwise the one of the package. Rejects with a RangeError or TypeError for invalid options, with an Error when there
  * is no model at all, and always in workerd, which compiles nothing at run time.
  */
-export function live(kind: "risk", options?: LiveOptions): Promise<RiskScorer & Live>;
-export function live(kind: "nudge", options?: LiveOptions): Promise<NudgeScorer & Live>;
-export function live(kind: "accessibility", options?: LiveOptions): Promise<AccessibilityScorer & Live>;
+export function live<K extends Kind>(kind: K, options?: LiveOptions): Promise<ScorerOf<K> & Live>;
 
 /** What is wrong with one field. */
 export interface FieldError {

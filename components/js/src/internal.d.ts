@@ -82,6 +82,12 @@ export interface Platform {
   core(name: string, sha256: string): Promise<WebAssembly.Module>;
 }
 
+/** What an entry point imports of the generated files. */
+export interface Parts {
+  SCHEMAS: Record<Kind, () => Promise<{ default: Schema }>>;
+  GLUE: Record<Kind, () => Promise<Glue>>;
+}
+
 export type Load = (kind: Kind, options?: { model?: string }) => Promise<Scorer>;
 
 /** A platform that can follow a host. Without `subtle` there are no digests, without `caches` no earlier visits. */

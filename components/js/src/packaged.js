@@ -15,7 +15,10 @@ export function choose({ models }, kind, model) {
   const names = Object.keys(models).filter((name) => models[name].kind === kind);
   const name = model ?? names.find((it) => models[it].default) ?? "";
   if (names.includes(name)) return { name, ...models[name] };
-  if (names.length === 0) throw new RangeError(`there is no kind "${kind}": there are risk, nudge and accessibility`);
+  if (names.length === 0) {
+    const kinds = new Set(Object.values(models).map((it) => it.kind));
+    throw new RangeError(`there is no kind "${kind}": there are ${[...kinds].join(", ")}`);
+  }
   throw new RangeError(`there is no model "${name}" for ${kind}: there is ${names.join(", ")}`);
 }
 

@@ -1,23 +1,11 @@
 // What the entry points for bundlers and browsers have in common: everything except where a core comes from.
 
 /** @import { LiveOptions } from "./index.js" */
-/** @import { LivePlatform, Platform } from "./internal.js" */
+/** @import { LivePlatform, Parts, Platform } from "./internal.js" */
 import { loader } from "./packaged.js";
 
-// Written out, because bundlers only follow literal paths.
-const SCHEMAS = {
-  risk: () => import("../dist/schema/risk.js"),
-  nudge: () => import("../dist/schema/nudge.js"),
-  accessibility: () => import("../dist/schema/accessibility.js"),
-};
-const GLUE = {
-  risk: () => import("../dist/glue/risk.js"),
-  nudge: () => import("../dist/glue/nudge.js"),
-  accessibility: () => import("../dist/glue/accessibility.js"),
-};
-
-/** The entry point with these cores. @param {Platform["core"]} core */
-export function entry(core) {
+/** The entry point with these parts. @param {Parts} parts @param {Platform["core"]} core */
+export function entry({ SCHEMAS, GLUE }, core) {
   /** @type {Platform} */
   const platform = {
     manifest: async () => (await import("../dist/manifest.js")).default,

@@ -147,3 +147,10 @@ export interface AccessibilityAnswer {
   /** At least one plain sentence for the person, in the requested language. */
   explanation: string[];
 }
+
+/** Requests, answers and the package's models of each kind. */
+export interface Kinds {
+  risk: { request: RiskRequest; answer: RiskAnswer; model: "risk-2" | "risk-1" };
+  nudge: { request: NudgeRequest; answer: NudgeAnswer; model: "nudge-1" };
+  accessibility: { request: AccessibilityRequest; answer: AccessibilityAnswer; model: "accessibility-1" };
+}

@@ -6,9 +6,11 @@
 import manifest from "../dist/manifest.js";
 import { load } from "../src/workerd.js";
 
-/** The binding that names the model of a kind. */
-/** @type {Record<Kind, string>} */
-const BINDINGS = { accessibility: "ACCESSIBILITY_MODEL", nudge: "NUDGE_MODEL", risk: "RISK_MODEL" };
+/** Every kind that the bundle has a model of. */
+export const KINDS = [...new Set(Object.values(manifest.models).map((it) => it.kind))];
+
+/** The binding that names the model of a kind: RISK_MODEL. @param {Kind} kind */
+const bindingOf = (kind) => `${kind.replaceAll("-", "_").toUpperCase()}_MODEL`;
 
 /** By the name of the model; ready before the first request. @type {Map<string, Scorer>} */
 const SCORERS = new Map();
@@ -24,7 +26,7 @@ export class BadConfiguration extends Error {}
  */
 export function scorerOf(kind, env) {
   const names = Object.keys(manifest.models).filter((name) => manifest.models[name].kind === kind);
-  const binding = BINDINGS[kind];
+  const binding = bindingOf(kind);
   const name = env[binding] ?? names.find((it) => manifest.models[it].default) ?? "";
   const scorer = names.includes(name) && SCORERS.get(name);
   if (scorer) return scorer;
@@ -40,7 +42,7 @@ export function health(env) {
   startedAt ??= Date.now();
   /** @type {Record<string, { loaded: boolean, version?: string, sha256?: string, deployment_error?: string }>} */
   const models = {};
-  for (const kind of /** @type {Kind[]} */ (Object.keys(BINDINGS))) {
+  for (const kind of KINDS) {
     try {
       const { modelVersion: version, sha256 } = scorerOf(kind, env);
       models[kind] = { loaded: true, version, sha256 };

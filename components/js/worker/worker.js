@@ -1,6 +1,6 @@
-// The assistance API for workerd: the three scores and the health report, with the bodies, statuses and problems of the
-// Caudal host. The bindings RISK_MODEL, NUDGE_MODEL and ACCESSIBILITY_MODEL choose among the bundled models. There is no
-// authentication: put the worker where only your own services can reach it.
+// The assistance API for workerd: the scores and the health report, with the bodies, statuses and problems of the Caudal
+// host. A binding for each kind, such as RISK_MODEL, chooses among the bundled models. There is no authentication: put
+// the worker where only your own services can reach it.
 
 /** @import { Kind } from "../src/index.js" */
 /** @import { Failure } from "../src/internal.js" */
@@ -8,16 +8,14 @@
 import { InvalidRequest, ModelFailed } from "../src/errors.js";
 import { readText } from "./body.js";
 import { preferredLanguage } from "./language.js";
-import { BadConfiguration, health, scorerOf } from "./models.js";
+import { BadConfiguration, health, KINDS, scorerOf } from "./models.js";
 import { answerProblem, internalError, methodNotAllowed, notFound, Problem } from "./problem.js";
 
 /** @typedef {(request: Request, env: Env) => Response | Promise<Response>} Handler */
 
 /** Handlers by path and method. @type {Map<string, Record<string, Handler>>} */
 const ROUTES = new Map();
-ROUTES.set("/ai/risk", { POST: (request, env) => assess("risk", request, env) });
-ROUTES.set("/ai/nudge", { POST: (request, env) => assess("nudge", request, env) });
-ROUTES.set("/ai/accessibility", { POST: (request, env) => assess("accessibility", request, env) });
+for (const kind of KINDS) ROUTES.set(`/ai/${kind}`, { POST: (request, env) => assess(kind, request, env) });
 ROUTES.set("/ai/health", { GET: (_, env) => health(env), HEAD: (_, env) => health(env) });
 
 /** @param {Kind} kind @param {Request} request @param {Env} env */

@@ -12,6 +12,7 @@ use crate::analytics::EventWorker;
 use crate::app::{App, Settings};
 use crate::auth::token::{Minter, TokenConfig, Verifier};
 use crate::clock::Clock;
+use crate::db::barrier::Barrier;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::gate::launcher::Launcher;
 use crate::gate::pushes::Pushes;
@@ -25,6 +26,8 @@ use crate::wasm::Runtime;
 
 /// The configuration of an [`App`].
 pub struct Config {
+    /// Of the pool.
+    pub barrier: Barrier,
     /// Signs bearer tokens and risk acknowledgments.
     pub secret: Vec<u8>,
     pub tokens: TokenConfig,
@@ -65,18 +68,26 @@ impl App {
         runtime: Runtime,
         clock: Clock,
     ) -> Result<(Self, Tasks)> {
-        let Config { secret, tokens, ledger, settings, rail, sandbox, program } = config;
-        let name = ledger.terms.rail;
+        let Config { barrier, secret, tokens, ledger, settings, rail, sandbox, program } = config;
+        let (name, key) = (ledger.terms.rail, ledger.key.clone());
         let store = Postgres::open(db.clone(), &ledger.key, clock.now()).await.context("cannot use the ledger")?;
+        let store = store.with_durability(barrier.durability());
         let ledger = Ledger::start(store, models.clone(), clock.clone(), ledger).await;
         let (ledger, ledger_task) = ledger.context("cannot start the ledger")?;
         let (courier, courier_task) = rail
             .map(|RailHandle { rail, notifications }| {
-                let courier = Courier { db: db.clone(), ledger: ledger.clone(), rail, name, clock: clock.clone() };
+                let courier = Courier {
+                    db: db.clone(),
+                    durability: barrier.durability(),
+                    ledger: ledger.clone(),
+                    rail,
+                    name,
+                    clock: clock.clone(),
+                };
                 (courier.clone(), tokio::spawn(courier.run(notifications)))
             })
             .unzip();
-        let outbox = Outbox::new(db.clone());
+        let outbox = Outbox::new(db.clone(), barrier.clone());
         let outbox_poll = tokio::spawn(outbox.clone().run());
         let (events, events_task) = EventWorker::start(db.clone(), clock.clone());
         let tasks = Tasks {
@@ -87,11 +98,13 @@ impl App {
             outbox_poll,
         };
         let app = Self {
+            key: key.clone(),
             ledger,
+            barrier,
             courier,
             outbox,
             models,
-            pushes: Pushes::new(Launcher::new(program), db.clone(), clock.clone()),
+            pushes: Pushes::new(Launcher::new(program), db.clone(), key, clock.clone()),
             events,
             runtime,
             tokens: Arc::new(Verifier::new(&secret, tokens.clone())),

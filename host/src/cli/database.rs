@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use sqlx::migrate::{Migrate as _, MigrateError};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{Connection as _, PgPool};
+use tokio::task::JoinHandle;
 
-use crate::MIGRATOR;
 use crate::config::Common;
-use crate::db::session;
+use crate::db::barrier::{Barrier, Timeline};
+use crate::db::durability::Durability;
+use crate::db::primary::Servers;
+use crate::db::{schema, session};
 use crate::postgres::Server;
 
 /// Connections per host: on a small machine, more would only contend with each other.
@@ -19,12 +21,13 @@ const CONNECTIONS_MAX: u32 = 16;
 /// How long a request waits for a connection before it fails with `overloaded`.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 
-/// SQLSTATE of a table that does not exist.
-const UNDEFINED_TABLE: &str = "42P01";
-
 /// A pool and, if this process started it, the server behind it.
 pub(super) struct Database {
     pub(super) pool: PgPool,
+    pub(super) barrier: Barrier,
+    /// Whether another server may take over.
+    pub(super) may_fail_over: bool,
+    follower: JoinHandle<()>,
     server: Option<Server>,
 }
 
@@ -43,10 +46,10 @@ impl Database {
     /// A mistyped folder must not look like a bank without customers, so only `serve` and `--create` create a ledger.
     pub(super) async fn open(common: &Common, usage: Use) -> Result<Self> {
         let may_create = usage == Use::Owned || common.create;
-        let (options, server) = match &common.database_url {
+        let (servers, server) = match &common.database_url {
             Some(url) => {
-                let options = url.parse::<PgConnectOptions>();
-                (options.context("DATABASE_URL does not have the form postgres://user@host/database")?, None)
+                let servers = Servers::parse(url);
+                (servers.context("DATABASE_URL does not have the form postgres://user@host/database")?, None)
             }
             None if !may_create && !Server::exists(&common.data_dir)? => bail!(
                 "there is no ledger in {}: set --data-dir (CAUDAL_DATA_DIR) to the data folder of the service, or \
@@ -56,11 +59,11 @@ impl Database {
             None => {
                 let is_owned = usage == Use::Owned;
                 let server = Server::start(&common.data_dir, common.postgres_bin.as_deref(), is_owned).await?;
-                (server.options(), Some(server))
+                (Servers::from(server.options()), Some(server))
             }
         };
-        let pool = match connect(common, options, may_create).await {
-            Ok(pool) => pool,
+        let (pool, barrier) = match connect(common, &servers, may_create).await {
+            Ok(connected) => connected,
             Err(error) => {
                 if let Some(server) = server {
                     server.stop().await?;
@@ -68,7 +71,9 @@ impl Database {
                 return Err(error);
             }
         };
-        Ok(Self { pool, server })
+        let may_fail_over = common.durability == Durability::Replicated || servers.len() > 1;
+        let follower = tokio::spawn(servers.follow(pool.clone()));
+        Ok(Self { pool, barrier, may_fail_over, follower, server })
     }
 
     /// Resolves with the reason if a private server exits unexpectedly.
@@ -81,6 +86,7 @@ impl Database {
 
     /// Closes the pool, and stops the server if this process started it.
     pub(super) async fn close(self) -> Result<()> {
+        self.follower.abort();
         self.pool.close().await;
         match self.server {
             Some(server) => server.stop().await,
@@ -94,11 +100,11 @@ pub(super) fn absolute(common: &Common) -> PathBuf {
     std::path::absolute(&common.data_dir).unwrap_or_else(|_| common.data_dir.clone())
 }
 
-async fn connect(common: &Common, options: PgConnectOptions, may_create: bool) -> Result<PgPool> {
+async fn connect(common: &Common, servers: &Servers, may_create: bool) -> Result<(PgPool, Barrier)> {
     let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
     // Migrations may be slow, so they run on a connection without a statement timeout.
-    let mut db = options.connect().await.context(unreachable)?;
-    if !may_create && is_empty(&mut db).await.context("cannot read the database")? {
+    let (options, mut db) = servers.connect().await.context(unreachable)?;
+    if !may_create && schema::is_empty(&mut db).await.context("cannot read the database")? {
         let place = match common.database_url {
             Some(_) => "of DATABASE_URL".to_owned(),
             None => format!("in {}", absolute(common).display()),
@@ -108,28 +114,35 @@ async fn connect(common: &Common, options: PgConnectOptions, may_create: bool) -
              service; `caudal serve` creates a new one"
         );
     }
-    MIGRATOR.run(&mut db).await.context("cannot migrate the database")?;
+    schema::migrate(&mut db).await.context("cannot use the tables")?;
     if !session::is_durable(&mut db).await.context(unreachable)? {
         bail!("Postgres runs with synchronous_commit = off, which may lose acknowledged transfers: turn it on");
     }
+    common.durability.check(&mut db).await.context("Postgres does not replicate as --durability demands")?;
     db.close().await.context(unreachable)?;
-    PgPoolOptions::new()
-        .max_connections(CONNECTIONS_MAX)
-        .acquire_timeout(CONNECTION_WAIT)
-        .after_connect(|db, _| Box::pin(session::prepare(db)))
-        .connect_with(options)
-        .await
-        .context(unreachable)
+    let (durability, timeline) = (common.durability, Timeline::default());
+    let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX).acquire_timeout(CONNECTION_WAIT);
+    let pool = match durability {
+        Durability::Local => pool.after_connect(|db, _| Box::pin(session::prepare(db))),
+        Durability::Replicated => follow(pool, timeline.clone()),
+    };
+    let pool = pool.connect_with(options).await.context(unreachable)?;
+    Ok((pool.clone(), Barrier::new(pool, durability, timeline)))
 }
 
-/// Whether no migration has ever run here.
-async fn is_empty(db: &mut PgConnection) -> Result<bool, MigrateError> {
-    match db.list_applied_migrations(&MIGRATOR.table_name).await {
-        Err(MigrateError::Execute(sqlx::Error::Database(error)))
-            if error.code().as_deref() == Some(UNDEFINED_TABLE) =>
-        {
-            Ok(true)
-        }
-        applied => Ok(applied?.is_empty()),
-    }
+/// Connections that wait for the replicas, none of them to a server that is no longer the primary.
+fn follow(pool: PgPoolOptions, timeline: Timeline) -> PgPoolOptions {
+    let newest = timeline.clone();
+    pool.after_connect(move |db, _| {
+        let timeline = timeline.clone();
+        Box::pin(async move {
+            timeline.check(db).await?;
+            session::prepare(db).await?;
+            Durability::Replicated.prepare(db).await
+        })
+    })
+    .before_acquire(move |_, connection| {
+        let is_usable = newest.is_newer_than(connection.age);
+        Box::pin(async move { Ok(is_usable) })
+    })
 }

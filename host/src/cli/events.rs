@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::config::{Common, Events};
-use crate::db::outbox::{self, Event};
+use crate::db::outbox::{self, Event, Offsets};
 use crate::http::ledger::events::EventJson;
 use crate::outbox::Cursor;
 
@@ -47,10 +47,7 @@ pub(super) async fn run(common: &Common, events: Events) -> Result<ExitCode> {
 async fn print_events(database: &Database, Events { from, follow }: Events) -> Result<()> {
     let mut cursor = from;
     loop {
-        let mut db = database.pool.acquire().await.context("cannot read the ledger")?;
-        let read = outbox::read(&mut db, &cursor.0, BATCHES_PER_READ).await;
-        drop(db);
-        let (events, next) = read.context("cannot read the ledger")?;
+        let (events, next) = read(database, &cursor).await.context("cannot read the ledger")?;
         for batch in events.chunk_by(|one, other| (one.stripe, one.seq) == (other.stripe, other.seq)) {
             batch.iter().for_each(|event| cursor.advance_past(event));
             print(&line(batch, &cursor)?)?;
@@ -65,6 +62,13 @@ async fn print_events(database: &Database, Events { from, follow }: Events) -> R
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
+}
+
+async fn read(database: &Database, cursor: &Cursor) -> Result<(Vec<Event>, Offsets), sqlx::Error> {
+    let view = database.barrier.begin();
+    let read = outbox::read(&mut *database.pool.acquire().await?, &cursor.0, BATCHES_PER_READ).await?;
+    database.barrier.pass(view).await?;
+    Ok(read)
 }
 
 fn line(batch: &[Event], cursor: &Cursor) -> Result<String> {

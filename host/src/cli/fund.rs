@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use uuid::Uuid;
 
-use crate::cli::database::{Database, Use};
+use crate::cli::database::Database;
+use crate::cli::ledger;
 use crate::cli::output::print;
-use crate::cli::secret::{self, Missing};
 use crate::clock::Clock;
 use crate::config::{Common, Fund};
+use crate::db::funding;
 use crate::domain::money::Money;
 use crate::ledger::chain::ChainKey;
 use crate::ledger::store::Postgres;
@@ -18,9 +18,8 @@ use crate::models::{Models, Registry};
 
 pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
     let amount = Money::parse_amount(&fund.amount).map_err(|error| anyhow!("--amount {}: {error}", fund.amount))?;
-    let key = secret::ledger_key(common, Missing::of_command(common))?;
-    let database = Database::open(common, Use::Shared).await?;
-    let outcome = credit(&database, key, fund.account, amount).await;
+    let (database, key) = ledger::open(common).await?;
+    let outcome = credit(&database, key, &fund, amount).await;
     database.close().await?;
     match outcome? {
         Outcome::Funded(balance) => print(&format!("credited {amount} MXN, new balance {balance} MXN"))?,
@@ -33,15 +32,21 @@ pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn credit(database: &Database, key: ChainKey, account_id: Uuid, amount: Money) -> Result<Outcome> {
+async fn credit(database: &Database, key: ChainKey, fund: &Fund, amount: Money) -> Result<Outcome> {
     // Credits are not subject to the rules component, so none is loaded.
     let models = Models::new(Registry::default());
     let clock = Clock::system();
-    let store = Postgres::open(database.pool.clone(), &key, clock.now()).await.context("cannot open the ledger")?;
+    let (transfer_id, account_id) = (clock.new_id(), fund.account);
+    // The batch that moves the money has no column for the operator, so the intent is on record before it.
+    let mut db = database.pool.acquire().await.context("cannot reach the database")?;
+    let recorded = funding::record(&mut db, &key, (transfer_id, account_id, amount), &fund.by, clock.now()).await;
+    recorded.context("cannot record who funds the account")?;
+    drop(db);
+    let store = Postgres::new(database.pool.clone(), key.clone()).with_durability(database.barrier.durability());
     let config = LedgerConfig::new(Default::default(), key);
     let (ledger, task) =
         Ledger::start(store, models, clock.clone(), config).await.context("cannot start the ledger")?;
-    let command = crate::ledger::Fund { transfer_id: clock.new_id(), account_id, amount };
+    let command = crate::ledger::Fund { transfer_id, account_id, amount };
     let outcome = ledger.submit(Command::Fund(command)).await;
     drop(ledger);
     task.await.context("the ledger stopped")?;

@@ -4,16 +4,18 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 
-use crate::cli::database::{Database, Use};
+use crate::cli::database::Database;
+use crate::cli::ledger;
 use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::{Common, LimitChange, UserLimits};
 use crate::db::limits::{self, Limits};
 use crate::domain::money::Money;
+use crate::sealing::ChainKey;
 
 pub(super) async fn run(common: &Common, change: UserLimits) -> Result<ExitCode> {
-    let database = Database::open(common, Use::Shared).await?;
-    let limits = apply(&database, &change).await;
+    let (database, key) = ledger::open(common).await?;
+    let limits = apply(&database, &key, &change).await;
     database.close().await?;
     let describe = |limit: Option<Money>| limit.map_or("default".to_owned(), |limit| format!("{limit} MXN"));
     let note = match limits.context("cannot read or set the limits")? {
@@ -27,7 +29,7 @@ pub(super) async fn run(common: &Common, change: UserLimits) -> Result<ExitCode>
 }
 
 /// The limits after the change; `None` for a user without an account or limits.
-async fn apply(database: &Database, change: &UserLimits) -> Result<Option<Limits>, sqlx::Error> {
+async fn apply(database: &Database, key: &ChainKey, change: &UserLimits) -> Result<Option<Limits>, sqlx::Error> {
     let mut db = database.pool.acquire().await?;
     let before = limits::find(&mut db, &change.user).await?;
     let updated = |change: Option<LimitChange>, before| match change {
@@ -43,6 +45,6 @@ async fn apply(database: &Database, change: &UserLimits) -> Result<Option<Limits
     if after == current {
         return Ok(before);
     }
-    limits::set(&mut db, &change.user, after, Clock::system().now()).await?;
+    limits::set(&mut db, key, &change.user, after, &change.by, Clock::system().now()).await?;
     Ok(Some(after))
 }

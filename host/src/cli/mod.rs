@@ -4,8 +4,9 @@ mod database;
 mod events;
 mod fund;
 mod gate;
-mod heads;
+mod ledger;
 mod limits;
+mod loss;
 mod models;
 mod openapi;
 mod output;
@@ -21,9 +22,12 @@ mod verify;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
 
 use crate::config::{Cli, Command};
+use crate::db::durability;
 
 /// Runs one command.
 ///
@@ -32,7 +36,8 @@ use crate::config::{Cli, Command};
 pub fn run(cli: Cli) -> Result<ExitCode> {
     let filter = EnvFilter::try_new(&cli.common.log).context("--log is not a filter such as \"info,caudal=debug\"")?;
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(color).init();
+    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(color).with_filter(filter);
+    tracing_subscriber::registry().with(log).with(durability::warnings()).init();
 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
     runtime.block_on(async {
@@ -41,6 +46,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Token(token) => token::run(&cli.common, token),
             Command::Fund(fund) => fund::run(&cli.common, fund).await,
             Command::Verify(verify) => verify::run(&cli.common, verify).await,
+            Command::AcceptLoss(loss) => loss::run(&cli.common, loss).await,
             Command::Limits(limits) => limits::run(&cli.common, limits).await,
             Command::Events(events) => events::run(&cli.common, events).await,
             Command::Postgres(command) => postgres::run(&cli.common, command).await,

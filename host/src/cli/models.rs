@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::cli::database::{Database, Use};
+use crate::cli::ledger;
 use crate::cli::output::print;
 use crate::config::{Common, Models};
 use crate::models::Embedded;
@@ -28,8 +28,8 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
         | Models::Deploy { .. }
         | Models::Rollback { .. }
         | Models::Report { .. } => {
-            let database = Database::open(common, Use::Shared).await?;
-            let outcome = registry::run(models, &database.pool).await;
+            let (database, key) = ledger::open(common).await?;
+            let outcome = registry::run(models, &database.pool, &key).await;
             database.close().await?;
             outcome
         }

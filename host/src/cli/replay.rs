@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::cli::database::{Database, Use};
+use crate::cli::database::Database;
+use crate::cli::ledger;
 use crate::cli::models::registry::kind_of;
 use crate::cli::output::print;
 use crate::clock::Clock;
@@ -14,6 +15,7 @@ use crate::config::{Common, Replay};
 use crate::db::decisions;
 use crate::models::deploying::built_in::register_built_in;
 use crate::replay::{Outcome, Recording, Replayer};
+use crate::sealing::ChainKey;
 use crate::wasm::Runtime;
 
 /// Decisions to replay at a time.
@@ -23,8 +25,8 @@ const BATCH: usize = 1_000;
 const SHOWN_MAX: usize = 20;
 
 pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
-    let database = Database::open(common, Use::Shared).await?;
-    let outcome = run_on(&database, replay).await;
+    let (database, key) = ledger::open(common).await?;
+    let outcome = run_on(&database, &key, replay).await;
     database.close().await?;
     let Outcome { replayed, equal, different } = outcome?;
     if replayed == 0 {
@@ -48,12 +50,12 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     Ok(if different.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn run_on(database: &Database, replay: &Replay) -> Result<Outcome> {
+async fn run_on(database: &Database, key: &ChainKey, replay: &Replay) -> Result<Outcome> {
     let runtime = Runtime::new().context("cannot run components on this machine")?;
     let mut db = database.pool.acquire().await.context("cannot reach the database")?;
     let now = Clock::system().now();
     // A host without deployments decides with built-in components that may not be registered yet.
-    register_built_in(&mut db, &runtime, now).await.context("cannot register the built-in components")?;
+    register_built_in(&mut db, key, &runtime, now).await.context("cannot register the built-in components")?;
     let mut replayer = Replayer::new(database.pool.clone(), runtime);
     let Some(file) = &replay.file else {
         let kind = kind_of(&replay.kind)?;

@@ -3,23 +3,25 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
 
 use crate::app::start::Config;
 use crate::app::{App, Settings};
 use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::cli::secret::Missing;
-use crate::cli::{heads, rail, secret};
+use crate::cli::{ledger, rail, secret};
 use crate::config::{ClabePolicy, Common, Serve, program};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
 use crate::http::pages::sandbox::TOKEN_LIFETIME;
-use crate::ledger::LedgerConfig;
 use crate::ledger::batch::Terms;
+use crate::ledger::{LedgerConfig, heads};
 use crate::models::Registry;
 use crate::serve::{Host, Listeners, Scoring};
 use crate::wasm::{Cache, Runtime};
@@ -42,7 +44,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         None if serve.sandbox => secret::of_sandbox(common, Missing::Generate)?,
         None => bail!("set CAUDAL_JWT_SECRET to the secret that signs your tokens, or try --sandbox"),
     };
-    let ledger_key = secret::ledger_key(common, Missing::Generate)?;
+    let key = secret::ledger_key(common, Missing::Generate)?;
     // From here on signals are handled, even during startup.
     let signals = Signals::new()?;
     // Cheap checks first: a port in use or a broken component is reported before a database starts.
@@ -54,31 +56,39 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     let registry = Registry::embedded(&runtime)
         .context("this program was built with an unusable component: run `make components` and build again")?;
     let scoring = Scoring { runtime, registry, decision_log: serve.decision_log };
-    let config = Config {
-        secret,
-        tokens: secret::token_config(&serve.jwt),
-        ledger: LedgerConfig::new(terms(&serve), ledger_key),
-        settings: settings(&serve),
-        rail: rail::open(&serve.rail)?,
-        sandbox: serve.sandbox,
-        program: program().context("cannot find this program's own file")?,
-    };
+    let rail = rail::open(&serve.rail)?;
+    let program = program().context("cannot find this program's own file")?;
 
     let database = Database::open(common, Use::Owned).await?;
-    let heads = tokio::spawn(heads::keep(database.pool.clone(), heads::path(&common.data_dir)));
+    let failover_wait = if database.may_fail_over { serve.failover_wait } else { Duration::ZERO };
+    let config = Config {
+        barrier: database.barrier.clone(),
+        secret,
+        tokens: secret::token_config(&serve.jwt),
+        ledger: LedgerConfig { failover_wait, ..LedgerConfig::new(terms(&serve), key.clone()) },
+        settings: Settings { failover_wait, ..settings(&serve) },
+        rail,
+        sandbox: serve.sandbox,
+        program,
+    };
+    let heads_paths: Vec<_> =
+        [ledger::heads_path(&common.data_dir)].into_iter().chain(serve.heads_copy.clone()).collect();
     let served = async {
+        ledger::adopt(&database, &key, &heads_paths).await?;
+        let keep = heads::keep(database.pool.clone(), database.barrier.clone(), key, heads_paths);
+        let mut heads = Abort(tokio::spawn(keep));
         let host = Host::start(config, scoring, database.pool.clone()).await?;
         print(&banner(host.app(), &listeners)?)?;
         let stop = async {
             tokio::select! {
                 () = signals.wait() => Ok(()),
                 reason = database.lost() => Err(reason),
+                gone = &mut heads.0 => Err(gone.map_or_else(anyhow::Error::from, anyhow::Error::from)),
             }
         };
         host.serve(listeners, stop).await
     };
     let served = served.await;
-    heads.abort();
     database.close().await?;
     served?;
     Ok(ExitCode::SUCCESS)
@@ -100,6 +110,15 @@ async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
     listener.with_context(|| {
         format!("cannot listen on {address}: stop the program that does, or choose another address with {flag}")
     })
+}
+
+/// A task that ends when this is dropped.
+struct Abort<T>(JoinHandle<T>);
+
+impl<T> Drop for Abort<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// Ctrl-C and SIGTERM.
@@ -139,6 +158,7 @@ fn settings(serve: &Serve) -> Settings {
         SocketAddr::V6(address) => format!("[{}]", address.ip()),
     });
     Settings {
+        failover_wait: Duration::ZERO,
         opening_credit: if serve.sandbox { SANDBOX_CREDIT } else { Money::ZERO },
         risk_enforcement: serve.risk_enforcement,
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,

@@ -7,30 +7,34 @@ use anyhow::{Context as _, Result, bail};
 use sqlx::{Connection as _, PgPool};
 
 use crate::cli::database::{Database, Use};
-use crate::cli::heads::{self, Heads};
+use crate::cli::ledger::heads_path;
+use crate::cli::loss;
 use crate::cli::output::print;
 use crate::cli::secret::{self, Missing};
 use crate::config::{Common, Verify};
 use crate::db::audit::{self, Census, Finding};
 use crate::db::session;
 use crate::ledger::chain::ChainKey;
-use crate::ledger::store::Postgres;
+use crate::ledger::heads::{Heads, RecordedHeads};
 use crate::ledger::store::proof::{self, Break, Missing as MissingBatch, Proof};
+use crate::ledger::store::{Adoption, Postgres};
 
 pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
-    let path = verify.heads.unwrap_or_else(|| heads::path(&common.data_dir));
-    let recorded = heads::read(&path)?;
+    let path = verify.heads.unwrap_or_else(|| heads_path(&common.data_dir));
+    let recorded = RecordedHeads::read(&path)?;
+    let latest = recorded.latest();
     let key = secret::ledger_key(common, Missing::of_command(common))?;
     let database = Database::open(common, Use::Shared).await?;
-    let audit = prove(&database.pool, &key, &recorded).await;
+    let audit = prove(&database.pool, &key, &latest).await;
     database.close().await?;
     let Audit { census, findings, chain, missing } = audit?;
-    if census.batches == 0 && recorded.is_empty() {
+    let is_recorded = latest.keys().any(|chain_id| *chain_id != proof::RECORDS);
+    if census.batches == 0 && !is_recorded && chain.records.complaints.is_empty() {
         bail!("the ledger is empty, so there is nothing to verify: check --data-dir and DATABASE_URL");
     }
     print(&format!(
-        "checked {} accounts, {} transfers, {} entries and {} batches",
-        census.accounts, census.transfers, census.entries, census.batches
+        "checked {} accounts, {} transfers, {} entries, {} batches and {} audit records",
+        census.accounts, census.transfers, census.entries, census.batches, chain.records.records
     ))?;
     for Finding { rule, broken } in &findings {
         match broken {
@@ -38,39 +42,72 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
             broken => print(&format!("  BROKEN  {rule} ({broken} times)"))?,
         }
     }
-    print_chain(&chain, &missing, recorded.len())?;
-    let sound = findings.iter().all(|finding| finding.broken == 0) && chain.breaks.is_empty() && missing.is_empty();
+    print_chain(&chain, &missing, latest.len())?;
+    print_trusted(&chain)?;
+    let is_proven = chain.breaks.is_empty() && chain.records.complaints.is_empty();
+    let sound = findings.iter().all(|finding| finding.broken == 0) && is_proven && missing.is_empty();
     if sound {
-        record(&path, &chain.heads)?;
+        record(recorded, &path, &chain.heads)?;
     }
     print(if sound { "the ledger is sound" } else { "the ledger is NOT sound: stop transfers and inspect the rows" })?;
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Records the heads in the data folder or at `--heads`. The folder is not created: an auditor has none.
-fn record(path: &Path, heads: &Heads) -> Result<()> {
+fn record(mut recorded: RecordedHeads, path: &Path, heads: &Heads) -> Result<()> {
     if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
         return print(&format!(
             "  note    {} does not exist: truncation is detected only from recorded heads (--heads)",
             path.display()
         ));
     }
-    heads::write(path, heads)
+    Ok(recorded.advance(heads)?)
 }
 
 fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: usize) -> Result<()> {
-    let state = if chain.breaks.is_empty() { "ok    " } else { "BROKEN" };
-    print(&format!("  {state}  the hashes of {} chains match their batches and rows", chain.heads.len()))?;
+    let state = |is_sound: bool| if is_sound { "ok    " } else { "BROKEN" };
+    let chains = chain.heads.keys().filter(|chain_id| **chain_id != proof::RECORDS).count();
+    print(&format!(
+        "  {}  the hashes of {chains} chains match their batches and rows",
+        state(chain.breaks.is_empty())
+    ))?;
     for Break { chain_id, seq, what } in &chain.breaks {
         print(&format!("          batch {seq} of chain {chain_id}: {what}"))?;
     }
-    let state = if missing.is_empty() { "ok    " } else { "BROKEN" };
-    print(&format!("  {state}  each chain reaches its recorded head ({recorded} recorded)"))?;
-    for MissingBatch { chain_id, seq } in missing {
-        print(&format!("          batch {seq} of chain {chain_id} is missing or was replaced: history was truncated"))?;
+    let complaints = &chain.records.complaints;
+    let rule = "payees, limits, components, deployments and chains are as recorded";
+    print(&format!("  {}  {rule}", state(complaints.is_empty())))?;
+    for complaint in complaints {
+        print(&format!("          {complaint}"))?;
     }
-    if chain.unchained > 0 {
-        print(&format!("  note    {} batches predate the hash chain", chain.unchained))?;
+    print(&format!("  {}  each chain reaches its recorded head ({recorded} recorded)", state(missing.is_empty())))?;
+    for MissingBatch { chain_id, seq } in missing {
+        let what = if *chain_id == proof::RECORDS {
+            format!("audit record {seq}")
+        } else {
+            format!("batch {seq} of chain {chain_id}")
+        };
+        print(&format!("          {what} is missing or was replaced: history was truncated"))?;
+    }
+    Ok(())
+}
+
+/// What no hash proves, always: adopting or accepting must not hide anything.
+fn print_trusted(chain: &Proof) -> Result<()> {
+    match &chain.adoption {
+        Some(it) if it.is_empty() => print(&format!("  note    recorded since {}, from an empty ledger on", it.at))?,
+        Some(it) => {
+            let Adoption { at, chains, batches, accounts, beneficiaries, limits, components, deployments, .. } = it;
+            print(&format!(
+                "  ADOPTED at {at}, and trusted without proof: {chains} chains with {batches} batches without a hash, \
+                 {accounts} accounts older than the chains, {beneficiaries} payees, {limits} users' limits, \
+                 {components} components, {deployments} deployments"
+            ))?;
+        }
+        None => {}
+    }
+    for it in &chain.losses {
+        print(&format!("  LOST    {}", loss::describe(it)))?;
     }
     Ok(())
 }
@@ -95,7 +132,7 @@ async fn prove(pool: &PgPool, key: &ChainKey, recorded: &Heads) -> Result<Audit>
             census: audit::count_rows(&mut transaction).await?,
             findings: audit::prove(&mut transaction).await?,
             chain: proof::prove(&mut transaction, key).await?,
-            missing: proof::missing(&mut transaction, recorded).await?,
+            missing: proof::missing(&mut transaction, key, recorded).await?,
         })
     };
     let audit = audit.await.context(unreadable)?;

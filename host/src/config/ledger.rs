@@ -24,12 +24,32 @@ pub struct Fund {
     /// Amount in MXN, for example 100.00
     #[arg(long)]
     pub amount: String,
+    /// Who funds it, for the record
+    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+    pub by: String,
 }
 
 #[derive(Debug, Args)]
 pub struct Verify {
     /// File of recorded chain heads, which reveal truncation; updated when the ledger is sound [default:
     /// ledger-heads.json in the data folder, which a running host maintains]
+    #[arg(long)]
+    pub heads: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Compares the recorded chain heads with the database. What is recorded and gone is accepted as lost, \
+                  under your name. Run it once with each host's recorded heads, before any host resumes."
+)]
+pub struct AcceptLoss {
+    /// What happened, kept for good
+    #[arg(long)]
+    pub reason: String,
+    /// Who accepts it, for the record
+    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+    pub by: String,
+    /// File of recorded chain heads [default: ledger-heads.json in the data folder]
     #[arg(long)]
     pub heads: Option<PathBuf>,
 }
@@ -49,6 +69,9 @@ pub struct UserLimits {
     /// Largest total of one day's transfers in MXN, or `default` for the host's limit
     #[arg(long, value_parser = limit_change)]
     pub per_day: Option<LimitChange>,
+    /// Who sets them, for the record
+    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+    pub by: String,
 }
 
 fn user(text: &str) -> Result<String, &'static str> {

@@ -70,7 +70,7 @@ pub struct Score {
 pub enum Models {
     /// Print a built-in model's card: its purpose, evaluation and limits
     Card {
-        /// A kind (risk, nudge, accessibility), or a model such as risk-1
+        /// A kind such as risk, or a model such as risk-1
         model: String,
         /// Print JSON
         #[arg(long)]
@@ -95,7 +95,7 @@ pub enum Models {
     Deploy(Deploy),
     /// Compare challengers (canary and shadows) with the champion
     Report {
-        /// Kind: risk, nudge or accessibility
+        /// A kind of scorer, such as risk
         kind: String,
         /// Number of the deployment [default: the latest with challengers]
         #[arg(long)]
@@ -106,7 +106,7 @@ pub enum Models {
     },
     /// Return to the version that served before
     Rollback {
-        /// Kind: risk, nudge, accessibility or transfer-rules
+        /// A kind, such as risk or transfer-rules
         kind: String,
         /// Reason, kept in the deployment history
         #[arg(long)]

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -18,6 +19,17 @@ use crate::rail::stp::INSTITUTION;
 fn published_kind() -> impl TypedValueParser<Value = Option<ModelKind>> {
     let kinds = ModelKind::SCORERS.iter().map(|kind| kind.as_str());
     PossibleValuesParser::new(kinds.chain(["none"])).map(|text| ModelKind::parse(&text))
+}
+
+/// Longest wait for a primary. The longest request takes a minute, in which the outcome is looked up too.
+const FAILOVER_WAIT_MAX: Duration = Duration::from_secs(40);
+
+fn failover_wait(text: &str) -> Result<Duration, String> {
+    let wait = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if wait > FAILOVER_WAIT_MAX {
+        return Err(format!("at most {}", humantime::format_duration(FAILOVER_WAIT_MAX)));
+    }
+    Ok(wait)
 }
 
 /// Consequence of a wrong CLABE check digit.
@@ -53,7 +65,7 @@ pub struct Rail {
     pub kind: RailName,
     /// Longest time the simulated rail takes to settle a payment
     #[arg(long, env = "CAUDAL_SIMULATED_DELAY", default_value = "2s", value_parser = humantime::parse_duration)]
-    pub simulated_delay: std::time::Duration,
+    pub simulated_delay: Duration,
     /// Percentage of payments that the simulated rail rejects
     #[arg(long, env = "CAUDAL_SIMULATED_REJECTED", default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=100))]
     pub simulated_rejected: u8,
@@ -116,6 +128,10 @@ pub struct Serve {
     /// `Host` header that the assistance API accepts besides its address and localhost; repeatable
     #[arg(long = "assist-host", env = "CAUDAL_ASSIST_HOSTS", value_delimiter = ',')]
     pub assist_hosts: Vec<String>,
+    /// How long requests wait for a new Postgres primary, with several servers or `--durability replicated`; Patroni
+    /// replaces a machine that died after 30 s, one that reports a crash after 10 s
+    #[arg(long, env = "CAUDAL_FAILOVER_WAIT", default_value = "35s", value_parser = failover_wait)]
+    pub failover_wait: Duration,
     /// Run a sandbox, on loopback addresses only: accounts open with 10,000.00 MXN, and a token is printed
     #[arg(long, env = "CAUDAL_SANDBOX")]
     pub sandbox: bool,
@@ -131,7 +147,7 @@ pub struct Serve {
     pub risk_enforcement: Enforcement,
     /// Waiting time before the first transfer to a new beneficiary, for example 30m
     #[arg(long, help_heading = "Transfers", env = "CAUDAL_BENEFICIARY_COOLING", default_value = "0s", value_parser = humantime::parse_duration)]
-    pub beneficiary_cooling: std::time::Duration,
+    pub beneficiary_cooling: Duration,
     /// Log every risk and transfer-rules decision for 90 days, for `caudal replay`; a decision that cannot be logged is
     /// not answered
     #[arg(long, help_heading = "Models", env = "CAUDAL_DECISION_LOG")]
@@ -140,6 +156,10 @@ pub struct Serve {
     /// of the risk scorer unobserved [default: nudge,accessibility; in the sandbox all]
     #[arg(long, help_heading = "Models", env = "CAUDAL_PUBLISH_MODELS", value_parser = published_kind(), value_delimiter = ',')]
     pub publish_models: Option<Vec<Option<ModelKind>>>,
+    /// Second file of recorded chain heads, best on another machine's disk: written and compared like the one in the
+    /// data folder; repeatable
+    #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_HEADS_COPY", value_delimiter = ',')]
+    pub heads_copy: Vec<PathBuf>,
     #[command(flatten)]
     pub jwt: Jwt,
 }

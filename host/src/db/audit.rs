@@ -43,6 +43,8 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
             (select count(*) from account_balance where posted < floor) as "overdrawn!",
             (select count(*) from account_balance b left join account a using (account_id)
                 where a.account_id is null or (a.kind = 'customer') <> (b.floor = 0) or (a.kind = 'customer' and b.stripe <> 0)
+                    or (a.kind <> 'customer' and (b.floor <> -9223372036854775807
+                        or not exists (select from ledger_writer w where w.stripe = b.stripe)))
             ) as "odd_balances!",
             (select count(*) from (
                 select 1 from account_balance join account a using (account_id) where a.kind in ('spei', 'in-transit')
@@ -114,8 +116,44 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
                 select from transfer t where t.transfer_id = i.transfer_id and t.owner = i.owner
             )) as "stray_keys!",
             (select count(*) from (
-                select chain_id from ledger_batch group by chain_id having count(*) <> max(seq) + 1 or min(seq) <> 0
-            ) as gaps) as "gaps!",
+                select chain_id, seq, coalesce(lag(seq) over (partition by chain_id order by seq) + 1, 0) as due
+                from ledger_batch
+            ) as steps where seq <> due and not exists (
+                select from lost_tail l where (l.chain_id, l.from_seq, l.to_seq + 1) = (steps.chain_id, due, seq)
+            )) as "gaps!",
+            (select count(*) from (
+                select b.account_id from account_balance b left join entry e using (account_id, stripe)
+                group by b.account_id, b.stripe, b.changed_at
+                having b.changed_at <> coalesce(max(e.created_at), 'epoch')
+            ) as undated) as "odd_dates!",
+            (select count(*) from account_balance b join account a using (account_id) left join (
+                select distinct on (account_id) account_id, counted as day,
+                    sum(amount) filter (where status <> 'failed' or day <> counted) as sent
+                from (
+                    -- A host whose clock was behind counted towards the later day.
+                    select e.account_id, t.amount, t.status, d.day,
+                        max(d.day) over (partition by e.account_id order by e.version) as counted
+                    from entry e
+                    join transfer t on t.transfer_id = e.transfer_id and t.kind = 'spei'
+                        and t.debit_account_id = e.account_id and e.delta < 0
+                    cross join lateral (
+                        select (t.created_at at time zone 'UTC' - interval '6 hours')::date as day
+                    ) as d
+                ) as sendings
+                group by account_id, counted order by account_id, counted desc
+            ) as s using (account_id)
+            where (b.sent_day, b.sent) is distinct from (coalesce(s.day, 'epoch'), coalesce(s.sent, 0))
+            ) as "odd_totals!",
+            (select count(*) from (select * from account where kind <> 'customer') as a full join (
+                values ('00000000-0000-7000-8000-000000000001'::uuid, 'funding', 'FUNDING'),
+                    ('00000000-0000-7000-8000-000000000002', 'spei', 'SPEI'),
+                    ('00000000-0000-7000-8000-000000000003', 'in-transit', 'IN-TRANSIT')
+            ) as b (account_id, kind, number) using (account_id)
+                where (a.kind, a.account_number, a.number_key, a.account_type, a.created_at, a.owner, a.chain_id, a.seq)
+                    is distinct from (b.kind, b.number, b.number, 'bank', 'epoch'::timestamptz, null::text, null::uuid,
+                        null::bigint)
+            ) as "odd_banks!",
+            (select count(*) from account where currency <> 'MXN') as "other_currencies!",
             (select count(*) from transfer t where not exists (
                 select from account a
                 where a.account_id = case t.kind when 'spei' then t.debit_account_id else t.credit_account_id end
@@ -168,6 +206,10 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
         finding("each transfer's status is the last one recorded", row.untold_statuses),
         finding("each idempotency key refers to a transfer of its owner", row.stray_keys),
         finding("no chain of batches has a gap", row.gaps),
+        finding("each balance changed when its last entry was made", row.odd_dates),
+        finding("each account's total of a day is what it sent on its last day", row.odd_totals),
+        finding("the bank has exactly its own accounts", row.odd_banks),
+        finding("each account is in pesos", row.other_currencies),
         finding("each transfer is between its owner's account and one of the bank's", row.transfers_of_others),
         finding("each batch has exactly the transfers, statuses, entries and keys that it wrote", row.odd_batches),
     ])

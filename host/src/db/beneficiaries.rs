@@ -1,10 +1,14 @@
 //! Saved beneficiaries.
 
-use sqlx::PgConnection;
+use futures_util::TryStreamExt as _;
+use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::Position;
+use super::records::{self, Change, Covered, OWNER, Recorded, Subject};
+use crate::sealing::ChainKey;
+use crate::sealing::digest::Hash;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Beneficiary {
@@ -18,11 +22,32 @@ pub(crate) struct Beneficiary {
     pub(crate) created_at: OffsetDateTime,
 }
 
+impl Beneficiary {
+    fn state(&self, key: &ChainKey, owner: &str) -> Hash {
+        let mut digest = Subject::Beneficiary.state();
+        digest.uuid(self.beneficiary_id);
+        digest.text(owner);
+        digest.text(&self.name);
+        digest.optional_text(self.alias.as_deref());
+        digest.text(&self.account_number);
+        digest.text(&self.bank_name);
+        digest.int(self.is_favorite.into());
+        digest.time(self.created_at);
+        key.seal_digest(digest)
+    }
+}
+
+fn change(beneficiary_id: Uuid, action: &'static str, state: Option<Hash>) -> Change {
+    Change { subject: Subject::Beneficiary, key: beneficiary_id.to_string(), action, actor: OWNER.to_owned(), state }
+}
+
 pub(crate) async fn insert_beneficiary(
     db: &mut PgConnection,
+    key: &ChainKey,
     owner: &str,
     beneficiary: &Beneficiary,
 ) -> Result<(), sqlx::Error> {
+    let mut transaction = db.begin().await?;
     sqlx::query!(
         r#"
         insert into beneficiary (beneficiary_id, owner, name, alias, account_number, bank_name, is_favorite, created_at)
@@ -37,9 +62,11 @@ pub(crate) async fn insert_beneficiary(
         beneficiary.is_favorite,
         beneficiary.created_at,
     )
-    .execute(db)
+    .execute(&mut *transaction)
     .await?;
-    Ok(())
+    let saved = change(beneficiary.beneficiary_id, "save", Some(beneficiary.state(key, owner)));
+    records::append(&mut transaction, key, saved, beneficiary.created_at).await?;
+    transaction.commit().await
 }
 
 /// Oldest first, after `position`.
@@ -92,12 +119,55 @@ pub(crate) async fn find_beneficiary(
 /// False if the user has no such beneficiary.
 pub(crate) async fn delete_beneficiary(
     db: &mut PgConnection,
+    key: &ChainKey,
     owner: &str,
     beneficiary_id: Uuid,
+    now: OffsetDateTime,
 ) -> Result<bool, sqlx::Error> {
+    let mut transaction = db.begin().await?;
     let deleted =
         sqlx::query!("delete from beneficiary where owner = $1 and beneficiary_id = $2", owner, beneficiary_id)
-            .execute(db)
+            .execute(&mut *transaction)
             .await?;
-    Ok(deleted.rows_affected() == 1)
+    let is_deleted = deleted.rows_affected() == 1;
+    if is_deleted {
+        records::append(&mut transaction, key, change(beneficiary_id, "delete", None), now).await?;
+    }
+    transaction.commit().await?;
+    Ok(is_deleted)
+}
+
+/// Every beneficiary beside its last record.
+pub(super) async fn covered(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    mut visit: impl FnMut(Covered),
+) -> Result<(), sqlx::Error> {
+    let mut rows = sqlx::query!(
+        r#"
+        select b.beneficiary_id, b.owner, b.name, b.alias, b.account_number, b.bank_name, b.is_favorite, b.created_at,
+            r.seq is not null as "is_recorded!", r.state as "state?"
+        from beneficiary b left join lateral (
+            select seq, state from audit_record
+            where subject = 'beneficiary' and subject_key = b.beneficiary_id::text order by seq desc limit 1
+        ) as r on true
+        order by b.beneficiary_id
+        "#
+    )
+    .fetch(db);
+    while let Some(row) = rows.try_next().await? {
+        let beneficiary = Beneficiary {
+            beneficiary_id: row.beneficiary_id,
+            name: row.name,
+            alias: row.alias,
+            account_number: row.account_number,
+            bank_name: row.bank_name,
+            is_favorite: row.is_favorite,
+            created_at: row.created_at,
+        };
+        let recorded = Recorded::new(row.is_recorded, row.state);
+        let state = beneficiary.state(key, &row.owner);
+        visit(Covered { key: beneficiary.beneficiary_id.to_string(), state, recorded });
+    }
+    Ok(())
 }

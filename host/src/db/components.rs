@@ -1,10 +1,15 @@
 //! Registered components.
 
-use sqlx::PgConnection;
+use futures_util::TryStreamExt as _;
+use sha2::{Digest as _, Sha256};
+use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 
+use super::records::{self, Change, Covered, Recorded, Subject};
 use super::unknown_text;
 use crate::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
+use crate::sealing::ChainKey;
+use crate::sealing::digest::Hash;
 
 #[derive(Debug)]
 pub struct NewComponent<'a> {
@@ -32,9 +37,11 @@ pub enum Registered {
 
 pub async fn register(
     db: &mut PgConnection,
+    key: &ChainKey,
     new: &NewComponent<'_>,
     now: OffsetDateTime,
 ) -> Result<Registered, sqlx::Error> {
+    let mut transaction = db.begin().await?;
     let inserted = sqlx::query!(
         r#"
         insert into component
@@ -52,11 +59,17 @@ pub async fn register(
         new.by,
         now,
     )
-    .execute(&mut *db)
+    .execute(&mut *transaction)
     .await?;
     if inserted.rows_affected() == 1 {
+        let state = state_of(&mut transaction, key, new.digest).await?;
+        let (subject, action) = (Subject::Component, "register");
+        let change = Change { subject, key: new.digest.to_string(), action, actor: new.by.to_owned(), state };
+        records::append(&mut transaction, key, change, now).await?;
+        transaction.commit().await?;
         return Ok(Registered::New);
     }
+    transaction.commit().await?;
     let known = is_registered(db, new.digest).await?;
     Ok(if known { Registered::Known } else { Registered::VersionTaken })
 }
@@ -108,16 +121,28 @@ pub async fn list(db: &mut PgConnection) -> Result<Vec<Component>, sqlx::Error> 
     component.collect()
 }
 
+/// Fails if the bytes are not those that were registered: what the gate examined must be what serves.
 pub async fn bytes_of(db: &mut PgConnection, digest: Digest) -> Result<Option<Vec<u8>>, sqlx::Error> {
-    sqlx::query_scalar!("select bytes from component where sha256 = $1", &digest.0[..]).fetch_optional(db).await
+    let bytes = sqlx::query_scalar!("select bytes from component where sha256 = $1", &digest.0[..]);
+    bytes.fetch_optional(db).await?.map(|bytes| unaltered(digest, bytes)).transpose()
 }
 
+/// Fails like [`bytes_of`].
 pub async fn by_version(
     db: &mut PgConnection,
     model_version: &str,
 ) -> Result<Option<(ModelKind, Vec<u8>)>, sqlx::Error> {
-    let row = sqlx::query!("select kind, bytes from component where model_version = $1", model_version);
-    row.fetch_optional(db).await?.map(|row| Ok((kind_of(&row.kind)?, row.bytes))).transpose()
+    let row = sqlx::query!("select kind, sha256, bytes from component where model_version = $1", model_version);
+    let row = row.fetch_optional(db).await?;
+    row.map(|row| Ok((kind_of(&row.kind)?, unaltered(digest_of(&row.sha256)?, row.bytes)?))).transpose()
+}
+
+fn unaltered(digest: Digest, bytes: Vec<u8>) -> Result<Vec<u8>, sqlx::Error> {
+    if Sha256::digest(&bytes)[..] == digest.0[..] {
+        return Ok(bytes);
+    }
+    let altered = format!("the stored bytes of component {digest} were altered: run `caudal verify`");
+    Err(sqlx::Error::Decode(altered.into()))
 }
 
 /// The gate's report; `None` for an embedded or unknown component.
@@ -133,4 +158,80 @@ pub(super) fn digest_of(bytes: &[u8]) -> Result<Digest, sqlx::Error> {
 
 pub(super) fn kind_of(text: &str) -> Result<ModelKind, sqlx::Error> {
     ModelKind::parse(text).ok_or_else(|| unknown_text("kind", text))
+}
+
+/// A stored component as records cover it.
+struct Row {
+    sha256: Vec<u8>,
+    kind: String,
+    version: String,
+    model_version: String,
+    class: String,
+    bytes: Vec<u8>,
+    /// As Postgres writes it, which stores it in a form of its own.
+    report: Option<String>,
+    registered_by: String,
+    registered_at: OffsetDateTime,
+}
+
+impl Row {
+    fn state(&self, key: &ChainKey) -> Hash {
+        let mut digest = Subject::Component.state();
+        digest.bytes(&self.sha256);
+        [&self.kind, &self.version, &self.model_version, &self.class].iter().for_each(|text| digest.text(text));
+        digest.bytes(&self.bytes);
+        digest.optional_text(self.report.as_deref());
+        digest.text(&self.registered_by);
+        digest.time(self.registered_at);
+        key.seal_digest(digest)
+    }
+}
+
+/// What is stored after a change.
+async fn state_of(db: &mut PgConnection, key: &ChainKey, digest: Digest) -> Result<Option<Hash>, sqlx::Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"
+        select sha256, kind, version, model_version, class, bytes, report::text as report, registered_by, registered_at
+        from component where sha256 = $1
+        "#,
+        &digest.0[..],
+    );
+    Ok(row.fetch_optional(db).await?.map(|row| row.state(key)))
+}
+
+/// Every component beside its last record.
+pub(super) async fn covered(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    mut visit: impl FnMut(Covered),
+) -> Result<(), sqlx::Error> {
+    let mut rows = sqlx::query!(
+        r#"
+        select c.sha256, c.kind, c.version, c.model_version, c.class, c.bytes, c.report::text as report,
+            c.registered_by, c.registered_at, r.seq is not null as "is_recorded!", r.state as "state?"
+        from component c left join lateral (
+            select seq, state from audit_record
+            where subject = 'component' and subject_key = encode(c.sha256, 'hex') order by seq desc limit 1
+        ) as r on true
+        order by c.sha256
+        "#
+    )
+    .fetch(db);
+    while let Some(row) = rows.try_next().await? {
+        let recorded = Recorded::new(row.is_recorded, row.state);
+        let row = Row {
+            sha256: row.sha256,
+            kind: row.kind,
+            version: row.version,
+            model_version: row.model_version,
+            class: row.class,
+            bytes: row.bytes,
+            report: row.report,
+            registered_by: row.registered_by,
+            registered_at: row.registered_at,
+        };
+        visit(Covered { key: digest_of(&row.sha256)?.to_string(), state: row.state(key), recorded });
+    }
+    Ok(())
 }

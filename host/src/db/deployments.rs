@@ -1,11 +1,15 @@
 //! What is deployed of each kind of component, and the history of changes.
 
-use sqlx::PgConnection;
+use futures_util::TryStreamExt as _;
 use sqlx::postgres::{PgListener, PgPool};
+use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 
 use super::components::{digest_of, kind_of};
+use super::records::{self, Change as RecordedChange, Covered, Recorded, Subject};
 use crate::domain::model::{Digest, ModelKind};
+use crate::sealing::ChainKey;
+use crate::sealing::digest::Hash;
 
 /// Channel that notifies hosts of changes. They also poll, in case a notification is lost.
 const CHANNEL: &str = "caudal_deployment";
@@ -82,6 +86,29 @@ struct Row {
 }
 
 impl Row {
+    fn state(&self, key: &ChainKey) -> Hash {
+        let mut digest = Subject::Deployment.state();
+        digest.text(&self.kind);
+        digest.int(self.epoch);
+        digest.bytes(&self.champion);
+        digest.bytes(&self.previous);
+        digest.optional_bytes(self.canary.as_deref());
+        [self.canary_percent, self.canary_max_flip_percent]
+            .iter()
+            .for_each(|percent| digest.int(percent.map_or(-1, i64::from)));
+        digest.int(i64::try_from(self.shadows.len()).unwrap_or(i64::MAX));
+        self.shadows.iter().for_each(|shadow| digest.bytes(shadow));
+        digest.int(self.stands_in.into());
+        digest.text(&self.reason);
+        digest.text(&self.changed_by);
+        digest.time(self.changed_at);
+        key.seal_digest(digest)
+    }
+
+    fn key(&self) -> String {
+        format!("{}/{}", self.kind, self.epoch)
+    }
+
     fn read(self) -> Result<Deployment, sqlx::Error> {
         let percent = |value: Option<i16>| value.and_then(|it| u8::try_from(it).ok()).unwrap_or_default();
         let canary = self.canary.map(|digest| {
@@ -166,11 +193,14 @@ pub struct Change<'a> {
 /// When the database fails, or a component is not registered.
 pub async fn deploy(
     db: &mut PgConnection,
+    key: &ChainKey,
     change: &Change<'_>,
     now: OffsetDateTime,
 ) -> Result<Option<i64>, sqlx::Error> {
+    let mut transaction = db.begin().await?;
     let shadows: Vec<Vec<u8>> = change.shadows.iter().map(|digest| digest.0.to_vec()).collect();
-    sqlx::query_scalar!(
+    let deployed = sqlx::query_as!(
+        Row,
         r#"
         with changed as (
             insert into deployment as d (kind, epoch, champion, previous, reason, changed_by, changed_at, canary,
@@ -198,7 +228,10 @@ pub async fn deploy(
                 canary_percent, canary_max_flip_percent, shadows, stands_in)
             select * from changed
         )
-        select epoch as "epoch!" from changed, lateral (select pg_notify($8, kind)) as notified
+        select kind as "kind!", epoch as "epoch!", champion as "champion!", previous as "previous!", canary,
+            canary_percent, canary_max_flip_percent, shadows as "shadows!", stands_in as "stands_in!",
+            reason as "reason!", changed_by as "changed_by!", changed_at as "changed_at!"
+        from changed, lateral (select pg_notify($8, kind)) as notified
         "#,
         change.kind.as_str(),
         change.seen_epoch,
@@ -214,8 +247,15 @@ pub async fn deploy(
         &shadows,
         change.stands_in,
     )
-    .fetch_optional(db)
-    .await
+    .fetch_optional(&mut *transaction)
+    .await?;
+    if let Some(row) = &deployed {
+        let (subject, actor, state) = (Subject::Deployment, change.by.to_owned(), Some(row.state(key)));
+        let change = RecordedChange { subject, key: row.key(), action: "deploy", actor, state };
+        records::append(&mut transaction, key, change, now).await?;
+    }
+    transaction.commit().await?;
+    Ok(deployed.map(|row| row.epoch))
 }
 
 /// Listens for changes. The connection never returns to the pool.
@@ -223,4 +263,62 @@ pub async fn listen(pool: &PgPool) -> Result<PgListener, sqlx::Error> {
     let mut listener = PgListener::connect_with(pool).await?;
     listener.listen(CHANNEL).await?;
     Ok(listener)
+}
+
+/// Every deployment ever made beside its record.
+pub(super) async fn covered(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    mut visit: impl FnMut(Covered),
+) -> Result<(), sqlx::Error> {
+    let mut rows = sqlx::query!(
+        r#"
+        select h.kind, h.epoch, h.champion, h.previous, h.canary, h.canary_percent, h.canary_max_flip_percent, h.shadows,
+            h.stands_in, h.reason, h.changed_by, h.changed_at, r.seq is not null as "is_recorded!", r.state as "state?"
+        from deployment_history h left join lateral (
+            select seq, state from audit_record
+            where subject = 'deployment' and subject_key = h.kind || '/' || h.epoch order by seq desc limit 1
+        ) as r on true
+        order by h.kind, h.epoch
+        "#
+    )
+    .fetch(db);
+    while let Some(row) = rows.try_next().await? {
+        let recorded = Recorded::new(row.is_recorded, row.state);
+        let row = Row {
+            kind: row.kind,
+            epoch: row.epoch,
+            champion: row.champion,
+            previous: row.previous,
+            canary: row.canary,
+            canary_percent: row.canary_percent,
+            canary_max_flip_percent: row.canary_max_flip_percent,
+            shadows: row.shadows,
+            stands_in: row.stands_in,
+            reason: row.reason,
+            changed_by: row.changed_by,
+            changed_at: row.changed_at,
+        };
+        visit(Covered { key: row.key(), state: row.state(key), recorded });
+    }
+    Ok(())
+}
+
+/// Whether the current deployments are the last ones of the history, which records cover.
+pub(super) async fn present_is_latest(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"
+        select not exists (
+            select from deployment d full join (
+                select distinct on (kind) * from deployment_history order by kind, epoch desc
+            ) as h using (kind)
+            where (d.epoch, d.champion, d.previous, d.reason, d.changed_by, d.changed_at, d.canary, d.canary_percent,
+                    d.canary_max_flip_percent, d.shadows, d.stands_in)
+                is distinct from (h.epoch, h.champion, h.previous, h.reason, h.changed_by, h.changed_at, h.canary,
+                    h.canary_percent, h.canary_max_flip_percent, h.shadows, h.stands_in)
+        ) as "is_latest!"
+        "#
+    )
+    .fetch_one(db)
+    .await
 }

@@ -5,7 +5,7 @@
 //!
 //! | table | written by |
 //! |---|---|
-//! | account, account_balance, entry, transfer, transfer_event, idempotency, ledger_batch, ledger_key, ledger_writer, rail_payment | `ledger::store` |
+//! | account, account_balance, entry, transfer, transfer_event, idempotency, ledger_batch, ledger_key, ledger_writer, chain_origin, adoption, lost_tail, rail_payment | `ledger::store` |
 //! | app_user | `ledger::store`, its limits `limits` |
 //! | rail_payment, when it is next due | `payments` |
 //! | beneficiary | `beneficiaries` |
@@ -17,22 +17,30 @@
 //! | comparison | `comparisons` |
 //! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | `decisions` |
+//! | audit_record, audit_head | `records` |
+//! | schema_compatibility | migrations |
 
 pub(crate) mod accounts;
 pub mod audit;
+pub mod barrier;
 pub(crate) mod beneficiaries;
 pub(crate) mod comparisons;
 pub mod components;
 pub mod consents;
 pub(crate) mod decisions;
 pub mod deployments;
+pub mod durability;
 pub(crate) mod entries;
 pub mod events;
+pub(crate) mod funding;
 pub mod hosts;
 pub(crate) mod limits;
 pub(crate) mod outbox;
 pub(crate) mod payments;
+pub mod primary;
 pub(crate) mod profiles;
+pub mod records;
+pub mod schema;
 pub(crate) mod session;
 pub(crate) mod transfers;
 

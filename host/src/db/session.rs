@@ -39,6 +39,18 @@ pub(crate) async fn is_durable(db: &mut PgConnection) -> Result<bool, sqlx::Erro
     Ok(setting != "off")
 }
 
+/// Whether the database cannot be reached or cannot write now, so that a retry may succeed on another server.
+pub(crate) fn is_outage(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => true,
+        // Shutting down or starting up, a broken connection, a server that is now a replica.
+        sqlx::Error::Database(error) => {
+            error.code().is_some_and(|code| code.starts_with("57P") || code.starts_with("08") || code == "25006")
+        }
+        _ => false,
+    }
+}
+
 /// Runs `work` on a connection, with a timeout: a dead connection may never report an error.
 pub(crate) async fn within<T>(
     mut db: PoolConnection<Postgres>,

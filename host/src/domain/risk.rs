@@ -1,7 +1,7 @@
 //! Risk scores: request and answer.
 
 use super::{BadAnswer, check_unit_interval};
-use crate::schema::record;
+use crate::schema::{Read, record};
 
 /// Lowest score of a `medium` risk.
 pub const MEDIUM_FROM: f64 = 0.25;
@@ -45,6 +45,13 @@ record! {
         pub geolocation_changed: bool { example: "false" },
         /// Minutes since the recipient was saved, when known. Can only lower the score.
         pub beneficiary_saved_minutes: Option<u32> { example: "3" },
+    }
+}
+
+impl Default for Request {
+    /// Nothing is known: zero, false and absent.
+    fn default() -> Self {
+        Read::placeholder()
     }
 }
 

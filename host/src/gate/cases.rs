@@ -19,18 +19,6 @@ use crate::gate::timing;
 use crate::schema::Fields;
 use crate::scoring::{Envelope, Kind, Scored, Scorer};
 
-/// Expectations that follow from the specification alone, whatever the model.
-const REQUIRED: [&str; 8] = [
-    "risk_factors",
-    "risk_level",
-    "not_type",
-    "theme",
-    "screen_reader_mode",
-    "font_scale",
-    "voice_feedback",
-    "nudging_level",
-];
-
 #[derive(Deserialize)]
 struct Case<'a> {
     #[serde(rename = "case")]
@@ -51,6 +39,8 @@ struct Findings {
     order: Faults,
     differs: Faults,
     repeats: Faults,
+    /// Whether a case names another whose score is higher.
+    is_ordered: bool,
     /// By case.
     scores: HashMap<String, f64>,
 }
@@ -66,9 +56,10 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
         for answer in [scorer.assess(&envelope.request), scorer.assess(&envelope.request), batched] {
             match answer {
                 Ok(assessment) => {
+                    let score = K::score(&assessment);
                     let scored = Scored { assessment, version: version.clone() };
                     let response = K::response(envelope.clone(), scored);
-                    answers.push(serde_json::to_value(response).unwrap_or_default());
+                    answers.push((score, serde_json::to_value(response).unwrap_or_default()));
                 }
                 Err(error) => found.unusable.add(format!("{}: {}", case.name, error_chain(error))),
             }
@@ -77,7 +68,7 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
             if first != second || first != batched {
                 found.repeats.add(case.name.clone());
             }
-            found.compare(case, first);
+            found.compare(case, K::REQUIRED, first);
         }
     }
     found.report(cases.len(), report)?;
@@ -119,7 +110,7 @@ fn unreadable(case: &str, why: impl std::fmt::Display) -> String {
 impl Findings {
     /// Compares an answer with what its case requires, and notes where it only differs from the models in
     /// force.
-    fn compare(&mut self, case: &Case<'_>, answer: &Value) {
+    fn compare(&mut self, case: &Case<'_>, required: &[&str], (score, answer): &(f64, Value)) {
         let result = answer.get("result").or_else(|| answer.get("recommendation")).unwrap_or(answer);
         let may_hint = may_hint(case.request.get());
         let mut differs = false;
@@ -130,7 +121,7 @@ impl Findings {
                 "confidence_max" => answer["confidence"].as_f64() <= expected.as_f64(),
                 _ => result[field] == *expected,
             };
-            if !holds && REQUIRED.contains(&field.as_str()) && !may_hint {
+            if !holds && required.contains(&field.as_str()) && !may_hint {
                 self.wrong.add(format!("{} {field} is {}", case.name, result[field]));
             } else {
                 differs |= !holds;
@@ -139,13 +130,14 @@ impl Findings {
         if differs {
             self.differs.add(case.name.clone());
         }
-        let score = ["/result/risk_score", "/result/difficulty_score"].iter().find_map(|path| answer.pointer(path));
-        if let Some(score) = score.and_then(Value::as_f64) {
-            let above = |other: &&String| self.scores.get(*other).is_some_and(|other| score > *other);
-            let bounds = case.score_below.iter().chain(&case.score_at_most);
-            bounds.filter(above).for_each(|other| self.order.add(format!("{} above {other}", case.name)));
-            self.scores.insert(case.name.clone(), score);
+        let above = |other: &&String| self.scores.get(*other).is_some_and(|other| score > other);
+        for other in case.score_below.iter().chain(&case.score_at_most) {
+            self.is_ordered = true;
+            if above(&other) {
+                self.order.add(format!("{} above {other}", case.name));
+            }
         }
+        self.scores.insert(case.name.clone(), *score);
     }
 
     fn report(&self, count: usize, report: &mut Report) -> Result<(), Refusal> {
@@ -158,7 +150,7 @@ impl Findings {
         };
         check("answers", &self.unusable, format!("{count} answers are in range, consistent and explained"))?;
         check("cases", &self.wrong, format!("{count} cases satisfy the specification"))?;
-        if !self.scores.is_empty() {
+        if self.is_ordered {
             check("order", &self.order, format!("{} scores are in the required order", self.scores.len()))?;
         }
         check("repeats", &self.repeats, format!("{count} answers repeat bit for bit, alone and in a batch"))?;
@@ -213,7 +205,11 @@ mod tests {
         let text = line("theme", request, &json!({"theme": "standard_accessible"}));
         let case: Case<'_> = serde_json::from_str(&text).unwrap();
         let mut found = Findings::default();
-        found.compare(&case, &json!({"recommendation": {"theme": "large_text_high_contrast"}}));
+        found.compare(
+            &case,
+            Accessibility::REQUIRED,
+            &(0.0, json!({"recommendation": {"theme": "large_text_high_contrast"}})),
+        );
         assert_eq!(found.wrong.is_empty(), !found.differs.is_empty());
         !found.wrong.is_empty()
     }

@@ -14,6 +14,7 @@ use crate::domain::model::{Digest, ModelKind, ModelVersion};
 use crate::gate::launcher::Launcher;
 use crate::gate::registration::register;
 use crate::gate::report::Report;
+use crate::sealing::ChainKey;
 use crate::wasm::digest_of;
 
 /// Concurrent examinations: each uses a whole processor.
@@ -52,6 +53,7 @@ pub struct Pushes(Arc<Inner>);
 struct Inner {
     gate: Launcher,
     db: PgPool,
+    key: ChainKey,
     clock: Clock,
     turn: Semaphore,
     pushes: Mutex<HashMap<(ModelKind, Digest), Progress>>,
@@ -62,9 +64,9 @@ struct Inner {
 pub(crate) struct TooMany;
 
 impl Pushes {
-    pub fn new(gate: Launcher, db: PgPool, clock: Clock) -> Self {
+    pub fn new(gate: Launcher, db: PgPool, key: ChainKey, clock: Clock) -> Self {
         let (turn, pushes) = (Semaphore::new(CONCURRENT_MAX), Mutex::default());
-        Self(Arc::new(Inner { gate, db, clock, turn, pushes }))
+        Self(Arc::new(Inner { gate, db, key, clock, turn, pushes }))
     }
 
     /// Examines and registers a component, unless that is already in progress, and waits a while for the
@@ -125,7 +127,7 @@ impl Inner {
             return PushOutcome::Refused(report);
         }
         let registered = match self.db.acquire().await {
-            Ok(mut db) => register(&mut db, bytes, &report, by, self.clock.now()).await,
+            Ok(mut db) => register(&mut db, &self.key, bytes, &report, by, self.clock.now()).await,
             Err(error) => Err(error),
         };
         match registered {

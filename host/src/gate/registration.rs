@@ -6,11 +6,13 @@ use time::OffsetDateTime;
 use crate::db::components::{self, NewComponent, Registered};
 use crate::domain::model::{ModelKind, ModelVersion, PolicyClass};
 use crate::gate::report::Report;
+use crate::sealing::ChainKey;
 use crate::wasm::digest_of;
 
 /// Registers a component with its report. Returns `None` if the report names no kind or version.
 pub(crate) async fn register(
     db: &mut PgConnection,
+    key: &ChainKey,
     bytes: &[u8],
     report: &Report,
     by: &str,
@@ -24,6 +26,6 @@ pub(crate) async fn register(
     let report = serde_json::to_value(report).map_err(|error| sqlx::Error::Encode(error.into()))?;
     let new =
         NewComponent { digest, kind, version, model_version: &model_version, class, bytes, report: Some(report), by };
-    let registered = components::register(db, &new, now).await?;
+    let registered = components::register(db, key, &new, now).await?;
     Ok(Some((model_version, registered)))
 }

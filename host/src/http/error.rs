@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::db::session::is_outage;
 use crate::domain::money::INVALID_AMOUNT;
 use crate::domain::rules::Violation;
 use crate::http::problem::{Problem, summary};
@@ -244,16 +245,12 @@ impl From<Arc<sqlx::Error>> for Error {
     fn from(error: Arc<sqlx::Error>) -> Self {
         match &*error {
             sqlx::Error::PoolTimedOut => Self::Overloaded,
-            sqlx::Error::Io(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
-                Self::DatabaseUnavailable(error)
+            sqlx::Error::PoolClosed => Self::DatabaseUnavailable(error),
+            _ if is_outage(&error) => Self::DatabaseUnavailable(error),
+            // The statement, or its wait for a lock, exceeded the session's limit.
+            sqlx::Error::Database(inner) if matches!(inner.code().as_deref(), Some("57014" | "55P03")) => {
+                Self::Overloaded
             }
-            sqlx::Error::Database(inner) => match inner.code().as_deref() {
-                // The statement, or its wait for a lock, exceeded the session's limit.
-                Some("57014" | "55P03") => Self::Overloaded,
-                // The server is shutting down or starting up, or the connection broke.
-                Some(code) if code.starts_with("57P") || code.starts_with("08") => Self::DatabaseUnavailable(error),
-                _ => Self::Internal(error.into()),
-            },
             _ => Self::Internal(error.into()),
         }
     }

@@ -1,9 +1,13 @@
 //! The last step of every response: the time limit, the problem body, the request's id and a log line.
 
+use std::time::Duration;
+
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tokio::time::Instant;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
@@ -11,6 +15,12 @@ use crate::app::App;
 use crate::http::error::Error;
 use crate::http::limits::{BODY_BYTES_MAX, REQUEST_TIME_MAX};
 use crate::http::problem::Problem;
+
+/// Pause before a read is repeated.
+const REPEAT_EVERY: Duration = Duration::from_millis(500);
+
+/// Paths whose success follows a confirmed commit.
+const COMMANDS: [&str; 2] = ["/api/ledger/accounts", "/api/ledger/transactions"];
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
@@ -63,6 +73,48 @@ fn framework_error(status: StatusCode) -> Error {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => Error::NotJson,
         status if status.is_client_error() => Error::MalformedJson("The request cannot be parsed.".to_owned()),
         status => Error::Internal(anyhow::anyhow!("a response with status {status} has no problem")),
+    }
+}
+
+/// Tells what was read only once it is as durable as a commit has to be; the ledger confirms commands itself. Repeats
+/// reads while there is no primary.
+pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    if !(path.starts_with("/api/") || path.starts_with("/admin/")) {
+        return next.run(request).await;
+    }
+    let is_command = request.method() == Method::POST && COMMANDS.contains(&path);
+    if !request.method().is_safe() {
+        return run_and_confirm(&app, request, next, is_command).await;
+    }
+    let deadline = Instant::now() + app.settings.failover_wait;
+    let (head, _) = request.into_parts();
+    loop {
+        let request = Request::from_parts(head.clone(), Body::empty());
+        let response = run_and_confirm(&app, request, next.clone(), false).await;
+        let is_outage = response.extensions().get::<Problem>().is_some_and(Problem::is_outage);
+        if !is_outage || Instant::now() >= deadline {
+            return response;
+        }
+        tokio::time::sleep(REPEAT_EVERY).await;
+    }
+}
+
+async fn run_and_confirm(app: &App, request: Request, next: Next, is_command: bool) -> Response {
+    let view = app.barrier.begin();
+    let response = next.run(request).await;
+    let status = response.status();
+    // A command may be refused for what was read before it reached the ledger. Strangers must not cause writes.
+    let reveals = match is_command {
+        true => status.is_client_error() && status != StatusCode::UNAUTHORIZED,
+        false => status.is_success(),
+    };
+    if !reveals {
+        return response;
+    }
+    match app.barrier.pass(view).await {
+        Ok(()) => response,
+        Err(error) => Error::from(error).into_response(),
     }
 }
 

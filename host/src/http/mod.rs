@@ -26,8 +26,9 @@ use axum::routing::{delete, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::app::App;
+use crate::domain::model::ModelKind;
 use crate::gate::limits::COMPONENT_BYTES_MAX;
-use crate::scoring::{Accessibility, Nudge, Risk};
+use crate::scoring::{Kind, Visitor, with_kind};
 use admin::{deployment, replay, versions};
 use assistance::scores;
 use error::Error;
@@ -77,9 +78,6 @@ pub fn ledger_router(app: App) -> Router {
 /// The assistance API: internal, under configured host names only. Operators need a token.
 pub fn assist_router(app: App) -> Router {
     let routes = Router::new()
-        .route("/ai/risk", post(scores::assess::<Risk>))
-        .route("/ai/nudge", post(scores::assess::<Nudge>))
-        .route("/ai/accessibility", post(scores::assess::<Accessibility>))
         .route("/ai/health", get(health::health))
         .route("/admin/models", get(versions::list_models))
         .route(
@@ -105,13 +103,29 @@ pub fn assist_router(app: App) -> Router {
         .route("/readyz", get(health::readyz))
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .fallback(async || Error::NotFound)
+        .merge(score_routes())
         .layer(from_fn_with_state(app.clone(), finish::check_host));
     finished(routes, app)
+}
+
+/// The route of each kind of scorer.
+fn score_routes() -> Router<App> {
+    struct Route(Router<App>);
+    impl Visitor for Route {
+        type Output = Router<App>;
+
+        fn visit<K: Kind>(self) -> Router<App> {
+            self.0.route(K::PATH, post(scores::assess::<K>))
+        }
+    }
+    let routes = ModelKind::SCORERS.iter().map(|kind| with_kind(*kind, Route(Router::new())));
+    routes.flatten().fold(Router::new(), Router::merge)
 }
 
 /// Limits the size and time of every request, catches panics, and makes every failure problem+json.
 fn finished(routes: Router<App>, app: App) -> Router {
     let routes = routes
+        .layer(from_fn_with_state(app.clone(), finish::confirm))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(CatchPanicLayer::custom(extract::answer_panic))
         .with_state(app);

@@ -38,6 +38,11 @@ answer! {
 }
 
 impl Problem {
+    /// Whether a read may succeed once there is a primary again.
+    pub(crate) fn is_outage(&self) -> bool {
+        matches!(&*self.code, "database-unavailable" | "overloaded")
+    }
+
     pub(crate) fn to_json(&self, status: StatusCode, instance: &str, request_id: &str) -> Vec<u8> {
         let body = ProblemJson {
             kind: format!("urn:caudal:problem:{}", self.code),

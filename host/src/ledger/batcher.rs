@@ -7,6 +7,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use time::OffsetDateTime;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -15,10 +16,11 @@ use super::batch::Context;
 use super::chain::Seal;
 use super::command::{Command, Outcome};
 use super::decide::decide;
-use super::job::{Job, LedgerConfig, LedgerError};
+use super::job::{Caller, Job, LedgerConfig, LedgerError};
 use super::store::{CommitError, Fate, Store};
 use super::writer::{LEASE, Writer};
 use crate::clock::Clock;
+use crate::db::session::is_outage;
 use crate::models::Models;
 
 /// Commands in one batch. Measured with 512 clients on two processors, in transfers a second: 3,640 with 16, 4,210 with
@@ -32,11 +34,12 @@ const ATTEMPTS_MAX: u32 = 16;
 /// Longest pause between attempts.
 const BACKOFF_MAX: Duration = Duration::from_millis(50);
 
-/// How long a command may be queued. After that its caller has given up, so it is rejected without a decision.
-const QUEUE_TIME_MAX: Duration = Duration::from_secs(15);
-
 /// How long to try to resolve an unknown outcome: long enough for a restart of Postgres.
 const RECOVERY_TIME_MAX: Duration = Duration::from_secs(20);
+
+/// How far this host's clock may be from the database's, apart from the time of the reply. NTP keeps clocks within
+/// milliseconds.
+pub const CLOCK_SKEW_MAX: time::Duration = time::Duration::seconds(5);
 
 /// Pause between two attempts.
 const RECOVERY_STEP: Duration = Duration::from_millis(500);
@@ -47,13 +50,17 @@ pub(super) struct Batcher<S> {
     clock: Clock,
     config: LedgerConfig,
     holder: Uuid,
+    /// When this host's clock last agreed with the store's, and what it showed.
+    clock_checked: Option<(Instant, OffsetDateTime)>,
     /// `None` if the chain was lost or its head is uncertain; the next batch leases another.
     writer: Option<Writer>,
 }
 
 impl<S: Store> Batcher<S> {
     pub(super) async fn new(store: S, models: Models, clock: Clock, config: LedgerConfig) -> Result<Self, sqlx::Error> {
-        let mut batcher = Self { store, models, clock, config, holder: Uuid::new_v4(), writer: None };
+        let mut batcher =
+            Self { store, models, clock, config, holder: Uuid::new_v4(), clock_checked: None, writer: None };
+        batcher.check_clock().await?;
         batcher.writer = Some(batcher.lease().await?);
         Ok(batcher)
     }
@@ -73,15 +80,13 @@ impl<S: Store> Batcher<S> {
                 _ = renewal.tick() => { self.renew().await; continue }
                 received = queue.recv_many(&mut jobs, BATCH_LENGTH_MAX) => if received == 0 { break },
             }
-            let (late, timely) = jobs.drain(..).partition::<Vec<_>, _>(|job| job.queued_at.elapsed() > QUEUE_TIME_MAX);
-            for job in late {
-                let _ = job.reply.send(Err(LedgerError::Overloaded));
-            }
-            let (commands, replies): (Vec<_>, Vec<_>) = timely.into_iter().map(|job| (job.command, job.reply)).unzip();
-            let answers = self.answer(&commands).await;
-            for (reply, answer) in replies.into_iter().zip(answers) {
-                // The caller may have disconnected; the outcome is unaffected.
-                let _ = reply.send(answer);
+            let (waiting, late) =
+                jobs.drain(..).partition::<Vec<_>, _>(|job| job.caller.is_waiting(self.config.failover_wait));
+            late.into_iter().for_each(|job| job.caller.answer(Err(LedgerError::Overloaded)));
+            let (commands, callers): (Vec<_>, Vec<_>) =
+                waiting.into_iter().map(|job| (job.command, job.caller)).unzip();
+            if !commands.is_empty() {
+                self.answer(&commands, callers).await;
             }
         }
         if let Some(writer) = self.writer {
@@ -90,20 +95,23 @@ impl<S: Store> Batcher<S> {
         }
     }
 
-    /// Answers each command. A command that cannot be committed does not fail the others of its batch.
-    async fn answer(&mut self, commands: &[Command]) -> Vec<Result<Outcome, LedgerError>> {
+    /// Answers each caller. A command that cannot be committed does not fail the others of its batch.
+    async fn answer(&mut self, commands: &[Command], callers: Vec<Caller>) {
         match self.process_catching_panics(commands).await {
-            Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
+            Ok(outcomes) => callers.into_iter().zip(outcomes).for_each(|(caller, outcome)| caller.answer(Ok(outcome))),
             Err(error) if commands.len() > 1 && error.one_command_may_be_at_fault() => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "batch refused; retrying each command alone");
-                let mut answers = Vec::with_capacity(commands.len());
-                for command in commands {
+                for (command, caller) in commands.iter().zip(callers) {
+                    // Each may wait for a lock, so the last ones come long after their callers gave up.
+                    if !caller.is_waiting(self.config.failover_wait) {
+                        caller.answer(Err(LedgerError::Overloaded));
+                        continue;
+                    }
                     let outcome = self.process_catching_panics(std::slice::from_ref(command)).await;
-                    answers.push(outcome.and_then(|outcomes| outcomes.into_iter().next().ok_or(LedgerError::Unknown)));
+                    caller.answer(outcome.and_then(|outcomes| outcomes.into_iter().next().ok_or(LedgerError::Unknown)));
                 }
-                answers
             }
-            Err(error) => vec![Err(error); commands.len()],
+            Err(error) => callers.into_iter().for_each(|caller| caller.answer(Err(error.clone()))),
         }
     }
 
@@ -116,16 +124,34 @@ impl<S: Store> Batcher<S> {
         })
     }
 
+    /// Waits for a new primary as long as nothing is written.
     async fn process(&mut self, commands: &[Command]) -> Result<Vec<Outcome>, LedgerError> {
+        let deadline = Instant::now() + self.config.failover_wait;
+        loop {
+            match self.decide_and_commit(commands).await {
+                Err(LedgerError::Database(error) | LedgerError::Refused(error))
+                    if is_outage(&error) && Instant::now() < deadline =>
+                {
+                    tokio::time::sleep(RECOVERY_STEP).await;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn decide_and_commit(&mut self, commands: &[Command]) -> Result<Vec<Outcome>, LedgerError> {
         for attempt in 0..ATTEMPTS_MAX {
             if attempt > 0 {
                 tokio::time::sleep(self.backoff(attempt)).await;
             }
+            self.check_clock().await?;
             let writer = self.writer().await?;
             let context = Context { now: self.clock.now(), stripe: writer.stripe, terms: self.config.terms };
             let mut state = self.store.lookup(commands, &writer, &context).await?;
             let (batch, outcomes) = decide(&self.models, &mut state, commands, &context).await?;
             if batch.is_empty() {
+                // Replays and refusals tell what was read.
+                self.store.confirm().await?;
                 return Ok(outcomes);
             }
             let seal = self.config.key.seal(&batch, Uuid::new_v4(), &writer, &context);
@@ -154,6 +180,32 @@ impl<S: Store> Batcher<S> {
         Err(LedgerError::Overloaded)
     }
 
+    /// Fails if this host's clock is wrong: its times would order entries and close days for good. Asks the store again
+    /// after each renewal and after a jump of the clock.
+    async fn check_clock(&mut self) -> Result<(), sqlx::Error> {
+        if !self.clock.is_system() {
+            return Ok(());
+        }
+        let before = self.clock.now();
+        if let Some((at, shown)) = self.clock_checked
+            && (before - shown - at.elapsed()).abs() <= CLOCK_SKEW_MAX
+        {
+            return Ok(());
+        }
+        let theirs = self.store.now().await?;
+        let after = self.clock.now();
+        let (behind, ahead) = (theirs - after, before - theirs);
+        if behind.max(ahead) > CLOCK_SKEW_MAX {
+            let direction = if ahead > behind { "ahead of" } else { "behind" };
+            return Err(sqlx::Error::Io(std::io::Error::other(format!(
+                "this host's clock is {} {direction} the database's: synchronise both with NTP",
+                behind.max(ahead)
+            ))));
+        }
+        self.clock_checked = Some((Instant::now(), after));
+        Ok(())
+    }
+
     async fn writer(&mut self) -> Result<Writer, LedgerError> {
         if let Some(writer) = self.writer {
             return Ok(writer);
@@ -170,7 +222,7 @@ impl<S: Store> Batcher<S> {
 
     /// Retries until the database reveals whether a batch was committed.
     async fn settle(&mut self, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, LedgerError> {
-        let deadline = Instant::now() + RECOVERY_TIME_MAX;
+        let deadline = Instant::now() + RECOVERY_TIME_MAX.max(self.config.failover_wait);
         while Instant::now() < deadline {
             match self.store.settle(batch_id, tombstone).await {
                 Ok(fate) => return Ok(fate),
@@ -197,6 +249,7 @@ impl<S: Store> Batcher<S> {
     }
 
     async fn renew(&mut self) {
+        self.clock_checked = None;
         let Some(writer) = self.writer else { return };
         match self.store.renew(&writer, self.clock.now()).await {
             Ok(true) => {}

@@ -5,29 +5,16 @@
 //! the chain. The key alone does not reveal truncation; for that, hosts record the chains' heads outside the
 //! database.
 
-pub(super) mod digest;
 pub(super) mod rows;
 
-use hmac::{Hmac, KeyInit as _, Mac as _};
-use sha2::Sha256;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use self::digest::{Digest, Hash};
 use super::batch::{Batch, Context, Terms};
 use super::writer::Writer;
+use crate::sealing::digest::{Digest, Hash};
 
-/// Shortest key, in bytes: the length of the hash.
-const KEY_BYTES_MIN: usize = 32;
-
-#[derive(Clone)]
-pub struct ChainKey(Hmac<Sha256>);
-
-impl std::fmt::Debug for ChainKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ChainKey")
-    }
-}
+pub use crate::sealing::{ChainKey, KeyTooShort};
 
 /// Digests of a batch's rows, by table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +49,16 @@ pub struct Counts {
     pub debits: i64,
 }
 
+impl Counts {
+    pub(super) fn add_to(&self, digest: &mut Digest) {
+        let Self { users, balances, transfers, moves, statuses, entries, keys, debits } = *self;
+        for count in [users, balances, transfers, moves, statuses, entries, keys] {
+            digest.int(i64::from(count));
+        }
+        digest.int(debits);
+    }
+}
+
 /// A row of `ledger_batch` without its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
@@ -86,27 +83,12 @@ pub struct Seal {
 }
 
 impl ChainKey {
-    /// # Errors
-    /// When the key is too short.
-    pub fn new(key: &[u8]) -> Result<Self, KeyTooShort> {
-        if key.len() < KEY_BYTES_MIN {
-            return Err(KeyTooShort);
-        }
-        // HMAC accepts keys of any length.
-        Hmac::new_from_slice(key).map(Self).map_err(|_| KeyTooShort)
-    }
-
-    /// Identifies the key without revealing it.
-    pub(super) fn fingerprint(&self) -> Hash {
-        self.keyed(b"caudal ledger key 1")
-    }
-
-    /// The previous hash of a chain's first hashed batch.
+    /// The previous hash of the first hashed batch of a chain that existed before chains were announced.
     pub fn genesis(&self, chain_id: Uuid, seq: i64) -> Hash {
         let mut record = Digest::new(b"caudal ledger chain 1");
         record.uuid(chain_id);
         record.int(seq);
-        self.keyed(&record.finish())
+        self.seal_digest(record)
     }
 
     pub fn hash(&self, header: &Header) -> Hash {
@@ -115,18 +97,14 @@ impl ChainKey {
         record.int(header.seq);
         record.uuid(header.batch_id);
         record.time(header.created_at);
-        let Counts { users, balances, transfers, moves, statuses, entries, keys, debits } = header.counts;
-        for count in [users, balances, transfers, moves, statuses, entries, keys] {
-            record.int(i64::from(count));
-        }
-        record.int(debits);
+        header.counts.add_to(&mut record);
         record.int(i64::try_from(header.transfer_ids.len()).unwrap_or(i64::MAX));
         header.transfer_ids.iter().for_each(|id| record.uuid(*id));
         let Digests { accounts, transfers, entries, statuses, keys } = &header.digests;
         for digest in [accounts, transfers, entries, statuses, keys, &header.prev_hash] {
             record.bytes(digest);
         }
-        self.keyed(&record.finish())
+        self.seal_digest(record)
     }
 
     /// Seals a batch as the writer's next one.
@@ -169,14 +147,4 @@ impl ChainKey {
         let context = Context { now, stripe: writer.stripe, terms: Terms::default() };
         self.seal(&Batch::default(), batch_id, writer, &context)
     }
-
-    fn keyed(&self, bytes: &[u8]) -> Hash {
-        let mut mac = self.0.clone();
-        mac.update(bytes);
-        mac.finalize().into_bytes().into()
-    }
 }
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a ledger key must have at least {KEY_BYTES_MIN} bytes")]
-pub struct KeyTooShort;

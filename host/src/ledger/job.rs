@@ -1,6 +1,7 @@
 //! Types shared by the queues and the batchers.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -9,13 +10,38 @@ use super::batch::Terms;
 use super::chain::ChainKey;
 use super::command::{Command, Outcome};
 use super::jitter::Jitter;
+use crate::db::session::is_outage;
 use crate::models::decisions::DecisionLogError;
+
+/// How long a command may be queued. Its caller has given up by then, so it is no longer decided.
+const QUEUE_TIME_MAX: Duration = Duration::from_secs(15);
 
 /// A queued command and its caller.
 pub(super) struct Job {
     pub(super) command: Command,
-    pub(super) queued_at: Instant,
-    pub(super) reply: oneshot::Sender<Result<Outcome, LedgerError>>,
+    pub(super) caller: Caller,
+}
+
+/// Who waits for a command.
+pub(super) struct Caller {
+    queued_at: Instant,
+    reply: oneshot::Sender<Result<Outcome, LedgerError>>,
+}
+
+impl Caller {
+    pub(super) fn new(reply: oneshot::Sender<Result<Outcome, LedgerError>>) -> Self {
+        Self { queued_at: Instant::now(), reply }
+    }
+
+    /// Whether the caller is still there, and not about to give up.
+    pub(super) fn is_waiting(&self, failover_wait: Duration) -> bool {
+        !self.reply.is_closed() && self.queued_at.elapsed() <= QUEUE_TIME_MAX + failover_wait
+    }
+
+    /// The caller may have disconnected; the outcome is unaffected.
+    pub(super) fn answer(self, answer: Result<Outcome, LedgerError>) {
+        let _ = self.reply.send(answer);
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -25,11 +51,13 @@ pub struct LedgerConfig {
     pub key: ChainKey,
     /// Randomises the pauses between attempts.
     pub jitter: Jitter,
+    /// How long commands wait for a new primary, beyond the usual waits.
+    pub failover_wait: Duration,
 }
 
 impl LedgerConfig {
     pub fn new(terms: Terms, key: ChainKey) -> Self {
-        Self { terms, key, jitter: Jitter::system() }
+        Self { terms, key, jitter: Jitter::system(), failover_wait: Duration::ZERO }
     }
 }
 
@@ -68,6 +96,6 @@ impl From<sqlx::Error> for LedgerError {
 impl LedgerError {
     /// Whether a single command may have failed the whole batch, of which nothing was written.
     pub(super) fn one_command_may_be_at_fault(&self) -> bool {
-        matches!(self, Self::Refused(_))
+        matches!(self, Self::Refused(error) if !is_outage(error))
     }
 }

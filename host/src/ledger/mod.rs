@@ -14,6 +14,7 @@ pub mod chain;
 mod command;
 mod decide;
 mod fingerprint;
+pub mod heads;
 mod jitter;
 mod job;
 mod queue;
@@ -22,7 +23,7 @@ mod tracking;
 pub mod writer;
 
 pub use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
-pub use batcher::BATCH_LENGTH_MAX;
+pub use batcher::{BATCH_LENGTH_MAX, CLOCK_SKEW_MAX};
 pub use command::{Command, Fund, OpenAccount, OpenedAccount, Order, Outcome, PaymentReport, Risk};
 pub use jitter::Jitter;
 pub use job::{LedgerConfig, LedgerError};

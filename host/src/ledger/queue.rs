@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::Instant;
 
 use super::batcher::Batcher;
 use super::command::{Command, Outcome};
-use super::job::{Job, LedgerConfig, LedgerError};
+use super::job::{Caller, Job, LedgerConfig, LedgerError};
 use super::store::Store;
 use crate::clock::Clock;
 use crate::models::Models;
@@ -63,18 +62,19 @@ impl Ledger {
         &self.queues[hash % self.queues.len()]
     }
 
-    /// Executes a command; dropping the future does not cancel it.
+    /// Executes a command. One whose future is dropped while it is queued is not executed; later, dropping the future
+    /// cancels nothing.
     ///
     /// # Errors
     /// See [`LedgerError`].
     pub async fn submit(&self, command: Command) -> Result<Outcome, LedgerError> {
         let (reply, outcome) = oneshot::channel();
-        self.queue_for(&command).try_send(Job { command, queued_at: Instant::now(), reply }).map_err(|error| {
-            match error {
+        self.queue_for(&command).try_send(Job { command, caller: Caller::new(reply) }).map_err(
+            |error| match error {
                 mpsc::error::TrySendError::Full(_) => LedgerError::Overloaded,
                 mpsc::error::TrySendError::Closed(_) => LedgerError::Closed,
-            }
-        })?;
+            },
+        )?;
         // The batch of a dropped reply may have been committed.
         outcome.await.unwrap_or(Err(LedgerError::Unknown))
     }

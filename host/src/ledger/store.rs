@@ -1,5 +1,7 @@
 //! Storage of the ledger's state. All SQL that moves money is in this folder.
 
+mod adopt;
+mod adoption;
 mod codec;
 mod columns;
 mod commit;
@@ -9,8 +11,12 @@ mod fate;
 mod key;
 mod lease;
 mod lookup;
+mod losses;
+mod origins;
 mod postgres;
 pub mod proof;
 
+pub use adoption::Adoption;
 pub use contract::{CommitError, Fate, Store};
+pub use losses::{Loss, accept};
 pub use postgres::{OpenError, Postgres};

@@ -7,7 +7,7 @@
 use time::Duration;
 use uuid::Uuid;
 
-use super::chain::digest::Hash;
+use crate::sealing::digest::Hash;
 
 /// How long a lease lasts, and thus how long a crashed host's chain stays unused. A running host renews it in time.
 pub const LEASE: Duration = Duration::seconds(30);
@@ -20,7 +20,8 @@ pub struct Writer {
     pub stripe: i16,
     /// Sequence number of the next batch.
     pub next_seq: i64,
-    /// Hash of the last batch; `None` if no batch has one.
+    /// What the next batch links to: the last batch, or the announcement of a new chain. `None` where an adopted chain
+    /// has no batch with a hash yet.
     pub head: Option<Hash>,
     /// Identifies the batcher that holds the lease.
     pub holder: Uuid,

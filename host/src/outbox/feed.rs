@@ -8,6 +8,7 @@ use tokio::sync::{Mutex, broadcast};
 
 use super::cursor::Cursor;
 use super::listener::{Listener, Slot, Slots, is_same_batch};
+use crate::db::barrier::Barrier;
 use crate::db::outbox::{self, Event, Offsets};
 use crate::db::session::within;
 
@@ -45,6 +46,7 @@ pub(crate) enum ListenError {
 #[derive(Clone)]
 pub struct Outbox {
     db: PgPool,
+    barrier: Barrier,
     /// `None` once closed.
     tail: Arc<Mutex<Option<Tail>>>,
     slots: Slots,
@@ -58,10 +60,10 @@ struct Tail {
 }
 
 impl Outbox {
-    pub fn new(db: PgPool) -> Self {
+    pub fn new(db: PgPool, barrier: Barrier) -> Self {
         let (batches, _) = broadcast::channel(LAG_MAX);
         let tail = Arc::new(Mutex::new(Some(Tail { offsets: None, batches })));
-        Self { db, tail, slots: Arc::default() }
+        Self { db, barrier, tail, slots: Arc::default() }
     }
 
     /// Publishes new batches while there are listeners. Can be aborted at any time.
@@ -84,8 +86,12 @@ impl Outbox {
         }
         while let Some(offsets) = &tail.offsets {
             let read = async |db: &mut sqlx::PgConnection| outbox::read(db, offsets, PAGE_LENGTH).await;
+            let view = self.barrier.begin();
             let (events, next) = within(self.db.acquire().await?, REPLY_TIME_MAX, read).await?;
             let is_end = next == *offsets;
+            if !is_end {
+                self.barrier.pass(view).await?;
+            }
             for batch in events.chunk_by(is_same_batch) {
                 // The last listener may have disconnected.
                 let _ = tail.batches.send(batch.into());
@@ -107,6 +113,7 @@ impl Outbox {
         let slot = slot.ok_or(ListenError::Overloaded)?;
         let mut tail = self.tail.lock().await;
         let tail = tail.as_mut().ok_or(ListenError::Overloaded)?;
+        let view = self.barrier.begin();
         let mut db = self.db.acquire().await?;
         // The lock keeps new batches from being published until this listener subscribes.
         let now = match tail.offsets.clone() {
@@ -118,6 +125,8 @@ impl Outbox {
         if backlog.len() as i64 > BACKLOG_MAX {
             return Err(ListenError::TooFarBack);
         }
+        drop(db);
+        self.barrier.pass(view).await?;
         tail.offsets = Some(now);
         Ok(Listener::new(cursor, backlog, tail.batches.subscribe(), slot))
     }

@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 
 use super::{Notification, Payment, PaymentStatus, Rail, RailError};
 use crate::clock::Clock;
+use crate::db::durability::Durability;
 use crate::db::payments::{self, DuePayment};
 use crate::db::session::within;
 use crate::domain::transfer::{RailName, Reason, Report};
@@ -50,6 +51,7 @@ const SUBMIT_EVERY: Duration = Duration::from_millis(500);
 #[derive(Clone)]
 pub struct Courier {
     pub db: PgPool,
+    pub durability: Durability,
     pub ledger: Ledger,
     pub rail: Arc<dyn Rail>,
     pub name: RailName,
@@ -87,7 +89,9 @@ impl Courier {
             let claim = async |db: &mut sqlx::PgConnection| {
                 payments::claim(db, self.name, now, now + CLAIM, CLAIM_LENGTH_MAX).await
             };
-            let due = within(self.db.acquire().await?, REPLY_TIME_MAX, claim).await?;
+            // The claim is a write, so once it is confirmed, the transfers that it read are too.
+            let claimed = within(self.db.acquire().await?, REPLY_TIME_MAX, claim);
+            let due = self.durability.confirmed(claimed).await?;
             let is_last = (due.len() as i64) < CLAIM_LENGTH_MAX;
             let mut attempts = stream::iter(due).map(|due| self.attempt(due)).buffer_unordered(REQUESTS_MAX);
             while let Some(result) = attempts.next().await {

@@ -13,6 +13,10 @@ pub struct Accessibility;
 impl Kind for Accessibility {
     const KIND: ModelKind = ModelKind::Accessibility;
 
+    const PATH: &'static str = "/ai/accessibility";
+    const OPERATION: (&'static str, &'static str) = ("assess_accessibility", "Recommend an accessibility profile");
+    const IS_IN_WORDS: bool = true;
+
     type Body = AccessibilityRequest;
     type Request = Request;
     type Assessment = Assessment;
@@ -33,6 +37,8 @@ impl Kind for Accessibility {
     const CLASSES: &'static [&'static str] = &["same", "other"];
     const IS_PRIVATE: bool = true;
     const CASES: &'static str = include_str!("../../../tests/golden/hand/accessibility.ndjson");
+    const REQUIRED: &'static [&'static str] =
+        &["theme", "screen_reader_mode", "font_scale", "voice_feedback", "nudging_level"];
 
     fn read(fields: &mut Fields, language: Language) -> Envelope<Request> {
         let AccessibilityRequest { user_id, facts: Flat(request) } = fields.read();

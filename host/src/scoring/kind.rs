@@ -18,6 +18,15 @@ pub(super) const ID_CHARS_MAX: usize = 255;
 pub trait Kind: Send + Sync + Sized + 'static {
     const KIND: ModelKind;
 
+    /// The path in the HTTP API.
+    const PATH: &'static str;
+
+    /// The name of its operation in the HTTP API, and what it does.
+    const OPERATION: (&'static str, &'static str);
+
+    /// Whether an answer is in the language that the client prefers.
+    const IS_IN_WORDS: bool = false;
+
     /// The body of a request in the HTTP API.
     type Body: FromFields;
     /// The part of it that a component gets.
@@ -44,6 +53,9 @@ pub trait Kind: Send + Sync + Sized + 'static {
     /// Requests and expectations derived by hand from the specification, one JSON object per line.
     /// The gate holds every component of this kind to them.
     const CASES: &'static str;
+
+    /// The expectations in [`Self::CASES`] that follow from the specification alone, whatever the model.
+    const REQUIRED: &'static [&'static str];
 
     /// Reads a request; faults are recorded in `fields`. An explanation is in `language`.
     fn read(fields: &mut Fields, language: Language) -> Envelope<Self::Request>;

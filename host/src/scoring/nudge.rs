@@ -14,6 +14,9 @@ pub struct Nudge;
 impl Kind for Nudge {
     const KIND: ModelKind = ModelKind::Nudge;
 
+    const PATH: &'static str = "/ai/nudge";
+    const OPERATION: (&'static str, &'static str) = ("assess_nudge", "Decide whether a person needs help");
+
     type Body = NudgeRequest;
     type Request = Request;
     type Assessment = Assessment;
@@ -34,6 +37,7 @@ impl Kind for Nudge {
     ];
     const CLASSES: &'static [&'static str] = NudgeType::TEXTS;
     const CASES: &'static str = include_str!("../../../tests/golden/hand/nudge.ndjson");
+    const REQUIRED: &'static [&'static str] = &["not_type"];
 
     fn read(fields: &mut Fields, _: Language) -> Envelope<Request> {
         let NudgeRequest { user_id, session_id, facts: Flat(request) } = fields.read();

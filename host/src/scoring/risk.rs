@@ -14,6 +14,9 @@ pub struct Risk;
 impl Kind for Risk {
     const KIND: ModelKind = ModelKind::Risk;
 
+    const PATH: &'static str = "/ai/risk";
+    const OPERATION: (&'static str, &'static str) = ("assess_risk", "Score a transfer");
+
     type Body = RiskRequest;
     type Request = Request;
     type Assessment = Assessment;
@@ -25,6 +28,7 @@ impl Kind for Risk {
     const COLUMNS: &'static [&'static str] = &["user_id", "model_version", "risk_level", "risk_score", "risk_factors"];
     const CLASSES: &'static [&'static str] = Level::TEXTS;
     const CASES: &'static str = include_str!("../../../tests/golden/hand/risk.ndjson");
+    const REQUIRED: &'static [&'static str] = &["risk_factors", "risk_level"];
 
     fn read(fields: &mut Fields, _: Language) -> Envelope<Request> {
         let RiskRequest { user_id, facts: Flat(request) } = fields.read();

@@ -5,6 +5,7 @@ import { at, button, focusOn, h, show } from "../shared/dom.js";
 import { record } from "./analytics.js";
 import { speak } from "./announce.js";
 import { behaviour } from "./behaviour.js";
+import { isUnsettled } from "./draft.js";
 import { hasGuide, openGuide } from "./guide.js";
 import { mayOffer, noOffers } from "./nudge-rules.js";
 import { profileNow } from "./profile.js";
@@ -79,16 +80,19 @@ export function drawNudge() {
   );
 }
 
-/** Checks once; also called when an error has just been shown. */
+/**
+ * Checks once; also called when an error has just been shown. While it is unknown whether a transfer was sent, nothing is
+ * offered: the hints say that nothing has been sent yet.
+ */
 export async function checkForTrouble() {
   const facts = behaviour.screenFacts();
   if (facts === null || offer !== null || !hasGuide(facts.screen) || document.hidden) return;
-  if (offers.offered.has(facts.screen) || document.querySelector("dialog[open]")) return;
+  if (offers.offered.has(facts.screen) || document.querySelector("dialog[open]") || isUnsettled()) return;
   const answer = await assess("nudge", facts);
   const isSame = behaviour.screenFacts()?.screen === facts.screen;
   const { screen } = facts;
   const level = profileNow().nudgingLevel;
-  if (!answer || !isSame || offer !== null) return;
+  if (!answer || !isSame || offer !== null || isUnsettled()) return;
   if (!mayOffer(offers, { screen, result: answer.result, level, now: Date.now() })) return;
   offers.offered.add(screen);
   storeOffers();

@@ -17,6 +17,7 @@ function sentence(code, facts, { payee, centavos }) {
     case "UNUSUAL_TIME":
       return t("risk.UNUSUAL_TIME", { hour: String(facts.hour_of_day).padStart(2, "0") });
     case "LOW_HISTORY":
+      if (facts.num_past_transactions === 0) return t("risk.LOW_HISTORY.none");
       return counted("risk.LOW_HISTORY", facts.num_past_transactions);
     default:
       // A later model may have reasons that this page has no words for: show the code rather than nothing.

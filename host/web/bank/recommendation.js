@@ -9,7 +9,7 @@ import { announce } from "./announce.js";
 import { problemNotice } from "./drawing.js";
 import { tickField } from "./fields.js";
 import { endPreview, preview, profileNow, saveProfile } from "./profile.js";
-import { t } from "./words.js";
+import { percent, t } from "./words.js";
 
 /** Below this confidence a recommendation is worded as a suggestion, as the model's card demands. */
 const SUGGESTION_BELOW = 0.7;
@@ -24,9 +24,6 @@ function asProfile({ theme, screen_reader_mode, font_scale, nudging_level }, voi
     voiceFeedback,
   };
 }
-
-/** @param {number} share */
-const percent = (share) => `${Math.round(share * 100)}\u00a0%`;
 
 /**
  * `onSaved` is called once the profile is stored, `onClosed` when it is accepted or declined.

@@ -64,7 +64,8 @@ export const receiptScreen = {
           pair(t("review.bank"), payee.bankName),
           pair(t("review.number"), number(payee.accountNumber)),
           account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
-          transfer.speiReference && pair(t("receipt.reference"), drawReference(transfer.speiReference)),
+          transfer.speiReference &&
+            h("div.whole", h("dt", t("receipt.reference")), h("dd", drawReference(transfer.speiReference))),
           pair(t("receipt.time"), moment(transfer.createdAt, { withSeconds: true }), " ", t("time.zone")),
           h("div", h("dt", t("receipt.balance")), balance),
         ),

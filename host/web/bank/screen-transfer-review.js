@@ -13,6 +13,7 @@ import { tickField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { accountOf, loadAccounts } from "./known.js";
 import { writeMoney } from "./money.js";
+import { clearNudge } from "./nudges.js";
 import { reasons } from "./reasons.js";
 import { scoreRisk } from "./risk.js";
 import { userNow } from "./session.js";
@@ -175,6 +176,7 @@ export const reviewScreen = {
     if (signal.aborted) return;
     drawTop();
     if (isUnsettled()) {
+      clearNudge();
       show(below, drawUnsettled(draft, { go, redraw }));
       below.removeAttribute("aria-busy");
       return;

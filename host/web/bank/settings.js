@@ -17,7 +17,7 @@ import {
   saveProfile,
   THEMES,
 } from "./profile.js";
-import { t } from "./words.js";
+import { percent, t } from "./words.js";
 
 function scales() {
   const count = Math.round((FONT_SCALE_MAX - FONT_SCALE_MIN) / FONT_SCALE_STEP) + 1;
@@ -37,7 +37,7 @@ function drawFields() {
       name: "fontScale",
       label: t("settings.scale"),
       value: Number(now.fontScale).toFixed(1),
-      options: scales().map((value) => ({ value, label: `${Math.round(Number(value) * 100)} %` })),
+      options: scales().map((value) => ({ value, label: percent(Number(value)) })),
     }),
     choiceField({
       name: "nudgingLevel",

@@ -11,9 +11,11 @@ function write(date, options) {
   return new Intl.DateTimeFormat(LOCALES[languageNow()], { timeZone: ZONE, ...options }).format(date);
 }
 
-/** sábado, 21 de noviembre de 2026 @param {Date} date */
+/** sábado 21 de noviembre de 2026, or Saturday 21 November 2026 @param {Date} date */
 export function day(date) {
-  return write(date, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+  const text = write(date, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+  // Nobody in Mexico writes the comma that Unicode's data has.
+  return text.replace(",", "");
 }
 
 /** 14:02, or 14:02:31 @param {Date} date */

@@ -107,6 +107,7 @@ export default {
   "risk.UNUSUAL_TIME": "This is an unusual time for a transfer: after {hour}:00.",
   "risk.NEW_DEVICE": "You have not made a transfer from this device before.",
   "risk.LOCATION_CHANGED": "This device is in a different time zone than last time.",
+  "risk.LOW_HISTORY.none": "You have no completed transfers yet, so we do not know what is usual for you.",
   "risk.LOW_HISTORY.one":
     "You have {count} completed transfer; with fewer than three we still know little about your usual transfers.",
   "risk.LOW_HISTORY.many":

@@ -48,9 +48,9 @@ export default {
   // Failures: what happened, and what to do now.
   "problem.reference": "If you call us, quote this reference: {what}",
   "problem.unreachable.title": "The connection to the bank was lost",
-  "problem.unreachable.advice": "Check your internet connection and try again. What you typed is still here.",
+  "problem.unreachable.advice": "Check your internet connection and try again. Nothing that you typed is lost.",
   "problem.too-slow.title": "The bank is taking too long to answer",
-  "problem.too-slow.advice": "Wait a moment and try again. What you typed is still here.",
+  "problem.too-slow.advice": "Wait a moment and try again. Nothing that you typed is lost.",
   "problem.unauthorized.title": "Your session has ended",
   "problem.unauthorized.advice": "Sign in again to continue where you left off.",
   "problem.internal-error.title": "Something went wrong on our side",

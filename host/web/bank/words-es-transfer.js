@@ -107,6 +107,8 @@ export default {
   "risk.UNUSUAL_TIME": "Es una hora poco común para transferir: pasan de las {hour}:00.",
   "risk.NEW_DEVICE": "Todavía no has hecho ninguna transferencia desde este dispositivo.",
   "risk.LOCATION_CHANGED": "Este dispositivo está en otra zona horaria que la última vez.",
+  "risk.LOW_HISTORY.none":
+    "Aún no tienes transferencias completadas, así que todavía no sabemos cómo sueles transferir.",
   "risk.LOW_HISTORY.one":
     "Llevas {count} transferencia completada; con menos de tres todavía conocemos poco tus transferencias.",
   "risk.LOW_HISTORY.many":

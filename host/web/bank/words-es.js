@@ -48,9 +48,9 @@ export default {
   // Failures: what happened, and what to do now.
   "problem.reference": "Si nos llamas, menciona esta referencia: {what}",
   "problem.unreachable.title": "Se perdió la conexión con el banco",
-  "problem.unreachable.advice": "Revisa tu internet e inténtalo de nuevo. Lo que escribiste sigue aquí.",
+  "problem.unreachable.advice": "Revisa tu internet e inténtalo de nuevo. No se pierde nada de lo que escribiste.",
   "problem.too-slow.title": "El banco está tardando en responder",
-  "problem.too-slow.advice": "Espera un momento e inténtalo de nuevo. Lo que escribiste sigue aquí.",
+  "problem.too-slow.advice": "Espera un momento e inténtalo de nuevo. No se pierde nada de lo que escribiste.",
   "problem.unauthorized.title": "Tu sesión terminó",
   "problem.unauthorized.advice": "Entra de nuevo para seguir donde ibas.",
   "problem.internal-error.title": "Algo falló de nuestro lado",

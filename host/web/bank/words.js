@@ -54,3 +54,8 @@ export function t(key, params = {}) {
 export function counted(key, count, params = {}) {
   return t(count === 1 ? `${key}.one` : `${key}.many`, { ...params, count });
 }
+
+/** 94 %, or in English 94%. @param {number} share */
+export function percent(share) {
+  return `${Math.round(share * 100)}${language === "en" ? "" : "\u00a0"}%`;
+}

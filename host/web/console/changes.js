@@ -24,7 +24,7 @@ const MAX_FLIP_PERCENT = {
   value: 10,
 };
 
-const ON_EVERY_HOST = "on every host within about a second";
+const ON_EVERY_HOST = "on every host, once it is loaded there";
 const IN_FLIGHT = "Requests in flight finish with the version they started with.";
 
 /** @param {number} count */
@@ -138,7 +138,7 @@ function stopCanary(now) {
     fields: [],
     effects: () => [
       `${now.canary?.version} will no longer answer anyone; it stays registered.`,
-      `${now.champion} will answer every ${request} ${ON_EVERY_HOST}.`,
+      `${now.champion} will answer every ${request} on every host within about a second.`,
     ],
     send: (_, reason) => put(now, { canary: null }, reason),
     done: () => `The canary is stopped: ${now.champion} answers everyone.`,

@@ -14,11 +14,12 @@ use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::ModelKind;
 use crate::models::deploying::catalog::{self, MAX_FLIP_PERCENT, Plan};
 use crate::models::deploying::progress::Progress;
+use crate::sealing::ChainKey;
 
 /// How often `--wait` polls what the hosts serve.
 const POLL_EVERY: Duration = Duration::from_millis(200);
 
-pub(super) async fn deploy(db: &mut PgConnection, arguments: &Deploy) -> Result<ExitCode> {
+pub(super) async fn deploy(db: &mut PgConnection, key: &ChainKey, arguments: &Deploy) -> Result<ExitCode> {
     let Deploy { version, reason, by, wait, .. } = arguments;
     let registered = components::list(db).await.context("cannot read the registry")?;
     let plan = plan(arguments, &registered)?;
@@ -29,7 +30,7 @@ pub(super) async fn deploy(db: &mut PgConnection, arguments: &Deploy) -> Result<
         print(&format!("{version} is already deployed"))?;
         return follow(db, plan.kind, *epoch, version, *wait).await;
     }
-    let epoch = change(db, &plan, deployed.as_ref(), (reason, by)).await?;
+    let epoch = change(db, key, &plan, deployed.as_ref(), (reason, by)).await?;
     print(&format!("{version} is deployed"))?;
     follow(db, plan.kind, epoch, version, *wait).await
 }
@@ -67,6 +68,7 @@ fn plan(arguments: &Deploy, registered: &[Component]) -> Result<Plan> {
 
 pub(super) async fn roll_back(
     db: &mut PgConnection,
+    key: &ChainKey,
     kind: ModelKind,
     why: (&str, &str),
     wait: Option<u32>,
@@ -74,7 +76,7 @@ pub(super) async fn roll_back(
     let Some(deployed) = deployments::deployment_of(db, kind).await.context("cannot read what is deployed")? else {
         bail!("nothing was deployed for {kind}, so there is nothing to roll back");
     };
-    let epoch = change(db, &Plan::rollback(kind, deployed.previous), Some(&deployed), why).await?;
+    let epoch = change(db, key, &Plan::rollback(kind, deployed.previous), Some(&deployed), why).await?;
     let registered = components::list(db).await.context("cannot read the registry")?;
     let version = registered.into_iter().find(|it| it.digest == deployed.previous).map(|it| it.model_version);
     let version = version.unwrap_or_default();
@@ -84,6 +86,7 @@ pub(super) async fn roll_back(
 
 async fn change(
     db: &mut PgConnection,
+    key: &ChainKey,
     plan: &Plan,
     deployed: Option<&Deployment>,
     (reason, by): (&str, &str),
@@ -92,7 +95,7 @@ async fn change(
         bail!("--reason must not be empty: it is kept in the history");
     }
     let seen = deployed.map_or(0, |it| it.epoch);
-    let epoch = catalog::deploy(db, plan, seen, (reason, by), Clock::system().now()).await;
+    let epoch = catalog::deploy(db, key, plan, seen, (reason, by), Clock::system().now()).await;
     epoch.context("cannot deploy it")?.context("another change came first: see `caudal models list`")
 }
 

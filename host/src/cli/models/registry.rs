@@ -19,6 +19,7 @@ use crate::domain::model::{Digest, ModelKind};
 use crate::gate;
 use crate::models::deploying::built_in::{built_in, register_built_in};
 use crate::models::deploying::progress::{Progress, short};
+use crate::sealing::ChainKey;
 use crate::wasm::Runtime;
 
 pub(in crate::cli) fn kind_of(name: &str) -> Result<ModelKind> {
@@ -26,18 +27,18 @@ pub(in crate::cli) fn kind_of(name: &str) -> Result<ModelKind> {
     ModelKind::parse(name).with_context(|| format!("there is no kind '{name}'; choose from {kinds}"))
 }
 
-pub(super) async fn run(models: &Models, pool: &PgPool) -> Result<ExitCode> {
+pub(super) async fn run(models: &Models, pool: &PgPool, key: &ChainKey) -> Result<ExitCode> {
     let mut db = pool.acquire().await.context("cannot reach the database")?;
     // As a host does on startup, so that embedded components can be deployed.
     let runtime = Runtime::new().context("cannot run components on this machine")?;
-    let registered = register_built_in(&mut db, &runtime, Clock::system().now()).await;
+    let registered = register_built_in(&mut db, key, &runtime, Clock::system().now()).await;
     registered.context("cannot register the embedded components")?;
     match models {
-        Models::Push { file, by } => push(&mut db, file, by).await,
-        Models::Deploy(arguments) => deployment::deploy(&mut db, arguments).await,
+        Models::Push { file, by } => push(&mut db, key, file, by).await,
+        Models::Deploy(arguments) => deployment::deploy(&mut db, key, arguments).await,
         Models::Report { kind, epoch, json } => report::run(&mut db, kind_of(kind)?, *epoch, *json).await,
         Models::Rollback { kind, reason, by, wait } => {
-            deployment::roll_back(&mut db, kind_of(kind)?, (reason, by), *wait).await
+            deployment::roll_back(&mut db, key, kind_of(kind)?, (reason, by), *wait).await
         }
         Models::List | Models::Card { .. } | Models::Check { .. } | Models::Package { .. } => list(&mut db).await,
     }
@@ -95,13 +96,13 @@ fn format_status(status: &HostStatus, version: &str) -> String {
     format!("{kind:15} serves {version}{}{reason}", deployment.replace("is failed", "failed"))
 }
 
-async fn push(db: &mut PgConnection, file: &Path, by: &str) -> Result<ExitCode> {
+async fn push(db: &mut PgConnection, key: &ChainKey, file: &Path, by: &str) -> Result<ExitCode> {
     let (bytes, report) = examine(file).await?;
     print(&format_report(file, &report))?;
     if !report.is_accepted() {
         return Ok(ExitCode::FAILURE);
     }
-    let registered = gate::register(db, &bytes, &report, by, Clock::system().now()).await;
+    let registered = gate::register(db, key, &bytes, &report, by, Clock::system().now()).await;
     let (version, registered) = registered.context("cannot register it")?.context("the report names no version")?;
     match registered {
         Registered::New => print(&format!("registered as {version}"))?,

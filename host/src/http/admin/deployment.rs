@@ -262,7 +262,7 @@ async fn change(
     seen: i64,
     why: (&str, &str),
 ) -> Result<Response, Error> {
-    let epoch = catalog::deploy(db, plan, seen, why, app.clock.now()).await?;
+    let epoch = catalog::deploy(db, &app.key, plan, seen, why, app.clock.now()).await?;
     epoch.ok_or(Error::Stale)?;
     answer(db, plan.kind).await
 }

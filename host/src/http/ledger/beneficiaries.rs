@@ -142,7 +142,7 @@ pub(crate) async fn create_beneficiary(
     fields.finish()?;
 
     let mut db = app.db.acquire().await?;
-    table::insert_beneficiary(&mut db, &owner, &beneficiary).await?;
+    table::insert_beneficiary(&mut db, &app.key, &owner, &beneficiary).await?;
     Ok((StatusCode::CREATED, Json(BeneficiaryJson::from(beneficiary))).into_response())
 }
 
@@ -153,7 +153,7 @@ pub(crate) async fn delete_beneficiary(
     PathId(id): PathId,
 ) -> Result<StatusCode, Error> {
     let mut db = app.db.acquire().await?;
-    if table::delete_beneficiary(&mut db, &owner, id).await? {
+    if table::delete_beneficiary(&mut db, &app.key, &owner, id, app.clock.now()).await? {
         Ok(StatusCode::NO_CONTENT)
     } else {
         Err(Error::NotFound)

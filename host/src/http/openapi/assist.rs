@@ -3,13 +3,14 @@
 use super::foreign::{FindingsJson, NoticeJson, ReplayRequest};
 use super::ledger::{ETAG, IF_NONE_MATCH};
 use super::operation::{Content, Header, Operation, one};
+use crate::domain::model::ModelKind;
 use crate::http::admin::deployment::{DeploymentJson, DeploymentRequest, HistoryJson, ReportQuery, RollbackRequest};
 use crate::http::admin::versions::{ExaminedJson, ModelsJson, PushedJson, UnderWayJson};
 use crate::http::health::{HealthJson, LivenessJson, ReadinessJson};
 use crate::http::stp::ReceiptJson;
 use crate::models::observing::report::Report;
 use crate::schema::Record;
-use crate::scoring::{Accessibility, Kind, Nudge, Risk};
+use crate::scoring::{Kind, Visitor, with_kind};
 
 /// Scopes of operators. Changing `transfer-rules` requires `rules:admin`.
 const OPERATOR: &[&str] = &["models:admin", "rules:admin"];
@@ -19,16 +20,28 @@ const IF_MATCH: Header = Header::new("If-Match", "ETag of the deployment last re
 const LOCATION: Header = Header::new("Location", "URL of the result.");
 const UNAVAILABLE: &[&str] = &["model-unavailable", "decision-not-kept"];
 
+/// Every operation: first the scores, one for each kind.
+pub(super) fn operations() -> Vec<Operation> {
+    let scores = ModelKind::SCORERS.iter().filter_map(|kind| with_kind(*kind, Score));
+    scores.chain(OTHERS.iter().copied()).collect()
+}
+
+struct Score;
+
+impl Visitor for Score {
+    type Output = Operation;
+
+    fn visit<K: Kind>(self) -> Operation {
+        let (id, summary) = K::OPERATION;
+        let answers = const { &[(200, one::<K::Response>())] };
+        let operation = Operation::post(K::PATH, id, summary).body::<K::Body>().answers(answers).errors(UNAVAILABLE);
+        if K::IS_IN_WORDS { operation.takes(&[LANGUAGE]) } else { operation }
+    }
+}
+
 // A row for each operation.
 #[rustfmt::skip]
-pub(super) const OPERATIONS: &[Operation] = &[
-    Operation::post("/ai/risk", "assess_risk", "Score a transfer")
-        .body::<<Risk as Kind>::Body>().answers(&[(200, one::<<Risk as Kind>::Response>())]).errors(UNAVAILABLE),
-    Operation::post("/ai/nudge", "assess_nudge", "Decide whether a person needs help")
-        .body::<<Nudge as Kind>::Body>().answers(&[(200, one::<<Nudge as Kind>::Response>())]).errors(UNAVAILABLE),
-    Operation::post("/ai/accessibility", "assess_accessibility", "Recommend an accessibility profile")
-        .takes(&[LANGUAGE]).body::<<Accessibility as Kind>::Body>().answers(&[(200, one::<<Accessibility as Kind>::Response>())])
-        .errors(UNAVAILABLE),
+const OTHERS: &[Operation] = &[
     Operation::get("/ai/health", "health", "Which models are loaded")
         .answers(&[(200, one::<HealthJson>()), (503, one::<HealthJson>())]),
     Operation::get("/admin/models", "list_models", "Every kind with its versions")

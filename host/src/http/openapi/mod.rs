@@ -49,16 +49,18 @@ const REQUEST_ID: &str = "X-Request-Id";
 /// The document of a listener.
 pub fn document(listener: Listener) -> Value {
     let (title, about, operations) = match listener {
-        Listener::Ledger => {
-            ("Caudal ledger API", "Accounts, beneficiaries and transfers of the bank's app.", ledger::OPERATIONS)
-        }
+        Listener::Ledger => (
+            "Caudal ledger API",
+            "Accounts, beneficiaries and transfers of the bank's app.",
+            ledger::OPERATIONS.to_vec(),
+        ),
         Listener::Assist => {
-            ("Caudal assistance API", "Scores, and administration of models. Internal.", assist::OPERATIONS)
+            ("Caudal assistance API", "Scores, and administration of models. Internal.", assist::operations())
         }
     };
     let mut shared = Shared::default();
     let mut paths: Map<String, Value> = Map::new();
-    for operation in operations {
+    for operation in &operations {
         let described = describe(operation, listener, &mut shared);
         // A wildcard is a parameter like any other.
         let path = operation.path.replace("{*", "{");
@@ -297,7 +299,7 @@ fn header_of(code: &str) -> Option<Header> {
 /// Every code of every operation of both listeners, for the test that none is missing.
 pub fn documented_codes() -> Vec<&'static str> {
     let ledger = ledger::OPERATIONS.iter().flat_map(|it| codes(it, Listener::Ledger));
-    ledger.chain(assist::OPERATIONS.iter().flat_map(|it| codes(it, Listener::Assist))).collect()
+    ledger.chain(assist::operations().into_iter().flat_map(|it| codes(&it, Listener::Assist))).collect()
 }
 
 /// Every code.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::digest::{Digest, Hash};
 use crate::domain::account_number::normalise;
 use crate::domain::rules::Violation;
 use crate::ledger::batch::Batch;
+use crate::sealing::digest::{Digest, Hash};
 
 /// A row that the chain covers.
 pub(crate) trait Row {

@@ -1,7 +1,7 @@
 //! Stored forms of values for which Postgres has no type.
 
 use crate::domain::rules::Violation;
-use crate::ledger::chain::digest::Hash;
+use crate::sealing::digest::Hash;
 
 pub(super) fn hash_from_bytes(bytes: Vec<u8>) -> Result<Hash, sqlx::Error> {
     bytes.try_into().map_err(|_| sqlx::Error::Decode("a stored hash has the wrong length".into()))

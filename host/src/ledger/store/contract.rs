@@ -32,6 +32,12 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// Resolves an attempt that failed with [`CommitError::Unknown`].
     fn settle(&self, batch_id: Uuid, tombstone: &Seal) -> impl Future<Output = Result<Fate, sqlx::Error>> + Send;
 
+    /// Completes once everything that look-ups have shown so far is confirmed as durably as a commit.
+    fn confirm(&self) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+
+    /// The time of the store's own clock.
+    fn now(&self) -> impl Future<Output = Result<OffsetDateTime, sqlx::Error>> + Send;
+
     /// Leases a free chain, or creates one. Fails with a unique violation if another host created the same stripe at
     /// the same moment; the caller retries.
     fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> impl Future<Output = Result<Writer, sqlx::Error>> + Send;

@@ -5,6 +5,7 @@ use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use uuid::Uuid;
 
 use super::contract::{CommitError, Fate};
+use crate::db::barrier::write_barrier;
 use crate::ledger::chain::{Header, Seal};
 
 /// Constraints that fail if another writer was the first to write a version, a key, an account number, an
@@ -65,8 +66,10 @@ pub(super) async fn settle(db: &mut PgConnection, batch_id: Uuid, tombstone: &Se
     .await?;
     let found =
         sqlx::query_scalar!("select batch_id from ledger_batch where chain_id = $1 and seq = $2", chain_id, seq,)
-            .fetch_one(db)
+            .fetch_one(&mut *db)
             .await?;
+    // The row that was found may be a commit that no replica has: this server may have restarted while it waited.
+    write_barrier(db).await?;
     Ok(match found {
         found if found == batch_id => Fate::Committed,
         found if found == *tombstone_id => Fate::Never,

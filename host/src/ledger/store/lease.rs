@@ -1,15 +1,23 @@
 //! Leases of chains.
 
-use sqlx::PgConnection;
+use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::codec::hash_from_bytes;
+use super::origins;
+use super::proof::batches;
 use crate::domain::bank_account::{FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::ledger::writer::{LEASE, Writer};
+use crate::sealing::ChainKey;
+use crate::sealing::digest::Hash;
 
 /// See [`Store::acquire`](super::Store::acquire).
-pub(super) async fn acquire(db: &mut PgConnection, holder: Uuid, now: OffsetDateTime) -> Result<Writer, sqlx::Error> {
+pub(super) async fn acquire(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    holder: Uuid,
+    now: OffsetDateTime,
+) -> Result<Writer, sqlx::Error> {
     let leased_until = now + LEASE;
     let free = sqlx::query!(
         r#"
@@ -29,19 +37,11 @@ pub(super) async fn acquire(db: &mut PgConnection, holder: Uuid, now: OffsetDate
     let (chain_id, stripe) = match free {
         Some(row) => (row.chain_id, row.stripe),
         None => {
-            let row = sqlx::query!(
-                r#"
-                insert into ledger_writer (chain_id, stripe, holder, leased_until)
-                select $1, coalesce(max(stripe) + 1, 0), $2, $3 from ledger_writer
-                returning chain_id, stripe
-                "#,
-                Uuid::new_v4(),
-                holder,
-                leased_until,
-            )
-            .fetch_one(&mut *db)
-            .await?;
-            (row.chain_id, row.stripe)
+            let chain_id = Uuid::new_v4();
+            let mut transaction = db.begin().await?;
+            let stripe = origins::begin(&mut transaction, key, chain_id, holder, leased_until, now).await?;
+            transaction.commit().await?;
+            (chain_id, stripe)
         }
     };
     // The funding account goes negative as it pays out. The others may be negative on one stripe, but not in total.
@@ -56,12 +56,37 @@ pub(super) async fn acquire(db: &mut PgConnection, holder: Uuid, now: OffsetDate
     )
     .execute(&mut *db)
     .await?;
-    let last =
-        sqlx::query!("select seq, hash from ledger_batch where chain_id = $1 order by seq desc limit 1", chain_id);
-    let last = last.fetch_optional(db).await?;
-    let next_seq = last.as_ref().map_or(0, |last| last.seq + 1);
-    let head = last.and_then(|last| last.hash).map(hash_from_bytes).transpose()?;
+    let (next_seq, head) = end(db, key, chain_id, stripe).await?;
     Ok(Writer { chain_id, stripe, next_seq, head, holder })
+}
+
+/// Where a chain is to be continued. What somebody without the key left there is never signed.
+async fn end(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    chain_id: Uuid,
+    stripe: i16,
+) -> Result<(i64, Option<Hash>), sqlx::Error> {
+    let refused = |why: &str| {
+        sqlx::Error::Protocol(format!("chain {chain_id} is not continued, because {why}: run `caudal verify`"))
+    };
+    let (origin, announced) = origins::announced(db, key, chain_id)
+        .await?
+        .filter(|(origin, _)| origin.stripe == stripe)
+        .ok_or_else(|| refused("no record says where it began"))?;
+    let last = batches::last(db, chain_id).await?;
+    let next_seq = last.as_ref().map_or(0, |last| last.seq + 1);
+    if next_seq < origin.first_seq {
+        return Err(refused("batches are missing that were adopted"));
+    }
+    if next_seq == origin.first_seq {
+        return Ok((next_seq, origin.adopted.is_none().then_some(announced)));
+    }
+    let sealed = last.map(|last| last.sealed()).transpose()?.flatten();
+    let (_, hash) = sealed
+        .filter(|(header, hash)| key.hash(header) == *hash)
+        .ok_or_else(|| refused("its last batch has no valid hash"))?;
+    Ok((next_seq, Some(hash)))
 }
 
 pub(super) async fn renew(db: &mut PgConnection, writer: &Writer, now: OffsetDateTime) -> Result<bool, sqlx::Error> {

@@ -6,7 +6,9 @@ use uuid::Uuid;
 
 use super::connection::Connection;
 use super::contract::{CommitError, Fate, Store};
-use super::{commit, fate, key, lease, lookup};
+use super::{adopt, commit, fate, key, lease, lookup};
+use crate::db::barrier::write_barrier;
+use crate::db::durability::Durability;
 use crate::ledger::batch::{Batch, Context, State};
 use crate::ledger::chain::{ChainKey, Seal};
 use crate::ledger::command::Command;
@@ -14,7 +16,11 @@ use crate::ledger::writer::Writer;
 
 /// Each clone has its own connection, so each batcher gets a clone.
 #[derive(Debug, Clone)]
-pub struct Postgres(Connection);
+pub struct Postgres {
+    connection: Connection,
+    key: ChainKey,
+    durability: Durability,
+}
 
 /// Why a ledger cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -27,18 +33,28 @@ pub enum OpenError {
 
 impl Postgres {
     /// For a ledger whose key has already been checked.
-    pub fn new(pool: PgPool) -> Self {
-        Self(Connection::new(pool))
+    pub fn new(pool: PgPool, key: ChainKey) -> Self {
+        Self { connection: Connection::new(pool), key, durability: Durability::default() }
     }
 
-    /// Binds the ledger to a key, or checks that it is bound to this key.
+    #[must_use]
+    pub fn with_durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// Binds the ledger to a key, or checks that it is bound to this key, and adopts a ledger without audit records.
     ///
     /// # Errors
     /// When the ledger is bound to another key, or the database fails.
     pub async fn open(pool: PgPool, key: &ChainKey, now: OffsetDateTime) -> Result<Self, OpenError> {
         let ours = key.fingerprint();
-        let bound = key::bind(&mut *pool.acquire().await?, &ours, now).await?;
-        if bound == ours { Ok(Self::new(pool)) } else { Err(OpenError::OtherKey) }
+        let mut db = pool.acquire().await?;
+        if key::bind(&mut db, &ours, now).await? != ours {
+            return Err(OpenError::OtherKey);
+        }
+        adopt::adopt(&mut db, key, now).await?;
+        drop(db);
+        Ok(Self::new(pool, key.clone()))
     }
 
     /// Checks that the ledger is not bound to another key.
@@ -54,38 +70,66 @@ impl Postgres {
         &self,
         work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
     ) -> Result<T, sqlx::Error> {
-        self.0.run(self.0.get().await?, work).await
+        self.connection.run(self.connection.get().await?, work).await
+    }
+
+    /// Runs a write that is confirmed when it succeeds.
+    async fn write<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
+    ) -> Result<T, sqlx::Error> {
+        let write = self.run(async |db| {
+            self.durability.check_replicas(db).await?;
+            work(db).await
+        });
+        self.durability.confirmed(write).await
     }
 }
 
 impl Store for Postgres {
     async fn lookup(&self, commands: &[Command], writer: &Writer, context: &Context) -> Result<State, sqlx::Error> {
-        self.run(async |db| lookup::load(db, commands, writer, context).await).await
+        self.run(async |db| {
+            self.durability.check_replicas(db).await?;
+            lookup::load(db, commands, writer, context).await
+        })
+        .await
     }
 
     async fn commit(&self, batch: &Batch, seal: &Seal, context: &Context) -> Result<(), CommitError> {
         // Without a connection, nothing was written.
-        let db = self.0.get().await.map_err(CommitError::Refused)?;
-        self.0.run(db, async |db| commit::write(db, batch, seal, context).await).await.map_err(fate::classify)
+        let db = self.connection.get().await.map_err(CommitError::Refused)?;
+        let written = self.connection.run(db, async |db| commit::write(db, batch, seal, context).await);
+        self.durability.confirmed(written).await.map_err(fate::classify)
     }
 
     async fn settle(&self, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, sqlx::Error> {
-        self.run(async |db| fate::settle(db, batch_id, tombstone).await).await
+        self.write(async |db| fate::settle(db, batch_id, tombstone).await).await
+    }
+
+    async fn confirm(&self) -> Result<(), sqlx::Error> {
+        match self.durability {
+            Durability::Local => Ok(()),
+            Durability::Replicated => self.write(async |db| write_barrier(db).await).await,
+        }
+    }
+
+    async fn now(&self) -> Result<OffsetDateTime, sqlx::Error> {
+        self.run(async |db| sqlx::query_scalar!(r#"select clock_timestamp() as "now!""#).fetch_one(db).await).await
     }
 
     async fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> Result<Writer, sqlx::Error> {
-        self.run(async |db| lease::acquire(db, holder, now).await).await
+        self.write(async |db| lease::acquire(db, &self.key, holder, now).await).await
     }
 
     async fn renew(&self, writer: &Writer, now: OffsetDateTime) -> Result<bool, sqlx::Error> {
-        self.run(async |db| lease::renew(db, writer, now).await).await
+        self.write(async |db| lease::renew(db, writer, now).await).await
     }
 
     async fn release(&self, writer: &Writer) -> Result<(), sqlx::Error> {
-        self.run(async |db| lease::release(db, writer).await).await
+        self.write(async |db| lease::release(db, writer).await).await
     }
 
     fn idle(&self) {
-        self.0.release();
+        self.connection.release();
     }
 }

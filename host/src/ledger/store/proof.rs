@@ -1,22 +1,29 @@
-//! Reads the ledger back and verifies it against the hash chain.
+//! Reads the ledger back and verifies it against the hash chains.
 //!
 //! Each table is read once, ordered by batch; memory holds the digest of one batch at a time.
 
+pub(super) mod batches;
 mod report;
 mod rows;
 
 use std::collections::BTreeMap;
 
-use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::adoption;
 use super::codec::hash_from_bytes;
-use crate::ledger::chain::{ChainKey, Counts, Digests, Header};
+use super::{losses, origins};
+use crate::db::records::{self, Subject};
+use crate::ledger::chain::ChainKey;
 
+pub(super) use report::Unhashed;
 pub use report::{Break, Head, Missing, Proof};
 
-/// The current head of each chain.
+/// What the chain of audit records is called among the heads of chains.
+pub const RECORDS: Uuid = Uuid::nil();
+
+/// The current head of each chain, that of the audit records included.
 ///
 /// # Errors
 /// When the database fails.
@@ -29,118 +36,123 @@ pub async fn heads(db: &mut PgConnection) -> Result<BTreeMap<Uuid, Head>, sqlx::
         "#
     );
     let mut heads = BTreeMap::new();
-    for row in rows.fetch_all(db).await? {
+    for row in rows.fetch_all(&mut *db).await? {
         heads.insert(row.chain_id, Head { seq: row.seq, hash: row.hash.map(hash_from_bytes).transpose()? });
+    }
+    let last = records::last(db).await?;
+    if last.seq >= 0 {
+        heads.insert(RECORDS, Head { seq: last.seq, hash: Some(last.hash) });
     }
     Ok(heads)
 }
 
-/// The recorded heads that are missing or have another hash: history was truncated or rewritten.
+/// The recorded heads that are missing or have another hash, without those that an operator accepted as lost: history
+/// was truncated or rewritten.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn missing(db: &mut PgConnection, recorded: &BTreeMap<Uuid, Head>) -> Result<Vec<Missing>, sqlx::Error> {
+pub async fn missing(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    recorded: &BTreeMap<Uuid, Head>,
+) -> Result<Vec<Missing>, sqlx::Error> {
     let mut missing = Vec::new();
     for (&chain_id, head) in recorded {
-        let hash =
-            sqlx::query_scalar!("select hash from ledger_batch where chain_id = $1 and seq = $2", chain_id, head.seq);
-        let found = hash.fetch_optional(&mut *db).await?;
-        let found = found.map(|hash| hash.map(hash_from_bytes).transpose()).transpose()?;
-        if found != Some(head.hash) {
+        if !is_present(db, chain_id, head).await? {
             missing.push(Missing { chain_id, seq: head.seq });
         }
+    }
+    if !missing.is_empty() {
+        let (losses, _) = losses::accepted(db, key).await?;
+        missing.retain(|it| !losses.iter().any(|loss| loss.covers(it.chain_id, it.seq)));
     }
     Ok(missing)
 }
 
-/// Verifies every batch and its rows. Run it in a repeatable-read transaction.
+/// Whether a recorded head is still part of its chain.
+///
+/// # Errors
+/// When the database fails.
+pub async fn is_present(db: &mut PgConnection, chain_id: Uuid, head: &Head) -> Result<bool, sqlx::Error> {
+    let found = if chain_id == RECORDS {
+        let hash = sqlx::query_scalar!("select hash from audit_record where seq = $1", head.seq);
+        hash.fetch_optional(db).await?.map(Some)
+    } else {
+        let hash =
+            sqlx::query_scalar!("select hash from ledger_batch where chain_id = $1 and seq = $2", chain_id, head.seq);
+        hash.fetch_optional(db).await?
+    };
+    Ok(found.map(|hash| hash.map(hash_from_bytes).transpose()).transpose()? == Some(head.hash))
+}
+
+/// Where a chain ends before `seq`, -1 at its very beginning; `None` if `seq` itself is there.
+///
+/// # Errors
+/// When the database fails.
+pub async fn end_before(db: &mut PgConnection, chain_id: Uuid, seq: i64) -> Result<Option<i64>, sqlx::Error> {
+    let ends = if chain_id == RECORDS {
+        sqlx::query_scalar!(r#"select max(seq) as "seq!" from audit_record where seq <= $1 having count(*) > 0"#, seq)
+            .fetch_optional(db)
+            .await?
+    } else {
+        sqlx::query_scalar!(
+            r#"select max(seq) as "seq!" from ledger_batch where chain_id = $1 and seq <= $2 having count(*) > 0"#,
+            chain_id,
+            seq,
+        )
+        .fetch_optional(db)
+        .await?
+    };
+    let end = ends.unwrap_or(-1);
+    Ok((end != seq).then_some(end))
+}
+
+/// Verifies every batch and its rows, and the audit records. Run it in a repeatable-read transaction.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<Proof, sqlx::Error> {
-    let mut proof = Proof::default();
-    batches(db, key, &mut proof).await?;
-    rows::accounts(db, &mut proof).await?;
-    rows::transfers(db, &mut proof).await?;
-    rows::entries(db, &mut proof).await?;
-    rows::statuses(db, &mut proof).await?;
-    rows::keys(db, &mut proof).await?;
+    let mut proof = Proof { records: records::proof::prove(db, key).await?, ..Proof::default() };
+    let announced = origins::all(db, key).await?;
+    let (accepted, forged) = losses::accepted(db, key).await?;
+    forged.iter().for_each(|row| proof.records.compare(Subject::LostTail, row));
+    batches::verify(db, key, &announced, &accepted, &mut proof).await?;
+    rows::verify(db, false, &mut proof).await?;
+    for it in &announced {
+        let place = (it.origin.chain_id, 0);
+        proof.records.compare(Subject::Chain, &it.covered);
+        if !it.has_writer {
+            proof.add(place, "ledger_writer has no such chain and stripe");
+        }
+        if it.origin.adopted.unwrap_or((0, proof.unhashed.chain(Uuid::nil()).1)) != proof.unhashed.chain(place.0) {
+            proof.add(place, "its batches without a hash, or their rows, were altered");
+        }
+    }
+    for chain_id in origins::unannounced(db).await? {
+        proof.add((chain_id, 0), "no record says where its chain began");
+    }
+    match adoption::recorded(db, key).await? {
+        Some((adoption, row)) => {
+            proof.records.compare(Subject::Adoption, &row);
+            if (adoption.accounts, adoption.accounts_digest) != proof.unhashed.accounts {
+                proof.records.add("account: those that no batch opened are others than were adopted".to_owned());
+            }
+            proof.adoption = Some(adoption);
+        }
+        None => proof.records.add("adoption: no record says what the ledger began with: start a host first".to_owned()),
+    }
+    proof.losses = accepted;
+    let head = proof.records.last.map(|last| Head { seq: last.seq, hash: Some(last.hash) });
+    proof.heads.extend(head.map(|head| (RECORDS, head)));
     proof.breaks.sort();
     proof.breaks.dedup();
     Ok(proof)
 }
 
-async fn batches(db: &mut PgConnection, key: &ChainKey, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut rows = sqlx::query!(
-        r#"
-        select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
-            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
-            entries_digest, statuses_digest, keys_digest, prev_hash, hash
-        from ledger_batch order by chain_id, seq
-        "#
-    )
-    .fetch(db);
-    let mut last: Option<(Uuid, Head)> = None;
-    while let Some(row) = rows.try_next().await? {
-        let place = (row.chain_id, row.seq);
-        let before = last.filter(|(chain_id, _)| *chain_id == row.chain_id).map(|(_, head)| head);
-        if row.seq != before.map_or(0, |head| head.seq + 1) {
-            proof.add(place, "the batch before it is missing");
-        }
-        let digests =
-            (row.accounts_digest, row.transfers_digest, row.entries_digest, row.statuses_digest, row.keys_digest);
-        let hash = match (digests, row.prev_hash, row.hash) {
-            (
-                (Some(accounts), Some(transfers), Some(entries), Some(statuses), Some(keys)),
-                Some(prev_hash),
-                Some(hash),
-            ) => {
-                let header = Header {
-                    chain_id: row.chain_id,
-                    seq: row.seq,
-                    batch_id: row.batch_id,
-                    created_at: row.created_at,
-                    counts: Counts {
-                        users: row.users_meant,
-                        balances: row.balances_meant,
-                        transfers: row.transfers_meant,
-                        moves: row.moves_meant,
-                        statuses: row.statuses_meant,
-                        entries: row.entries_meant,
-                        keys: row.keys_meant,
-                        debits: row.debits,
-                    },
-                    transfer_ids: row.transfer_ids,
-                    digests: Digests {
-                        accounts: hash_from_bytes(accounts)?,
-                        transfers: hash_from_bytes(transfers)?,
-                        entries: hash_from_bytes(entries)?,
-                        statuses: hash_from_bytes(statuses)?,
-                        keys: hash_from_bytes(keys)?,
-                    },
-                    prev_hash: hash_from_bytes(prev_hash)?,
-                };
-                let hash = hash_from_bytes(hash)?;
-                let expected = before.and_then(|head| head.hash).unwrap_or_else(|| key.genesis(row.chain_id, row.seq));
-                if header.prev_hash != expected {
-                    proof.add(place, "it does not link to the batch before it");
-                }
-                if key.hash(&header) != hash {
-                    proof.add(place, "its ledger_batch row was altered");
-                }
-                Some(hash)
-            }
-            _ => {
-                if before.is_some_and(|head| head.hash.is_some()) {
-                    proof.add(place, "it has no hash");
-                }
-                proof.unchained += 1;
-                None
-            }
-        };
-        let head = Head { seq: row.seq, hash };
-        proof.heads.insert(row.chain_id, head);
-        last = Some((row.chain_id, head));
-    }
-    Ok(())
+/// Digests what has no hash.
+pub(super) async fn unhashed(db: &mut PgConnection) -> Result<Unhashed, sqlx::Error> {
+    let mut proof = Proof::default();
+    batches::unhashed(db, &mut proof).await?;
+    rows::verify(db, true, &mut proof).await?;
+    Ok(proof.unhashed)
 }

@@ -7,6 +7,7 @@ use crate::db::components::{self, NewComponent};
 use crate::domain::model::{Digest, ModelKind};
 use crate::models::deploying::loading::load;
 use crate::models::serving::embedded::Embedded;
+use crate::sealing::ChainKey;
 use crate::wasm::{Runtime, digest_of};
 
 /// Stored as the operator who registered them.
@@ -24,6 +25,7 @@ pub fn built_in(kind: ModelKind) -> Option<Digest> {
 /// When the database fails.
 pub async fn register_built_in(
     db: &mut PgConnection,
+    key: &ChainKey,
     runtime: &Runtime,
     now: OffsetDateTime,
 ) -> Result<(), sqlx::Error> {
@@ -50,7 +52,7 @@ pub async fn register_built_in(
             report: None,
             by: OPERATOR,
         };
-        components::register(db, &new, now).await?;
+        components::register(db, key, &new, now).await?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use time::OffsetDateTime;
 use crate::db::deployments::{self, Canary, Change, Deployment};
 use crate::domain::model::{Digest, ModelKind};
 use crate::models::deploying::built_in::built_in;
+use crate::sealing::ChainKey;
 
 /// Longest reason of a change, in characters.
 pub const REASON_CHARS_MAX: usize = 500;
@@ -83,6 +84,7 @@ impl From<&Deployment> for Plan {
 /// When the database fails.
 pub async fn deploy(
     db: &mut PgConnection,
+    key: &ChainKey,
     plan: &Plan,
     seen_epoch: i64,
     (reason, by): (&str, &str),
@@ -92,6 +94,7 @@ pub async fn deploy(
     let default_previous = built_in(kind).unwrap_or(champion);
     deployments::deploy(
         db,
+        key,
         &Change { kind, seen_epoch, champion, default_previous, canary, shadows, stands_in: has_fallback, reason, by },
         now,
     )

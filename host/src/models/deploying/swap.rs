@@ -29,6 +29,7 @@ use crate::models::deploying::reporter::{Reporter, leave};
 use crate::models::deploying::withdrawal::settle;
 use crate::models::serving::active::Models;
 use crate::models::serving::registry::Registry;
+use crate::sealing::ChainKey;
 use crate::wasm::Runtime;
 
 /// How often a host polls, in case a notification is lost.
@@ -37,6 +38,8 @@ const POLL_EVERY: Duration = Duration::from_secs(1);
 /// Follows deployments.
 pub struct Swapper {
     db: PgPool,
+    /// Records what this host registers and withdraws.
+    key: ChainKey,
     models: Models,
     runtime: Runtime,
     clock: Clock,
@@ -78,13 +81,14 @@ impl Swapper {
     /// When the database fails: a host that does not know what is deployed must not start.
     pub async fn start(
         db: PgPool,
+        key: ChainKey,
         models: Models,
         runtime: Runtime,
         clock: Clock,
     ) -> Result<SwapperHandle, sqlx::Error> {
         let champions = models.snapshot().champions().map(|loaded| (loaded.identity().digest, loaded)).collect();
         let mut connection = db.acquire().await?;
-        register_built_in(&mut connection, &runtime, clock.now()).await?;
+        register_built_in(&mut connection, &key, &runtime, clock.now()).await?;
         hosts::purge(&mut connection).await?;
         drop(connection);
         let (results, mut loaded) = mpsc::unbounded_channel();
@@ -92,7 +96,7 @@ impl Swapper {
         let reporter = Reporter::new(clock.now());
         let (settled, in_service) = Default::default();
         let mut swapper =
-            Self { db, models, runtime, clock, reporter, settled, in_service, components, is_disconnected: false };
+            Self { db, key, models, runtime, clock, reporter, settled, in_service, components, is_disconnected: false };
         // Listens before it polls, so that no change is missed in between.
         let listener = deployments::listen(&swapper.db).await?;
         swapper.poll().await?;
@@ -118,7 +122,7 @@ impl Swapper {
                 },
                 result = loaded.recv() => if let Some(result) = result { self.components.keep(result); },
                 _ = every.tick() => {
-                    if let Err(error) = settle(&self.db, &self.models, &self.clock).await {
+                    if let Err(error) = settle(&self.db, &self.key, &self.models, &self.clock).await {
                         tracing::debug!(?error, "cannot store comparisons with challengers");
                     }
                 }

@@ -11,13 +11,14 @@ use crate::models::deploying::loading::DATABASE_TIME_MAX;
 use crate::models::observing::observer::stored;
 use crate::models::serving::active::Models;
 use crate::models::serving::registry::FailedCanary;
+use crate::sealing::ChainKey;
 
 /// Comparisons that cannot be stored are kept for the next call.
-pub(super) async fn settle(db: &PgPool, models: &Models, clock: &Clock) -> Result<(), sqlx::Error> {
+pub(super) async fn settle(db: &PgPool, key: &ChainKey, models: &Models, clock: &Clock) -> Result<(), sqlx::Error> {
     store_comparisons(db, models).await?;
     for canary in models.snapshot().failed_canaries() {
         let db = db.acquire().await?;
-        let done = within(db, DATABASE_TIME_MAX, async |db| withdraw(db, &canary, models, clock).await).await;
+        let done = within(db, DATABASE_TIME_MAX, async |db| withdraw(db, key, &canary, models, clock).await).await;
         if let Err(error) = done {
             let FailedCanary { kind, epoch, .. } = canary;
             tracing::warn!(%kind, epoch, %error, "cannot withdraw a canary; this host no longer uses it");
@@ -41,6 +42,7 @@ async fn store_comparisons(db: &PgPool, models: &Models) -> Result<(), sqlx::Err
 
 async fn withdraw(
     db: &mut PgConnection,
+    key: &ChainKey,
     canary: &FailedCanary,
     models: &Models,
     clock: &Clock,
@@ -51,7 +53,7 @@ async fn withdraw(
     let Some(deployment) = deployed.filter(|it| it.epoch == epoch) else { return Ok(()) };
     let plan = Plan { canary: None, ..Plan::from(&deployment) };
     let reason = format!("canary withdrawn: {reason}");
-    if catalog::deploy(db, &plan, epoch, (&reason, AUTOMATIC), clock.now()).await?.is_some() {
+    if catalog::deploy(db, key, &plan, epoch, (&reason, AUTOMATIC), clock.now()).await?.is_some() {
         tracing::warn!(%kind, epoch, reason, "back to the champion");
         models.metrics().withdrew(kind);
     }

@@ -1,9 +1,12 @@
 //! The generated part of the npm package: the core modules of the embedded scorers, one glue file for each
-//! kind, and a manifest of both. The hand-written part is in `components/js`.
+//! kind, a manifest of both, and what the entry points import. The hand-written part is in `components/js`.
+
+use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
 use crate::domain::model::ModelKind;
+use crate::models::publishing::entry;
 use crate::models::publishing::published::{File, Published};
 use crate::models::serving::component::LoadedComponent;
 use crate::models::serving::embedded::Embedded;
@@ -45,17 +48,25 @@ pub fn files(runtime: &Runtime) -> Result<Vec<PackageFile>, PackageError> {
             None => files.push((glue.clone(), published.glue.bytes.to_vec())),
         }
         files.push((core.clone(), published.core.bytes.to_vec()));
-        let entry = entry(&embedded, loaded.identity(), (&published.core, &core), (&published.glue, &glue));
+        let entry = listed(&embedded, loaded.identity(), (&published.core, &core), (&published.glue, &glue));
         models.insert(name.to_owned(), entry);
     }
     let mut types = "// Requests and answers; generated from the host's declarations.\n".to_owned();
+    let mut kinds = String::new();
     for kind in ModelKind::SCORERS {
         let Some(parts) = with_kind(*kind, Wire) else { continue };
         files.push((format!("schema/{kind}.js"), parts.schema.into_bytes()));
         types.push('\n');
         types.push_str(&parts.types);
+        kinds.push_str(&parts.kind);
     }
+    write!(
+        types,
+        "\n/** Requests, answers and the package's models of each kind. */\nexport interface Kinds {{\n{kinds}}}\n"
+    )
+    .ok();
     files.push(("types.d.ts".to_owned(), types.into_bytes()));
+    files.extend(entry::modules().map(|(path, code)| (path, code.into_bytes())));
     let manifest = serde_json::to_string_pretty(&json!({"wit": WIT, "models": models})).unwrap_or_default();
     let manifest = format!("// The files beside this one; generated.\nexport default {manifest};\n");
     files.push(("manifest.js".to_owned(), manifest.into_bytes()));
@@ -66,6 +77,8 @@ pub fn files(runtime: &Runtime) -> Result<Vec<PackageFile>, PackageError> {
 struct Parts {
     schema: String,
     types: String,
+    /// Its line in a table of all kinds.
+    kind: String,
 }
 
 struct Wire;
@@ -75,14 +88,17 @@ impl Visitor for Wire {
 
     fn visit<K: Kind>(self) -> Parts {
         let (request, answer) = (&K::Body::DECLARATION, &K::Response::DECLARATION);
+        let models: Vec<_> = Embedded::of(K::KIND).map(|it| format!("{:?}", it.name)).collect();
+        let (kind, models) = (K::KIND, models.join(" | "));
         Parts {
+            kind: format!("  {kind}: {{ request: {}; answer: {}; model: {models} }};\n", request.name, answer.name),
             schema: javascript::module(K::KIND.as_str(), request, answer, K::THRESHOLDS),
             types: format!("{}\n{}", typescript::request(request), typescript::answer(answer)),
         }
     }
 }
 
-fn entry(embedded: &Embedded, identity: &Identity, core: (&File, &str), glue: (&File, &str)) -> Value {
+fn listed(embedded: &Embedded, identity: &Identity, core: (&File, &str), glue: (&File, &str)) -> Value {
     let shown = |(file, path): (&File, &str)| json!({"sha256": file.digest.to_string(), "bytes": file.bytes.len(), "file": path});
     json!({
         "kind": embedded.kind.as_str(),

@@ -78,6 +78,11 @@ impl Embedded {
         },
     ];
 
+    /// The components of a kind, the default first.
+    pub fn of(kind: ModelKind) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |it| it.kind == kind)
+    }
+
     /// Finds a component by its name, or the default one of a kind.
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name == name || (it.by_default && it.kind.as_str() == name))

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use crate::ledger::chain::digest::Hash;
+use crate::db::records::report::RecordProof;
+use crate::ledger::store::adoption::Adoption;
+use crate::ledger::store::losses::Loss;
+use crate::sealing::digest::{Digest, Hash};
 
 /// Chain and sequence number of a batch.
 pub(super) type Place = (Uuid, i64);
@@ -30,9 +33,14 @@ pub struct Head {
 pub struct Proof {
     /// Ordered, at most `BREAKS_MAX`.
     pub breaks: Vec<Break>,
+    /// Also of the audit records, under [`RECORDS`](super::RECORDS).
     pub heads: BTreeMap<Uuid, Head>,
-    /// Batches older than the hash chain, which cannot be verified.
-    pub unchained: i64,
+    pub records: RecordProof,
+    /// What was trusted without proof when the first host with the key came.
+    pub adoption: Option<Adoption>,
+    /// What operators accepted as lost.
+    pub losses: Vec<Loss>,
+    pub(super) unhashed: Unhashed,
 }
 
 /// Most breaks reported; more would add no information.
@@ -43,6 +51,43 @@ impl Proof {
         if self.breaks.len() < BREAKS_MAX {
             self.breaks.push(Break { chain_id, seq, what });
         }
+    }
+}
+
+/// Digests of the batches without a hash, of their rows, and of accounts that no batch opened.
+#[derive(Debug)]
+pub(in crate::ledger::store) struct Unhashed {
+    batches: BTreeMap<Uuid, i64>,
+    tables: BTreeMap<(Uuid, &'static [u8]), Digest>,
+    pub(in crate::ledger::store) accounts: (i64, Hash),
+}
+
+impl Default for Unhashed {
+    fn default() -> Self {
+        Self { batches: BTreeMap::new(), tables: BTreeMap::new(), accounts: (0, Digest::new(b"account").finish()) }
+    }
+}
+
+impl Unhashed {
+    pub(super) fn count(&mut self, chain_id: Uuid) {
+        *self.batches.entry(chain_id).or_default() += 1;
+    }
+
+    /// What the next row of this batch and table is to be added to.
+    pub(super) fn table(&mut self, (chain_id, seq): Place, table: &'static [u8]) -> &mut Digest {
+        let digest = self.tables.entry((chain_id, table)).or_insert_with(|| Digest::new(table));
+        digest.int(seq);
+        digest
+    }
+
+    /// How many batches of a chain have no hash, and a digest of them and their rows.
+    pub(in crate::ledger::store) fn chain(&self, chain_id: Uuid) -> (i64, Hash) {
+        let mut all = Digest::new(b"caudal adopted chain 1");
+        for ((_, table), digest) in self.tables.iter().filter(|((of, _), _)| *of == chain_id) {
+            all.bytes(table);
+            all.bytes(&digest.clone().finish());
+        }
+        (self.batches.get(&chain_id).copied().unwrap_or_default(), all.finish())
     }
 }
 

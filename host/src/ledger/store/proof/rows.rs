@@ -4,16 +4,16 @@ use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 
 use super::report::{Place, Proof};
-use crate::ledger::chain::digest::{Digest, Hash};
 use crate::ledger::chain::rows::{AccountRow, EntryRow, KeyRow, Row, StatusRow, TransferRow};
 use crate::ledger::store::codec::{hash_from_bytes, rejection_from_json, rejection_to_json};
+use crate::sealing::digest::{Digest, Hash};
 
 /// Digests the rows of one table, which arrive ordered by batch.
 struct Table {
     domain: &'static [u8],
     complaint: &'static str,
     /// The current batch, its expected digest, and the actual one so far.
-    batch: Option<(Place, Option<Hash>, Digest)>,
+    batch: Option<(Place, Hash, Digest)>,
 }
 
 impl Table {
@@ -29,9 +29,15 @@ impl Table {
         expected: Option<Vec<u8>>,
         row: Option<&impl Row>,
     ) -> Result<(), sqlx::Error> {
+        let Some(expected) = expected else {
+            if let Some(row) = row {
+                row.add_to(proof.unhashed.table(place, self.domain));
+            }
+            return Ok(());
+        };
         if self.batch.as_ref().is_none_or(|(current, ..)| *current != place) {
             self.finish_batch(proof);
-            self.batch = Some((place, expected.map(hash_from_bytes).transpose()?, Digest::new(self.domain)));
+            self.batch = Some((place, hash_from_bytes(expected)?, Digest::new(self.domain)));
         }
         if let (Some((_, _, digest)), Some(row)) = (&mut self.batch, row) {
             row.add_to(digest);
@@ -40,14 +46,53 @@ impl Table {
     }
 
     fn finish_batch(&mut self, proof: &mut Proof) {
-        let Some((place, Some(expected), digest)) = self.batch.take() else { return };
+        let Some((place, expected, digest)) = self.batch.take() else { return };
         if digest.finish() != expected {
             proof.add(place, self.complaint);
         }
     }
 }
 
-pub(super) async fn accounts(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
+/// Compares the rows with the digests of their batches, and digests the rows of batches without a hash; with
+/// `only_unhashed`, no others are read.
+pub(super) async fn verify(db: &mut PgConnection, only_unhashed: bool, proof: &mut Proof) -> Result<(), sqlx::Error> {
+    accounts(db, only_unhashed, proof).await?;
+    accounts_without_batch(db, proof).await?;
+    transfers(db, only_unhashed, proof).await?;
+    entries(db, only_unhashed, proof).await?;
+    statuses(db, only_unhashed, proof).await?;
+    keys(db, only_unhashed, proof).await
+}
+
+/// Accounts older than the record of who opened them, or opened by no batch at all.
+async fn accounts_without_batch(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
+    let mut rows = sqlx::query!(
+        r#"
+        select a.account_id, a.owner as "owner!", a.account_number, a.number_key, a.account_type, a.created_at
+        from account a left join ledger_batch b using (chain_id, seq)
+        where a.owner is not null and b.batch_id is null
+        order by a.account_id
+        "#
+    )
+    .fetch(db);
+    let (mut count, mut digest) = (0, Digest::new(<AccountRow<'_> as Row>::TABLE));
+    while let Some(row) = rows.try_next().await? {
+        let account = AccountRow {
+            account_id: row.account_id,
+            owner: &row.owner,
+            account_number: &row.account_number,
+            number_key: &row.number_key,
+            account_type: &row.account_type,
+            created_at: row.created_at,
+        };
+        account.add_to(&mut digest);
+        count += 1;
+    }
+    proof.unhashed.accounts = (count, digest.finish());
+    Ok(())
+}
+
+async fn accounts(db: &mut PgConnection, only_unhashed: bool, proof: &mut Proof) -> Result<(), sqlx::Error> {
     let mut table = Table::new::<AccountRow<'_>>("its account rows were altered");
     let mut rows = sqlx::query!(
         r#"
@@ -55,9 +100,10 @@ pub(super) async fn accounts(db: &mut PgConnection, proof: &mut Proof) -> Result
             a.account_number as "account_number?", a.number_key as "number_key?", a.account_type as "account_type?",
             a.created_at as "created_at?"
         from ledger_batch b left join account a using (chain_id, seq)
-        where b.hash is not null
+        where not $1::bool or b.hash is null
         order by b.chain_id, b.seq, a.account_id
-        "#
+        "#,
+        only_unhashed,
     )
     .fetch(db);
     while let Some(row) = rows.try_next().await? {
@@ -77,7 +123,7 @@ pub(super) async fn accounts(db: &mut PgConnection, proof: &mut Proof) -> Result
     Ok(())
 }
 
-pub(super) async fn transfers(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
+async fn transfers(db: &mut PgConnection, only_unhashed: bool, proof: &mut Proof) -> Result<(), sqlx::Error> {
     let mut table = Table::new::<TransferRow<'_>>("its transfer rows were altered");
     let mut rows = sqlx::query!(
         r#"
@@ -87,9 +133,10 @@ pub(super) async fn transfers(db: &mut PgConnection, proof: &mut Proof) -> Resul
             t.beneficiary_account_number, t.payee_key, t.spei_reference, t.rail, t.returns,
             t.created_at as "created_at?"
         from ledger_batch b left join transfer t using (chain_id, seq)
-        where b.hash is not null
+        where not $1::bool or b.hash is null
         order by b.chain_id, b.seq, t.transfer_id
-        "#
+        "#,
+        only_unhashed,
     )
     .fetch(db);
     while let Some(row) = rows.try_next().await? {
@@ -122,7 +169,7 @@ pub(super) async fn transfers(db: &mut PgConnection, proof: &mut Proof) -> Resul
     Ok(())
 }
 
-pub(super) async fn entries(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
+async fn entries(db: &mut PgConnection, only_unhashed: bool, proof: &mut Proof) -> Result<(), sqlx::Error> {
     let mut table = Table::new::<EntryRow>("its entry rows were altered");
     let mut rows = sqlx::query!(
         r#"
@@ -130,9 +177,10 @@ pub(super) async fn entries(db: &mut PgConnection, proof: &mut Proof) -> Result<
             e.version as "version?", e.transfer_id as "transfer_id?", e.delta as "delta?",
             e.balance_after as "balance_after?", e.created_at as "created_at?"
         from ledger_batch b left join entry e using (chain_id, seq)
-        where b.hash is not null
+        where not $1::bool or b.hash is null
         order by b.chain_id, b.seq, e.account_id, e.stripe, e.version
-        "#
+        "#,
+        only_unhashed,
     )
     .fetch(db);
     while let Some(row) = rows.try_next().await? {
@@ -155,16 +203,17 @@ pub(super) async fn entries(db: &mut PgConnection, proof: &mut Proof) -> Result<
     Ok(())
 }
 
-pub(super) async fn statuses(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
+async fn statuses(db: &mut PgConnection, only_unhashed: bool, proof: &mut Proof) -> Result<(), sqlx::Error> {
     let mut table = Table::new::<StatusRow<'_>>("its transfer_event rows were altered");
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.statuses_digest as digest, v.transfer_id as "transfer_id?", v.ordinal as "ordinal?",
             v.status as "status?", v.reason, v.created_at as "created_at?"
         from ledger_batch b left join transfer_event v using (chain_id, seq)
-        where b.hash is not null
+        where not $1::bool or b.hash is null
         order by b.chain_id, b.seq, v.transfer_id, v.ordinal
-        "#
+        "#,
+        only_unhashed,
     )
     .fetch(db);
     while let Some(row) = rows.try_next().await? {
@@ -182,16 +231,17 @@ pub(super) async fn statuses(db: &mut PgConnection, proof: &mut Proof) -> Result
     Ok(())
 }
 
-pub(super) async fn keys(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
+async fn keys(db: &mut PgConnection, only_unhashed: bool, proof: &mut Proof) -> Result<(), sqlx::Error> {
     let mut table = Table::new::<KeyRow<'_>>("its idempotency rows were altered");
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.keys_digest as digest, i.owner as "owner?", i.key as "key?",
             i.fingerprint as "fingerprint?", i.transfer_id, i.rejection, i.created_at as "created_at?"
         from ledger_batch b left join idempotency i using (chain_id, seq)
-        where b.hash is not null
+        where not $1::bool or b.hash is null
         order by b.chain_id, b.seq, i.owner collate "C", i.key collate "C"
-        "#
+        "#,
+        only_unhashed,
     )
     .fetch(db);
     while let Some(row) = rows.try_next().await? {

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 pub(crate) type Hash = [u8; 32];
 
+#[derive(Debug, Clone)]
 pub(crate) struct Digest(Sha256);
 
 impl Digest {
@@ -18,37 +19,37 @@ impl Digest {
         digest
     }
 
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.0.update((bytes.len() as u64).to_be_bytes());
         self.0.update(bytes);
     }
 
-    pub(super) fn int(&mut self, value: i64) {
+    pub(crate) fn int(&mut self, value: i64) {
         self.0.update(value.to_be_bytes());
     }
 
-    pub(super) fn uuid(&mut self, id: Uuid) {
+    pub(crate) fn uuid(&mut self, id: Uuid) {
         self.0.update(id.as_bytes());
     }
 
     /// In microseconds, Postgres's resolution.
-    pub(super) fn time(&mut self, at: OffsetDateTime) {
+    pub(crate) fn time(&mut self, at: OffsetDateTime) {
         self.0.update((at.unix_timestamp_nanos() / 1_000).to_be_bytes());
     }
 
-    pub(super) fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
     }
 
-    pub(super) fn optional_text(&mut self, text: Option<&str>) {
+    pub(crate) fn optional_text(&mut self, text: Option<&str>) {
         self.optional_bytes(text.map(str::as_bytes));
     }
 
-    pub(super) fn optional_uuid(&mut self, id: Option<Uuid>) {
+    pub(crate) fn optional_uuid(&mut self, id: Option<Uuid>) {
         self.optional_bytes(id.as_ref().map(|id| &id.as_bytes()[..]));
     }
 
-    fn optional_bytes(&mut self, bytes: Option<&[u8]>) {
+    pub(crate) fn optional_bytes(&mut self, bytes: Option<&[u8]>) {
         self.0.update([u8::from(bytes.is_some())]);
         if let Some(bytes) = bytes {
             self.bytes(bytes);

@@ -1,0 +1,49 @@
+//! Opens the ledger of a command: its database with the key that records what the command changes.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+use crate::cli::database::{Database, Use};
+use crate::cli::secret::{self, Missing};
+use crate::clock::Clock;
+use crate::config::Common;
+use crate::ledger::chain::ChainKey;
+use crate::ledger::heads::RecordedHeads;
+use crate::ledger::store::Postgres;
+
+/// File of the recorded heads of the chains, in the data folder.
+const HEADS: &str = "ledger-heads.json";
+
+pub(super) fn heads_path(data_dir: &Path) -> PathBuf {
+    data_dir.join(HEADS)
+}
+
+/// Opens the ledger of any command but `serve`. Its chains must reach the heads that the data folder remembers, if any.
+pub(super) async fn open(common: &Common) -> Result<(Database, ChainKey)> {
+    let database = Database::open(common, Use::Shared).await?;
+    let opened = async {
+        let key = secret::ledger_key(common, Missing::of_command(common))?;
+        adopt(&database, &key, &[heads_path(&common.data_dir)]).await?;
+        Ok(key)
+    };
+    match opened.await {
+        Ok(key) => Ok((database, key)),
+        Err(error) => {
+            database.close().await?;
+            Err(error)
+        }
+    }
+}
+
+/// Binds the ledger to its key and adopts what no record covers, but only if every recorded head is still there: whoever
+/// deleted the records would have them written anew over an altered ledger.
+pub(super) async fn adopt(database: &Database, key: &ChainKey, heads: &[PathBuf]) -> Result<()> {
+    Postgres::check(&database.pool, key).await.context("cannot use the ledger")?;
+    for path in heads {
+        let mut db = database.pool.acquire().await.context("cannot reach the database")?;
+        RecordedHeads::read(path)?.check(&mut db, key).await?;
+    }
+    Postgres::open(database.pool.clone(), key, Clock::system().now()).await.context("cannot use the ledger")?;
+    Ok(())
+}

@@ -1,0 +1,28 @@
+//! Who credited an account from the bank's own funds.
+
+use sqlx::{Connection as _, PgConnection};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::records::{self, Change, Subject};
+use crate::domain::money::Money;
+use crate::sealing::ChainKey;
+
+/// Records that an operator is about to credit an account. A record without its transfer is a credit that was refused.
+pub(crate) async fn record(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    (transfer_id, account_id, amount): (Uuid, Uuid, Money),
+    by: &str,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    let mut digest = Subject::Funding.state();
+    digest.uuid(transfer_id);
+    digest.uuid(account_id);
+    digest.int(amount.minor());
+    let (key_of, state) = (transfer_id.to_string(), Some(key.seal_digest(digest)));
+    let change = Change { subject: Subject::Funding, key: key_of, action: "fund", actor: by.to_owned(), state };
+    let mut transaction = db.begin().await?;
+    records::append(&mut transaction, key, change, now).await?;
+    transaction.commit().await
+}

@@ -1,0 +1,239 @@
+//! Audit records: a keyed chain of every change to payees, limits, components and deployments, and of what operators
+//! did.
+//!
+//! A record is appended in the transaction of the change, as its last statement. The head of the chain stays locked
+//! until the commit, so a transaction that holds it must not wait for anything else.
+
+pub(crate) mod proof;
+pub(crate) mod report;
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+
+use crate::sealing::ChainKey;
+use crate::sealing::digest::{Digest, Hash};
+
+/// What a record is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Adoption,
+    Chain,
+    LostTail,
+    Component,
+    Deployment,
+    Beneficiary,
+    Limits,
+    Funding,
+}
+
+impl Subject {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Adoption => "adoption",
+            Self::Chain => "chain",
+            Self::LostTail => "lost-tail",
+            Self::Component => "component",
+            Self::Deployment => "deployment",
+            Self::Beneficiary => "beneficiary",
+            Self::Limits => "limits",
+            Self::Funding => "funding",
+        }
+    }
+
+    /// Starts the canonical state of a row. The state is keyed when it is sealed.
+    pub(crate) fn state(self) -> Digest {
+        let mut digest = Digest::new(b"caudal audit state 1");
+        digest.text(self.as_str());
+        digest
+    }
+}
+
+/// The actor of a user's own changes: whose they are is in the row.
+pub(crate) const OWNER: &str = "owner";
+
+/// Records per statement when many are appended.
+const CHUNK: usize = 1_000;
+
+/// A change to record.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    pub(crate) subject: Subject,
+    pub(crate) key: String,
+    pub(crate) action: &'static str,
+    pub(crate) actor: String,
+    /// Of the row after the change; `None` if it is gone.
+    pub(crate) state: Option<Hash>,
+}
+
+/// A row that records cover, as it is now.
+pub(crate) struct Covered {
+    pub(crate) key: String,
+    pub(crate) state: Hash,
+    pub(crate) recorded: Recorded,
+}
+
+/// What the last record of a row says.
+pub(crate) enum Recorded {
+    Never,
+    Gone,
+    State(Vec<u8>),
+}
+
+impl Recorded {
+    pub(crate) fn new(is_recorded: bool, state: Option<Vec<u8>>) -> Self {
+        if is_recorded { state.map_or(Self::Gone, Self::State) } else { Self::Never }
+    }
+}
+
+/// The last record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LastRecord {
+    /// -1 if there is none.
+    pub(crate) seq: i64,
+    pub(crate) hash: Hash,
+}
+
+/// A stored record.
+pub(crate) struct Record {
+    pub(crate) seq: i64,
+    pub(crate) subject: String,
+    pub(crate) subject_key: String,
+    pub(crate) action: String,
+    pub(crate) actor: String,
+    pub(crate) state: Option<Vec<u8>>,
+    pub(crate) recorded_at: OffsetDateTime,
+    pub(crate) prev: Vec<u8>,
+    pub(crate) hash: Vec<u8>,
+}
+
+impl Record {
+    fn sealed(&self, key: &ChainKey) -> Hash {
+        let mut digest = Digest::new(b"caudal audit record 1");
+        digest.int(self.seq);
+        [&self.subject, &self.subject_key, &self.action, &self.actor].iter().for_each(|text| digest.text(text));
+        digest.optional_bytes(self.state.as_deref());
+        digest.time(self.recorded_at);
+        digest.bytes(&self.prev);
+        key.seal_digest(digest)
+    }
+
+    /// Whether somebody with the key wrote it, at this place of the chain.
+    pub(crate) fn is_authentic(&self, key: &ChainKey) -> bool {
+        self.sealed(key)[..] == self.hash[..]
+    }
+}
+
+/// Locks the head of the chain until the transaction ends.
+pub(crate) async fn lock(db: &mut PgConnection) -> Result<LastRecord, sqlx::Error> {
+    let row = sqlx::query!("select seq, hash from audit_head for update").fetch_one(db).await?;
+    Ok(LastRecord { seq: row.seq, hash: hash_of(row.hash)? })
+}
+
+/// The last record; another may follow at any moment.
+pub(crate) async fn last(db: &mut PgConnection) -> Result<LastRecord, sqlx::Error> {
+    let row = sqlx::query!("select seq, hash from audit_head").fetch_optional(db).await?;
+    let last = row.map(|row| Ok::<_, sqlx::Error>(LastRecord { seq: row.seq, hash: hash_of(row.hash)? }));
+    Ok(last.transpose()?.unwrap_or(LastRecord { seq: -1, hash: [0; 32] }))
+}
+
+/// Appends a record as the last statement of a transaction; returns its hash.
+pub(crate) async fn append(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    change: Change,
+    now: OffsetDateTime,
+) -> Result<Hash, sqlx::Error> {
+    let last = lock(db).await?;
+    if last.seq < 0 {
+        return Err(sqlx::Error::Protocol("the audit records have not begun: start a host with the ledger key".into()));
+    }
+    Ok(append_after(db, key, last, &[change], now).await?.hash)
+}
+
+/// Appends records to the chain, whose head the caller has locked.
+pub(crate) async fn append_after(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    mut last: LastRecord,
+    changes: &[Change],
+    now: OffsetDateTime,
+) -> Result<LastRecord, sqlx::Error> {
+    for chunk in changes.chunks(CHUNK) {
+        let mut records = Vec::with_capacity(chunk.len());
+        for change in chunk {
+            let mut record = Record {
+                seq: last.seq + 1,
+                subject: change.subject.as_str().to_owned(),
+                subject_key: change.key.clone(),
+                action: change.action.to_owned(),
+                actor: change.actor.clone(),
+                state: change.state.map(|state| state.to_vec()),
+                recorded_at: now,
+                prev: last.hash.to_vec(),
+                hash: Vec::new(),
+            };
+            last = LastRecord { seq: record.seq, hash: record.sealed(key) };
+            record.hash = last.hash.to_vec();
+            records.push(record);
+        }
+        insert(db, &records, now).await?;
+    }
+    Ok(last)
+}
+
+async fn insert(db: &mut PgConnection, records: &[Record], now: OffsetDateTime) -> Result<(), sqlx::Error> {
+    let Some(last) = records.last() else { return Ok(()) };
+    let texts = |field: fn(&Record) -> &String| -> Vec<String> { records.iter().map(|it| field(it).clone()).collect() };
+    let seqs: Vec<i64> = records.iter().map(|it| it.seq).collect();
+    let states: Vec<Option<Vec<u8>>> = records.iter().map(|it| it.state.clone()).collect();
+    let prevs: Vec<Vec<u8>> = records.iter().map(|it| it.prev.clone()).collect();
+    let hashes: Vec<Vec<u8>> = records.iter().map(|it| it.hash.clone()).collect();
+    sqlx::query!(
+        r#"
+        with head as (
+            update audit_head set seq = $1, hash = $2
+        )
+        insert into audit_record (seq, subject, subject_key, action, actor, state, recorded_at, prev, hash)
+        select seq, subject, subject_key, action, actor, state, $3, prev, hash
+        from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::bytea[], $11::bytea[])
+            as n (seq, subject, subject_key, action, actor, state, prev, hash)
+        "#,
+        last.seq,
+        last.hash,
+        now,
+        &seqs,
+        &texts(|it| &it.subject),
+        &texts(|it| &it.subject_key),
+        &texts(|it| &it.action),
+        &texts(|it| &it.actor),
+        &states as _,
+        &prevs,
+        &hashes,
+    )
+    .execute(db)
+    .await
+    .map(drop)
+}
+
+/// The last record about a thing, if somebody with the key wrote it.
+pub(crate) async fn find(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    subject: Subject,
+    subject_key: &str,
+) -> Result<Option<Record>, sqlx::Error> {
+    let record = sqlx::query_as!(
+        Record,
+        r#"
+        select seq, subject, subject_key, action, actor, state, recorded_at, prev, hash
+        from audit_record where subject = $1 and subject_key = $2 order by seq desc limit 1
+        "#,
+        subject.as_str(),
+        subject_key,
+    );
+    Ok(record.fetch_optional(db).await?.filter(|record| record.is_authentic(key)))
+}
+
+pub(crate) fn hash_of(bytes: Vec<u8>) -> Result<Hash, sqlx::Error> {
+    bytes.try_into().map_err(|_| sqlx::Error::Decode("a stored hash has the wrong length".into()))
+}

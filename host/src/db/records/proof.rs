@@ -1,0 +1,113 @@
+//! Proves the audit records: that none was altered, added or removed, and that the rows they cover are as recorded.
+
+use futures_util::TryStreamExt as _;
+use sqlx::PgConnection;
+
+use super::report::RecordProof;
+use super::{Change, Covered, LastRecord, Record, Subject, hash_of};
+use crate::db::{beneficiaries, components, deployments, limits};
+use crate::sealing::ChainKey;
+
+/// The rows of this layer that existed before there were records.
+pub(crate) async fn unrecorded(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Change>, sqlx::Error> {
+    let mut changes = Vec::new();
+    each_row(db, key, |subject, row: Covered| {
+        let (action, actor, state) = ("adopt", "adoption".to_owned(), Some(row.state));
+        changes.push(Change { subject, key: row.key, action, actor, state });
+    })
+    .await?;
+    Ok(changes)
+}
+
+async fn each_row(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    mut visit: impl FnMut(Subject, Covered),
+) -> Result<(), sqlx::Error> {
+    beneficiaries::covered(db, key, |row| visit(Subject::Beneficiary, row)).await?;
+    limits::covered(db, key, |row| visit(Subject::Limits, row)).await?;
+    components::covered(db, key, |row| visit(Subject::Component, row)).await?;
+    deployments::covered(db, key, |row| visit(Subject::Deployment, row)).await
+}
+
+/// Run it in a repeatable-read transaction.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<RecordProof, sqlx::Error> {
+    let mut proof = RecordProof::default();
+    chain(db, key, &mut proof).await?;
+    each_row(db, key, |subject, row| proof.compare(subject, &row)).await?;
+    if !deployments::present_is_latest(db).await? {
+        proof.add("deployment: the present one is not the last of its history".to_owned());
+    }
+    gone(db, &mut proof).await?;
+    Ok(proof)
+}
+
+async fn chain(db: &mut PgConnection, key: &ChainKey, proof: &mut RecordProof) -> Result<(), sqlx::Error> {
+    {
+        let mut rows = sqlx::query_as!(
+            Record,
+            r#"
+            select seq, subject, subject_key, action, actor, state, recorded_at, prev, hash
+            from audit_record order by seq
+            "#
+        )
+        .fetch(&mut *db);
+        while let Some(record) = rows.try_next().await? {
+            let before = proof.last.map_or(-1, |last| last.seq);
+            let linked = proof.last.map_or(vec![0; 32], |last| last.hash.to_vec());
+            if record.seq != before + 1 {
+                proof.add(format!("record {}: the record before it is missing", record.seq));
+            } else if record.prev != linked {
+                proof.add(format!("record {}: it does not link to the record before it", record.seq));
+            }
+            if !record.is_authentic(key) {
+                proof.add(format!("record {}: it was altered", record.seq));
+            }
+            // Adopting again would trust what was changed since.
+            if (record.subject == Subject::Adoption.as_str()) != (record.seq == 0) {
+                proof.add(format!("record {}: only the first record adopts what was there before", record.seq));
+            }
+            proof.last = Some(LastRecord { seq: record.seq, hash: hash_of(record.hash)? });
+            proof.records += 1;
+        }
+    }
+    let head = super::last(db).await?;
+    if proof.last.is_some_and(|last| last != head) || (proof.last.is_none() && head.seq >= 0) {
+        proof.add("the last record is not the one that audit_head names".to_owned());
+    }
+    Ok(())
+}
+
+/// Rows that have a state on record and are not there.
+async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx::Error> {
+    let mut rows = sqlx::query!(
+        r#"
+        select r.subject, r.subject_key
+        from (
+            select distinct on (subject, subject_key) subject, subject_key, state
+            from audit_record order by subject, subject_key, seq desc
+        ) as r
+        left join beneficiary b on r.subject = 'beneficiary' and b.beneficiary_id::text = r.subject_key
+        left join app_user u on r.subject = 'limits' and u.owner = r.subject_key
+            and num_nonnulls(u.per_transfer_limit, u.per_day_limit) > 0
+        left join component c on r.subject = 'component' and encode(c.sha256, 'hex') = r.subject_key
+        left join deployment_history d on r.subject = 'deployment' and d.kind || '/' || d.epoch = r.subject_key
+        left join chain_origin o on r.subject = 'chain' and o.chain_id::text = r.subject_key
+        left join lost_tail t on r.subject = 'lost-tail'
+            and t.chain_id || '/' || t.from_seq || '/' || t.to_seq = r.subject_key
+        left join adoption a on r.subject = 'adoption'
+        where r.state is not null and r.subject <> 'funding' and coalesce(
+            b.owner, u.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text
+        ) is null
+        order by r.subject, r.subject_key
+        "#
+    )
+    .fetch(db);
+    while let Some(row) = rows.try_next().await? {
+        proof.add(format!("{} {}: it is gone", row.subject, row.subject_key));
+    }
+    Ok(())
+}

@@ -1,0 +1,291 @@
+//! The heads of the chains, recorded outside the database so that truncation can be detected.
+//!
+//! What is recorded is compared with the database before anything is added, and a recorded head that is gone is never
+//! replaced. The last heads of each chain are kept, so that it can be told how far a history is still the recorded one.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use sqlx::{PgConnection, PgPool};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::chain::ChainKey;
+use super::store::Loss;
+use super::store::proof::{self, Head};
+use crate::db::barrier::Barrier;
+
+/// How often a running host records the heads. Truncation of batches younger than this goes undetected.
+const WRITE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Recorded heads of a chain, the latest ones: about ten minutes of a busy host.
+const HEADS_MAX: usize = 64;
+
+/// Sequence number and hash of each chain's last batch.
+pub type Heads = BTreeMap<Uuid, Head>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum HeadsError {
+    #[error("cannot read or write {0}")]
+    File(PathBuf, #[source] io::Error),
+    #[error("{0} is not a file written by a host or `caudal verify`")]
+    Unreadable(PathBuf),
+    #[error("cannot compare the recorded heads with the database")]
+    Database(#[from] sqlx::Error),
+    #[error(
+        "batch {seq} of chain {chain_id} is in {path} and no longer in the database: history was shortened or rewritten. \
+         No money is handled. Run `caudal verify`; if a failover lost the batch, `caudal accept-loss` says so for good"
+    )]
+    Gone { path: PathBuf, chain_id: Uuid, seq: i64 },
+    #[error("the recorded history of chain {0} is not in the database at all: that is no loss of its end")]
+    Rewritten(Uuid),
+}
+
+/// A file of recorded heads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedHeads {
+    path: PathBuf,
+    /// Oldest first.
+    chains: BTreeMap<Uuid, Vec<Head>>,
+}
+
+/// How heads are written; the single ones are from before their history was kept.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Stored {
+    One((i64, String)),
+    Many(Vec<(i64, String)>),
+}
+
+impl RecordedHeads {
+    /// Empty if there is no file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is another one.
+    pub fn read(path: &Path) -> Result<Self, HeadsError> {
+        let text = match fs::read_to_string(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Self { path: path.to_owned(), chains: BTreeMap::new() });
+            }
+            text => text.map_err(|error| HeadsError::File(path.to_owned(), error))?,
+        };
+        let chains = parse_file(&text).ok_or_else(|| HeadsError::Unreadable(path.to_owned()))?;
+        Ok(Self { path: path.to_owned(), chains })
+    }
+
+    pub fn latest(&self) -> Heads {
+        let last = |(chain_id, heads): (&Uuid, &Vec<Head>)| Some((*chain_id, *heads.last()?));
+        self.chains.iter().filter_map(last).collect()
+    }
+
+    /// Adds heads that are further than the recorded ones, or, after a loss, wherever they are.
+    fn add(&mut self, heads: &Heads, is_after_loss: bool) -> bool {
+        let mut is_changed = false;
+        for (chain_id, head) in heads.iter().filter(|(_, head)| head.hash.is_some()) {
+            let recorded = self.chains.entry(*chain_id).or_default();
+            let is_new = recorded.last().is_none_or(|last| last.seq < head.seq || (is_after_loss && last != head));
+            if is_new {
+                recorded.push(*head);
+                recorded.drain(..recorded.len().saturating_sub(HEADS_MAX));
+                is_changed = true;
+            }
+        }
+        is_changed
+    }
+
+    /// Adds heads that a verification found sound, and writes the file.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn advance(&mut self, heads: &Heads) -> Result<(), HeadsError> {
+        if self.add(heads, false) { self.write() } else { Ok(()) }
+    }
+
+    /// Adds heads after a loss was accepted: they may be before the recorded ones.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn resume(&mut self, heads: &Heads) -> Result<(), HeadsError> {
+        if self.add(heads, true) { self.write() } else { Ok(()) }
+    }
+
+    /// Replaces the file atomically.
+    fn write(&self) -> Result<(), HeadsError> {
+        let line = |head: &Head| Some((head.seq, hex(&head.hash?)));
+        let chains: BTreeMap<_, Vec<_>> =
+            self.chains.iter().map(|(chain_id, heads)| (chain_id, heads.iter().filter_map(line).collect())).collect();
+        let temporary = self.path.with_extension(format!("json.{}", std::process::id()));
+        let write = || -> io::Result<()> {
+            let text = serde_json::to_string(&chains)?;
+            let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&temporary, &self.path)
+        };
+        write().map_err(|error| HeadsError::File(self.path.clone(), error))
+    }
+
+    /// Fails if a recorded head is no longer in the database, unless an operator accepted that as a loss.
+    ///
+    /// # Errors
+    /// When a head is gone, or the database fails.
+    pub async fn check(&self, db: &mut PgConnection, key: &ChainKey) -> Result<(), HeadsError> {
+        match proof::missing(db, key, &self.latest()).await?.first() {
+            Some(missing) => {
+                let (path, chain_id, seq) = (self.path.clone(), missing.chain_id, missing.seq);
+                Err(HeadsError::Gone { path, chain_id, seq })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What is recorded here and no longer in the database, as losses that an operator would accept.
+    ///
+    /// # Errors
+    /// When nothing recorded of a chain is left in it, or the database fails.
+    pub async fn losses(
+        &self,
+        db: &mut PgConnection,
+        key: &ChainKey,
+        (reason, by): (&str, &str),
+        at: OffsetDateTime,
+    ) -> Result<Vec<Loss>, HeadsError> {
+        let mut losses = Vec::new();
+        for missing in proof::missing(db, key, &self.latest()).await? {
+            let chain_id = missing.chain_id;
+            let heads = self.chains.get(&chain_id).map(Vec::as_slice).unwrap_or_default();
+            let Some(Head { hash: Some(head_hash), .. }) = heads.last().copied() else { continue };
+            let from_seq = match proof::end_before(db, chain_id, missing.seq).await? {
+                // Nothing took the place of what was lost.
+                Some(end) => end + 1,
+                // A writer went on in its place: the last recorded head that both histories share.
+                None => {
+                    let mut shared = None;
+                    for head in heads {
+                        if proof::is_present(db, chain_id, head).await? {
+                            shared = Some(head.seq);
+                        }
+                    }
+                    shared.ok_or(HeadsError::Rewritten(chain_id))? + 1
+                }
+            };
+            let (reason, by) = (reason.to_owned(), by.to_owned());
+            losses.push(Loss { chain_id, from_seq, to_seq: missing.seq, head_hash, reason, by, at });
+        }
+        Ok(losses)
+    }
+}
+
+/// Compares what is recorded with the database, then adds the current heads.
+///
+/// # Errors
+/// When a recorded head is gone, or the file or the database fails.
+async fn record(db: &PgPool, barrier: &Barrier, key: &ChainKey, path: &Path) -> Result<(), HeadsError> {
+    let mut recorded = RecordedHeads::read(path)?;
+    let view = barrier.begin();
+    let mut db = db.acquire().await?;
+    recorded.check(&mut db, key).await?;
+    let heads = proof::heads(&mut db).await?;
+    drop(db);
+    // A recorded head must not vanish in a failover.
+    barrier.pass(view).await?;
+    recorded.advance(&heads)
+}
+
+/// Records the heads periodically, in each of these files. Ends only when a recorded head is gone. Safe to abort at any
+/// time.
+pub async fn keep(db: PgPool, barrier: Barrier, key: ChainKey, paths: Vec<PathBuf>) -> HeadsError {
+    for folder in paths.iter().filter_map(|path| path.parent()) {
+        if let Err(error) = fs::create_dir_all(folder) {
+            tracing::warn!(%error, folder = %folder.display(), "cannot create the folder of the recorded heads");
+        }
+    }
+    let mut every = tokio::time::interval(WRITE_INTERVAL);
+    loop {
+        every.tick().await;
+        for path in &paths {
+            match record(&db, &barrier, &key, path).await {
+                Ok(()) => {}
+                Err(error @ HeadsError::Gone { .. }) => {
+                    tracing::error!(%error, "stopping");
+                    return error;
+                }
+                Err(error) => {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::warn!(error, "cannot record the heads of the hash chains");
+                }
+            }
+        }
+    }
+}
+
+fn parse_file(text: &str) -> Option<BTreeMap<Uuid, Vec<Head>>> {
+    let stored: BTreeMap<Uuid, Stored> = serde_json::from_str(text).ok()?;
+    let head = |(seq, hash): (i64, String)| Some(Head { seq, hash: Some(parse(&hash)?) });
+    let heads = |stored: Stored| match stored {
+        Stored::One(one) => Some(vec![head(one)?]),
+        Stored::Many(many) => many.into_iter().map(head).collect(),
+    };
+    stored.into_iter().map(|(chain_id, stored)| Some((chain_id, heads(stored)?))).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn parse(hex: &str) -> Option<[u8; 32]> {
+    let mut hash = [0; 32];
+    if hex.len() != 64 || !hex.is_ascii() {
+        return None;
+    }
+    for (at, byte) in hash.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHAIN: Uuid = Uuid::from_u128(1);
+
+    fn heads(seq: i64, byte: u8) -> Heads {
+        Heads::from([(CHAIN, Head { seq, hash: Some([byte; 32]) })])
+    }
+
+    #[test]
+    fn a_chain_never_goes_back_and_keeps_its_latest_heads() {
+        let folder = PathBuf::from(format!("/tmp/caudal-heads.{}", Uuid::new_v4()));
+        fs::create_dir(&folder).unwrap();
+        let file = folder.join("heads.json");
+        let read = || RecordedHeads::read(&file).unwrap();
+        assert_eq!(read().latest(), Heads::new());
+        read().advance(&heads(7, 0xAB)).unwrap();
+        read().advance(&heads(6, 0xCD)).unwrap();
+        read().advance(&Heads::from([(CHAIN, Head { seq: 9, hash: None })])).unwrap();
+        assert_eq!(read().latest(), heads(7, 0xAB));
+        for seq in 8..100 {
+            read().advance(&heads(seq, 0xEF)).unwrap();
+        }
+        assert_eq!((read().latest(), read().chains[&CHAIN].len()), (heads(99, 0xEF), HEADS_MAX));
+        // After a loss it goes on from where the database is, and does not forget what was lost.
+        read().resume(&heads(50, 0x11)).unwrap();
+        assert_eq!(read().latest(), heads(50, 0x11));
+        assert!(read().chains[&CHAIN].contains(&heads(99, 0xEF)[&CHAIN]));
+        fs::write(&file, "{}x").unwrap();
+        assert!(RecordedHeads::read(&file).is_err());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn files_of_earlier_versions_are_read() {
+        let text = format!(r#"{{"{CHAIN}": [7, "{}"]}}"#, "ab".repeat(32));
+        assert_eq!(parse_file(&text).unwrap()[&CHAIN], [heads(7, 0xAB)[&CHAIN]]);
+    }
+}

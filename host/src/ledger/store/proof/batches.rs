@@ -1,0 +1,191 @@
+//! Rows of `ledger_batch`, and what links them.
+
+use std::collections::BTreeMap;
+
+use futures_util::TryStreamExt as _;
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::report::{Head, Proof};
+use crate::ledger::chain::{ChainKey, Counts, Digests, Header};
+use crate::ledger::store::codec::hash_from_bytes;
+use crate::ledger::store::losses::Loss;
+use crate::ledger::store::origins::Announcement;
+use crate::sealing::digest::{Digest, Hash};
+
+/// Separates the digest of the batches from those of other tables.
+const TABLE: &[u8] = b"ledger_batch";
+
+pub(in crate::ledger::store) struct BatchRow {
+    chain_id: Uuid,
+    pub(in crate::ledger::store) seq: i64,
+    batch_id: Uuid,
+    created_at: OffsetDateTime,
+    users_meant: i32,
+    balances_meant: i32,
+    transfers_meant: i32,
+    moves_meant: i32,
+    statuses_meant: i32,
+    entries_meant: i32,
+    keys_meant: i32,
+    debits: i64,
+    transfer_ids: Vec<Uuid>,
+    accounts_digest: Option<Vec<u8>>,
+    transfers_digest: Option<Vec<u8>>,
+    entries_digest: Option<Vec<u8>>,
+    statuses_digest: Option<Vec<u8>>,
+    keys_digest: Option<Vec<u8>>,
+    prev_hash: Option<Vec<u8>>,
+    hash: Option<Vec<u8>>,
+}
+
+impl BatchRow {
+    fn counts(&self) -> Counts {
+        Counts {
+            users: self.users_meant,
+            balances: self.balances_meant,
+            transfers: self.transfers_meant,
+            moves: self.moves_meant,
+            statuses: self.statuses_meant,
+            entries: self.entries_meant,
+            keys: self.keys_meant,
+            debits: self.debits,
+        }
+    }
+
+    /// The header and the hash beside it; `None` for a batch without a hash.
+    pub(in crate::ledger::store) fn sealed(&self) -> Result<Option<(Header, Hash)>, sqlx::Error> {
+        let digests = [
+            &self.accounts_digest,
+            &self.transfers_digest,
+            &self.entries_digest,
+            &self.statuses_digest,
+            &self.keys_digest,
+            &self.prev_hash,
+            &self.hash,
+        ];
+        let Some(digests) = digests.into_iter().cloned().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let digests = digests.into_iter().map(hash_from_bytes).collect::<Result<Vec<_>, _>>()?;
+        let [accounts, transfers, entries, statuses, keys, prev_hash, hash] = digests[..] else { return Ok(None) };
+        let header = Header {
+            chain_id: self.chain_id,
+            seq: self.seq,
+            batch_id: self.batch_id,
+            created_at: self.created_at,
+            counts: self.counts(),
+            transfer_ids: self.transfer_ids.clone(),
+            digests: Digests { accounts, transfers, entries, statuses, keys },
+            prev_hash,
+        };
+        Ok(Some((header, hash)))
+    }
+
+    fn add_to(&self, digest: &mut Digest) {
+        digest.uuid(self.batch_id);
+        digest.time(self.created_at);
+        self.counts().add_to(digest);
+        self.transfer_ids.iter().for_each(|id| digest.uuid(*id));
+    }
+}
+
+/// The last batch of a chain.
+pub(in crate::ledger::store) async fn last(
+    db: &mut PgConnection,
+    chain_id: Uuid,
+) -> Result<Option<BatchRow>, sqlx::Error> {
+    sqlx::query_as!(
+        BatchRow,
+        r#"
+        select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
+            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
+            entries_digest, statuses_digest, keys_digest, prev_hash, hash
+        from ledger_batch where chain_id = $1 order by seq desc limit 1
+        "#,
+        chain_id,
+    )
+    .fetch_optional(db)
+    .await
+}
+
+/// Verifies how batches are hashed and linked, and digests those without a hash.
+pub(super) async fn verify(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    announced: &[Announcement],
+    losses: &[Loss],
+    proof: &mut Proof,
+) -> Result<(), sqlx::Error> {
+    let announced: BTreeMap<_, _> = announced.iter().map(|it| (it.origin.chain_id, it)).collect();
+    let mut rows = sqlx::query_as!(
+        BatchRow,
+        r#"
+        select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
+            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
+            entries_digest, statuses_digest, keys_digest, prev_hash, hash
+        from ledger_batch order by chain_id, seq
+        "#
+    )
+    .fetch(db);
+    let mut last: Option<(Uuid, Head)> = None;
+    while let Some(row) = rows.try_next().await? {
+        let place = (row.chain_id, row.seq);
+        let before = last.filter(|(chain_id, _)| *chain_id == row.chain_id).map(|(_, head)| head);
+        let beginning = announced.get(&row.chain_id);
+        let due = before.map_or(0, |head| head.seq + 1);
+        // A writer that was running when the database failed over went on after the batches that were lost.
+        let lost =
+            losses.iter().find(|it| it.chain_id == row.chain_id && it.from_seq == due && it.to_seq + 1 == row.seq);
+        if row.seq != due && lost.is_none() {
+            proof.add(place, "the batch before it is missing");
+        }
+        let is_before_hashes = beginning.is_some_and(|it| row.seq < it.origin.first_seq);
+        let hash = match row.sealed()? {
+            Some((header, hash)) => {
+                let first = || match beginning {
+                    Some(it) if it.origin.adopted.is_none() => it.hash,
+                    _ => Some(key.genesis(row.chain_id, row.seq)),
+                };
+                let linked = lost.map(|loss| loss.head_hash).or_else(|| before.and_then(|head| head.hash));
+                if Some(header.prev_hash) != linked.or_else(first) {
+                    proof.add(place, "it does not link to the batch before it");
+                }
+                if key.hash(&header) != hash {
+                    proof.add(place, "its ledger_batch row was altered");
+                }
+                Some(hash)
+            }
+            None => {
+                if !is_before_hashes {
+                    proof.add(place, "it has no hash");
+                }
+                proof.unhashed.count(row.chain_id);
+                row.add_to(proof.unhashed.table(place, TABLE));
+                None
+            }
+        };
+        let head = Head { seq: row.seq, hash };
+        proof.heads.insert(row.chain_id, head);
+        last = Some((row.chain_id, head));
+    }
+    Ok(())
+}
+
+/// Digests the batches without a hash.
+pub(super) async fn unhashed(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
+    let mut rows = sqlx::query_as!(
+        BatchRow,
+        r#"
+        select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
+            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
+            entries_digest, statuses_digest, keys_digest, prev_hash, hash
+        from ledger_batch where hash is null order by chain_id, seq
+        "#
+    )
+    .fetch(db);
+    while let Some(row) = rows.try_next().await? {
+        proof.unhashed.count(row.chain_id);
+        row.add_to(proof.unhashed.table((row.chain_id, row.seq), TABLE));
+    }
+    Ok(())
+}

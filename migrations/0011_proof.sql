@@ -1,0 +1,74 @@
+-- What nobody can change unnoticed without the ledger's key: where each chain of batches began, and a chain of
+-- records of every change to payees, limits, components and deployments, and of what operators did.
+
+-- Append-only. Written in the transaction of the change that it records; each carries a keyed hash over itself and the
+-- record before it.
+create table audit_record (
+    seq bigint primary key constraint audit_record_seq check (seq >= 0),
+    -- What kind of thing changed, and which one.
+    subject text not null,
+    subject_key text not null,
+    action text not null,
+    actor text not null,
+    -- Keyed digest of the row after the change; null if it is gone. A keyed one cannot be guessed from a short list of
+    -- names or account numbers, so what was deleted for good stays deleted.
+    state bytea constraint audit_record_state check (octet_length(state) = 32),
+    recorded_at timestamptz not null,
+    prev bytea not null constraint audit_record_prev check (octet_length(prev) = 32),
+    hash bytea not null constraint audit_record_hash check (octet_length(hash) = 32)
+);
+-- The last record of each thing.
+create index audit_record_by_subject on audit_record (subject, subject_key, seq);
+
+-- The last record, locked by whoever appends the next. Before the first host with a key came there is none.
+create table audit_head (
+    only_one boolean primary key default true constraint audit_head_only_one check (only_one),
+    seq bigint not null constraint audit_head_seq check (seq >= -1),
+    hash bytea not null constraint audit_head_hash check (octet_length(hash) = 32)
+);
+insert into audit_head (seq, hash) values (-1, decode(repeat('00', 32), 'hex'));
+
+-- What the first host found and trusted without proof: nothing in a new database.
+create table adoption (
+    only_one boolean primary key default true constraint adoption_only_one check (only_one),
+    adopted_at timestamptz not null,
+    chains bigint not null,
+    -- Without a hash, in these chains: chain_origin has their digests.
+    batches bigint not null,
+    -- Customers' accounts that no batch opened, and a digest of them.
+    accounts bigint not null,
+    accounts_digest bytea not null constraint adoption_accounts_digest check (octet_length(accounts_digest) = 32),
+    beneficiaries bigint not null,
+    limits bigint not null,
+    components bigint not null,
+    deployments bigint not null
+);
+
+-- Where each chain of batches began to be hashed. Append-only.
+create table chain_origin (
+    chain_id uuid primary key,
+    stripe smallint not null constraint chain_origin_stripe unique,
+    -- The first batch that has to have a hash.
+    first_seq bigint not null constraint chain_origin_first_seq check (first_seq >= 0),
+    -- For a chain that existed when the ledger was adopted: how many of its batches have no hash, and a digest of them
+    -- and of their rows. Null for a chain that began later.
+    adopted_batches bigint,
+    adopted_digest bytea constraint chain_origin_adopted_digest check (octet_length(adopted_digest) = 32),
+    created_at timestamptz not null,
+    constraint chain_origin_adopted check ((adopted_batches is null) = (adopted_digest is null))
+);
+
+-- Batches and records that a failover lost, as an operator accepted. Append-only.
+create table lost_tail (
+    -- Of zeros for the chain of audit records.
+    chain_id uuid not null,
+    from_seq bigint not null,
+    to_seq bigint not null,
+    -- Of the last one lost, as a host recorded it outside the database.
+    head_hash bytea not null constraint lost_tail_head_hash check (octet_length(head_hash) = 32),
+    reason text not null,
+    accepted_by text not null,
+    accepted_at timestamptz not null,
+    primary key (chain_id, from_seq, to_seq),
+    constraint lost_tail_order check (from_seq <= to_seq)
+);

@@ -1,0 +1,92 @@
+//! What hosts and `verify` do about a history that is not the recorded one: recorded heads, adoption, accepted losses.
+
+use std::fs;
+use std::process::{Output, Stdio};
+
+use crate::ledger::{sql, with_transfers};
+use crate::process::{DataDir, Service, text};
+
+/// Undoes the last batch as a replica that never had it would.
+pub(crate) const LOSE_THE_LAST_BATCH: &str =
+    "create temp table tail as select chain_id, seq from ledger_batch order by created_at desc, seq desc limit 1;
+     update account_balance b set posted = posted - e.delta, version = b.version - 1, changed_at = (
+         select max(o.created_at) from entry o where o.account_id = b.account_id and o.stripe = b.stripe
+             and o.version < e.version
+     ), sent = greatest(0, b.sent - 100)
+         from entry e join tail using (chain_id, seq) where e.account_id = b.account_id and e.stripe = b.stripe;
+     delete from entry e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
+     delete from transfer_event e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
+     delete from transfer e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
+     delete from ledger_batch e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;";
+
+const SERVE: [&str; 6] = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
+
+fn assert_refused(output: &Output) {
+    let stderr = text(&output.stderr);
+    assert!(!output.status.success() && stderr.contains("caudal verify"), "{stderr}");
+}
+
+#[test]
+fn a_host_stops_when_its_history_became_shorter_and_resumes_after_the_loss_was_accepted() {
+    let data = DataDir::new();
+    with_transfers(&data, 3);
+    let log = data.0.join("log");
+    let mut service = Service::start_with(&data, Stdio::from(fs::File::create(&log).unwrap()));
+    sql(&data, LOSE_THE_LAST_BATCH);
+    assert_eq!(service.wait(), Some(1));
+    let logged = fs::read_to_string(&log).unwrap();
+    assert!(logged.contains("history was shortened or rewritten"), "{logged}");
+
+    // Neither a host nor a command goes on, and verification says why.
+    assert_refused(&data.run(&SERVE));
+    assert_refused(&data.run(&["limits", "--user", "ana", "--per-day", "5"]));
+    let verify = data.run(&["verify"]);
+    assert!(text(&verify.stdout).contains("history was truncated"), "{}", text(&verify.stdout));
+
+    let accept = data.run(&["accept-loss", "--reason", "failover of 3 May", "--by", "rosa"]);
+    let printed = text(&accept.stdout);
+    assert!(accept.status.success() && printed.contains("accepted as lost: batches"), "{printed}");
+    let verify = data.run(&["verify"]);
+    let printed = text(&verify.stdout);
+    assert!(verify.status.success(), "{printed}");
+    assert!(printed.contains("LOST    batches") && printed.contains("by rosa"), "{printed}");
+    assert!(printed.contains("failover of 3 May"), "{printed}");
+    Service::start(&data).stop();
+    assert!(text(&data.run(&["accept-loss", "--reason", "x"]).stdout).contains("nothing is lost"));
+}
+
+#[test]
+fn a_second_place_remembers_what_the_data_folder_forgot() {
+    let data = DataDir::new();
+    with_transfers(&data, 3);
+    let copy = data.0.join("copy/heads.json");
+    fs::create_dir(data.0.join("copy")).unwrap();
+    fs::copy(data.0.join("ledger-heads.json"), &copy).unwrap();
+    sql(&data, LOSE_THE_LAST_BATCH);
+    fs::remove_file(data.0.join("ledger-heads.json")).unwrap();
+    let output = data.command(&SERVE).env("CAUDAL_HEADS_COPY", &copy).output().unwrap();
+    assert_refused(&output);
+    assert!(text(&output.stderr).contains("copy/heads.json"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn adoption_happens_once_and_is_always_told_of() {
+    let data = DataDir::new();
+    with_transfers(&data, 2);
+    let verify = data.run(&["verify"]);
+    assert!(text(&verify.stdout).contains("note    recorded since"), "{}", text(&verify.stdout));
+    sql(
+        &data,
+        "delete from audit_record; delete from chain_origin; delete from adoption;
+         update audit_head set seq = -1, hash = decode(repeat('00', 32), 'hex');
+         update ledger_batch set prev_hash = null, hash = null, accounts_digest = null, transfers_digest = null,
+             entries_digest = null, statuses_digest = null, keys_digest = null;",
+    );
+    // The data folder remembers that this ledger had hashes and records.
+    assert_refused(&data.run(&SERVE));
+    fs::remove_file(data.0.join("ledger-heads.json")).unwrap();
+    Service::start(&data).stop();
+    let verify = data.run(&["verify"]);
+    let printed = text(&verify.stdout);
+    assert!(printed.contains("ADOPTED at") && printed.contains("2 chains with 3 batches without a hash"), "{printed}");
+}

@@ -1,0 +1,335 @@
+//! Ways to alter money, payees, limits, models or history with all the rights of SQL but without the key: each is
+//! detected, or refused by a host.
+
+use std::collections::BTreeMap;
+
+use caudal::ledger::chain::ChainKey;
+use caudal::ledger::store::proof::{self, Head, RECORDS};
+use caudal::ledger::store::{Postgres, Store as _};
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+use crate::model::{CONTEXT, key};
+use crate::tamper::{complaints, fill};
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_cleanly_truncated_tail_is_detected(db: PgPool) {
+    fill(&db).await;
+    let mut db = db.acquire().await.unwrap();
+    let recorded = proof::heads(&mut db).await.unwrap();
+    // Undoes everything that the last batch wrote.
+    for statement in [
+        "create temp table tail as select chain_id, seq from ledger_batch order by seq desc limit 1",
+        "create temp table gone as select e.* from entry e join tail using (chain_id, seq)",
+        "update account_balance b set posted = posted - g.delta, version = b.version - 1, sent = greatest(0, b.sent - 7),
+                changed_at = (select max(e.created_at) from entry e
+                    where e.account_id = b.account_id and e.stripe = b.stripe and e.version < g.version)
+            from gone g where g.account_id = b.account_id and g.stripe = b.stripe",
+        "delete from entry e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",
+        "delete from transfer_event e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",
+        "delete from idempotency e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",
+        "delete from transfer e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",
+        "delete from ledger_batch e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",
+    ] {
+        assert!(sqlx::query(statement).execute(&mut *db).await.unwrap().rows_affected() > 0, "{statement}");
+    }
+    assert_eq!(complaints(&mut db, &key(), &BTreeMap::new()).await, Vec::<String>::new());
+    assert_eq!(complaints(&mut db, &key(), &recorded).await, ["batch 10 is missing"]);
+    let gone = recorded.into_iter().filter(|(chain, _)| *chain != RECORDS);
+    let gone = gone.map(|(chain, head)| (chain, Head { hash: None, ..head })).collect();
+    assert_eq!(complaints(&mut db, &key(), &gone).await, ["batch 10 is missing"]);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_chain_made_with_another_key_is_detected(db: PgPool) {
+    fill(&db).await;
+    let mut db = db.acquire().await.unwrap();
+    let recorded = proof::heads(&mut db).await.unwrap();
+    // Every check that does not involve the key passes.
+    let other = ChainKey::new(b"a key of thirty-two bytes, but another").unwrap();
+    let complaints = complaints(&mut db, &other, &recorded).await;
+    for seq in 0..11 {
+        let expected = format!("batch {seq}: its ledger_batch row was altered");
+        assert!(complaints.contains(&expected), "{complaints:?}");
+    }
+    assert!(complaints.contains(&"record 0: it was altered".to_owned()), "{complaints:?}");
+    assert!(!complaints.iter().any(|it| it.contains("missing")), "{complaints:?}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_host_with_another_key_is_refused(db: PgPool) {
+    fill(&db).await;
+    let other = ChainKey::new(b"a key of thirty-two bytes, but another").unwrap();
+    let error = Postgres::open(db.clone(), &other, CONTEXT.now).await.unwrap_err();
+    assert!(error.to_string().contains("another key"), "{error}");
+    assert!(Postgres::check(&db, &other).await.is_err());
+    assert!(Postgres::open(db, &key(), CONTEXT.now).await.is_ok());
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn batches_without_a_hash_are_accepted_only_at_the_beginning(db: PgPool) {
+    fill(&db).await;
+    let mut db = db.acquire().await.unwrap();
+    let remove_hashes =
+        "update ledger_batch set prev_hash = null, hash = null, accounts_digest = null, transfers_digest = null,
+        entries_digest = null, statuses_digest = null, keys_digest = null where seq";
+    for (which, expected) in [
+        ("= 5", "batch 5: it has no hash"),
+        ("<= 5", "batch 6: it does not link to the batch before it"),
+        (">= 9", "batch 9: it has no hash"),
+    ] {
+        sqlx::query("begin").execute(&mut *db).await.unwrap();
+        sqlx::query(sqlx::AssertSqlSafe(format!("{remove_hashes} {which}"))).execute(&mut *db).await.unwrap();
+        let complaints = complaints(&mut db, &key(), &BTreeMap::new()).await;
+        assert!(complaints.contains(&expected.to_owned()), "{which}: {complaints:?}");
+        sqlx::query("rollback").execute(&mut *db).await.unwrap();
+    }
+}
+
+/// Credits Ana's account with a million from the bank's own funds, in a chain that no host wrote.
+const FORGED_CHAIN: [&str; 8] = [
+    "insert into ledger_writer (chain_id, stripe, holder, leased_until)
+        values ('00000000-0000-4000-8000-00000000f00d', 9, gen_random_uuid(), 'epoch')",
+    "insert into ledger_batch (chain_id, seq, batch_id, created_at, transfers_meant, transfers_written,
+            transfers_debited, entries_meant, entries_written, balances_meant, balances_written, balances_explained,
+            statuses_meant, statuses_written, debits, credits, transfer_ids)
+        values ('00000000-0000-4000-8000-00000000f00d', 0, gen_random_uuid(), now(), 1, 1, 1, 2, 2, 2, 2, 2, 1, 1,
+            100000000, 100000000, '{00000000-0000-0000-0000-00000000f001}')",
+    "insert into transfer (transfer_id, kind, owner, debit_account_id, credit_account_id, amount, status, chain_id,
+            seq, created_at)
+        values ('00000000-0000-0000-0000-00000000f001', 'funding', 'ana', '00000000-0000-7000-8000-000000000001',
+            '00000000-0000-0000-0000-00000000a000', 100000000, 'completed', '00000000-0000-4000-8000-00000000f00d', 0,
+            now())",
+    "insert into transfer_event (transfer_id, ordinal, status, chain_id, seq, created_at)
+        values ('00000000-0000-0000-0000-00000000f001', 0, 'completed', '00000000-0000-4000-8000-00000000f00d', 0,
+            now())",
+    "insert into account_balance (account_id, stripe, posted, floor, version, changed_at)
+        values ('00000000-0000-7000-8000-000000000001', 9, -100000000, -9223372036854775807, 1, now())",
+    "insert into entry (account_id, stripe, version, transfer_id, delta, balance_after, chain_id, seq, created_at)
+        values ('00000000-0000-7000-8000-000000000001', 9, 1, '00000000-0000-0000-0000-00000000f001', -100000000,
+            -100000000, '00000000-0000-4000-8000-00000000f00d', 0, now())",
+    "insert into entry (account_id, stripe, version, transfer_id, delta, balance_after, chain_id, seq, created_at)
+        select account_id, stripe, version + 1, '00000000-0000-0000-0000-00000000f001', 100000000, posted + 100000000,
+            '00000000-0000-4000-8000-00000000f00d', 0, now()
+        from account_balance where account_id = '00000000-0000-0000-0000-00000000a000'",
+    "update account_balance set posted = posted + 100000000, version = version + 1, changed_at = now()
+        where account_id = '00000000-0000-0000-0000-00000000a000'",
+];
+
+async fn run_all(db: &mut PgConnection, statements: &[&'static str]) {
+    for statement in statements {
+        assert!(sqlx::query(*statement).execute(&mut *db).await.unwrap().rows_affected() > 0, "{statement}");
+    }
+}
+
+const REMOVE_HASHES: &str = "update ledger_batch set prev_hash = null, hash = null, accounts_digest = null,
+    transfers_digest = null, entries_digest = null, statuses_digest = null, keys_digest = null";
+
+const FORGED_ORIGIN: &str = "insert into chain_origin (chain_id, stripe, first_seq, created_at)
+    values ('00000000-0000-4000-8000-00000000f00d', 9, 5, now())";
+
+/// Ways in, what they do by SQL, and what is said of them.
+fn ways() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
+    let announce = "with last as (select * from audit_record order by seq desc limit 1), forged as (
+            insert into audit_record (seq, subject, subject_key, action, actor, state, recorded_at, prev, hash)
+            select seq + 1, 'chain', '00000000-0000-4000-8000-00000000f00d', 'begin', 'host', sha256('state'), now(),
+                hash, sha256('hash') from last returning seq, hash
+        ) update audit_head h set seq = f.seq, hash = f.hash from forged f";
+    let forged = |more: &[&'static str]| [&FORGED_CHAIN[..], more].concat();
+    vec![
+        ("money from a chain of its own", forged(&[]), "no record says where its chain began"),
+        ("the same with an origin", forged(&[FORGED_ORIGIN]), "was added without a record"),
+        ("the same with a record", forged(&[FORGED_ORIGIN, announce]), "it was altered"),
+        ("hashes removed", vec![REMOVE_HASHES], "batch 0: it has no hash"),
+        (
+            "hashes removed as if they had been adopted",
+            vec![
+                REMOVE_HASHES,
+                "update chain_origin set first_seq = 11, adopted_batches = 11, adopted_digest = sha256('')",
+            ],
+            "was altered",
+        ),
+        (
+            "a balance raised",
+            vec!["update account_balance set posted = posted + 5 where floor = 0"],
+            "the sum of its entries",
+        ),
+        (
+            "an overdraft allowed",
+            vec!["update account_balance set floor = -9 where floor = 0"],
+            "the floor of its kind",
+        ),
+        ("a day's total reset", vec!["update account_balance set sent = 0 where sent > 0"], "total of a day"),
+        (
+            "a payment redirected afterwards",
+            vec!["update transfer set beneficiary_account_number = '9' where kind = 'spei'"],
+            "its transfer rows were altered",
+        ),
+        (
+            "an answer to a retry removed",
+            vec!["delete from idempotency where key = '1'"],
+            "idempotency rows were altered",
+        ),
+        (
+            "an account given to another",
+            vec!["update account set owner = 'eva' where owner = 'ana'"],
+            "account rows were altered",
+        ),
+        (
+            "an account that no batch opened",
+            vec![
+                "insert into account (account_id, kind, owner, account_number, number_key, account_type, currency,
+                    created_at) values (gen_random_uuid(), 'customer', 'eva', '9', '9', 'checking', 'MXN', now())",
+            ],
+            "those that no batch opened",
+        ),
+        ("a payee's number changed", vec!["update beneficiary set account_number = '9'"], "beneficiary"),
+        ("a payee made older", vec!["update beneficiary set created_at = 'epoch'"], "was altered"),
+        ("a payee given to another", vec!["update beneficiary set owner = 'eva'"], "was altered"),
+        (
+            "a payee added",
+            vec![
+                "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at)
+                    values (gen_random_uuid(), 'ana', 'Eva', 'BBVA', '9', now())",
+            ],
+            "was added without a record",
+        ),
+        ("a payee removed", vec!["delete from beneficiary"], "it is gone"),
+        (
+            "limits raised",
+            vec!["update app_user set per_day_limit = 999 where owner = 'eva'"],
+            "limits eva: was altered",
+        ),
+        ("limits given", vec!["update app_user set per_day_limit = 999 where owner = 'ana'"], "limits ana: was added"),
+        (
+            "limits removed",
+            vec!["update app_user set per_day_limit = null, per_transfer_limit = null"],
+            "limits eva: it is gone",
+        ),
+        ("a component's bytes exchanged", vec!["update component set bytes = 'another'"], "was altered"),
+        ("a report on a component embellished", vec!["update component set report = '{}'"], "was altered"),
+        (
+            "a component smuggled in",
+            vec![
+                "insert into component (sha256, kind, version, model_version, bytes, registered_by, registered_at)
+                    values (sha256('evil'), 'risk', '9.9.9', 'risk-9.9.9', 'evil', 'ops', now())",
+            ],
+            "was added without a record",
+        ),
+        ("a canary widened", vec!["update deployment set canary_percent = 99"], "not the last of its history"),
+        (
+            "the same with its history",
+            vec!["update deployment set canary_percent = 99", "update deployment_history set canary_percent = 99"],
+            "deployment risk/1: was altered",
+        ),
+        ("a deployment undone", vec!["delete from deployment", "delete from deployment_history"], "risk/1: it is gone"),
+        (
+            "a loss invented",
+            vec!["insert into lost_tail select gen_random_uuid(), 0, 9, sha256(''), 'a failover', 'ops', now()"],
+            "was added without a record",
+        ),
+        ("a loss widened", vec!["update lost_tail set to_seq = 9"], "lost-tail"),
+        ("the adoption rewritten", vec!["update adoption set batches = 9"], "adoption ledger: was altered"),
+        (
+            "a record removed",
+            vec!["delete from audit_record where seq = 2"],
+            "record 3: the record before it is missing",
+        ),
+        ("a record rewritten", vec!["update audit_record set actor = 'eva' where seq = 2"], "record 2: it was altered"),
+        (
+            "a chain removed with its origin",
+            vec!["delete from chain_origin where stripe = 1", "delete from ledger_writer where stripe = 1"],
+            "it is gone",
+        ),
+    ]
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn every_way_in_is_detected(db: PgPool) {
+    fill(&db).await;
+    let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
+    let second = store.acquire(Uuid::from_u128(2), CONTEXT.now).await.unwrap();
+    assert_eq!(second.stripe, 1);
+    let ways = ways();
+    assert!(ways.len() >= 30, "{} ways", ways.len());
+    for (way, statements, expected) in ways {
+        let mut transaction = db.begin().await.unwrap();
+        run_all(&mut transaction, &statements).await;
+        let complaints = complaints(&mut transaction, &key(), &BTreeMap::new()).await;
+        transaction.rollback().await.unwrap();
+        assert!(complaints.iter().any(|it| it.contains(expected)), "{way}: {complaints:?}");
+    }
+    let mut db = db.acquire().await.unwrap();
+    assert_eq!(complaints(&mut db, &key(), &BTreeMap::new()).await, Vec::<String>::new());
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn records_that_were_cut_off_are_missed(db: PgPool) {
+    fill(&db).await;
+    let mut db = db.acquire().await.unwrap();
+    let recorded = proof::heads(&mut db).await.unwrap();
+    run_all(
+        &mut db,
+        &[
+            "delete from lost_tail",
+            "delete from audit_record where subject = 'lost-tail'",
+            "update audit_head h set seq = r.seq, hash = r.hash
+                from (select * from audit_record order by seq desc limit 1) as r",
+        ],
+    )
+    .await;
+    let complaints = complaints(&mut db, &key(), &recorded).await;
+    assert!(complaints.iter().any(|it| it.ends_with("is missing")), "{complaints:?}");
+}
+
+/// Makes the ledger look as if no host with the key had ever come.
+const FORGET: [&str; 4] = [
+    "delete from audit_record",
+    "update audit_head set seq = -1, hash = decode(repeat('00', 32), 'hex')",
+    "delete from chain_origin",
+    "delete from adoption",
+];
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn adopting_again_does_not_launder_a_forgery(db: PgPool) {
+    fill(&db).await;
+    let mut connection = db.acquire().await.unwrap();
+    let recorded = proof::heads(&mut connection).await.unwrap();
+    run_all(&mut connection, &FORGED_CHAIN).await;
+    run_all(&mut connection, &FORGET).await;
+    let later = CONTEXT.now + time::Duration::DAY;
+    Postgres::open(db.clone(), &key(), later).await.unwrap();
+    // The chains that hosts announced link to announcements that are gone.
+    let found = complaints(&mut connection, &key(), &BTreeMap::new()).await;
+    assert!(found.contains(&"batch 0: it does not link to the batch before it".to_owned()), "{found:?}");
+    // Without hashes they look like those of an old version. That is told of for ever, and recorded heads miss them.
+    run_all(&mut connection, &[REMOVE_HASHES]).await;
+    run_all(&mut connection, &FORGET).await;
+    Postgres::open(db.clone(), &key(), later).await.unwrap();
+    let adoption = proof::prove(&mut connection, &key()).await.unwrap().adoption.unwrap();
+    assert_eq!((adoption.at, adoption.chains, adoption.batches), (later, 2, 12));
+    let missing = proof::missing(&mut connection, &key(), &recorded).await.unwrap();
+    assert_eq!(missing.len(), recorded.len(), "{missing:?}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_history_without_hashes_is_not_signed_again(db: PgPool) {
+    fill(&db).await;
+    let mut connection = db.acquire().await.unwrap();
+    run_all(
+        &mut connection,
+        &[
+            "update ledger_batch set prev_hash = null, hash = null, accounts_digest = null, transfers_digest = null,
+                entries_digest = null, statuses_digest = null, keys_digest = null",
+            "update transfer set beneficiary_account_number = '999', payee_key = '999' where kind = 'spei'",
+            "update ledger_writer set leased_until = 'epoch'",
+        ],
+    )
+    .await;
+    drop(connection);
+    let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
+    let error = store.acquire(Uuid::from_u128(2), CONTEXT.now).await.unwrap_err();
+    assert!(error.to_string().contains("caudal verify"), "{error}");
+    let mut connection = db.acquire().await.unwrap();
+    assert_ne!(complaints(&mut connection, &key(), &BTreeMap::new()).await, Vec::<String>::new());
+}

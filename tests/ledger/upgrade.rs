@@ -1,0 +1,210 @@
+//! A database of a version without audit records is adopted once, and a lost tail is accepted once.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use caudal::domain::money::Money;
+use caudal::ledger::batch::{Context, Terms};
+use caudal::ledger::heads::{HeadsError, RecordedHeads};
+use caudal::ledger::store::proof;
+use caudal::ledger::store::{self, Postgres, Store as _};
+use caudal::ledger::writer::Writer;
+use caudal::ledger::{Command, Fund, OpenAccount};
+use sqlx::migrate::Migrator;
+use sqlx::{PgConnection, PgPool};
+use time::Duration;
+use uuid::Uuid;
+
+use crate::model::{CONTEXT, key};
+use crate::tamper::{ACCOUNT, complaints, write};
+
+/// The last version of the schema without audit records.
+const BEFORE: i64 = 9;
+
+const CHAIN: Uuid = Uuid::from_u128(0xF000);
+
+fn open() -> Command {
+    Command::Open(OpenAccount {
+        account_id: ACCOUNT,
+        owner: "ana".to_owned(),
+        account_number: "1".to_owned(),
+        account_type: "checking".to_owned(),
+        opening_credit: Money::from_minor(1_000),
+        transfer_id: Uuid::from_u128(0xE000),
+    })
+}
+
+fn fund(number: u128) -> Command {
+    let transfer_id = Uuid::from_u128(0xE100 + number);
+    Command::Fund(Fund { transfer_id, account_id: ACCOUNT, amount: Money::from_minor(5) })
+}
+
+async fn credit(store: &Postgres, writer: &mut Writer, command: Command) {
+    let now = CONTEXT.now + Duration::seconds(writer.next_seq);
+    let context = Context { now, stripe: writer.stripe, terms: Terms::OPEN };
+    write(store, writer, &[command], &context).await;
+}
+
+async fn execute(db: &PgPool, statements: &[&'static str]) {
+    for statement in statements {
+        assert!(sqlx::query(*statement).execute(db).await.unwrap().rows_affected() > 0, "{statement}");
+    }
+}
+
+/// A ledger as the version before left it: three batches from before there were hashes, two with them, and one row of
+/// everything that records cover now.
+async fn old_ledger(db: &PgPool) {
+    let migrations = caudal::MIGRATOR.iter().filter(|it| it.version <= BEFORE).cloned().collect();
+    Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }.run(db).await.unwrap();
+    execute(
+        db,
+        &[
+            "insert into ledger_writer values ('00000000-0000-0000-0000-00000000f000', 0, gen_random_uuid(), 'epoch')",
+            "insert into account_balance (account_id, stripe, posted, floor, version)
+                select account_id, 0, 0, -9223372036854775807, 0 from account",
+            "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at)
+                values (gen_random_uuid(), 'ana', 'Luis', 'BBVA', '012', now())",
+            "insert into app_user (owner, per_day_limit, created_at) values ('eva', 5, now())",
+            "insert into component (sha256, kind, version, model_version, bytes, registered_by, registered_at)
+                values (sha256('old'), 'risk', '1.0.0', 'risk-1.0.0', 'old', 'ops', now())",
+            "insert into deployment (kind, epoch, champion, previous, reason, changed_by, changed_at)
+                values ('risk', 1, sha256('old'), sha256('old'), 'first', 'ops', now())",
+            "insert into deployment_history (kind, epoch, champion, previous, reason, changed_by, changed_at)
+                select kind, epoch, champion, previous, reason, changed_by, changed_at from deployment",
+        ],
+    )
+    .await;
+    let store = Postgres::new(db.clone(), key());
+    let (chain_id, holder) = (CHAIN, Uuid::from_u128(1));
+    let mut writer = Writer { chain_id, stripe: 0, next_seq: 0, head: None, holder };
+    credit(&store, &mut writer, open()).await;
+    credit(&store, &mut writer, fund(1)).await;
+    credit(&store, &mut writer, fund(2)).await;
+    execute(
+        db,
+        &[
+            "update ledger_batch set prev_hash = null, hash = null, accounts_digest = null, transfers_digest = null,
+                entries_digest = null, statuses_digest = null, keys_digest = null",
+            "update account set chain_id = null, seq = null where owner is not null",
+        ],
+    )
+    .await;
+    writer.head = None;
+    credit(&store, &mut writer, fund(3)).await;
+    credit(&store, &mut writer, fund(4)).await;
+}
+
+async fn all_complaints(db: &mut PgConnection) -> Vec<String> {
+    complaints(db, &key(), &BTreeMap::new()).await
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_old_ledger_is_adopted_once_and_goes_on(db: PgPool) {
+    old_ledger(&db).await;
+    caudal::MIGRATOR.run(&db).await.unwrap();
+    let mut connection = db.acquire().await.unwrap();
+    let before = all_complaints(&mut connection).await;
+    assert!(before.iter().any(|it| it.contains("start a host first")), "{before:?}");
+
+    let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
+    assert_eq!(all_complaints(&mut connection).await, Vec::<String>::new());
+    let adoption = proof::prove(&mut connection, &key()).await.unwrap().adoption.unwrap();
+    let rows = (adoption.beneficiaries, adoption.limits, adoption.components, adoption.deployments);
+    assert_eq!((adoption.chains, adoption.batches, adoption.accounts, rows), (1, 3, 1, (1, 1, 1, 1)));
+
+    let mut writer = store.acquire(Uuid::from_u128(2), CONTEXT.now + Duration::HOUR).await.unwrap();
+    assert_eq!((writer.chain_id, writer.next_seq), (CHAIN, 5));
+    credit(&store, &mut writer, fund(5)).await;
+    Postgres::open(db.clone(), &key(), CONTEXT.now + Duration::DAY).await.unwrap();
+    let proof = proof::prove(&mut connection, &key()).await.unwrap();
+    assert_eq!(proof.adoption.unwrap(), adoption, "it is not adopted again");
+    assert_eq!(all_complaints(&mut connection).await, Vec::<String>::new());
+
+    // What was trusted once is covered from then on.
+    for (change, expected) in [
+        (
+            "update transfer set owner = 'eva', created_at = created_at + interval '1 s' where seq = 1",
+            "batch 0: its batches without",
+        ),
+        ("update ledger_batch set batch_id = gen_random_uuid() where seq = 2", "batch 0: its batches without"),
+        (
+            "update account set account_number = '2', number_key = '2' where owner is not null",
+            "those that no batch opened",
+        ),
+        ("update beneficiary set account_number = '2'", "was altered"),
+        ("update app_user set per_day_limit = 6 where owner = 'eva'", "was altered"),
+        ("update component set bytes = 'new'", "was altered"),
+        ("update deployment_history set reason = 'second'", "was altered"),
+    ] {
+        let mut transaction = db.begin().await.unwrap();
+        assert!(sqlx::query(change).execute(&mut *transaction).await.unwrap().rows_affected() > 0, "{change}");
+        let complaints = complaints(&mut transaction, &key(), &BTreeMap::new()).await;
+        transaction.rollback().await.unwrap();
+        assert!(complaints.iter().any(|it| it.contains(expected)), "{change}: {complaints:?}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_lost_tail_is_accepted_under_a_name_and_told_of_for_ever(db: PgPool) {
+    let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
+    let mut writer = store.acquire(Uuid::from_u128(1), CONTEXT.now).await.unwrap();
+    credit(&store, &mut writer, open()).await;
+    let survived = writer;
+    let mut connection = db.acquire().await.unwrap();
+    let folder = PathBuf::from(format!("/tmp/caudal-loss.{}", Uuid::new_v4()));
+    fs::create_dir(&folder).unwrap();
+    let file = folder.join("heads.json");
+    let read = || RecordedHeads::read(&file).unwrap();
+    read().advance(&proof::heads(&mut connection).await.unwrap()).unwrap();
+    credit(&store, &mut writer, fund(1)).await;
+    credit(&store, &mut writer, fund(2)).await;
+    read().advance(&proof::heads(&mut connection).await.unwrap()).unwrap();
+
+    // A replica that has the first batch only takes over.
+    for statement in [
+        "update account_balance b set posted = posted - e.delta, version = b.version - e.n, changed_at = e.at
+            from (select account_id, stripe, sum(delta) as delta, count(*) as n,
+                (select f.created_at from entry f where f.seq = 0 limit 1) as at
+                from entry where seq > 0 group by 1, 2) as e
+            where e.account_id = b.account_id and e.stripe = b.stripe",
+        "delete from entry where seq > 0",
+        "delete from transfer_event where seq > 0",
+        "delete from transfer where seq > 0",
+        "delete from ledger_batch where seq > 0",
+    ] {
+        sqlx::query(statement).execute(&mut *connection).await.unwrap();
+    }
+    assert_eq!(all_complaints(&mut connection).await, Vec::<String>::new());
+    let error = read().check(&mut connection, &key()).await.unwrap_err();
+    assert!(matches!(error, HeadsError::Gone { seq: 2, .. }), "{error}");
+    assert!(error.to_string().contains("caudal verify"), "{error}");
+
+    let losses = read().losses(&mut connection, &key(), ("a failover", "ops"), CONTEXT.now).await.unwrap();
+    let places: Vec<_> = losses.iter().map(|it| (it.chain_id, it.from_seq, it.to_seq)).collect();
+    assert_eq!(places, [(writer.chain_id, 1, 2)]);
+    store::accept(&mut connection, &key(), &losses).await.unwrap();
+    read().check(&mut connection, &key()).await.unwrap();
+    read().resume(&proof::heads(&mut connection).await.unwrap()).unwrap();
+    let proof = proof::prove(&mut connection, &key()).await.unwrap();
+    assert_eq!(proof.losses, losses);
+    assert_eq!(all_complaints(&mut connection).await, Vec::<String>::new());
+
+    // A host goes on where the replica ends; one that was running goes on after what it wrote itself.
+    let resumed = store.acquire(Uuid::from_u128(1), CONTEXT.now + Duration::HOUR).await.unwrap();
+    assert_eq!((resumed.next_seq, resumed.head), (survived.next_seq, survived.head));
+    let heads = proof::heads(&mut connection).await.unwrap();
+    assert_eq!(read().latest()[&writer.chain_id], heads[&writer.chain_id]);
+    let mut transaction = db.begin().await.unwrap();
+    drop(connection);
+    credit(&store, &mut writer, fund(3)).await;
+    assert_eq!(complaints(&mut transaction, &key(), &heads).await, Vec::<String>::new());
+    transaction.rollback().await.unwrap();
+    let mut connection = db.acquire().await.unwrap();
+    sqlx::query("delete from lost_tail").execute(&mut *connection).await.unwrap();
+    let complaints = all_complaints(&mut connection).await;
+    assert!(complaints.contains(&"batch 3: the batch before it is missing".to_owned()), "{complaints:?}");
+    assert!(complaints.iter().any(|it| it.starts_with("lost-tail")), "{complaints:?}");
+    fs::remove_dir_all(&folder).unwrap();
+}
