@@ -92,6 +92,16 @@ async fn the_balance_is_known_at_any_time(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_host_whose_clock_is_behind_knows_the_current_balance(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let account = account_with_transfers(&app, &ana, 2).await;
+    app.clock.advance(-Duration::HOUR);
+    let answer = ana.get(&format!("/api/ledger/accounts/{account}/balance")).await.assert_status(200).json();
+    assert_eq!((&answer["balance"], &answer["at"]), (&json!(9997.0), &json!("2026-11-21T18:02:00.000Z")));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn other_users_statements_are_not_found(db: PgPool) {
     let app = TestApp::new(db).await;
     let account = app.user("ana").open_account(CLABE).await;

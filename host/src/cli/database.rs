@@ -103,7 +103,7 @@ pub(super) fn absolute(common: &Common) -> PathBuf {
 async fn connect(common: &Common, servers: &Servers, may_create: bool) -> Result<(PgPool, Barrier)> {
     let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
     // Migrations may be slow, so they run on a connection without a statement timeout.
-    let (options, mut db) = servers.connect().await.context(unreachable)?;
+    let (options, mut db) = servers.wait_for_primary().await.context(unreachable)?;
     if !may_create && schema::is_empty(&mut db).await.context("cannot read the database")? {
         let place = match common.database_url {
             Some(_) => "of DATABASE_URL".to_owned(),

@@ -82,6 +82,19 @@ pub(crate) async fn balance_at(
     Ok(balance.fetch_optional(db).await?.map_or(Money::ZERO, Money::from_minor))
 }
 
+/// The balance, and when it last changed.
+pub(crate) async fn current_balance(
+    db: &mut PgConnection,
+    account_id: Uuid,
+) -> Result<(Money, OffsetDateTime), sqlx::Error> {
+    let balance = sqlx::query!(
+        "select posted, changed_at from account_balance where account_id = $1 and stripe = $2",
+        account_id,
+        CUSTOMER_STRIPE,
+    );
+    balance.fetch_one(db).await.map(|row| (Money::from_minor(row.posted), row.changed_at))
+}
+
 /// Newest first.
 pub(crate) async fn list_entries(
     db: &mut PgConnection,

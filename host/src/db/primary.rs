@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions as _, PgConnection, PgPool};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::durability::unavailable;
 
@@ -13,6 +13,10 @@ const CHECK_EVERY: Duration = Duration::from_millis(500);
 
 /// Longest wait for one server. Its reply takes milliseconds, from another site tens of them.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// Longest wait for a primary at the start: HAProxy takes a few seconds to tell it from the replicas, Patroni up to half
+/// a minute to promote one.
+const PROMOTION_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Most servers in one URL: a cluster in quorum mode has three or five.
 pub const SERVERS_MAX: usize = 9;
@@ -52,20 +56,37 @@ impl Servers {
         self.0.is_empty()
     }
 
-    /// Connects to the primary. A single server is not asked whether it is one.
-    pub(crate) async fn connect(&self) -> Result<(PgConnectOptions, PgConnection), sqlx::Error> {
-        if let [only] = &self.0[..] {
-            return Ok((only.clone(), only.connect().await?));
-        }
-        let mut last = unavailable("none of the servers in DATABASE_URL is a primary");
-        for options in &self.0 {
-            match connect_to_primary(options).await {
-                Ok(Some(db)) => return Ok((options.clone(), db)),
-                Ok(None) => {}
-                Err(error) => last = error,
+    /// Connects to the primary, and waits for one if there are only replicas.
+    ///
+    /// # Errors
+    /// If a server cannot be reached and none is the primary, or if there is none for [`PROMOTION_TIME_MAX`].
+    pub(crate) async fn wait_for_primary(&self) -> Result<(PgConnectOptions, PgConnection), sqlx::Error> {
+        let deadline = Instant::now() + PROMOTION_TIME_MAX;
+        loop {
+            match self.connect().await {
+                Ok(None) if Instant::now() < deadline => sleep(CHECK_EVERY).await,
+                Ok(None) => return Err(unavailable("none of the servers in DATABASE_URL is a primary")),
+                Ok(Some(connected)) => return Ok(connected),
+                Err(error) => return Err(error),
             }
         }
-        Err(last)
+    }
+
+    /// `None` if all are replicas.
+    async fn connect(&self) -> Result<Option<(PgConnectOptions, PgConnection)>, sqlx::Error> {
+        if let [only] = &self.0[..] {
+            let mut db = only.connect().await?;
+            return Ok(is_primary(&mut db).await?.then_some((only.clone(), db)));
+        }
+        let mut failed = None;
+        for options in &self.0 {
+            match connect_to_primary(options).await {
+                Ok(Some(db)) => return Ok(Some((options.clone(), db))),
+                Ok(None) => {}
+                Err(error) => failed = Some(error),
+            }
+        }
+        failed.map_or(Ok(None), Err)
     }
 
     /// Points new connections of the pool to the primary, whichever it is. Can be aborted at any time.
@@ -81,7 +102,7 @@ impl Servers {
                 current = None;
             }
             if current.is_none()
-                && let Ok((options, db)) = self.connect().await
+                && let Ok(Some((options, db))) = self.connect().await
             {
                 tracing::info!(host = options.get_host(), port = options.get_port(), "following the primary");
                 pool.set_connect_options(options);

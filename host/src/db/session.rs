@@ -43,10 +43,10 @@ pub(crate) async fn is_durable(db: &mut PgConnection) -> Result<bool, sqlx::Erro
 pub(crate) fn is_outage(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => true,
-        // Shutting down or starting up, a broken connection, a server that is now a replica.
-        sqlx::Error::Database(error) => {
-            error.code().is_some_and(|code| code.starts_with("57P") || code.starts_with("08") || code == "25006")
-        }
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| {
+            // Shutting down or starting up, a broken connection, no disk or connections left, a server that is now a replica.
+            ["57P", "08", "53"].iter().any(|class| code.starts_with(class)) || code == "25006"
+        }),
         _ => false,
     }
 }

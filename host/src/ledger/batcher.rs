@@ -60,7 +60,6 @@ impl<S: Store> Batcher<S> {
     pub(super) async fn new(store: S, models: Models, clock: Clock, config: LedgerConfig) -> Result<Self, sqlx::Error> {
         let mut batcher =
             Self { store, models, clock, config, holder: Uuid::new_v4(), clock_checked: None, writer: None };
-        batcher.check_clock().await?;
         batcher.writer = Some(batcher.lease().await?);
         Ok(batcher)
     }
@@ -144,9 +143,9 @@ impl<S: Store> Batcher<S> {
             if attempt > 0 {
                 tokio::time::sleep(self.backoff(attempt)).await;
             }
-            self.check_clock().await?;
+            let now = self.checked_now().await?;
             let writer = self.writer().await?;
-            let context = Context { now: self.clock.now(), stripe: writer.stripe, terms: self.config.terms };
+            let context = Context { now, stripe: writer.stripe, terms: self.config.terms };
             let mut state = self.store.lookup(commands, &writer, &context).await?;
             let (batch, outcomes) = decide(&self.models, &mut state, commands, &context).await?;
             if batch.is_empty() {
@@ -164,7 +163,7 @@ impl<S: Store> Batcher<S> {
                 Err(CommitError::LostChain) => self.lose_chain(&writer),
                 Err(CommitError::Unknown(error)) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "the outcome of a commit is unknown");
-                    let tombstone = self.config.key.seal_tombstone(Uuid::new_v4(), &writer, self.clock.now());
+                    let tombstone = self.config.key.seal_tombstone(Uuid::new_v4(), &writer, now);
                     match self.settle(seal.header.batch_id, &tombstone).await? {
                         Fate::Committed => {
                             self.writer = Some(writer.after(seal.header.seq, seal.hash));
@@ -180,17 +179,17 @@ impl<S: Store> Batcher<S> {
         Err(LedgerError::Overloaded)
     }
 
-    /// Fails if this host's clock is wrong: its times would order entries and close days for good. Asks the store again
-    /// after each renewal and after a jump of the clock.
-    async fn check_clock(&mut self) -> Result<(), sqlx::Error> {
-        if !self.clock.is_system() {
-            return Ok(());
-        }
+    /// The time. Fails if this host's clock is wrong: its times would order entries and close days for good. Asks the
+    /// store again at each renewal and after a jump of the clock.
+    async fn checked_now(&mut self) -> Result<OffsetDateTime, sqlx::Error> {
         let before = self.clock.now();
+        if !self.clock.is_system() {
+            return Ok(before);
+        }
         if let Some((at, shown)) = self.clock_checked
             && (before - shown - at.elapsed()).abs() <= CLOCK_SKEW_MAX
         {
-            return Ok(());
+            return Ok(before);
         }
         let theirs = self.store.now().await?;
         let after = self.clock.now();
@@ -203,7 +202,7 @@ impl<S: Store> Batcher<S> {
             ))));
         }
         self.clock_checked = Some((Instant::now(), after));
-        Ok(())
+        Ok(after)
     }
 
     async fn writer(&mut self) -> Result<Writer, LedgerError> {
@@ -235,10 +234,11 @@ impl<S: Store> Batcher<S> {
     }
 
     /// Leases a chain, retrying if another host created the same stripe at the same moment.
-    async fn lease(&self) -> Result<Writer, sqlx::Error> {
+    async fn lease(&mut self) -> Result<Writer, sqlx::Error> {
+        let now = self.checked_now().await?;
         let mut attempt = 0;
         loop {
-            match self.store.acquire(self.holder, self.clock.now()).await {
+            match self.store.acquire(self.holder, now).await {
                 Err(sqlx::Error::Database(error)) if error.is_unique_violation() && attempt < ATTEMPTS_MAX => {
                     attempt += 1;
                     tokio::time::sleep(self.backoff(attempt)).await;
@@ -251,7 +251,11 @@ impl<S: Store> Batcher<S> {
     async fn renew(&mut self) {
         self.clock_checked = None;
         let Some(writer) = self.writer else { return };
-        match self.store.renew(&writer, self.clock.now()).await {
+        let renewed = match self.checked_now().await {
+            Ok(now) => self.store.renew(&writer, now).await,
+            Err(error) => Err(error),
+        };
+        match renewed {
             Ok(true) => {}
             Ok(false) => self.writer = None,
             Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "cannot renew the lease"),
