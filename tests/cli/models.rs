@@ -91,13 +91,11 @@ fn waiting_ends_with_the_reason_when_a_host_cannot_serve_a_version() {
     let deployed = data.run(&["models", "deploy", version, "--reason", "a test", "--wait"]);
     let stderr = text(&deployed.stderr);
     assert_eq!(deployed.status.code(), Some(1), "{stderr}");
-    assert!(
-        stderr.contains(&format!("cannot serve {version}: it does not load: the bytes do not compile")),
-        "{stderr}"
-    );
+    assert!(stderr.contains(&format!("cannot serve {version}: its bytes cannot be read")), "{stderr}");
+    assert!(stderr.contains("were altered: run `caudal verify`"), "{stderr}");
     assert_eq!(serving(&service, "nudge"), before, "the version in service still answers");
     let list = data.models(&["list"]);
-    assert!(list.contains("deployment 1 failed: it does not load"), "{list}");
+    assert!(list.contains("deployment 1 failed: its bytes cannot be read"), "{list}");
     service.stop();
 }
 

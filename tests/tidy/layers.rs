@@ -24,7 +24,7 @@ const LAYERS: [(&str, &[&str]); 25] = [
     ("analytics", &["db", "domain", "clock"]),
     ("outbox", &["db", "domain", "clock"]),
     ("rail", &["db", "domain", "clock"]),
-    ("db", &["sealing", "domain"]),
+    ("db", &["sealing", "domain", "MIGRATOR"]),
     ("sealing", &[]),
     ("wasm", &["domain"]),
     // The database's binaries and processes, below everything that uses them.
