@@ -93,6 +93,7 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 
 /// Rejects a header that lacks a required column.
 fn require_columns<K: Kind>(columns: &[String], language: Language) -> Result<()> {
+    ensure!(!columns.is_empty(), "the file is empty: it needs a header");
     // The values do not matter: only missing columns are reported as required.
     let mut fields = Fields::from_query(columns.iter().map(|name| (name.clone(), "0".to_owned())).collect());
     Envelope::read::<K>(&mut fields, language);

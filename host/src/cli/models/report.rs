@@ -23,14 +23,14 @@ pub(super) async fn run(db: &mut PgConnection, kind: ModelKind, epoch: Option<i6
     let since = report.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
     let mut lines = vec![
         format!("{kind}, deployment {epoch}{since}: {champion} and its challengers"),
-        format!("{observed} requests compared, {dropped} dropped because the queue was full"),
+        format!("{observed} requests observed, {dropped} dropped because the queue was full"),
     ];
     if report.challengers.is_empty() {
         lines.push("no challengers: deploy with --canary or --shadow".to_owned());
     }
     for challenger in &report.challengers {
-        show(challenger, &mut lines);
-        lines.extend(why_none(challenger, *observed).map(|why| format!("  {why}")));
+        let why = why_none(challenger, *observed);
+        show(challenger, why.as_deref(), &mut lines);
     }
     if !report.features.is_empty() {
         lines.extend([String::new(), "requests compared with the training data (PSI)".to_owned()]);
@@ -52,13 +52,18 @@ fn index(psi: Option<f64>) -> String {
     format!("{psi:.3} {word}")
 }
 
-fn show(challenger: &Challenger, lines: &mut Vec<String>) {
+/// With figures, unless there are none for the reason `why`.
+fn show(challenger: &Challenger, why: Option<&str>, lines: &mut Vec<String>) {
     let Challenger { version, role, compared, failed, classes, flips, difference, latency_us, scores, .. } = challenger;
     let share = challenger.percent.map(|percent| format!(", {percent} % of the users")).unwrap_or_default();
     let failures = failed.iter().map(|(how, count)| format!("{count} {}", how.replace('_', " ")));
     lines.extend([String::new(), format!("{version}: {role}{share}")]);
     if let Some(reason) = &challenger.withdrawn {
         lines.push(format!("  {reason}"));
+    }
+    if let Some(why) = why {
+        lines.push(format!("  {why}"));
+        return;
     }
     lines.extend([
         format!("  {compared} compared; failed: {}", failures.collect::<Vec<_>>().join(", ")),
