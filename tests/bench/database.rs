@@ -33,6 +33,16 @@ impl Server {
         Self { options, pid }
     }
 
+    pub(crate) async fn connect(&self) -> PgConnection {
+        self.options.connect().await.unwrap()
+    }
+
+    /// For programs of Postgres.
+    pub(crate) fn conninfo(&self) -> String {
+        let (options, socket) = (&self.options, self.options.get_socket().unwrap().display());
+        format!("host={socket} port={} user={}", options.get_port(), options.get_username())
+    }
+
     /// The postmaster's.
     pub(crate) fn pid(&self) -> u32 {
         self.pid

@@ -29,9 +29,15 @@ pub(crate) struct Host {
 impl Host {
     /// Waits until the host serves.
     pub(crate) fn start(database: &Database) -> Self {
+        Self::start_with(database, &[])
+    }
+
+    /// With more arguments.
+    pub(crate) fn start_with(database: &Database, arguments: &[&str]) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let data = format!("/tmp/caudal-bench.{}.{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
-        let mut child = command(&data, database).args(ARGUMENTS).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            command(&data, database).args(ARGUMENTS).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         let line = lines.find(|line| line.contains("ledger API")).unwrap();
         let address = line.rsplit("http://").next().unwrap().trim().parse().unwrap();

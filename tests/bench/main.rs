@@ -7,6 +7,7 @@
 //! | section | |
 //! |---|---|
 //! | [`transfers`] | transfers per second, compared with pgbench |
+//! | [`replication`] | the same with and without a synchronous standby, and the cost of a read |
 //! | [`hosts`] | three hosts debiting one account |
 //! | [`pages`] | lists and statements of small and large databases |
 //! | [`memory`] | a host's memory over a million transfers |
@@ -23,6 +24,7 @@ mod memory;
 mod pages;
 mod peer;
 mod processor;
+mod replication;
 mod senders;
 mod transfers;
 
@@ -37,7 +39,7 @@ pub(crate) const CLIENTS: usize = 64;
 /// Sending accounts, each with one payee.
 pub(crate) const ACCOUNTS: usize = 1_000;
 
-const SECTIONS: [&str; 4] = ["transfers", "hosts", "pages", "memory"];
+const SECTIONS: [&str; 5] = ["transfers", "replication", "hosts", "pages", "memory"];
 
 /// Smaller values suit a trial run, but give no meaningful figures.
 pub(crate) struct Settings {
@@ -85,6 +87,7 @@ async fn run(url: &str, settings: &Settings) {
         println!("\n== {section}");
         match section.as_str() {
             "transfers" => transfers::run(&server, settings).await,
+            "replication" => replication::run(&server, settings).await,
             "hosts" => hosts::run(&server, settings).await,
             "pages" => pages::run(&server, settings).await,
             _ => memory::run(&server, settings).await,

@@ -107,6 +107,16 @@ impl Service {
         Self { host, senders }
     }
 
+    /// Another host of the same ledger, with the accounts of `other`.
+    pub(crate) fn of(host: Host, other: &Self) -> Self {
+        Self { host, senders: Arc::clone(&other.senders) }
+    }
+
+    /// The first account.
+    pub(crate) fn sender(&self) -> &Sender {
+        &self.senders[0]
+    }
+
     /// Closed-loop load: each client sends its next transfer when the previous one is answered.
     pub(crate) async fn run(&self, spread: Spread, until: Until) -> Figures {
         let mut clients = JoinSet::new();
