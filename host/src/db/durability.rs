@@ -27,7 +27,7 @@ pub enum Durability {
 /// How sqlx passes on a notice of the server.
 const NOTICE_TARGET: &str = "sqlx::postgres::notice";
 
-/// What a warning looks like, for [`Durability::prepare`] to see whether warnings arrive.
+/// Provokes a warning, to see whether warnings arrive. It shows in the log, too.
 const PROBE: &str = "do $$ begin raise warning 'caudal checks that warnings arrive'; end $$";
 
 tokio::task_local! {
