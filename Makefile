@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve release test soak bench ha ha-drill check components package train prepare install
+.PHONY: serve release test soak bench ha ha-drill restore-drill check components package train prepare install
 
 serve: components ## Serve the sandbox; prints addresses, a token and a curl command
 	cargo build --locked --package caudal
@@ -42,6 +42,11 @@ ha-drill: components ## Inject CAUDAL_HA_FAULTS faults (30) under load in that l
 	cargo build --locked --package caudal
 	tests/tools.sh node
 	tests/ha/run.sh drill $(CAUDAL)
+
+restore-drill: components ## Restore a pgBackRest backup to a moment while payments are pending, accept what is lost, go on
+	cargo build --locked --package caudal
+	tests/tools.sh node
+	tests/ha/run.sh restore $(CAUDAL)
 
 check: install ## Formatting, lints, documentation, licences
 	components/build.sh --fixtures

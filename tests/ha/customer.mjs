@@ -41,11 +41,12 @@ export class Customer {
     this.answers = new Map();
   }
 
-  /** Asks a host; an answer that does not come is status 0. */
+  /** Asks a host; an answer that does not come is status 0, and counted by its cause. */
   async #ask(what, host, path, { body, headers, limitMs = ANSWER_MS } = {}) {
     const from = Date.now();
     let status = 0;
     let answer;
+    let name = `${what} none`;
     let isReplay = false;
     try {
       const response = await fetch(`${host.url}/api/ledger${path}`, {
@@ -58,10 +59,12 @@ export class Customer {
       // A list that breaks off has told nothing that can be read.
       status = response.ok && answer === undefined ? 0 : response.status;
       isReplay = response.headers.has("idempotency-replayed");
-    } catch {
+      if (status) name = `${what} ${status}`;
+      if (status === 503 && !response.headers.has("retry-after")) name += " without Retry-After";
+    } catch (error) {
       // The host is gone, or does not answer.
+      name = `${what} ${error.cause?.code ?? error.name}`;
     }
-    const name = `${what} ${status || "none"}`;
     this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
     return { from, to: Date.now(), status, answer, isReplay };
   }

@@ -8,8 +8,9 @@
 export async function finalState(server, drained = []) {
   const accounts = await server.rows(`select account_id as id, owner as "user", posted as balance
     from account join account_balance using (account_id) where kind = 'customer'`);
+  // What brings a rejected transfer's money back is not the transfer's own entry.
   const entries = await server.rows(`select e.account_id, e.version as number, e.delta as amount,
-      e.balance_after as balance, case when t.kind = 'spei' then e.transfer_id end as transfer
+      e.balance_after as balance, case when t.kind = 'spei' and e.delta < 0 then e.transfer_id end as transfer
     from entry e join account a on a.account_id = e.account_id and a.kind = 'customer' join transfer t using (transfer_id)
     order by e.account_id, e.version`);
   const transfers = await server.rows(`select transfer_id as id, debit_account_id as account, owner as "user", amount,

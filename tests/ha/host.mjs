@@ -2,16 +2,19 @@
 
 import { execFile } from "node:child_process";
 import { createHmac } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { freePort } from "./postgres.mjs";
-import { signal, until } from "./processes.mjs";
+import { isRunning, signal, until } from "./processes.mjs";
 
 const run = promisify(execFile);
 
 /** Longest time for a host to start, in milliseconds: it compiles components when its cache is empty. */
 const START_MS = 60_000;
+/** Longest time for a host to finish what it is doing and end, in milliseconds. */
+const STOP_MS = 30_000;
 /** Longest time for `caudal verify` over a test's few thousand batches, in milliseconds. */
 const VERIFY_MS = 120_000;
 
@@ -39,6 +42,10 @@ export function token(user) {
 }
 
 export class Host {
+  durability = "replicated";
+  /** More arguments of `caudal serve`. @type {string[]} */
+  options = [];
+
   /** @param {import("./processes.mjs").Processes} processes */
   constructor(processes, folder, name, databasePort) {
     Object.assign(this, { processes, name, data: join(folder, name), log: join(folder, `${name}.log`) });
@@ -62,9 +69,17 @@ export class Host {
     this.port ??= await freePort();
     this.assistPort ??= await freePort();
     this.url = `http://127.0.0.1:${this.port}`;
-    const durability = (await knowsDurability()) ? ["--durability", "replicated"] : [];
+    const durability = (await knowsDurability()) ? ["--durability", this.durability] : [];
     const addresses = ["--ledger-addr", `127.0.0.1:${this.port}`, "--assist-addr", `127.0.0.1:${this.assistPort}`];
-    const [command, ...args] = [...wrapper, program(), "serve", "--sandbox", ...addresses, ...durability];
+    const [command, ...args] = [
+      ...wrapper,
+      program(),
+      "serve",
+      "--sandbox",
+      ...addresses,
+      ...durability,
+      ...this.options,
+    ];
     this.pid = this.processes.start(command, args, { log: this.log, env: { ...this.environment(), ...env } });
     if (waits) await this.serves();
   }
@@ -79,13 +94,34 @@ export class Host {
     signal("SIGKILL", [this.pid]);
   }
 
-  /** Runs `caudal verify` against the heads that this host recorded; returns whether the books are in order, and why not. */
-  async verify() {
+  /** Ends the host as an init system does: what it has begun is finished. */
+  async stop() {
+    signal("SIGTERM", [this.pid]);
+    await until(`${this.name} ends`, STOP_MS, () => !isRunning(this.pid));
+  }
+
+  /** Starts the host where it has to refuse; returns what it says. */
+  async refuse() {
+    const said = () => readFile(this.log, "utf8").catch(() => "");
+    const before = await said();
+    await this.start({ waits: false });
+    await until(`${this.name} refuses to start`, START_MS, () => !isRunning(this.pid));
+    return (await said()).slice(before.length);
+  }
+
+  /** Runs a command with this host's data folder; returns whether it succeeded, and what it printed. */
+  async command(...args) {
     try {
-      const { stdout } = await run(program(), ["verify"], { env: this.environment(), timeout: VERIFY_MS });
-      return { isSound: true, text: stdout.trim() };
+      const { stdout } = await run(program(), args, { env: this.environment(), timeout: VERIFY_MS });
+      return { isDone: true, text: stdout.trim() };
     } catch (error) {
-      return { isSound: false, text: `${error.stdout ?? ""}${error.stderr ?? error.message}`.trim() };
+      return { isDone: false, text: `${error.stdout ?? ""}${error.stderr || error.message}`.trim() };
     }
+  }
+
+  /** Compares the books with the heads that this host recorded; returns whether they are in order, and why not. */
+  async verify() {
+    const { isDone, text } = await this.command("verify");
+    return { isSound: isDone, text };
   }
 }

@@ -1,22 +1,38 @@
 #!/usr/bin/env bash
-# Installs what the high-availability lab needs: etcd, HAProxy, libfaketime, Python (Debian) and Patroni (PyPI).
+# Installs what the high-availability tests need: etcd, HAProxy, libfaketime, Python (Debian) and Patroni (PyPI) for the
+# lab, pgBackRest (Debian) for the restore drill.
 #
-# $1: folder for Patroni. Exits with 3, and says so, if something cannot be had.
+#   tests/ha/install.sh lab FOLDER    FOLDER is for Patroni
+#   tests/ha/install.sh restore
+#
+# Exits with 3, and says so, if something cannot be had.
 set -euo pipefail
 
 readonly PATRONI=4.1.5 UNAVAILABLE=3
-folder=$1
+wanted=$1
 
 # The line is loud, because what follows tests nothing.
-unavailable() { printf '\n=== HIGH AVAILABILITY NOT TESTED: %s ===\n\n' "$*" >&2; exit "$UNAVAILABLE"; }
+unavailable() {
+    local what="HIGH AVAILABILITY"
+    [[ $wanted == restore ]] && what="RESTORING A BACKUP"
+    printf '\n=== %s NOT TESTED: %s ===\n\n' "$what" "$*" >&2
+    exit "$UNAVAILABLE"
+}
 
 missing=()
-command -v etcd >/dev/null || missing+=(etcd-server)
-command -v haproxy >/dev/null || [[ -x /usr/sbin/haproxy ]] || missing+=(haproxy)
-[[ -e $(echo /usr/lib/*/faketime/libfaketime.so.1) ]] || missing+=(faketime)
-# Debian's own Python, because the servers' user must be able to run it.
-/usr/bin/python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
-command -v ip >/dev/null || missing+=(iproute2)
+case $wanted in
+    lab)
+        folder=$2
+        command -v etcd >/dev/null || missing+=(etcd-server)
+        command -v haproxy >/dev/null || [[ -x /usr/sbin/haproxy ]] || missing+=(haproxy)
+        [[ -e $(echo /usr/lib/*/faketime/libfaketime.so.1) ]] || missing+=(faketime)
+        # Debian's own Python, because the servers' user must be able to run it.
+        /usr/bin/python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+        command -v ip >/dev/null || missing+=(iproute2)
+        ;;
+    restore) [[ -x /usr/bin/pgbackrest ]] || missing+=(pgbackrest) ;;
+    *) echo "say 'lab' or 'restore'." >&2; exit 2 ;;
+esac
 
 if ((${#missing[@]} > 0)); then
     line="apt-get install ${missing[*]}"
@@ -34,7 +50,7 @@ if ((${#missing[@]} > 0)); then
         unavailable "'$line' failed"
 fi
 
-[[ -e $folder/patroni-$PATRONI ]] && exit
+[[ $wanted == lab && ! -e $folder/patroni-$PATRONI ]] || exit 0
 rm -rf "$folder"
 mkdir -p "$folder"
 /usr/bin/python3 -m venv "$folder/venv" || unavailable "no Python environment can be made"

@@ -165,6 +165,12 @@ export class Server {
     await until(`${this.name} has no process left`, PATIENCE_MS, () => !children.some(isRunning));
   }
 
+  /** An orderly end: clients are cut off, and what is to be archived is archived. */
+  async stop() {
+    signal("SIGINT", [this.pid]);
+    await until(`${this.name} stops`, PATIENCE_MS, () => !isRunning(this.pid));
+  }
+
   /** The machine is gone: every process at once. */
   async lose() {
     const pids = this.pids();
