@@ -75,7 +75,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         [ledger::heads_path(&common.data_dir)].into_iter().chain(serve.heads_copy.clone()).collect();
     let served = async {
         ledger::adopt(&database, &key, &heads_paths).await?;
-        let keep = heads::keep(database.pool.clone(), database.barrier.clone(), key, heads_paths);
+        let keep = heads::keep(database.pool.clone(), database.barrier.clone(), key.clone(), heads_paths.clone());
         let mut heads = Abort(tokio::spawn(keep));
         let host = Host::start(config, scoring, database.pool.clone()).await?;
         print(&banner(host.app(), &listeners)?)?;
@@ -86,7 +86,12 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
                 gone = &mut heads.0 => Err(gone.map_or_else(anyhow::Error::from, anyhow::Error::from)),
             }
         };
-        host.serve(listeners, stop).await
+        host.serve(listeners, stop).await?;
+        drop(heads);
+        if let Err(error) = heads::record_last(&database.pool, &database.barrier, &key, &heads_paths).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "cannot record the heads of the hash chains");
+        }
+        Ok(())
     };
     let served = served.await;
     database.close().await?;

@@ -197,6 +197,17 @@ async fn record(db: &PgPool, barrier: &Barrier, key: &ChainKey, path: &Path) -> 
     recorded.advance(&heads)
 }
 
+/// Records the heads once, in each of these files, as a host does when it stops: what it committed last counts too.
+///
+/// # Errors
+/// When a recorded head is gone, or a file or the database fails.
+pub async fn record_last(db: &PgPool, barrier: &Barrier, key: &ChainKey, paths: &[PathBuf]) -> Result<(), HeadsError> {
+    for path in paths {
+        record(db, barrier, key, path).await?;
+    }
+    Ok(())
+}
+
 /// Records the heads periodically, in each of these files. Ends only when a recorded head is gone. Safe to abort at any
 /// time.
 pub async fn keep(db: PgPool, barrier: Barrier, key: ChainKey, paths: Vec<PathBuf>) -> HeadsError {

@@ -31,6 +31,9 @@ const POLL_EVERY: Duration = Duration::from_millis(250);
 /// How long a claim lasts: longer than a request to a rail. If the host crashes, another one then takes over.
 const CLAIM: Duration = Duration::from_secs(60);
 
+/// Age of a payment at its first attempt, at most: far more than the pause between two polls, far less than a restore takes.
+const FRESH_MAX: time::Duration = time::Duration::seconds(10);
+
 /// Pause before a payment's next attempt, doubling from the first to the longest.
 const RETRY_AFTER_MIN: Duration = Duration::from_secs(2);
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(20 * 60);
@@ -134,8 +137,7 @@ impl Courier {
     }
 
     async fn ask(&self, payment: &Payment, attempts: i32) -> Result<PaymentStatus, RailError> {
-        // Attempts are counted before they are made, so on the first one the rail cannot have the payment.
-        if attempts > 0
+        if may_be_known(attempts, self.clock.now() - payment.created_at)
             && let Some(status) = self.rail.find(payment).await?
         {
             return Ok(status);
@@ -205,7 +207,25 @@ fn report_of(status: &PaymentStatus) -> Option<(Report, Option<Reason>)> {
     }
 }
 
+/// Whether the rail may have the payment already. Attempts are counted before they are made, so at the first one it cannot,
+/// unless a backup was restored that is older than the attempt: then the payment is no longer fresh.
+fn may_be_known(attempts: i32, age: time::Duration) -> bool {
+    attempts > 0 || age > FRESH_MAX
+}
+
 fn retry_after(attempts: i32) -> Duration {
     let doublings = u32::try_from(attempts).unwrap_or(0).min(20);
     RETRY_AFTER_MIN.saturating_mul(1 << doublings).min(RETRY_AFTER_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rail_is_asked_before_it_gets_a_payment_that_it_may_have() {
+        let (fresh, restored) = (time::Duration::seconds(1), time::Duration::minutes(5));
+        assert!(!may_be_known(0, fresh));
+        assert!(may_be_known(1, fresh) && may_be_known(0, restored));
+    }
 }
