@@ -91,7 +91,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         if let Err(error) = heads::record_last(&database.pool, &database.barrier, &key, &heads_paths).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "cannot record the heads of the hash chains");
         }
-        Ok(())
+        anyhow::Ok(())
     };
     let served = served.await;
     database.close().await?;
