@@ -14,7 +14,8 @@ cases=${2:-200}
 readonly here caudal cases OPERATIONS=30
 
 tools=${XDG_CACHE_HOME:-$HOME/.cache}/caudal/schemathesis
-if ! cmp -s "$here/requirements.txt" "$tools/installed"; then
+# One that was moved no longer starts.
+if ! cmp -s "$here/requirements.txt" "$tools/installed" || ! "$tools/bin/schemathesis" --version >/dev/null 2>&1; then
     rm -rf "$tools"
     python3 -m venv "$tools"
     "$tools/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/requirements.txt"
