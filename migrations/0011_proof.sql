@@ -1,5 +1,5 @@
--- What nobody can change unnoticed without the ledger's key: where each chain of batches began, and a chain of
--- records of every change to payees, limits, components and deployments, and of what operators did.
+-- Evidence that cannot be altered unnoticed without the ledger's key: where each chain of batches began, and a chain of
+-- records of every change to payees, limits, components and deployments, and of operators' actions.
 
 -- Append-only. Written in the transaction of the change that it records; each carries a keyed hash over itself and the
 -- record before it.
@@ -20,7 +20,7 @@ create table audit_record (
 -- The last record of each thing.
 create index audit_record_by_subject on audit_record (subject, subject_key, seq);
 
--- The last record, locked by whoever appends the next. Before the first host with a key came there is none.
+-- The last record, locked while the next one is appended; -1 until the first host with a key has started.
 create table audit_head (
     only_one boolean primary key default true constraint audit_head_only_one check (only_one),
     seq bigint not null constraint audit_head_seq check (seq >= -1),

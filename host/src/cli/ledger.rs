@@ -36,8 +36,8 @@ pub(super) async fn open(common: &Common) -> Result<(Database, ChainKey)> {
     }
 }
 
-/// Binds the ledger to its key and adopts what no record covers, but only if every recorded head is still there: whoever
-/// deleted the records would have them written anew over an altered ledger.
+/// Binds the ledger to its key and adopts what no record covers, but only if every recorded head is still there.
+/// Otherwise, deleting the records would get an altered ledger adopted.
 pub(super) async fn adopt(database: &Database, key: &ChainKey, heads: &[PathBuf]) -> Result<()> {
     Postgres::check(&database.pool, key).await.context("cannot use the ledger")?;
     for path in heads {

@@ -1,4 +1,4 @@
-//! Confirms what was read before anyone is told.
+//! Makes sure that what was read is replicated before it leaves the host.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::durability::{Durability, check_replicas, unavailable};
 use super::session::within;
 
-/// Longest wait for a barrier. A planned switchover takes 2 s; during a failover, readers retry.
+/// Longest wait for a barrier. A planned switchover takes 4 s; during a failover, reads are repeated.
 const BARRIER_TIME_MAX: Duration = Duration::from_secs(8);
 
 /// Writes a record that changes nothing. Once it is confirmed, so is every commit that was visible before.

@@ -3,7 +3,7 @@
 //! With [`Durability::Replicated`], a commit counts once Postgres' synchronous replicas have it. Postgres hides a commit
 //! until then, with exceptions: a wait that was cancelled ends in success and a warning, and a server that restarts or
 //! is promoted shows what it had not confirmed before. So a write that ends in a warning has an unknown outcome, and what
-//! was read is told only after a [`Barrier`](super::barrier::Barrier).
+//! was read has to pass a [`Barrier`](super::barrier::Barrier).
 
 use std::cell::Cell;
 
@@ -39,7 +39,7 @@ struct Warnings;
 
 impl<S: Subscriber> Layer<S> for Warnings {
     fn on_event(&self, _: &tracing::Event<'_>, _: Context<'_, S>) {
-        // Outside of `watch` nobody asks.
+        // Fails outside of `watch`, where warnings do not matter.
         let _ = WARNED.try_with(|warned| warned.set(true));
     }
 }

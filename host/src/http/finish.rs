@@ -84,7 +84,8 @@ pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next
         return next.run(request).await;
     }
     let is_command = request.method() == Method::POST && COMMANDS.contains(&path);
-    if !request.method().is_safe() {
+    // Only reads that may have to be repeated are worth copying.
+    if !request.method().is_safe() || app.settings.failover_wait.is_zero() {
         return run_and_confirm(&app, request, next, is_command).await;
     }
     let deadline = Instant::now() + app.settings.failover_wait;

@@ -2,7 +2,7 @@
 
 use super::{Covered, LastRecord, Recorded, Subject};
 
-/// More complaints than this help nobody.
+/// A longer list would not help.
 const COMPLAINTS_MAX: usize = 100;
 
 #[derive(Debug, Default)]
