@@ -12,6 +12,7 @@ use crate::analytics::EventWorker;
 use crate::auth::token::{Minter, Verifier};
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
+use crate::domain::clabe::ClabeRange;
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
 use crate::domain::risk::Enforcement;
@@ -59,6 +60,10 @@ pub struct Settings {
     pub risk_enforcement: Enforcement,
     /// Reject CLABEs with a wrong check digit, rather than only warn.
     pub enforce_clabe: bool,
+    /// From which account numbers are issued.
+    pub clabe_range: Option<ClabeRange>,
+    /// Whether users may type the number of a new account.
+    pub typed_numbers: bool,
     /// `Host` names that the assistance listener accepts, without port, in lower case.
     pub assist_hosts: Vec<String>,
     /// Kinds whose active model anyone may download.

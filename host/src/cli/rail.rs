@@ -18,7 +18,7 @@ use crate::rail::stp::{Settings, Stp};
 pub(super) fn open(rail: &config::Rail) -> Result<Option<RailHandle>> {
     let (sender, notifications) = mpsc::channel(NOTIFICATIONS_MAX);
     let rail: Arc<dyn Rail> = match rail.kind {
-        RailName::Instant => return Ok(None),
+        RailName::Instant | RailName::OnUs => return Ok(None),
         RailName::Simulated => Arc::new(Simulated::new(behaviour(rail), sender)),
         // STP's notifications arrive over HTTP.
         RailName::Stp => Arc::new(stp(rail).context("--rail stp cannot be used")?),

@@ -152,6 +152,7 @@ fn terms(serve: &Serve) -> Terms {
         cooling_seconds: serve.beneficiary_cooling.as_secs(),
         per_transfer_limit: serve.limits.per_transfer,
         per_day_limit: serve.limits.per_day,
+        on_us: serve.issues_from().filter(|_| serve.on_us),
     }
 }
 
@@ -167,6 +168,8 @@ fn settings(serve: &Serve) -> Settings {
         opening_credit: if serve.sandbox { SANDBOX_CREDIT } else { Money::ZERO },
         risk_enforcement: serve.risk_enforcement,
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,
+        clabe_range: serve.issues_from(),
+        typed_numbers: serve.sandbox,
         assist_hosts,
         published: published(serve),
     }

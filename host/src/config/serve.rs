@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::ledger::amount;
 use super::token::Jwt;
+use crate::domain::clabe::{ClabeRange, SANDBOX_RANGE};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
 use crate::domain::risk::Enforcement;
@@ -43,11 +44,12 @@ pub enum ClabePolicy {
 
 impl ValueEnum for RailName {
     fn value_variants<'a>() -> &'a [Self] {
-        Self::ALL
+        &[Self::Instant, Self::Simulated, Self::Stp]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let help = match self {
+            Self::OnUs => return None,
             Self::Instant => "Settles at once, in the bank's own books",
             Self::Simulated => "A stand-in for SPEI with its delays, rejections and returns",
             Self::Stp => "SPEI, through the participant STP",
@@ -138,6 +140,13 @@ pub struct Serve {
     /// Consequence of a wrong CLABE check digit
     #[arg(long, help_heading = "Transfers", env = "CAUDAL_CLABE_POLICY", value_enum, default_value = "warn")]
     pub clabe_policy: ClabePolicy,
+    /// CLABEs that the bank issues to new accounts, FIRST-LAST, without their check digits, for example
+    /// 64618011040000000-64618011049999999 [default: none; in the sandbox numbers of a bank that does not exist]
+    #[arg(long, help_heading = "Transfers", env = "CAUDAL_CLABE_RANGE")]
+    pub clabe_range: Option<ClabeRange>,
+    /// Credit a beneficiary whose number this bank issued at once, without a rail
+    #[arg(long, help_heading = "Transfers", env = "CAUDAL_ON_US")]
+    pub on_us: bool,
     #[command(flatten)]
     pub rail: Rail,
     #[command(flatten)]
@@ -162,4 +171,11 @@ pub struct Serve {
     pub heads_copy: Vec<PathBuf>,
     #[command(flatten)]
     pub jwt: Jwt,
+}
+
+impl Serve {
+    /// From which account numbers are issued.
+    pub fn issues_from(&self) -> Option<ClabeRange> {
+        self.clabe_range.or(self.sandbox.then_some(SANDBOX_RANGE))
+    }
 }

@@ -5,6 +5,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::Position;
+use crate::domain::clabe::{Clabe, ClabeRange};
 use crate::domain::money::Money;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub(crate) struct Account {
     pub(crate) account_number: String,
     pub(crate) account_type: String,
     pub(crate) balance: Money,
+    pub(crate) held: Money,
+    pub(crate) frozen: bool,
     /// Always `MXN`.
     pub(crate) currency: String,
     pub(crate) created_at: OffsetDateTime,
@@ -28,7 +31,7 @@ pub(crate) async fn list_accounts(
     let rows = sqlx::query_as!(
         Row,
         r#"
-        select account_id, account_number, account_type, posted, currency, created_at
+        select account_id, account_number, account_type, posted, held, frozen, currency, created_at
         from account join account_balance using (account_id)
         where owner = $1
             and (created_at, account_id) > (
@@ -56,7 +59,7 @@ pub(crate) async fn find_account(
     let row = sqlx::query_as!(
         Row,
         r#"
-        select account_id, account_number, account_type, posted, currency, created_at
+        select account_id, account_number, account_type, posted, held, frozen, currency, created_at
         from account join account_balance using (account_id)
         where owner = $1 and account_id = $2
         "#,
@@ -68,11 +71,30 @@ pub(crate) async fn find_account(
     Ok(row.map(Account::from))
 }
 
+/// The lowest number of a range that is no account's.
+pub(crate) async fn first_free(db: &mut PgConnection, range: ClabeRange) -> Result<Option<Clabe>, sqlx::Error> {
+    let free = sqlx::query_scalar!(
+        r#"
+        select min(body) as body from (
+            select $1::bigint as body
+            union all
+            select issued + 1 from account where issued between $1 and $2::bigint - 1
+        ) as candidates
+        where not exists (select from account where issued = body)
+        "#,
+        range.first().body(),
+        range.last().body(),
+    );
+    Ok(free.fetch_one(db).await?.and_then(Clabe::from_body))
+}
+
 struct Row {
     account_id: Uuid,
     account_number: String,
     account_type: String,
     posted: i64,
+    held: i64,
+    frozen: bool,
     currency: String,
     created_at: OffsetDateTime,
 }
@@ -84,6 +106,8 @@ impl From<Row> for Account {
             account_number: row.account_number,
             account_type: row.account_type,
             balance: Money::from_minor(row.posted),
+            held: Money::from_minor(row.held),
+            frozen: row.frozen,
             currency: row.currency,
             created_at: row.created_at,
         }

@@ -1,5 +1,7 @@
 //! Checks of the whole ledger, in SQL independent of the code that writes it.
 
+mod operations;
+
 use sqlx::PgConnection;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +42,7 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
         r#"
         select
             (select (coalesce(sum(posted), 0) <> 0)::int::bigint from account_balance) as "not_conserved!",
-            (select count(*) from account_balance where posted < floor) as "overdrawn!",
+            (select count(*) from account_balance where posted - held < floor) as "overdrawn!",
             (select count(*) from account_balance b left join account a using (account_id)
                 where a.account_id is null or (a.kind = 'customer') <> (b.floor = 0) or (a.kind = 'customer' and b.stripe <> 0)
                     or (a.kind <> 'customer' and (b.floor <> -9223372036854775807
@@ -149,9 +151,10 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
                     ('00000000-0000-7000-8000-000000000002', 'spei', 'SPEI'),
                     ('00000000-0000-7000-8000-000000000003', 'in-transit', 'IN-TRANSIT')
             ) as b (account_id, kind, number) using (account_id)
-                where (a.kind, a.account_number, a.number_key, a.account_type, a.created_at, a.owner, a.chain_id, a.seq)
+                where (a.kind, a.account_number, a.number_key, a.account_type, a.created_at, a.owner, a.chain_id, a.seq,
+                        a.issued)
                     is distinct from (b.kind, b.number, b.number, 'bank', 'epoch'::timestamptz, null::text, null::uuid,
-                        null::bigint)
+                        null::bigint, null::bigint)
             ) as "odd_banks!",
             (select count(*) from account where currency <> 'MXN') as "other_currencies!",
             (select count(*) from transfer t where not exists (
@@ -161,7 +164,8 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
             ) or not exists (
                 select from account a
                 where a.account_id = case t.kind when 'spei' then t.credit_account_id else t.debit_account_id end
-                    and a.kind = case when t.kind in ('spei', 'return') then 'spei' else 'funding' end
+                    and a.kind = case when t.rail = 'on-us' then 'customer' when t.kind in ('spei', 'return') then 'spei'
+                        else 'funding' end
             )) as "transfers_of_others!",
             (select count(*) from ledger_batch b
                 full join (select chain_id, seq, count(*) as n from transfer group by 1, 2) as t using (chain_id, seq)
@@ -185,12 +189,12 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
             ) as "odd_batches!"
         "#
     )
-    .fetch_one(db)
+    .fetch_one(&mut *db)
     .await?;
     let finding = |rule, broken| Finding { rule, broken };
-    Ok(vec![
+    let mut findings = vec![
         finding("the balances of all accounts add up to zero", row.not_conserved),
-        finding("no balance is below its floor", row.overdrawn),
+        finding("no balance is below its floor and its holds", row.overdrawn),
         finding("each balance belongs to an account and has the floor of its kind", row.odd_balances),
         finding("no bank account is negative over all its stripes", row.overdrawn_banks),
         finding("no entry is older than the entry before it", row.steps_back),
@@ -210,7 +214,9 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
         finding("each account's total of a day is what it sent on its last day", row.odd_totals),
         finding("the bank has exactly its own accounts", row.odd_banks),
         finding("each account is in pesos", row.other_currencies),
-        finding("each transfer is between its owner's account and one of the bank's", row.transfers_of_others),
+        finding("each transfer is between its owner's account and the other side's", row.transfers_of_others),
         finding("each batch has exactly the transfers, statuses, entries and keys that it wrote", row.odd_batches),
-    ])
+    ];
+    findings.extend(operations::prove(db).await?);
+    Ok(findings)
 }

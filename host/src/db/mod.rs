@@ -33,6 +33,7 @@ pub mod durability;
 pub(crate) mod entries;
 pub mod events;
 pub(crate) mod funding;
+pub(crate) mod holds;
 pub mod hosts;
 pub(crate) mod limits;
 pub(crate) mod outbox;

@@ -57,7 +57,7 @@ pub fn is_clabe(number: &str) -> bool {
 }
 
 /// Over the first 17 digits: weights 3, 7, 1 repeating, each product modulo 10.
-fn clabe_check_digit(digits: &str) -> u8 {
+pub(super) fn clabe_check_digit(digits: &str) -> u8 {
     let sum: u8 = digits
         .bytes()
         .take(17)

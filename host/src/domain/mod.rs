@@ -7,6 +7,8 @@ pub mod accessibility;
 pub mod account_number;
 pub mod bank_account;
 pub mod banks;
+pub mod clabe;
+pub mod hold;
 pub mod model;
 pub mod money;
 pub mod nudge;

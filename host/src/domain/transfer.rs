@@ -53,13 +53,15 @@ super::text_enum! {
         Simulated = "simulated",
         /// SPEI, through the participant STP.
         Stp = "stp",
+        /// No rail: both accounts are at this bank.
+        OnUs = "on-us",
     }
 }
 
 impl RailName {
     /// Whether a payment settles in the commit that makes it.
     pub fn is_instant(self) -> bool {
-        self == Self::Instant
+        matches!(self, Self::Instant | Self::OnUs)
     }
 }
 

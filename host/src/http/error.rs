@@ -8,6 +8,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::db::session::is_outage;
+use crate::domain::hold::Hold;
 use crate::domain::money::INVALID_AMOUNT;
 use crate::domain::rules::Violation;
 use crate::http::problem::{Problem, summary};
@@ -100,9 +101,18 @@ problems! {
 
     AccountExists = CONFLICT, "account-exists", "The account already exists",
         "is already used by one of your accounts", field: "accountNumber";
+    /// No range is configured, or all of its numbers are in use.
+    NoNumbers = SERVICE_UNAVAILABLE, "no-account-numbers", "The bank has no account number to assign",
+        "The operator has to configure numbers that are free, with --clabe-range.";
     /// The debited account does not exist or is another user's.
     AccountNotFound = BAD_REQUEST, "account-not-found", "The account was not found",
         "is not one of your accounts", field: "fromAccountId";
+    AccountFrozen = FORBIDDEN, "account-frozen", "The account is frozen",
+        "No money may leave the account: only the bank can unfreeze it.";
+    HoldEnded(hold: Hold) = CONFLICT, "hold-ended", "The hold has ended",
+        format!("It was captured, voided or has expired: its status is {}.", hold.status);
+    HoldExceeded(hold: Hold) = BAD_REQUEST, "hold-exceeded", "The amount exceeds the hold",
+        format!("is more than the {} MXN that are held", hold.amount), field: "amount";
     /// The beneficiary does not exist or is another user's.
     BeneficiaryNotFound = BAD_REQUEST, "beneficiary-not-found", "The beneficiary was not found",
         "is not one of your beneficiaries", field: "toBeneficiaryId";

@@ -6,6 +6,8 @@ use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use super::command::OpenAccount;
+use crate::domain::clabe::{Clabe, ClabeRange};
+use crate::domain::hold::{self, Hold, OwnedHold};
 use crate::domain::money::Money;
 use crate::domain::rules::{Facts, Verdict, Violation};
 use crate::domain::transfer::{Kind, RailEvent, RailName, Reason, Status, Transfer};
@@ -23,7 +25,11 @@ pub struct AccountFacts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Balance {
     pub posted: Money,
-    /// The lowest balance allowed.
+    /// The sum of the open holds.
+    pub held: Money,
+    /// Whether no money may leave.
+    pub frozen: bool,
+    /// The lowest balance allowed, apart from holds.
     pub floor: Money,
     /// Number of entries.
     pub version: i64,
@@ -39,7 +45,14 @@ impl Balance {
     /// The balance of a new account.
     pub fn empty(floor: Money) -> Self {
         let (changed_at, sent_day) = (OffsetDateTime::UNIX_EPOCH, OffsetDateTime::UNIX_EPOCH.date());
-        Self { posted: Money::ZERO, floor, version: 0, changed_at, sent_day, sent: Money::ZERO }
+        let (posted, held, sent) = (Money::ZERO, Money::ZERO, Money::ZERO);
+        Self { posted, held, frozen: false, floor, version: 0, changed_at, sent_day, sent }
+    }
+
+    /// What may leave a customer's account.
+    pub fn available(&self) -> Money {
+        let free = self.posted.checked_sub(self.held).and_then(|free| free.checked_sub(self.floor));
+        free.unwrap_or(Money::ZERO)
     }
 }
 
@@ -86,7 +99,24 @@ pub struct UserFacts {
 pub struct Answer {
     /// Fingerprint of the request.
     pub fingerprint: [u8; 32],
-    pub outcome: Result<Transfer, Vec<Violation>>,
+    pub outcome: Result<Made, Vec<Violation>>,
+}
+
+/// What a request made.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Made {
+    Transfer(Transfer),
+    Hold(Hold),
+}
+
+impl Made {
+    pub fn transfer_id(&self) -> Option<Uuid> {
+        if let Self::Transfer(transfer) = self { Some(transfer.transfer_id) } else { None }
+    }
+
+    pub fn hold_id(&self) -> Option<Uuid> {
+        if let Self::Hold(hold) = self { Some(hold.hold_id) } else { None }
+    }
 }
 
 /// Everything that a batch reads.
@@ -95,6 +125,8 @@ pub struct State {
     pub accounts: BTreeMap<Uuid, AccountFacts>,
     /// Owner and normalised number of accounts that already exist, among those that the batch opens.
     pub numbers: BTreeSet<(String, String)>,
+    /// Issued numbers of accounts: those that the batch would issue, and those of payees at this bank.
+    pub issued: BTreeMap<Clabe, Uuid>,
     pub balances: BTreeMap<BalanceKey, Balance>,
     pub payees: BTreeMap<Uuid, Payee>,
     /// Keyed by owner.
@@ -102,6 +134,10 @@ pub struct State {
     /// Keyed by owner and idempotency key.
     pub answers: BTreeMap<(String, String), Answer>,
     pub transfers: BTreeMap<Uuid, ReportedTransfer>,
+    /// Those that the batch ends.
+    pub holds: BTreeMap<Uuid, OwnedHold>,
+    /// How often an account was frozen or unfrozen, for those that the batch does this to.
+    pub freezes: BTreeMap<Uuid, i16>,
 }
 
 /// What all commands of a batch share.
@@ -121,12 +157,19 @@ pub struct Terms {
     pub cooling_seconds: u64,
     pub per_transfer_limit: Option<Money>,
     pub per_day_limit: Option<Money>,
+    /// Whose numbers are credited at once, without a rail; `None` if no number's are.
+    pub on_us: Option<ClabeRange>,
 }
 
 impl Terms {
-    /// The instant rail, no cooling and no limits.
-    pub const OPEN: Self =
-        Self { rail: RailName::Instant, cooling_seconds: 0, per_transfer_limit: None, per_day_limit: None };
+    /// The instant rail, no cooling, no limits and nothing on us.
+    pub const OPEN: Self = Self {
+        rail: RailName::Instant,
+        cooling_seconds: 0,
+        per_transfer_limit: None,
+        per_day_limit: None,
+        on_us: None,
+    };
 }
 
 impl Default for Terms {
@@ -181,9 +224,37 @@ pub struct NewEntry {
 /// A balance to update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceChange {
-    /// The version that was read; the update requires it.
-    pub expected: i64,
+    /// As it was read. The update requires the same version, holds and freeze, which is all that a decision rests on.
+    pub before: Balance,
     pub after: Balance,
+}
+
+/// How a hold ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HoldEnd {
+    pub account_id: Uuid,
+    /// The whole hold's, which is no longer held.
+    pub amount: Money,
+    pub status: hold::Status,
+    /// That captured it.
+    pub transfer_id: Option<Uuid>,
+}
+
+/// An account is frozen or unfrozen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccountEvent {
+    pub account_id: Uuid,
+    pub ordinal: i16,
+    pub frozen: bool,
+    pub actor: String,
+    pub reason: String,
+}
+
+impl AccountEvent {
+    /// Name in the database.
+    pub fn as_str(&self) -> &'static str {
+        if self.frozen { "frozen" } else { "unfrozen" }
+    }
 }
 
 /// A pending transfer that reaches its final status.
@@ -210,12 +281,26 @@ pub struct Batch {
     pub entries: Vec<NewEntry>,
     /// Keyed by owner and idempotency key.
     pub answers: BTreeMap<(String, String), Answer>,
+    /// Holds to insert.
+    pub holds: Vec<OwnedHold>,
+    /// Changes to existing holds.
+    pub hold_ends: BTreeMap<Uuid, HoldEnd>,
+    pub account_events: Vec<AccountEvent>,
 }
 
 impl Batch {
     /// Whether there is nothing to write: every command was refused or replayed.
     pub fn is_empty(&self) -> bool {
-        self.accounts.is_empty() && self.transfers.is_empty() && self.answers.is_empty() && self.moves.is_empty()
+        self.accounts.is_empty()
+            && self.transfers.is_empty()
+            && self.answers.is_empty()
+            && self.moves.is_empty()
+            && self.operations() == 0
+    }
+
+    /// How many rows of holds, of their ends and of account events.
+    pub fn operations(&self) -> usize {
+        self.holds.len() + self.hold_ends.len() + self.account_events.len()
     }
 
     /// The new status of each transfer: the first of a new one, the final one of an existing one. At most one each.

@@ -139,19 +139,27 @@ impl<S: Store> Batcher<S> {
     }
 
     async fn decide_and_commit(&mut self, commands: &[Command]) -> Result<Vec<Outcome>, LedgerError> {
+        // After a lost race. Otherwise one that many writers credit at once could lose them all.
+        let mut locked = Vec::new();
         for attempt in 0..ATTEMPTS_MAX {
-            if attempt > 0 {
+            if attempt > 0 && locked.is_empty() {
                 tokio::time::sleep(self.backoff(attempt)).await;
             }
             let now = self.checked_now().await?;
             let writer = self.writer().await?;
             let context = Context { now, stripe: writer.stripe, terms: self.config.terms };
-            let mut state = self.store.lookup(commands, &writer, &context).await?;
+            let mut state = self.store.lookup(commands, &writer, &context, &locked).await?;
             let (batch, outcomes) = decide(&self.models, &mut state, commands, &context).await?;
             if batch.is_empty() {
                 // Replays and refusals tell what was read.
                 self.store.confirm().await?;
                 return Ok(outcomes);
+            }
+            let touched = || batch.balances.keys().copied().collect::<Vec<_>>();
+            // Locking more than that now would be out of order, and two batches could wait for each other.
+            if !locked.is_empty() && batch.balances.keys().any(|key| locked.binary_search(key).is_err()) {
+                locked = touched();
+                continue;
             }
             let seal = self.config.key.seal(&batch, Uuid::new_v4(), &writer, &context);
             match self.store.commit(&batch, &seal, &context).await {
@@ -159,7 +167,7 @@ impl<S: Store> Batcher<S> {
                     self.writer = Some(writer.after(seal.header.seq, seal.hash));
                     return Ok(outcomes);
                 }
-                Err(CommitError::LostRace) => {}
+                Err(CommitError::LostRace) => locked = touched(),
                 Err(CommitError::LostChain) => self.lose_chain(&writer),
                 Err(CommitError::Unknown(error)) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "the outcome of a commit is unknown");

@@ -5,6 +5,7 @@
 //! the chain. The key alone does not reveal truncation; for that, hosts record the chains' heads outside the
 //! database.
 
+pub(super) mod operations;
 pub(super) mod rows;
 
 use time::OffsetDateTime;
@@ -26,6 +27,8 @@ pub struct Digests {
     pub statuses: Hash,
     /// Rows of `idempotency`.
     pub keys: Hash,
+    /// Rows of `hold`, `hold_end` and `account_event`; `None` if there are none.
+    pub operations: Option<Hash>,
 }
 
 /// How many rows a batch writes, and how much money it moves.
@@ -47,15 +50,21 @@ pub struct Counts {
     pub keys: i32,
     /// Centavos debited, equal to those credited.
     pub debits: i64,
+    /// Inserts into `hold`, `hold_end` and `account_event`.
+    pub operations: i32,
 }
 
 impl Counts {
     pub(super) fn add_to(&self, digest: &mut Digest) {
-        let Self { users, balances, transfers, moves, statuses, entries, keys, debits } = *self;
+        let Self { users, balances, transfers, moves, statuses, entries, keys, debits, operations } = *self;
         for count in [users, balances, transfers, moves, statuses, entries, keys] {
             digest.int(i64::from(count));
         }
         digest.int(debits);
+        // Batches without any are hashed as they were before there were any.
+        if operations > 0 {
+            digest.int(i64::from(operations));
+        }
     }
 }
 
@@ -92,7 +101,8 @@ impl ChainKey {
     }
 
     pub fn hash(&self, header: &Header) -> Hash {
-        let mut record = Digest::new(b"caudal ledger batch 1");
+        let has_operations = header.counts.operations > 0;
+        let mut record = Digest::new(if has_operations { b"caudal ledger batch 2" } else { b"caudal ledger batch 1" });
         record.uuid(header.chain_id);
         record.int(header.seq);
         record.uuid(header.batch_id);
@@ -100,9 +110,12 @@ impl ChainKey {
         header.counts.add_to(&mut record);
         record.int(i64::try_from(header.transfer_ids.len()).unwrap_or(i64::MAX));
         header.transfer_ids.iter().for_each(|id| record.uuid(*id));
-        let Digests { accounts, transfers, entries, statuses, keys } = &header.digests;
+        let Digests { accounts, transfers, entries, statuses, keys, operations } = &header.digests;
         for digest in [accounts, transfers, entries, statuses, keys, &header.prev_hash] {
             record.bytes(digest);
+        }
+        if let Some(operations) = operations {
+            record.bytes(operations);
         }
         self.seal_digest(record)
     }
@@ -127,6 +140,7 @@ impl ChainKey {
                 entries: count(batch.entries.len()),
                 keys: count(batch.answers.len()),
                 debits,
+                operations: count(batch.operations()),
             },
             transfer_ids,
             digests: Digests {
@@ -135,6 +149,7 @@ impl ChainKey {
                 entries: rows::entries(batch),
                 statuses,
                 keys: rows::keys(batch, at),
+                operations: (batch.operations() > 0).then(|| operations::digest(batch, at)),
             },
             prev_hash: writer.head.unwrap_or_else(|| self.genesis(writer.chain_id, writer.next_seq)),
         };

@@ -1,7 +1,10 @@
 //! The ledger's commands and their outcomes.
 
+use time::Duration;
 use uuid::Uuid;
 
+use crate::domain::clabe::Clabe;
+use crate::domain::hold::Hold;
 use crate::domain::money::Money;
 use crate::domain::risk;
 use crate::domain::rules::Violation;
@@ -14,6 +17,9 @@ pub enum Command {
     Fund(Fund),
     Transfer(Order),
     Report(PaymentReport),
+    Hold(PlaceHold),
+    Release(ReleaseHold),
+    Freeze(Freeze),
 }
 
 impl Command {
@@ -24,6 +30,27 @@ impl Command {
             Self::Fund(fund) => fund.account_id,
             Self::Transfer(order) => order.from_account_id,
             Self::Report(report) => report.account_id,
+            Self::Hold(place) => place.order.from_account_id,
+            Self::Release(release) => release.account_id,
+            Self::Freeze(freeze) => freeze.account_id,
+        }
+    }
+
+    /// The order of a transfer or a hold.
+    pub fn order(&self) -> Option<&Order> {
+        match self {
+            Self::Transfer(order) => Some(order),
+            Self::Hold(place) => Some(&place.order),
+            _ => None,
+        }
+    }
+
+    /// The hold that the command ends.
+    pub fn hold_id(&self) -> Option<Uuid> {
+        match self {
+            Self::Transfer(order) => order.hold_id,
+            Self::Release(release) => Some(release.hold_id),
+            _ => None,
         }
     }
 }
@@ -33,8 +60,10 @@ pub struct OpenAccount {
     /// Id of the new account.
     pub account_id: Uuid,
     pub owner: String,
-    /// As the user typed it.
+    /// As the user typed it, or as the bank issued it.
     pub account_number: String,
+    /// The same number, if the bank issued it.
+    pub issued: Option<Clabe>,
     pub account_type: String,
     /// Nothing is credited if this is zero.
     pub opening_credit: Money,
@@ -55,7 +84,7 @@ pub struct Fund {
 /// A user's transfer to a saved beneficiary.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// Id of the new transfer.
+    /// Id of the new transfer, or of the new hold.
     pub transfer_id: Uuid,
     pub owner: String,
     /// The request's `Idempotency-Key`.
@@ -65,6 +94,33 @@ pub struct Order {
     /// Above zero.
     pub amount: Money,
     pub risk: Risk,
+    /// The hold that the transfer captures.
+    pub hold_id: Option<Uuid>,
+}
+
+/// Sets money aside for a transfer.
+#[derive(Debug, Clone)]
+pub struct PlaceHold {
+    pub order: Order,
+    pub lifetime: Duration,
+}
+
+/// Ends a hold without a transfer.
+#[derive(Debug, Clone)]
+pub struct ReleaseHold {
+    pub hold_id: Uuid,
+    pub account_id: Uuid,
+    /// The user who voids it; `None` if it expires.
+    pub owner: Option<String>,
+}
+
+/// An operator freezes an account, or unfreezes it.
+#[derive(Debug, Clone)]
+pub struct Freeze {
+    pub account_id: Uuid,
+    pub frozen: bool,
+    pub actor: String,
+    pub reason: String,
 }
 
 /// What the host knows about a transfer's risk when the rules decide.
@@ -108,6 +164,8 @@ pub enum Outcome {
     Opened(OpenedAccount),
     /// The owner already has an account with this number.
     AccountExists,
+    /// The number that was to be issued is another account's.
+    NumberTaken,
     /// The new balance.
     Funded(Money),
     Sent {
@@ -122,6 +180,28 @@ pub enum Outcome {
         /// Whether this repeats the outcome of an earlier command with the same key.
         replayed: bool,
     },
+    Held {
+        hold: Hold,
+        /// Whether this repeats the outcome of an earlier command with the same key.
+        replayed: bool,
+    },
+    /// The hold was released, now or earlier.
+    Released(Hold),
+    /// The hold does not exist, is another user's, or is for another account or beneficiary.
+    HoldNotFound,
+    /// The hold was captured, was voided or has expired.
+    HoldEnded(Hold),
+    /// It is too early for the hold to expire.
+    HoldNotDue,
+    /// The transfer exceeds the hold.
+    HoldExceeded(Hold),
+    /// Whether the account is frozen, and whether it was not before.
+    Frozen {
+        frozen: bool,
+        changed: bool,
+    },
+    /// No money may leave the account. A retry may succeed, so this is never recorded with a key.
+    AccountFrozen,
     /// The account does not exist or is another user's.
     AccountNotFound,
     /// The beneficiary does not exist or is another user's.

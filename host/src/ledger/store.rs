@@ -10,6 +10,7 @@ mod contract;
 mod fate;
 mod key;
 mod lease;
+mod lock;
 mod lookup;
 mod losses;
 mod origins;

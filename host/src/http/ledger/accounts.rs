@@ -35,8 +35,8 @@ const PATH: &str = "/api/ledger/accounts";
 request! {
     /// An account to open.
     pub(crate) struct AccountRequest in camelCase {
-        /// CLABE, card or any other number, unique among the user's accounts.
-        account_number: String {
+        /// Leave it out to be issued a CLABE. Only a sandbox accepts a typed number, unique among the user's accounts.
+        account_number: Option<String> {
             chars_max: ACCOUNT_NUMBER_CHARS_MAX,
             form: TextForm::AccountNumber,
             example: "\"012180001234567897\""
@@ -53,6 +53,10 @@ answer! {
         account_number: String { example: "\"012180001234567897\"" },
         account_type: String { example: "\"checking\"" },
         balance: Money { unit: CURRENCY, example: "10000.00" },
+        /// The part of the balance that open holds set aside, if there are any.
+        held: Option<Money> { unit: CURRENCY, example: "250.00" },
+        /// True if no money may leave the account.
+        frozen: Option<bool> { example: "true" },
         currency: String { one_of: &[CURRENCY], example: "\"MXN\"" },
         position: Option<Position> = _,
     }
@@ -73,6 +77,8 @@ impl From<db::accounts::Account> for AccountJson {
             account_number: account.account_number,
             account_type: account.account_type,
             balance: account.balance,
+            held: (account.held > Money::ZERO).then_some(account.held),
+            frozen: account.frozen.then_some(true),
             currency: account.currency,
             position: Some(Position { created_at: account.created_at, id: account.account_id }),
         }
@@ -103,23 +109,52 @@ pub(crate) async fn get_account(
     Ok(Json(account.into()))
 }
 
+/// Draws before the range is searched for a number that is still free. Half of a range in use fails one time in a thousand.
+const DRAWS_MAX: usize = 10;
+
+/// Opens an account under a number that the bank issues, or under a typed one.
 pub(crate) async fn create_account(
     State(app): State<App>,
     User(owner): User,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
     let AccountRequest { account_number, account_type, .. } = fields.read();
+    if account_number.is_some() && !app.settings.typed_numbers {
+        fields.refuse("accountNumber", "not-accepted", "must be left out: the bank assigns it");
+    }
     fields.finish()?;
-
     let open = OpenAccount {
         account_id: app.clock.new_id(),
         owner,
-        account_number,
+        account_number: String::new(),
+        issued: None,
         account_type,
         opening_credit: app.settings.opening_credit,
         transfer_id: app.clock.new_id(),
     };
-    match app.ledger.submit(Command::Open(open)).await? {
+    if let Some(account_number) = account_number {
+        return answer(app.ledger.submit(Command::Open(OpenAccount { account_number, ..open })).await?);
+    }
+    let range = app.settings.clabe_range.ok_or(Error::NoNumbers)?;
+    for draw in 0..=DRAWS_MAX {
+        let number = if draw < DRAWS_MAX {
+            range.pick(Uuid::new_v4().as_u128())
+        } else {
+            let mut db = app.db.acquire().await?;
+            db::accounts::first_free(&mut db, range).await?.ok_or(Error::NoNumbers)?
+        };
+        let open = OpenAccount { account_number: number.to_string(), issued: Some(number), ..open.clone() };
+        match app.ledger.submit(Command::Open(open)).await? {
+            Outcome::NumberTaken => {}
+            outcome => return answer(outcome),
+        }
+    }
+    // Others took the free numbers in the meantime.
+    Err(Error::Overloaded)
+}
+
+fn answer(outcome: Outcome) -> Result<Response, Error> {
+    match outcome {
         Outcome::Opened(opened) => {
             let location = format!("{PATH}/{}", opened.account_id);
             let account = AccountJson {
@@ -127,6 +162,8 @@ pub(crate) async fn create_account(
                 account_number: opened.account_number,
                 account_type: opened.account_type,
                 balance: opened.balance,
+                held: None,
+                frozen: None,
                 currency: CURRENCY.to_owned(),
                 position: None,
             };

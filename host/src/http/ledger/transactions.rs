@@ -124,11 +124,13 @@ pub(crate) async fn create_transaction(
 
     let subject = Subject { owner: &owner, from: from_account_id, to: to_beneficiary_id, amount };
     let risk = risk_of(&app, &subject, circumstances, token.as_deref()).await?;
-    let order = Order { transfer_id: app.clock.new_id(), owner, key, from_account_id, to_beneficiary_id, amount, risk };
+    let transfer_id = app.clock.new_id();
+    let order = Order { transfer_id, owner, key, from_account_id, to_beneficiary_id, amount, risk, hold_id: None };
     let (mut response, replayed) = match app.ledger.submit(Command::Transfer(order)).await? {
         Outcome::Sent { transfer, replayed } => (Json(TransactionJson::from(transfer)).into_response(), replayed),
         Outcome::Rejected { violations, replayed } => (Error::Rejected(violations).into_response(), replayed),
         Outcome::AccountNotFound => return Err(Error::AccountNotFound),
+        Outcome::AccountFrozen => return Err(Error::AccountFrozen),
         Outcome::BeneficiaryNotFound => return Err(Error::BeneficiaryNotFound),
         Outcome::KeyReused => return Err(Error::KeyReused),
         Outcome::RulesUnavailable | Outcome::RiskUnavailable => return Err(Error::RulesUnavailable),

@@ -10,9 +10,14 @@ use crate::ledger::batch::{Balance, BalanceChange, BalanceKey, NewEntry};
 use crate::ledger::command::Order;
 
 impl Run<'_> {
+    /// What may leave a customer's account.
     pub(super) fn available(&self, key: BalanceKey) -> Money {
-        let balance = self.state.balances.get(&key);
-        balance.and_then(|balance| balance.posted.checked_sub(balance.floor)).unwrap_or(Money::ZERO)
+        self.state.balances.get(&key).map_or(Money::ZERO, Balance::available)
+    }
+
+    /// Whether a balance can take the amount.
+    pub(super) fn has_room(&self, key: BalanceKey, amount: Money) -> bool {
+        self.state.balances.get(&key).is_some_and(|balance| balance.posted.checked_add(amount).is_some())
     }
 
     /// Moves money between balances and returns the credited balance. Changes nothing and returns `None` if either
@@ -26,7 +31,10 @@ impl Run<'_> {
     ) -> Option<Money> {
         let from = *self.state.balances.get(&debit)?;
         let to = *self.state.balances.get(&credit)?;
-        let debited = from.posted.checked_sub(amount).filter(|debited| *debited >= from.floor)?;
+        let debited = from.posted.checked_sub(amount)?;
+        if debited.checked_sub(from.held)? < from.floor {
+            return None;
+        }
         let credited = to.posted.checked_add(amount)?;
         self.add_entry(transfer_id, debit, from, debited, Money::from_minor(-amount.minor()));
         self.add_entry(transfer_id, credit, to, credited, amount);
@@ -37,7 +45,7 @@ impl Run<'_> {
         // Another host's clock may be ahead of this one's.
         let changed_at = self.context.now.max(old.changed_at);
         let after = Balance { posted, version: old.version + 1, changed_at, ..old };
-        self.change(key, old.version, after);
+        self.change(key, old, after);
         self.batch.entries.push(NewEntry {
             balance: key,
             version: after.version,
@@ -48,9 +56,9 @@ impl Run<'_> {
         });
     }
 
-    pub(super) fn change(&mut self, key: BalanceKey, expected: i64, after: Balance) {
+    pub(super) fn change(&mut self, key: BalanceKey, before: Balance, after: Balance) {
         self.state.balances.insert(key, after);
-        let change = BalanceChange { expected, after };
+        let change = BalanceChange { before, after };
         self.batch.balances.entry(key).and_modify(|earlier| earlier.after = after).or_insert(change);
     }
 
@@ -63,7 +71,7 @@ impl Run<'_> {
             let (day, before) =
                 if balance.sent_day < today { (today, Money::ZERO) } else { (balance.sent_day, balance.sent) };
             let sent = before.checked_add(order.amount).unwrap_or(Money::MAX);
-            self.change(key, balance.version, Balance { sent_day: day, sent, ..balance });
+            self.change(key, balance, Balance { sent_day: day, sent, ..balance });
         }
         let user = self.state.users.entry(order.owner.clone()).or_default();
         if user.per_day_limit.or(self.context.terms.per_day_limit).is_some() {

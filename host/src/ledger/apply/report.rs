@@ -71,7 +71,7 @@ impl Run<'_> {
         let key = (transfer.account_id, CUSTOMER_STRIPE);
         let day = mexico_city_date(transfer.created_at);
         let Some(&balance) = self.state.balances.get(&key).filter(|balance| balance.sent_day == day) else { return };
-        self.change(key, balance.version, Balance { sent: deduct(balance.sent), ..balance });
+        self.change(key, balance, Balance { sent: deduct(balance.sent), ..balance });
         if day == mexico_city_date(self.context.now)
             && let Some(user) = self.state.users.get_mut(&transfer.owner)
         {

@@ -6,8 +6,9 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::domain::account_number::normalise;
+use crate::domain::clabe::Clabe;
 use crate::domain::rules::Violation;
-use crate::ledger::batch::Batch;
+use crate::ledger::batch::{Batch, Made};
 use crate::sealing::digest::{Digest, Hash};
 
 /// A row that the chain covers.
@@ -18,7 +19,7 @@ pub(crate) trait Row {
     fn add_to(&self, digest: &mut Digest);
 }
 
-fn digest<R: Row>(rows: impl IntoIterator<Item = R>) -> Hash {
+pub(super) fn digest<R: Row>(rows: impl IntoIterator<Item = R>) -> Hash {
     let mut digest = Digest::new(R::TABLE);
     rows.into_iter().for_each(|row| row.add_to(&mut digest));
     digest.finish()
@@ -32,6 +33,7 @@ pub(crate) struct AccountRow<'a> {
     pub(crate) number_key: &'a str,
     pub(crate) account_type: &'a str,
     pub(crate) created_at: OffsetDateTime,
+    pub(crate) issued: Option<i64>,
 }
 
 impl Row for AccountRow<'_> {
@@ -41,6 +43,12 @@ impl Row for AccountRow<'_> {
         digest.uuid(self.account_id);
         [self.owner, self.account_number, self.number_key, self.account_type].iter().for_each(|text| digest.text(text));
         digest.time(self.created_at);
+        // Nothing for a typed number, whose rows are older than this column. The next row's id, which is random, cannot be
+        // taken for it.
+        if let Some(issued) = self.issued {
+            digest.text("issued");
+            digest.int(issued);
+        }
     }
 }
 
@@ -55,6 +63,7 @@ pub(super) fn accounts(batch: &Batch, created_at: OffsetDateTime) -> Hash {
         number_key,
         account_type: &open.account_type,
         created_at,
+        issued: open.issued.map(Clabe::body),
     }))
 }
 
@@ -201,6 +210,7 @@ pub(crate) struct KeyRow<'a> {
     pub(crate) key: &'a str,
     pub(crate) fingerprint: &'a [u8],
     pub(crate) transfer_id: Option<Uuid>,
+    pub(crate) hold_id: Option<Uuid>,
     pub(crate) rejection: Option<&'a [Violation]>,
     pub(crate) created_at: OffsetDateTime,
 }
@@ -214,6 +224,10 @@ impl Row for KeyRow<'_> {
         digest.bytes(self.fingerprint);
         digest.optional_uuid(self.transfer_id);
         digest.int(self.rejection.map_or(-1, |violations| i64::try_from(violations.len()).unwrap_or(i64::MAX)));
+        // Only then are there neither a transfer nor a rejection.
+        if let Some(hold_id) = self.hold_id {
+            digest.uuid(hold_id);
+        }
         for violation in self.rejection.unwrap_or_default() {
             digest.text(&violation.code);
             digest.text(&violation.detail);
@@ -227,7 +241,8 @@ pub(super) fn keys(batch: &Batch, created_at: OffsetDateTime) -> Hash {
         owner,
         key,
         fingerprint: &answer.fingerprint,
-        transfer_id: answer.outcome.as_ref().ok().map(|transfer| transfer.transfer_id),
+        transfer_id: answer.outcome.as_ref().ok().and_then(Made::transfer_id),
+        hold_id: answer.outcome.as_ref().ok().and_then(Made::hold_id),
         rejection: answer.outcome.as_ref().err().map(Vec::as_slice),
         created_at,
     }))

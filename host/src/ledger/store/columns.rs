@@ -5,8 +5,9 @@ use uuid::Uuid;
 
 use super::codec::rejection_to_json;
 use crate::domain::account_number::normalise;
+use crate::domain::hold::OwnedHold;
 use crate::domain::transfer::Status;
-use crate::ledger::batch::{Answer, Batch, NewTransfer};
+use crate::ledger::batch::{Answer, Batch, Made, NewTransfer};
 
 macro_rules! columns {
     ($name:ident { $($field:ident: $type:ty),+ $(,)? }) => {
@@ -28,8 +29,12 @@ columns!(Balances {
     accounts: Uuid,
     stripes: i16,
     expected: i64,
+    expected_held: i64,
+    expected_frozen: bool,
     versions: i64,
     posted: i64,
+    held: i64,
+    frozen: bool,
     changed_at: OffsetDateTime,
     sent_days: Date,
     sent: i64,
@@ -41,9 +46,13 @@ impl Balances {
         for (&(account, stripe), change) in &batch.balances {
             rows.accounts.push(account);
             rows.stripes.push(stripe);
-            rows.expected.push(change.expected);
+            rows.expected.push(change.before.version);
+            rows.expected_held.push(change.before.held.minor());
+            rows.expected_frozen.push(change.before.frozen);
             rows.versions.push(change.after.version);
             rows.posted.push(change.after.posted.minor());
+            rows.held.push(change.after.held.minor());
+            rows.frozen.push(change.after.frozen);
             rows.changed_at.push(change.after.changed_at);
             rows.sent_days.push(change.after.sent_day);
             rows.sent.push(change.after.sent.minor());
@@ -164,6 +173,7 @@ columns!(Keys {
     keys: String,
     fingerprints: Vec<u8>,
     transfers: Option<Uuid>,
+    holds: Option<Uuid>,
     rejections: Option<serde_json::Value>,
 });
 
@@ -174,8 +184,67 @@ impl Keys {
             rows.owners.push(owner.clone());
             rows.keys.push(key.clone());
             rows.fingerprints.push(fingerprint.to_vec());
-            rows.transfers.push(outcome.as_ref().ok().map(|transfer| transfer.transfer_id));
+            rows.transfers.push(outcome.as_ref().ok().and_then(Made::transfer_id));
+            rows.holds.push(outcome.as_ref().ok().and_then(Made::hold_id));
             rows.rejections.push(outcome.as_ref().err().map(|violations| rejection_to_json(violations)));
+        }
+        rows
+    }
+}
+
+columns!(Holds {
+    ids: Uuid,
+    owners: String,
+    accounts: Uuid,
+    beneficiaries: Uuid,
+    names: String,
+    amounts: i64,
+    statuses: String,
+    expires_at: OffsetDateTime,
+});
+
+impl Holds {
+    pub(super) fn of(batch: &Batch) -> Self {
+        let mut rows = Self::default();
+        for OwnedHold { owner, hold } in &batch.holds {
+            rows.ids.push(hold.hold_id);
+            rows.owners.push(owner.clone());
+            rows.accounts.push(hold.account_id);
+            rows.beneficiaries.push(hold.beneficiary_id);
+            rows.names.push(hold.beneficiary_name.clone());
+            rows.amounts.push(hold.amount.minor());
+            rows.statuses.push(hold.status.as_str().to_owned());
+            rows.expires_at.push(hold.expires_at);
+        }
+        rows
+    }
+}
+
+columns!(HoldEnds { ids: Uuid, statuses: String, transfers: Option<Uuid> });
+
+impl HoldEnds {
+    pub(super) fn of(batch: &Batch) -> Self {
+        let mut rows = Self::default();
+        for (&hold_id, end) in &batch.hold_ends {
+            rows.ids.push(hold_id);
+            rows.statuses.push(end.status.as_str().to_owned());
+            rows.transfers.push(end.transfer_id);
+        }
+        rows
+    }
+}
+
+columns!(AccountEvents { accounts: Uuid, ordinals: i16, events: String, actors: String, reasons: String });
+
+impl AccountEvents {
+    pub(super) fn of(batch: &Batch) -> Self {
+        let mut rows = Self::default();
+        for event in &batch.account_events {
+            rows.accounts.push(event.account_id);
+            rows.ordinals.push(event.ordinal);
+            rows.events.push(event.as_str().to_owned());
+            rows.actors.push(event.actor.clone());
+            rows.reasons.push(event.reason.clone());
         }
         rows
     }

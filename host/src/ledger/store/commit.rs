@@ -3,9 +3,12 @@
 use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
 
-use super::columns::{Balances, Entries, Keys, Moves, Payments, Statuses, Transfers, Users};
+use super::columns::{
+    AccountEvents, Balances, Entries, HoldEnds, Holds, Keys, Moves, Payments, Statuses, Transfers, Users,
+};
 use crate::domain::account_number::normalise;
 use crate::domain::bank_account::CUSTOMER_STRIPE;
+use crate::domain::clabe::Clabe;
 use crate::ledger::batch::{Batch, Context};
 use crate::ledger::chain::{Header, Seal};
 use crate::ledger::command::OpenAccount;
@@ -34,6 +37,7 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], header: 
     let numbers: Vec<String> = column(|open| &open.account_number);
     let keys: Vec<String> = numbers.iter().map(|number| normalise(number)).collect();
     let types: Vec<String> = column(|open| &open.account_type);
+    let issued: Vec<Option<i64>> = accounts.iter().map(|open| open.issued.map(Clabe::body)).collect();
     sqlx::query!(
         r#"
         with users as (
@@ -42,11 +46,12 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], header: 
             on conflict do nothing
         ), accounts as (
             insert into account (
-                account_id, kind, owner, account_number, account_type, number_key, currency, created_at, chain_id, seq
+                account_id, kind, owner, account_number, account_type, number_key, issued, currency, created_at,
+                chain_id, seq
             )
-            select account_id, 'customer', owner, account_number, account_type, number_key, 'MXN', $5, $8, $9
-            from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $7::text[])
-                as n (account_id, owner, account_number, account_type, number_key)
+            select account_id, 'customer', owner, account_number, account_type, number_key, issued, 'MXN', $5, $8, $9
+            from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $7::text[], $10::bigint[])
+                as n (account_id, owner, account_number, account_type, number_key, issued)
         )
         insert into account_balance (account_id, stripe, posted, floor, version)
         select account_id, $6, 0, 0, 0 from unnest($1::uuid[]) as n (account_id)
@@ -60,6 +65,7 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], header: 
         &keys,
         header.chain_id,
         header.seq,
+        &issued as &[Option<i64>],
     )
     .execute(db)
     .await?;
@@ -77,11 +83,14 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
     let payments = Payments::of(batch);
     let entries = Entries::of(batch);
     let keys = Keys::of(batch);
+    let holds = Holds::of(batch);
+    let ends = HoldEnds::of(batch);
+    let events = AccountEvents::of(batch);
     let Header { chain_id, seq, batch_id, digests, prev_hash, transfer_ids, .. } = &seal.header;
     sqlx::query!(
         r#"
         with locked as (
-            select b.account_id, b.stripe, b.posted as was
+            select b.account_id, b.stripe, b.posted, b.held, b.frozen
             from account_balance b
             join unnest($4::uuid[], $5::smallint[]) as k (account_id, stripe) using (account_id, stripe)
             -- Implied by the join, and stated so that every plan uses the primary key; likewise below.
@@ -90,15 +99,19 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             for no key update of b
         ), changed as (
             update account_balance b set posted = n.posted, version = n.version, changed_at = n.changed_at,
-                sent_day = n.sent_day, sent = n.sent
+                sent_day = n.sent_day, sent = n.sent, held = n.held, frozen = n.frozen
             from unnest(
                 $4::uuid[], $5::smallint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::timestamptz[], $10::date[],
-                $11::bigint[]
-            ) as n (account_id, stripe, expected, version, posted, changed_at, sent_day, sent)
-            join locked using (account_id, stripe)
+                $11::bigint[], $58::bigint[], $59::boolean[], $60::bigint[], $61::boolean[]
+            ) as n (
+                account_id, stripe, expected, version, posted, changed_at, sent_day, sent, expected_held,
+                expected_frozen, held, frozen
+            )
+            join locked was using (account_id, stripe)
             where b.account_id = any($4) and b.account_id = n.account_id and b.stripe = n.stripe
-                and b.version = n.expected
-            returning b.account_id, b.stripe, b.posted - locked.was as moved
+                and (b.version, b.held, b.frozen) = (n.expected, n.expected_held, n.expected_frozen)
+            returning b.account_id, b.stripe, b.posted - was.posted as moved, b.held - was.held as held,
+                b.frozen <> was.frozen as turned
         ), made as (
             insert into transfer (
                 transfer_id, kind, owner, debit_account_id, credit_account_id, amount, status, beneficiary_id,
@@ -136,19 +149,53 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             ) as n
             returning account_id, stripe, transfer_id, delta
         ), answers as (
-            insert into idempotency (owner, key, fingerprint, transfer_id, rejection, chain_id, seq, created_at)
+            insert into idempotency (owner, key, fingerprint, transfer_id, rejection, hold_id, chain_id, seq, created_at)
             select n.*, $1, $2, $3
-            from unnest($42::text[], $43::text[], $44::bytea[], $45::uuid[], $46::jsonb[]) as n
+            from unnest($42::text[], $43::text[], $44::bytea[], $45::uuid[], $46::jsonb[], $62::uuid[]) as n
             returning 1
         ), counted as (
             update app_user u set version = u.version + 1
             from unnest($47::text[], $48::bigint[]) as n (owner, expected)
             where u.owner = n.owner and u.version = n.expected
             returning 1
+        ), placed as (
+            insert into hold (
+                hold_id, owner, account_id, beneficiary_id, beneficiary_name, amount, status, expires_at, chain_id, seq,
+                created_at
+            )
+            select n.*, $1, $2, $3
+            from unnest(
+                $63::uuid[], $64::text[], $65::uuid[], $66::uuid[], $67::text[], $68::bigint[], $69::text[],
+                $70::timestamptz[]
+            ) as n
+            returning account_id, amount as held
+        ), released as (
+            update hold h set status = n.status
+            from unnest($71::uuid[], $72::text[]) as n (hold_id, status)
+            where h.hold_id = any($71) and h.hold_id = n.hold_id and h.status = 'placed'
+            returning h.account_id, -h.amount as held
+        ), ended as (
+            insert into hold_end (hold_id, status, transfer_id, chain_id, seq, created_at)
+            select n.*, $1, $2, $3 from unnest($71::uuid[], $72::text[], $73::uuid[]) as n
+            returning 1
+        ), turned as (
+            insert into account_event (account_id, ordinal, event, actor, reason, chain_id, seq, created_at)
+            select n.*, $1, $2, $3 from unnest($74::uuid[], $75::smallint[], $76::text[], $77::text[], $78::text[]) as n
+            returning account_id
         ), explained as (
-            select 1 from changed join (
+            select 1 from changed c
+            left join (
                 select account_id, stripe, sum(delta)::bigint as moved from entered group by account_id, stripe
-            ) as e using (account_id, stripe, moved)
+            ) as e using (account_id, stripe)
+            left join (
+                select account_id, sum(held)::bigint as held
+                from (select * from placed union all select * from released) as holds group by account_id
+            ) as h using (account_id)
+            left join (
+                select account_id, count(*) % 2 = 1 as turned from turned group by account_id
+            ) as t using (account_id)
+            where (c.moved, c.held, c.turned)
+                = (coalesce(e.moved, 0), coalesce(h.held, 0), coalesce(t.turned, false))
         ), debited as (
             select 1 from made m
             join entered e on e.transfer_id = m.transfer_id and e.account_id = m.debit_account_id and e.delta = -m.amount
@@ -157,7 +204,8 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             chain_id, seq, batch_id, created_at, users_meant, users_written, balances_meant, balances_written,
             balances_explained, transfers_meant, transfers_written, transfers_debited, moves_meant, moves_written,
             statuses_meant, statuses_written, entries_meant, entries_written, keys_meant, keys_written, debits, credits,
-            transfer_ids, accounts_digest, transfers_digest, entries_digest, statuses_digest, keys_digest, prev_hash, hash
+            transfer_ids, accounts_digest, transfers_digest, entries_digest, statuses_digest, keys_digest, prev_hash, hash,
+            operations_meant, operations_written, operations_digest
         )
         select $1, $2, $49, $3,
             cardinality($47::text[]), (select count(*) from counted),
@@ -169,7 +217,11 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             cardinality($42::text[]), (select count(*) from answers),
             coalesce((select -sum(delta) from entered where delta < 0), 0),
             coalesce((select sum(delta) from entered where delta > 0), 0),
-            $50, $51, $52, $53, $54, $55, $56, $57
+            $50, $51, $52, $53, $54, $55, $56, $57,
+            cardinality($63::uuid[]) + cardinality($71::uuid[]) + cardinality($74::uuid[]),
+            (select count(*) from placed) + (select least(count(*), (select count(*) from ended)) from released)
+                + (select count(*) from turned),
+            $79::bytea
         "#,
         chain_id,
         seq,
@@ -228,6 +280,28 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
         &digests.keys[..],
         &prev_hash[..],
         &seal.hash[..],
+        &balances.expected_held,
+        &balances.expected_frozen,
+        &balances.held,
+        &balances.frozen,
+        &keys.holds as &[Option<Uuid>],
+        &holds.ids,
+        &holds.owners,
+        &holds.accounts,
+        &holds.beneficiaries,
+        &holds.names,
+        &holds.amounts,
+        &holds.statuses,
+        &holds.expires_at,
+        &ends.ids,
+        &ends.statuses,
+        &ends.transfers as &[Option<Uuid>],
+        &events.accounts,
+        &events.ordinals,
+        &events.events,
+        &events.actors,
+        &events.reasons,
+        digests.operations.as_ref().map(|digest| &digest[..]),
     )
     .execute(db)
     .await?;

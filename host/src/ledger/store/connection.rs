@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
-use sqlx::{PgConnection, PgPool, Postgres};
+use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+use tokio::time::timeout;
 
 use crate::db::session::reply_within;
 
@@ -19,6 +20,8 @@ const REPLY_TIME_MAX: Duration = Duration::from_secs(12);
 pub(super) struct Connection {
     pool: PgPool,
     held: Mutex<Option<PoolConnection<Postgres>>>,
+    /// Begun by a look-up with locks, for its commit.
+    begun: Mutex<Option<Transaction<'static, Postgres>>>,
 }
 
 /// A clone shares the pool but not the held connection.
@@ -30,7 +33,7 @@ impl Clone for Connection {
 
 impl Connection {
     pub(super) fn new(pool: PgPool) -> Self {
-        Self { pool, held: Mutex::new(None) }
+        Self { pool, held: Mutex::new(None), begun: Mutex::new(None) }
     }
 
     /// The held connection, or a new one.
@@ -55,14 +58,48 @@ impl Connection {
         result
     }
 
+    /// Runs `work` in a new transaction, which stays open if it succeeds.
+    pub(super) async fn begin<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
+    ) -> Result<T, sqlx::Error> {
+        let mut transaction = self.pool.begin().await?;
+        let result = in_time(work(&mut transaction)).await?;
+        *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(transaction);
+        Ok(result)
+    }
+
+    /// The open transaction. Dropping it rolls it back.
+    pub(super) fn take_begun(&self) -> Option<Transaction<'static, Postgres>> {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Runs `work` in a transaction and commits it.
+    pub(super) async fn commit(
+        mut transaction: Transaction<'static, Postgres>,
+        work: impl AsyncFnOnce(&mut PgConnection) -> Result<(), sqlx::Error>,
+    ) -> Result<(), sqlx::Error> {
+        in_time(async {
+            work(&mut transaction).await?;
+            transaction.commit().await
+        })
+        .await
+    }
+
     /// Returns the held connection to the pool.
     pub(super) fn release(&self) {
         drop(self.take());
+        drop(self.take_begun());
     }
 
     fn take(&self) -> Option<PoolConnection<Postgres>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
+}
+
+async fn in_time<T>(work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, sqlx::Error> {
+    let silent = || std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not reply");
+    timeout(REPLY_TIME_MAX, work).await.unwrap_or_else(|_| Err(sqlx::Error::Io(silent())))
 }
 
 /// Whether the connection is unusable after this error.

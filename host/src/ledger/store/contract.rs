@@ -5,19 +5,22 @@ use std::future::Future;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::ledger::batch::{Batch, Context, State};
+use crate::ledger::batch::{BalanceKey, Batch, Context, State};
 use crate::ledger::chain::Seal;
 use crate::ledger::command::Command;
 use crate::ledger::writer::Writer;
 
 /// Storage of the ledger's state: Postgres, or a simulation's model of it.
 pub trait Store: Clone + Send + Sync + 'static {
-    /// Loads everything that the commands touch.
+    /// Loads everything that the commands touch. No other writer changes the balances in `locked` until the next
+    /// [`commit`](Self::commit), [`confirm`](Self::confirm) or look-up. Locks are granted in the order in which they were
+    /// asked for, so whoever holds them loses no race for these balances.
     fn lookup(
         &self,
         commands: &[Command],
         writer: &Writer,
         context: &Context,
+        locked: &[BalanceKey],
     ) -> impl Future<Output = Result<State, sqlx::Error>> + Send;
 
     /// Commits a batch at the writer's next sequence number, durably and atomically. Each attempt needs a new

@@ -9,9 +9,18 @@ use crate::db::barrier::write_barrier;
 use crate::ledger::chain::{Header, Seal};
 
 /// Constraints that fail if another writer was the first to write a version, a key, an account number, an
-/// entry, a status or a return.
-const RACES: [&str; 6] =
-    ["batch_race", "idempotency_pkey", "account_owner_number", "entry_pkey", "transfer_event_pkey", "transfer_returns"];
+/// entry, a status, a return, the end of a hold or an account's event.
+const RACES: [&str; 9] = [
+    "batch_race",
+    "idempotency_pkey",
+    "account_owner_number",
+    "account_issued",
+    "entry_pkey",
+    "transfer_event_pkey",
+    "transfer_returns",
+    "hold_end_pkey",
+    "account_event_pkey",
+];
 
 pub(super) fn classify(error: sqlx::Error) -> CommitError {
     let Some(database) = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>()) else {

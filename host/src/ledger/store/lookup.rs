@@ -1,6 +1,7 @@
 //! Loads what a batch reads, with a fixed number of queries regardless of its length.
 
 mod facts;
+mod operations;
 
 use std::collections::BTreeSet;
 
@@ -26,6 +27,7 @@ pub(super) async fn load(
     load_numbers(db, commands, &mut state).await?;
     facts::load(db, commands, writer, context, &mut state).await?;
     load_transfers(db, commands, &mut state).await?;
+    operations::load(db, commands, context, &mut state).await?;
     Ok(state)
 }
 

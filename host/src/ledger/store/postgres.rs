@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use super::connection::Connection;
 use super::contract::{CommitError, Fate, Store};
-use super::{adopt, commit, fate, key, lease, lookup};
+use super::{adopt, commit, fate, key, lease, lock, lookup};
 use crate::db::barrier::write_barrier;
 use crate::db::durability::Durability;
-use crate::ledger::batch::{Batch, Context, State};
+use crate::ledger::batch::{BalanceKey, Batch, Context, State};
 use crate::ledger::chain::{ChainKey, Seal};
 use crate::ledger::command::Command;
 use crate::ledger::writer::Writer;
@@ -87,19 +87,33 @@ impl Postgres {
 }
 
 impl Store for Postgres {
-    async fn lookup(&self, commands: &[Command], writer: &Writer, context: &Context) -> Result<State, sqlx::Error> {
-        self.run(async |db| {
+    async fn lookup(
+        &self,
+        commands: &[Command],
+        writer: &Writer,
+        context: &Context,
+        locked: &[BalanceKey],
+    ) -> Result<State, sqlx::Error> {
+        drop(self.connection.take_begun());
+        let load = async |db: &mut PgConnection| {
             self.durability.check_replicas(db).await?;
+            lock::balances(db, locked).await?;
             lookup::load(db, commands, writer, context).await
-        })
-        .await
+        };
+        if locked.is_empty() { self.run(load).await } else { self.connection.begin(load).await }
     }
 
     async fn commit(&self, batch: &Batch, seal: &Seal, context: &Context) -> Result<(), CommitError> {
-        // Without a connection, nothing was written.
-        let db = self.connection.get().await.map_err(CommitError::Refused)?;
-        let written = self.connection.run(db, async |db| commit::write(db, batch, seal, context).await);
-        self.durability.confirmed(written).await.map_err(fate::classify)
+        let write = async |db: &mut PgConnection| commit::write(db, batch, seal, context).await;
+        let written = match self.connection.take_begun() {
+            Some(transaction) => self.durability.confirmed(Connection::commit(transaction, write)).await,
+            None => {
+                // Without a connection, nothing was written.
+                let db = self.connection.get().await.map_err(CommitError::Refused)?;
+                self.durability.confirmed(self.connection.run(db, write)).await
+            }
+        };
+        written.map_err(fate::classify)
     }
 
     async fn settle(&self, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, sqlx::Error> {
@@ -107,6 +121,7 @@ impl Store for Postgres {
     }
 
     async fn confirm(&self) -> Result<(), sqlx::Error> {
+        drop(self.connection.take_begun());
         match self.durability {
             Durability::Local => Ok(()),
             Durability::Replicated => self.write(async |db| write_barrier(db).await).await,

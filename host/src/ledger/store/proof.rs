@@ -3,6 +3,7 @@
 //! Each table is read once, ordered by batch; memory holds the digest of one batch at a time.
 
 pub(super) mod batches;
+mod operations;
 mod report;
 mod rows;
 

@@ -8,12 +8,14 @@ use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::clock::mexico_city_date;
+use crate::db::holds::parse_status as parse_hold_status;
 use crate::db::transfers::parse_status;
 use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
+use crate::domain::hold::Hold;
 use crate::domain::money::Money;
 use crate::domain::transfer::Transfer;
-use crate::ledger::batch::{AccountFacts, Answer, Balance, Context, Payee, State, UserFacts};
-use crate::ledger::command::Command;
+use crate::ledger::batch::{AccountFacts, Answer, Balance, Context, Made, Payee, State, UserFacts};
+use crate::ledger::command::{Command, PlaceHold};
 use crate::ledger::store::codec::rejection_from_json;
 use crate::ledger::writer::Writer;
 
@@ -37,13 +39,13 @@ impl<'a> Lookup<'a> {
         let balance = Self::balance(command.account_id(), CUSTOMER_STRIPE);
         match command {
             Command::Open(_) => None,
-            Command::Fund(_) | Command::Report(_) => Some(balance),
-            Command::Transfer(order) => Some(Self {
+            Command::Transfer(order) | Command::Hold(PlaceHold { order, .. }) => Some(Self {
                 owner: Some(&order.owner),
                 beneficiary_id: Some(order.to_beneficiary_id),
                 key: order.key.as_deref(),
                 ..balance
             }),
+            Command::Fund(_) | Command::Report(_) | Command::Release(_) | Command::Freeze(_) => Some(balance),
         }
     }
 }
@@ -84,7 +86,7 @@ pub(super) async fn load(
         select k.account_id as "account_id!", k.stripe as "stripe!", k.owner as "user?",
             k.beneficiary_id as "beneficiary_id?", k.key as "key?",
             a.owner as "account_owner?", a.account_number as "account_number?",
-            b.posted as "posted?", b.floor as "floor?", b.version as "version?", b.changed_at as "changed_at?",
+            b.posted as "posted?", b.held as "held?", b.frozen as "frozen?", b.floor as "floor?", b.version as "version?", b.changed_at as "changed_at?",
             b.sent_day as "sent_day?", b.sent as "sent?",
             p.owner as "payee_owner?", p.name as "payee_name?", p.bank_name as "payee_bank?",
             p.account_number as "payee_number?", p.created_at as "payee_created_at?",
@@ -93,7 +95,10 @@ pub(super) async fn load(
             i.fingerprint as "fingerprint?", i.rejection as "rejection?",
             t.transfer_id as "transfer_id?", t.debit_account_id as "sent_from?", t.beneficiary_id as "sent_to?",
             t.beneficiary_name as "sent_to_name?", t.amount as "amount?", t.status as "status?",
-            t.spei_reference as "spei_reference?", t.created_at as "made_at?"
+            t.spei_reference as "spei_reference?", t.created_at as "made_at?",
+            h.hold_id as "hold_id?", h.account_id as "held_from?", h.beneficiary_id as "held_for?",
+            h.beneficiary_name as "held_for_name?", h.amount as "held_amount?", h.status as "hold_status?",
+            h.expires_at as "expires_at?", h.created_at as "held_at?"
         from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[])
             as k (account_id, stripe, owner, beneficiary_id, key)
         left join lateral (
@@ -104,6 +109,7 @@ pub(super) async fn load(
         left join users u on u.owner = k.owner
         left join lateral (select * from idempotency i where i.owner = k.owner and i.key = k.key limit 1) as i on true
         left join lateral (select * from transfer t where t.transfer_id = i.transfer_id limit 1) as t on true
+        left join lateral (select * from hold h where h.hold_id = i.hold_id limit 1) as h on true
         "#,
         &accounts,
         &stripes,
@@ -129,6 +135,8 @@ struct Row {
     account_owner: Option<String>,
     account_number: Option<String>,
     posted: Option<i64>,
+    held: Option<i64>,
+    frozen: Option<bool>,
     floor: Option<i64>,
     version: Option<i64>,
     changed_at: Option<OffsetDateTime>,
@@ -153,6 +161,14 @@ struct Row {
     status: Option<String>,
     spei_reference: Option<String>,
     made_at: Option<OffsetDateTime>,
+    hold_id: Option<Uuid>,
+    held_from: Option<Uuid>,
+    held_for: Option<Uuid>,
+    held_for_name: Option<String>,
+    held_amount: Option<i64>,
+    hold_status: Option<String>,
+    expires_at: Option<OffsetDateTime>,
+    held_at: Option<OffsetDateTime>,
 }
 
 impl Row {
@@ -183,6 +199,8 @@ impl Row {
     fn balance(&self) -> Option<Balance> {
         Some(Balance {
             posted: Money::from_minor(self.posted?),
+            held: Money::from_minor(self.held?),
+            frozen: self.frozen?,
             floor: Money::from_minor(self.floor?),
             version: self.version?,
             changed_at: self.changed_at?,
@@ -206,10 +224,11 @@ impl Row {
         let fingerprint = fingerprint
             .try_into()
             .map_err(|_| sqlx::Error::Decode("a stored fingerprint has the wrong length".into()))?;
-        let outcome = match (self.transfer()?, self.rejection.take()) {
-            (Some(transfer), _) => Ok(transfer),
-            (None, Some(rejection)) => Err(rejection_from_json(&rejection)?),
-            (None, None) => return Err(sqlx::Error::Decode("an idempotency key has no outcome".into())),
+        let outcome = match (self.transfer()?, self.hold()?, self.rejection.take()) {
+            (Some(transfer), ..) => Ok(Made::Transfer(transfer)),
+            (_, Some(hold), _) => Ok(Made::Hold(hold)),
+            (.., Some(rejection)) => Err(rejection_from_json(&rejection)?),
+            (None, None, None) => return Err(sqlx::Error::Decode("an idempotency key has no outcome".into())),
         };
         Ok(Some(Answer { fingerprint, outcome }))
     }
@@ -230,5 +249,21 @@ impl Row {
             spei_reference: self.spei_reference.take(),
             created_at,
         }))
+    }
+
+    /// The hold of a recorded answer, with its current status.
+    fn hold(&mut self) -> Result<Option<Hold>, sqlx::Error> {
+        let found = (self.hold_id, self.held_from, self.held_for, self.held_for_name.take(), self.held_amount);
+        let (Some(hold_id), Some(account_id), Some(beneficiary_id), Some(beneficiary_name), Some(amount)) = found
+        else {
+            return Ok(None);
+        };
+        let (Some(status), Some(expires_at), Some(created_at)) =
+            (self.hold_status.take(), self.expires_at, self.held_at)
+        else {
+            return Ok(None);
+        };
+        let (amount, status) = (Money::from_minor(amount), parse_hold_status(&status)?);
+        Ok(Some(Hold { hold_id, account_id, beneficiary_id, beneficiary_name, amount, status, expires_at, created_at }))
     }
 }

@@ -38,6 +38,8 @@ pub(in crate::ledger::store) struct BatchRow {
     keys_digest: Option<Vec<u8>>,
     prev_hash: Option<Vec<u8>>,
     hash: Option<Vec<u8>>,
+    operations_meant: i32,
+    operations_digest: Option<Vec<u8>>,
 }
 
 impl BatchRow {
@@ -51,6 +53,7 @@ impl BatchRow {
             entries: self.entries_meant,
             keys: self.keys_meant,
             debits: self.debits,
+            operations: self.operations_meant,
         }
     }
 
@@ -68,6 +71,7 @@ impl BatchRow {
         let Some(digests) = digests.into_iter().cloned().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let digests = digests.into_iter().map(hash_from_bytes).collect::<Result<Vec<_>, _>>()?;
         let [accounts, transfers, entries, statuses, keys, prev_hash, hash] = digests[..] else { return Ok(None) };
+        let operations = self.operations_digest.clone().map(hash_from_bytes).transpose()?;
         let header = Header {
             chain_id: self.chain_id,
             seq: self.seq,
@@ -75,7 +79,7 @@ impl BatchRow {
             created_at: self.created_at,
             counts: self.counts(),
             transfer_ids: self.transfer_ids.clone(),
-            digests: Digests { accounts, transfers, entries, statuses, keys },
+            digests: Digests { accounts, transfers, entries, statuses, keys, operations },
             prev_hash,
         };
         Ok(Some((header, hash)))
@@ -99,7 +103,7 @@ pub(in crate::ledger::store) async fn last(
         r#"
         select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
             statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
-            entries_digest, statuses_digest, keys_digest, prev_hash, hash
+            entries_digest, statuses_digest, keys_digest, prev_hash, hash, operations_meant, operations_digest
         from ledger_batch where chain_id = $1 order by seq desc limit 1
         "#,
         chain_id,
@@ -122,7 +126,7 @@ pub(super) async fn verify(
         r#"
         select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
             statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
-            entries_digest, statuses_digest, keys_digest, prev_hash, hash
+            entries_digest, statuses_digest, keys_digest, prev_hash, hash, operations_meant, operations_digest
         from ledger_batch order by chain_id, seq
         "#
     )
@@ -178,7 +182,7 @@ pub(super) async fn unhashed(db: &mut PgConnection, proof: &mut Proof) -> Result
         r#"
         select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
             statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
-            entries_digest, statuses_digest, keys_digest, prev_hash, hash
+            entries_digest, statuses_digest, keys_digest, prev_hash, hash, operations_meant, operations_digest
         from ledger_batch where hash is null order by chain_id, seq
         "#
     )

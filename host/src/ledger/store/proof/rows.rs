@@ -3,13 +3,14 @@
 use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 
+use super::operations;
 use super::report::{Place, Proof};
 use crate::ledger::chain::rows::{AccountRow, EntryRow, KeyRow, Row, StatusRow, TransferRow};
 use crate::ledger::store::codec::{hash_from_bytes, rejection_from_json, rejection_to_json};
 use crate::sealing::digest::{Digest, Hash};
 
 /// Digests the rows of one table, which arrive ordered by batch.
-struct Table {
+pub(super) struct Table {
     domain: &'static [u8],
     complaint: &'static str,
     /// The current batch, its expected digest, and the actual one so far.
@@ -17,12 +18,12 @@ struct Table {
 }
 
 impl Table {
-    fn new<R: Row>(complaint: &'static str) -> Self {
+    pub(super) fn new<R: Row>(complaint: &'static str) -> Self {
         Self { domain: R::TABLE, complaint, batch: None }
     }
 
     /// `row` is `None` for a batch without rows in this table.
-    fn add(
+    pub(super) fn add(
         &mut self,
         proof: &mut Proof,
         place: Place,
@@ -45,7 +46,7 @@ impl Table {
         Ok(())
     }
 
-    fn finish_batch(&mut self, proof: &mut Proof) {
+    pub(super) fn finish_batch(&mut self, proof: &mut Proof) {
         let Some((place, expected, digest)) = self.batch.take() else { return };
         if digest.finish() != expected {
             proof.add(place, self.complaint);
@@ -61,14 +62,15 @@ pub(super) async fn verify(db: &mut PgConnection, only_unhashed: bool, proof: &m
     transfers(db, only_unhashed, proof).await?;
     entries(db, only_unhashed, proof).await?;
     statuses(db, only_unhashed, proof).await?;
-    keys(db, only_unhashed, proof).await
+    keys(db, only_unhashed, proof).await?;
+    operations::verify(db, proof).await
 }
 
 /// Accounts older than the record of who opened them, or opened by no batch at all.
 async fn accounts_without_batch(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
     let mut rows = sqlx::query!(
         r#"
-        select a.account_id, a.owner as "owner!", a.account_number, a.number_key, a.account_type, a.created_at
+        select a.account_id, a.owner as "owner!", a.account_number, a.number_key, a.account_type, a.created_at, a.issued
         from account a left join ledger_batch b using (chain_id, seq)
         where a.owner is not null and b.batch_id is null
         order by a.account_id
@@ -84,6 +86,7 @@ async fn accounts_without_batch(db: &mut PgConnection, proof: &mut Proof) -> Res
             number_key: &row.number_key,
             account_type: &row.account_type,
             created_at: row.created_at,
+            issued: row.issued,
         };
         account.add_to(&mut digest);
         count += 1;
@@ -98,7 +101,7 @@ async fn accounts(db: &mut PgConnection, only_unhashed: bool, proof: &mut Proof)
         r#"
         select b.chain_id, b.seq, b.accounts_digest as digest, a.account_id as "account_id?", a.owner,
             a.account_number as "account_number?", a.number_key as "number_key?", a.account_type as "account_type?",
-            a.created_at as "created_at?"
+            a.created_at as "created_at?", a.issued
         from ledger_batch b left join account a using (chain_id, seq)
         where not $1::bool or b.hash is null
         order by b.chain_id, b.seq, a.account_id
@@ -116,6 +119,7 @@ async fn accounts(db: &mut PgConnection, only_unhashed: bool, proof: &mut Proof)
             number_key: &number_key,
             account_type: &account_type,
             created_at,
+            issued: row.issued,
         });
         table.add(proof, (row.chain_id, row.seq), row.digest, account.as_ref())?;
     }
@@ -236,7 +240,7 @@ async fn keys(db: &mut PgConnection, only_unhashed: bool, proof: &mut Proof) -> 
     let mut rows = sqlx::query!(
         r#"
         select b.chain_id, b.seq, b.keys_digest as digest, i.owner as "owner?", i.key as "key?",
-            i.fingerprint as "fingerprint?", i.transfer_id, i.rejection, i.created_at as "created_at?"
+            i.fingerprint as "fingerprint?", i.transfer_id, i.hold_id, i.rejection, i.created_at as "created_at?"
         from ledger_batch b left join idempotency i using (chain_id, seq)
         where not $1::bool or b.hash is null
         order by b.chain_id, b.seq, i.owner collate "C", i.key collate "C"
@@ -259,6 +263,7 @@ async fn keys(db: &mut PgConnection, only_unhashed: bool, proof: &mut Proof) -> 
             key: &key,
             fingerprint: &fingerprint,
             transfer_id: row.transfer_id,
+            hold_id: row.hold_id,
             rejection: rejection.as_deref(),
             created_at,
         });

@@ -1,0 +1,58 @@
+//! Idempotency keys: what they record, and what a retry is told.
+
+use super::{Refusal, Run};
+use crate::domain::rules::{RISK_ACKNOWLEDGMENT_REQUIRED, Violation};
+use crate::ledger::batch::{Answer, Made};
+use crate::ledger::command::{Order, Outcome};
+
+impl Run<'_> {
+    /// Executes an order, or repeats the recorded answer of its key.
+    pub(super) fn answer_once(
+        &mut self,
+        order: &Order,
+        fingerprint: [u8; 32],
+        execute: impl FnOnce(&mut Self) -> Result<Made, Refusal>,
+    ) -> Outcome {
+        let key = order.key.as_ref().map(|key| (order.owner.clone(), key.clone()));
+        if let Some(answer) = key.as_ref().and_then(|key| self.state.answers.get(key)) {
+            let is_retry = answer.fingerprint == fingerprint;
+            return if is_retry { told(answer.outcome.clone(), true) } else { Outcome::KeyReused };
+        }
+        let outcome = match execute(self) {
+            Ok(made) => Ok(made),
+            Err(Refusal::Violations(violations)) => Err(violations),
+            Err(Refusal::AccountNotFound) => return Outcome::AccountNotFound,
+            Err(Refusal::AccountFrozen) => return Outcome::AccountFrozen,
+            Err(Refusal::BeneficiaryNotFound) => return Outcome::BeneficiaryNotFound,
+            Err(Refusal::HoldNotFound) => return Outcome::HoldNotFound,
+            Err(Refusal::HoldEnded(hold)) => return Outcome::HoldEnded(hold),
+            Err(Refusal::HoldExceeded(hold)) => return Outcome::HoldExceeded(hold),
+            Err(Refusal::RulesUnavailable) => return Outcome::RulesUnavailable,
+            Err(Refusal::RiskUnavailable) => return Outcome::RiskUnavailable,
+            Err(Refusal::BalanceTooLarge) => return Outcome::BalanceTooLarge,
+        };
+        if let Some(key) = key.filter(|_| is_final(&outcome)) {
+            let answer = Answer { fingerprint, outcome: outcome.clone() };
+            self.state.answers.insert(key.clone(), answer.clone());
+            self.batch.answers.insert(key, answer);
+        }
+        told(outcome, false)
+    }
+}
+
+fn told(outcome: Result<Made, Vec<Violation>>, replayed: bool) -> Outcome {
+    match outcome {
+        Ok(Made::Transfer(transfer)) => Outcome::Sent { transfer, replayed },
+        Ok(Made::Hold(hold)) => Outcome::Held { hold, replayed },
+        Err(violations) => Outcome::Rejected { violations, replayed },
+    }
+}
+
+/// Whether an idempotency key is bound to this outcome forever. A missing acknowledgment is not: acknowledging the risk
+/// continues the same request.
+fn is_final(outcome: &Result<Made, Vec<Violation>>) -> bool {
+    match outcome {
+        Ok(_) => true,
+        Err(violations) => violations.iter().all(|violation| violation.code != RISK_ACKNOWLEDGMENT_REQUIRED),
+    }
+}

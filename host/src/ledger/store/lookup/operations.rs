@@ -1,0 +1,101 @@
+//! Loads what only some batches need: issued numbers, the accounts that they name, holds, and how often accounts were
+//! frozen.
+
+use std::collections::BTreeSet;
+
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::db::holds;
+use crate::domain::bank_account::CUSTOMER_STRIPE;
+use crate::domain::clabe::Clabe;
+use crate::domain::money::Money;
+use crate::ledger::batch::{AccountFacts, Balance, Context, State};
+use crate::ledger::command::Command;
+
+/// After everything else: it depends on the payees.
+pub(super) async fn load(
+    db: &mut PgConnection,
+    commands: &[Command],
+    context: &Context,
+    state: &mut State,
+) -> Result<(), sqlx::Error> {
+    load_issued(db, commands, context, state).await?;
+    let ended: Vec<Uuid> = commands.iter().filter_map(Command::hold_id).collect();
+    if !ended.is_empty() {
+        state.holds = holds::find_all(db, &ended).await?;
+    }
+    load_freezes(db, commands, state).await
+}
+
+/// Accounts with the numbers that would be issued, and those that payees name.
+async fn load_issued(
+    db: &mut PgConnection,
+    commands: &[Command],
+    context: &Context,
+    state: &mut State,
+) -> Result<(), sqlx::Error> {
+    let new = commands.iter().filter_map(|command| match command {
+        Command::Open(open) => open.issued,
+        _ => None,
+    });
+    let of_payee = |number: &str| {
+        let range = context.terms.on_us?;
+        Clabe::read(number).filter(|clabe| range.is_same_bank(*clabe))
+    };
+    let payees = state.payees.values().filter_map(|payee| of_payee(&payee.number));
+    let wanted: BTreeSet<i64> = new.chain(payees).map(Clabe::body).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let wanted: Vec<i64> = wanted.into_iter().collect();
+    let rows = sqlx::query!(
+        r#"
+        select a.issued as "issued!", a.account_id, a.owner, a.account_number, b.posted, b.held, b.frozen, b.floor,
+            b.version, b.changed_at, b.sent_day, b.sent
+        from account a join account_balance b on b.account_id = a.account_id and b.stripe = $2
+        where a.issued = any($1)
+        "#,
+        &wanted,
+        CUSTOMER_STRIPE,
+    )
+    .fetch_all(db)
+    .await?;
+    for row in rows {
+        state.issued.extend(Clabe::from_body(row.issued).map(|clabe| (clabe, row.account_id)));
+        let balance = Balance {
+            posted: Money::from_minor(row.posted),
+            held: Money::from_minor(row.held),
+            frozen: row.frozen,
+            floor: Money::from_minor(row.floor),
+            version: row.version,
+            changed_at: row.changed_at,
+            sent_day: row.sent_day,
+            sent: Money::from_minor(row.sent),
+        };
+        // One that another command debits was read earlier. Both are fine: a batch with an outdated balance loses the race.
+        state.balances.entry((row.account_id, CUSTOMER_STRIPE)).or_insert(balance);
+        let facts = AccountFacts { owner: row.owner, number: row.account_number };
+        state.accounts.entry(row.account_id).or_insert(facts);
+    }
+    Ok(())
+}
+
+async fn load_freezes(db: &mut PgConnection, commands: &[Command], state: &mut State) -> Result<(), sqlx::Error> {
+    let wanted: Vec<Uuid> = commands
+        .iter()
+        .filter_map(|command| match command {
+            Command::Freeze(freeze) => Some(freeze.account_id),
+            _ => None,
+        })
+        .collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let rows = sqlx::query!(
+        r#"select account_id, count(*)::smallint as "count!" from account_event where account_id = any($1) group by 1"#,
+        &wanted,
+    );
+    state.freezes.extend(rows.fetch_all(db).await?.into_iter().map(|row| (row.account_id, row.count)));
+    Ok(())
+}
