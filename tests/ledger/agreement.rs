@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use caudal::domain::clabe::ClabeRange;
 use caudal::domain::money::Money;
 use caudal::domain::transfer::{RailName, Reason, Report};
 use caudal::ledger::apply::apply;
@@ -10,7 +11,7 @@ use caudal::ledger::batch::{Batch, Context, Payee, State, Terms};
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Postgres, Store as _};
 use caudal::ledger::writer::{LEASE, Writer};
-use caudal::ledger::{Command, Fund, OpenAccount, Order, PaymentReport, Risk};
+use caudal::ledger::{Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, ReleaseHold, Risk};
 use sqlx::PgPool;
 use time::Duration;
 use uuid::Uuid;
@@ -21,6 +22,12 @@ use crate::tables::{LOADS, Lease, Model, Refusal};
 
 const SEEDS: u64 = 500;
 const STEPS: usize = 12;
+/// Numbers to issue.
+const RANGE_LENGTH: usize = 1_000;
+
+fn range() -> ClabeRange {
+    "99918000000000000-99918000000000999".parse().unwrap()
+}
 
 /// Both stores, and two writers that take turns.
 struct Pair {
@@ -54,8 +61,8 @@ async fn the_model_and_postgres_agree(db: PgPool) {
     let mut seen = BTreeMap::<String, usize>::new();
     let mut at = CONTEXT.now;
     for seed in 0..SEEDS {
-        let mut run =
-            Run { seed, chance: Chance::new(seed), at, ids: 0, accounts: [Uuid::nil(); 3], transfers: Vec::new() };
+        let (transfers, holds) = (Vec::new(), Vec::new());
+        let mut run = Run { seed, chance: Chance::new(seed), at, ids: 0, accounts: [Uuid::nil(); 3], transfers, holds };
         run.insert_payees(&mut pair, &db).await;
         for _ in 0..STEPS {
             for event in run.step(&mut pair).await {
@@ -71,6 +78,7 @@ async fn the_model_and_postgres_agree(db: PgPool) {
         "LostChain",
         "no_overdraft",
         "batch_balanced",
+        "batch_explained",
         "settled: Committed",
         "settled: Never",
         "settled: LostChain",
@@ -92,6 +100,7 @@ struct Run {
     /// The last account opened, or attempted, under each number.
     accounts: [Uuid; 3],
     transfers: Vec<(Uuid, Uuid)>,
+    holds: Vec<(Uuid, Uuid)>,
 }
 
 impl Run {
@@ -111,10 +120,11 @@ impl Run {
     async fn insert_payees(&self, pair: &mut Pair, db: &PgPool) {
         for index in 0..2 {
             let insert = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, is_favorite, \
-                          created_at) values ($1, $2, 'Eva', 'BBVA', 'payee', false, $3)";
+                          created_at) values ($1, $2, 'Eva', 'BBVA', $4, false, $3)";
             let (id, owner) = (self.id(index), self.owner(usize::try_from(index).unwrap()));
-            sqlx::query(insert).bind(id).bind(&owner).bind(self.at).execute(db).await.unwrap();
-            let (bank, number, name) = ("BBVA".to_owned(), "payee".to_owned(), "Eva".to_owned());
+            let number = if index == 0 { "payee".to_owned() } else { range().pick(u128::from(self.seed)).to_string() };
+            sqlx::query(insert).bind(id).bind(&owner).bind(self.at).bind(&number).execute(db).await.unwrap();
+            let (bank, name) = ("BBVA".to_owned(), "Eva".to_owned());
             pair.model.tables().payees.insert(id, Payee { owner, name, bank, number, created_at: self.at });
         }
     }
@@ -123,13 +133,16 @@ impl Run {
         let index = self.chance.pick(3);
         let account_id = self.accounts[index];
         let amount = Money::from_minor(1 + self.chance.pick(20) as i64);
-        match self.chance.pick(10) {
+        match self.chance.pick(14) {
             0 | 1 => {
                 self.accounts[index] = self.new_id();
+                // A range as small as this one soon has no number left.
+                let issued = (index == 2).then(|| range().pick(self.chance.pick(RANGE_LENGTH) as u128));
                 Command::Open(OpenAccount {
                     account_id: self.accounts[index],
                     owner: self.owner(index),
-                    account_number: format!("{index}"),
+                    account_number: issued.map_or_else(|| format!("{index}"), |issued| issued.to_string()),
+                    issued,
                     account_type: "checking".to_owned(),
                     opening_credit: Money::from_minor(self.chance.pick(30) as i64),
                     transfer_id: self.new_id(),
@@ -143,19 +156,43 @@ impl Run {
                 let return_id = self.new_id();
                 Command::Report(PaymentReport { transfer_id, account_id, report, reason, return_id })
             }
-            _ => {
-                let transfer_id = self.new_id();
-                self.transfers.push((transfer_id, account_id));
-                Command::Transfer(Order {
-                    transfer_id,
-                    owner: self.owner(index),
-                    key: self.chance.happens(700).then(|| self.chance.pick(6).to_string()),
-                    from_account_id: account_id,
-                    to_beneficiary_id: self.id(self.chance.pick(2) as u64),
-                    amount,
-                    risk: Risk::NotEnforced,
-                })
+            5 if !self.holds.is_empty() => {
+                let (hold_id, account_id) = self.holds[self.chance.pick(self.holds.len())];
+                let owner = self.chance.happens(500).then(|| self.owner(index));
+                Command::Release(ReleaseHold { hold_id, account_id, owner })
             }
+            6 => {
+                let (frozen, actor, reason) = (self.chance.happens(300), "ops".to_owned(), "an order".to_owned());
+                Command::Freeze(Freeze { account_id, frozen, actor, reason })
+            }
+            7 => {
+                let order = self.order(index, amount);
+                self.holds.push((order.transfer_id, account_id));
+                let lifetime = Duration::seconds(1 + self.chance.pick(100) as i64);
+                Command::Hold(PlaceHold { order, lifetime })
+            }
+            _ => {
+                let mut order = self.order(index, amount);
+                if self.chance.happens(200) && !self.holds.is_empty() {
+                    let (hold_id, account_id) = self.holds[self.chance.pick(self.holds.len())];
+                    (order.hold_id, order.from_account_id) = (Some(hold_id), account_id);
+                }
+                self.transfers.push((order.transfer_id, account_id));
+                Command::Transfer(order)
+            }
+        }
+    }
+
+    fn order(&mut self, index: usize, amount: Money) -> Order {
+        Order {
+            transfer_id: self.new_id(),
+            owner: self.owner(index),
+            key: self.chance.happens(700).then(|| self.chance.pick(6).to_string()),
+            from_account_id: self.accounts[index],
+            to_beneficiary_id: self.id(self.chance.pick(2) as u64),
+            amount,
+            risk: Risk::NotEnforced,
+            hold_id: None,
         }
     }
 
@@ -170,7 +207,8 @@ impl Run {
             let commands: Vec<_> = (0..=self.chance.pick(4)).map(|_| self.command()).collect();
             let rail = if self.chance.happens(500) { RailName::Instant } else { RailName::Simulated };
             let per_day_limit = self.chance.happens(300).then_some(Money::from_minor(50));
-            let terms = Terms { rail, per_day_limit, ..Terms::OPEN };
+            let on_us = self.chance.happens(700).then(range);
+            let terms = Terms { rail, per_day_limit, on_us, ..Terms::OPEN };
             let context = Context { now: self.at, stripe: pair.writers[writer].stripe, terms };
             let mut state = pair.look_up(self.seed, &commands, writer, &context).await;
             let (batch, _) = apply(&mut state, &commands, &context, &lenient());
@@ -206,13 +244,20 @@ impl Run {
                     entry.delta = Money::from_minor(entry.delta.minor() * 2);
                 }
             }
+            3 => batch.balances.values_mut().for_each(|change| {
+                change.after.held = Money::from_minor(change.after.held.minor() + 1);
+            }),
+            4 => batch.balances.values_mut().for_each(|change| change.after.frozen = !change.after.frozen),
+            5 => {
+                batch.hold_ends.pop_first();
+            }
             1 => {
                 let customer = batch.balances.iter_mut().find(|(_, change)| change.after.posted.minor() >= 0);
                 if let Some((_, change)) = customer {
                     change.after.posted = Money::from_minor(-change.after.posted.minor() - 1);
                 }
             }
-            2 => batch.balances.values_mut().for_each(|change| change.expected += 1),
+            2 => batch.balances.values_mut().for_each(|change| change.before.version += 1),
             _ => {}
         }
     }
@@ -221,7 +266,7 @@ impl Run {
 impl Pair {
     async fn look_up(&self, seed: u64, commands: &[Command], writer: usize, context: &Context) -> State {
         let writer = &self.writers[writer];
-        let actual = self.postgres.lookup(commands, writer, context).await.unwrap();
+        let actual = self.postgres.lookup(commands, writer, context, &[]).await.unwrap();
         let mut modelled = State::default();
         LOADS.iter().for_each(|load| load(&self.model.tables(), commands, writer, context, &mut modelled));
         assert_eq!(format!("{actual:#?}"), format!("{modelled:#?}"), "seed {seed}: {commands:?}");

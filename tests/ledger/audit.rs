@@ -21,6 +21,7 @@ async fn each_tampering_breaks_a_rule(db: PgPool) {
         account_id,
         owner: "ana".to_owned(),
         account_number: "1".to_owned(),
+        issued: None,
         account_type: "checking".to_owned(),
         opening_credit: Money::from_minor(100),
         transfer_id: Uuid::now_v7(),

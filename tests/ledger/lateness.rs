@@ -20,6 +20,7 @@ async fn open_account(ledger: &Ledger) -> Uuid {
         account_id: Uuid::now_v7(),
         owner: "ana".to_owned(),
         account_number: "1".to_owned(),
+        issued: None,
         account_type: "checking".to_owned(),
         opening_credit: Money::from_minor(100),
         transfer_id: Uuid::now_v7(),

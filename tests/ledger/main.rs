@@ -12,6 +12,7 @@ mod lateness;
 #[path = "../simulation/leases.rs"]
 mod leases;
 mod model;
+mod operations;
 #[path = "../random.rs"]
 mod random;
 mod store;

@@ -105,6 +105,7 @@ pub(crate) fn command(position: usize, small: &Small) -> Command {
             to_beneficiary_id: payee(*to),
             amount: Money::from_minor(*amount),
             risk: Risk::NotEnforced,
+            hold_id: None,
         }),
     }
 }
@@ -113,7 +114,7 @@ pub(crate) fn command(position: usize, small: &Small) -> Command {
 pub(crate) fn commit(state: &mut State, batch: &Batch) {
     for (key, change) in &batch.balances {
         let balance = state.balances.get_mut(key).unwrap();
-        assert_eq!(balance.version, change.expected, "the version that was read");
+        assert_eq!(*balance, change.before, "as it was read");
         *balance = change.after;
     }
     for ((owner, key), answer) in &batch.answers {

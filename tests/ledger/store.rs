@@ -26,6 +26,7 @@ fn open(number: &str) -> Command {
         account_id: Uuid::now_v7(),
         owner: "ana".to_owned(),
         account_number: number.to_owned(),
+        issued: None,
         account_type: "checking".to_owned(),
         opening_credit: Money::from_minor(100),
         transfer_id: Uuid::now_v7(),
@@ -35,7 +36,7 @@ fn open(number: &str) -> Command {
 /// Loads and decides without writing.
 async fn decide(store: &Postgres, writer: &Writer, commands: &[Command]) -> (Batch, Vec<Outcome>) {
     let context = Context { stripe: writer.stripe, ..CONTEXT };
-    let mut state = store.lookup(commands, writer, &context).await.unwrap();
+    let mut state = store.lookup(commands, writer, &context, &[]).await.unwrap();
     apply(&mut state, commands, &context, &lenient())
 }
 
@@ -75,7 +76,7 @@ async fn every_kind_of_wrong_batch_is_refused_entirely(db: PgPool) {
             batch.balances.clear();
             batch.entries.clear();
         }),
-        ("batch_race", |batch| batch.balances.values_mut().for_each(|change| change.expected += 1)),
+        ("batch_race", |batch| batch.balances.values_mut().for_each(|change| change.before.version += 1)),
         ("no_overdraft", |batch| {
             let customer = batch.balances.iter_mut().find(|(key, _)| key.0 != FUNDING_ACCOUNT).unwrap();
             customer.1.after.posted = Money::from_minor(-1);

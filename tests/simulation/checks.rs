@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use caudal::domain::clabe::Clabe;
+use caudal::domain::hold;
 use caudal::domain::money::Money;
-use caudal::domain::transfer::{Kind, Status};
+use caudal::domain::transfer::{Kind, RailName, Status};
 use caudal::ledger::chain::ChainKey;
-use caudal::ledger::{FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, LedgerError, Outcome, SPEI_ACCOUNT};
+use caudal::ledger::{FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, LedgerError, OpenedAccount, Outcome, SPEI_ACCOUNT};
 use uuid::Uuid;
 
 use crate::tables::{StoredTransfer, Tables};
@@ -16,6 +18,8 @@ pub(crate) fn complaints(result: &RunResult) -> Vec<String> {
     let tables = result.model.tables();
     check_money(&tables, &mut complaints);
     check_statuses(&tables, &mut complaints);
+    check_holds(&tables, &mut complaints);
+    check_accounts(&tables, &result.opened, &mut complaints);
     check_chains(&tables, &mut complaints);
     if result.terms.per_day_limit.is_some() {
         check_limits(&tables, &mut complaints);
@@ -57,6 +61,7 @@ fn check_money(tables: &Tables, complaints: &mut Vec<String>) {
                 Kind::Spei if transfer.from_account_id == account(index) && stored.status() != Status::Failed => {
                     -transfer.amount.minor()
                 }
+                Kind::Spei if stored.new.credit_account_id == account(index) => transfer.amount.minor(),
                 Kind::Return if stored.new.credit_account_id == account(index) => transfer.amount.minor(),
                 _ => 0,
             }
@@ -71,7 +76,7 @@ fn check_money(tables: &Tables, complaints: &mut Vec<String>) {
         let stripes = tables.balances.iter().filter(|((id, _), _)| *id == bank);
         let posted: i64 = stripes.map(|(_, balance)| balance.posted.minor()).sum();
         let of = |status| {
-            let is_one = move |stored: &&StoredTransfer| stored.new.kind == Kind::Spei && stored.status() == status;
+            let is_one = move |stored: &&StoredTransfer| leaves_the_bank(stored) && stored.status() == status;
             let transfers = tables.transfers.values().filter(is_one);
             transfers.map(|stored| stored.new.transfer.amount.minor()).sum::<i64>()
         };
@@ -88,6 +93,86 @@ fn check_money(tables: &Tables, complaints: &mut Vec<String>) {
         };
         if posted != expected {
             complain(format!("the bank account {bank} has {posted}, not {expected}"));
+        }
+    }
+}
+
+fn leaves_the_bank(stored: &StoredTransfer) -> bool {
+    stored.new.kind == Kind::Spei && stored.new.rail != Some(RailName::OnUs)
+}
+
+fn check_holds(tables: &Tables, complaints: &mut Vec<String>) {
+    let mut open: BTreeMap<Uuid, i64> = BTreeMap::new();
+    let mut captured = BTreeSet::new();
+    for (id, owned) in &tables.holds {
+        let hold = &owned.hold;
+        let Some(end) = tables.hold_ends.get(id) else {
+            *open.entry(hold.account_id).or_default() += hold.amount.minor();
+            continue;
+        };
+        let transfer = end.transfer_id.map(|id| tables.transfers.get(&id).map(|stored| &stored.new.transfer));
+        let is_sound = match (end.status, transfer) {
+            (hold::Status::Captured, Some(Some(transfer))) => {
+                (transfer.from_account_id, transfer.to_beneficiary_id) == (hold.account_id, Some(hold.beneficiary_id))
+                    && transfer.amount <= hold.amount
+                    && transfer.created_at < hold.expires_at
+                    && captured.insert(transfer.transfer_id)
+            }
+            (hold::Status::Voided | hold::Status::Expired, None) => true,
+            _ => false,
+        };
+        if !is_sound || (end.account_id, end.amount, end.status) != (hold.account_id, hold.amount, hold.status) {
+            complaints.push(format!("hold {hold:?} ended as {end:?}"));
+        }
+    }
+    for ((account, stripe), balance) in &tables.balances {
+        let due = if *stripe == 0 { open.get(account).copied().unwrap_or_default() } else { 0 };
+        if balance.held.minor() != due || balance.posted.minor() - due < balance.floor.minor() {
+            complaints.push(format!(
+                "{account} has {} held and {} posted, with holds of {due}",
+                balance.held, balance.posted
+            ));
+        }
+    }
+}
+
+/// Freezes, issued numbers and the transfers that go by them.
+fn check_accounts(tables: &Tables, opened: &[OpenedAccount], complaints: &mut Vec<String>) {
+    if tables.debits_while_frozen > 0 {
+        complaints.push(format!("{} batches took money from a frozen account", tables.debits_while_frozen));
+    }
+    let mut frozen = BTreeMap::new();
+    for ((account, ordinal), event) in &tables.account_events {
+        // They alternate, beginning with a freeze.
+        if event.frozen != (ordinal % 2 == 0) {
+            complaints.push(format!("account {account} was {} twice in a row", event.as_str()));
+        }
+        frozen.insert(*account, event.frozen);
+    }
+    for ((account, _), balance) in &tables.balances {
+        if balance.frozen != frozen.get(account).copied().unwrap_or_default() {
+            complaints.push(format!("account {account} is frozen: {}, its events disagree", balance.frozen));
+        }
+    }
+    for account in opened {
+        let holder = Clabe::read(&account.account_number).and_then(|clabe| tables.issued.get(&clabe));
+        if holder != Some(&account.account_id) {
+            complaints.push(format!(
+                "{} was issued to {} and belongs to {holder:?}",
+                account.account_number, account.account_id
+            ));
+        }
+    }
+    for stored in tables.transfers.values().filter(|it| it.new.kind == Kind::Spei) {
+        let number = stored.new.payee.as_ref().and_then(|(number, _)| Clabe::read(number));
+        let own = number.and_then(|number| tables.issued.get(&number)).copied();
+        let credited = stored.new.credit_account_id;
+        let is_right = match stored.new.rail {
+            Some(RailName::OnUs) => own == Some(credited) && stored.status() == Status::Completed,
+            _ => credited == SPEI_ACCOUNT,
+        };
+        if !is_right {
+            complaints.push(format!("{:?} credited {credited}", stored.new));
         }
     }
 }
@@ -145,7 +230,7 @@ fn check_answers(tables: &Tables, all: &[Attempts], complaints: &mut Vec<String>
     // By key: its transfer, or why there is none.
     let mut meanings: BTreeMap<(String, String), Result<Uuid, Vec<String>>> = BTreeMap::new();
     let mut ids_by_key: BTreeMap<(String, String), BTreeSet<Uuid>> = BTreeMap::new();
-    for Attempts { order, ids, answers } in all {
+    for Attempts { order, ids, answers, .. } in all {
         let key = order.key.clone().map(|key| (order.owner.clone(), key));
         if let Some(key) = &key {
             ids_by_key.entry(key.clone()).or_default().extend(ids);
@@ -160,8 +245,17 @@ fn check_answers(tables: &Tables, all: &[Attempts], complaints: &mut Vec<String>
                     }
                     Ok(transfer.transfer_id)
                 }
+                Ok(Outcome::Held { hold, .. }) => {
+                    is_acknowledged = true;
+                    let is_made = tables.holds.get(&hold.hold_id).is_some_and(|it| it.hold.amount == order.amount);
+                    if !is_made || hold.account_id != order.from_account_id {
+                        complaints.push(format!("{order:?} was acknowledged and does not exist"));
+                    }
+                    Ok(hold.hold_id)
+                }
                 Ok(Outcome::Rejected { violations, .. }) => Err(violations.iter().map(|it| it.code.clone()).collect()),
-                Ok(Outcome::KeyReused | Outcome::BeneficiaryNotFound) => continue,
+                Ok(Outcome::KeyReused | Outcome::BeneficiaryNotFound | Outcome::AccountFrozen) => continue,
+                Ok(Outcome::HoldEnded(_) | Outcome::HoldExceeded(_)) if order.hold_id.is_some() => continue,
                 Ok(other) => {
                     complaints.push(format!("{order:?} was answered with {other:?}"));
                     continue;
@@ -177,7 +271,7 @@ fn check_answers(tables: &Tables, all: &[Attempts], complaints: &mut Vec<String>
         }
         // Without a key there was one attempt, so its answer must be what happened.
         if key.is_none() {
-            let exists = ids.iter().any(|id| tables.transfers.contains_key(id));
+            let exists = ids.iter().any(|id| exists(tables, id));
             let is_unknown =
                 answers.iter().all(|answer| matches!(answer, Err(LedgerError::Unknown | LedgerError::Panicked)));
             if exists && !is_acknowledged && !is_unknown {
@@ -186,12 +280,16 @@ fn check_answers(tables: &Tables, all: &[Attempts], complaints: &mut Vec<String>
         }
     }
     for (key, ids) in ids_by_key {
-        let made = ids.iter().filter(|id| tables.transfers.contains_key(id)).count();
+        let made = ids.iter().filter(|id| exists(tables, id)).count();
         let rejected = matches!(meanings.get(&key), Some(Err(_)));
         if made > 1 || (made == 1 && rejected) {
             complaints.push(format!("key {key:?} made {made} transfers, answered with {:?}", meanings.get(&key)));
         }
     }
+}
+
+fn exists(tables: &Tables, id: &Uuid) -> bool {
+    tables.transfers.contains_key(id) || tables.holds.contains_key(id)
 }
 
 fn is_made(tables: &Tables, id: Uuid, from: Uuid, amount: Money) -> bool {

@@ -1,20 +1,23 @@
 //! The model behind an unreliable connection: replies are lost, statements arrive late, the server is unavailable,
 //! transactions are rolled back, and hosts crash in between.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use caudal::ledger::Command;
-use caudal::ledger::batch::{Batch, Context, State};
+use caudal::domain::clabe::Clabe;
+use caudal::domain::hold;
+use caudal::ledger::batch::{BalanceKey, Batch, Context, State};
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Fate, Store};
 use caudal::ledger::writer::Writer;
+use caudal::ledger::{CUSTOMER_STRIPE, Command};
 use time::OffsetDateTime;
 use tokio::time::sleep;
 use uuid::Uuid;
 
 use crate::chance::Chance;
+use crate::locks::{Guards, Locks};
 use crate::tables::{LOADS, Model};
 
 /// Longest time of a statement that is not late.
@@ -35,6 +38,14 @@ pub(crate) enum Mutation {
     NoTombstone,
     /// Treats a lost race as a commit.
     NoRetry,
+    /// Does not find that a hold has ended, nor does the database.
+    NoEnds,
+    /// Takes typed account numbers for issued ones.
+    TypedNumbers,
+    /// Does not lock after a lost race.
+    NoLocks,
+    /// Locks in no particular order.
+    UnorderedLocks,
 }
 
 impl Chance {
@@ -47,8 +58,7 @@ impl Chance {
     }
 }
 
-/// A host's view of the store.
-#[derive(Clone)]
+/// A batcher's view of the store.
 pub(crate) struct Faulty {
     pub(crate) model: Model,
     pub(crate) chance: Chance,
@@ -57,6 +67,24 @@ pub(crate) struct Faulty {
     /// Whether the server is unavailable.
     pub(crate) is_down: Arc<AtomicBool>,
     pub(crate) mutation: Option<Mutation>,
+    pub(crate) locks: Locks,
+    /// Held for the batch that was looked up with them.
+    pub(crate) guards: Mutex<Guards>,
+}
+
+/// A clone has the same server, and a connection of its own.
+impl Clone for Faulty {
+    fn clone(&self) -> Self {
+        Self {
+            model: self.model.clone(),
+            chance: self.chance.clone(),
+            is_faulty: Arc::clone(&self.is_faulty),
+            is_down: Arc::clone(&self.is_down),
+            mutation: self.mutation,
+            locks: self.locks.clone(),
+            guards: Mutex::default(),
+        }
+    }
 }
 
 impl Faulty {
@@ -70,6 +98,25 @@ impl Faulty {
         if self.is_down.load(Relaxed) || self.happens(8) { Err(broken()) } else { Ok(()) }
     }
 
+    fn take_guards(&self) -> Guards {
+        std::mem::take(&mut *self.guards.lock().unwrap())
+    }
+
+    async fn lock(&self, locked: &[BalanceKey]) {
+        let mut keys = locked.to_vec();
+        match self.mutation {
+            Some(Mutation::NoLocks) => keys.clear(),
+            Some(Mutation::UnorderedLocks) if self.chance.happens(500) => keys.reverse(),
+            _ => {}
+        }
+        let mut guards = Guards::new();
+        for key in keys {
+            self.locks.extend(&mut guards, [key]).await;
+            self.chance.pause(STATEMENT_TIME_MAX / 4).await;
+        }
+        *self.guards.lock().unwrap() = guards;
+    }
+
     fn write(&self, batch: &Batch, seal: &Seal) -> Result<(), CommitError> {
         self.model.commit(batch, seal).map_err(CommitError::from)
     }
@@ -80,14 +127,34 @@ fn broken() -> sqlx::Error {
 }
 
 impl Store for Faulty {
-    async fn lookup(&self, commands: &[Command], writer: &Writer, context: &Context) -> Result<State, sqlx::Error> {
+    async fn lookup(
+        &self,
+        commands: &[Command],
+        writer: &Writer,
+        context: &Context,
+        locked: &[BalanceKey],
+    ) -> Result<State, sqlx::Error> {
+        drop(self.take_guards());
+        self.lock(locked).await;
         let mut state = State::default();
         for load in LOADS {
             self.connect().await?;
             load(&self.model.tables(), commands, writer, context, &mut state);
         }
-        if self.mutation == Some(Mutation::NoReplay) {
-            state.answers.clear();
+        match self.mutation {
+            Some(Mutation::NoReplay) => state.answers.clear(),
+            Some(Mutation::NoEnds) => state.holds.values_mut().for_each(|it| it.hold.status = hold::Status::Placed),
+            Some(Mutation::TypedNumbers) => {
+                let accounts = state.accounts.clone().into_iter().chain(self.model.tables().accounts.clone());
+                for (id, facts) in accounts {
+                    state.issued.extend(Clabe::read(&facts.number).map(|clabe| (clabe, id)));
+                    let key = (id, CUSTOMER_STRIPE);
+                    if let Some(balance) = self.model.tables().balances.get(&key) {
+                        state.balances.entry(key).or_insert(*balance);
+                    }
+                }
+            }
+            _ => {}
         }
         Ok(state)
     }
@@ -97,6 +164,7 @@ impl Store for Faulty {
             Some(Mutation::NoSettling) => |_| CommitError::LostRace,
             _ => CommitError::Unknown,
         };
+        let mut guards = self.take_guards();
         // Without a connection nothing was sent.
         self.connect().await.map_err(CommitError::Refused)?;
         if self.happens(15) {
@@ -114,6 +182,7 @@ impl Store for Faulty {
             if late {
                 sleep(store.chance.duration(DELAY_MAX)).await;
             }
+            store.locks.extend(&mut guards, batch.balances.keys().copied()).await;
             store.write(&batch, &seal)
         });
         if late {
@@ -150,6 +219,7 @@ impl Store for Faulty {
     }
 
     async fn confirm(&self) -> Result<(), sqlx::Error> {
+        drop(self.take_guards());
         self.connect().await
     }
 
@@ -174,5 +244,7 @@ impl Store for Faulty {
         Ok(())
     }
 
-    fn idle(&self) {}
+    fn idle(&self) {
+        drop(self.take_guards());
+    }
 }

@@ -11,7 +11,10 @@ mod chance;
 mod checks;
 mod clients;
 mod faulty;
+mod hot;
 mod leases;
+mod locks;
+mod operators;
 mod rail;
 #[path = "../random.rs"]
 mod random;
@@ -22,7 +25,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use caudal::domain::transfer::{Kind, Status};
 use caudal::models::{Models, Registry, Runtime};
@@ -32,20 +35,30 @@ use world::{RunResult, run};
 const SEEDS: u64 = 10_000;
 
 /// Every mutation must be detected within this many seeds.
-const SEEDS_TO_DETECT: u64 = 1_500;
+const SEEDS_TO_DETECT: u64 = 6_000;
 
 /// Tried one at a time.
-const MUTATIONS: [Mutation; 8] = [
+const MUTATIONS: [Mutation; 13] = [
     Mutation::Constraints(&["batch_race_users"]),
     Mutation::Constraints(&["idempotency_pkey"]),
     // Dropped together, because each also detects what the other does.
     Mutation::Constraints(&["batch_race_balances", "entry_pkey"]),
     Mutation::Constraints(&["batch_race_moves", "transfer_event_pkey"]),
+    Mutation::Constraints(&["race_held", "batch_explained"]),
+    Mutation::Constraints(&["race_frozen", "batch_explained"]),
+    Mutation::Constraints(&["account_issued"]),
+    Mutation::NoEnds,
+    Mutation::TypedNumbers,
     Mutation::NoReplay,
     Mutation::NoSettling,
     Mutation::NoTombstone,
     Mutation::NoRetry,
 ];
+
+/// Seeds of the run in which everybody pays the same accounts.
+const HOT_SEEDS: u64 = 300;
+
+const HOT_MUTATIONS: [Mutation; 2] = [Mutation::NoLocks, Mutation::UnorderedLocks];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
@@ -61,7 +74,7 @@ fn main() -> ExitCode {
         return replay(seed);
     }
     let (from, seeds) = (value("--from").unwrap_or(0), value("--seeds").unwrap_or(SEEDS));
-    println!("\nrunning {} tests", MUTATIONS.len() + 1);
+    println!("\nrunning {} tests", MUTATIONS.len() + HOT_MUTATIONS.len() + 2);
     let start = Instant::now();
     let tally = Tally::default();
     let found = search(from, seeds, None, &tally);
@@ -88,10 +101,43 @@ fn main() -> ExitCode {
             }
         }
     }
-    let passed = MUTATIONS.len() + 1 - failed;
+    failed += check_hot_accounts(from);
+    let tests = MUTATIONS.len() + HOT_MUTATIONS.len() + 2;
+    let passed = tests - failed;
     let result = if failed == 0 { "ok" } else { "FAILED" };
     println!("\ntest result: {result}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out");
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// How many of these tests failed.
+fn check_hot_accounts(from: u64) -> usize {
+    let (mut failed, mut slowest) = (0, Duration::ZERO);
+    for seed in from..from + HOT_SEEDS {
+        let hot = run_hot(seed, None);
+        slowest = slowest.max(hot.slowest);
+        if let Some(complaint) = hot.complaints.first() {
+            println!("hot accounts, seed {seed}: FAILED: {complaint}");
+            failed = 1;
+            break;
+        }
+    }
+    println!("{HOT_SEEDS} seeds of hot accounts: the slowest transfer took {slowest:?} of simulated time");
+    for mutation in HOT_MUTATIONS {
+        let found =
+            (from..from + HOT_SEEDS).find_map(|seed| Some((seed, run_hot(seed, Some(mutation)).complaints.pop()?)));
+        match found {
+            Some((seed, complaint)) => println!("{mutation:?}: detected by seed {seed}: {complaint}"),
+            None => {
+                failed += 1;
+                println!("{mutation:?}: FAILED, not detected in {HOT_SEEDS} seeds");
+            }
+        }
+    }
+    failed
+}
+
+fn run_hot(seed: u64, mutation: Option<Mutation>) -> hot::Hot {
+    simulated_time().block_on(hot::run(seed, models(), mutation))
 }
 
 /// Totals over all runs.
@@ -153,11 +199,17 @@ fn try_seed(seed: u64, mutation: Option<Mutation>, tally: &Tally) -> Vec<String>
 }
 
 fn simulate(seed: u64, mutation: Option<Mutation>) -> RunResult {
+    simulated_time().block_on(run(seed, models(), mutation))
+}
+
+fn models() -> Models {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     let load = || Registry::embedded(&Runtime::new().unwrap()).unwrap();
-    let models = Models::new(REGISTRY.get_or_init(load).clone());
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.enable_time().start_paused(true).build().unwrap().block_on(run(seed, models, mutation))
+    Models::new(REGISTRY.get_or_init(load).clone())
+}
+
+fn simulated_time() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 }
 
 /// Prints all attempts of one seed; runs it twice, to check that it is deterministic.

@@ -7,11 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use caudal::clock::mexico_city_date;
 use caudal::domain::account_number::normalise;
+use caudal::domain::clabe::Clabe;
+use caudal::domain::hold::OwnedHold;
 use caudal::domain::money::Money;
 use caudal::domain::transfer::{Kind, Reason, Status};
 use caudal::ledger::batch::{
-    AccountFacts, Answer, Balance, BalanceKey, Batch, Context, NewEntry, NewTransfer, Payee, ReportedTransfer, State,
-    UserFacts,
+    AccountEvent, AccountFacts, Answer, Balance, BalanceKey, Batch, Context, HoldEnd, Made, NewEntry, NewTransfer,
+    Payee, ReportedTransfer, State, UserFacts,
 };
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Fate};
@@ -45,6 +47,7 @@ pub(crate) struct Lease {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Tables {
     pub(crate) accounts: BTreeMap<Uuid, AccountFacts>,
+    pub(crate) issued: BTreeMap<Clabe, Uuid>,
     pub(crate) balances: BTreeMap<BalanceKey, Balance>,
     pub(crate) users: BTreeMap<String, UserFacts>,
     pub(crate) payees: BTreeMap<Uuid, Payee>,
@@ -53,8 +56,13 @@ pub(crate) struct Tables {
     pub(crate) answers: BTreeMap<(String, String), Answer>,
     pub(crate) batches: BTreeMap<(Uuid, i64), Seal>,
     pub(crate) payments: BTreeSet<Uuid>,
+    pub(crate) holds: BTreeMap<Uuid, OwnedHold>,
+    pub(crate) hold_ends: BTreeMap<Uuid, HoldEnd>,
+    pub(crate) account_events: BTreeMap<(Uuid, i16), AccountEvent>,
     pub(crate) writers: BTreeMap<Uuid, Lease>,
     pub(crate) dropped: BTreeSet<&'static str>,
+    /// Batches that took money from a frozen account.
+    pub(crate) debits_while_frozen: usize,
 }
 
 impl Tables {
@@ -94,7 +102,7 @@ pub(crate) struct Model(Arc<Mutex<Tables>>);
 type Load = fn(&Tables, &[Command], &Writer, &Context, &mut State);
 
 /// The queries of a look-up, in the order of the real ones. Each sees a later snapshot.
-pub(crate) const LOADS: [Load; 3] = [load_numbers, load_facts, load_transfers];
+pub(crate) const LOADS: [Load; 6] = [load_numbers, load_facts, load_transfers, load_issued, load_holds, load_freezes];
 
 impl Model {
     pub(crate) fn tables(&self) -> MutexGuard<'_, Tables> {
@@ -153,7 +161,7 @@ fn load_balances(tables: &Tables, commands: &[Command], writer: &Writer, state: 
 
 fn load_payees(tables: &Tables, commands: &[Command], state: &mut State) {
     for command in commands {
-        let Command::Transfer(order) = command else { continue };
+        let Some(order) = command.order() else { continue };
         if let Some(payee) = tables.payees.get(&order.to_beneficiary_id) {
             state.payees.insert(order.to_beneficiary_id, payee.clone());
         }
@@ -163,7 +171,7 @@ fn load_payees(tables: &Tables, commands: &[Command], state: &mut State) {
 fn load_users(tables: &Tables, commands: &[Command], context: &Context, state: &mut State) {
     let today = mexico_city_date(context.now);
     for command in commands {
-        let Command::Transfer(order) = command else { continue };
+        let Some(order) = command.order() else { continue };
         let own = tables.accounts.iter().filter(|(_, facts)| facts.owner.as_ref() == Some(&order.owner));
         let balances = own.filter_map(|(id, _)| tables.balances.get(&(*id, CUSTOMER_STRIPE)));
         let sent = balances.filter(|balance| balance.sent_day >= today).map(|balance| balance.sent.minor());
@@ -191,15 +199,51 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
     }
 }
 
+fn load_issued(tables: &Tables, commands: &[Command], _: &Writer, context: &Context, state: &mut State) {
+    let new = commands.iter().filter_map(|command| match command {
+        Command::Open(open) => open.issued,
+        _ => None,
+    });
+    let range = context.terms.on_us;
+    let payees = state.payees.values().filter_map(|payee| Clabe::read(&payee.number));
+    let wanted: BTreeSet<_> =
+        new.chain(payees.filter(|clabe| range.is_some_and(|range| range.is_same_bank(*clabe)))).collect();
+    for clabe in wanted {
+        let Some(&account) = tables.issued.get(&clabe) else { continue };
+        let key = (account, CUSTOMER_STRIPE);
+        state.issued.insert(clabe, account);
+        state.balances.entry(key).or_insert(tables.balances[&key]);
+        state.accounts.entry(account).or_insert(tables.accounts[&account].clone());
+    }
+}
+
+fn load_holds(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
+    for id in commands.iter().filter_map(Command::hold_id) {
+        state.holds.extend(tables.holds.get(&id).map(|hold| (id, hold.clone())));
+    }
+}
+
+fn load_freezes(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
+    for command in commands {
+        let Command::Freeze(freeze) = command else { continue };
+        let events = tables.account_events.keys().filter(|(account, _)| *account == freeze.account_id).count();
+        if events > 0 {
+            state.freezes.insert(freeze.account_id, i16::try_from(events).unwrap());
+        }
+    }
+}
+
 fn load_answers(tables: &Tables, commands: &[Command], state: &mut State) {
     for command in commands {
-        let Command::Transfer(order) = command else { continue };
+        let Some(order) = command.order() else { continue };
         let Some(key) = order.key.clone().map(|key| (order.owner.clone(), key)) else { continue };
         if let Some(answer) = tables.answers.get(&key) {
             let mut answer = answer.clone();
             // The present status, not the one that was answered.
-            if let Ok(transfer) = &mut answer.outcome {
-                transfer.status = tables.transfers[&transfer.transfer_id].status();
+            match &mut answer.outcome {
+                Ok(Made::Transfer(transfer)) => transfer.status = tables.transfers[&transfer.transfer_id].status(),
+                Ok(Made::Hold(hold)) => hold.status = tables.holds[&hold.hold_id].hold.status,
+                Err(_) => {}
             }
             state.answers.insert(key, answer);
         }
@@ -216,6 +260,10 @@ fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal>
             facts.owner.as_ref() == Some(&open.owner) && normalise(&facts.number) == normalise(&open.account_number)
         });
         holds("account_owner_number", !taken, Refusal::Race)?;
+        if let Some(issued) = open.issued {
+            let earlier = tables.issued.insert(issued, open.account_id);
+            holds("account_issued", earlier.is_none(), Refusal::Race)?;
+        }
         let facts = AccountFacts { owner: Some(open.owner.clone()), number: open.account_number.clone() };
         tables.accounts.insert(open.account_id, facts);
         tables.balances.insert((open.account_id, CUSTOMER_STRIPE), Balance::empty(Money::ZERO));
@@ -224,14 +272,32 @@ fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal>
 
     let (mut written, mut explained) = (0, 0);
     for (key, change) in &batch.balances {
-        let Some(balance) = tables.balances.get_mut(key).filter(|balance| balance.version == change.expected) else {
-            continue;
+        let relied_on = |balance: &Balance| (balance.version, balance.held, balance.frozen);
+        let is_unchanged = |balance: &&mut Balance| {
+            let checked = |name| !dropped.contains(name);
+            let (now, read) = (relied_on(balance), relied_on(&change.before));
+            now.0 == read.0
+                && (now.1 == read.1 || !checked("race_held"))
+                && (now.2 == read.2 || !checked("race_frozen"))
         };
+        let Some(balance) = tables.balances.get_mut(key).filter(is_unchanged) else { continue };
         let moved = change.after.posted.minor() - balance.posted.minor();
+        let held = change.after.held.minor() - balance.held.minor();
+        let turned = change.after.frozen != balance.frozen;
         let entries = batch.entries.iter().filter(|entry| entry.balance == *key).map(|entry| entry.delta.minor());
-        let no_overdraft = change.after.posted >= balance.floor;
+        let (account, stripe) = *key;
+        let placed = batch.holds.iter().filter(|it| it.hold.account_id == account).map(|it| it.hold.amount.minor());
+        let ended = batch.hold_ends.values().filter(|end| end.account_id == account).map(|end| end.amount.minor());
+        let turns = batch.account_events.iter().filter(|event| event.account_id == account).count();
+        let is_held = stripe == CUSTOMER_STRIPE && held == placed.sum::<i64>() - ended.sum::<i64>() || held == 0;
+        let no_overdraft = change.after.posted.minor() - change.after.held.minor() >= balance.floor.minor();
+        holds("account_balance_held", change.after.held >= Money::ZERO, Refusal::Constraint("account_balance_held"))?;
         holds("no_overdraft", no_overdraft, Refusal::Constraint("no_overdraft"))?;
-        explained += usize::from(moved == entries.sum::<i64>());
+        let leaves = batch.entries.iter().any(|entry| entry.balance == *key && entry.delta < Money::ZERO);
+        if balance.frozen && turns == 0 && leaves {
+            tables.debits_while_frozen += 1;
+        }
+        explained += usize::from(moved == entries.sum::<i64>() && is_held && turned == (turns % 2 == 1));
         written += 1;
         *balance = Balance { floor: balance.floor, ..change.after };
     }
@@ -273,6 +339,21 @@ fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal>
     for entry in &batch.entries {
         let earlier = tables.entries.insert((entry.balance, entry.version), entry.clone());
         holds("entry_pkey", earlier.is_none(), Refusal::Race)?;
+    }
+    for new in &batch.holds {
+        let earlier = tables.holds.insert(new.hold.hold_id, new.clone());
+        holds("hold_pkey", earlier.is_none(), Refusal::Constraint("hold_pkey"))?;
+    }
+    for (id, end) in &batch.hold_ends {
+        let earlier = tables.hold_ends.insert(*id, end.clone());
+        holds("hold_end_pkey", earlier.is_none(), Refusal::Race)?;
+        if let Some(owned) = tables.holds.get_mut(id) {
+            owned.hold.status = end.status;
+        }
+    }
+    for event in &batch.account_events {
+        let earlier = tables.account_events.insert((event.account_id, event.ordinal), event.clone());
+        holds("account_event_pkey", earlier.is_none(), Refusal::Race)?;
     }
     for (key, answer) in &batch.answers {
         let earlier = tables.answers.insert(key.clone(), answer.clone());

@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use caudal::clock::Clock;
+use caudal::domain::clabe::{Clabe, ClabeRange};
+use caudal::domain::hold;
 use caudal::domain::money::Money;
 use caudal::domain::transfer::RailName;
-use caudal::ledger::batch::{Payee, Terms};
+use caudal::ledger::batch::{self, Terms};
 use caudal::ledger::chain::ChainKey;
-use caudal::ledger::{Command, Jitter, Ledger, LedgerConfig, LedgerError, OpenAccount, Order, Outcome};
+use caudal::ledger::{Command, Jitter, Ledger, LedgerConfig, LedgerError, OpenAccount, OpenedAccount, Order, Outcome};
 use caudal::models::Models;
 use time::macros::datetime;
 use tokio::task::{JoinHandle, JoinSet};
@@ -18,7 +20,8 @@ use uuid::Uuid;
 
 use crate::chance::Chance;
 use crate::faulty::{Faulty, Mutation};
-use crate::tables::Model;
+use crate::locks::Locks;
+use crate::tables::{Model, Tables};
 
 /// Shared by all hosts.
 pub(crate) const KEY: &[u8] = b"the key of the simulated ledgers";
@@ -28,23 +31,48 @@ const CLIENTS: usize = 5;
 /// Opening credit of each account, enough for about half of its clients' orders.
 pub(crate) const OPENING: i64 = 60;
 /// In runs with a limit.
-pub(crate) const DAY_LIMIT: i64 = 90;
+pub(crate) const DAY_LIMIT: i64 = 50;
 
-/// Accounts 0 and 1 are Ana's, 2 is Luis'.
+/// Accounts 0 and 1 are Ana's, 2 is Luis'. The bank issued the numbers of 0 and 2; 1 has one of the same form that Ana
+/// typed.
 pub(crate) const OWNERS: [&str; 3] = ["ana", "ana", "luis"];
+
+/// Numbers to issue. There are few, so that two hosts pick the same one.
+pub(crate) fn range() -> ClabeRange {
+    "99918000000000000-99918000000000019".parse().unwrap()
+}
+
+/// The number of an account. Those to be opened later come from the other half of the range.
+fn number(index: usize) -> Clabe {
+    range().pick(index as u128)
+}
+
+/// Where an order goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Payee {
+    /// To another bank.
+    Elsewhere = 0,
+    /// To a number that this bank issued.
+    OnUs = 1,
+    /// To a number that another user typed.
+    Typed = 2,
+}
 
 pub(crate) fn account(index: usize) -> Uuid {
     Uuid::from_u128(0xA000 + index as u128)
 }
 
-pub(crate) fn payee(index: usize) -> Uuid {
-    Uuid::from_u128(0xB000 + index as u128)
+/// A payee of the owner of an account.
+pub(crate) fn payee(index: usize, kind: Payee) -> Uuid {
+    Uuid::from_u128(0xB000 + (3 * index + kind as usize) as u128)
 }
 
 /// A client's attempts to send one order.
 #[derive(Debug, Clone)]
 pub(crate) struct Attempts {
     pub(crate) order: Order,
+    /// For an order that places a hold.
+    pub(crate) lifetime: Option<time::Duration>,
     /// One for each attempt.
     pub(crate) ids: Vec<Uuid>,
     pub(crate) answers: Vec<Result<Outcome, LedgerError>>,
@@ -54,6 +82,8 @@ pub(crate) struct RunResult {
     pub(crate) model: Model,
     pub(crate) attempts: Vec<Attempts>,
     pub(crate) terms: Terms,
+    /// Accounts that were opened during the run.
+    pub(crate) opened: Vec<OpenedAccount>,
     /// Found during the run.
     pub(crate) complaints: Vec<String>,
 }
@@ -73,6 +103,7 @@ pub(crate) struct World {
     clock: Clock,
     hosts: Arc<Mutex<Vec<Option<Host>>>>,
     ids: Arc<AtomicU64>,
+    pub(crate) opened: Arc<Mutex<Vec<OpenedAccount>>>,
 }
 
 pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -> RunResult {
@@ -81,9 +112,13 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     if let Some(Mutation::Constraints(names)) = mutation {
         model.tables().dropped.extend(names);
     }
+    if mutation == Some(Mutation::NoEnds) {
+        model.tables().dropped.extend(["hold_end_pkey", "account_balance_held"]);
+    }
     let rail = if chance.happens(500) { RailName::Instant } else { RailName::Simulated };
     let per_day_limit = chance.happens(500).then_some(Money::from_minor(DAY_LIMIT));
-    let terms = Terms { rail, per_day_limit, ..Terms::OPEN };
+    let on_us = chance.happens(700).then(range);
+    let terms = Terms { rail, per_day_limit, on_us, ..Terms::OPEN };
     let clock = Clock::fixed(datetime!(2026-11-21 18:00 UTC));
     let store = Faulty {
         model: model.clone(),
@@ -91,8 +126,11 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
         is_faulty: Arc::new(AtomicBool::new(false)),
         is_down: Arc::default(),
         mutation,
+        locks: Locks::default(),
+        guards: Mutex::default(),
     };
-    let world = World { chance, store, models, terms, clock, hosts: Arc::default(), ids: Arc::default() };
+    let (hosts, ids, opened) = (Arc::default(), Arc::default(), Arc::default());
+    let world = World { chance, store, models, terms, clock, hosts, ids, opened };
     for _ in 0..HOSTS {
         let host = world.start_host().await;
         world.hosts.lock().unwrap().push(host);
@@ -103,6 +141,7 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     let clocks = tokio::spawn(world.clone().tick());
     let faults = tokio::spawn(world.clone().inject_faults());
     let (reports, complaints) = (tokio::spawn(world.clone().settle_payments()), Arc::new(Mutex::new(Vec::new())));
+    let operators = [tokio::spawn(world.clone().freeze_accounts()), tokio::spawn(world.clone().expire_holds())];
     let mut clients = JoinSet::new();
     for client in 0..CLIENTS {
         clients.spawn(world.clone().client(client, Arc::clone(&complaints)));
@@ -113,31 +152,39 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     }
     // The faults end, and everything must come to a conclusion.
     faults.abort();
+    operators[0].abort();
     world.store.is_faulty.store(false, Relaxed);
     world.store.is_down.store(false, Relaxed);
     world.restart_hosts().await;
+    world.unfreeze_accounts(&complaints).await;
     for attempts in &mut attempts {
         world.send_again(attempts, &complaints).await;
     }
     let all_settled = async {
-        while !model.tables().payments.is_empty() {
+        let is_open = |tables: &Tables| tables.holds.values().any(|it| it.hold.status == hold::Status::Placed);
+        while !model.tables().payments.is_empty() || is_open(&model.tables()) {
             sleep(Duration::from_secs(1)).await;
         }
     };
     if timeout(Duration::from_secs(600), all_settled).await.is_err() {
-        complaints.lock().unwrap().push("payments stay pending forever".to_owned());
+        complaints.lock().unwrap().push("payments stay pending, or holds open, forever".to_owned());
     }
     // Late notifications change nothing or return money.
     sleep(Duration::from_secs(120)).await;
     reports.abort();
     clocks.abort();
-    let complaints = complaints.lock().unwrap().clone();
-    RunResult { model, attempts, terms, complaints }
+    operators[1].abort();
+    let (opened, complaints) = (world.opened.lock().unwrap().clone(), complaints.lock().unwrap().clone());
+    RunResult { model, attempts, terms, opened, complaints }
 }
 
 impl World {
     pub(crate) fn new_id(&self) -> Uuid {
         Uuid::from_u128(0xC000_0000 + u128::from(self.ids.fetch_add(1, Relaxed)))
+    }
+
+    pub(crate) fn now(&self) -> time::OffsetDateTime {
+        self.clock.now()
     }
 
     async fn start_host(&self) -> Option<Host> {
@@ -163,22 +210,25 @@ impl World {
             let open = OpenAccount {
                 account_id: account(index),
                 owner: owner.to_owned(),
-                account_number: index.to_string(),
+                account_number: number(index).to_string(),
+                issued: (index != 1).then(|| number(index)),
                 account_type: "checking".to_owned(),
                 opening_credit: Money::from_minor(OPENING),
                 transfer_id: self.new_id(),
             };
-            let payee_facts = Payee {
-                owner: owner.to_owned(),
-                name: "Eva".to_owned(),
-                bank: "BBVA".to_owned(),
-                number: format!("payee {index}"),
-                created_at: self.clock.now(),
-            };
             let opened = self.submit(0, Command::Open(open)).await;
             assert!(matches!(opened, Ok(Outcome::Opened(_))), "{opened:?}");
-            self.store.model.tables().payees.insert(payee(index), payee_facts);
+            let other = if index == 2 { 0 } else { 2 };
+            self.save(index, Payee::Elsewhere, format!("payee {index}"));
+            self.save(index, Payee::OnUs, number(other).to_string());
+            self.save(index, Payee::Typed, number(1).to_string());
         }
+    }
+
+    fn save(&self, index: usize, kind: Payee, number: String) {
+        let (owner, name, bank) = (OWNERS[index].to_owned(), "Eva".to_owned(), "BBVA".to_owned());
+        let facts = batch::Payee { owner, name, bank, number, created_at: self.clock.now() };
+        self.store.model.tables().payees.insert(payee(index, kind), facts);
     }
 
     /// Fails if the host is down.

@@ -1,0 +1,54 @@
+//! Operators freeze accounts and unfreeze them, and every host looks for holds whose time is over.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use caudal::domain::hold::Status;
+use caudal::ledger::{Command, Freeze, Outcome, ReleaseHold};
+use tokio::time::sleep;
+use uuid::Uuid;
+
+use crate::world::{HOSTS, OWNERS, World, account};
+
+impl World {
+    pub(crate) async fn freeze_accounts(self) {
+        loop {
+            self.chance.pause(Duration::from_secs(3)).await;
+            let account_id = account(self.chance.pick(OWNERS.len()));
+            let _ = self.freeze(account_id, self.chance.happens(400)).await;
+        }
+    }
+
+    async fn freeze(&self, account_id: Uuid, frozen: bool) -> Option<Outcome> {
+        let (actor, reason) = ("ops".to_owned(), "a court order".to_owned());
+        let freeze = Freeze { account_id, frozen, actor, reason };
+        self.submit(self.chance.pick(HOSTS), Command::Freeze(freeze)).await.ok()
+    }
+
+    pub(crate) async fn unfreeze_accounts(&self, complaints: &Mutex<Vec<String>>) {
+        for index in 0..OWNERS.len() {
+            let outcome = self.freeze(account(index), false).await;
+            if !matches!(outcome, Some(Outcome::Frozen { frozen: false, .. })) {
+                complaints.lock().unwrap().push(format!("account {index} cannot be unfrozen: {outcome:?}"));
+            }
+        }
+    }
+
+    pub(crate) async fn expire_holds(self) {
+        loop {
+            sleep(Duration::from_secs(1)).await;
+            let now = self.now();
+            let due: Vec<_> = {
+                let tables = self.store.model.tables();
+                let due = tables.holds.values().map(|it| &it.hold);
+                due.filter(|it| it.status == Status::Placed && it.expires_at <= now)
+                    .map(|it| (it.hold_id, it.account_id))
+                    .collect()
+            };
+            for (hold_id, account_id) in due {
+                let release = ReleaseHold { hold_id, account_id, owner: None };
+                let _ = self.submit(self.chance.pick(HOSTS), Command::Release(release)).await;
+            }
+        }
+    }
+}
