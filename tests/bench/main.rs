@@ -9,6 +9,7 @@
 //! | [`transfers`] | transfers per second, compared with pgbench |
 //! | [`replication`] | the same with and without a synchronous standby, and the cost of a read |
 //! | [`hosts`] | three hosts debiting one account |
+//! | [`merchant`] | three hosts crediting one account, on us |
 //! | [`pages`] | lists and statements of small and large databases |
 //! | [`memory`] | a host's memory over a million transfers |
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot continue should fail")]
@@ -21,6 +22,7 @@ mod fill;
 mod host;
 mod hosts;
 mod memory;
+mod merchant;
 mod pages;
 mod peer;
 mod processor;
@@ -39,7 +41,7 @@ pub(crate) const CLIENTS: usize = 64;
 /// Sending accounts, each with one payee.
 pub(crate) const ACCOUNTS: usize = 1_000;
 
-const SECTIONS: [&str; 5] = ["transfers", "replication", "hosts", "pages", "memory"];
+const SECTIONS: [&str; 6] = ["transfers", "replication", "hosts", "merchant", "pages", "memory"];
 
 /// Smaller values suit a trial run, but give no meaningful figures.
 pub(crate) struct Settings {
@@ -89,6 +91,7 @@ async fn run(url: &str, settings: &Settings) {
             "transfers" => transfers::run(&server, settings).await,
             "replication" => replication::run(&server, settings).await,
             "hosts" => hosts::run(&server, settings).await,
+            "merchant" => merchant::run(&server, settings).await,
             "pages" => pages::run(&server, settings).await,
             _ => memory::run(&server, settings).await,
         }

@@ -2,7 +2,7 @@
 # Runs the benchmarks with a private Postgres in a temporary folder.
 #
 # $1: the folder with the release binaries. For shorter trial runs: CAUDAL_BENCH (sections, default
-# transfers,replication,hosts,pages,memory), CAUDAL_BENCH_SECONDS (length of a turn, default 10), CAUDAL_BENCH_PAGE_TRANSFERS
+# transfers,replication,hosts,merchant,pages,memory), CAUDAL_BENCH_SECONDS (length of a turn, default 10), CAUDAL_BENCH_PAGE_TRANSFERS
 # (transfers in the large database of pages, default 3000000), CAUDAL_BENCH_MEMORY_TRANSFERS (transfers while memory is
 # measured, default 1000000).
 set -euo pipefail

@@ -117,23 +117,27 @@ impl Service {
         &self.senders[0]
     }
 
-    /// Closed-loop load: each client sends its next transfer when the previous one is answered.
     pub(crate) async fn run(&self, spread: Spread, until: Until) -> Figures {
-        let mut clients = JoinSet::new();
-        let start = Instant::now();
-        for client in 0..CLIENTS {
-            let (address, senders, until) = (self.host.address(), Arc::clone(&self.senders), until.clone());
-            clients.spawn(run_client(client, address, senders, spread, until, start));
-        }
-        let mut figures = Figures { took: Vec::new(), failed: 0, time: Duration::ZERO };
-        while let Some(done) = clients.join_next().await {
-            let (took, failed) = done.unwrap();
-            figures.took.extend(took);
-            figures.failed += failed;
-        }
-        figures.time = start.elapsed();
-        figures
+        load(&[self.host.address()], &self.senders, spread, until).await
     }
+}
+
+/// Closed-loop load: each client of one of the hosts sends its next transfer when the previous one is answered.
+pub(crate) async fn load(hosts: &[SocketAddr], senders: &Arc<[Sender]>, spread: Spread, until: Until) -> Figures {
+    let mut clients = JoinSet::new();
+    let start = Instant::now();
+    for client in 0..CLIENTS {
+        let (address, senders, until) = (hosts[client % hosts.len()], Arc::clone(senders), until.clone());
+        clients.spawn(run_client(client, address, senders, spread, until, start));
+    }
+    let mut figures = Figures { took: Vec::new(), failed: 0, time: Duration::ZERO };
+    while let Some(done) = clients.join_next().await {
+        let (took, failed) = done.unwrap();
+        figures.took.extend(took);
+        figures.failed += failed;
+    }
+    figures.time = start.elapsed();
+    figures
 }
 
 async fn run_client(

@@ -1,7 +1,7 @@
 //! Postgres and the model that the simulation runs on agree: on what is read, what is written, what is refused and by
 //! which constraint.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use caudal::domain::clabe::ClabeRange;
 use caudal::domain::money::Money;
@@ -266,7 +266,7 @@ impl Run {
 impl Pair {
     async fn look_up(&self, seed: u64, commands: &[Command], writer: usize, context: &Context) -> State {
         let writer = &self.writers[writer];
-        let actual = self.postgres.lookup(commands, writer, context, &[]).await.unwrap();
+        let actual = self.postgres.lookup(commands, writer, context, &BTreeSet::new()).await.unwrap();
         let mut modelled = State::default();
         LOADS.iter().for_each(|load| load(&self.model.tables(), commands, writer, context, &mut modelled));
         assert_eq!(format!("{actual:#?}"), format!("{modelled:#?}"), "seed {seed}: {commands:?}");

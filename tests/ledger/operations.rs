@@ -1,5 +1,6 @@
 //! Holds, freezes, issued numbers and transfers on us, decided by `apply`; and locks after a lost race, in Postgres.
 
+use std::collections::BTreeSet;
 use std::time::Duration as StdDuration;
 
 use caudal::domain::clabe::SANDBOX_RANGE;
@@ -212,9 +213,9 @@ async fn a_batch_with_locks_loses_no_race_and_lets_go_when_it_ends(db: PgPool) {
     write(&store, &mut one, &[Command::Open(open)], &contexts[0]).await;
 
     let (locking, other) = (store.clone(), store.clone());
-    let locked = [(account(0), CUSTOMER_STRIPE)];
+    let (none, locked) = (BTreeSet::new(), BTreeSet::from([(account(0), CUSTOMER_STRIPE)]));
     let mut slow = locking.lookup(&[fund(2, 5)], &one, &contexts[0], &locked).await.unwrap();
-    let mut quick = other.lookup(&[fund(3, 7)], &two, &contexts[1], &[]).await.unwrap();
+    let mut quick = other.lookup(&[fund(3, 7)], &two, &contexts[1], &none).await.unwrap();
     let (batch, _) = apply(&mut quick, &[fund(3, 7)], &contexts[1], &lenient());
     let seal = key().seal(&batch, Uuid::new_v4(), &two, &contexts[1]);
     let rival = async { other.commit(&batch, &seal, &contexts[1]).await };
@@ -231,7 +232,7 @@ async fn a_batch_with_locks_loses_no_race_and_lets_go_when_it_ends(db: PgPool) {
         match end {
             0 => locking.confirm().await.unwrap(),
             1 => locking.idle(),
-            _ => drop(locking.lookup(&[fund(4, 5)], &one, &contexts[0], &[]).await.unwrap()),
+            _ => drop(locking.lookup(&[fund(4, 5)], &one, &contexts[0], &none).await.unwrap()),
         }
         write(&other, &mut two, &[fund(10 + end, 1)], &contexts[1]).await;
     }

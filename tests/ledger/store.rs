@@ -1,5 +1,7 @@
 //! The commit statement proves each batch: a wrong one is refused entirely, by a named constraint.
 
+use std::collections::BTreeSet;
+
 use caudal::domain::money::Money;
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Batch, Context};
@@ -36,7 +38,7 @@ fn open(number: &str) -> Command {
 /// Loads and decides without writing.
 async fn decide(store: &Postgres, writer: &Writer, commands: &[Command]) -> (Batch, Vec<Outcome>) {
     let context = Context { stripe: writer.stripe, ..CONTEXT };
-    let mut state = store.lookup(commands, writer, &context, &[]).await.unwrap();
+    let mut state = store.lookup(commands, writer, &context, &BTreeSet::new()).await.unwrap();
     apply(&mut state, commands, &context, &lenient())
 }
 

@@ -1,7 +1,7 @@
 //! Whatever somebody without the key changes is detected: every column of every row, and whole rows. A column that is
 //! neither tried nor excused makes the test fail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use caudal::db::audit;
 use caudal::db::components::{self, NewComponent};
@@ -185,7 +185,7 @@ pub(crate) async fn write(store: &Postgres, writer: &mut Writer, commands: &[Com
         let enough = facts.available >= facts.amount;
         Ok(if enough { Verdict::Accepted } else { Verdict::Rejected(vec![violation]) })
     };
-    let mut state = store.lookup(commands, writer, context, &[]).await.unwrap();
+    let mut state = store.lookup(commands, writer, context, &BTreeSet::new()).await.unwrap();
     let (batch, outcomes) = apply(&mut state, commands, context, &Policy { decide: &reject_uncovered, ..lenient() });
     assert!(!batch.is_empty(), "{outcomes:?}");
     let seal = key().seal(&batch, Uuid::new_v4(), writer, context);

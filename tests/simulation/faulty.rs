@@ -1,6 +1,7 @@
 //! The model behind an unreliable connection: replies are lost, statements arrive late, the server is unavailable,
 //! transactions are rolled back, and hosts crash in between.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -102,8 +103,8 @@ impl Faulty {
         std::mem::take(&mut *self.guards.lock().unwrap())
     }
 
-    async fn lock(&self, locked: &[BalanceKey]) {
-        let mut keys = locked.to_vec();
+    async fn lock(&self, locked: &BTreeSet<BalanceKey>) {
+        let mut keys: Vec<_> = locked.iter().copied().collect();
         match self.mutation {
             Some(Mutation::NoLocks) => keys.clear(),
             Some(Mutation::UnorderedLocks) if self.chance.happens(500) => keys.reverse(),
@@ -132,7 +133,7 @@ impl Store for Faulty {
         commands: &[Command],
         writer: &Writer,
         context: &Context,
-        locked: &[BalanceKey],
+        locked: &BTreeSet<BalanceKey>,
     ) -> Result<State, sqlx::Error> {
         drop(self.take_guards());
         self.lock(locked).await;

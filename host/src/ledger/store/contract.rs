@@ -1,5 +1,6 @@
 //! What the ledger requires of a store.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 
 use time::OffsetDateTime;
@@ -20,7 +21,7 @@ pub trait Store: Clone + Send + Sync + 'static {
         commands: &[Command],
         writer: &Writer,
         context: &Context,
-        locked: &[BalanceKey],
+        locked: &BTreeSet<BalanceKey>,
     ) -> impl Future<Output = Result<State, sqlx::Error>> + Send;
 
     /// Commits a batch at the writer's next sequence number, durably and atomically. Each attempt needs a new

@@ -1,12 +1,14 @@
 //! Locks balances before they are read, for a batch that lost a race.
 
+use std::collections::BTreeSet;
+
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::ledger::batch::BalanceKey;
 
-/// In the order in which every batch locks its balances, so that two never wait for each other.
-pub(super) async fn balances(db: &mut PgConnection, keys: &[BalanceKey]) -> Result<(), sqlx::Error> {
+/// In the order in which every batch locks its balances, so that no two wait for each other.
+pub(super) async fn balances(db: &mut PgConnection, keys: &BTreeSet<BalanceKey>) -> Result<(), sqlx::Error> {
     if keys.is_empty() {
         return Ok(());
     }

@@ -1,5 +1,7 @@
 //! The store in Postgres.
 
+use std::collections::BTreeSet;
+
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -92,7 +94,7 @@ impl Store for Postgres {
         commands: &[Command],
         writer: &Writer,
         context: &Context,
-        locked: &[BalanceKey],
+        locked: &BTreeSet<BalanceKey>,
     ) -> Result<State, sqlx::Error> {
         drop(self.connection.take_begun());
         let load = async |db: &mut PgConnection| {
