@@ -14,6 +14,7 @@ use caudal::auth::token::{Minter, TokenConfig};
 use caudal::clock::Clock;
 use caudal::db::barrier::{Barrier, Timeline};
 use caudal::db::durability::Durability;
+use caudal::domain::clabe::{ClabeRange, SANDBOX_RANGE};
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::risk::Enforcement;
@@ -65,6 +66,10 @@ pub(crate) struct TestApp {
 pub(crate) struct Options {
     pub(crate) opening_credit: Money,
     pub(crate) enforce_clabe: bool,
+    /// From which account numbers are issued.
+    pub(crate) clabe_range: Option<ClabeRange>,
+    /// Whether users may type the number of a new account.
+    pub(crate) typed_numbers: bool,
     pub(crate) cooling_seconds: u64,
     pub(crate) terms: Terms,
     /// How the simulated rail behaves; without it, payments settle at once.
@@ -80,6 +85,8 @@ impl Default for Options {
         Self {
             opening_credit: Money::from_minor(1_000_000),
             enforce_clabe: false,
+            clabe_range: Some(SANDBOX_RANGE),
+            typed_numbers: true,
             cooling_seconds: 0,
             terms: Terms::OPEN,
             rail: None,
@@ -162,6 +169,8 @@ impl TestApp {
             opening_credit: options.opening_credit,
             risk_enforcement: options.risk_enforcement,
             enforce_clabe: options.enforce_clabe,
+            clabe_range: options.clabe_range,
+            typed_numbers: options.typed_numbers,
             assist_hosts: vec!["localhost".to_owned()],
             published: options.published,
         };
@@ -339,6 +348,14 @@ impl Client {
     pub(crate) async fn open_account(&self, number: &str) -> String {
         let body = json!({"accountNumber": number, "accountType": "checking"});
         self.post("/api/ledger/accounts", body).await.id()
+    }
+
+    /// Opens an account under a number that the bank issues, and returns its id and number.
+    pub(crate) async fn issued_account(&self) -> (String, String) {
+        let account = self.post("/api/ledger/accounts", json!({"accountType": "checking"})).await;
+        let account = account.assert_status(201).json();
+        let text = |name: &str| account[name].as_str().unwrap().to_owned();
+        (text("id"), text("accountNumber"))
     }
 
     /// Saves a payee and returns its id.

@@ -4,6 +4,7 @@
 //! any table.
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 
+mod account_numbers;
 mod accounts;
 mod admin;
 mod amounts;

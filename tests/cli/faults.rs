@@ -32,6 +32,12 @@ fn errors_at_startup_say_what_to_do() {
     let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", &taken];
     refuses(&data, &arguments, &[], "choose another address with --assist-addr");
     refuses(&data, &serve(&[]), &[], "set CAUDAL_JWT_SECRET");
+    refuses(
+        &data,
+        &serve(&["--on-us"]),
+        &[("CAUDAL_JWT_SECRET", "a secret for tests, of 32 bytes or more")],
+        "--clabe-range",
+    );
     refuses(&data, &serve(&[]), &[("CAUDAL_JWT_SECRET", "short")], "use at least 32");
     refuses(&data, &["serve", "--sandbox", "--ledger-addr", "0.0.0.0:0"], &[], "loopback addresses");
     let nowhere = [&["--postgres-bin", "/nonexistent"], &serve(&["--sandbox"])[..]].concat();

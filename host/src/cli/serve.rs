@@ -39,6 +39,9 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     if serve.sandbox && !(serve.ledger_addr.ip().is_loopback() && serve.assist_addr.ip().is_loopback()) {
         bail!("--sandbox gives money away: it serves on loopback addresses like 127.0.0.1 only");
     }
+    if serve.on_us && serve.issues_from().is_none() {
+        bail!("--on-us credits accounts whose numbers the bank issued: say which it issues with --clabe-range");
+    }
     let secret = match secret::configured(&serve.jwt)? {
         Some(secret) => secret,
         None if serve.sandbox => secret::of_sandbox(common, Missing::Generate)?,

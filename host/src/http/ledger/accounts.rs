@@ -21,6 +21,10 @@ pub(crate) const ACCOUNT_NUMBER_CHARS_MAX: usize = 50;
 
 const ACCOUNT_TYPE_CHARS_MAX: usize = 40;
 
+/// Numbers drawn at random before the range is searched for a free one. If half of it is in use, all draws fail one time
+/// in a thousand.
+const DRAWS_MAX: usize = 10;
+
 /// The only currency of SPEI.
 pub(crate) const CURRENCY: &str = "MXN";
 
@@ -109,9 +113,6 @@ pub(crate) async fn get_account(
     Ok(Json(account.into()))
 }
 
-/// Draws before the range is searched for a number that is still free. Half of a range in use fails one time in a thousand.
-const DRAWS_MAX: usize = 10;
-
 /// Opens an account under a number that the bank issues, or under a typed one.
 pub(crate) async fn create_account(
     State(app): State<App>,
@@ -120,7 +121,8 @@ pub(crate) async fn create_account(
 ) -> Result<Response, Error> {
     let AccountRequest { account_number, account_type, .. } = fields.read();
     if account_number.is_some() && !app.settings.typed_numbers {
-        fields.refuse("accountNumber", "not-accepted", "must be left out: the bank assigns it");
+        let detail = "is accepted only with --sandbox: leave it out, and the bank assigns one";
+        fields.refuse("accountNumber", "not-accepted", detail);
     }
     fields.finish()?;
     let open = OpenAccount {
