@@ -78,6 +78,7 @@ pub enum Shape {
     },
     Array {
         items: &'static Shape,
+        length_min: usize,
         length_max: Option<usize>,
     },
     Object(&'static Declaration),
@@ -98,6 +99,8 @@ pub enum TextForm {
     NotBlank,
     /// Has a letter or a digit.
     AccountNumber,
+    /// Visible ASCII, not empty.
+    Visible,
     Uuid,
     /// RFC 3339.
     Instant,
@@ -206,10 +209,19 @@ impl Field {
         Self { shape: Shape::Money { positive }, ..self }
     }
 
+    /// Minimum items of a list.
+    pub const fn length_min(self, length_min: usize) -> Self {
+        let shape = match self.shape {
+            Shape::Array { items, length_max, .. } => Shape::Array { items, length_min, length_max },
+            other => other,
+        };
+        Self { shape, ..self }
+    }
+
     /// Maximum items of a list.
     pub const fn length_max(self, length: usize) -> Self {
         let shape = match self.shape {
-            Shape::Array { items, .. } => Shape::Array { items, length_max: Some(length) },
+            Shape::Array { items, length_min, .. } => Shape::Array { items, length_min, length_max: Some(length) },
             other => other,
         };
         Self { shape, ..self }
@@ -217,7 +229,7 @@ impl Field {
 
     pub const fn items(self, items: &'static Shape) -> Self {
         let shape = match self.shape {
-            Shape::Array { length_max, .. } => Shape::Array { items, length_max },
+            Shape::Array { length_min, length_max, .. } => Shape::Array { items, length_min, length_max },
             other => other,
         };
         Self { shape, ..self }

@@ -7,9 +7,12 @@
 use std::borrow::Cow;
 
 use super::field::{Alias, Declaration, Field};
-use super::literal::{Fault, Literal};
+use super::literal::{Fault, Literal, read_items};
 use super::object::{Member, ObjectError, split};
 use super::record::{FromFields, answer};
+
+/// Faults after which the rest of a list is not read: enough to find a mistake that every item has.
+const LIST_FAULTS_MAX: usize = 100;
 
 answer! {
     /// What is wrong with one field.
@@ -182,8 +185,38 @@ impl Fields {
             Self::from_json(literal.text(), status).map_err(|_| Fault::new("wrong-type", "must be an object"))
         })?;
         let read = inner.read();
-        let outer = |fault: FieldError| FieldError { field: format!("{}.{}", field.name, fault.field), ..fault };
-        self.errors.extend(inner.errors.into_iter().map(outer));
+        self.errors.extend(within(field.name, inner.errors));
         Some(read)
     }
+
+    /// Reads a list of objects in a field; their faults are recorded as `field[0].name`.
+    pub(super) fn objects<T: FromFields>(&mut self, field: &Field) -> Vec<T> {
+        self.check_presence(field);
+        let status = self.status;
+        let read = self.optional(field, |literal| {
+            let items = read_items(literal, &field.shape)?;
+            Ok(items.into_iter().map(|item| Self::from_json(item, status)).collect::<Vec<_>>())
+        });
+        let (mut list, mut faults) = (Vec::new(), Vec::new());
+        for (at, object) in read.unwrap_or_default().into_iter().enumerate() {
+            let place = format!("{}[{at}]", field.name);
+            match object {
+                Ok(mut inner) => {
+                    list.push(inner.read());
+                    faults.extend(within(&place, inner.errors));
+                }
+                Err(_) => faults.push(FieldError::new(&place, "wrong-type", "must be an object")),
+            }
+            if faults.len() >= LIST_FAULTS_MAX {
+                break;
+            }
+        }
+        self.errors.extend(faults);
+        list
+    }
+}
+
+/// The faults of an inner record, named from outside.
+fn within(place: &str, faults: Vec<FieldError>) -> impl Iterator<Item = FieldError> {
+    faults.into_iter().map(move |fault| FieldError { field: format!("{place}.{}", fault.field), ..fault })
 }

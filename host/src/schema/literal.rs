@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::field::TextForm;
+use super::field::{Shape, TextForm};
 
 /// What is wrong with a value: a code for programs and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,10 +73,30 @@ pub(super) fn read_text(literal: Literal<'_>, chars_max: Option<usize>, form: Te
     if form == TextForm::AccountNumber && !text.contains(char::is_alphanumeric) {
         return Err(Fault::new("blank", "must contain a letter or digit"));
     }
+    if form == TextForm::Visible && (text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic())) {
+        return Err(Fault::new("invalid-characters", "must have visible ASCII characters only, at least one"));
+    }
     match form {
         TextForm::Constant(only) if text != only => Err(Fault::new("unknown-value", format!("must be {only}"))),
         _ => Ok(text),
     }
+}
+
+/// The texts of a list's items, as many as `shape` allows.
+pub(super) fn read_items<'a>(literal: Literal<'a>, shape: &Shape) -> Result<Vec<&'a str>, Fault> {
+    let Shape::Array { items: each, length_min, length_max } = *shape else { return Ok(Vec::new()) };
+    let kind = if matches!(each, Shape::Object(_)) { "objects" } else { "strings" };
+    let items: Result<Vec<&RawValue>, _> = serde_json::from_str(literal.text());
+    let items = items.map_err(|_| Fault::new("wrong-type", format!("must be a list of {kind}")))?;
+    if items.len() < length_min {
+        return Err(Fault::new("too-short", format!("must have at least {length_min} items")));
+    }
+    if let Some(length_max) = length_max
+        && items.len() > length_max
+    {
+        return Err(Fault::new("too-long", format!("must have at most {length_max} items")));
+    }
+    Ok(items.into_iter().map(RawValue::get).collect())
 }
 
 pub(super) fn read_boolean(literal: Literal<'_>) -> Result<bool, Fault> {

@@ -82,6 +82,39 @@ fn another_spelling_is_taken_unless_both_are_sent() {
     );
 }
 
+request! {
+    struct Parts {
+        parts: Vec<Part> { length_min: 1, length_max: 150 },
+    }
+}
+
+fn faults_of_parts(text: &str) -> Vec<String> {
+    let mut fields = Fields::from_json(format!(r#"{{"parts": {text}}}"#), 400).unwrap();
+    let _: Parts = fields.read();
+    fields.into_faults().into_iter().map(|fault| format!("{} {}", fault.field, fault.code)).collect()
+}
+
+#[test]
+fn faults_in_a_list_of_objects_name_the_item() {
+    assert_eq!(faults_of_parts(r#"[{"count": 1}, {"count": 2, "label": "l"}]"#), [""; 0]);
+    assert_eq!(
+        faults_of_parts(r#"[{}, {"count": 1}, 7, {"count": 0, "label": 1}, {"count": 1, "count": 1}]"#),
+        [
+            "parts[0].count required",
+            "parts[2] wrong-type",
+            "parts[3].count out-of-range",
+            "parts[3].label wrong-type",
+            "parts[4] wrong-type",
+        ]
+    );
+    for (text, code) in [("[]", "too-short"), ("{}", "wrong-type"), ("1", "wrong-type"), ("null", "required")] {
+        assert_eq!(faults_of_parts(text), [format!("parts {code}")]);
+    }
+    let many = |count| format!("[{}]", vec!["{}"; count].join(","));
+    assert_eq!(faults_of_parts(&many(151)), ["parts too-long"]);
+    assert_eq!(faults_of_parts(&many(150)).len(), 100, "a mistake in every item is not repeated without end");
+}
+
 #[test]
 fn an_object_names_each_field_once() {
     for text in [r#"{"a": 1, "a": 1}"#, r#"{"a": 1, "\u0061": 1}"#, "{", r#"{"a": 1} 2"#, "[1", "\"\u{1}\""] {

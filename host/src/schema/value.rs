@@ -14,7 +14,7 @@ use crate::clock::timestamp;
 
 use super::field::{Field, Shape, TextForm};
 use super::fields::Fields;
-use super::literal::{Fault, Literal, parse_uuid, read_boolean, read_integer, read_number, read_text};
+use super::literal::{Fault, Literal, parse_uuid, read_boolean, read_integer, read_items, read_number, read_text};
 use super::record::{FromFields, Record, ToFields};
 
 /// A type that a field can have.
@@ -224,25 +224,34 @@ impl<T: Write> Write for Option<T> {
 }
 
 impl<T: Value> Value for Vec<T> {
-    const SHAPE: Shape = Shape::Array { items: &T::SHAPE, length_max: None };
+    const SHAPE: Shape = Shape::Array { items: &T::SHAPE, length_min: 0, length_max: None };
 }
 
-/// A list of strings; requests have no other lists.
+/// A list of strings. Its first fault counts as one of the list.
 impl Read for Vec<String> {
     fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
-        let Shape::Array { items: shape, length_max } = *shape else { return Ok(Self::new()) };
-        let items: Result<Vec<&RawValue>, _> = serde_json::from_str(literal.text());
-        let items = items.map_err(|_| Fault::new("wrong-type", "must be a list of strings"))?;
-        if let Some(length_max) = length_max
-            && items.len() > length_max
-        {
-            return Err(Fault::new("too-long", format!("must have at most {length_max} items")));
-        }
-        items.into_iter().map(|item| String::read(Literal::Json(item.get()), shape)).collect()
+        let Shape::Array { items: each, .. } = *shape else { return Ok(Self::new()) };
+        let items = read_items(literal, shape)?;
+        items.into_iter().map(|item| String::read(Literal::Json(item), each)).collect()
     }
 
     fn placeholder() -> Self {
         Self::new()
+    }
+}
+
+/// A list of objects. Faults name the item.
+impl<T: FromFields + Value> Read for Vec<T> {
+    fn read(_: Literal<'_>, _: &Shape) -> Result<Self, Fault> {
+        Ok(Self::new())
+    }
+
+    fn placeholder() -> Self {
+        Self::new()
+    }
+
+    fn take(fields: &mut Fields, field: &Field) -> Self {
+        fields.objects(field)
     }
 }
 
@@ -257,7 +266,7 @@ impl<T: Write> Write for Vec<T> {
 }
 
 impl Value for &'static [&'static str] {
-    const SHAPE: Shape = Shape::Array { items: &<&'static str>::SHAPE, length_max: None };
+    const SHAPE: Shape = Shape::Array { items: &<&'static str>::SHAPE, length_min: 0, length_max: None };
 }
 
 impl Write for &'static [&'static str] {

@@ -111,8 +111,11 @@ impl Schemas {
             }
             Shape::Text { chars_max, form } => text(chars_max.filter(|_| side == Side::Request), form, side),
             Shape::OneOf { texts, .. } => json!({"type": "string", "enum": texts}),
-            Shape::Array { items, length_max } => {
+            Shape::Array { items, length_min, length_max } => {
                 let mut schema = json!({"type": "array", "items": self.shape(items, side)});
+                if length_min > 0 {
+                    schema["minItems"] = length_min.into();
+                }
                 if let Some(length_max) = length_max {
                     schema["maxItems"] = length_max.into();
                 }
@@ -149,6 +152,7 @@ fn text(chars_max: Option<usize>, form: TextForm, side: Side) -> Value {
         _ if side == Side::Answer => return json!({"type": "string"}),
         TextForm::NotBlank => json!({"type": "string", "minLength": 1, "pattern": NOT_BLANK}),
         TextForm::AccountNumber => json!({"type": "string", "minLength": 1, "pattern": ACCOUNT_NUMBER}),
+        TextForm::Visible => json!({"type": "string", "minLength": 1, "pattern": "^[!-~]+$"}),
         TextForm::Any => json!({"type": "string", "pattern": "^[^\\u0000]*$"}),
     };
     if let Some(chars_max) = chars_max {
@@ -187,6 +191,9 @@ pub(super) fn example(declaration: &Declaration) -> Value {
     for field in declaration.wire_fields() {
         let value = match field.shape {
             Shape::Object(inner) => self::example(inner),
+            Shape::Array { items: Shape::Object(inner), .. } if field.example.is_empty() => {
+                json!([self::example(inner)])
+            }
             _ => match serde_json::from_str(field.example) {
                 Ok(value) => value,
                 Err(_) => continue,
