@@ -18,11 +18,11 @@ pub(crate) struct Entry {
     /// Negative for a debit.
     pub(crate) delta: Money,
     pub(crate) balance_after: Money,
-    /// Kind of the transfer.
-    pub(crate) kind: String,
-    /// The user's transfer; for a return, the transfer that was returned. `None` for a credit by the bank.
+    /// Kind of the transfer; `None` for one that another customer sent.
+    pub(crate) kind: Option<String>,
+    /// The user's transfer; for a return, the transfer that was returned. `None` for any other credit.
     pub(crate) transfer_id: Option<Uuid>,
-    /// Name at the time of the transfer.
+    /// Name at the time of the user's transfer.
     pub(crate) beneficiary_name: Option<String>,
     /// Clave de rastreo.
     pub(crate) spei_reference: Option<String>,
@@ -95,7 +95,7 @@ pub(crate) async fn current_balance(
     balance.fetch_one(db).await.map(|row| (Money::from_minor(row.posted), row.changed_at))
 }
 
-/// Newest first.
+/// Newest first. Of what another customer sent, only the amount and the clave de rastreo are the receiver's business.
 pub(crate) async fn list_entries(
     db: &mut PgConnection,
     account_id: Uuid,
@@ -104,12 +104,16 @@ pub(crate) async fn list_entries(
 ) -> Result<Vec<Entry>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select e.version, e.created_at, e.delta, e.balance_after, t.kind,
-            case t.kind when 'spei' then t.transfer_id else t.returns end as transfer_id,
-            coalesce(t.beneficiary_name, sent.beneficiary_name) as beneficiary_name,
+        select e.version, e.created_at, e.delta, e.balance_after,
+            case when not received.from_customer then t.kind end as kind,
+            case when received.from_customer then null when t.kind = 'spei' then t.transfer_id else t.returns end
+                as transfer_id,
+            case when not received.from_customer then coalesce(t.beneficiary_name, sent.beneficiary_name) end
+                as beneficiary_name,
             coalesce(t.spei_reference, sent.spei_reference) as spei_reference
         from entry e
         join transfer t using (transfer_id)
+        cross join lateral (select t.kind = 'spei' and t.credit_account_id = e.account_id as from_customer) as received
         left join transfer sent on sent.transfer_id = t.returns
         where e.account_id = $1 and e.stripe = $2 and e.version > $3 and e.version <= $4
         order by e.version desc

@@ -73,9 +73,11 @@ pub(crate) async fn postpone(
     Ok(())
 }
 
-/// The transfer with this tracking key, and its debited account.
+/// The transfer with this tracking key, and its debited account. No rail can know a transfer that none has carried.
 pub(crate) async fn find(db: &mut PgConnection, tracking_key: &str) -> Result<Option<(Uuid, Uuid)>, sqlx::Error> {
-    let row =
-        sqlx::query!("select transfer_id, debit_account_id from transfer where spei_reference = $1", tracking_key);
+    let row = sqlx::query!(
+        "select transfer_id, debit_account_id from transfer where spei_reference = $1 and rail <> 'on-us'",
+        tracking_key,
+    );
     Ok(row.fetch_optional(db).await?.map(|row| (row.transfer_id, row.debit_account_id)))
 }

@@ -52,7 +52,7 @@ answer! {
         created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
         kind: &'static str {
             named: "type",
-            one_of: &["opening", "funding", "return", "transfer", "refund"],
+            one_of: &["opening", "funding", "deposit", "return", "transfer", "refund"],
             example: "\"transfer\""
         },
         /// Negative if money left the account.
@@ -75,10 +75,12 @@ impl Item for EntryJson {
 
 impl From<Entry> for EntryJson {
     fn from(entry: Entry) -> Self {
-        let kind = match entry.kind.as_str() {
-            "opening" => "opening",
-            "funding" => "funding",
-            "return" => "return",
+        let kind = match entry.kind.as_deref() {
+            // Another customer of this bank sent it.
+            None => "deposit",
+            Some("opening") => "opening",
+            Some("funding") => "funding",
+            Some("return") => "return",
             _ if entry.delta.minor() < 0 => "transfer",
             // The transfer was rejected after its amount had been debited.
             _ => "refund",
