@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::db::durability::Durability;
 
-pub use ledger::{AcceptLoss, Events, Fund, LimitChange, UserLimits, Verify};
+pub use ledger::{AcceptLoss, Events, Freeze, Fund, LimitChange, UserLimits, Verify};
 pub use models::{Deploy, ExplanationLanguage, Models, Replay, RowFormat, Score};
 pub use serve::{ClabePolicy, Limits, Rail, Serve};
 pub use token::{Jwt, Token};
@@ -66,6 +66,10 @@ pub enum Command {
     Token(Token),
     /// Credit an account from the bank's own funds
     Fund(Fund),
+    /// Let no money leave an account
+    Freeze(Freeze),
+    /// Let money leave a frozen account again
+    Unfreeze(Freeze),
     /// Verify that balances, entries and transfers agree, and recompute the hash chains over the ledger's history
     Verify(Verify),
     /// Accept as lost what a failover lost, so that hosts resume; verification reports it for good

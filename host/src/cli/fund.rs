@@ -12,9 +12,7 @@ use crate::config::{Common, Fund};
 use crate::db::funding;
 use crate::domain::money::Money;
 use crate::ledger::chain::ChainKey;
-use crate::ledger::store::Postgres;
-use crate::ledger::{Command, Ledger, LedgerConfig, LedgerError, Outcome};
-use crate::models::{Models, Registry};
+use crate::ledger::{Command, LedgerError, Outcome};
 
 pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
     let amount = Money::parse_amount(&fund.amount).map_err(|error| anyhow!("--amount {}: {error}", fund.amount))?;
@@ -33,8 +31,6 @@ pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
 }
 
 async fn credit(database: &Database, key: ChainKey, fund: &Fund, amount: Money) -> Result<Outcome> {
-    // Credits are not subject to the rules component, so none is loaded.
-    let models = Models::new(Registry::default());
     let clock = Clock::system();
     let (transfer_id, account_id) = (clock.new_id(), fund.account);
     // The batch that moves the money has no column for the operator, so the intent is on record before it.
@@ -42,15 +38,8 @@ async fn credit(database: &Database, key: ChainKey, fund: &Fund, amount: Money) 
     let recorded = funding::record(&mut db, &key, (transfer_id, account_id, amount), &fund.by, clock.now()).await;
     recorded.context("cannot record who funds the account")?;
     drop(db);
-    let store = Postgres::new(database.pool.clone(), key.clone()).with_durability(database.barrier.durability());
-    let config = LedgerConfig::new(Default::default(), key);
-    let (ledger, task) =
-        Ledger::start(store, models, clock.clone(), config).await.context("cannot start the ledger")?;
-    let command = crate::ledger::Fund { transfer_id, account_id, amount };
-    let outcome = ledger.submit(Command::Fund(command)).await;
-    drop(ledger);
-    task.await.context("the ledger stopped")?;
-    match outcome {
+    let command = Command::Fund(crate::ledger::Fund { transfer_id, account_id, amount });
+    match ledger::submit(database, key, clock, command).await? {
         Err(error @ (LedgerError::Unknown | LedgerError::Panicked)) => {
             // A credit has no idempotency key, so repeating it is not safe.
             Err(error).context("the credit may have been made: check the account's balance before repeating it")

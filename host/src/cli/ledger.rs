@@ -11,6 +11,8 @@ use crate::config::Common;
 use crate::ledger::chain::ChainKey;
 use crate::ledger::heads::RecordedHeads;
 use crate::ledger::store::Postgres;
+use crate::ledger::{Command, Ledger, LedgerConfig, LedgerError, Outcome};
+use crate::models::{Models, Registry};
 
 /// File of the recorded heads of the chains, in the data folder.
 const HEADS: &str = "ledger-heads.json";
@@ -34,6 +36,24 @@ pub(super) async fn open(common: &Common) -> Result<(Database, ChainKey)> {
             Err(error)
         }
     }
+}
+
+/// Executes one command on a ledger core of its own. None of the commands here is subject to the rules component, so none
+/// is loaded.
+pub(super) async fn submit(
+    database: &Database,
+    key: ChainKey,
+    clock: Clock,
+    command: Command,
+) -> Result<Result<Outcome, LedgerError>> {
+    let models = Models::new(Registry::default());
+    let store = Postgres::new(database.pool.clone(), key.clone()).with_durability(database.barrier.durability());
+    let config = LedgerConfig::new(Default::default(), key);
+    let (ledger, task) = Ledger::start(store, models, clock, config).await.context("cannot start the ledger")?;
+    let outcome = ledger.submit(command).await;
+    drop(ledger);
+    task.await.context("the ledger stopped")?;
+    Ok(outcome)
 }
 
 /// Binds the ledger to its key and adopts what no record covers, but only if every recorded head is still there.

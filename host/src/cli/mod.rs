@@ -2,6 +2,7 @@
 
 mod database;
 mod events;
+mod freeze;
 mod fund;
 mod gate;
 mod ledger;
@@ -45,6 +46,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Serve(serve) => serve::run(&cli.common, *serve).await,
             Command::Token(token) => token::run(&cli.common, token),
             Command::Fund(fund) => fund::run(&cli.common, fund).await,
+            Command::Freeze(freeze) => freeze::run(&cli.common, freeze, true).await,
+            Command::Unfreeze(freeze) => freeze::run(&cli.common, freeze, false).await,
             Command::Verify(verify) => verify::run(&cli.common, verify).await,
             Command::AcceptLoss(loss) => loss::run(&cli.common, loss).await,
             Command::Limits(limits) => limits::run(&cli.common, limits).await,

@@ -7,6 +7,7 @@ use clap::Args;
 use uuid::Uuid;
 
 use crate::domain::money::{AmountError, Money};
+use crate::models::deploying::catalog::REASON_CHARS_MAX;
 use crate::outbox::Cursor;
 
 /// The limit of `app_user.owner`.
@@ -27,6 +28,27 @@ pub struct Fund {
     /// Who funds it, for the record
     #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
     pub by: String,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A running service applies it from the next transfer on. A frozen account still receives money."
+)]
+pub struct Freeze {
+    /// Account id
+    #[arg(long)]
+    pub account: Uuid,
+    /// Why, kept for good
+    #[arg(long, value_parser = reason)]
+    pub reason: String,
+    /// Who decides it, for the record
+    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+    pub by: String,
+}
+
+fn reason(text: &str) -> Result<String, String> {
+    let is_valid = !text.trim().is_empty() && text.chars().count() <= REASON_CHARS_MAX;
+    is_valid.then(|| text.to_owned()).ok_or(format!("must have 1 to {REASON_CHARS_MAX} characters and not be blank"))
 }
 
 #[derive(Debug, Args)]

@@ -1,0 +1,30 @@
+//! `caudal freeze` and `caudal unfreeze`, through the same ledger core as the service.
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::cli::ledger;
+use crate::cli::output::print;
+use crate::clock::Clock;
+use crate::config::{Common, Freeze};
+use crate::ledger::{self as core, Command, Outcome};
+
+pub(super) async fn run(common: &Common, arguments: Freeze, frozen: bool) -> Result<ExitCode> {
+    let Freeze { account, reason, by } = arguments;
+    let (database, key) = ledger::open(common).await?;
+    let command = Command::Freeze(core::Freeze { account_id: account, frozen, actor: by, reason });
+    let outcome = ledger::submit(&database, key, Clock::system(), command).await;
+    database.close().await?;
+    // Repeating it is safe: the second time it changes nothing.
+    let state = if frozen { "frozen" } else { "not frozen" };
+    match outcome?.context("the account's state is not known: repeat the command")? {
+        Outcome::Frozen { changed: true, .. } => print(&format!("{account}: now {state}"))?,
+        Outcome::Frozen { changed: false, .. } => print(&format!("{account}: was {state} already"))?,
+        Outcome::AccountNotFound => {
+            bail!("there is no customer account {account}: `GET /api/ledger/accounts` lists them")
+        }
+        other => bail!("unexpected outcome {other:?}"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
