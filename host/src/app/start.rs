@@ -16,6 +16,7 @@ use crate::db::barrier::Barrier;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::gate::launcher::Launcher;
 use crate::gate::pushes::Pushes;
+use crate::ledger::expiry::Expiry;
 use crate::ledger::store::Postgres;
 use crate::ledger::{Ledger, LedgerConfig};
 use crate::models::Models;
@@ -52,6 +53,7 @@ pub struct Tasks {
     ledger: JoinHandle<()>,
     events: JoinHandle<()>,
     courier: Option<JoinHandle<()>>,
+    expiry: JoinHandle<()>,
     outbox: Outbox,
     outbox_poll: JoinHandle<()>,
 }
@@ -87,6 +89,7 @@ impl App {
                 (courier.clone(), tokio::spawn(courier.run(notifications)))
             })
             .unzip();
+        let expiry = Expiry { db: db.clone(), ledger: ledger.clone(), clock: clock.clone() };
         let outbox = Outbox::new(db.clone(), barrier.clone());
         let outbox_poll = tokio::spawn(outbox.clone().run());
         let (events, events_task) = EventWorker::start(db.clone(), clock.clone());
@@ -94,6 +97,7 @@ impl App {
             ledger: ledger_task,
             events: events_task,
             courier: courier_task,
+            expiry: tokio::spawn(expiry.run()),
             outbox: outbox.clone(),
             outbox_poll,
         };
@@ -130,6 +134,7 @@ impl Tasks {
     /// Stops everything that requests in progress do not need, and ends event streams.
     pub async fn stop_background(&self) {
         self.outbox_poll.abort();
+        self.expiry.abort();
         self.outbox.close().await;
         self.stop_courier();
     }

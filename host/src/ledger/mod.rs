@@ -13,6 +13,7 @@ mod batcher;
 pub mod chain;
 mod command;
 mod decide;
+pub mod expiry;
 mod fingerprint;
 pub mod heads;
 mod jitter;
