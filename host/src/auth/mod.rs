@@ -16,6 +16,9 @@ pub const MODELS_ADMIN: &str = "models:admin";
 /// Scope that allows changes to the transfer rules.
 pub const RULES_ADMIN: &str = "rules:admin";
 
+/// Scope that allows freezing accounts.
+pub const LEDGER_OPERATE: &str = "ledger:operate";
+
 /// Why a request is not allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthError {
@@ -35,7 +38,7 @@ impl From<Claims> for User {
     }
 }
 
-/// A user whose token has at least one operator scope.
+/// A user whose token has at least one operator scope for models.
 #[derive(Debug, Clone)]
 pub struct Operator {
     /// Recorded with every change.
@@ -63,6 +66,22 @@ impl Operator {
     pub fn may_change(&self, kind: ModelKind) -> Result<(), AuthError> {
         let scope = if kind == ModelKind::TransferRules { RULES_ADMIN } else { MODELS_ADMIN };
         if self.has(scope) { Ok(()) } else { Err(AuthError::ScopeMissing(scope)) }
+    }
+}
+
+/// A user whose token allows operating the ledger. Models are none of their business, nor accounts a model operator's.
+#[derive(Debug, Clone)]
+pub struct LedgerOperator {
+    /// Recorded with every change.
+    pub name: String,
+}
+
+impl TryFrom<Claims> for LedgerOperator {
+    type Error = AuthError;
+
+    fn try_from(Claims { user, scopes }: Claims) -> Result<Self, AuthError> {
+        let has_scope = scopes.iter().any(|it| it == LEDGER_OPERATE);
+        if has_scope { Ok(Self { name: user }) } else { Err(AuthError::ScopeMissing(LEDGER_OPERATE)) }
     }
 }
 
@@ -102,5 +121,14 @@ mod tests {
         assert_eq!(rules.may_change(ModelKind::TransferRules), Ok(()));
         assert_eq!(rules.may_change(ModelKind::Nudge), Err(AuthError::ScopeMissing(MODELS_ADMIN)));
         assert_eq!(operator(&["other"]).unwrap_err(), AuthError::ScopeMissing(MODELS_ADMIN));
+    }
+
+    #[test]
+    fn models_and_accounts_have_operators_of_their_own() {
+        let ledger =
+            |scope: &str| LedgerOperator::try_from(Claims { user: "ops".to_owned(), scopes: vec![scope.to_owned()] });
+        assert_eq!(ledger(LEDGER_OPERATE).unwrap().name, "ops");
+        assert_eq!(ledger(MODELS_ADMIN).unwrap_err(), AuthError::ScopeMissing(LEDGER_OPERATE));
+        assert_eq!(operator(&[LEDGER_OPERATE]).unwrap_err(), AuthError::ScopeMissing(MODELS_ADMIN));
     }
 }

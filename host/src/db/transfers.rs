@@ -1,6 +1,8 @@
 //! A user's transfers, and their history as the risk scorer sees it.
 
 use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
 
 use super::{Position, unknown_text};
 use crate::domain::money::Money;
@@ -13,7 +15,8 @@ pub(crate) async fn list_transfers(
     position: Option<Position>,
     limit: i64,
 ) -> Result<Vec<Transfer>, sqlx::Error> {
-    let rows = sqlx::query!(
+    let rows = sqlx::query_as!(
+        Row,
         r#"
         select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, amount, status, spei_reference,
             created_at
@@ -32,20 +35,53 @@ pub(crate) async fn list_transfers(
     )
     .fetch_all(db)
     .await?;
-    rows.into_iter()
-        .map(|row| {
-            Ok(Transfer {
-                transfer_id: row.transfer_id,
-                from_account_id: row.debit_account_id,
-                to_beneficiary_id: row.beneficiary_id,
-                beneficiary_name: row.beneficiary_name,
-                amount: Money::from_minor(row.amount),
-                status: parse_status(&row.status)?,
-                spei_reference: row.spei_reference,
-                created_at: row.created_at,
-            })
+    rows.into_iter().map(Row::read).collect()
+}
+
+/// `None` if the transfer does not exist or is another user's.
+pub(crate) async fn find_transfer(
+    db: &mut PgConnection,
+    owner: &str,
+    transfer_id: Uuid,
+) -> Result<Option<Transfer>, sqlx::Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"
+        select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, amount, status, spei_reference,
+            created_at
+        from transfer
+        where owner = $1 and kind = 'spei' and transfer_id = $2
+        "#,
+        owner,
+        transfer_id,
+    );
+    row.fetch_optional(db).await?.map(Row::read).transpose()
+}
+
+struct Row {
+    transfer_id: Uuid,
+    debit_account_id: Uuid,
+    beneficiary_id: Option<Uuid>,
+    beneficiary_name: Option<String>,
+    amount: i64,
+    status: String,
+    spei_reference: Option<String>,
+    created_at: OffsetDateTime,
+}
+
+impl Row {
+    fn read(self) -> Result<Transfer, sqlx::Error> {
+        Ok(Transfer {
+            transfer_id: self.transfer_id,
+            from_account_id: self.debit_account_id,
+            to_beneficiary_id: self.beneficiary_id,
+            beneficiary_name: self.beneficiary_name,
+            amount: Money::from_minor(self.amount),
+            status: parse_status(&self.status)?,
+            spei_reference: self.spei_reference,
+            created_at: self.created_at,
         })
-        .collect()
+    }
 }
 
 pub(crate) fn parse_status(text: &str) -> Result<Status, sqlx::Error> {

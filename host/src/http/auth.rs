@@ -1,5 +1,5 @@
 //! Authentication as an argument: a handler with a [`User`] requires a valid bearer token, one with an
-//! [`Operator`] a token with an operator's scope.
+//! [`Operator`] or a [`LedgerOperator`] a token with such an operator's scope.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, header};
 
 use crate::app::App;
 use crate::auth::token::Claims;
-use crate::auth::{self, AuthError, Operator, User};
+use crate::auth::{self, AuthError, LedgerOperator, Operator, User};
 use crate::http::error::Error;
 
 impl FromRequestParts<App> for User {
@@ -19,6 +19,14 @@ impl FromRequestParts<App> for User {
 }
 
 impl FromRequestParts<App> for Operator {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Ok(authenticate(&parts.headers, app)?.try_into()?)
+    }
+}
+
+impl FromRequestParts<App> for LedgerOperator {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {

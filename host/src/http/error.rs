@@ -8,8 +8,8 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::db::session::is_outage;
-use crate::domain::hold::Hold;
-use crate::domain::money::INVALID_AMOUNT;
+use crate::domain::hold::Status;
+use crate::domain::money::{INVALID_AMOUNT, Money};
 use crate::domain::rules::Violation;
 use crate::http::problem::{Problem, summary};
 use crate::ledger::LedgerError;
@@ -109,10 +109,12 @@ problems! {
         "is not one of your accounts", field: "fromAccountId";
     AccountFrozen = FORBIDDEN, "account-frozen", "The account is frozen",
         "No money may leave the account: only the bank can unfreeze it.";
-    HoldEnded(hold: Hold) = CONFLICT, "hold-ended", "The hold has ended",
-        format!("It was captured, voided or has expired: its status is {}.", hold.status);
-    HoldExceeded(hold: Hold) = BAD_REQUEST, "hold-exceeded", "The amount exceeds the hold",
-        format!("is more than the {} MXN that are held", hold.amount), field: "amount";
+    /// How it ended.
+    HoldEnded(status: Status) = CONFLICT, "hold-ended", "The hold has ended",
+        format!("It is {status}, so it can be neither captured nor voided.");
+    /// The amount that is held.
+    HoldExceeded(held: Money) = BAD_REQUEST, "hold-exceeded", "The amount exceeds the hold",
+        format!("is more than the {held} MXN that are held"), field: "amount";
     /// The beneficiary does not exist or is another user's.
     BeneficiaryNotFound = BAD_REQUEST, "beneficiary-not-found", "The beneficiary was not found",
         "is not one of your beneficiaries", field: "toBeneficiaryId";
@@ -120,8 +122,8 @@ problems! {
     /// which `components/model/src/rules.rs` words.
     Rejected(violations: Vec<Violation>) = BAD_REQUEST, "rejected", "The transfer was refused",
         violations.first().map_or_else(String::new, |violation| violation.detail.clone());
-    KeyReused = UNPROCESSABLE_ENTITY, "idempotency-key-reused", "The idempotency key belongs to another transfer",
-        "was used with a different account, beneficiary or amount; use a new key", field: "Idempotency-Key";
+    KeyReused = UNPROCESSABLE_ENTITY, "idempotency-key-reused", "The idempotency key belongs to another request",
+        "was used for another transfer or hold; use a new key", field: "Idempotency-Key";
 
     /// The gate refused the component, for these reasons.
     ComponentRefused(errors: Vec<FieldError>) = UNPROCESSABLE_ENTITY, "component-refused", "The gate refused the component",

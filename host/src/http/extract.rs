@@ -27,16 +27,16 @@ const CURSOR_LENGTH_MAX: usize = 64;
 const CURSOR_MILLIS: RangeInclusive<i64> = 0..=253_402_300_799_999;
 
 /// Longest idempotency key, in characters.
-const KEY_LENGTH_MAX: usize = 255;
+pub(crate) const KEY_LENGTH_MAX: usize = 255;
 
-/// The JSON object of a ledger request; faults get 400.
-pub struct LedgerBody(pub Fields);
+/// The JSON object of a ledger request; faults get 400. A route with another limit than the usual one names it here too.
+pub struct LedgerBody<const BYTES_MAX: usize = BODY_BYTES_MAX>(pub Fields);
 
-impl<S: Send + Sync> FromRequest<S> for LedgerBody {
+impl<const BYTES_MAX: usize, S: Send + Sync> FromRequest<S> for LedgerBody<BYTES_MAX> {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
-        read_object(request, StatusCode::BAD_REQUEST).await.map(Self)
+        read_object(request, StatusCode::BAD_REQUEST, BYTES_MAX).await.map(Self)
     }
 }
 
@@ -47,17 +47,17 @@ impl<S: Send + Sync> FromRequest<S> for AssistBody {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
-        read_object(request, StatusCode::UNPROCESSABLE_ENTITY).await.map(Self)
+        read_object(request, StatusCode::UNPROCESSABLE_ENTITY, BODY_BYTES_MAX).await.map(Self)
     }
 }
 
-async fn read_object(request: Request, status: StatusCode) -> Result<Fields, Error> {
+async fn read_object(request: Request, status: StatusCode, bytes_max: usize) -> Result<Fields, Error> {
     if !is_json(request.headers()) {
         return Err(Error::NotJson);
     }
     let bytes = request.with_limited_body().extract::<axum::body::Bytes, _>().await;
     let bytes = bytes.map_err(|rejection| match axum::response::IntoResponse::into_response(rejection).status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(BODY_BYTES_MAX),
+        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(bytes_max),
         _ => Error::MalformedJson("The body ended early.".to_owned()),
     })?;
     Fields::from_json(bytes, status.as_u16()).map_err(|error| match error {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -14,18 +14,27 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::http::error::Error;
 use crate::http::limits::{BODY_BYTES_MAX, REQUEST_TIME_MAX};
-use crate::http::problem::Problem;
+use crate::http::problem::{Problem, RequestId};
 
 /// Pause before a read is repeated.
 const REPEAT_EVERY: Duration = Duration::from_millis(500);
 
-/// Paths whose success follows a confirmed commit.
-const COMMANDS: [&str; 2] = ["/api/ledger/accounts", "/api/ledger/transactions"];
+/// Routes whose success follows a confirmed commit. A bulk's also tells refusals, so it is confirmed like a read.
+const COMMANDS: [&str; 7] = [
+    "/api/ledger/accounts",
+    "/api/ledger/transactions",
+    "/api/ledger/holds",
+    "/api/ledger/holds/{id}/capture",
+    "/api/ledger/holds/{id}/void",
+    "/admin/accounts/{id}/freeze",
+    "/admin/accounts/{id}/unfreeze",
+];
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-pub(crate) async fn finish(request: Request, next: Next) -> Response {
+pub(crate) async fn finish(mut request: Request, next: Next) -> Response {
     let request_id = Uuid::new_v4().to_string();
+    request.extensions_mut().insert(RequestId(request_id.clone()));
     let path = request.uri().path().to_owned();
     // At error level, so that log lines name their request whatever the filter.
     let span = tracing::error_span!("request", method = %request.method(), path, request_id);
@@ -83,7 +92,8 @@ pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next
     if !(path.starts_with("/api/") || path.starts_with("/admin/")) {
         return next.run(request).await;
     }
-    let is_command = request.method() == Method::POST && COMMANDS.contains(&path);
+    let route = request.extensions().get::<MatchedPath>();
+    let is_command = request.method() == Method::POST && route.is_some_and(|it| COMMANDS.contains(&it.as_str()));
     // Only reads that may have to be repeated are worth copying.
     if !request.method().is_safe() || app.settings.failover_wait.is_zero() {
         return run_and_confirm(&app, request, next, is_command).await;

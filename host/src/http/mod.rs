@@ -32,7 +32,7 @@ use crate::scoring::{Kind, Visitor, with_kind};
 use admin::{deployment, replay, versions};
 use assistance::scores;
 use error::Error;
-use ledger::{accounts, analytics, beneficiaries, entries, events, profile, risk_context, transactions};
+use ledger::{accounts, analytics, beneficiaries, bulk, entries, events, holds, profile, risk_context, transactions};
 use limits::BODY_BYTES_MAX;
 use openapi::Listener;
 use pages::{bank, console, published, reference, sandbox};
@@ -50,6 +50,14 @@ pub fn ledger_router(app: App) -> Router {
         )
         .route("/api/ledger/beneficiaries/{id}", delete(beneficiaries::delete_beneficiary))
         .route("/api/ledger/transactions", get(transactions::list_transactions).post(transactions::create_transaction))
+        .route(
+            "/api/ledger/transactions/bulk",
+            post(bulk::create_transactions).layer(DefaultBodyLimit::max(bulk::BODY_BYTES_MAX)),
+        )
+        .route("/api/ledger/holds", get(holds::list_holds).post(holds::create_hold))
+        .route("/api/ledger/holds/{id}", get(holds::get_hold))
+        .route("/api/ledger/holds/{id}/capture", post(holds::capture_hold))
+        .route("/api/ledger/holds/{id}/void", post(holds::void_hold))
         .route("/api/ledger/events", get(events::stream_events))
         .route("/api/ledger/risk-context", get(risk_context::get_risk_context))
         .route("/api/analytics/events", post(analytics::create_event))
@@ -91,6 +99,8 @@ pub fn assist_router(app: App) -> Router {
         .route("/admin/models/{kind}/history", get(deployment::get_history))
         .route("/admin/models/{kind}/report", get(deployment::get_report))
         .route("/admin/replay", post(replay::replay).layer(DefaultBodyLimit::max(replay::BODY_BYTES_MAX)))
+        .route("/admin/accounts/{id}/freeze", post(admin::accounts::freeze))
+        .route("/admin/accounts/{id}/unfreeze", post(admin::accounts::unfreeze))
         .route("/rails/stp/state", post(stp::take_state).put(stp::take_state))
         .route("/console", get(console::page))
         .route("/console/{file}", get(console::file))

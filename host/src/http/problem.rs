@@ -37,14 +37,19 @@ answer! {
     }
 }
 
+/// The id of a request, which its handler finds among the extensions.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestId(pub(crate) String);
+
 impl Problem {
     /// Whether a read may succeed once there is a primary again.
     pub(crate) fn is_outage(&self) -> bool {
         matches!(&*self.code, "database-unavailable" | "overloaded")
     }
 
-    pub(crate) fn to_json(&self, status: StatusCode, instance: &str, request_id: &str) -> Vec<u8> {
-        let body = ProblemJson {
+    /// The object of a response or, in a bulk, of one of its requests.
+    pub(crate) fn shown(&self, status: StatusCode, instance: &str, request_id: &str) -> ProblemJson {
+        ProblemJson {
             kind: format!("urn:caudal:problem:{}", self.code),
             title: self.title,
             status: status.as_u16().into(),
@@ -53,9 +58,12 @@ impl Problem {
             code: self.code.clone().into_owned(),
             errors: (!self.errors.is_empty()).then(|| self.errors.clone()),
             request_id: request_id.to_owned(),
-        };
+        }
+    }
+
+    pub(crate) fn to_json(&self, status: StatusCode, instance: &str, request_id: &str) -> Vec<u8> {
         // Strings and numbers only: cannot fail. An empty body would still carry the status.
-        serde_json::to_vec(&body).unwrap_or_default()
+        serde_json::to_vec(&self.shown(status, instance, request_id)).unwrap_or_default()
     }
 }
 

@@ -3,9 +3,12 @@
 pub mod accounts;
 pub mod analytics;
 pub mod beneficiaries;
+pub mod bulk;
 pub mod entries;
 pub(crate) mod events;
+pub mod holds;
 mod list;
+pub(crate) mod orders;
 pub mod profile;
 pub mod risk_context;
 pub mod transactions;

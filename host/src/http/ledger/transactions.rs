@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -13,19 +12,12 @@ use crate::db::Position;
 use crate::db::transfers as table;
 use crate::domain::money::Money;
 use crate::domain::transfer::{Status, Transfer};
-use crate::enforcement::acknowledgment::{Subject, TOKEN_CHARS_MAX};
-use crate::enforcement::assessment::Circumstances;
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
-use crate::http::ledger::risk_context::risk_of;
-use crate::ledger::{Command, Order, Outcome};
-use crate::schema::{answer, request};
-
-/// Marks a response that repeats the one to the key's first request.
-const REPLAYED: (HeaderName, HeaderValue) =
-    (HeaderName::from_static("idempotency-replayed"), HeaderValue::from_static("true"));
+use crate::http::ledger::orders::{self, CircumstancesRequest, Draft};
+use crate::schema::{Flat, answer, request};
 
 const PATH: &str = "/api/ledger/transactions";
 
@@ -36,12 +28,14 @@ request! {
         to_beneficiary_id: Uuid { example: ID_EXAMPLE },
         /// Exact: at most two decimals by value.
         amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
-        /// Defaults to true.
-        is_new_device: Option<bool> { example: "false" },
-        /// Defaults to true.
-        geolocation_changed: Option<bool> { example: "false" },
-        /// From the risk context, to show that the user saw the risk. Required if it is high and enforced.
-        acknowledgment_token: Option<String> { chars_max: TOKEN_CHARS_MAX, example: "\"1793000000.medium.Zm9v\"" },
+        circumstances: Flat<CircumstancesRequest>,
+    }
+}
+
+impl TransferRequest {
+    pub(crate) fn draft(self, key: Option<String>) -> Draft {
+        let Self { from_account_id, to_beneficiary_id, amount, circumstances: Flat(circumstances) } = self;
+        Draft { key, from_account_id, to_beneficiary_id, amount, circumstances, hold_id: None }
     }
 }
 
@@ -111,31 +105,8 @@ pub(crate) async fn create_transaction(
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
     let request: TransferRequest = fields.read();
-    let TransferRequest { from_account_id, to_beneficiary_id, amount, .. } = request;
-    let circumstances = Circumstances {
-        hour: None,
-        // Unusual unless the client says otherwise.
-        is_new_device: request.is_new_device.unwrap_or(true),
-        geolocation_changed: request.geolocation_changed.unwrap_or(true),
-    };
-    let token = request.acknowledgment_token;
     fields.finish()?;
     let IdempotencyKey(key) = key?;
-
-    let subject = Subject { owner: &owner, from: from_account_id, to: to_beneficiary_id, amount };
-    let risk = risk_of(&app, &subject, circumstances, token.as_deref()).await?;
-    let transfer_id = app.clock.new_id();
-    let order = Order { transfer_id, owner, key, from_account_id, to_beneficiary_id, amount, risk, hold_id: None };
-    let (mut response, replayed) = match app.ledger.submit(Command::Transfer(order)).await? {
-        Outcome::Sent { transfer, replayed } => (Json(TransactionJson::from(transfer)).into_response(), replayed),
-        Outcome::Rejected { violations, replayed } => (Error::Rejected(violations).into_response(), replayed),
-        Outcome::AccountNotFound => return Err(Error::AccountNotFound),
-        Outcome::AccountFrozen => return Err(Error::AccountFrozen),
-        Outcome::BeneficiaryNotFound => return Err(Error::BeneficiaryNotFound),
-        Outcome::KeyReused => return Err(Error::KeyReused),
-        Outcome::RulesUnavailable | Outcome::RiskUnavailable => return Err(Error::RulesUnavailable),
-        other => return Err(Error::Internal(anyhow::anyhow!("a transfer ended as {other:?}"))),
-    };
-    response.headers_mut().extend(replayed.then_some(REPLAYED));
-    Ok(response)
+    let order = request.draft(key).order(&app, &owner).await?;
+    Ok(orders::send(&app, order).await.respond(|transfer| Json(TransactionJson::from(transfer)).into_response()))
 }

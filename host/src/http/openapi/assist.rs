@@ -4,6 +4,7 @@ use super::foreign::{FindingsJson, NoticeJson, ReplayRequest};
 use super::ledger::{ETAG, IF_NONE_MATCH};
 use super::operation::{Content, Header, Operation, one};
 use crate::domain::model::ModelKind;
+use crate::http::admin::accounts::{FreezeRequest, FrozenJson};
 use crate::http::admin::deployment::{DeploymentJson, DeploymentRequest, HistoryJson, ReportQuery, RollbackRequest};
 use crate::http::admin::versions::{ExaminedJson, ModelsJson, PushedJson, UnderWayJson};
 use crate::http::health::{HealthJson, LivenessJson, ReadinessJson};
@@ -14,6 +15,8 @@ use crate::scoring::{Kind, Visitor, with_kind};
 
 /// Scopes of operators. Changing `transfer-rules` requires `rules:admin`.
 const OPERATOR: &[&str] = &["models:admin", "rules:admin"];
+
+const LEDGER_OPERATOR: &[&str] = &["ledger:operate"];
 
 const LANGUAGE: Header = Header::new("Accept-Language", "Spanish or English, for the explanation.");
 const IF_MATCH: Header = Header::new("If-Match", "ETag of the deployment last read.");
@@ -70,6 +73,12 @@ const OTHERS: &[Operation] = &[
         .operator(OPERATOR).query(&[&ReportQuery::DECLARATION]).answers(&[(200, one::<Report>())]),
     Operation::post("/admin/replay", "replay", "Replay decisions and compare the answers bit for bit")
         .operator(OPERATOR).body::<ReplayRequest>().answers(&[(200, one::<FindingsJson>())]),
+    Operation::post("/admin/accounts/{id}/freeze", "freeze", "Let no money leave an account")
+        .operator(LEDGER_OPERATOR).body::<FreezeRequest>().answers(&[(200, one::<FrozenJson>())])
+        .errors(&["outcome-unknown"]),
+    Operation::post("/admin/accounts/{id}/unfreeze", "unfreeze", "Let money leave an account again")
+        .operator(LEDGER_OPERATOR).body::<FreezeRequest>().answers(&[(200, one::<FrozenJson>())])
+        .errors(&["outcome-unknown"]),
     Operation::post("/rails/stp/state", "push_state", "STP's notification about a payment")
         .body::<NoticeJson>().answers(&[(200, one::<ReceiptJson>())]).errors(&["not-found"]),
     Operation::put("/rails/stp/state", "put_state", "STP's notification about a payment")

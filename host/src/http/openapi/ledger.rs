@@ -6,8 +6,10 @@ use crate::http::health::{LivenessJson, ReadinessJson};
 use crate::http::ledger::accounts::{AccountJson, AccountRequest};
 use crate::http::ledger::analytics::{ConsentJson, ConsentRequest, EventRequest};
 use crate::http::ledger::beneficiaries::{BeneficiaryJson, BeneficiaryRequest};
+use crate::http::ledger::bulk::{BulkJson, BulkRequest};
 use crate::http::ledger::entries::{BalanceJson, BalanceQuery, EntriesQuery, EntryJson};
 use crate::http::ledger::events::{EventJson, EventsQuery};
+use crate::http::ledger::holds::{CaptureRequest, HoldJson, HoldRequest};
 use crate::http::ledger::profile::{ProfileJson, ProfileRequest};
 use crate::http::ledger::risk_context::{RiskContextJson, RiskContextQuery};
 use crate::http::ledger::transactions::{TransactionJson, TransferRequest};
@@ -21,7 +23,7 @@ const REPLAYED: Header =
     Header::new("Idempotency-Replayed", "`true` if this repeats the response to an earlier request with this key.");
 const KEY: Header = Header::new(
     "Idempotency-Key",
-    "1 to 255 visible ASCII characters, raw or as a quoted string: the same key never makes two transfers.",
+    "1 to 255 visible ASCII characters, raw or as a quoted string: the same key never makes two transfers or holds.",
 );
 const LAST_EVENT: Header = Header::new("Last-Event-ID", "Same as `from`; browsers send it when they reconnect.");
 pub(super) const ETAG: Header = Header::new("ETag", "Identifies this version of the response.");
@@ -44,6 +46,7 @@ const ANY_FILE: &[(u16, Content)] = &[(200, Content::Bytes("*/*")), (304, Conten
 
 /// Errors of a transfer.
 const TRANSFER_ERRORS: &[&str] = &[
+    "account-frozen",
     "same-account",
     "insufficient-funds",
     "limit-exceeded",
@@ -57,6 +60,18 @@ const TRANSFER_ERRORS: &[&str] = &[
     "outcome-unknown",
 ];
 
+/// Errors of a transfer that captures a hold.
+const CAPTURE_ERRORS: &[&str] = &{
+    let mut errors = ["hold-ended"; TRANSFER_ERRORS.len() + 2];
+    let mut at = 0;
+    while at < TRANSFER_ERRORS.len() {
+        errors[at] = TRANSFER_ERRORS[at];
+        at += 1;
+    }
+    errors[at] = "hold-exceeded";
+    errors
+};
+
 // A row for each operation.
 #[rustfmt::skip]
 pub(super) const OPERATIONS: &[Operation] = &[
@@ -64,7 +79,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .user().query(PAGE).answers(&[(200, list::<AccountJson>())]).gives(&[LINK]),
     Operation::post("/api/ledger/accounts", "create_account", "Open an account")
         .user().body::<AccountRequest>().answers(&[(201, one::<AccountJson>())]).gives(&[LOCATION])
-        .errors(&["account-exists", "outcome-unknown"]),
+        .errors(&["account-exists", "no-account-numbers", "outcome-unknown"]),
     Operation::get("/api/ledger/accounts/{id}", "get_account", "One account")
         .user().answers(&[(200, one::<AccountJson>())]),
     Operation::get("/api/ledger/accounts/{id}/entries", "list_entries", "An account's statement, newest first")
@@ -83,6 +98,20 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation::post("/api/ledger/transactions", "create_transaction", "Make a transfer")
         .user().takes(&[KEY]).body::<TransferRequest>()
         .answers(&[(200, one::<TransactionJson>())]).gives(&[REPLAYED]).errors(TRANSFER_ERRORS),
+    Operation::post("/api/ledger/transactions/bulk", "create_transactions", "Make many transfers, each on its own")
+        .user().body::<BulkRequest>().answers(&[(200, one::<BulkJson>())]),
+    Operation::get("/api/ledger/holds", "list_holds", "The user's holds, newest first")
+        .user().query(PAGE).answers(&[(200, list::<HoldJson>())]).gives(&[LINK]),
+    Operation::post("/api/ledger/holds", "create_hold", "Set money aside for a payee")
+        .user().takes(&[KEY]).body::<HoldRequest>()
+        .answers(&[(201, one::<HoldJson>())]).gives(&[LOCATION, REPLAYED]).errors(TRANSFER_ERRORS),
+    Operation::get("/api/ledger/holds/{id}", "get_hold", "One hold")
+        .user().answers(&[(200, one::<HoldJson>())]),
+    Operation::post("/api/ledger/holds/{id}/capture", "capture_hold", "Transfer what is held, or a part of it")
+        .user().takes(&[KEY]).body::<CaptureRequest>()
+        .answers(&[(200, one::<TransactionJson>())]).gives(&[REPLAYED]).errors(CAPTURE_ERRORS),
+    Operation::post("/api/ledger/holds/{id}/void", "void_hold", "Release what is held")
+        .user().answers(&[(200, one::<HoldJson>())]).errors(&["hold-ended", "outcome-unknown"]),
     Operation::get("/api/ledger/events", "stream_events", "Status changes of the user's transfers, as they happen")
         .user().takes(&[LAST_EVENT]).query(&[&EventsQuery::DECLARATION])
         .answers(&[(200, Content::Events(&EventJson::DECLARATION))]),

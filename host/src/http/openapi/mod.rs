@@ -30,11 +30,12 @@ pub enum Listener {
 const ALWAYS: [&str; 4] = ["internal-error", "timed-out", "overloaded", "database-unavailable"];
 
 /// Groups of operations, by the first prefix that matches the path.
-const TAGS: [(&str, &str); 7] = [
+const TAGS: [(&str, &str); 8] = [
     ("/api/ledger/", "Ledger"),
     ("/api/analytics/", "Analytics"),
     ("/api/profile/", "Profile"),
     ("/ai/", "Scores"),
+    ("/admin/accounts/", "Accounts"),
     ("/admin/", "Models"),
     ("/rails/", "Payment rail"),
     ("/", "Pages and health"),
@@ -54,9 +55,11 @@ pub fn document(listener: Listener) -> Value {
             "Accounts, beneficiaries and transfers of the bank's app.",
             ledger::OPERATIONS.to_vec(),
         ),
-        Listener::Assist => {
-            ("Caudal assistance API", "Scores, and administration of models. Internal.", assist::operations())
-        }
+        Listener::Assist => (
+            "Caudal assistance API",
+            "Scores, and administration of models and accounts. Internal.",
+            assist::operations(),
+        ),
     };
     let mut shared = Shared::default();
     let mut paths: Map<String, Value> = Map::new();
@@ -269,7 +272,11 @@ fn codes(operation: &Operation, listener: Listener) -> Vec<&'static str> {
 }
 
 fn has_amount(declaration: &Declaration) -> bool {
-    declaration.fields.iter().any(|field| matches!(field.shape, Shape::Money { positive: true }))
+    declaration.wire_fields().iter().any(|field| match field.shape {
+        Shape::Money { positive } => positive,
+        Shape::Array { items: Shape::Object(inner), .. } => has_amount(inner),
+        _ => false,
+    })
 }
 
 fn kinds(code: &str) -> impl Iterator<Item = &'static Kind> {

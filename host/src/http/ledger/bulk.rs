@@ -1,0 +1,158 @@
+//! `/api/ledger/transactions/bulk`: many transfers in one request, each decided on its own.
+
+use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::IntoResponse as _;
+use axum::{Extension, Json};
+use futures_util::stream::FuturesOrdered;
+use futures_util::{FutureExt as _, StreamExt as _, future, stream};
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::auth::User;
+use crate::domain::transfer::Transfer;
+use crate::http::error::Error;
+use crate::http::extract::{KEY_LENGTH_MAX, LedgerBody};
+use crate::http::ledger::orders::{Answer, Draft};
+use crate::http::ledger::transactions::{TransactionJson, TransferRequest};
+use crate::http::problem::{Problem, ProblemJson, RequestId};
+use crate::ledger::{Command, Ledger, LedgerError, Order, Outcome};
+use crate::schema::{Flat, TextForm, answer, request};
+
+/// Most transfers of one request: they take a second or two, so that a request is done long before its time is over.
+pub(crate) const TRANSFERS_MAX: usize = 1_000;
+
+/// Largest body: room for [`TRANSFERS_MAX`] transfers with every field, a key of a hundred characters and indentation.
+pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// Transfers of one bulk in the ledger's queue at a time: half a batch, and an eighth of what a queue holds.
+const QUEUED_MAX: usize = 64;
+
+/// Risks of one bulk that are assessed at a time: a quarter of the host's connections to the database.
+const ASSESSED_MAX: usize = 4;
+
+/// How long a bulk waits for room in a queue that others have filled. Longer, and it could exceed its time.
+const ROOM_WAIT_MAX: Duration = Duration::from_secs(20);
+
+/// Pause before a transfer is queued again: a few batches later.
+const REQUEUE_EVERY: Duration = Duration::from_millis(20);
+
+const PATH: &str = "/api/ledger/transactions/bulk";
+
+request! {
+    /// A transfer of a bulk.
+    pub(crate) struct BulkTransferRequest as "BulkTransfer" in camelCase {
+        /// As the header `Idempotency-Key` of a single transfer. Unique in the bulk.
+        idempotency_key: String { chars_max: KEY_LENGTH_MAX, form: TextForm::Visible, example: "\"payroll-17-ana\"" },
+        transfer: Flat<TransferRequest>,
+    }
+}
+
+request! {
+    /// Transfers to make.
+    pub(crate) struct BulkRequest {
+        /// Those from one account are made in this order.
+        transfers: Vec<BulkTransferRequest> { length_min: 1, length_max: TRANSFERS_MAX },
+    }
+}
+
+answer! {
+    /// What became of a transfer of a bulk.
+    pub(crate) struct BulkResultJson as "BulkResult" in camelCase {
+        idempotency_key: String { example: "\"payroll-17-ana\"" },
+        /// HTTP status of the same transfer sent alone.
+        status: i64 { at_least: 200.0, at_most: 599.0, example: "200" },
+        /// Whether this repeats the answer to an earlier request with this key.
+        replayed: bool { example: "false" },
+        /// Present if it was made.
+        transaction: Option<TransactionJson>,
+        /// Present if it was not.
+        problem: Option<ProblemJson>,
+    }
+}
+
+answer! {
+    /// What became of each transfer of a bulk, in the order of the request.
+    pub(crate) struct BulkJson as "BulkResults" {
+        results: Vec<BulkResultJson>,
+    }
+}
+
+/// Makes the transfers that are accepted; one that is refused does not affect the others. Their risk is assessed before
+/// they are made, so it does not count earlier ones of the same bulk.
+pub(crate) async fn create_transactions(
+    State(app): State<App>,
+    User(owner): User,
+    Extension(RequestId(request_id)): Extension<RequestId>,
+    LedgerBody(mut fields): LedgerBody<BODY_BYTES_MAX>,
+) -> Result<Json<BulkJson>, Error> {
+    let BulkRequest { transfers } = fields.read();
+    let mut keys = BTreeSet::new();
+    for (at, it) in transfers.iter().enumerate() {
+        if !it.idempotency_key.is_empty() && !keys.insert(&it.idempotency_key) {
+            fields.refuse(&format!("transfers[{at}].idempotencyKey"), "conflict", "appears twice");
+        }
+    }
+    fields.finish()?;
+    let keys: Vec<_> = transfers.iter().map(|it| it.idempotency_key.clone()).collect();
+    let drafts = transfers
+        .into_iter()
+        .map(|BulkTransferRequest { idempotency_key, transfer: Flat(transfer) }| transfer.draft(Some(idempotency_key)));
+    let answers = send_all(&app, &owner, drafts).await;
+    let results = keys.into_iter().zip(answers).map(|(key, answer)| shown(key, answer, &request_id)).collect();
+    Ok(Json(BulkJson { results }))
+}
+
+async fn send_all(app: &App, owner: &str, drafts: impl Iterator<Item = Draft>) -> Vec<Answer<Transfer>> {
+    let deadline = Instant::now() + ROOM_WAIT_MAX;
+    let mut orders = stream::iter(drafts).map(|draft| draft.order(app, owner)).buffered(ASSESSED_MAX);
+    let (mut answers, mut queued) = (Vec::new(), FuturesOrdered::new());
+    while let Some(order) = orders.next().await {
+        if queued.len() == QUEUED_MAX {
+            answers.extend(queued.next().await);
+        }
+        queued.push_back(match order {
+            Ok(order) => queue(&app.ledger, order, deadline).await.map(Answer::of_transfer).boxed(),
+            Err(error) => future::ready(Answer { result: Err(error), replayed: false }).boxed(),
+        });
+    }
+    answers.extend(queued.collect::<Vec<_>>().await);
+    answers
+}
+
+type Pending<'a> = Pin<Box<dyn Future<Output = Result<Outcome, LedgerError>> + Send + 'a>>;
+
+/// Returns once the transfer is in its queue, behind those before it.
+async fn queue(ledger: &Ledger, order: Order, deadline: Instant) -> Pending<'_> {
+    loop {
+        let mut outcome = ledger.submit(Command::Transfer(order.clone())).boxed();
+        // The first poll queues the command.
+        match poll_fn(|context| Poll::Ready(outcome.as_mut().poll(context))).await {
+            Poll::Pending => return outcome,
+            Poll::Ready(Err(LedgerError::Overloaded)) if Instant::now() < deadline => {
+                tokio::time::sleep(REQUEUE_EVERY).await;
+            }
+            Poll::Ready(outcome) => return future::ready(outcome).boxed(),
+        }
+    }
+}
+
+fn shown(idempotency_key: String, answer: Answer<Transfer>, request_id: &str) -> BulkResultJson {
+    let replayed = answer.replayed;
+    match answer.result {
+        Ok(transfer) => {
+            BulkResultJson { idempotency_key, status: 200, replayed, transaction: Some(transfer.into()), problem: None }
+        }
+        Err(error) => {
+            let response = error.into_response();
+            let status = response.status();
+            let problem = response.extensions().get::<Problem>().map(|it| it.shown(status, PATH, request_id));
+            BulkResultJson { idempotency_key, status: status.as_u16().into(), replayed, transaction: None, problem }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What transfers, holds and captures share: the order that they give the ledger, and what became of it.
+
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::{IntoResponse as _, Response};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::domain::hold::Status;
+use crate::domain::money::Money;
+use crate::domain::transfer::Transfer;
+use crate::enforcement::acknowledgment::{Subject, TOKEN_CHARS_MAX};
+use crate::enforcement::assessment::Circumstances;
+use crate::http::error::Error;
+use crate::http::ledger::risk_context::risk_of;
+use crate::ledger::{Command, LedgerError, Order, Outcome};
+use crate::schema::request;
+
+/// Marks a response that repeats the one to the key's first request.
+const REPLAYED: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("idempotency-replayed"), HeaderValue::from_static("true"));
+
+request! {
+    /// What only the client knows about a transfer's risk.
+    pub(crate) struct CircumstancesRequest as "Circumstances" in camelCase {
+        /// Defaults to true.
+        is_new_device: Option<bool> { example: "false" },
+        /// Defaults to true.
+        geolocation_changed: Option<bool> { example: "false" },
+        /// From the risk context, to show that the user saw the risk. Required if it is high and enforced.
+        acknowledgment_token: Option<String> { chars_max: TOKEN_CHARS_MAX, example: "\"1793000000.medium.Zm9v\"" },
+    }
+}
+
+/// An order whose risk is not yet known.
+pub(crate) struct Draft {
+    pub(crate) key: Option<String>,
+    pub(crate) from_account_id: Uuid,
+    pub(crate) to_beneficiary_id: Uuid,
+    pub(crate) amount: Money,
+    pub(crate) circumstances: CircumstancesRequest,
+    /// The hold that it captures.
+    pub(crate) hold_id: Option<Uuid>,
+}
+
+impl Draft {
+    /// Assesses the risk, if that is enforced.
+    pub(crate) async fn order(self, app: &App, owner: &str) -> Result<Order, Error> {
+        let Self { key, from_account_id, to_beneficiary_id, amount, hold_id, .. } = self;
+        let circumstances = Circumstances {
+            hour: None,
+            // Unusual unless the client says otherwise.
+            is_new_device: self.circumstances.is_new_device.unwrap_or(true),
+            geolocation_changed: self.circumstances.geolocation_changed.unwrap_or(true),
+        };
+        let token = self.circumstances.acknowledgment_token;
+        let subject = Subject { owner, from: from_account_id, to: to_beneficiary_id, amount };
+        let risk = risk_of(app, &subject, circumstances, token.as_deref()).await?;
+        let (transfer_id, owner) = (app.clock.new_id(), owner.to_owned());
+        Ok(Order { transfer_id, owner, key, from_account_id, to_beneficiary_id, amount, risk, hold_id })
+    }
+}
+
+/// What became of a request, and whether that repeats the answer to an earlier one with the same key.
+pub(crate) struct Answer<T> {
+    pub(crate) result: Result<T, Error>,
+    pub(crate) replayed: bool,
+}
+
+impl<T> Answer<T> {
+    /// `made` tells what the request made from everything else that can become of it.
+    pub(crate) fn read(
+        outcome: Result<Outcome, LedgerError>,
+        made: impl FnOnce(Outcome) -> Result<(T, bool), Outcome>,
+    ) -> Self {
+        match outcome.map(made) {
+            Ok(Ok((made, replayed))) => Self { result: Ok(made), replayed },
+            Ok(Err(Outcome::Rejected { violations, replayed })) => {
+                Self { result: Err(Error::Rejected(violations)), replayed }
+            }
+            Ok(Err(outcome)) => Self { result: Err(refusal(outcome)), replayed: false },
+            Err(error) => Self { result: Err(error.into()), replayed: false },
+        }
+    }
+
+    pub(crate) fn respond(self, success: impl FnOnce(T) -> Response) -> Response {
+        let mut response = self.result.map_or_else(|error| error.into_response(), success);
+        response.headers_mut().extend(self.replayed.then_some(REPLAYED));
+        response
+    }
+}
+
+impl Answer<Transfer> {
+    pub(crate) fn of_transfer(outcome: Result<Outcome, LedgerError>) -> Self {
+        Self::read(outcome, |outcome| match outcome {
+            Outcome::Sent { transfer, replayed } => Ok((transfer, replayed)),
+            other => Err(other),
+        })
+    }
+}
+
+/// Makes a transfer.
+pub(crate) async fn send(app: &App, order: Order) -> Answer<Transfer> {
+    Answer::of_transfer(app.ledger.submit(Command::Transfer(order)).await)
+}
+
+/// Why a command made nothing.
+pub(crate) fn refusal(outcome: Outcome) -> Error {
+    match outcome {
+        Outcome::AccountNotFound => Error::AccountNotFound,
+        Outcome::AccountFrozen => Error::AccountFrozen,
+        Outcome::BeneficiaryNotFound => Error::BeneficiaryNotFound,
+        Outcome::HoldNotFound => Error::NotFound,
+        // Its time is over, and it waits to be released.
+        Outcome::HoldEnded(hold) if hold.status == Status::Placed => Error::HoldEnded(Status::Expired),
+        Outcome::HoldEnded(hold) => Error::HoldEnded(hold.status),
+        Outcome::HoldExceeded(hold) => Error::HoldExceeded(hold.amount),
+        Outcome::KeyReused => Error::KeyReused,
+        Outcome::RulesUnavailable | Outcome::RiskUnavailable => Error::RulesUnavailable,
+        other => Error::Internal(anyhow::anyhow!("an order ended as {other:?}")),
+    }
+}
