@@ -7,12 +7,17 @@ use sqlx::PgPool;
 use crate::harness::{CLABE, TestApp, refused};
 
 /// Every path with its methods.
-const ROUTES: [(&str, &[&str]); 9] = [
+const ROUTES: [(&str, &[&str]); 14] = [
     ("/api/ledger/accounts", &["GET", "POST"]),
     ("/api/ledger/accounts/01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b", &["GET"]),
     ("/api/ledger/beneficiaries", &["GET", "POST"]),
     ("/api/ledger/beneficiaries/01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b", &["DELETE"]),
     ("/api/ledger/transactions", &["GET", "POST"]),
+    ("/api/ledger/transactions/bulk", &["POST"]),
+    ("/api/ledger/holds", &["GET", "POST"]),
+    ("/api/ledger/holds/01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b", &["GET"]),
+    ("/api/ledger/holds/01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b/capture", &["POST"]),
+    ("/api/ledger/holds/01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b/void", &["POST"]),
     ("/api/ledger/risk-context", &["GET"]),
     ("/api/analytics/events", &["POST"]),
     ("/api/analytics/consent", &["GET", "PUT"]),

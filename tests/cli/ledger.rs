@@ -34,7 +34,7 @@ fn account_and_payee(service: &Service) -> (String, String) {
     (create("/api/ledger/accounts", account), create("/api/ledger/beneficiaries", payee))
 }
 
-fn send(service: &Service, account: &str, payee: &str, amount: &str) -> u16 {
+pub(crate) fn send(service: &Service, account: &str, payee: &str, amount: &str) -> u16 {
     let body = format!(r#"{{"fromAccountId":"{account}","toBeneficiaryId":"{payee}","amount":{amount}}}"#);
     service.call("POST", "/api/ledger/transactions", Some(serde_json::from_str(&body).unwrap())).0
 }

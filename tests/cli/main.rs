@@ -5,6 +5,7 @@ mod commands;
 mod elsewhere;
 mod evidence;
 mod faults;
+mod freezing;
 mod ledger;
 mod lifecycle;
 mod models;

@@ -16,11 +16,16 @@ pub(super) async fn run(common: &Common, arguments: Freeze, frozen: bool) -> Res
     let command = Command::Freeze(core::Freeze { account_id: account, frozen, actor: by, reason });
     let outcome = ledger::submit(&database, key, Clock::system(), command).await;
     database.close().await?;
-    // Repeating it is safe: the second time it changes nothing.
-    let state = if frozen { "frozen" } else { "not frozen" };
-    match outcome?.context("the account's state is not known: repeat the command")? {
-        Outcome::Frozen { changed: true, .. } => print(&format!("{account}: now {state}"))?,
-        Outcome::Frozen { changed: false, .. } => print(&format!("{account}: was {state} already"))?,
+    match outcome?.context("the account may be unchanged: repeat the command")? {
+        Outcome::Frozen { frozen, changed } => {
+            let state = match (frozen, changed) {
+                (true, true) => "now frozen",
+                (true, false) => "is already frozen",
+                (false, true) => "no longer frozen",
+                (false, false) => "is not frozen",
+            };
+            print(&format!("{account}: {state}"))?;
+        }
         Outcome::AccountNotFound => {
             bail!("there is no customer account {account}: `GET /api/ledger/accounts` lists them")
         }
