@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::db::durability::Durability;
 
-pub use ledger::{AcceptLoss, Events, Freeze, Fund, LimitChange, UserLimits, Verify};
+pub use ledger::{AcceptLoss, Events, Freeze, Fund, LimitChange, Since, UserLimits, Verify};
 pub use models::{Deploy, ExplanationLanguage, Models, Replay, RowFormat, Score};
 pub use serve::{ClabePolicy, Limits, Rail, Serve};
 pub use token::{Jwt, Token};

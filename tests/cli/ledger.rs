@@ -60,6 +60,40 @@ fn verify_names_the_batch_whose_rows_were_changed() {
 }
 
 #[test]
+fn verify_since_looks_at_what_is_recent_only() {
+    let data = DataDir::new();
+    let (account, payee) = with_transfers(&data, 3);
+    let since = |when: &str| data.run(&["verify", "--since", when]);
+    let refused = since("last");
+    assert!(text(&refused.stderr).contains("run `caudal verify` without --since"), "{}", text(&refused.stderr));
+    assert!(data.run(&["verify"]).status.success());
+    let service = Service::start(&data);
+    assert_eq!(send(&service, &account, &payee, "2.00"), 200);
+    service.stop();
+    for when in ["last", "1h", "2020-01-01T00:00:00Z"] {
+        let verify = since(when);
+        let printed = text(&verify.stdout);
+        assert!(verify.status.success(), "{when}: {printed}");
+        assert!(printed.contains("NOT checked") && !printed.contains("the ledger is sound"), "{when}: {printed}");
+    }
+    let printed = text(&since("last").stdout);
+    assert!(printed.contains("checked 1 batches, 1 transfers, 2 entries"), "{printed}");
+    // The host recorded its last batch when it stopped.
+    let printed = text(&since("heads").stdout);
+    assert!(printed.contains("checked 0 batches"), "{printed}");
+
+    sql(&data, "update transfer set beneficiary_name = 'Eva' where kind = 'spei' and amount = 100");
+    assert!(since("last").status.success(), "what is before is not looked at");
+    sql(&data, "update transfer set beneficiary_name = 'Eva' where amount = 200");
+    let verify = since("last");
+    let printed = text(&verify.stdout);
+    assert_eq!(verify.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("its transfer rows were altered") && printed.contains("NOT sound"), "{printed}");
+    assert_eq!(text(&data.run(&["verify"]).stdout).matches("its transfer rows were altered").count(), 4);
+    assert!(text(&since("yesterday").stderr).contains("a duration such as 2h"));
+}
+
+#[test]
 fn verify_detects_truncation() {
     let data = DataDir::new();
     with_transfers(&data, 3);

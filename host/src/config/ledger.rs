@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::Args;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 use crate::domain::money::{AmountError, Money};
@@ -57,6 +60,32 @@ pub struct Verify {
     /// ledger-heads.json in the data folder, which a running host maintains]
     #[arg(long)]
     pub heads: Option<PathBuf>,
+    /// Verify only what was written after this: `last` is the last sound verification of everything, `heads` the heads in
+    /// `--heads`, and `2h` or `2026-11-22T09:00:00Z` a time. What is before is trusted and NOT checked
+    #[arg(long, value_name = "WHEN", value_parser = since)]
+    pub since: Option<Since>,
+}
+
+/// Where a verification begins that leaves out what is before.
+#[derive(Debug, Clone, Copy)]
+pub enum Since {
+    /// The heads that the last sound verification of everything found.
+    Last,
+    /// The recorded heads.
+    Heads,
+    Ago(Duration),
+    At(OffsetDateTime),
+}
+
+fn since(text: &str) -> Result<Since, &'static str> {
+    match text {
+        "last" => Ok(Since::Last),
+        "heads" => Ok(Since::Heads),
+        _ => humantime::parse_duration(text)
+            .map(Since::Ago)
+            .or_else(|_| OffsetDateTime::parse(text, &Rfc3339).map(Since::At))
+            .map_err(|_| "must be `last`, `heads`, a duration such as 2h, or a time such as 2026-11-22T09:00:00Z"),
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! Checks of the whole ledger, in SQL independent of the code that writes it.
 
 mod operations;
+pub mod since;
 
 use sqlx::PgConnection;
 
@@ -217,6 +218,7 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
         finding("each transfer is between its owner's account and the other side's", row.transfers_of_others),
         finding("each batch has exactly the transfers, statuses, entries and keys that it wrote", row.odd_batches),
     ];
-    findings.extend(operations::prove(db).await?);
+    findings.extend(operations::prove(&mut *db).await?);
+    findings.extend(operations::prove_history(db).await?);
     Ok(findings)
 }

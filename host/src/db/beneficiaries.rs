@@ -137,10 +137,11 @@ pub(crate) async fn delete_beneficiary(
     Ok(is_deleted)
 }
 
-/// Every beneficiary beside its last record.
+/// Every beneficiary, or only these, beside its last record.
 pub(super) async fn covered(
     db: &mut PgConnection,
     key: &ChainKey,
+    only: Option<&[Uuid]>,
     mut visit: impl FnMut(Covered),
 ) -> Result<(), sqlx::Error> {
     let mut rows = sqlx::query!(
@@ -151,8 +152,10 @@ pub(super) async fn covered(
             select seq, state from audit_record
             where subject = 'beneficiary' and subject_key = b.beneficiary_id::text order by seq desc limit 1
         ) as r on true
+        where $1::uuid[] is null or b.beneficiary_id = any($1)
         order by b.beneficiary_id
-        "#
+        "#,
+        only,
     )
     .fetch(db);
     while let Some(row) = rows.try_next().await? {

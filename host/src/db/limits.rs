@@ -68,10 +68,11 @@ pub(crate) async fn set(
     transaction.commit().await
 }
 
-/// The limits of every user who has any, beside their last record.
+/// The limits of every user who has any, or only of these users, beside their last record.
 pub(super) async fn covered(
     db: &mut PgConnection,
     key: &ChainKey,
+    only: Option<&[String]>,
     mut visit: impl FnMut(Covered),
 ) -> Result<(), sqlx::Error> {
     let mut rows = sqlx::query!(
@@ -81,9 +82,10 @@ pub(super) async fn covered(
             select seq, state from audit_record
             where subject = 'limits' and subject_key = u.owner order by seq desc limit 1
         ) as r on true
-        where num_nonnulls(u.per_transfer_limit, u.per_day_limit) > 0
+        where num_nonnulls(u.per_transfer_limit, u.per_day_limit) > 0 and ($1::text[] is null or u.owner = any($1))
         order by u.owner
-        "#
+        "#,
+        only,
     )
     .fetch(db);
     while let Some(row) = rows.try_next().await? {

@@ -136,6 +136,30 @@ pub(crate) async fn last(db: &mut PgConnection) -> Result<LastRecord, sqlx::Erro
     Ok(last.transpose()?.unwrap_or(LastRecord { seq: -1, hash: [0; 32] }))
 }
 
+/// The last record before a moment.
+pub(crate) async fn last_before(db: &mut PgConnection, at: OffsetDateTime) -> Result<Option<LastRecord>, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"
+        with recursive half (low, high) as (
+            select -1::bigint, seq from audit_head
+            union all
+            select case when r.recorded_at < $1 then h.middle else h.low end,
+                case when r.recorded_at < $1 then h.high else h.middle - 1 end
+            from (select low, high, (low + high + 1) / 2 as middle from half where low < high) as h
+            -- The last one up to the middle: a failover may have lost some.
+            cross join lateral (
+                select recorded_at from audit_record where seq <= h.middle order by seq desc limit 1
+            ) as r
+        )
+        select seq, hash from audit_record
+        where seq <= (select low from half where low = high) order by seq desc limit 1
+        "#,
+        at,
+    );
+    let row = row.fetch_optional(db).await?;
+    row.map(|row| Ok(LastRecord { seq: row.seq, hash: hash_of(row.hash)? })).transpose()
+}
+
 /// Appends a record as the last statement of a transaction; returns its hash.
 pub(crate) async fn append(
     db: &mut PgConnection,

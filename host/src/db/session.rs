@@ -33,6 +33,12 @@ pub(crate) async fn read_whole_tables(transaction: &mut PgConnection) -> Result<
     transaction.execute(WHOLE_TABLES).await.map(drop)
 }
 
+/// Lifts the timeout for the rest of a transaction. Its statements read parts of large tables by key, so plans must not
+/// scan them; which parts is known only when they run.
+pub(crate) async fn read_parts(transaction: &mut PgConnection) -> Result<(), sqlx::Error> {
+    transaction.execute("set local statement_timeout = 0; set local plan_cache_mode = auto").await.map(drop)
+}
+
 /// Whether commits are acknowledged only when they are on disk.
 pub(crate) async fn is_durable(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
     let setting: String = sqlx::query_scalar("show synchronous_commit").fetch_one(db).await?;

@@ -20,14 +20,13 @@ use super::store::Loss;
 use super::store::proof::{self, Head};
 use crate::db::barrier::Barrier;
 
+pub use super::store::proof::Heads;
+
 /// How often a running host records the heads. Truncation of batches younger than this goes undetected.
 const WRITE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Recorded heads of a chain, the latest ones: about ten minutes of a busy host.
 const HEADS_MAX: usize = 64;
-
-/// Sequence number and hash of each chain's last batch.
-pub type Heads = BTreeMap<Uuid, Head>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum HeadsError {

@@ -1,7 +1,10 @@
 //! Proves the audit records: that none was altered, added or removed, and that the rows they cover are as recorded.
 
+use std::collections::BTreeMap;
+
 use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, Record, Subject, hash_of};
@@ -11,7 +14,7 @@ use crate::sealing::ChainKey;
 /// The rows of this layer that existed before there were records.
 pub(crate) async fn unrecorded(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Change>, sqlx::Error> {
     let mut changes = Vec::new();
-    each_row(db, key, |subject, row: Covered| {
+    each_row(db, key, None, |subject, row: Covered| {
         let (action, actor, state) = ("adopt", "adoption".to_owned(), Some(row.state));
         changes.push(Change { subject, key: row.key, action, actor, state });
     })
@@ -19,13 +22,23 @@ pub(crate) async fn unrecorded(db: &mut PgConnection, key: &ChainKey) -> Result<
     Ok(changes)
 }
 
+/// The payees and users to look at. Components and deployments are few.
+#[derive(Default)]
+struct Only {
+    beneficiaries: Vec<Uuid>,
+    users: Vec<String>,
+}
+
+/// Visits every row, or `only` some.
 async fn each_row(
     db: &mut PgConnection,
     key: &ChainKey,
+    only: Option<&Only>,
     mut visit: impl FnMut(Subject, Covered),
 ) -> Result<(), sqlx::Error> {
-    beneficiaries::covered(db, key, |row| visit(Subject::Beneficiary, row)).await?;
-    limits::covered(db, key, |row| visit(Subject::Limits, row)).await?;
+    let (beneficiaries, users) = (only.map(|only| &only.beneficiaries[..]), only.map(|only| &only.users[..]));
+    beneficiaries::covered(db, key, beneficiaries, |row| visit(Subject::Beneficiary, row)).await?;
+    limits::covered(db, key, users, |row| visit(Subject::Limits, row)).await?;
     components::covered(db, key, |row| visit(Subject::Component, row)).await?;
     deployments::covered(db, key, |row| visit(Subject::Deployment, row)).await
 }
@@ -36,8 +49,8 @@ async fn each_row(
 /// When the database fails.
 pub(crate) async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<RecordProof, sqlx::Error> {
     let mut proof = RecordProof::default();
-    chain(db, key, &mut proof).await?;
-    each_row(db, key, |subject, row| proof.compare(subject, &row)).await?;
+    chain(db, key, None, &mut proof, |_| {}).await?;
+    each_row(db, key, None, |subject, row| proof.compare(subject, &row)).await?;
     if !deployments::present_is_latest(db).await? {
         proof.add("deployment: the present one is not the last of its history".to_owned());
     }
@@ -45,14 +58,58 @@ pub(crate) async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<Recor
     Ok(proof)
 }
 
-async fn chain(db: &mut PgConnection, key: &ChainKey, proof: &mut RecordProof) -> Result<(), sqlx::Error> {
+/// Proves the records after `after`, which is trusted if it is there, and what they are about as it is now. What is there
+/// without any record is not found. The caller has the rows of the other subjects.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) async fn prove_since(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    after: Option<LastRecord>,
+) -> Result<RecordProof, sqlx::Error> {
+    let mut proof = RecordProof::default();
+    let mut states = BTreeMap::new();
+    chain(db, key, after, &mut proof, |record| {
+        states.insert((record.subject.clone(), record.subject_key.clone()), record.state.is_some());
+    })
+    .await?;
+    let mut only = Only::default();
+    for (subject, key) in states.keys() {
+        if subject == Subject::Beneficiary.as_str() {
+            only.beneficiaries.extend(key.parse::<Uuid>().ok());
+        } else if subject == Subject::Limits.as_str() {
+            only.users.push(key.clone());
+        }
+    }
+    // Nothing is left of a credit but its transfer.
+    let stays = |subject: &str, has_state| has_state && subject != Subject::Funding.as_str();
+    let expected = states.into_iter().filter(|((subject, _), has_state)| stays(subject, *has_state));
+    proof.missing = expected.map(|(thing, _)| thing).collect();
+    each_row(db, key, Some(&only), |subject, row| proof.compare(subject, &row)).await?;
+    if !deployments::present_is_latest(db).await? {
+        proof.add("deployment: the present one is not the last of its history".to_owned());
+    }
+    Ok(proof)
+}
+
+/// Proves the links of the records after `after`.
+async fn chain(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    after: Option<LastRecord>,
+    proof: &mut RecordProof,
+    mut visit: impl FnMut(&Record),
+) -> Result<(), sqlx::Error> {
+    proof.last = after;
     {
         let mut rows = sqlx::query_as!(
             Record,
             r#"
             select seq, subject, subject_key, action, actor, state, recorded_at, prev, hash
-            from audit_record order by seq
-            "#
+            from audit_record where seq > $1 order by seq
+            "#,
+            after.map_or(-1, |after| after.seq),
         )
         .fetch(&mut *db);
         while let Some(record) = rows.try_next().await? {
@@ -70,6 +127,7 @@ async fn chain(db: &mut PgConnection, key: &ChainKey, proof: &mut RecordProof) -
             if (record.subject == Subject::Adoption.as_str()) != (record.seq == 0) {
                 proof.add(format!("record {}: only the first record adopts what was there before", record.seq));
             }
+            visit(&record);
             proof.last = Some(LastRecord { seq: record.seq, hash: hash_of(record.hash)? });
             proof.records += 1;
         }

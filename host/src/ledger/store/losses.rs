@@ -30,7 +30,7 @@ impl Loss {
         self.chain_id == chain_id && (self.from_seq..=self.to_seq).contains(&seq)
     }
 
-    fn key(&self) -> String {
+    pub(super) fn key(&self) -> String {
         format!("{}/{}/{}", self.chain_id, self.from_seq, self.to_seq)
     }
 

@@ -198,6 +198,24 @@ pub(super) async fn unannounced(db: &mut PgConnection) -> Result<Vec<Uuid>, sqlx
     .await
 }
 
+/// Every chain, however it came about. The primary key leads from each to the next.
+pub(super) async fn chains(db: &mut PgConnection) -> Result<Vec<Uuid>, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"
+        with recursive step (chain_id) as (
+            (select chain_id from ledger_batch order by chain_id limit 1)
+            union all
+            select (select b.chain_id from ledger_batch b where b.chain_id > s.chain_id order by b.chain_id limit 1)
+            from step s where s.chain_id is not null
+        )
+        select chain_id as "chain_id!" from step where chain_id is not null
+        union select chain_id from ledger_writer order by 1
+        "#
+    )
+    .fetch_all(db)
+    .await
+}
+
 /// The chains that exist before the ledger is adopted: chain, stripe, first batch with a hash or else the next one.
 pub(super) async fn before_adoption(db: &mut PgConnection) -> Result<Vec<(Uuid, i16, i64)>, sqlx::Error> {
     let rows = sqlx::query!(

@@ -6,6 +6,7 @@ pub(super) mod batches;
 mod operations;
 mod report;
 mod rows;
+pub mod since;
 
 use std::collections::BTreeMap;
 
@@ -23,6 +24,9 @@ pub use report::{Break, Head, Missing, Proof};
 
 /// What the chain of audit records is called among the heads of chains.
 pub const RECORDS: Uuid = Uuid::nil();
+
+/// Sequence number and hash of each chain's last batch.
+pub type Heads = BTreeMap<Uuid, Head>;
 
 /// The current head of each chain, that of the audit records included.
 ///

@@ -21,7 +21,7 @@ pub(in crate::ledger::store) struct BatchRow {
     chain_id: Uuid,
     pub(in crate::ledger::store) seq: i64,
     batch_id: Uuid,
-    created_at: OffsetDateTime,
+    pub(super) created_at: OffsetDateTime,
     users_meant: i32,
     balances_meant: i32,
     transfers_meant: i32,
@@ -43,7 +43,7 @@ pub(in crate::ledger::store) struct BatchRow {
 }
 
 impl BatchRow {
-    fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> Counts {
         Counts {
             users: self.users_meant,
             balances: self.balances_meant,
@@ -98,18 +98,7 @@ pub(in crate::ledger::store) async fn last(
     db: &mut PgConnection,
     chain_id: Uuid,
 ) -> Result<Option<BatchRow>, sqlx::Error> {
-    sqlx::query_as!(
-        BatchRow,
-        r#"
-        select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
-            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
-            entries_digest, statuses_digest, keys_digest, prev_hash, hash, operations_meant, operations_digest
-        from ledger_batch where chain_id = $1 order by seq desc limit 1
-        "#,
-        chain_id,
-    )
-    .fetch_optional(db)
-    .await
+    at_or_before(db, chain_id, i64::MAX).await
 }
 
 /// Verifies how batches are hashed and linked, and digests those without a hash.
@@ -120,7 +109,7 @@ pub(super) async fn verify(
     losses: &[Loss],
     proof: &mut Proof,
 ) -> Result<(), sqlx::Error> {
-    let announced: BTreeMap<_, _> = announced.iter().map(|it| (it.origin.chain_id, it)).collect();
+    let mut walk = Walk::new(key, announced, losses);
     let mut rows = sqlx::query_as!(
         BatchRow,
         r#"
@@ -131,15 +120,39 @@ pub(super) async fn verify(
         "#
     )
     .fetch(db);
-    let mut last: Option<(Uuid, Head)> = None;
     while let Some(row) = rows.try_next().await? {
+        walk.add(&row, proof)?;
+    }
+    Ok(())
+}
+
+/// Verifies batches in the order of their chains.
+pub(super) struct Walk<'a> {
+    key: &'a ChainKey,
+    announced: BTreeMap<Uuid, &'a Announcement>,
+    losses: &'a [Loss],
+    last: Option<(Uuid, Head)>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(key: &'a ChainKey, announced: &'a [Announcement], losses: &'a [Loss]) -> Self {
+        let announced = announced.iter().map(|it| (it.origin.chain_id, it)).collect();
+        Self { key, announced, losses, last: None }
+    }
+
+    /// Goes on after a batch that is trusted.
+    pub(super) fn resume(&mut self, chain_id: Uuid, head: Head) {
+        self.last = Some((chain_id, head));
+    }
+
+    pub(super) fn add(&mut self, row: &BatchRow, proof: &mut Proof) -> Result<(), sqlx::Error> {
         let place = (row.chain_id, row.seq);
-        let before = last.filter(|(chain_id, _)| *chain_id == row.chain_id).map(|(_, head)| head);
-        let beginning = announced.get(&row.chain_id);
+        let before = self.last.filter(|(chain_id, _)| *chain_id == row.chain_id).map(|(_, head)| head);
+        let beginning = self.announced.get(&row.chain_id);
         let due = before.map_or(0, |head| head.seq + 1);
         // A writer that was running when the database failed over went on after the batches that were lost.
-        let lost =
-            losses.iter().find(|it| it.chain_id == row.chain_id && it.from_seq == due && it.to_seq + 1 == row.seq);
+        let mut losses = self.losses.iter();
+        let lost = losses.find(|it| it.chain_id == row.chain_id && it.from_seq == due && it.to_seq + 1 == row.seq);
         if row.seq != due && lost.is_none() {
             proof.add(place, "the batch before it is missing");
         }
@@ -148,13 +161,13 @@ pub(super) async fn verify(
             Some((header, hash)) => {
                 let first = || match beginning {
                     Some(it) if it.origin.adopted.is_none() => it.hash,
-                    _ => Some(key.genesis(row.chain_id, row.seq)),
+                    _ => Some(self.key.genesis(row.chain_id, row.seq)),
                 };
                 let linked = lost.map(|loss| loss.head_hash).or_else(|| before.and_then(|head| head.hash));
                 if Some(header.prev_hash) != linked.or_else(first) {
                     proof.add(place, "it does not link to the batch before it");
                 }
-                if key.hash(&header) != hash {
+                if self.key.hash(&header) != hash {
                     proof.add(place, "its ledger_batch row was altered");
                 }
                 Some(hash)
@@ -170,9 +183,9 @@ pub(super) async fn verify(
         };
         let head = Head { seq: row.seq, hash };
         proof.heads.insert(row.chain_id, head);
-        last = Some((row.chain_id, head));
+        self.last = Some((row.chain_id, head));
+        Ok(())
     }
-    Ok(())
 }
 
 /// Digests the batches without a hash.
@@ -192,4 +205,50 @@ pub(super) async fn unhashed(db: &mut PgConnection, proof: &mut Proof) -> Result
         row.add_to(proof.unhashed.table((row.chain_id, row.seq), TABLE));
     }
     Ok(())
+}
+
+/// The batches of a chain after `after`; `visit` gets them in order.
+pub(super) async fn each_after(
+    db: &mut PgConnection,
+    chain_id: Uuid,
+    after: i64,
+    mut visit: impl FnMut(&BatchRow) -> Result<(), sqlx::Error>,
+) -> Result<(), sqlx::Error> {
+    let mut rows = sqlx::query_as!(
+        BatchRow,
+        r#"
+        select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
+            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
+            entries_digest, statuses_digest, keys_digest, prev_hash, hash, operations_meant, operations_digest
+        from ledger_batch where chain_id = $1 and seq > $2 order by seq
+        "#,
+        chain_id,
+        after,
+    )
+    .fetch(db);
+    while let Some(row) = rows.try_next().await? {
+        visit(&row)?;
+    }
+    Ok(())
+}
+
+/// The last batch of a chain that is not after `seq`.
+pub(super) async fn at_or_before(
+    db: &mut PgConnection,
+    chain_id: Uuid,
+    seq: i64,
+) -> Result<Option<BatchRow>, sqlx::Error> {
+    sqlx::query_as!(
+        BatchRow,
+        r#"
+        select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
+            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
+            entries_digest, statuses_digest, keys_digest, prev_hash, hash, operations_meant, operations_digest
+        from ledger_batch where chain_id = $1 and seq <= $2 order by seq desc limit 1
+        "#,
+        chain_id,
+        seq,
+    )
+    .fetch_optional(db)
+    .await
 }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::report::Proof;
 use super::rows::Table;
+use crate::db::audit::since::Part;
 use crate::ledger::chain::operations::OperationRow;
 
 /// Any of the three, in the order in which they are digested.
@@ -64,13 +65,22 @@ impl Operation {
     }
 }
 
-pub(super) async fn verify(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
+/// Of a part of the ledger, or of all of it.
+pub(super) async fn verify(db: &mut PgConnection, part: Option<&Part>, proof: &mut Proof) -> Result<(), sqlx::Error> {
+    let (chains, after) = part.map(|part| (&part.chains[..], &part.after[..])).unzip();
     let complaint = "its holds, their ends or its account events were altered";
     let mut table = Table::new::<OperationRow<'_>>(complaint);
     let mut rows = sqlx::query_as!(
         Operation,
         r#"
-        with operation as (
+        with base as (
+            select * from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
+        ), batch as (
+            select b.* from base join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
+            where b.operations_digest is not null
+            union all
+            select * from ledger_batch where $1::uuid[] is null and operations_digest is not null
+        ), operation as (
             select chain_id, seq, 0 as kind, hold_id as id, null::smallint as ordinal, owner, account_id, beneficiary_id,
                 beneficiary_name, amount, expires_at, null::text as status, null::uuid as transfer_id,
                 null::text as actor, null::text as reason, created_at
@@ -88,10 +98,15 @@ pub(super) async fn verify(db: &mut PgConnection, proof: &mut Proof) -> Result<(
             b.operations_digest as digest, b.hash is not null as is_hashed, o.kind, o.id, o.ordinal, o.owner,
             o.account_id, o.beneficiary_id, o.beneficiary_name, o.amount, o.expires_at, o.status, o.transfer_id,
             o.actor, o.reason, o.created_at
-        from (select * from ledger_batch where operations_digest is not null) as b
-        full join operation o on (o.chain_id, o.seq) = (b.chain_id, b.seq)
+        from batch b full join (
+            select o.* from operation o
+            where $1::uuid[] is null
+                or exists (select from base where base.chain_id = o.chain_id and o.seq > base.after)
+        ) as o on (o.chain_id, o.seq) = (b.chain_id, b.seq)
         order by 1, 2, o.kind, o.id, o.ordinal
-        "#
+        "#,
+        chains,
+        after,
     )
     .fetch(db);
     while let Some(operation) = rows.try_next().await? {

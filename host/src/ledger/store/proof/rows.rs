@@ -63,7 +63,7 @@ pub(super) async fn verify(db: &mut PgConnection, only_unhashed: bool, proof: &m
     entries(db, only_unhashed, proof).await?;
     statuses(db, only_unhashed, proof).await?;
     keys(db, only_unhashed, proof).await?;
-    operations::verify(db, proof).await
+    operations::verify(db, None, proof).await
 }
 
 /// Accounts older than the record of who opened them, or opened by no batch at all.

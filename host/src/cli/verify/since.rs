@@ -1,0 +1,128 @@
+//! `caudal verify --since`: checks what was written after heads that are trusted.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use sqlx::{Connection as _, PgPool};
+
+use super::{PROVEN, print_chain, print_findings, print_trusted, record};
+use crate::cli::database::{Database, Use};
+use crate::cli::output::print;
+use crate::cli::secret::{self, Missing};
+use crate::clock::Clock;
+use crate::config::{Common, Since};
+use crate::db::session;
+use crate::ledger::chain::ChainKey;
+use crate::ledger::heads::{Heads, RecordedHeads};
+use crate::ledger::store::Postgres;
+use crate::ledger::store::proof::since::{self, Recent};
+use crate::ledger::store::proof::{self, Missing as MissingBatch};
+
+pub(super) async fn run(common: &Common, path: &Path, since: Since) -> Result<ExitCode> {
+    let recorded = RecordedHeads::read(path)?;
+    let beginning = Beginning::new(path, &recorded, since)?;
+    let key = secret::ledger_key(common, Missing::of_command(common))?;
+    let database = Database::open(common, Use::Shared).await?;
+    let found = prove(&database.pool, &key, &recorded.latest(), &beginning).await;
+    database.close().await?;
+    let (recent, missing) = found?;
+    let Recent { proof, findings, batches, transfers, entries, batches_before, records_before } = &recent;
+    print(&format!(
+        "checked {batches} batches, {transfers} transfers, {entries} entries and {} audit records, all since {}",
+        proof.records.records, beginning.name
+    ))?;
+    print_findings(findings)?;
+    print_chain(proof, &missing, recorded.latest().len())?;
+    print_trusted(proof)?;
+    print(&format!(
+        "  note    NOT checked: the {batches_before} batches and {records_before} audit records up to there, rows of their \
+         transfers, and rows that no batch or audit record since then names"
+    ))?;
+    let is_proven = proof.breaks.is_empty() && proof.records.complaints.is_empty();
+    let is_sound = findings.iter().all(|finding| finding.broken == 0) && is_proven && missing.is_empty();
+    if is_sound {
+        record(recorded, path, &proof.heads)?;
+    }
+    print(if is_sound {
+        "what was written since then is sound; only `caudal verify` without --since tells whether the ledger is"
+    } else {
+        "the ledger is NOT sound: stop transfers and inspect the rows"
+    })?;
+    Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Where to begin.
+struct Beginning {
+    name: String,
+    from: From,
+}
+
+enum From {
+    Heads(Heads),
+    Time(time::OffsetDateTime),
+}
+
+impl Beginning {
+    fn new(path: &Path, recorded: &RecordedHeads, since: Since) -> Result<Self> {
+        let (name, from) = match since {
+            Since::Last => {
+                let path = path.with_extension(PROVEN);
+                let heads = RecordedHeads::read(&path)?.latest();
+                if heads.is_empty() {
+                    bail!(
+                        "{} names no verification to begin after: run `caudal verify` without --since",
+                        path.display()
+                    );
+                }
+                (format!("the last verification of everything ({})", path.display()), From::Heads(heads))
+            }
+            Since::Heads => {
+                let heads = recorded.latest();
+                if heads.is_empty() {
+                    bail!("there are no heads in {}: name the file of recorded heads with --heads", path.display());
+                }
+                (format!("the heads in {}", path.display()), From::Heads(heads))
+            }
+            Since::Ago(time) => at(Clock::system().now() - time),
+            Since::At(time) => at(time),
+        };
+        Ok(Self { name, from })
+    }
+}
+
+fn at(time: time::OffsetDateTime) -> (String, From) {
+    (time.to_string(), From::Time(time))
+}
+
+/// Runs every check on one snapshot, while transfers go on.
+async fn prove(
+    pool: &PgPool,
+    key: &ChainKey,
+    recorded: &Heads,
+    beginning: &Beginning,
+) -> Result<(Recent, Vec<MissingBatch>)> {
+    Postgres::check(pool, key).await.context("cannot verify the hash chains")?;
+    let unreadable = "cannot read the ledger";
+    let mut db = pool.acquire().await.context(unreadable)?;
+    let begin = "begin isolation level repeatable read read only";
+    let mut transaction = db.begin_with(begin).await.context(unreadable)?;
+    session::read_parts(&mut transaction).await.context(unreadable)?;
+    let found = async {
+        let heads = match &beginning.from {
+            From::Heads(heads) => heads.clone(),
+            From::Time(time) => since::heads_before(&mut transaction, *time).await?,
+        };
+        let recent = since::prove(&mut transaction, key, &heads).await?;
+        let mut missing = proof::missing(&mut transaction, key, recorded).await?;
+        for gone in proof::missing(&mut transaction, key, &heads).await? {
+            if !missing.contains(&gone) {
+                missing.push(gone);
+            }
+        }
+        Ok::<_, sqlx::Error>((recent, missing))
+    };
+    let found = found.await.context(unreadable)?;
+    transaction.commit().await.context(unreadable)?;
+    Ok(found)
+}

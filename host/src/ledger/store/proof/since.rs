@@ -1,0 +1,163 @@
+//! Verifies what was written after heads that are trusted, in time proportional to that and to the number of accounts.
+//!
+//! Nothing here says that the history before is sound: whoever trusts the heads must have proven it once, in full.
+
+mod rows;
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::batches::{self, Walk};
+use super::report::{Head, Proof};
+use super::{Heads, RECORDS};
+use crate::db::audit::Finding;
+use crate::db::audit::since::{self as rules, Part};
+use crate::db::records::{self, LastRecord, Subject};
+use crate::ledger::chain::ChainKey;
+use crate::ledger::store::{adoption, losses, origins};
+
+/// What was found, and how much was looked at.
+#[derive(Debug)]
+pub struct Recent {
+    pub proof: Proof,
+    pub findings: Vec<Finding>,
+    pub batches: i64,
+    pub transfers: i64,
+    pub entries: i64,
+    /// Batches up to the heads, which were not looked at.
+    pub batches_before: i64,
+    /// Audit records up to theirs.
+    pub records_before: i64,
+}
+
+/// Verifies the batches, rows, balances and audit records after these heads. A chain that has none begins with its first
+/// batch that has a hash. Run it in a repeatable-read transaction.
+///
+/// # Errors
+/// When the database fails.
+pub async fn prove(db: &mut PgConnection, key: &ChainKey, heads: &Heads) -> Result<Recent, sqlx::Error> {
+    let last = heads.get(&RECORDS).and_then(|head| Some(LastRecord { seq: head.seq, hash: head.hash? }));
+    let mut proof = Proof { records: records::proof::prove_since(db, key, last).await?, ..Proof::default() };
+    let announced = origins::all(db, key).await?;
+    let (accepted, forged) = losses::accepted(db, key).await?;
+    forged.iter().for_each(|row| proof.records.compare(Subject::LostTail, row));
+    accepted.iter().for_each(|loss| proof.records.found(Subject::LostTail, &loss.key()));
+    let mut recent = Recent::new(last);
+    let mut part = Part::default();
+    let mut walk = Walk::new(key, &announced, &accepted);
+    for chain_id in origins::chains(db).await? {
+        let origin = announced.iter().find(|it| it.origin.chain_id == chain_id);
+        let after = match heads.get(&chain_id) {
+            Some(head) => {
+                check_beginning(db, key, chain_id, head, &mut proof).await?;
+                walk.resume(chain_id, *head);
+                proof.heads.insert(chain_id, *head);
+                head.seq
+            }
+            None => {
+                if origins::announced(db, key, chain_id).await?.is_none() {
+                    proof.add((chain_id, 0), "no record says where its chain began");
+                }
+                let before = origin.map_or(0, |it| it.origin.first_seq) - 1;
+                if before >= 0 {
+                    walk.resume(chain_id, Head { seq: before, hash: None });
+                }
+                before
+            }
+        };
+        recent.batches_before += after + 1;
+        part.chains.push(chain_id);
+        part.after.push(after);
+        batches::each_after(db, chain_id, after, |row| {
+            recent.add(row.counts());
+            part.since = Some(part.since.map_or(row.created_at, |since| since.min(row.created_at)));
+            walk.add(row, &mut proof)
+        })
+        .await?;
+    }
+    for it in &announced {
+        proof.records.compare(Subject::Chain, &it.covered);
+        if !it.has_writer {
+            proof.add((it.origin.chain_id, 0), "ledger_writer has no such chain and stripe");
+        }
+    }
+    if part.since.is_some() {
+        rows::verify(db, &part, &mut proof).await?;
+    }
+    recent.findings = rules::prove(db, &part).await?;
+    if let Some((adoption, row)) = adoption::recorded(db, key).await? {
+        proof.records.compare(Subject::Adoption, &row);
+        proof.adoption = Some(adoption);
+    }
+    proof.records.report_missing();
+    proof.losses = accepted;
+    let head = proof.records.last.map(|last| Head { seq: last.seq, hash: Some(last.hash) });
+    proof.heads.extend(head.map(|head| (RECORDS, head)));
+    proof.breaks.sort();
+    proof.breaks.dedup();
+    recent.proof = proof;
+    Ok(recent)
+}
+
+impl Recent {
+    fn new(last: Option<LastRecord>) -> Self {
+        let records_before = last.map_or(0, |last| last.seq + 1);
+        let (batches, transfers, entries, batches_before) = (0, 0, 0, 0);
+        let (proof, findings) = (Proof::default(), Vec::new());
+        Self { proof, findings, batches, transfers, entries, batches_before, records_before }
+    }
+
+    fn add(&mut self, counts: crate::ledger::chain::Counts) {
+        self.batches += 1;
+        self.transfers += i64::from(counts.transfers);
+        self.entries += i64::from(counts.entries);
+    }
+}
+
+/// The batch after which to begin has to be there, with the hash that was recorded and that it ought to have.
+async fn check_beginning(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    chain_id: Uuid,
+    head: &Head,
+    proof: &mut Proof,
+) -> Result<(), sqlx::Error> {
+    let found = batches::at_or_before(db, chain_id, head.seq).await?.filter(|row| row.seq == head.seq);
+    let sealed = found.map(|row| row.sealed()).transpose()?.flatten();
+    let is_sound = match (sealed, head.hash) {
+        (Some((header, hash)), Some(recorded)) => hash == recorded && key.hash(&header) == hash,
+        (sealed, recorded) => sealed.is_none() && recorded.is_none(),
+    };
+    if !is_sound {
+        proof.add((chain_id, head.seq), "it is not there as recorded, so nothing can begin after it: verify in full");
+    }
+    Ok(())
+}
+
+/// The last batch of each chain, and the last audit record, before a moment. A host whose clock was behind may have
+/// written something before it later; that counts as after it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn heads_before(db: &mut PgConnection, at: OffsetDateTime) -> Result<Heads, sqlx::Error> {
+    let mut heads = Heads::new();
+    for chain_id in origins::chains(db).await? {
+        let (mut low, mut high) = (0, batches::last(db, chain_id).await?.map_or(-1, |last| last.seq));
+        while low <= high {
+            let middle = low + (high - low) / 2;
+            match batches::at_or_before(db, chain_id, middle).await?.filter(|row| row.seq >= low) {
+                Some(row) if row.created_at >= at => high = row.seq - 1,
+                Some(row) => {
+                    heads.insert(chain_id, Head { seq: row.seq, hash: row.sealed()?.map(|(_, hash)| hash) });
+                    low = middle + 1;
+                }
+                // Lost in a failover.
+                None => low = middle + 1,
+            }
+        }
+    }
+    let last = records::last_before(db, at).await?;
+    heads.extend(last.map(|last| (RECORDS, Head { seq: last.seq, hash: Some(last.hash) })));
+    Ok(heads)
+}

@@ -1,0 +1,254 @@
+//! A verification of what is recent detects every tampering with it, and leaves what is before to one of everything.
+
+use caudal::domain::money::Money;
+use caudal::domain::transfer::RailName;
+use caudal::ledger::batch::{Context, Terms};
+use caudal::ledger::store::proof::{self, Head, Heads, RECORDS, since};
+use caudal::ledger::store::{Postgres, Store as _};
+use caudal::ledger::{Command, Freeze, Fund, OpenAccount, Order, PlaceHold, Risk};
+use sqlx::{PgConnection, PgPool};
+use time::Duration;
+use uuid::Uuid;
+
+use crate::model::{CONTEXT, key};
+use crate::tamper::{ACCOUNT, PAYEE, complaints, fill, write};
+
+/// The account that is opened after the heads.
+const LATER: Uuid = Uuid::from_u128(0xA100);
+
+/// What `caudal verify --since` complains about.
+async fn recent_complaints(db: &mut PgConnection, heads: &Heads) -> Vec<String> {
+    let recent = since::prove(db, &key(), heads).await.unwrap();
+    let broken = recent.findings.iter().filter(|finding| finding.broken > 0);
+    let mut complaints: Vec<_> = broken.map(|finding| finding.rule.to_owned()).collect();
+    complaints.extend(recent.proof.breaks.iter().map(|it| format!("batch {}: {}", it.seq, it.what)));
+    complaints.extend(recent.proof.records.complaints);
+    let missing = proof::missing(db, &key(), heads).await.unwrap();
+    complaints.extend(missing.iter().map(|it| format!("batch {} is missing", it.seq)));
+    complaints
+}
+
+fn order(number: u128, amount: i64) -> Order {
+    Order {
+        transfer_id: Uuid::from_u128(0xC100 + number),
+        owner: "ana".to_owned(),
+        key: Some(format!("later {number}")),
+        from_account_id: ACCOUNT,
+        to_beneficiary_id: PAYEE,
+        amount: Money::from_minor(amount),
+        risk: Risk::NotEnforced,
+        hold_id: None,
+    }
+}
+
+/// Fills a ledger, notes its heads, and goes on: batches 21 to 27 in the first chain, batch 0 in a second, and a payee.
+async fn fill_further(db: &PgPool) -> Heads {
+    fill(db).await;
+    let heads = proof::heads(&mut *db.acquire().await.unwrap()).await.unwrap();
+    let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
+    let later = CONTEXT.now + Duration::HOUR;
+    let mut writer = store.acquire(Uuid::from_u128(1), later).await.unwrap();
+    let mut second = store.acquire(Uuid::from_u128(2), later).await.unwrap();
+    assert_eq!((writer.next_seq, second.next_seq), (21, 0));
+    let open = OpenAccount {
+        account_id: LATER,
+        owner: "eva".to_owned(),
+        account_number: "2".to_owned(),
+        issued: None,
+        account_type: "checking".to_owned(),
+        opening_credit: Money::from_minor(500),
+        transfer_id: Uuid::from_u128(0xE100),
+    };
+    let settled = Command::Report(caudal::ledger::PaymentReport {
+        transfer_id: Uuid::from_u128(0xC000 + 4),
+        account_id: ACCOUNT,
+        report: caudal::domain::transfer::Report::Settled,
+        reason: None,
+        return_id: Uuid::from_u128(0xD100),
+    });
+    let fund = Fund { transfer_id: Uuid::from_u128(0xE101), account_id: LATER, amount: Money::from_minor(5) };
+    let (actor, reason) = ("ops".to_owned(), "a court order".to_owned());
+    let freeze = Freeze { account_id: LATER, frozen: true, actor, reason };
+    let mut now = later;
+    for (rail, command) in [
+        (RailName::Instant, Command::Open(open)),
+        (RailName::Instant, Command::Transfer(order(1, 11))),
+        (RailName::Simulated, Command::Transfer(order(2, 12))),
+        (RailName::Simulated, settled),
+        (RailName::Instant, Command::Transfer(order(3, 999_999))),
+        (RailName::Instant, Command::Hold(PlaceHold { order: order(4, 13), lifetime: Duration::HOUR })),
+        (RailName::Instant, Command::Freeze(freeze)),
+    ] {
+        now += Duration::SECOND;
+        let context = Context { now, stripe: writer.stripe, terms: Terms { rail, ..Terms::OPEN } };
+        write(&store, &mut writer, &[command], &context).await;
+    }
+    let context = Context { now: now + Duration::SECOND, stripe: second.stripe, terms: Terms::OPEN };
+    write(&store, &mut second, &[Command::Fund(fund)], &context).await;
+    heads
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_is_recent_is_sound_and_counted(db: PgPool) {
+    let heads = fill_further(&db).await;
+    let mut db = db.acquire().await.unwrap();
+    assert_eq!(recent_complaints(&mut db, &heads).await, Vec::<String>::new());
+    let recent = since::prove(&mut db, &key(), &heads).await.unwrap();
+    assert_eq!((recent.batches, recent.transfers, recent.entries), (8, 4, 10));
+    assert_eq!((recent.batches_before, recent.records_before), (21, heads[&RECORDS].seq + 1));
+    assert_eq!(recent.proof.records.records, 1, "the second chain was announced");
+    assert_eq!(recent.proof.heads, proof::heads(&mut db).await.unwrap());
+    // From a moment on, from the beginning on, and from the end on.
+    let at = since::heads_before(&mut db, CONTEXT.now + Duration::minutes(1)).await.unwrap();
+    assert_eq!(at, heads);
+    let none = since::heads_before(&mut db, CONTEXT.now).await.unwrap();
+    assert_eq!(none, Heads::new());
+    for (beginning, batches) in [(none, 29), (proof::heads(&mut db).await.unwrap(), 0)] {
+        assert_eq!(recent_complaints(&mut db, &beginning).await, Vec::<String>::new());
+        assert_eq!(since::prove(&mut db, &key(), &beginning).await.unwrap().batches, batches);
+    }
+}
+
+/// Changes of what is recent, and what is said of them.
+const RECENT: [(&str, &str); 40] = [
+    ("update transfer set beneficiary_account_number = '9' where seq = 22", "batch 22: its transfer rows were altered"),
+    ("update transfer set amount = amount + 1 where seq = 22", "batch 22: its transfer rows were altered"),
+    ("delete from transfer where seq = 22 and kind = 'spei'", "batch 22: its transfer rows were altered"),
+    ("update transfer set seq = 3 where seq = 22", "batch 22: its transfer rows were altered"),
+    ("update transfer set status = 'failed' where seq = 22", "status is the last one recorded"),
+    ("update transfer set status = 'completed' where seq = 23", "status is the last one recorded"),
+    ("update transfer set status = 'pending' where transfer_id::text like '%c004'", "status is the last one recorded"),
+    ("update transfer_event set reason = '09' where seq = 24", "batch 24: its transfer_event rows were altered"),
+    ("delete from transfer_event where seq = 24", "batch 24: its transfer_event rows were altered"),
+    ("update transfer_event set status = 'failed' where seq = 24", "where its status says"),
+    (
+        "update entry set delta = delta - 1, balance_after = balance_after - 1 where seq = 22 and delta < 0",
+        "its entry rows",
+    ),
+    (
+        "update entry set balance_after = balance_after + 1 where seq = 22 and delta > 0",
+        "continues from the entry before",
+    ),
+    (
+        "update entry set created_at = created_at + interval '1 s' where seq = 22",
+        "batch 22: its entry rows were altered",
+    ),
+    ("delete from entry where seq = 22 and delta < 0", "batch 22: its entry rows were altered"),
+    ("update entry set version = version + 1 where seq = 23 and delta < 0", "batch 23: its entry rows were altered"),
+    ("update idempotency set fingerprint = sha256('') where seq = 22", "batch 22: its idempotency rows were altered"),
+    ("update idempotency set rejection = '[{\"code\": \"a\", \"detail\": \"b\"}]' where seq = 25", "idempotency rows"),
+    ("delete from idempotency where seq = 25", "batch 25: its idempotency rows were altered"),
+    (
+        "insert into idempotency (owner, key, fingerprint, rejection, chain_id, seq, created_at)
+            select owner, 'forged', fingerprint, rejection, chain_id, seq, created_at from idempotency where seq = 25",
+        "batch 25: its idempotency rows were altered",
+    ),
+    ("update account set owner = 'ana' where seq = 21", "batch 21: its account rows were altered"),
+    ("delete from account where seq = 21", "batch 21: its account rows were altered"),
+    (
+        "update ledger_batch set batch_id = gen_random_uuid() where seq = 22",
+        "batch 22: its ledger_batch row was altered",
+    ),
+    ("update ledger_batch set hash = sha256('') where seq = 25", "batch 25: its ledger_batch row was altered"),
+    ("update ledger_batch set prev_hash = sha256('') where seq = 21", "batch 21: it does not link"),
+    (
+        "update ledger_batch set credits = credits + 1, debits = debits + 1 where seq = 22",
+        "ledger_batch row was altered",
+    ),
+    ("update ledger_batch set entries_written = 9, entries_meant = 9 where seq = 22", "ledger_batch row was altered"),
+    ("delete from ledger_batch where seq = 23", "batch 24: the batch before it is missing"),
+    ("update account_balance set posted = posted + 1 where account_id::text like '%a100'", "add up to zero"),
+    ("update account_balance set version = version + 1 where account_id::text like '%a100'", "that of its last entry"),
+    ("update account_balance set sent = 0 where account_id::text like '%a000'", "total of a day"),
+    ("update account_balance set sent_day = 'epoch', sent = 0 where account_id::text like '%a000'", "total of a day"),
+    ("update account_balance set floor = -9 where account_id::text like '%a100'", "the floor of its kind"),
+    ("delete from rail_payment where transfer_id::text like '%c102'", "with a rail"),
+    ("update chain_origin set created_at = now() where stripe = 1", "was altered"),
+    ("update hold set amount = amount + 1 where seq = 26", "batch 26: its holds"),
+    ("delete from hold where seq = 26", "batch 26: its holds"),
+    (
+        "update account_event set reason = 'none' where seq = 27",
+        "batch 27: its holds, their ends or its account events",
+    ),
+    ("update account_balance set held = 0 where account_id::text like '%a000'", "its open holds add up to"),
+    ("update account_balance set frozen = false where account_id::text like '%a100'", "frozen exactly if"),
+    (
+        "insert into hold_end (hold_id, status, chain_id, seq, created_at)
+            select hold_id, 'voided', chain_id, seq, created_at from hold where seq = 26",
+        "batch 26: its holds",
+    ),
+];
+
+/// As a superuser without the key could.
+async fn without_constraints(db: &mut PgConnection, change: &'static str) {
+    let constraints: Vec<(String, String)> = sqlx::query_as(
+        "select conrelid::regclass::text, conname::text from pg_constraint
+            where contype in ('c', 'f') and connamespace = 'public'::regnamespace",
+    )
+    .fetch_all(&mut *db)
+    .await
+    .unwrap();
+    for (table, constraint) in constraints {
+        let drop = format!("alter table {table} drop constraint if exists {constraint}");
+        sqlx::query(sqlx::AssertSqlSafe(drop)).execute(&mut *db).await.unwrap();
+    }
+    assert!(sqlx::query(change).execute(&mut *db).await.unwrap().rows_affected() > 0, "{change}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn tampering_after_the_heads_is_detected(db: PgPool) {
+    let heads = fill_further(&db).await;
+    for (change, expected) in RECENT {
+        let mut transaction = db.begin().await.unwrap();
+        without_constraints(&mut transaction, change).await;
+        let complaints = recent_complaints(&mut transaction, &heads).await;
+        transaction.rollback().await.unwrap();
+        assert!(complaints.iter().any(|it| it.contains(expected)), "{change}: {complaints:?}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn tampering_before_the_heads_is_left_to_a_full_verification(db: PgPool) {
+    let heads = fill_further(&db).await;
+    for change in [
+        "update transfer set beneficiary_account_number = '9' where seq = 2",
+        "update idempotency set fingerprint = sha256('') where seq = 3",
+        "update transfer_event set reason = '09' where seq = 8",
+        "update entry set balance_after = balance_after + 1 where seq = 2",
+        "update ledger_batch set batch_id = gen_random_uuid() where seq = 5",
+        "update audit_record set actor = 'eva' where seq = 2",
+        "update hold set beneficiary_name = 'eva' where seq = 13",
+        "update beneficiary set account_number = '9'",
+    ] {
+        let mut transaction = db.begin().await.unwrap();
+        without_constraints(&mut transaction, change).await;
+        assert_eq!(recent_complaints(&mut transaction, &heads).await, Vec::<String>::new(), "{change}");
+        let all = complaints(&mut transaction, &key(), &heads).await;
+        transaction.rollback().await.unwrap();
+        assert_ne!(all, Vec::<String>::new(), "{change}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn heads_that_are_gone_are_missed(db: PgPool) {
+    let heads = fill_further(&db).await;
+    let mut db = db.acquire().await.unwrap();
+    let rewritten: Heads = heads.iter().map(|(id, head)| (*id, Head { hash: Some([7; 32]), ..*head })).collect();
+    let further: Heads = heads.iter().map(|(id, head)| (*id, Head { seq: head.seq + 100, ..*head })).collect();
+    for wrong in [rewritten, further] {
+        let complaints = recent_complaints(&mut db, &wrong).await;
+        assert_eq!(complaints.iter().filter(|it| it.ends_with("is missing")).count(), 2, "{complaints:?}");
+        assert!(complaints.iter().any(|it| it.contains("verify in full")), "{complaints:?}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_chain_that_nobody_announced_is_recent(db: PgPool) {
+    let heads = fill_further(&db).await;
+    let mut db = db.acquire().await.unwrap();
+    let forged = "insert into ledger_batch (chain_id, seq, batch_id, created_at)
+        values ('00000000-0000-4000-8000-00000000f00d', 0, gen_random_uuid(), now())";
+    without_constraints(&mut db, forged).await;
+    let complaints = recent_complaints(&mut db, &heads).await;
+    assert!(complaints.contains(&"batch 0: no record says where its chain began".to_owned()), "{complaints:?}");
+}
