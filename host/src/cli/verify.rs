@@ -1,8 +1,8 @@
 //! `caudal verify`: checks the balances with SQL, and the history against its hash chains.
 
+mod report;
 mod since;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
@@ -10,20 +10,16 @@ use sqlx::{Connection as _, PgPool};
 
 use crate::cli::database::{Database, Use};
 use crate::cli::ledger::heads_path;
-use crate::cli::loss;
 use crate::cli::output::print;
 use crate::cli::secret::{self, Missing};
+use crate::cli::verify::report::{print_chain, print_findings, print_trusted, record, record_proven};
 use crate::config::{Common, Verify};
 use crate::db::audit::{self, Census, Finding};
 use crate::db::session;
 use crate::ledger::chain::ChainKey;
 use crate::ledger::heads::{Heads, RecordedHeads};
-use crate::ledger::store::proof::{self, Break, Missing as MissingBatch, Proof};
-use crate::ledger::store::{Adoption, Postgres};
-
-/// What the file is called that names the heads which a sound verification of everything found, beside the recorded heads.
-/// Those go on with the hosts; these stay until the next such verification.
-const PROVEN: &str = "proven.json";
+use crate::ledger::store::Postgres;
+use crate::ledger::store::proof::{self, Missing as MissingBatch, Proof};
 
 pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     let path = verify.heads.unwrap_or_else(|| heads_path(&common.data_dir));
@@ -56,85 +52,6 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     }
     print(if sound { "the ledger is sound" } else { "the ledger is NOT sound: stop transfers and inspect the rows" })?;
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Records the heads in the data folder or at `--heads`. The folder is not created: an auditor has none.
-fn record(mut recorded: RecordedHeads, path: &Path, heads: &Heads) -> Result<()> {
-    if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
-        return print(&format!(
-            "  note    {} does not exist: truncation is detected only from recorded heads (--heads)",
-            path.display()
-        ));
-    }
-    Ok(recorded.advance(heads)?)
-}
-
-/// Records what was proven in full beside the recorded heads, if there is such a folder.
-fn record_proven(path: &Path, heads: &Heads) -> Result<()> {
-    let proven = path.with_extension(PROVEN);
-    match proven.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => Ok(()),
-        // After an accepted loss the heads are before those of the last time.
-        _ => Ok(RecordedHeads::read(&proven)?.resume(heads)?),
-    }
-}
-
-fn print_findings(findings: &[Finding]) -> Result<()> {
-    for Finding { rule, broken } in findings {
-        match broken {
-            0 => print(&format!("  ok      {rule}"))?,
-            broken => print(&format!("  BROKEN  {rule} ({broken} times)"))?,
-        }
-    }
-    Ok(())
-}
-
-fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: usize) -> Result<()> {
-    let state = |is_sound: bool| if is_sound { "ok    " } else { "BROKEN" };
-    let chains = chain.heads.keys().filter(|chain_id| **chain_id != proof::RECORDS).count();
-    print(&format!(
-        "  {}  the hashes of {chains} chains match their batches and rows",
-        state(chain.breaks.is_empty())
-    ))?;
-    for Break { chain_id, seq, what } in &chain.breaks {
-        print(&format!("          batch {seq} of chain {chain_id}: {what}"))?;
-    }
-    let complaints = &chain.records.complaints;
-    let rule = "payees, limits, components, deployments and chains are as recorded";
-    print(&format!("  {}  {rule}", state(complaints.is_empty())))?;
-    for complaint in complaints {
-        print(&format!("          {complaint}"))?;
-    }
-    print(&format!("  {}  each chain reaches its recorded head ({recorded} recorded)", state(missing.is_empty())))?;
-    for MissingBatch { chain_id, seq } in missing {
-        let what = if *chain_id == proof::RECORDS {
-            format!("audit record {seq}")
-        } else {
-            format!("batch {seq} of chain {chain_id}")
-        };
-        print(&format!("          {what} is missing or was replaced: history was truncated"))?;
-    }
-    Ok(())
-}
-
-/// What no hash proves, always: adopting or accepting must not hide anything.
-fn print_trusted(chain: &Proof) -> Result<()> {
-    match &chain.adoption {
-        Some(it) if it.is_empty() => print(&format!("  note    recorded since {}, from an empty ledger on", it.at))?,
-        Some(it) => {
-            let Adoption { at, chains, batches, accounts, beneficiaries, limits, components, deployments, .. } = it;
-            print(&format!(
-                "  ADOPTED at {at}, and trusted without proof: {chains} chains with {batches} batches without a hash, \
-                 {accounts} accounts older than the chains, {beneficiaries} payees, {limits} users' limits, \
-                 {components} components, {deployments} deployments"
-            ))?;
-        }
-        None => {}
-    }
-    for it in &chain.losses {
-        print(&format!("  LOST    {}", loss::describe(it)))?;
-    }
-    Ok(())
 }
 
 struct Audit {

@@ -1,16 +1,12 @@
 //! Checks of the whole ledger, in SQL independent of the code that writes it.
 
+mod finding;
 mod operations;
 pub mod since;
 
 use sqlx::PgConnection;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    pub rule: &'static str,
-    /// How many rows violate the rule.
-    pub broken: i64,
-}
+pub use finding::Finding;
 
 /// How much was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]

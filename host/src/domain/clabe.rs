@@ -77,9 +77,16 @@ impl ClabeRange {
 }
 
 /// Why a text is not a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a range is two numbers of 17 digits, FIRST-LAST: CLABEs of one bank without their check digits")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotARange;
+
+impl fmt::Display for NotARange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a range is two numbers of 17 digits, FIRST-LAST: CLABEs of one bank without their check digits")
+    }
+}
+
+impl std::error::Error for NotARange {}
 
 impl FromStr for ClabeRange {
     type Err = NotARange;

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use sqlx::{Connection as _, PgPool};
 
-use super::{PROVEN, print_chain, print_findings, print_trusted, record};
 use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::cli::secret::{self, Missing};
+use crate::cli::verify::report::{PROVEN, print_chain, print_findings, print_trusted, record};
 use crate::clock::Clock;
 use crate::config::{Common, Since};
 use crate::db::session;

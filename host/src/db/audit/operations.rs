@@ -2,7 +2,7 @@
 
 use sqlx::PgConnection;
 
-use super::Finding;
+use super::finding::Finding;
 
 /// Reads every hold and account event, of which there are few beside the transfers.
 pub(super) async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {

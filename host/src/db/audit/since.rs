@@ -6,7 +6,8 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::{Finding, operations};
+use super::finding::Finding;
+use super::operations;
 
 /// A part of the ledger: the batches of each chain after a sequence number.
 #[derive(Debug, Default)]

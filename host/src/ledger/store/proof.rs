@@ -123,6 +123,7 @@ pub async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<Proof, sqlx:
     forged.iter().for_each(|row| proof.records.compare(Subject::LostTail, row));
     batches::verify(db, key, &announced, &accepted, &mut proof).await?;
     rows::verify(db, false, &mut proof).await?;
+    operations::verify(db, None, &mut proof).await?;
     for it in &announced {
         let place = (it.origin.chain_id, 0);
         proof.records.compare(Subject::Chain, &it.covered);

@@ -3,7 +3,6 @@
 use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 
-use super::operations;
 use super::report::{Place, Proof};
 use crate::ledger::chain::rows::{AccountRow, EntryRow, KeyRow, Row, StatusRow, TransferRow};
 use crate::ledger::store::codec::{hash_from_bytes, rejection_from_json, rejection_to_json};
@@ -62,8 +61,7 @@ pub(super) async fn verify(db: &mut PgConnection, only_unhashed: bool, proof: &m
     transfers(db, only_unhashed, proof).await?;
     entries(db, only_unhashed, proof).await?;
     statuses(db, only_unhashed, proof).await?;
-    keys(db, only_unhashed, proof).await?;
-    operations::verify(db, None, proof).await
+    keys(db, only_unhashed, proof).await
 }
 
 /// Accounts older than the record of who opened them, or opened by no batch at all.
