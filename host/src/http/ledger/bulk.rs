@@ -118,7 +118,7 @@ async fn send_all(app: &App, owner: &str, drafts: impl Iterator<Item = Draft>) -
         }
         queued.push_back(match order {
             Ok(order) => queue(&app.ledger, order, deadline).await.map(Answer::of_transfer).boxed(),
-            Err(error) => future::ready(Answer { result: Err(error), replayed: false }).boxed(),
+            Err(error) => future::ready(Answer::failed(error)).boxed(),
         });
     }
     answers.extend(queued.collect::<Vec<_>>().await);

@@ -131,16 +131,11 @@ pub(crate) async fn create_hold(
     let IdempotencyKey(key) = key?;
     let lifetime = expires_in_seconds.map_or(LIFETIME_DEFAULT, |seconds| Duration::seconds(seconds.into()));
     let order = transfer.draft(key).order(&app, &owner).await?;
-    let outcome = app.ledger.submit(Command::Hold(PlaceHold { order, lifetime })).await;
-    let Answer { result, replayed } = Answer::read(outcome, |outcome| match outcome {
-        Outcome::Held { hold, replayed } => Ok((hold, replayed)),
-        other => Err(other),
-    });
-    let result = match result {
-        Ok(hold) => Ok(with_transfer(&app, &owner, hold).await?),
-        Err(error) => Err(error),
+    let answer = match app.ledger.submit(Command::Hold(PlaceHold { order, lifetime })).await? {
+        Outcome::Held { hold, replayed } => Answer { result: Ok(with_transfer(&app, &owner, hold).await?), replayed },
+        other => Answer::refused(other),
     };
-    Ok(Answer { result, replayed }.respond(|hold| {
+    Ok(answer.respond(|hold| {
         let location = format!("{PATH}/{}", hold.id);
         (StatusCode::CREATED, [(header::LOCATION, location)], Json(hold)).into_response()
     }))

@@ -67,19 +67,16 @@ pub(crate) struct Answer<T> {
 }
 
 impl<T> Answer<T> {
-    /// `made` tells what the request made from everything else that can become of it.
-    pub(crate) fn read(
-        outcome: Result<Outcome, LedgerError>,
-        made: impl FnOnce(Outcome) -> Result<(T, bool), Outcome>,
-    ) -> Self {
-        match outcome.map(made) {
-            Ok(Ok((made, replayed))) => Self { result: Ok(made), replayed },
-            Ok(Err(Outcome::Rejected { violations, replayed })) => {
-                Self { result: Err(Error::Rejected(violations)), replayed }
-            }
-            Ok(Err(outcome)) => Self { result: Err(refusal(outcome)), replayed: false },
-            Err(error) => Self { result: Err(error.into()), replayed: false },
+    /// For an outcome that made nothing.
+    pub(crate) fn refused(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Rejected { violations, replayed } => Self { result: Err(Error::Rejected(violations)), replayed },
+            outcome => Self::failed(refusal(outcome)),
         }
+    }
+
+    pub(crate) fn failed(error: impl Into<Error>) -> Self {
+        Self { result: Err(error.into()), replayed: false }
     }
 
     pub(crate) fn respond(self, success: impl FnOnce(T) -> Response) -> Response {
@@ -91,10 +88,11 @@ impl<T> Answer<T> {
 
 impl Answer<Transfer> {
     pub(crate) fn of_transfer(outcome: Result<Outcome, LedgerError>) -> Self {
-        Self::read(outcome, |outcome| match outcome {
-            Outcome::Sent { transfer, replayed } => Ok((transfer, replayed)),
-            other => Err(other),
-        })
+        match outcome {
+            Ok(Outcome::Sent { transfer, replayed }) => Self { result: Ok(transfer), replayed },
+            Ok(other) => Self::refused(other),
+            Err(error) => Self::failed(error),
+        }
     }
 }
 
