@@ -92,8 +92,7 @@ pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next
     if !(path.starts_with("/api/") || path.starts_with("/admin/")) {
         return next.run(request).await;
     }
-    let route = request.extensions().get::<MatchedPath>();
-    let is_command = request.method() == Method::POST && route.is_some_and(|it| COMMANDS.contains(&it.as_str()));
+    let is_command = is_command(&request);
     // Only reads that may have to be repeated are worth copying.
     if !request.method().is_safe() || app.settings.failover_wait.is_zero() {
         return run_and_confirm(&app, request, next, is_command).await;
@@ -109,6 +108,11 @@ pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next
         }
         tokio::time::sleep(REPEAT_EVERY).await;
     }
+}
+
+fn is_command(request: &Request) -> bool {
+    let route = request.extensions().get::<MatchedPath>();
+    request.method() == Method::POST && route.is_some_and(|it| COMMANDS.contains(&it.as_str()))
 }
 
 async fn run_and_confirm(app: &App, request: Request, next: Next, is_command: bool) -> Response {
@@ -161,6 +165,36 @@ fn without_port(host: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::Router;
+    use axum::middleware::from_fn;
+    use axum::routing::any;
+    use tower::ServiceExt as _;
+
+    /// Layered like the real router.
+    async fn is_answered_as_command(method: Method, path: &str) -> bool {
+        let tell =
+            async |request: Request, _: Next| if is_command(&request) { StatusCode::CREATED } else { StatusCode::OK };
+        let reads = ["/api/ledger/holds/{id}", "/api/ledger/transactions/bulk"];
+        let routes =
+            COMMANDS.iter().chain(&reads).fold(Router::new(), |router, route| router.route(route, any(async || ())));
+        let routes = Router::new().fallback_service(routes.layer(from_fn(tell)));
+        let request = axum::http::Request::builder().method(method).uri(path).body(Body::empty());
+        routes.oneshot(request.unwrap()).await.unwrap().status() == StatusCode::CREATED
+    }
+
+    #[tokio::test]
+    async fn commands_are_known_by_their_routes() {
+        let sources = include_str!("mod.rs");
+        for route in COMMANDS {
+            assert!(sources.contains(&format!(".route(\"{route}\"")), "{route}");
+            let path = route.replace("{id}", "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b");
+            assert!(is_answered_as_command(Method::POST, &path).await, "{route}");
+            assert!(!is_answered_as_command(Method::GET, &path).await, "{route}");
+        }
+        for path in ["/api/ledger/holds/capture", "/api/ledger/transactions/bulk", "/api/ledger/nothing"] {
+            assert!(!is_answered_as_command(Method::POST, path).await, "{path}");
+        }
+    }
 
     #[test]
     fn ports_are_removed_from_names_and_addresses() {
