@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 caudal=$(realpath "$1")
 cases=${2:-200}
 # Operations of the larger document; schemathesis counts cases for each.
-readonly here caudal cases OPERATIONS=30
+readonly here caudal cases OPERATIONS=37
 
 tools=${XDG_CACHE_HOME:-$HOME/.cache}/caudal/schemathesis
 # One that was moved no longer starts.
@@ -41,7 +41,7 @@ for _ in $(seq 600); do
     sleep 0.1
 done
 address() { grep -o "$1 .*" "$scratch/out" | grep -oE 'http://[0-9.:]+' | head -1; }
-token=$("$caudal" --data-dir "$scratch/data" token --user schemathesis --scope "models:admin rules:admin" | tail -1)
+token=$("$caudal" --data-dir "$scratch/data" token --user schemathesis --scope "models:admin rules:admin ledger:operate" | tail -1)
 
 status=0
 for listener in ledger assist; do

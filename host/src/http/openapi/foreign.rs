@@ -29,7 +29,7 @@ request! {
 request! {
     /// Decisions to replay: these, or the latest logged.
     pub(super) struct ReplayRequest {
-        decisions: Option<Vec<String>> { items: &DECISIONS, length_max: 1000 },
+        decisions: Option<Vec<String>> { items: &DECISIONS, length_max: 1000, example: "[]" },
         stored: Option<StoredRequest>,
     }
 }
