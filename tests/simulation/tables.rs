@@ -10,7 +10,7 @@ use caudal::domain::account_number::normalise;
 use caudal::domain::clabe::Clabe;
 use caudal::domain::hold::OwnedHold;
 use caudal::domain::money::Money;
-use caudal::domain::transfer::{Kind, Reason, Status};
+use caudal::domain::transfer::{Kind, RailName, Reason, Status};
 use caudal::ledger::batch::{
     AccountEvent, AccountFacts, Answer, Balance, BalanceKey, Batch, Context, HoldEnd, Made, NewEntry, NewTransfer,
     Payee, ReportedTransfer, State, UserFacts,
@@ -185,7 +185,8 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
     for command in commands {
         let Command::Report(report) = command else { continue };
         let id = report.transfer_id;
-        let Some(stored) = tables.transfers.get(&id).filter(|stored| stored.new.kind == Kind::Spei) else { continue };
+        let had_rail = |new: &NewTransfer| new.kind == Kind::Spei && new.rail != Some(RailName::OnUs);
+        let Some(stored) = tables.transfers.get(&id).filter(|stored| had_rail(&stored.new)) else { continue };
         let transfer = ReportedTransfer {
             owner: stored.new.owner.clone(),
             account_id: stored.new.transfer.from_account_id,

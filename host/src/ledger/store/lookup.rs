@@ -75,7 +75,9 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
         select t.transfer_id, t.owner, t.debit_account_id, t.amount, t.status, t.created_at,
             (select count(*) from transfer_event v where v.transfer_id = t.transfer_id)::smallint as "statuses!",
             exists (select from transfer r where r.returns = t.transfer_id) as "returned!"
-        from transfer t where t.transfer_id = any($1) and t.kind = 'spei'
+        from transfer t
+        -- A transfer on us was never with a rail.
+        where t.transfer_id = any($1) and t.kind = 'spei' and t.rail <> 'on-us'
         "#,
         &ids,
     )
