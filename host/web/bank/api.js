@@ -58,7 +58,11 @@ const change = async (method, path, value, options) =>
   (await call(method, path, { body: JSON.stringify(value), ...options })).json;
 
 /** @param {any} account @returns {Account} */
-const asAccount = ({ balance, ...rest }) => ({ ...rest, centavos: fromPesos(balance) });
+const asAccount = ({ balance, held = 0, ...rest }) => ({
+  ...rest,
+  centavos: fromPesos(balance),
+  available: fromPesos(balance) - fromPesos(held),
+});
 /** @param {any} transfer @returns {Transfer} */
 const asTransfer = ({ amount, ...rest }) => ({ ...rest, centavos: fromPesos(amount) });
 
@@ -69,7 +73,7 @@ export async function accounts() {
   return (await get("/api/ledger/accounts")).map(asAccount);
 }
 
-/** @param {{ accountNumber: string, accountType: string }} fields */
+/** Without a number, the bank assigns one. @param {{ accountNumber?: string, accountType: string }} fields */
 export async function openAccount(fields) {
   return asAccount(await change("POST", "/api/ledger/accounts", fields));
 }

@@ -36,6 +36,6 @@ export function fieldFault({ code }) {
 export function isOutcomeOpen({ status, code }) {
   if (status === 0) return true;
   // The host states that these changed nothing.
-  const isUnchanged = ["overloaded", "model-unavailable", "decision-not-kept"].includes(code);
+  const isUnchanged = ["overloaded", "model-unavailable", "decision-not-kept", "no-account-numbers"].includes(code);
   return status >= 500 && !isUnchanged;
 }

@@ -20,6 +20,8 @@ function drawAccount(account, go) {
     "li.account",
     h("div.what", h("h2", { id: title }, typeName(account.accountType)), h("p.hint", number(account.accountNumber))),
     h("p.balance", heard(`${t("accounts.balance")}: `), money(account.centavos)),
+    account.available < account.centavos && h("p.hint", t("accounts.available"), " ", money(account.available)),
+    account.frozen && h("p.hint", t("accounts.frozen")),
     h(
       "p.acts",
       h(

@@ -7,6 +7,7 @@ import { choiceField } from "./fields.js";
 import { setFlash } from "./flash.js";
 import { drawForm } from "./form.js";
 import { numberField } from "./number-field.js";
+import { inSandbox } from "./session.js";
 import { t } from "./words.js";
 
 const TYPES = ["checking", "savings", "payroll"];
@@ -19,7 +20,8 @@ export const openAccountScreen = {
   title: () => t("open.title"),
   draw(place, { go }) {
     const fields = [
-      numberField({ label: t("open.number"), hint: t("open.number.hint") }),
+      // Elsewhere the bank assigns the number.
+      ...(inSandbox() ? [numberField({ label: t("open.number"), hint: t("open.number.hint") })] : []),
       choiceField({
         name: "accountType",
         legend: t("open.type"),

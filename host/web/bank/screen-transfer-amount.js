@@ -18,10 +18,10 @@ function faultOf(text) {
   return fault ? t(`amount.${fault}`) : "";
 }
 
-/** The account's current balance. @param {Account} account */
+/** What may leave the account now. @param {Account} account */
 async function balanceOf(account) {
   await loadAccounts();
-  return accountOf(account.id)?.centavos ?? account.centavos;
+  return accountOf(account.id)?.available ?? account.available;
 }
 
 /** @param {Account} account @param {Payee} payee @param {Go} go */
@@ -38,7 +38,7 @@ function drawAmount(account, payee, go) {
     attributes: { inputmode: "decimal", class: "amount digits" },
   });
   if (centavos !== null) field.write(toJson(centavos));
-  const available = h("dd", money(account.centavos));
+  const available = h("dd", money(account.available));
   // The known balance may be stale: refresh it without waiting.
   balanceOf(account)
     .then((balance) => show(available, money(balance)))
@@ -52,7 +52,7 @@ function drawAmount(account, payee, go) {
     send: async ({ amount }) => {
       const chosen = readAmount(amount).centavos ?? 0;
       // The known balance may be stale: money may have come in since.
-      const balance = chosen > account.centavos ? await balanceOf(account) : account.centavos;
+      const balance = chosen > account.available ? await balanceOf(account) : account.available;
       if (chosen > balance) {
         form.showFaults([{ field, text: t("amount.too-much", { available: writeMoney(balance) }) }]);
         return;

@@ -56,7 +56,7 @@ function drawFields(accounts, payees) {
     options: accounts.map((it) => ({
       value: it.id,
       label: h("strong", typeName(it.accountType)),
-      about: [number(it.accountNumber), h("br"), t("parties.available"), " ", money(it.centavos)],
+      about: [number(it.accountNumber), h("br"), t("parties.available"), " ", money(it.available)],
     })),
     check: (id) => (id === null ? t("parties.from.empty") : ""),
   });

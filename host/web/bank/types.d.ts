@@ -16,7 +16,11 @@ export interface Account {
   id: string;
   accountNumber: string;
   accountType: string;
+  /** The balance. */
   centavos: number;
+  /** The balance without what holds set aside. */
+  available: number;
+  frozen?: boolean;
 }
 
 export interface Payee {
