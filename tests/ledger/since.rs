@@ -44,7 +44,7 @@ fn order(number: u128, amount: i64) -> Order {
 /// Fills a ledger, notes its heads, and goes on: batches 21 to 27 in the first chain, batch 0 in a second, and a payee.
 async fn fill_further(db: &PgPool) -> Heads {
     fill(db).await;
-    let heads = proof::heads(&mut *db.acquire().await.unwrap()).await.unwrap();
+    let heads = proof::heads(&mut db.acquire().await.unwrap()).await.unwrap();
     let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
     let later = CONTEXT.now + Duration::HOUR;
     let mut writer = store.acquire(Uuid::from_u128(1), later).await.unwrap();
@@ -110,7 +110,7 @@ async fn what_is_recent_is_sound_and_counted(db: PgPool) {
 }
 
 /// Changes of what is recent, and what is said of them.
-const RECENT: [(&str, &str); 40] = [
+const RECENT: [(&str, &str); 41] = [
     ("update transfer set beneficiary_account_number = '9' where seq = 22", "batch 22: its transfer rows were altered"),
     ("update transfer set amount = amount + 1 where seq = 22", "batch 22: its transfer rows were altered"),
     ("delete from transfer where seq = 22 and kind = 'spei'", "batch 22: its transfer rows were altered"),
@@ -160,6 +160,7 @@ const RECENT: [(&str, &str); 40] = [
     ("update account_balance set posted = posted + 1 where account_id::text like '%a100'", "add up to zero"),
     ("update account_balance set version = version + 1 where account_id::text like '%a100'", "that of its last entry"),
     ("update account_balance set sent = 0 where account_id::text like '%a000'", "total of a day"),
+    ("update account_balance set sent_day = sent_day + 1 where account_id::text like '%a000'", "total of a day"),
     ("update account_balance set sent_day = 'epoch', sent = 0 where account_id::text like '%a000'", "total of a day"),
     ("update account_balance set floor = -9 where account_id::text like '%a100'", "the floor of its kind"),
     ("delete from rail_payment where transfer_id::text like '%c102'", "with a rail"),

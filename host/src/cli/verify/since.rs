@@ -36,8 +36,8 @@ pub(super) async fn run(common: &Common, path: &Path, since: Since) -> Result<Ex
     print_chain(proof, &missing, recorded.latest().len())?;
     print_trusted(proof)?;
     print(&format!(
-        "  note    NOT checked: the {batches_before} batches and {records_before} audit records up to there, rows of their \
-         transfers, and rows that no batch or audit record since then names"
+        "  note    NOT checked: the {batches_before} batches and {records_before} audit records up to there, their \
+         rows, what accounts sent earlier on their last day, and rows that no batch or audit record since then names"
     ))?;
     let is_proven = proof.breaks.is_empty() && proof.records.complaints.is_empty();
     let is_sound = findings.iter().all(|finding| finding.broken == 0) && is_proven && missing.is_empty();

@@ -1,7 +1,7 @@
 //! Compares the rows of recent batches with the digests in their headers.
 //!
 //! A batch names the transfers that got a status in it; they lead to transfers and statuses by primary key, and to the
-//! balances, whose last entries are found by halving. Keys are found by their time. Accounts, which no transfer need
+//! balances, whose last entries are found by ever longer steps back. Keys are found by their time. Accounts, which no transfer need
 //! name, are read whole.
 
 use futures_util::TryStreamExt as _;
@@ -124,17 +124,19 @@ async fn entries(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Resul
             join transfer t on t.transfer_id = n.id
             cross join lateral (values (t.debit_account_id), (t.credit_account_id)) as a (account_id)
             union select account_id from account where kind <> 'customer'
-        ), half (account_id, stripe, low, high) as (
-            select b.account_id, b.stripe, 0::bigint, b.version from touched join account_balance b using (account_id)
+        ), reach (account_id, stripe, low, step) as (
+            select b.account_id, b.stripe, b.version - 1, 1::bigint from touched join account_balance b using (account_id)
             union all
-            select h.account_id, h.stripe, case when e.created_at < $3 then h.middle else h.low end,
-                case when e.created_at < $3 then h.high else h.middle - 1 end
-            from (select *, (low + high + 1) / 2 as middle from half where low < high) as h
-            join entry e on e.account_id = h.account_id and e.stripe = h.stripe and e.version = h.middle
+            select r.account_id, r.stripe, r.low - 2 * r.step, 2 * r.step
+            from reach r
+            join entry e on e.account_id = r.account_id and e.stripe = r.stripe and e.version = r.low and e.created_at >= $3
+        ), tail as (
+            -- Up to half of these entries may be older.
+            select account_id, stripe, min(low) as low from reach group by account_id, stripe
         ), recent as (
-            select e.* from half h
-            join entry e on e.account_id = h.account_id and e.stripe = h.stripe and e.version > h.low
-            where h.low = h.high
+            select e.* from tail
+            join entry e on e.account_id = tail.account_id and e.stripe = tail.stripe and e.version > tail.low
+            where e.created_at >= $3
         )
         select b.chain_id, b.seq, b.entries_digest as digest, e.account_id as "account_id?", e.stripe as "stripe?",
             e.version as "version?", e.transfer_id as "transfer_id?", e.delta as "delta?",
