@@ -5,6 +5,7 @@
 
 #[path = "../bench/client.rs"]
 mod client;
+mod history;
 mod hostile;
 mod kills;
 mod load;
@@ -16,6 +17,7 @@ mod process;
 mod random;
 mod swapping;
 mod turns;
+mod verification;
 
 use std::time::Duration;
 
