@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::db::durability::Durability;
 
-pub use ledger::{AcceptLoss, Events, Freeze, Fund, LimitChange, Since, UserLimits, Verify};
+pub use ledger::{AcceptLoss, Events, Freeze, Fund, LimitChange, RotateKey, Since, UserLimits, Verify};
 pub use models::{Deploy, ExplanationLanguage, Models, Replay, RowFormat, Score};
 pub use serve::{ClabePolicy, Limits, Rail, Serve};
 pub use token::{Jwt, Token};
@@ -74,6 +74,8 @@ pub enum Command {
     Verify(Verify),
     /// Accept as lost what a failover lost, so that hosts resume; verification reports it for good
     AcceptLoss(AcceptLoss),
+    /// Replace the ledger's key while no host runs; history stays provable with the old one
+    RotateKey(RotateKey),
     /// Show or set a user's own limits
     Limits(UserLimits),
     /// Print the ledger's events after a cursor, one line per commit

@@ -1,6 +1,7 @@
 //! What hosts and `verify` do about a history that is not the recorded one: recorded heads, adoption, accepted losses.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Output, Stdio};
 
 use crate::ledger::{sql, with_transfers};
@@ -89,4 +90,47 @@ fn adoption_happens_once_and_is_always_told_of() {
     let verify = data.run(&["verify"]);
     let printed = text(&verify.stdout);
     assert!(printed.contains("ADOPTED at") && printed.contains("2 chains with 3 batches without a hash"), "{printed}");
+}
+
+#[test]
+fn a_replaced_key_still_proves_what_it_sealed() {
+    let data = DataDir::new();
+    with_transfers(&data, 2);
+    let (new, old) = (data.0.join("new-key"), data.0.join("old-key"));
+    fs::write(&new, "a new key of more than thirty-two bytes\n").unwrap();
+    let rotate =
+        || data.run(&["rotate-key", "--new-ledger-key-file", new.to_str().unwrap(), "--by", "rosa", "--reason", "x"]);
+    assert!(text(&rotate().stderr).contains("chmod 600"), "{}", text(&rotate().stderr));
+    fs::set_permissions(&new, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::copy(data.0.join("ledger-key"), &old).unwrap();
+
+    let service = Service::start(&data);
+    let refused = rotate();
+    assert!(
+        !refused.status.success() && text(&refused.stderr).contains("stop every host"),
+        "{}",
+        text(&refused.stderr)
+    );
+    service.stop();
+    let rotated = rotate();
+    let printed = text(&rotated.stdout);
+    assert!(rotated.status.success() && printed.contains("the data folder has the new key"), "{printed}");
+    assert!(text(&rotate().stderr).contains("retired before"), "{}", text(&rotate().stderr));
+
+    // A host goes on with the new key and is told about the old one.
+    Service::start(&data).stop();
+    let output = data.command(&SERVE).env("CAUDAL_LEDGER_KEY", fs::read_to_string(&old).unwrap()).output().unwrap();
+    let stderr = text(&output.stderr);
+    assert!(!output.status.success() && stderr.contains("configure the key that replaced it"), "{stderr}");
+
+    let alone = data.run(&["verify"]);
+    let printed = text(&alone.stdout);
+    assert!(alone.status.success() && printed.contains("NOT proven for want of retired keys"), "{printed}");
+    assert!(printed.contains("retired: key") && printed.contains("by rosa"), "{printed}");
+    assert!(!printed.contains("the ledger is sound"), "{printed}");
+    let since = text(&data.run(&["verify", "--since", "2020-01-01T00:00:00Z"]).stdout);
+    assert!(since.ends_with("since then is sound; the rest was NOT proven"), "{since}");
+    let both = data.run(&["verify", "--retired-ledger-key-file", old.to_str().unwrap()]);
+    let printed = text(&both.stdout);
+    assert!(both.status.success() && printed.ends_with("the ledger is sound"), "{printed}");
 }

@@ -15,6 +15,7 @@ mod model;
 mod operations;
 #[path = "../random.rs"]
 mod random;
+mod rotation;
 mod since;
 mod store;
 #[path = "../simulation/tables.rs"]

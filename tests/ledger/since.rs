@@ -18,7 +18,7 @@ const LATER: Uuid = Uuid::from_u128(0xA100);
 
 /// What `caudal verify --since` complains about.
 async fn recent_complaints(db: &mut PgConnection, heads: &Heads) -> Vec<String> {
-    let recent = since::prove(db, &key(), heads).await.unwrap();
+    let recent = since::prove(db, &key().into(), heads).await.unwrap();
     let broken = recent.findings.iter().filter(|finding| finding.broken > 0);
     let mut complaints: Vec<_> = broken.map(|finding| finding.rule.to_owned()).collect();
     complaints.extend(recent.proof.breaks.iter().map(|it| format!("batch {}: {}", it.seq, it.what)));
@@ -93,7 +93,7 @@ async fn what_is_recent_is_sound_and_counted(db: PgPool) {
     let heads = fill_further(&db).await;
     let mut db = db.acquire().await.unwrap();
     assert_eq!(recent_complaints(&mut db, &heads).await, Vec::<String>::new());
-    let recent = since::prove(&mut db, &key(), &heads).await.unwrap();
+    let recent = since::prove(&mut db, &key().into(), &heads).await.unwrap();
     assert_eq!((recent.batches, recent.transfers, recent.entries), (8, 4, 10));
     assert_eq!((recent.batches_before, recent.records_before), (21, heads[&RECORDS].seq + 1));
     assert_eq!(recent.proof.records.records, 1, "the second chain was announced");
@@ -105,7 +105,7 @@ async fn what_is_recent_is_sound_and_counted(db: PgPool) {
     assert_eq!(none, Heads::new());
     for (beginning, batches) in [(none, 29), (proof::heads(&mut db).await.unwrap(), 0)] {
         assert_eq!(recent_complaints(&mut db, &beginning).await, Vec::<String>::new());
-        assert_eq!(since::prove(&mut db, &key(), &beginning).await.unwrap().batches, batches);
+        assert_eq!(since::prove(&mut db, &key().into(), &beginning).await.unwrap().batches, batches);
     }
 }
 

@@ -14,6 +14,7 @@ mod output;
 mod postgres;
 mod rail;
 mod replay;
+mod rotate;
 mod score;
 mod secret;
 mod serve;
@@ -50,6 +51,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Unfreeze(freeze) => freeze::run(&cli.common, freeze, false).await,
             Command::Verify(verify) => verify::run(&cli.common, verify).await,
             Command::AcceptLoss(loss) => loss::run(&cli.common, loss).await,
+            Command::RotateKey(rotate) => rotate::run(&cli.common, rotate).await,
             Command::Limits(limits) => limits::run(&cli.common, limits).await,
             Command::Events(events) => events::run(&cli.common, events).await,
             Command::Postgres(command) => postgres::run(&cli.common, command).await,

@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -58,6 +59,49 @@ pub(super) fn ledger_key(common: &Common, missing: Missing) -> Result<ChainKey> 
         .context("CAUDAL_LEDGER_KEY is too short: use at least 32 bytes, for example from `openssl rand -hex 32`")
 }
 
+/// A ledger key in a file of its own. Editors and shells end files with a line end, which is not part of it.
+pub(super) fn ledger_key_file(path: &Path) -> Result<(ChainKey, Vec<u8>)> {
+    let mut key = read_private(path)?;
+    key.truncate(key.trim_ascii_end().len());
+    let chain_key = ChainKey::new(&key).with_context(|| {
+        format!("{} is too short: use at least 32 bytes, for example from `openssl rand -hex 32`", path.display())
+    })?;
+    Ok((chain_key, key))
+}
+
+/// Puts a new ledger key into the data folder, if the old one is there rather than configured; returns where the old one
+/// is kept.
+pub(super) fn replace_ledger_key(common: &Common, new: &[u8], old_name: &str) -> Result<Option<PathBuf>> {
+    if common.ledger_key.is_some() {
+        return Ok(None);
+    }
+    let path = absolute(common).join(LEDGER);
+    let kept = path.with_file_name(format!("{LEDGER}.retired-{old_name}"));
+    let next = path.with_file_name(format!("{LEDGER}.new"));
+    let replace = || {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&next)?;
+        file.write_all(new)?;
+        file.sync_all()?;
+        fs::hard_link(&path, &kept)?;
+        fs::rename(&next, &path)
+    };
+    replace().with_context(|| {
+        format!(
+            "the key was replaced in the ledger; now put the new one into {} yourself and keep the old",
+            path.display()
+        )
+    })?;
+    Ok(Some(kept))
+}
+
+fn read_private(path: &Path) -> Result<Vec<u8>> {
+    let metadata = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+    if metadata.permissions().mode() & 0o077 != 0 {
+        bail!("{path} is readable by others: run `chmod 600 {path}`", path = path.display());
+    }
+    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
 /// Reads or generates a secret in the data folder. `variable` is the setting that overrides it.
 fn stored(common: &Common, file: &str, variable: &str, missing: Missing) -> Result<Vec<u8>> {
     let data_dir = absolute(common);
@@ -81,11 +125,7 @@ fn stored(common: &Common, file: &str, variable: &str, missing: Missing) -> Resu
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error).with_context(|| format!("cannot create {}", path.display())),
     }
-    let metadata = fs::metadata(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    if metadata.permissions().mode() & 0o077 != 0 {
-        bail!("{path} is readable by others: run `chmod 600 {path}`", path = path.display());
-    }
-    let secret = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let secret = read_private(&path)?;
     if secret.len() < SECRET_BYTES_MIN {
         bail!("{} has fewer than {SECRET_BYTES_MIN} bytes: restore it, or set {variable}", path.display());
     }

@@ -64,6 +64,9 @@ pub struct Verify {
     /// `--heads`, and `2h` or `2026-11-22T09:00:00Z` a time. What is before is trusted and NOT checked
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub since: Option<Since>,
+    /// File of a key that `rotate-key` retired; repeatable. What it sealed is proven with it only
+    #[arg(long, value_name = "FILE")]
+    pub retired_ledger_key_file: Vec<PathBuf>,
 }
 
 /// Where a verification begins that leaves out what is before.
@@ -103,6 +106,23 @@ pub struct AcceptLoss {
     /// File of recorded chain heads [default: ledger-heads.json in the data folder]
     #[arg(long)]
     pub heads: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Stop every host first: the command refuses while one holds a lease. Then start them with the new key. \
+                  Keep the old one: it proves what it sealed."
+)]
+pub struct RotateKey {
+    /// File of the new key, at least 32 bytes and readable by its owner only; a line end is not part of it
+    #[arg(long, value_name = "FILE")]
+    pub new_ledger_key_file: PathBuf,
+    /// Who replaces it, for the record
+    #[arg(long, env = "CAUDAL_OPERATOR")]
+    pub by: String,
+    /// Why, kept for good
+    #[arg(long)]
+    pub reason: String,
 }
 
 #[derive(Debug, Args)]

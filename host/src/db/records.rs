@@ -4,6 +4,7 @@
 //! A record is appended in the transaction of the change, as its last statement. The head of the chain stays locked
 //! until the commit, so a transaction that holds it must not wait for anything else.
 
+mod periods;
 pub(crate) mod proof;
 pub(crate) mod report;
 
@@ -24,6 +25,8 @@ pub(crate) enum Subject {
     Beneficiary,
     Limits,
     Funding,
+    /// A retired key.
+    Key,
 }
 
 impl Subject {
@@ -37,6 +40,7 @@ impl Subject {
             Self::Beneficiary => "beneficiary",
             Self::Limits => "limits",
             Self::Funding => "funding",
+            Self::Key => "key",
         }
     }
 
@@ -50,6 +54,9 @@ impl Subject {
 
 /// The actor of a user's own changes: whose they are is in the row.
 pub(crate) const OWNER: &str = "owner";
+
+/// The action of a new key's first record about a thing: nothing but the key changed.
+pub(crate) const RESEAL: &str = "reseal";
 
 /// Records per statement when many are appended.
 const CHUNK: usize = 1_000;
@@ -200,27 +207,36 @@ pub(crate) async fn append_after(
             record.hash = last.hash.to_vec();
             records.push(record);
         }
-        insert(db, &records, now).await?;
+        insert(db, key, &records, now).await?;
     }
     Ok(last)
 }
 
-async fn insert(db: &mut PgConnection, records: &[Record], now: OffsetDateTime) -> Result<(), sqlx::Error> {
+/// Inserts nothing if the ledger's key was replaced while this waited for the head.
+async fn insert(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    records: &[Record],
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
     let Some(last) = records.last() else { return Ok(()) };
     let texts = |field: fn(&Record) -> &String| -> Vec<String> { records.iter().map(|it| field(it).clone()).collect() };
     let seqs: Vec<i64> = records.iter().map(|it| it.seq).collect();
     let states: Vec<Option<Vec<u8>>> = records.iter().map(|it| it.state.clone()).collect();
     let prevs: Vec<Vec<u8>> = records.iter().map(|it| it.prev.clone()).collect();
     let hashes: Vec<Vec<u8>> = records.iter().map(|it| it.hash.clone()).collect();
-    sqlx::query!(
+    let inserted = sqlx::query!(
         r#"
         with head as (
             update audit_head set seq = $1, hash = $2
+            where not exists (select from ledger_key where fingerprint <> $12)
+            returning 1
         )
         insert into audit_record (seq, subject, subject_key, action, actor, state, recorded_at, prev, hash)
         select seq, subject, subject_key, action, actor, state, $3, prev, hash
         from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::bytea[], $11::bytea[])
             as n (seq, subject, subject_key, action, actor, state, prev, hash)
+        where exists (select from head)
         "#,
         last.seq,
         last.hash,
@@ -233,10 +249,12 @@ async fn insert(db: &mut PgConnection, records: &[Record], now: OffsetDateTime) 
         &states as _,
         &prevs,
         &hashes,
-    )
-    .execute(db)
-    .await
-    .map(drop)
+        &key.fingerprint()[..],
+    );
+    if inserted.execute(db).await?.rows_affected() == 0 {
+        return Err(sqlx::Error::Protocol("the ledger's key was replaced: start again with the new one".into()));
+    }
+    Ok(())
 }
 
 /// The last record about a thing, if somebody with the key wrote it.

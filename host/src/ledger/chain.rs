@@ -15,7 +15,7 @@ use super::batch::{Batch, Context, Terms};
 use super::writer::Writer;
 use crate::sealing::digest::{Digest, Hash};
 
-pub use crate::sealing::{ChainKey, KeyTooShort};
+pub use crate::sealing::{ChainKey, KeyTooShort, Keyring};
 
 /// Digests of a batch's rows, by table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

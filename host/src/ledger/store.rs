@@ -16,8 +16,12 @@ mod losses;
 mod origins;
 mod postgres;
 pub mod proof;
+mod retired;
+mod rotate;
 
 pub use adoption::Adoption;
 pub use contract::{CommitError, Fate, Store};
 pub use losses::{Loss, accept};
 pub use postgres::{OpenError, Postgres};
+pub use retired::RetiredKey;
+pub use rotate::{Cause, RotateError, Rotated, rotate};

@@ -47,6 +47,39 @@ impl ChainKey {
     }
 }
 
+/// The present key, and as many as are known of those that it replaced.
+#[derive(Debug, Clone)]
+pub struct Keyring {
+    present: ChainKey,
+    retired: Vec<ChainKey>,
+}
+
+impl From<ChainKey> for Keyring {
+    fn from(present: ChainKey) -> Self {
+        Self { present, retired: Vec::new() }
+    }
+}
+
+impl Keyring {
+    pub fn new(present: ChainKey, retired: Vec<ChainKey>) -> Self {
+        Self { present, retired }
+    }
+
+    pub fn present(&self) -> &ChainKey {
+        &self.present
+    }
+
+    /// The known retired keys.
+    pub fn retired(&self) -> &[ChainKey] {
+        &self.retired
+    }
+
+    /// The retired key with this fingerprint, if it is known.
+    pub(crate) fn find(&self, fingerprint: &[u8]) -> Option<&ChainKey> {
+        self.retired.iter().find(|key| key.fingerprint()[..] == *fingerprint)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a ledger key must have at least {KEY_BYTES_MIN} bytes")]
 pub struct KeyTooShort;

@@ -1,19 +1,27 @@
-//! What a verification prints and records.
+//! What a verification prints and records, whether of everything or of what is recent.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-use crate::cli::loss;
 use crate::cli::output::print;
+use crate::cli::{loss, rotate};
 use crate::db::audit::Finding;
 use crate::ledger::heads::{Heads, RecordedHeads};
 use crate::ledger::store::Adoption;
-use crate::ledger::store::proof::{self, Break, Missing, Proof};
+use crate::ledger::store::proof::{self, Break, Missing as MissingBatch, Proof};
 
 /// What the file is called that names the heads which a sound verification of everything found, beside the recorded heads.
 /// Those go on with the hosts; these stay until the next such verification.
 pub(super) const PROVEN: &str = "proven.json";
+
+/// Ends a verification that found something.
+pub(super) const NOT_SOUND: &str = "the ledger is NOT sound: stop transfers and inspect the rows";
+
+/// Whether every hash was recomputed.
+pub(super) fn is_complete(chain: &Proof) -> bool {
+    chain.unproven == 0 && chain.records.unproven == 0
+}
 
 /// Records the heads in the data folder or at `--heads`. The folder is not created: an auditor has none.
 pub(super) fn record(mut recorded: RecordedHeads, path: &Path, heads: &Heads) -> Result<()> {
@@ -26,16 +34,6 @@ pub(super) fn record(mut recorded: RecordedHeads, path: &Path, heads: &Heads) ->
     Ok(recorded.advance(heads)?)
 }
 
-/// Records what was proven in full beside the recorded heads, if there is such a folder.
-pub(super) fn record_proven(path: &Path, heads: &Heads) -> Result<()> {
-    let proven = path.with_extension(PROVEN);
-    match proven.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => Ok(()),
-        // After an accepted loss the heads are before those of the last time.
-        _ => Ok(RecordedHeads::read(&proven)?.resume(heads)?),
-    }
-}
-
 pub(super) fn print_findings(findings: &[Finding]) -> Result<()> {
     for Finding { rule, broken } in findings {
         match broken {
@@ -46,7 +44,7 @@ pub(super) fn print_findings(findings: &[Finding]) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn print_chain(chain: &Proof, missing: &[Missing], recorded: usize) -> Result<()> {
+pub(super) fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: usize) -> Result<()> {
     let state = |is_sound: bool| if is_sound { "ok    " } else { "BROKEN" };
     let chains = chain.heads.keys().filter(|chain_id| **chain_id != proof::RECORDS).count();
     print(&format!(
@@ -63,7 +61,7 @@ pub(super) fn print_chain(chain: &Proof, missing: &[Missing], recorded: usize) -
         print(&format!("          {complaint}"))?;
     }
     print(&format!("  {}  each chain reaches its recorded head ({recorded} recorded)", state(missing.is_empty())))?;
-    for Missing { chain_id, seq } in missing {
+    for MissingBatch { chain_id, seq } in missing {
         let what = if *chain_id == proof::RECORDS {
             format!("audit record {seq}")
         } else {
@@ -90,6 +88,16 @@ pub(super) fn print_trusted(chain: &Proof) -> Result<()> {
     }
     for it in &chain.losses {
         print(&format!("  LOST    {}", loss::describe(it)))?;
+    }
+    for it in &chain.retired {
+        print(&format!("  note    retired: {}", rotate::describe(it)))?;
+    }
+    if !is_complete(chain) {
+        print(&format!(
+            "  note    NOT proven for want of retired keys: {} batches and {} audit records; they were followed link by \
+             link to where their chains were closed. Name the keys with --retired-ledger-key-file",
+            chain.unproven, chain.records.unproven
+        ))?;
     }
     Ok(())
 }

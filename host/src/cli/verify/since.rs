@@ -6,25 +6,23 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use sqlx::{Connection as _, PgPool};
 
+use super::report::{NOT_SOUND, PROVEN, is_complete, print_chain, print_findings, print_trusted, record};
 use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
-use crate::cli::secret::{self, Missing};
-use crate::cli::verify::report::{PROVEN, print_chain, print_findings, print_trusted, record};
 use crate::clock::Clock;
 use crate::config::{Common, Since};
 use crate::db::session;
-use crate::ledger::chain::ChainKey;
+use crate::ledger::chain::Keyring;
 use crate::ledger::heads::{Heads, RecordedHeads};
 use crate::ledger::store::Postgres;
 use crate::ledger::store::proof::since::{self, Recent};
 use crate::ledger::store::proof::{self, Missing as MissingBatch};
 
-pub(super) async fn run(common: &Common, path: &Path, since: Since) -> Result<ExitCode> {
+pub(super) async fn run(common: &Common, keys: &Keyring, path: &Path, since: Since) -> Result<ExitCode> {
     let recorded = RecordedHeads::read(path)?;
     let beginning = Beginning::new(path, &recorded, since)?;
-    let key = secret::ledger_key(common, Missing::of_command(common))?;
     let database = Database::open(common, Use::Shared).await?;
-    let found = prove(&database.pool, &key, &recorded.latest(), &beginning).await;
+    let found = prove(&database.pool, keys, &recorded.latest(), &beginning).await;
     database.close().await?;
     let (recent, missing) = found?;
     let Recent { proof, findings, batches, transfers, entries, batches_before, records_before } = &recent;
@@ -44,10 +42,12 @@ pub(super) async fn run(common: &Common, path: &Path, since: Since) -> Result<Ex
     if is_sound {
         record(recorded, path, &proof.heads)?;
     }
-    print(if is_sound {
-        "what was written since then is sound; only `caudal verify` without --since tells whether the ledger is"
-    } else {
-        "the ledger is NOT sound: stop transfers and inspect the rows"
+    print(match (is_sound, is_complete(proof)) {
+        (true, true) => {
+            "what was written since then is sound; only `caudal verify` without --since tells whether the ledger is"
+        }
+        (true, false) => "what the known keys sealed since then is sound; the rest was NOT proven",
+        (false, _) => NOT_SOUND,
     })?;
     Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -98,11 +98,11 @@ fn at(time: time::OffsetDateTime) -> (String, From) {
 /// Runs every check on one snapshot, while transfers go on.
 async fn prove(
     pool: &PgPool,
-    key: &ChainKey,
+    keys: &Keyring,
     recorded: &Heads,
     beginning: &Beginning,
 ) -> Result<(Recent, Vec<MissingBatch>)> {
-    Postgres::check(pool, key).await.context("cannot verify the hash chains")?;
+    Postgres::check(pool, keys.present()).await.context("cannot verify the hash chains")?;
     let unreadable = "cannot read the ledger";
     let mut db = pool.acquire().await.context(unreadable)?;
     let begin = "begin isolation level repeatable read read only";
@@ -113,9 +113,9 @@ async fn prove(
             From::Heads(heads) => heads.clone(),
             From::Time(time) => since::heads_before(&mut transaction, *time).await?,
         };
-        let recent = since::prove(&mut transaction, key, &heads).await?;
-        let mut missing = proof::missing(&mut transaction, key, recorded).await?;
-        for gone in proof::missing(&mut transaction, key, &heads).await? {
+        let recent = since::prove(&mut transaction, keys, &heads).await?;
+        let mut missing = proof::missing(&mut transaction, keys.present(), recorded).await?;
+        for gone in proof::missing(&mut transaction, keys.present(), &heads).await? {
             if !missing.contains(&gone) {
                 missing.push(gone);
             }

@@ -6,10 +6,11 @@ use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::periods::Periods;
 use super::report::RecordProof;
-use super::{Change, Covered, LastRecord, Record, Subject, hash_of};
+use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
 use crate::db::{beneficiaries, components, deployments, limits};
-use crate::sealing::ChainKey;
+use crate::sealing::{ChainKey, Keyring};
 
 /// The rows of this layer that existed before there were records.
 pub(crate) async fn unrecorded(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Change>, sqlx::Error> {
@@ -47,10 +48,10 @@ async fn each_row(
 ///
 /// # Errors
 /// When the database fails.
-pub(crate) async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<RecordProof, sqlx::Error> {
+pub(crate) async fn prove(db: &mut PgConnection, keys: &Keyring) -> Result<RecordProof, sqlx::Error> {
     let mut proof = RecordProof::default();
-    chain(db, key, None, &mut proof, |_| {}).await?;
-    each_row(db, key, None, |subject, row| proof.compare(subject, &row)).await?;
+    chain(db, keys, None, &mut proof, |_| {}).await?;
+    each_row(db, keys.present(), None, |subject, row| proof.compare(subject, &row)).await?;
     if !deployments::present_is_latest(db).await? {
         proof.add("deployment: the present one is not the last of its history".to_owned());
     }
@@ -65,12 +66,12 @@ pub(crate) async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<Recor
 /// When the database fails.
 pub(crate) async fn prove_since(
     db: &mut PgConnection,
-    key: &ChainKey,
+    keys: &Keyring,
     after: Option<LastRecord>,
 ) -> Result<RecordProof, sqlx::Error> {
     let mut proof = RecordProof::default();
     let mut states = BTreeMap::new();
-    chain(db, key, after, &mut proof, |record| {
+    chain(db, keys, after, &mut proof, |record| {
         states.insert((record.subject.clone(), record.subject_key.clone()), record.state.is_some());
     })
     .await?;
@@ -86,7 +87,7 @@ pub(crate) async fn prove_since(
     let stays = |subject: &str, has_state| has_state && subject != Subject::Funding.as_str();
     let expected = states.into_iter().filter(|((subject, _), has_state)| stays(subject, *has_state));
     proof.missing = expected.map(|(thing, _)| thing).collect();
-    each_row(db, key, Some(&only), |subject, row| proof.compare(subject, &row)).await?;
+    each_row(db, keys.present(), Some(&only), |subject, row| proof.compare(subject, &row)).await?;
     if !deployments::present_is_latest(db).await? {
         proof.add("deployment: the present one is not the last of its history".to_owned());
     }
@@ -96,12 +97,13 @@ pub(crate) async fn prove_since(
 /// Proves the links of the records after `after`.
 async fn chain(
     db: &mut PgConnection,
-    key: &ChainKey,
+    keys: &Keyring,
     after: Option<LastRecord>,
     proof: &mut RecordProof,
     mut visit: impl FnMut(&Record),
 ) -> Result<(), sqlx::Error> {
     proof.last = after;
+    let periods = Periods::load(db).await?;
     {
         let mut rows = sqlx::query_as!(
             Record,
@@ -120,11 +122,14 @@ async fn chain(
             } else if record.prev != linked {
                 proof.add(format!("record {}: it does not link to the record before it", record.seq));
             }
-            if !record.is_authentic(key) {
-                proof.add(format!("record {}: it was altered", record.seq));
+            match periods.key(record.seq, keys) {
+                Some(key) if record.is_authentic(key) => {}
+                Some(_) => proof.add(format!("record {}: it was altered", record.seq)),
+                None => proof.unproven += 1,
             }
-            // Adopting again would trust what was changed since.
-            if (record.subject == Subject::Adoption.as_str()) != (record.seq == 0) {
+            // Adopting again would trust what was changed since; a new key only seals what was adopted.
+            let adopts = record.subject == Subject::Adoption.as_str() && record.action != RESEAL;
+            if adopts != (record.seq == 0) {
                 proof.add(format!("record {}: only the first record adopts what was there before", record.seq));
             }
             visit(&record);
@@ -157,8 +162,9 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join lost_tail t on r.subject = 'lost-tail'
             and t.chain_id || '/' || t.from_seq || '/' || t.to_seq = r.subject_key
         left join adoption a on r.subject = 'adoption'
+        left join retired_key k on r.subject = 'key' and encode(k.fingerprint, 'hex') = r.subject_key
         where r.state is not null and r.subject <> 'funding' and coalesce(
-            b.owner, u.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text
+            b.owner, u.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text, k.reason
         ) is null
         order by r.subject, r.subject_key
         "#

@@ -18,6 +18,12 @@ pub(super) async fn bind(
     sqlx::query_scalar!("select fingerprint from ledger_key").fetch_one(db).await
 }
 
+/// Binds the ledger to another key than before.
+pub(super) async fn rebind(db: &mut PgConnection, fingerprint: &[u8], now: OffsetDateTime) -> Result<(), sqlx::Error> {
+    let update = sqlx::query!("update ledger_key set fingerprint = $1, created_at = $2", fingerprint, now);
+    update.execute(db).await.map(drop)
+}
+
 pub(super) async fn bound(db: &mut PgConnection) -> Result<Option<Vec<u8>>, sqlx::Error> {
     sqlx::query_scalar!("select fingerprint from ledger_key").fetch_optional(db).await
 }

@@ -23,7 +23,8 @@ pub(super) async fn acquire(
         r#"
         update ledger_writer set holder = $1, leased_until = $2
         where chain_id = (
-            select chain_id from ledger_writer where leased_until < $3
+            select chain_id from ledger_writer w where leased_until < $3
+                and not exists (select from retired_chain c where c.chain_id = w.chain_id)
             order by stripe limit 1 for update skip locked
         )
         returning chain_id, stripe
@@ -61,7 +62,7 @@ pub(super) async fn acquire(
 }
 
 /// Where a chain is to be continued. What somebody without the key left there is never signed.
-async fn end(
+pub(super) async fn end(
     db: &mut PgConnection,
     key: &ChainKey,
     chain_id: Uuid,

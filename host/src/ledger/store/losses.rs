@@ -34,6 +34,11 @@ impl Loss {
         format!("{}/{}/{}", self.chain_id, self.from_seq, self.to_seq)
     }
 
+    pub(super) fn change(&self, key: &ChainKey) -> Change {
+        let (actor, state) = (self.by.clone(), Some(self.state(key)));
+        Change { subject: Subject::LostTail, key: self.key(), action: "accept", actor, state }
+    }
+
     fn state(&self, key: &ChainKey) -> Hash {
         let mut digest = Subject::LostTail.state();
         digest.uuid(self.chain_id);
@@ -69,9 +74,7 @@ pub async fn accept(db: &mut PgConnection, key: &ChainKey, losses: &[Loss]) -> R
         )
         .execute(&mut *transaction)
         .await?;
-        let (actor, state) = (loss.by.clone(), Some(loss.state(key)));
-        let change = Change { subject: Subject::LostTail, key: loss.key(), action: "accept", actor, state };
-        records::append(&mut transaction, key, change, loss.at).await?;
+        records::append(&mut transaction, key, loss.change(key), loss.at).await?;
         transaction.commit().await?;
     }
     Ok(())

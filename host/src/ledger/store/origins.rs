@@ -148,7 +148,7 @@ pub(super) async fn announced(
 pub(super) struct Announcement {
     pub(super) origin: Origin,
     pub(super) covered: Covered,
-    /// Of the record, to which the first batch links.
+    /// Of the record to which the first batch links: the last one that the chain's own key sealed.
     pub(super) hash: Option<Hash>,
     /// Whether `ledger_writer` has the same chain with the same stripe.
     pub(super) has_writer: bool,
@@ -158,12 +158,19 @@ pub(super) async fn all(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Ann
     let rows = sqlx::query!(
         r#"
         select o.chain_id, o.stripe, o.first_seq, o.adopted_batches, o.adopted_digest, o.created_at,
-            r.seq is not null as "is_recorded!", r.state as "state?", r.hash as "hash?",
+            r.seq is not null as "is_recorded!", r.state as "state?", l.hash as "link?",
             exists (select from ledger_writer w where w.chain_id = o.chain_id and w.stripe = o.stripe) as "has_writer!"
         from chain_origin o left join lateral (
-            select seq, state, hash from audit_record
+            select seq, state from audit_record
             where subject = 'chain' and subject_key = o.chain_id::text order by seq desc limit 1
         ) as r on true
+        left join retired_chain c on c.chain_id = o.chain_id left join retired_key k on k.fingerprint = c.fingerprint
+        left join lateral (
+            select hash from audit_record
+            where subject = 'chain' and subject_key = o.chain_id::text
+                and seq <= coalesce(k.last_record, 9223372036854775807)
+            order by seq desc limit 1
+        ) as l on true
         order by o.stripe
         "#
     );
@@ -178,7 +185,7 @@ pub(super) async fn all(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Ann
         })?;
         let recorded = Recorded::new(row.is_recorded, row.state);
         let covered = Covered { key: origin.chain_id.to_string(), state: origin.state(key), recorded };
-        let hash = row.hash.map(hash_from_bytes).transpose()?;
+        let hash = row.link.map(hash_from_bytes).transpose()?;
         Ok(Announcement { origin, covered, hash, has_writer: row.has_writer })
     });
     announcement.collect()

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::connection::Connection;
 use super::contract::{CommitError, Fate, Store};
-use super::{adopt, commit, fate, key, lease, lock, lookup};
+use super::{adopt, commit, fate, key, lease, lock, lookup, retired};
 use crate::db::barrier::write_barrier;
 use crate::db::durability::Durability;
 use crate::ledger::batch::{BalanceKey, Batch, Context, State};
@@ -31,6 +31,11 @@ pub enum OpenError {
     Database(#[from] sqlx::Error),
     #[error("this ledger's hashes were made with another key: configure the key that the other hosts use")]
     OtherKey,
+    #[error(
+        "this key was retired with `caudal rotate-key`: configure the key that replaced it; the retired one serves for \
+         `caudal verify --retired-ledger-key-file` only"
+    )]
+    RetiredKey,
 }
 
 impl Postgres {
@@ -52,7 +57,7 @@ impl Postgres {
         let ours = key.fingerprint();
         let mut db = pool.acquire().await?;
         if key::bind(&mut db, &ours, now).await? != ours {
-            return Err(OpenError::OtherKey);
+            return Err(refused(&mut db, &ours).await?);
         }
         adopt::adopt(&mut db, key, now).await?;
         drop(db);
@@ -64,8 +69,11 @@ impl Postgres {
     /// # Errors
     /// When it is, or the database fails.
     pub async fn check(pool: &PgPool, key: &ChainKey) -> Result<(), OpenError> {
-        let bound = key::bound(&mut *pool.acquire().await?).await?;
-        if bound.is_none_or(|bound| bound == key.fingerprint()) { Ok(()) } else { Err(OpenError::OtherKey) }
+        let (mut db, ours) = (pool.acquire().await?, key.fingerprint());
+        match key::bound(&mut db).await? {
+            Some(bound) if bound != ours => Err(refused(&mut db, &ours).await?),
+            _ => Ok(()),
+        }
     }
 
     async fn run<T>(
@@ -86,6 +94,12 @@ impl Postgres {
         });
         self.durability.confirmed(write).await
     }
+}
+
+/// What is wrong with a key that the ledger is not bound to.
+async fn refused(db: &mut PgConnection, fingerprint: &[u8]) -> Result<OpenError, sqlx::Error> {
+    let is_retired = retired::is_retired(db, fingerprint).await?;
+    Ok(if is_retired { OpenError::RetiredKey } else { OpenError::OtherKey })
 }
 
 impl Store for Postgres {

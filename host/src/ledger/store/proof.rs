@@ -7,6 +7,7 @@ mod operations;
 mod report;
 mod rows;
 pub mod since;
+mod watch;
 
 use std::collections::BTreeMap;
 
@@ -15,12 +16,14 @@ use uuid::Uuid;
 
 use super::adoption;
 use super::codec::hash_from_bytes;
-use super::{losses, origins};
+use super::{losses, origins, retired};
 use crate::db::records::{self, Subject};
-use crate::ledger::chain::ChainKey;
+use crate::ledger::chain::{ChainKey, Keyring};
 
+use batches::Walk;
 pub(super) use report::Unhashed;
 pub use report::{Break, Head, Missing, Proof};
+pub use watch::Watch;
 
 /// What the chain of audit records is called among the heads of chains.
 pub const RECORDS: Uuid = Uuid::nil();
@@ -117,11 +120,23 @@ pub async fn end_before(db: &mut PgConnection, chain_id: Uuid, seq: i64) -> Resu
 /// # Errors
 /// When the database fails.
 pub async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<Proof, sqlx::Error> {
-    let mut proof = Proof { records: records::proof::prove(db, key).await?, ..Proof::default() };
+    prove_with(db, &Keyring::from(key.clone()), Watch::default()).await
+}
+
+/// The same, watched, and with what is known of the retired keys.
+///
+/// # Errors
+/// When the database fails.
+pub async fn prove_with(db: &mut PgConnection, keys: &Keyring, watch: Watch) -> Result<Proof, sqlx::Error> {
+    let key = keys.present();
+    let mut proof = Proof { records: records::proof::prove(db, keys).await?, watch, ..Proof::default() };
+    let retired = retired::all(db, key).await?;
     let announced = origins::all(db, key).await?;
     let (accepted, forged) = losses::accepted(db, key).await?;
     forged.iter().for_each(|row| proof.records.compare(Subject::LostTail, row));
-    batches::verify(db, key, &announced, &accepted, &mut proof).await?;
+    let closed = retired::closed(&retired);
+    batches::verify(db, Walk::new(keys, &announced, &accepted, &closed), &mut proof).await?;
+    proof.add_retired(retired);
     rows::verify(db, false, &mut proof).await?;
     operations::verify(db, None, &mut proof).await?;
     for it in &announced {

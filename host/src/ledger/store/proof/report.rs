@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
+use super::watch::Watch;
 use crate::db::records::report::RecordProof;
+use crate::db::records::{Covered, Subject};
 use crate::ledger::store::adoption::Adoption;
 use crate::ledger::store::losses::Loss;
+use crate::ledger::store::retired::RetiredKey;
 use crate::sealing::digest::{Digest, Hash};
 
 /// Chain and sequence number of a batch.
@@ -40,7 +43,12 @@ pub struct Proof {
     pub adoption: Option<Adoption>,
     /// What operators accepted as lost.
     pub losses: Vec<Loss>,
+    /// Retired keys, the oldest first.
+    pub retired: Vec<RetiredKey>,
+    /// Batches that were only followed link by link, because the retired key that sealed them is not known.
+    pub unproven: i64,
     pub(super) unhashed: Unhashed,
+    pub(super) watch: Watch,
 }
 
 /// Most breaks reported; more would add no information.
@@ -51,6 +59,12 @@ impl Proof {
         if self.breaks.len() < BREAKS_MAX {
             self.breaks.push(Break { chain_id, seq, what });
         }
+    }
+
+    /// Compares the retired keys with their records.
+    pub(super) fn add_retired(&mut self, keys: Vec<(RetiredKey, Covered)>) {
+        keys.iter().for_each(|(_, row)| self.records.compare(Subject::Key, row));
+        self.retired = keys.into_iter().map(|(key, _)| key).collect();
     }
 }
 

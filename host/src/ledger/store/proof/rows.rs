@@ -29,6 +29,7 @@ impl Table {
         expected: Option<Vec<u8>>,
         row: Option<&impl Row>,
     ) -> Result<(), sqlx::Error> {
+        proof.watch.row(str::from_utf8(self.domain).unwrap_or_default());
         let Some(expected) = expected else {
             if let Some(row) = row {
                 row.add_to(proof.unhashed.table(place, self.domain));

@@ -14,8 +14,8 @@ use super::{Heads, RECORDS};
 use crate::db::audit::Finding;
 use crate::db::audit::since::{self as rules, Part};
 use crate::db::records::{self, LastRecord, Subject};
-use crate::ledger::chain::ChainKey;
-use crate::ledger::store::{adoption, losses, origins};
+use crate::ledger::chain::{ChainKey, Keyring};
+use crate::ledger::store::{adoption, losses, origins, retired};
 
 /// What was found, and how much was looked at.
 #[derive(Debug)]
@@ -36,21 +36,24 @@ pub struct Recent {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn prove(db: &mut PgConnection, key: &ChainKey, heads: &Heads) -> Result<Recent, sqlx::Error> {
+pub async fn prove(db: &mut PgConnection, keys: &Keyring, heads: &Heads) -> Result<Recent, sqlx::Error> {
     let last = heads.get(&RECORDS).and_then(|head| Some(LastRecord { seq: head.seq, hash: head.hash? }));
-    let mut proof = Proof { records: records::proof::prove_since(db, key, last).await?, ..Proof::default() };
+    let key = keys.present();
+    let mut proof = Proof { records: records::proof::prove_since(db, keys, last).await?, ..Proof::default() };
     let announced = origins::all(db, key).await?;
     let (accepted, forged) = losses::accepted(db, key).await?;
     forged.iter().for_each(|row| proof.records.compare(Subject::LostTail, row));
     accepted.iter().for_each(|loss| proof.records.found(Subject::LostTail, &loss.key()));
     let mut recent = Recent::new(last);
     let mut part = Part::default();
-    let mut walk = Walk::new(key, &announced, &accepted);
+    let retired = retired::all(db, key).await?;
+    let closed = retired::closed(&retired);
+    let mut walk = Walk::new(keys, &announced, &accepted, &closed);
     for chain_id in origins::chains(db).await? {
         let origin = announced.iter().find(|it| it.origin.chain_id == chain_id);
         let after = match heads.get(&chain_id) {
             Some(head) => {
-                check_beginning(db, key, chain_id, head, &mut proof).await?;
+                check_beginning(db, walk.key(chain_id), chain_id, head, &mut proof).await?;
                 walk.resume(chain_id, *head);
                 proof.heads.insert(chain_id, *head);
                 head.seq
@@ -76,6 +79,8 @@ pub async fn prove(db: &mut PgConnection, key: &ChainKey, heads: &Heads) -> Resu
         })
         .await?;
     }
+    walk.finish(&mut proof);
+    proof.add_retired(retired);
     for it in &announced {
         proof.records.compare(Subject::Chain, &it.covered);
         if !it.has_writer {
@@ -118,7 +123,7 @@ impl Recent {
 /// The batch after which to begin has to be there, with the hash that was recorded and that it ought to have.
 async fn check_beginning(
     db: &mut PgConnection,
-    key: &ChainKey,
+    key: Option<&ChainKey>,
     chain_id: Uuid,
     head: &Head,
     proof: &mut Proof,
@@ -126,7 +131,7 @@ async fn check_beginning(
     let found = batches::at_or_before(db, chain_id, head.seq).await?.filter(|row| row.seq == head.seq);
     let sealed = found.map(|row| row.sealed()).transpose()?.flatten();
     let is_sound = match (sealed, head.hash) {
-        (Some((header, hash)), Some(recorded)) => hash == recorded && key.hash(&header) == hash,
+        (Some((header, hash)), Some(recorded)) => hash == recorded && key.is_none_or(|key| key.hash(&header) == hash),
         (sealed, recorded) => sealed.is_none() && recorded.is_none(),
     };
     if !is_sound {

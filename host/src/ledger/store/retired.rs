@@ -1,0 +1,156 @@
+//! Retired keys, and the heads of the chains that they sealed.
+
+use std::collections::BTreeMap;
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::codec::hash_from_bytes;
+use crate::db::records::{Change, Covered, Recorded, Subject};
+use crate::sealing::ChainKey;
+use crate::sealing::digest::Hash;
+
+/// A row of `retired_key` with its chains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetiredKey {
+    pub(super) fingerprint: Hash,
+    /// The last audit record that it sealed.
+    pub last_record: i64,
+    pub reason: String,
+    /// The operator.
+    pub by: String,
+    pub at: OffsetDateTime,
+    /// Where its chains end.
+    pub(super) chains: BTreeMap<Uuid, (i64, Hash)>,
+}
+
+impl RetiredKey {
+    pub fn chains(&self) -> usize {
+        self.chains.len()
+    }
+
+    /// How a key is called in records and messages: its fingerprint, which reveals nothing of it.
+    pub fn name(&self) -> String {
+        name(&self.fingerprint)
+    }
+
+    fn state(&self, key: &ChainKey) -> Hash {
+        let mut digest = Subject::Key.state();
+        digest.bytes(&self.fingerprint);
+        digest.int(self.last_record);
+        digest.text(&self.reason);
+        digest.text(&self.by);
+        digest.time(self.at);
+        digest.int(i64::try_from(self.chains.len()).unwrap_or(i64::MAX));
+        for (chain_id, (seq, hash)) in &self.chains {
+            digest.uuid(*chain_id);
+            digest.int(*seq);
+            digest.bytes(hash);
+        }
+        key.seal_digest(digest)
+    }
+
+    /// The record that pins the heads: its state is a digest under `key`, the one that replaces this.
+    pub(super) fn change(&self, key: &ChainKey, action: &'static str) -> Change {
+        let (actor, state) = (self.by.clone(), Some(self.state(key)));
+        Change { subject: Subject::Key, key: self.name(), action, actor, state }
+    }
+}
+
+pub(super) fn name(fingerprint: &[u8]) -> String {
+    fingerprint.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(super) async fn insert(db: &mut PgConnection, retired: &RetiredKey) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "insert into retired_key (fingerprint, last_record, reason, retired_by, retired_at) values ($1, $2, $3, $4, $5)",
+        &retired.fingerprint[..],
+        retired.last_record,
+        retired.reason,
+        retired.by,
+        retired.at,
+    )
+    .execute(&mut *db)
+    .await?;
+    let chains: Vec<Uuid> = retired.chains.keys().copied().collect();
+    let seqs: Vec<i64> = retired.chains.values().map(|(seq, _)| *seq).collect();
+    let hashes: Vec<Vec<u8>> = retired.chains.values().map(|(_, hash)| hash.to_vec()).collect();
+    sqlx::query!(
+        r#"
+        insert into retired_chain (fingerprint, chain_id, seq, hash)
+        select $1, chain_id, seq, hash
+        from unnest($2::uuid[], $3::bigint[], $4::bytea[]) as n (chain_id, seq, hash)
+        "#,
+        &retired.fingerprint[..],
+        &chains,
+        &seqs,
+        &hashes,
+    )
+    .execute(db)
+    .await
+    .map(drop)
+}
+
+/// Every retired key beside its last record, in the order of their retirement. `key` is the present one.
+pub(super) async fn all(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<(RetiredKey, Covered)>, sqlx::Error> {
+    let rows = sqlx::query!(
+        r#"
+        select k.fingerprint, k.last_record, k.reason, k.retired_by, k.retired_at, r.seq is not null as "is_recorded!",
+            r.state as "state?"
+        from retired_key k left join lateral (
+            select seq, state from audit_record
+            where subject = 'key' and subject_key = encode(k.fingerprint, 'hex') order by seq desc limit 1
+        ) as r on true
+        order by k.last_record
+        "#
+    );
+    let mut keys = Vec::new();
+    for row in rows.fetch_all(&mut *db).await? {
+        let chains = sqlx::query!(
+            "select chain_id, seq, hash from retired_chain where fingerprint = $1 order by chain_id",
+            row.fingerprint
+        );
+        let chains = chains.fetch_all(&mut *db).await?.into_iter();
+        let chains = chains.map(|row| Ok::<_, sqlx::Error>((row.chain_id, (row.seq, hash_from_bytes(row.hash)?))));
+        let retired = RetiredKey {
+            fingerprint: hash_from_bytes(row.fingerprint)?,
+            last_record: row.last_record,
+            reason: row.reason,
+            by: row.retired_by,
+            at: row.retired_at,
+            chains: chains.collect::<Result<_, _>>()?,
+        };
+        let recorded = Recorded::new(row.is_recorded, row.state);
+        let covered = Covered { key: retired.name(), state: retired.state(key), recorded };
+        keys.push((retired, covered));
+    }
+    Ok(keys)
+}
+
+/// What is to be said of a chain that a retired key sealed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Closed {
+    pub(super) fingerprint: Hash,
+    /// Its last batch.
+    pub(super) seq: i64,
+    pub(super) hash: Hash,
+}
+
+/// The closed chains.
+pub(super) fn closed(keys: &[(RetiredKey, Covered)]) -> BTreeMap<Uuid, Closed> {
+    let chains = keys.iter().flat_map(|(key, _)| {
+        let fingerprint = key.fingerprint;
+        key.chains.iter().map(move |(chain_id, &(seq, hash))| (*chain_id, Closed { fingerprint, seq, hash }))
+    });
+    chains.collect()
+}
+
+pub(super) async fn is_retired(db: &mut PgConnection, fingerprint: &[u8]) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select exists (select from retired_key where fingerprint = $1) as "is_retired!""#,
+        fingerprint
+    )
+    .fetch_one(db)
+    .await
+}

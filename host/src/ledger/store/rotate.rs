@@ -1,0 +1,171 @@
+//! Replaces the ledger's key.
+//!
+//! The old key closes every chain with a tombstone, so that no writer can append to one, and seals a last record. The new
+//! key begins by sealing the heads of those chains and everything that records cover. From then on the old key proves the
+//! history and can neither continue it nor, since its ends are pinned, rewrite it.
+
+use std::collections::BTreeMap;
+
+use sqlx::{Connection as _, PgConnection};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::contract::Fate;
+use super::retired::{self, RetiredKey};
+use super::{adoption, fate, key, lease, losses, origins};
+use crate::db::records::{self, Change, LastRecord, RESEAL, Subject};
+use crate::db::session;
+use crate::ledger::writer::Writer;
+use crate::sealing::{ChainKey, Keyring};
+
+/// Why a key was not replaced. Nothing was changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum RotateError {
+    #[error("the database failed")]
+    Database(#[from] sqlx::Error),
+    #[error("the ledger's hashes are made with another key than the one to retire: configure the present one")]
+    OtherKey,
+    #[error(
+        "the new key is the present one, or was retired before: make another, for example with `openssl rand -hex 32`"
+    )]
+    UsedKey,
+    #[error(
+        "a host holds a lease until {until}: stop every host, and wait 30 seconds if one of them crashed, then try again"
+    )]
+    HostRuns { until: OffsetDateTime },
+    #[error("chain {0} was continued in this moment: stop every host and try again")]
+    HostWrites(Uuid),
+    #[error("the new key would seal what is not as recorded: {0}. Run `caudal verify`")]
+    Unsound(String),
+    #[error("no host has begun this ledger's records with a key yet, so there is nothing to retire")]
+    NotBegun,
+}
+
+/// Why and by whom a key is replaced.
+#[derive(Debug, Clone, Copy)]
+pub struct Cause<'a> {
+    pub reason: &'a str,
+    /// The operator.
+    pub by: &'a str,
+    pub at: OffsetDateTime,
+}
+
+/// What a rotation did.
+#[derive(Debug)]
+pub struct Rotated {
+    pub retired: RetiredKey,
+    /// Audit records appended under the new key.
+    pub records: usize,
+}
+
+/// Replaces the present key by a new one, in one transaction.
+///
+/// # Errors
+/// While a host runs, if what the records cover is not as recorded, or the database fails.
+pub async fn rotate(
+    db: &mut PgConnection,
+    old: &ChainKey,
+    new: &ChainKey,
+    cause: Cause<'_>,
+) -> Result<Rotated, RotateError> {
+    let mut transaction = db.begin().await?;
+    session::read_whole_tables(&mut transaction).await?;
+    // Whoever appends a record or begins a chain waits here, and then finds that the key was replaced.
+    let last = records::lock(&mut transaction).await?;
+    if last.seq < 0 {
+        return Err(RotateError::NotBegun);
+    }
+    let writers = free_writers(&mut transaction, cause.at).await?;
+    let (ours, next) = (old.fingerprint(), new.fingerprint());
+    if key::bound(&mut transaction).await?.as_deref() != Some(&ours[..]) {
+        return Err(RotateError::OtherKey);
+    }
+    if ours == next || retired::is_retired(&mut transaction, &next).await? {
+        return Err(RotateError::UsedKey);
+    }
+    let covered = reseal(&mut transaction, old, new, cause.by).await?;
+    let mut chains = BTreeMap::new();
+    for writer in writers {
+        let (chain_id, head) = close(&mut transaction, old, writer, cause.at).await?;
+        chains.insert(chain_id, head);
+    }
+    let retired = RetiredKey {
+        fingerprint: ours,
+        last_record: last.seq + 1,
+        reason: cause.reason.to_owned(),
+        by: cause.by.to_owned(),
+        at: cause.at,
+        chains,
+    };
+    retired::insert(&mut transaction, &retired).await?;
+    let farewell = retired.change(new, "retire");
+    let last: LastRecord = records::append_after(&mut transaction, old, last, &[farewell], cause.at).await?;
+    key::rebind(&mut transaction, &next, cause.at).await?;
+    let changes = [vec![retired.change(new, "succeed")], covered].concat();
+    records::append_after(&mut transaction, new, last, &changes, cause.at).await?;
+    transaction.commit().await?;
+    Ok(Rotated { retired, records: changes.len() })
+}
+
+/// The writers of all open chains, locked, if none of them is leased.
+async fn free_writers(db: &mut PgConnection, now: OffsetDateTime) -> Result<Vec<(Uuid, i16)>, RotateError> {
+    let rows = sqlx::query!(
+        r#"
+        select chain_id, stripe, leased_until from ledger_writer w
+        where not exists (select from retired_chain c where c.chain_id = w.chain_id)
+        order by stripe for update
+        "#
+    );
+    let rows = rows.fetch_all(db).await?;
+    match rows.iter().map(|row| row.leased_until).max().filter(|until| *until >= now) {
+        Some(until) => Err(RotateError::HostRuns { until }),
+        None => Ok(rows.into_iter().map(|row| (row.chain_id, row.stripe)).collect()),
+    }
+}
+
+/// Takes the number of the batch that a writer without a lease might still append.
+async fn close(
+    db: &mut PgConnection,
+    old: &ChainKey,
+    (chain_id, stripe): (Uuid, i16),
+    now: OffsetDateTime,
+) -> Result<(Uuid, (i64, crate::sealing::digest::Hash)), RotateError> {
+    let (next_seq, head) = lease::end(db, old, chain_id, stripe).await?;
+    let holder = Uuid::nil();
+    let batch_id = Uuid::new_v4();
+    let tombstone = old.seal_tombstone(batch_id, &Writer { chain_id, stripe, next_seq, head, holder }, now);
+    match fate::settle(db, batch_id, &tombstone).await? {
+        Fate::Committed => Ok((chain_id, (next_seq, tombstone.hash))),
+        Fate::Never | Fate::LostChain => Err(RotateError::HostWrites(chain_id)),
+    }
+}
+
+/// Everything that records cover, for the new key to seal, if it is as the old key's records say.
+async fn reseal(db: &mut PgConnection, old: &ChainKey, new: &ChainKey, by: &str) -> Result<Vec<Change>, RotateError> {
+    let mut proof = records::proof::prove(db, &Keyring::from(old.clone())).await?;
+    let mut changes = Vec::new();
+    let Some((adoption, row)) = adoption::recorded(db, old).await? else {
+        return Err(RotateError::Unsound("no record says what the ledger began with".to_owned()));
+    };
+    proof.compare(Subject::Adoption, &row);
+    changes.push(adoption.change(new));
+    for (retired, row) in retired::all(db, old).await? {
+        proof.compare(Subject::Key, &row);
+        changes.push(retired.change(new, RESEAL));
+    }
+    for it in origins::all(db, old).await? {
+        proof.compare(Subject::Chain, &it.covered);
+        changes.push(it.origin.change(new));
+    }
+    for chain_id in origins::unannounced(db).await? {
+        proof.add(format!("no record says where chain {chain_id} began"));
+    }
+    let (accepted, forged) = losses::accepted(db, old).await?;
+    forged.iter().for_each(|row| proof.compare(Subject::LostTail, row));
+    changes.extend(accepted.iter().map(|loss| loss.change(new)));
+    changes.extend(records::proof::unrecorded(db, new).await?);
+    match proof.complaints.into_iter().next() {
+        Some(complaint) => Err(RotateError::Unsound(complaint)),
+        None => Ok(changes.into_iter().map(|it| Change { action: RESEAL, actor: by.to_owned(), ..it }).collect()),
+    }
+}
