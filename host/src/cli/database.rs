@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use sqlx::postgres::PgPoolOptions;
-use sqlx::{Connection as _, PgPool};
+use sqlx::{ConnectOptions as _, Connection as _, PgPool};
 use tokio::task::JoinHandle;
 
 use crate::config::Common;
@@ -62,7 +62,7 @@ impl Database {
                 (Servers::from(server.options()), Some(server))
             }
         };
-        let (pool, barrier) = match connect(common, &servers, may_create).await {
+        let (pool, barrier) = match connect(common, &servers, usage).await {
             Ok(connected) => connected,
             Err(error) => {
                 if let Some(server) = server {
@@ -100,8 +100,9 @@ pub(super) fn absolute(common: &Common) -> PathBuf {
     std::path::absolute(&common.data_dir).unwrap_or_else(|_| common.data_dir.clone())
 }
 
-async fn connect(common: &Common, servers: &Servers, may_create: bool) -> Result<(PgPool, Barrier)> {
+async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPool, Barrier)> {
     let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
+    let may_create = usage == Use::Owned || common.create;
     // Migrations may be slow, so they run on a connection without a statement timeout.
     let (options, mut db) = servers.wait_for_primary().await.context(unreachable)?;
     if !may_create && schema::is_empty(&mut db).await.context("cannot read the database")? {
@@ -120,6 +121,8 @@ async fn connect(common: &Common, servers: &Servers, may_create: bool) -> Result
     }
     common.durability.check(&mut db).await.context("Postgres does not replicate as --durability demands")?;
     db.close().await.context(unreachable)?;
+    // The statements of operators' commands may well read whole tables.
+    let options = if usage == Use::Shared { options.disable_statement_logging() } else { options };
     let (durability, timeline) = (common.durability, Timeline::default());
     let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX).acquire_timeout(CONNECTION_WAIT);
     let pool = match durability {

@@ -1,5 +1,6 @@
 //! `caudal verify`: checks the balances with SQL, and the history against its hash chains.
 
+mod progress;
 mod report;
 mod since;
 
@@ -9,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use sqlx::{Connection as _, PgPool};
 
+use progress::Progress;
 use report::{NOT_SOUND, PROVEN, is_complete, print_chain, print_findings, print_trusted, record};
 
 use crate::cli::database::{Database, Use};
@@ -16,12 +18,12 @@ use crate::cli::ledger::heads_path;
 use crate::cli::output::print;
 use crate::cli::secret::{self, Missing};
 use crate::config::{Common, Verify};
-use crate::db::audit::{self, Census, Finding};
+use crate::db::audit::{self, Census, Finding, work};
 use crate::db::session;
 use crate::ledger::chain::Keyring;
 use crate::ledger::heads::{Heads, RecordedHeads};
 use crate::ledger::store::Postgres;
-use crate::ledger::store::proof::{self, Missing as MissingBatch, Proof, Watch};
+use crate::ledger::store::proof::{self, Missing as MissingBatch, Proof};
 
 pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     let path = verify.heads.unwrap_or_else(|| heads_path(&common.data_dir));
@@ -95,9 +97,11 @@ async fn prove(pool: &PgPool, keys: &Keyring, recorded: &Heads) -> Result<Audit>
     let mut transaction = db.begin_with(begin).await.context(unreadable)?;
     session::read_whole_tables(&mut transaction).await.context(unreadable)?;
     let audit = async {
-        let census = audit::count_rows(&mut transaction).await?;
+        let progress = Progress::new();
+        let (census, rows) = (audit::count_rows(&mut transaction).await?, work::count(&mut transaction).await?);
+        progress.wait_for("checking that balances, entries and transfers agree");
         let findings = audit::prove(&mut transaction).await?;
-        let chain = proof::prove_with(&mut transaction, keys, Watch::default()).await?;
+        let chain = proof::prove_with(&mut transaction, keys, progress.read(rows)).await?;
         let missing = proof::missing(&mut transaction, keys.present(), recorded).await?;
         Ok::<_, sqlx::Error>(Audit { census, findings, chain, missing })
     };

@@ -3,6 +3,7 @@
 mod finding;
 mod operations;
 pub mod since;
+pub(crate) mod work;
 
 use sqlx::PgConnection;
 

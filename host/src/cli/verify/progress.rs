@@ -1,0 +1,59 @@
+//! Shows on standard error how far a verification is, if that is a terminal.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::ledger::store::proof::Watch;
+
+/// How often the time is shown anew while nothing else changes.
+const TICK_EVERY: Duration = Duration::from_millis(200);
+
+/// What cannot tell how far it is: a statement that Postgres works on.
+const WAITING: &str = "{elapsed:>4} {spinner} {msg}";
+
+const READING: &str = "{elapsed:>4} {bar:30} {percent:>3} % of {human_len} rows, {per_sec}, {eta} left: {msg}";
+
+/// A line that is gone when this is dropped.
+pub(super) struct Progress(ProgressBar);
+
+impl Progress {
+    pub(super) fn new() -> Self {
+        let bar = ProgressBar::new_spinner();
+        bar.enable_steady_tick(TICK_EVERY);
+        let progress = Self(bar);
+        progress.wait_for("counting rows");
+        progress
+    }
+
+    /// Says what is going on.
+    pub(super) fn wait_for(&self, what: &'static str) {
+        self.style(WAITING);
+        self.0.set_message(what);
+    }
+
+    /// Shows how many of `rows` were read, and of which table.
+    pub(super) fn read(&self, rows: i64) -> Watch {
+        self.style(READING);
+        self.0.set_length(rows.unsigned_abs());
+        self.0.reset_eta();
+        let bar = self.0.clone();
+        Watch::new(move |table, rows| {
+            bar.inc(rows);
+            bar.set_message(table);
+        })
+    }
+
+    fn style(&self, template: &str) {
+        // The templates are valid.
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.0.set_style(style);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
