@@ -91,6 +91,7 @@ impl Author {
             account_id,
             owner,
             account_number: format!("N{account}"),
+            issued: None,
             account_type: "checking".to_owned(),
             opening_credit: Money::from_minor(1_000_000_000),
             transfer_id: self.id(account),
@@ -124,7 +125,8 @@ impl Author {
         let amount = Money::from_minor(1 + i64::try_from(self.random.next() % 10_000).unwrap());
         let transfer_id = self.id(number);
         let (key, risk) = (Some(format!("{}-{number}", self.batches)), Risk::NotEnforced);
-        Command::Transfer(Order { transfer_id, owner, key, from_account_id, to_beneficiary_id, amount, risk })
+        let hold_id = None;
+        Command::Transfer(Order { transfer_id, owner, key, from_account_id, to_beneficiary_id, amount, risk, hold_id })
     }
 
     /// One payment in ten is rejected.
