@@ -42,7 +42,7 @@ async fn no_money_leaves_a_frozen_account(db: PgPool) {
     let bulk = ana.post("/api/ledger/transactions/bulk", json!({"transfers": [item]})).await.json();
     let result = &bulk["results"][0];
     assert_eq!((&result["status"], &result["problem"]["code"]), (&json!(403), &json!("account-frozen")));
-    // A retry of what was done before is still told.
+    // A retry of what was done before still gets its answer.
     assert_eq!(keyed.transfer(&from, &to, "1").await.assert_status(200).json(), sent.json());
 
     let thawed = set(&ops, &from, "unfreeze").await.assert_status(200).json();

@@ -68,9 +68,9 @@ pub(crate) struct Faulty {
     /// Whether the server is unavailable.
     pub(crate) is_down: Arc<AtomicBool>,
     pub(crate) mutation: Option<Mutation>,
-    pub(crate) locks: Locks,
+    locks: Locks,
     /// Held for the batch that was looked up with them.
-    pub(crate) guards: Mutex<Guards>,
+    guards: Mutex<Guards>,
 }
 
 /// A clone has the same server, and a connection of its own.
@@ -89,6 +89,12 @@ impl Clone for Faulty {
 }
 
 impl Faulty {
+    /// Without faults, until `is_faulty` is set.
+    pub(crate) fn new(model: Model, chance: Chance, mutation: Option<Mutation>) -> Self {
+        let (is_faulty, is_down) = (Arc::default(), Arc::default());
+        Self { model, chance, is_faulty, is_down, mutation, locks: Locks::default(), guards: Mutex::default() }
+    }
+
     fn happens(&self, permille: usize) -> bool {
         self.is_faulty.load(Relaxed) && self.chance.happens(permille)
     }

@@ -1,7 +1,5 @@
-//! Many customers pay one account of the same bank through many hosts. Nobody waits forever, and nobody is turned away.
+//! Many customers pay two accounts of the same bank through many hosts. Nobody waits forever, and nobody is turned away.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use caudal::clock::Clock;
@@ -17,11 +15,10 @@ use uuid::Uuid;
 
 use crate::chance::Chance;
 use crate::faulty::{Faulty, Mutation};
-use crate::locks::Locks;
 use crate::tables::Model;
 use crate::world::{KEY, range};
 
-/// Each has two batchers, so this many writers twice over want the same row.
+/// Each has two batchers, so eight writers want the same row.
 const HOSTS: usize = 4;
 const PAYERS: usize = 24;
 const ORDERS_EACH: usize = 6;
@@ -38,15 +35,7 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     let chance = Chance::new(seed);
     let model = Model::default();
     let clock = Clock::fixed(datetime!(2026-11-21 18:00 UTC));
-    let store = Faulty {
-        model: model.clone(),
-        chance: chance.clone(),
-        is_faulty: Arc::new(AtomicBool::new(false)),
-        is_down: Arc::default(),
-        mutation,
-        locks: Locks::default(),
-        guards: Mutex::default(),
-    };
+    let store = Faulty::new(model.clone(), chance.clone(), mutation);
     let merchants = [0, 1].map(|index| Uuid::from_u128(0xE000 + index));
     fill(&model, merchants, clock.now());
     let mut hosts = Vec::new();

@@ -1,4 +1,4 @@
-//! Row locks of the modelled Postgres: granted in the order of asking, and released when their transaction ends.
+//! Row locks of the modelled Postgres: granted first come, first served, and released when their transaction ends.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

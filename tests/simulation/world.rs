@@ -1,6 +1,6 @@
 //! One run: crashing hosts, retrying clients and an unreliable rail, all on one store.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -20,7 +20,6 @@ use uuid::Uuid;
 
 use crate::chance::Chance;
 use crate::faulty::{Faulty, Mutation};
-use crate::locks::Locks;
 use crate::tables::{Model, Tables};
 
 /// Shared by all hosts.
@@ -120,15 +119,7 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     let on_us = chance.happens(700).then(range);
     let terms = Terms { rail, per_day_limit, on_us, ..Terms::OPEN };
     let clock = Clock::fixed(datetime!(2026-11-21 18:00 UTC));
-    let store = Faulty {
-        model: model.clone(),
-        chance: chance.clone(),
-        is_faulty: Arc::new(AtomicBool::new(false)),
-        is_down: Arc::default(),
-        mutation,
-        locks: Locks::default(),
-        guards: Mutex::default(),
-    };
+    let store = Faulty::new(model.clone(), chance.clone(), mutation);
     let (hosts, ids, opened) = (Arc::default(), Arc::default(), Arc::default());
     let world = World { chance, store, models, terms, clock, hosts, ids, opened };
     for _ in 0..HOSTS {

@@ -69,7 +69,8 @@ impl Operator {
     }
 }
 
-/// A user whose token allows operating the ledger. Models are none of their business, nor accounts a model operator's.
+/// A user whose token allows operating the ledger. It gives no access to models, nor do the scopes for models give access to
+/// accounts.
 #[derive(Debug, Clone)]
 pub struct LedgerOperator {
     /// Recorded with every change.

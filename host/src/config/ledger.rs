@@ -69,7 +69,7 @@ pub struct Verify {
     pub retired_ledger_key_file: Vec<PathBuf>,
 }
 
-/// Where a verification begins that leaves out what is before.
+/// Where a partial verification begins.
 #[derive(Debug, Clone, Copy)]
 pub enum Since {
     /// The heads that the last sound verification of everything found.

@@ -71,7 +71,7 @@ pub(crate) async fn find_account(
     Ok(row.map(Account::from))
 }
 
-/// The lowest number of a range that is no account's.
+/// The lowest free number of a range.
 pub(crate) async fn first_free(db: &mut PgConnection, range: ClabeRange) -> Result<Option<Clabe>, sqlx::Error> {
     let free = sqlx::query_scalar!(
         r#"

@@ -95,7 +95,7 @@ pub(crate) async fn current_balance(
     balance.fetch_one(db).await.map(|row| (Money::from_minor(row.posted), row.changed_at))
 }
 
-/// Newest first. Of what another customer sent, only the amount and the clave de rastreo are the receiver's business.
+/// Newest first. Of a transfer by another customer, only the amount and the clave de rastreo are shown.
 pub(crate) async fn list_entries(
     db: &mut PgConnection,
     account_id: Uuid,

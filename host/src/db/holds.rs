@@ -87,7 +87,7 @@ pub(crate) async fn find_all(db: &mut PgConnection, ids: &[Uuid]) -> Result<BTre
     rows.fetch_all(db).await?.into_iter().map(owned).collect()
 }
 
-/// Open holds whose time is over: hold and account.
+/// Open holds that have expired: hold and account.
 pub(crate) async fn list_due(
     db: &mut PgConnection,
     now: OffsetDateTime,

@@ -73,7 +73,7 @@ pub(crate) async fn postpone(
     Ok(())
 }
 
-/// The transfer with this tracking key, and its debited account. No rail can know a transfer that none has carried.
+/// The transfer with this tracking key, and its debited account. Transfers on us are left out: no rail carried them.
 pub(crate) async fn find(db: &mut PgConnection, tracking_key: &str) -> Result<Option<(Uuid, Uuid)>, sqlx::Error> {
     let row = sqlx::query!(
         "select transfer_id, debit_account_id from transfer where spei_reference = $1 and rail <> 'on-us'",

@@ -55,7 +55,7 @@ impl Subject {
 /// The actor of a user's own changes: whose they are is in the row.
 pub(crate) const OWNER: &str = "owner";
 
-/// The action of a new key's first record about a thing: nothing but the key changed.
+/// The action of the first record about a thing under a new key: nothing else changed.
 pub(crate) const RESEAL: &str = "reseal";
 
 /// Records per statement when many are appended.

@@ -49,7 +49,7 @@ pub struct ClabeRange {
     last: Clabe,
 }
 
-/// Of a bank that does not exist: no participant of SPEI has the code 999.
+/// Numbers of a bank that does not exist: no participant of SPEI has the code 999.
 pub const SANDBOX_RANGE: ClabeRange =
     ClabeRange { first: Clabe(99_918_000_000_000_000), last: Clabe(99_918_099_999_999_999) };
 

@@ -19,7 +19,8 @@ use crate::http::problem::{Problem, RequestId};
 /// Pause before a read is repeated.
 const REPEAT_EVERY: Duration = Duration::from_millis(500);
 
-/// Routes whose success follows a confirmed commit. A bulk's also tells refusals, so it is confirmed like a read.
+/// Routes whose success follows a confirmed commit. A bulk is not among them: its success also reports refusals, so it is
+/// confirmed like a read.
 const COMMANDS: [&str; 7] = [
     "/api/ledger/accounts",
     "/api/ledger/transactions",

@@ -87,9 +87,9 @@ impl Run<'_> {
 
     /// How a payment leaves, and which balance it credits.
     fn route(&self, order: &Order) -> (RailName, BalanceKey) {
-        let number = self.state.payees.get(&order.to_beneficiary_id).and_then(|payee| Clabe::read(&payee.number));
         let terms = self.context.terms;
-        let own = number.filter(|_| terms.on_us.is_some()).and_then(|number| self.state.issued.get(&number));
+        let payee = terms.on_us.and_then(|_| self.state.payees.get(&order.to_beneficiary_id));
+        let own = payee.and_then(|payee| self.state.issued.get(&Clabe::read(&payee.number)?));
         match (own, terms.rail) {
             (Some(account), _) => (RailName::OnUs, (*account, CUSTOMER_STRIPE)),
             (None, rail) if rail.is_instant() => (rail, (SPEI_ACCOUNT, self.context.stripe)),

@@ -136,7 +136,7 @@ pub struct State {
     pub transfers: BTreeMap<Uuid, ReportedTransfer>,
     /// Those that the batch ends.
     pub holds: BTreeMap<Uuid, OwnedHold>,
-    /// How often an account was frozen or unfrozen, for those that the batch does this to.
+    /// How often each account was frozen or unfrozen, for those that the batch freezes or unfreezes.
     pub freezes: BTreeMap<Uuid, i16>,
 }
 
@@ -157,7 +157,7 @@ pub struct Terms {
     pub cooling_seconds: u64,
     pub per_transfer_limit: Option<Money>,
     pub per_day_limit: Option<Money>,
-    /// Whose numbers are credited at once, without a rail; `None` if no number's are.
+    /// The range of the bank whose issued numbers are credited at once, without a rail; `None` if that is off.
     pub on_us: Option<ClabeRange>,
 }
 
@@ -224,7 +224,7 @@ pub struct NewEntry {
 /// A balance to update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceChange {
-    /// As it was read. The update requires the same version, holds and freeze, which is all that a decision rests on.
+    /// As it was read. The update requires that version, holds and freeze are unchanged: decisions rest on nothing else.
     pub before: Balance,
     pub after: Balance,
 }
@@ -233,7 +233,7 @@ pub struct BalanceChange {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HoldEnd {
     pub account_id: Uuid,
-    /// The whole hold's, which is no longer held.
+    /// Of the whole hold.
     pub amount: Money,
     pub status: hold::Status,
     /// That captured it.

@@ -173,7 +173,7 @@ impl<S: Store> Batcher<S> {
                 return Ok(outcomes);
             }
             self.contended.retain(|key| batch.balances.contains_key(key));
-            // Locking more than that now would be out of order, and two batches could wait for each other.
+            // Locking further balances now would break the order of locks, and two batches could wait for each other.
             if !locked.is_empty() && !batch.balances.keys().all(|key| locked.contains(key)) {
                 locked.extend(batch.balances.keys());
                 continue;

@@ -11,7 +11,7 @@ use super::literal::{Fault, Literal, read_items};
 use super::object::{Member, ObjectError, split};
 use super::record::{FromFields, answer};
 
-/// Faults after which the rest of a list is not read: enough to find a mistake that every item has.
+/// Faults after which the rest of a list is not read: enough to show a mistake that every item has.
 const LIST_FAULTS_MAX: usize = 100;
 
 answer! {

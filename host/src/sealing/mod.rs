@@ -47,7 +47,7 @@ impl ChainKey {
     }
 }
 
-/// The present key, and as many as are known of those that it replaced.
+/// The present key, and those of its predecessors that were given.
 #[derive(Debug, Clone)]
 pub struct Keyring {
     present: ChainKey,
@@ -74,7 +74,7 @@ impl Keyring {
         &self.retired
     }
 
-    /// The retired key with this fingerprint, if it is known.
+    /// The retired key with this fingerprint, if it was given.
     pub(crate) fn find(&self, fingerprint: &[u8]) -> Option<&ChainKey> {
         self.retired.iter().find(|key| key.fingerprint()[..] == *fingerprint)
     }

@@ -1,4 +1,4 @@
-//! Shows on standard error how far a verification is, if that is a terminal.
+//! Shows the progress of a verification on standard error, if that is a terminal.
 
 use std::time::Duration;
 
@@ -6,15 +6,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::ledger::store::proof::Watch;
 
-/// How often the time is shown anew while nothing else changes.
+/// How often the elapsed time is refreshed.
 const TICK_EVERY: Duration = Duration::from_millis(200);
 
-/// What cannot tell how far it is: a statement that Postgres works on.
+/// While Postgres runs a statement, which reports no progress.
 const WAITING: &str = "{elapsed:>4} {spinner} {msg}";
 
 const READING: &str = "{elapsed:>4} {bar:30} {percent:>3} % of {human_len} rows, {per_sec}, {eta} left: {msg}";
 
-/// A line that is gone when this is dropped.
+/// Cleared when dropped.
 pub(super) struct Progress(ProgressBar);
 
 impl Progress {
@@ -26,13 +26,13 @@ impl Progress {
         progress
     }
 
-    /// Says what is going on.
+    /// Shows what is being waited for.
     pub(super) fn wait_for(&self, what: &'static str) {
         self.style(WAITING);
         self.0.set_message(what);
     }
 
-    /// Shows how many of `rows` were read, and of which table.
+    /// Shows how many of `rows` rows have been read, and from which table.
     pub(super) fn read(&self, rows: i64) -> Watch {
         self.style(READING);
         self.0.set_length(rows.unsigned_abs());

@@ -11,11 +11,11 @@ use crate::ledger::heads::{Heads, RecordedHeads};
 use crate::ledger::store::Adoption;
 use crate::ledger::store::proof::{self, Break, Missing as MissingBatch, Proof};
 
-/// What the file is called that names the heads which a sound verification of everything found, beside the recorded heads.
-/// Those go on with the hosts; these stay until the next such verification.
+/// Name of the file with the heads that the last sound verification of everything found. It is kept beside the recorded
+/// heads, which the hosts advance; these change only with the next such verification.
 pub(super) const PROVEN: &str = "proven.json";
 
-/// Ends a verification that found something.
+/// The last line of a verification that found something.
 pub(super) const NOT_SOUND: &str = "the ledger is NOT sound: stop transfers and inspect the rows";
 
 /// Whether every hash was recomputed.
@@ -72,7 +72,7 @@ pub(super) fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: usi
     Ok(())
 }
 
-/// What no hash proves, always: adopting or accepting must not hide anything.
+/// Printed by every verification: what was adopted, lost or left unproven must not be hidden.
 pub(super) fn print_trusted(chain: &Proof) -> Result<()> {
     match &chain.adoption {
         Some(it) if it.is_empty() => print(&format!("  note    recorded since {}, from an empty ledger on", it.at))?,

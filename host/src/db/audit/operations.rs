@@ -4,7 +4,7 @@ use sqlx::PgConnection;
 
 use super::finding::Finding;
 
-/// Reads every hold and account event, of which there are few beside the transfers.
+/// Reads every hold and account event: there are few of them, compared with transfers.
 pub(super) async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
     let row = sqlx::query!(
         r#"

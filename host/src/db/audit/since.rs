@@ -13,7 +13,7 @@ use super::operations;
 #[derive(Debug, Default)]
 pub struct Part {
     pub(crate) chains: Vec<Uuid>,
-    /// The last batch of each chain that is not of this part, -1 if all are.
+    /// The last batch of each chain before this part; -1 if there is none.
     pub(crate) after: Vec<i64>,
     /// When the first of these batches was made; `None` if there are none.
     pub(crate) since: Option<OffsetDateTime>,
@@ -205,7 +205,7 @@ async fn entries(db: &mut PgConnection, part: &Part) -> Result<Vec<Finding>, sql
     ])
 }
 
-/// What the accounts that these transfers name sent: what they sent before on the same day is not added up.
+/// What the accounts of these transfers sent. Earlier transfers of the same day are not added up.
 async fn days(db: &mut PgConnection, part: &Part) -> Result<Finding, sqlx::Error> {
     let broken = sqlx::query_scalar!(
         r#"

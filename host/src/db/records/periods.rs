@@ -1,4 +1,4 @@
-//! Which key sealed which audit records: keys follow each other.
+//! Which key sealed which audit records.
 
 use sqlx::PgConnection;
 
@@ -13,7 +13,7 @@ impl Periods {
         Ok(Self(rows.fetch_all(db).await?.into_iter().map(|row| (row.last_record, row.fingerprint)).collect()))
     }
 
-    /// The key of a record; `None` if it is retired and not known.
+    /// The key of a record; `None` if it is retired and was not given.
     pub(super) fn key<'a>(&self, seq: i64, keys: &'a Keyring) -> Option<&'a ChainKey> {
         match self.0.get(self.0.partition_point(|(last, _)| *last < seq)) {
             Some((_, fingerprint)) => keys.find(fingerprint),

@@ -83,7 +83,7 @@ pub(crate) async fn prove_since(
             only.users.push(key.clone());
         }
     }
-    // Nothing is left of a credit but its transfer.
+    // A credit leaves no row but its transfer.
     let stays = |subject: &str, has_state| has_state && subject != Subject::Funding.as_str();
     let expected = states.into_iter().filter(|((subject, _), has_state)| stays(subject, *has_state));
     proof.missing = expected.map(|(thing, _)| thing).collect();

@@ -11,7 +11,7 @@ const COMPLAINTS_MAX: usize = 100;
 pub struct RecordProof {
     /// How many records there are.
     pub records: i64,
-    /// How many of them were only followed link by link, because the retired key that sealed them is not known.
+    /// How many of them were only followed link by link, because the retired key that sealed them was not given.
     pub unproven: i64,
     /// What is wrong, at most `COMPLAINTS_MAX`.
     pub complaints: Vec<String>,

@@ -151,7 +151,7 @@ pub(crate) async fn create_account(
             outcome => return answer(outcome),
         }
     }
-    // Others took the free numbers in the meantime.
+    // Others took the free numbers meanwhile.
     Err(Error::Overloaded)
 }
 

@@ -36,7 +36,7 @@ const QUEUED_MAX: usize = 64;
 /// Risks of one bulk that are assessed at a time: a quarter of the host's connections to the database.
 const ASSESSED_MAX: usize = 4;
 
-/// How long a bulk waits for room in a queue that others have filled. Longer, and it could exceed its time.
+/// How long a bulk waits for room in a queue that others have filled. Waiting longer could exceed the request's time.
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// Pause before a transfer is queued again: a few batches later.
@@ -56,7 +56,7 @@ request! {
 request! {
     /// Transfers to make.
     pub(crate) struct BulkRequest {
-        /// Those from one account are made in this order.
+        /// Transfers from one account are made in this order.
         transfers: Vec<BulkTransferRequest> { length_min: 1, length_max: TRANSFERS_MAX },
     }
 }

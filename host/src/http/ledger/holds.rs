@@ -169,7 +169,7 @@ pub(crate) async fn capture_hold(
     let (from_account_id, to_beneficiary_id) = (hold.account_id, hold.beneficiary_id);
     let draft = Draft { key, from_account_id, to_beneficiary_id, amount, circumstances, hold_id: Some(id) };
     let mut answer = orders::send(&app, draft.order(&app, &owner).await?).await;
-    // A hold is captured once, so without a key the hold itself tells a retry.
+    // A hold is captured once, so without a key the hold itself identifies a retry.
     if !has_key && matches!(answer.result, Err(Error::HoldEnded(Status::Captured))) {
         let made = captured(&app, &owner, id).await?.filter(|transfer| transfer.amount == amount);
         answer = made.map_or(answer, |transfer| Answer { result: Ok(transfer), replayed: true });

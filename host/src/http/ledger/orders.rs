@@ -15,7 +15,7 @@ use crate::http::ledger::risk_context::risk_of;
 use crate::ledger::{Command, LedgerError, Order, Outcome};
 use crate::schema::request;
 
-/// Marks a response that repeats the one to the key's first request.
+/// Marks a response that repeats the first one to its key.
 const REPLAYED: (HeaderName, HeaderValue) =
     (HeaderName::from_static("idempotency-replayed"), HeaderValue::from_static("true"));
 
@@ -108,7 +108,7 @@ pub(crate) fn refusal(outcome: Outcome) -> Error {
         Outcome::AccountFrozen => Error::AccountFrozen,
         Outcome::BeneficiaryNotFound => Error::BeneficiaryNotFound,
         Outcome::HoldNotFound => Error::NotFound,
-        // Its time is over, and it waits to be released.
+        // It has expired and is about to be released.
         Outcome::HoldEnded(hold) if hold.status == Status::Placed => Error::HoldEnded(Status::Expired),
         Outcome::HoldEnded(hold) => Error::HoldEnded(hold.status),
         Outcome::HoldExceeded(hold) => Error::HoldExceeded(hold.amount),

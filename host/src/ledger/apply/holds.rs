@@ -16,7 +16,7 @@ impl Run<'_> {
         self.answer_once(&place.order, fingerprint, |run| Ok(Made::Hold(run.place(place)?)))
     }
 
-    /// The rules decide as on a transfer, and again when the hold is captured: only a transfer counts towards the day.
+    /// The rules decide now and again when the hold is captured, since only a transfer counts towards the day's total.
     fn place(&mut self, place: &PlaceHold) -> Result<Hold, Refusal> {
         let order = &place.order;
         self.decide(order, Money::ZERO)?;
@@ -56,7 +56,7 @@ impl Run<'_> {
         Ok(Some(hold))
     }
 
-    /// Releases all of a hold, of which the transfer may take a part.
+    /// Releases the whole hold; the transfer may take less.
     pub(super) fn capture(&mut self, hold: &Hold, transfer_id: Uuid) {
         self.end(hold, Status::Captured, Some(transfer_id));
     }

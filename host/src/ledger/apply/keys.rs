@@ -1,4 +1,4 @@
-//! Idempotency keys: what they record, and what a retry is told.
+//! Idempotency keys: the first answer is recorded, and a retry gets the same one.
 
 use super::{Refusal, Run};
 use crate::domain::rules::{RISK_ACKNOWLEDGMENT_REQUIRED, Violation};

@@ -14,8 +14,8 @@ use crate::ledger::writer::Writer;
 /// Storage of the ledger's state: Postgres, or a simulation's model of it.
 pub trait Store: Clone + Send + Sync + 'static {
     /// Loads everything that the commands touch. No other writer changes the balances in `locked` until the next
-    /// [`commit`](Self::commit), [`confirm`](Self::confirm) or look-up. Locks are granted in the order in which they were
-    /// asked for, so whoever holds them loses no race for these balances.
+    /// [`commit`](Self::commit), [`confirm`](Self::confirm) or look-up. Locks are granted in the order of
+    /// the requests, so a batch that holds them loses no race for these balances.
     fn lookup(
         &self,
         commands: &[Command],

@@ -18,7 +18,7 @@ pub(super) async fn bind(
     sqlx::query_scalar!("select fingerprint from ledger_key").fetch_one(db).await
 }
 
-/// Binds the ledger to another key than before.
+/// Binds the ledger to a new key.
 pub(super) async fn rebind(db: &mut PgConnection, fingerprint: &[u8], now: OffsetDateTime) -> Result<(), sqlx::Error> {
     let update = sqlx::query!("update ledger_key set fingerprint = $1, created_at = $2", fingerprint, now);
     update.execute(db).await.map(drop)

@@ -96,7 +96,7 @@ impl Postgres {
     }
 }
 
-/// What is wrong with a key that the ledger is not bound to.
+/// Why a key is refused that the ledger is not bound to.
 async fn refused(db: &mut PgConnection, fingerprint: &[u8]) -> Result<OpenError, sqlx::Error> {
     let is_retired = retired::is_retired(db, fingerprint).await?;
     Ok(if is_retired { OpenError::RetiredKey } else { OpenError::OtherKey })

@@ -7,6 +7,7 @@ mod operations;
 mod report;
 mod rows;
 pub mod since;
+mod stored;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -123,7 +124,7 @@ pub async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<Proof, sqlx:
     prove_with(db, &Keyring::from(key.clone()), Watch::default()).await
 }
 
-/// The same, watched, and with what is known of the retired keys.
+/// Like [`prove`], with retired keys and reports of progress.
 ///
 /// # Errors
 /// When the database fails.

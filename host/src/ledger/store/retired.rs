@@ -30,7 +30,7 @@ impl RetiredKey {
         self.chains.len()
     }
 
-    /// How a key is called in records and messages: its fingerprint, which reveals nothing of it.
+    /// Names the key in records and messages by its fingerprint, which does not reveal it.
     pub fn name(&self) -> String {
         name(&self.fingerprint)
     }
@@ -128,7 +128,7 @@ pub(super) async fn all(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<(Re
     Ok(keys)
 }
 
-/// What is to be said of a chain that a retired key sealed.
+/// A chain that a retired key sealed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Closed {
     pub(super) fingerprint: Hash,

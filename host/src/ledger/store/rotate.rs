@@ -16,6 +16,7 @@ use super::{adoption, fate, key, lease, losses, origins};
 use crate::db::records::{self, Change, LastRecord, RESEAL, Subject};
 use crate::db::session;
 use crate::ledger::writer::Writer;
+use crate::sealing::digest::Hash;
 use crate::sealing::{ChainKey, Keyring};
 
 /// Why a key was not replaced. Nothing was changed then.
@@ -33,7 +34,7 @@ pub enum RotateError {
         "a host holds a lease until {until}: stop every host, and wait 30 seconds if one of them crashed, then try again"
     )]
     HostRuns { until: OffsetDateTime },
-    #[error("chain {0} was continued in this moment: stop every host and try again")]
+    #[error("chain {0} has just been extended: stop every host and try again")]
     HostWrites(Uuid),
     #[error("the new key would seal what is not as recorded: {0}. Run `caudal verify`")]
     Unsound(String),
@@ -70,7 +71,7 @@ pub async fn rotate(
 ) -> Result<Rotated, RotateError> {
     let mut transaction = db.begin().await?;
     session::read_whole_tables(&mut transaction).await?;
-    // Whoever appends a record or begins a chain waits here, and then finds that the key was replaced.
+    // Appending a record or beginning a chain waits here, and then fails because the key was replaced.
     let last = records::lock(&mut transaction).await?;
     if last.seq < 0 {
         return Err(RotateError::NotBegun);
@@ -129,7 +130,7 @@ async fn close(
     old: &ChainKey,
     (chain_id, stripe): (Uuid, i16),
     now: OffsetDateTime,
-) -> Result<(Uuid, (i64, crate::sealing::digest::Hash)), RotateError> {
+) -> Result<(Uuid, (i64, Hash)), RotateError> {
     let (next_seq, head) = lease::end(db, old, chain_id, stripe).await?;
     let holder = Uuid::nil();
     let batch_id = Uuid::new_v4();

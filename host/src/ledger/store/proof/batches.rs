@@ -141,7 +141,7 @@ impl<'a> Walk<'a> {
         Self { keys, announced, losses, closed, last: None }
     }
 
-    /// The key of a chain; `None` if it is retired and not known.
+    /// The key of a chain; `None` if it is retired and was not given.
     pub(super) fn key(&self, chain_id: Uuid) -> Option<&'a ChainKey> {
         match self.closed.get(&chain_id) {
             Some(closed) => self.keys.find(&closed.fingerprint),
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Goes on after a batch that is trusted.
+    /// Continues after a trusted batch.
     pub(super) fn resume(&mut self, chain_id: Uuid, head: Head) {
         self.last = Some((chain_id, head));
     }

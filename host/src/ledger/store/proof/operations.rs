@@ -1,14 +1,15 @@
 //! Compares each batch's holds, their ends and its account events with the digest in its header.
 
-use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::report::Proof;
-use super::rows::Table;
+use super::stored::{Stored, Table, compare};
 use crate::db::audit::since::Part;
 use crate::ledger::chain::operations::OperationRow;
+
+const COMPLAINT: &str = "its holds, their ends or its account events were altered";
 
 /// Any of the three, in the order in which they are digested.
 struct Operation {
@@ -65,12 +66,26 @@ impl Operation {
     }
 }
 
+impl Stored for Operation {
+    fn table() -> Table {
+        Table::new::<OperationRow<'_>>(COMPLAINT)
+    }
+
+    fn check(mut self, table: &mut Table, proof: &mut Proof) -> Result<(), sqlx::Error> {
+        let place = (self.chain_id, self.seq);
+        if self.is_hashed != Some(true) {
+            proof.add(place, COMPLAINT);
+            return Ok(());
+        }
+        let digest = self.digest.take();
+        table.add(proof, place, digest, self.row().as_ref())
+    }
+}
+
 /// Of a part of the ledger, or of all of it.
 pub(super) async fn verify(db: &mut PgConnection, part: Option<&Part>, proof: &mut Proof) -> Result<(), sqlx::Error> {
     let (chains, after) = part.map(|part| (&part.chains[..], &part.after[..])).unzip();
-    let complaint = "its holds, their ends or its account events were altered";
-    let mut table = Table::new::<OperationRow<'_>>(complaint);
-    let mut rows = sqlx::query_as!(
+    let rows = sqlx::query_as!(
         Operation,
         r#"
         with base as (
@@ -109,14 +124,5 @@ pub(super) async fn verify(db: &mut PgConnection, part: Option<&Part>, proof: &m
         after,
     )
     .fetch(db);
-    while let Some(operation) = rows.try_next().await? {
-        let place = (operation.chain_id, operation.seq);
-        if operation.is_hashed != Some(true) {
-            proof.add(place, complaint);
-            continue;
-        }
-        table.add(proof, place, operation.digest.clone(), operation.row().as_ref())?;
-    }
-    table.finish_batch(proof);
-    Ok(())
+    compare(rows, proof).await
 }

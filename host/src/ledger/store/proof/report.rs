@@ -45,7 +45,7 @@ pub struct Proof {
     pub losses: Vec<Loss>,
     /// Retired keys, the oldest first.
     pub retired: Vec<RetiredKey>,
-    /// Batches that were only followed link by link, because the retired key that sealed them is not known.
+    /// Batches that were only followed link by link, because the retired key that sealed them was not given.
     pub unproven: i64,
     pub(super) unhashed: Unhashed,
     pub(super) watch: Watch,

@@ -1,6 +1,6 @@
 //! Verifies what was written after heads that are trusted, in time proportional to that and to the number of accounts.
 //!
-//! Nothing here says that the history before is sound: whoever trusts the heads must have proven it once, in full.
+//! It does not show that the history before them is sound: the heads must come from a full verification.
 
 mod rows;
 
@@ -17,7 +17,7 @@ use crate::db::records::{self, LastRecord, Subject};
 use crate::ledger::chain::{ChainKey, Keyring};
 use crate::ledger::store::{adoption, losses, origins, retired};
 
-/// What was found, and how much was looked at.
+/// What was found, and how much was checked.
 #[derive(Debug)]
 pub struct Recent {
     pub proof: Proof,
@@ -25,7 +25,7 @@ pub struct Recent {
     pub batches: i64,
     pub transfers: i64,
     pub entries: i64,
-    /// Batches up to the heads, which were not looked at.
+    /// Batches up to the heads, which were not checked.
     pub batches_before: i64,
     /// Audit records up to theirs.
     pub records_before: i64,
@@ -120,7 +120,7 @@ impl Recent {
     }
 }
 
-/// The batch after which to begin has to be there, with the hash that was recorded and that it ought to have.
+/// The batch after which to begin must be there, with the recorded hash, and that hash must be right.
 async fn check_beginning(
     db: &mut PgConnection,
     key: Option<&ChainKey>,
