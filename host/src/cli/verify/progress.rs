@@ -1,8 +1,9 @@
 //! Shows the progress of a verification on standard error, if that is a terminal.
 
+use std::fmt::Write;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::ledger::store::proof::Watch;
 
@@ -12,7 +13,7 @@ const TICK_EVERY: Duration = Duration::from_millis(200);
 /// While Postgres runs a statement, which reports no progress.
 const WAITING: &str = "{elapsed:>4} {spinner} {msg}";
 
-const READING: &str = "{elapsed:>4} {bar:30} {percent:>3} % of {human_len} rows, {per_sec}, {eta} left: {msg}";
+const READING: &str = "{elapsed:>4} {bar:30} {percent:>3} % of {human_len} rows, {rate}/s, {eta} left: {msg}";
 
 /// Cleared when dropped.
 pub(super) struct Progress(ProgressBar);
@@ -36,6 +37,7 @@ impl Progress {
     pub(super) fn read(&self, rows: i64) -> Watch {
         self.style(READING);
         self.0.set_length(rows.unsigned_abs());
+        self.0.set_message("audit_record");
         self.0.reset_eta();
         let bar = self.0.clone();
         Watch::new(move |table, rows| {
@@ -47,7 +49,11 @@ impl Progress {
     fn style(&self, template: &str) {
         // The templates are valid.
         if let Ok(style) = ProgressStyle::with_template(template) {
-            self.0.set_style(style);
+            let rate = |state: &ProgressState, out: &mut dyn Write| {
+                // A terminal shows whole rows; a failure to write to it is nothing to report here.
+                let _ = write!(out, "{}", HumanCount(state.per_sec() as u64));
+            };
+            self.0.set_style(style.with_key("rate", rate));
         }
     }
 }

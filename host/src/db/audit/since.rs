@@ -109,8 +109,8 @@ async fn transfers(db: &mut PgConnection, part: &Part) -> Result<Vec<Finding>, s
                         else 'funding' end
                     and (t.rail = 'on-us' and (a.issued is null or a.number_key <> t.payee_key)) is not true
             )) as "transfers_of_others!",
-            (select count(*) from batch join idempotency i on i.chain_id = batch.chain_id and i.seq = batch.seq
-                    and i.created_at >= $3
+            (select count(*) from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
+                join idempotency i on i.chain_id = base.chain_id and i.seq > base.after and i.created_at >= $3
                 where i.transfer_id is not null and not exists (
                     select from transfer t where t.transfer_id = i.transfer_id and t.owner = i.owner
                 ) or i.hold_id is not null and not exists (
@@ -162,14 +162,20 @@ async fn entries(db: &mut PgConnection, part: &Part) -> Result<Vec<Finding>, sql
             select b.account_id, b.stripe, b.version - 1, 1::bigint from touched join account_balance b using (account_id)
             union all
             select r.account_id, r.stripe, r.low - 2 * r.step, 2 * r.step
-            from reach r
-            join entry e on e.account_id = r.account_id and e.stripe = r.stripe and e.version = r.low and e.created_at >= $3
+            from reach r cross join lateral (
+                select from entry e where e.account_id = r.account_id and e.stripe = r.stripe and e.version = r.low
+                    and e.created_at >= $3
+                offset 0
+            ) as e
         ), tail as (
             -- Up to half of these entries may be older.
             select account_id, stripe, min(low) as low from reach group by account_id, stripe
         ), last as materialized (
-            select e.*, e.created_at >= $3 as is_recent from tail
-            join entry e on e.account_id = tail.account_id and e.stripe = tail.stripe and e.version >= tail.low
+            select e.*, e.created_at >= $3 as is_recent from tail cross join lateral (
+                select * from entry e where e.account_id = tail.account_id and e.stripe = tail.stripe
+                    and e.version >= tail.low
+                offset 0
+            ) as e
         )
         select
             (select count(*) from (
@@ -180,9 +186,10 @@ async fn entries(db: &mut PgConnection, part: &Part) -> Result<Vec<Finding>, sql
             ) as steps where is_recent and (step <> 1 or gap <> 0 or back)) as "broken_steps!",
             (select count(*) from (
                 select m.transfer_id
-                from moved m left join last e
-                    on e.transfer_id = m.transfer_id and e.chain_id = m.chain_id and e.seq = m.seq and e.is_recent
+                from moved m full join (select * from last where is_recent) as e
+                    on e.transfer_id = m.transfer_id and e.chain_id = m.chain_id and e.seq = m.seq
                 left join account a on a.account_id = e.account_id
+                where coalesce(m.seq, -1) >= 0
                 group by m.transfer_id, m.chain_id, m.seq, m.amount, m.debit_account_id, m.credit_account_id, m.ordinal,
                     m.status
                 having count(e.version) <> 2
@@ -222,16 +229,21 @@ async fn days(db: &mut PgConnection, part: &Part) -> Result<Finding, sqlx::Error
             from touched join account_balance b on b.account_id = touched.account_id and b.stripe = 0
             union all
             select r.account_id, r.low - 2 * r.step, 2 * r.step
-            from reach r
-            join entry e on e.account_id = r.account_id and e.stripe = 0 and e.version = r.low and e.created_at >= $3
+            from reach r cross join lateral (
+                select from entry e where e.account_id = r.account_id and e.stripe = 0 and e.version = r.low
+                    and e.created_at >= $3
+                offset 0
+            ) as e
         ), tail as (
             select account_id, min(low) as low from reach group by account_id
         ), total as (
             select distinct on (tail.account_id) tail.account_id, d.day,
                 sum(t.amount) filter (where t.status <> 'failed') as sent
-            from tail
-            join entry e on e.account_id = tail.account_id and e.stripe = 0 and e.version > tail.low
-                and e.created_at >= $3 and e.delta < 0
+            from tail cross join lateral (
+                select * from entry e where e.account_id = tail.account_id and e.stripe = 0 and e.version > tail.low
+                    and e.created_at >= $3 and e.delta < 0
+                offset 0
+            ) as e
             join transfer t on t.transfer_id = e.transfer_id and t.kind = 'spei' and t.debit_account_id = e.account_id
             cross join lateral (
                 select (t.created_at at time zone 'UTC' - interval '6 hours')::date as day

@@ -3,6 +3,10 @@
 //! A batch names the transfers that got a status in it. They lead to transfers and statuses by primary key, and to the
 //! balances, whose last entries are found by ever longer steps back. Keys are found by their time. Accounts are read whole,
 //! since a batch need not name those that it opens.
+//!
+//! Postgres' statistics are older than what is recent, so its estimates are far too low. `offset 0` makes it look up
+//! entries by balance rather than filter the whole table by time, and a full join makes it hash rather than compare each
+//! row with each batch.
 
 use sqlx::PgConnection;
 
@@ -24,12 +28,15 @@ async fn accounts(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Resu
     let rows = sqlx::query_as!(
         StoredAccount,
         r#"
-        select b.chain_id, b.seq, b.accounts_digest as digest, a.account_id as "account_id?", a.owner,
+        with batch as (
+            select b.chain_id, b.seq, b.accounts_digest from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
+            join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
+        )
+        select b.chain_id as "chain_id!", b.seq as "seq!", b.accounts_digest as digest, a.account_id as "account_id?", a.owner,
             a.account_number as "account_number?", a.number_key as "number_key?", a.account_type as "account_type?",
             a.created_at as "created_at?", a.issued
-        from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
-        join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
-        left join account a on a.chain_id = b.chain_id and a.seq = b.seq
+        from batch b full join account a on a.chain_id = b.chain_id and a.seq = b.seq
+        where coalesce(b.seq, -1) >= 0
         order by b.chain_id, b.seq, a.account_id
         "#,
         &part.chains,
@@ -83,20 +90,26 @@ async fn entries(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Resul
             select b.account_id, b.stripe, b.version - 1, 1::bigint from touched join account_balance b using (account_id)
             union all
             select r.account_id, r.stripe, r.low - 2 * r.step, 2 * r.step
-            from reach r
-            join entry e on e.account_id = r.account_id and e.stripe = r.stripe and e.version = r.low and e.created_at >= $3
+            from reach r cross join lateral (
+                select from entry e where e.account_id = r.account_id and e.stripe = r.stripe and e.version = r.low
+                    and e.created_at >= $3
+                offset 0
+            ) as e
         ), tail as (
             -- Up to half of these entries may be older.
             select account_id, stripe, min(low) as low from reach group by account_id, stripe
         ), recent as (
-            select e.* from tail
-            join entry e on e.account_id = tail.account_id and e.stripe = tail.stripe and e.version > tail.low
-            where e.created_at >= $3
+            select e.* from tail cross join lateral (
+                select * from entry e where e.account_id = tail.account_id and e.stripe = tail.stripe
+                    and e.version > tail.low and e.created_at >= $3
+                offset 0
+            ) as e
         )
-        select b.chain_id, b.seq, b.entries_digest as digest, e.account_id as "account_id?", e.stripe as "stripe?",
-            e.version as "version?", e.transfer_id as "transfer_id?", e.delta as "delta?",
+        select b.chain_id as "chain_id!", b.seq as "seq!", b.entries_digest as digest,
+            e.account_id as "account_id?", e.stripe as "stripe?", e.version as "version?", e.transfer_id as "transfer_id?", e.delta as "delta?",
             e.balance_after as "balance_after?", e.created_at as "created_at?"
-        from batch b left join recent e using (chain_id, seq)
+        from batch b full join recent e on e.chain_id = b.chain_id and e.seq = b.seq
+        where coalesce(b.seq, -1) >= 0
         order by b.chain_id, b.seq, e.account_id, e.stripe, e.version
         "#,
         &part.chains,
@@ -132,11 +145,15 @@ async fn keys(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Result<(
     let rows = sqlx::query_as!(
         StoredKey,
         r#"
-        select b.chain_id, b.seq, b.keys_digest as digest, i.owner as "owner?", i.key as "key?",
+        with batch as (
+            select b.chain_id, b.seq, b.keys_digest from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
+            join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
+        )
+        select b.chain_id as "chain_id!", b.seq as "seq!", b.keys_digest as digest, i.owner as "owner?", i.key as "key?",
             i.fingerprint as "fingerprint?", i.transfer_id, i.hold_id, i.rejection, i.created_at as "created_at?"
-        from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
-        join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
-        left join idempotency i on i.chain_id = b.chain_id and i.seq = b.seq and i.created_at >= $3
+        from batch b full join (select * from idempotency where created_at >= $3) as i
+            on i.chain_id = b.chain_id and i.seq = b.seq
+        where coalesce(b.seq, -1) >= 0
         order by b.chain_id, b.seq, i.owner collate "C", i.key collate "C"
         "#,
         &part.chains,
