@@ -9,7 +9,8 @@ use sqlx::PgPool;
 use time::OffsetDateTime;
 
 use crate::analytics::EventWorker;
-use crate::auth::token::{Minter, Verifier};
+use crate::auth::minter::Minter;
+use crate::auth::token::Verifier;
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::domain::clabe::ClabeRange;
@@ -62,10 +63,24 @@ pub struct Settings {
     pub enforce_clabe: bool,
     /// From which account numbers are issued.
     pub clabe_range: Option<ClabeRange>,
+    /// Whether the ledger API requires scopes.
+    pub api_scopes: bool,
+    /// How the bank page signs people in, if it does.
+    pub sign_in: Option<SignIn>,
     /// Whether users may type the number of a new account.
     pub typed_numbers: bool,
     /// `Host` names that the assistance listener accepts, without port, in lower case.
     pub assist_hosts: Vec<String>,
     /// Kinds whose active model anyone may download.
     pub published: Vec<ModelKind>,
+}
+
+/// The bank page as a client of the OpenID provider.
+#[derive(Debug, Clone)]
+pub struct SignIn {
+    pub issuer: String,
+    pub client_id: String,
+    pub scope: String,
+    /// The audience of its access tokens (RFC 8707).
+    pub resource: String,
 }

@@ -17,6 +17,7 @@ pub mod analytics;
 pub mod app;
 pub mod auth;
 pub mod cli;
+pub(crate) mod client;
 pub mod clock;
 pub mod config;
 pub mod db;

@@ -10,7 +10,9 @@ use axum::body::Body;
 use axum::http::{Request, header};
 use caudal::app::start::{Config, RailHandle, Tasks};
 use caudal::app::{App, Settings};
-use caudal::auth::token::{Minter, TokenConfig};
+use caudal::auth::claims::TokenConfig;
+use caudal::auth::minter::Minter;
+use caudal::auth::token::Verifier;
 use caudal::clock::Clock;
 use caudal::db::barrier::{Barrier, Timeline};
 use caudal::db::durability::Durability;
@@ -19,6 +21,7 @@ use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::risk::Enforcement;
 use caudal::domain::transfer::RailName;
+use caudal::enforcement::acknowledgment::Acknowledgments;
 use caudal::ledger::batch::Terms;
 use caudal::ledger::chain::ChainKey;
 use caudal::ledger::{Ledger, LedgerConfig};
@@ -78,6 +81,9 @@ pub(crate) struct Options {
     pub(crate) decision_log: bool,
     pub(crate) published: Vec<ModelKind>,
     pub(crate) sandbox: bool,
+    /// In place of the secret.
+    pub(crate) tokens: Option<Verifier>,
+    pub(crate) api_scopes: bool,
 }
 
 impl Default for Options {
@@ -94,6 +100,8 @@ impl Default for Options {
             decision_log: false,
             published: vec![ModelKind::Nudge, ModelKind::Accessibility],
             sandbox: false,
+            tokens: None,
+            api_scopes: false,
         }
     }
 }
@@ -170,18 +178,20 @@ impl TestApp {
             risk_enforcement: options.risk_enforcement,
             enforce_clabe: options.enforce_clabe,
             clabe_range: options.clabe_range,
+            api_scopes: options.api_scopes,
+            sign_in: None,
             typed_numbers: options.typed_numbers,
             assist_hosts: vec!["localhost".to_owned()],
             published: options.published,
         };
         let config = Config {
             barrier: Barrier::new(db.clone(), Durability::Local, Timeline::default()),
-            secret: SECRET.to_vec(),
-            tokens: token_config(),
+            tokens: options.tokens.unwrap_or_else(|| Verifier::with_secret(SECRET, token_config())),
+            minter: options.sandbox.then(|| Minter::new(SECRET, token_config())),
+            acknowledgments: Acknowledgments::new(SECRET),
             ledger: LedgerConfig::new(terms, ledger_key()),
             settings,
             rail,
-            sandbox: options.sandbox,
             program: env!("CARGO_BIN_EXE_caudal").into(),
         };
         let runtime = Runtime::new().unwrap();

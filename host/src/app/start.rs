@@ -10,7 +10,8 @@ use tokio::task::JoinHandle;
 
 use crate::analytics::EventWorker;
 use crate::app::{App, Settings};
-use crate::auth::token::{Minter, TokenConfig, Verifier};
+use crate::auth::minter::Minter;
+use crate::auth::token::Verifier;
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::enforcement::acknowledgment::Acknowledgments;
@@ -29,15 +30,14 @@ use crate::wasm::Runtime;
 pub struct Config {
     /// Of the pool.
     pub barrier: Barrier,
-    /// Signs bearer tokens and risk acknowledgments.
-    pub secret: Vec<u8>,
-    pub tokens: TokenConfig,
+    pub tokens: Verifier,
+    /// Mints tokens for anybody; only in the sandbox.
+    pub minter: Option<Minter>,
+    pub acknowledgments: Acknowledgments,
     pub ledger: LedgerConfig,
     pub settings: Settings,
     /// `None` if payments settle at once.
     pub rail: Option<RailHandle>,
-    /// Whether anyone can get a token for any user.
-    pub sandbox: bool,
     /// Path of this executable, which the gate runs to examine a component.
     pub program: PathBuf,
 }
@@ -70,7 +70,7 @@ impl App {
         runtime: Runtime,
         clock: Clock,
     ) -> Result<(Self, Tasks)> {
-        let Config { barrier, secret, tokens, ledger, settings, rail, sandbox, program } = config;
+        let Config { barrier, tokens, minter, acknowledgments, ledger, settings, rail, program } = config;
         let (name, key) = (ledger.terms.rail, ledger.key.clone());
         let store = Postgres::open(db.clone(), &ledger.key, clock.now()).await.context("cannot use the ledger")?;
         let store = store.with_durability(barrier.durability());
@@ -111,9 +111,9 @@ impl App {
             pushes: Pushes::new(Launcher::new(program), db.clone(), key, clock.clone()),
             events,
             runtime,
-            tokens: Arc::new(Verifier::new(&secret, tokens.clone())),
-            acknowledgments: Acknowledgments::new(&secret),
-            sandbox: sandbox.then(|| Arc::new(Minter::new(&secret, tokens))),
+            tokens: Arc::new(tokens),
+            acknowledgments,
+            sandbox: minter.map(Arc::new),
             settings: Arc::new(settings),
             started_at: clock.now(),
             clock,

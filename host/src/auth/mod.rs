@@ -3,12 +3,25 @@
 //! No HTTP here: the caller passes the values of the `Authorization` header and maps an [`AuthError`] to
 //! its response.
 
+pub mod claims;
+mod keys;
+pub mod minter;
+pub mod provider;
 pub mod token;
+
+use std::sync::Arc;
 
 use time::OffsetDateTime;
 
 use crate::domain::model::ModelKind;
-use token::{Claims, Verifier};
+use claims::Claims;
+use token::Verifier;
+
+/// Scope that allows reading in the ledger API, where scopes are required.
+pub const API_READ: &str = "api:read";
+
+/// Scope that allows everything else in the ledger API, where scopes are required.
+pub const API_WRITE: &str = "api:write";
 
 /// Scope that allows changes to scoring models.
 pub const MODELS_ADMIN: &str = "models:admin";
@@ -24,17 +37,48 @@ pub const LEDGER_OPERATE: &str = "ledger:operate";
 pub enum AuthError {
     TokenMissing,
     TokenInvalid,
+    /// The provider's keys are not known, so no token can be verified.
+    KeysUnknown,
     /// The token lacks this scope.
     ScopeMissing(&'static str),
+}
+
+/// What is wrong with a token. For logs: its bearer learns only that it is not valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("it is malformed or too long")]
+    Malformed,
+    #[error("its algorithm is not allowed")]
+    Algorithm,
+    #[error("its header declares an unknown extension critical")]
+    Critical,
+    #[error("it has another type than access tokens")]
+    Kind,
+    #[error("its key is unknown")]
+    UnknownKey,
+    #[error("its signature does not match")]
+    Signature,
+    #[error("it is from another issuer")]
+    Issuer,
+    #[error("it is for another audience")]
+    Audience,
+    #[error("it has expired")]
+    Expired,
+    #[error("it is not valid yet")]
+    NotYetValid,
+    #[error("it lives too long, or does not say since when")]
+    Lifetime,
+    #[error("it names no user")]
+    User,
 }
 
 /// The authenticated user. All data is scoped to this identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User(pub String);
 
-impl From<Claims> for User {
-    fn from(claims: Claims) -> Self {
-        Self(claims.user)
+impl From<&Claims> for User {
+    fn from(claims: &Claims) -> Self {
+        Self(claims.user.clone())
     }
 }
 
@@ -46,11 +90,11 @@ pub struct Operator {
     scopes: Vec<String>,
 }
 
-impl TryFrom<Claims> for Operator {
+impl TryFrom<&Claims> for Operator {
     type Error = AuthError;
 
-    fn try_from(Claims { user, scopes }: Claims) -> Result<Self, AuthError> {
-        let operator = Self { name: user, scopes };
+    fn try_from(Claims { user, scopes, .. }: &Claims) -> Result<Self, AuthError> {
+        let operator = Self { name: user.clone(), scopes: scopes.clone() };
         let has_any = operator.has(MODELS_ADMIN) || operator.has(RULES_ADMIN);
         if has_any { Ok(operator) } else { Err(AuthError::ScopeMissing(MODELS_ADMIN)) }
     }
@@ -77,40 +121,53 @@ pub struct LedgerOperator {
     pub name: String,
 }
 
-impl TryFrom<Claims> for LedgerOperator {
+impl TryFrom<&Claims> for LedgerOperator {
     type Error = AuthError;
 
-    fn try_from(Claims { user, scopes }: Claims) -> Result<Self, AuthError> {
-        let has_scope = scopes.iter().any(|it| it == LEDGER_OPERATE);
-        if has_scope { Ok(Self { name: user }) } else { Err(AuthError::ScopeMissing(LEDGER_OPERATE)) }
+    fn try_from(claims: &Claims) -> Result<Self, AuthError> {
+        claims.require(LEDGER_OPERATE)?;
+        Ok(Self { name: claims.user.clone() })
+    }
+}
+
+impl Claims {
+    /// # Errors
+    /// When the token lacks a scope.
+    pub fn require(&self, scope: &'static str) -> Result<(), AuthError> {
+        if self.scopes.iter().any(|it| it == scope) { Ok(()) } else { Err(AuthError::ScopeMissing(scope)) }
     }
 }
 
 /// Authenticates a request by the values of its `Authorization` header.
 ///
 /// # Errors
-/// When there is not exactly one value with a valid bearer token.
-pub fn authenticate<'a>(
+/// When there is not exactly one value with a valid bearer token, or no token can be verified.
+pub async fn authenticate<'a>(
     verifier: &Verifier,
     authorization: impl IntoIterator<Item = &'a [u8]>,
     now: OffsetDateTime,
-) -> Result<Claims, AuthError> {
+) -> Result<Arc<Claims>, AuthError> {
     let mut values = authorization.into_iter();
     let value = values.next().ok_or(AuthError::TokenMissing)?;
     // With two tokens it would be ambiguous which one counts.
     let only = values.next().is_none();
     let credentials = std::str::from_utf8(value).ok().and_then(|value| value.trim().split_once(' '));
     let bearer = credentials.filter(|(scheme, _)| only && scheme.eq_ignore_ascii_case("bearer"));
-    bearer.and_then(|(_, token)| verifier.verify(token.trim(), now)).ok_or(AuthError::TokenInvalid)
+    let (_, token) = bearer.ok_or(AuthError::TokenInvalid)?;
+    verifier.verify(token.trim(), now).await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn operator(scopes: &[&str]) -> Result<Operator, AuthError> {
+    fn claims(scopes: &[&str]) -> Claims {
         let scopes = scopes.iter().map(|&scope| scope.to_owned()).collect();
-        Claims { user: "ops".to_owned(), scopes }.try_into()
+        Claims { user: "ops".to_owned(), scopes, issuer: None, begins: 0.0, expires: 0.0 }
+    }
+
+    fn operator(scopes: &[&str]) -> Result<Operator, AuthError> {
+        Operator::try_from(&claims(scopes))
     }
 
     #[test]
@@ -126,8 +183,7 @@ mod tests {
 
     #[test]
     fn models_and_accounts_have_operators_of_their_own() {
-        let ledger =
-            |scope: &str| LedgerOperator::try_from(Claims { user: "ops".to_owned(), scopes: vec![scope.to_owned()] });
+        let ledger = |scope: &str| LedgerOperator::try_from(&claims(&[scope]));
         assert_eq!(ledger(LEDGER_OPERATE).unwrap().name, "ops");
         assert_eq!(ledger(MODELS_ADMIN).unwrap_err(), AuthError::ScopeMissing(LEDGER_OPERATE));
         assert_eq!(operator(&[LEDGER_OPERATE]).unwrap_err(), AuthError::ScopeMissing(MODELS_ADMIN));

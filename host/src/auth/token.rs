@@ -1,118 +1,192 @@
-//! Mints and verifies bearer tokens: JWT signed with HS256.
+//! Verifies bearer tokens: JWT, signed by an OpenID provider or with a secret that is shared with this service.
 //!
-//! Expiry is checked against a time that the caller passes, not by the library, so that tests can choose it.
+//! Expiry is checked against a time that the caller passes, so that tests can choose it.
 
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
-use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jsonwebtoken::{Algorithm, DecodingKey, crypto};
+use quick_cache::sync::Cache;
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 use time::{Duration, OffsetDateTime};
 
-/// Tolerated clock skew.
-const LEEWAY_SECONDS: f64 = 60.0;
+use super::claims::{Claims, Policy, TokenConfig};
+use super::keys::ALGORITHMS;
+use super::provider::{Endpoints, Provider, Published};
+use super::{AuthError, Refusal};
 
-/// Longest user identifier.
-pub(crate) const USER_CHARS_MAX: usize = 255;
+/// Tolerated clock skew of whoever shares the secret, in seconds.
+const SECRET_LEEWAY: f64 = 60.0;
+
+/// The same of a provider, whose clock is kept in time like this host's.
+const PROVIDER_LEEWAY: f64 = 5.0;
 
 /// Shortest secret, in bytes: the length of the digest.
 pub const SECRET_BYTES_MIN: usize = 32;
 
-/// What tokens must contain besides an expiry.
-#[derive(Debug, Clone, Default)]
-pub struct TokenConfig {
-    /// Claim that names the user.
-    pub user_claim: String,
-    pub audience: Option<String>,
-    pub issuer: Option<String>,
-}
+/// Longest token. Those of providers have one or two kilobytes.
+pub const TOKEN_BYTES_MAX: usize = 8 << 10;
 
-/// The claims of a valid token.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claims {
-    pub user: String,
-    pub scopes: Vec<String>,
-}
+/// Verified tokens that are remembered, so that each costs one signature: about 500 bytes each.
+const REMEMBERED_MAX: usize = 10_000;
 
+/// Verifies tokens, and remembers a provider's that it verified.
 pub struct Verifier {
-    key: DecodingKey,
-    validation: Validation,
-    user_claim: String,
+    keys: Keys,
+    policy: Policy,
+    /// By the token's hash.
+    remembered: Cache<[u8; 32], Remembered>,
+}
+
+enum Keys {
+    Secret(DecodingKey),
+    Provider {
+        provider: Arc<Provider>,
+        /// The `typ` that the header of an access token must have.
+        kind: String,
+    },
+}
+
+#[derive(Clone)]
+struct Remembered {
+    claims: Arc<Claims>,
+    /// The set of keys that it was verified with.
+    keys: [u8; 32],
+}
+
+/// The fields of a token's header that matter.
+struct Header {
+    algorithm: Algorithm,
+    key_id: Option<String>,
+    kind: Option<String>,
 }
 
 impl Verifier {
-    pub fn new(secret: &[u8], config: TokenConfig) -> Self {
-        // The only allowed algorithm: the token's header is compared with it, never trusted.
-        let mut validation = Validation::new(Algorithm::HS256);
-        validation.validate_exp = false;
-        validation.validate_nbf = false;
-        let mut required = Vec::new();
-        validation.validate_aud = config.audience.is_some();
-        if let Some(audience) = config.audience {
-            validation.set_audience(&[audience]);
-            required.push("aud");
-        }
-        if let Some(issuer) = config.issuer {
-            validation.set_issuer(&[issuer]);
-            required.push("iss");
-        }
-        validation.set_required_spec_claims(&required);
-        Self { key: DecodingKey::from_secret(secret), validation, user_claim: config.user_claim }
+    /// For tokens that are signed with HS256.
+    pub fn with_secret(secret: &[u8], config: TokenConfig) -> Self {
+        let policy = Policy { config, lifetime_max: None, leeway: SECRET_LEEWAY };
+        Self { keys: Keys::Secret(DecodingKey::from_secret(secret)), policy, remembered: Cache::new(0) }
     }
 
-    /// The claims of a token that is valid at `now`.
-    pub fn verify(&self, token: &str, now: OffsetDateTime) -> Option<Claims> {
-        let claims = decode::<Map<String, Value>>(token, &self.key, &self.validation).ok()?.claims;
-        let now = now.unix_timestamp() as f64;
-        let expires = claims.get("exp")?.as_f64()?;
-        let begins = match claims.get("nbf") {
-            Some(begins) => begins.as_f64()?,
-            None => f64::NEG_INFINITY,
-        };
-        if now >= expires + LEEWAY_SECONDS || now < begins - LEEWAY_SECONDS {
-            return None;
+    /// For access tokens of a provider. The configuration must name issuer and audience.
+    pub fn with_provider(provider: Arc<Provider>, config: TokenConfig, kind: String, lifetime_max: Duration) -> Self {
+        let policy = Policy { config, lifetime_max: Some(lifetime_max.as_seconds_f64()), leeway: PROVIDER_LEEWAY };
+        Self { keys: Keys::Provider { provider, kind }, policy, remembered: Cache::new(REMEMBERED_MAX) }
+    }
+
+    /// Whether tokens can be verified at all.
+    pub fn is_ready(&self) -> bool {
+        match &self.keys {
+            Keys::Secret(_) => true,
+            Keys::Provider { provider, .. } => provider.published().is_some(),
         }
-        let user = claims.get(&self.user_claim)?.as_str()?;
-        let fits = !user.trim().is_empty() && user.chars().count() <= USER_CHARS_MAX && !user.contains('\0');
-        // One string, separated by spaces (RFC 8693).
-        let scopes = claims.get("scope").and_then(Value::as_str).unwrap_or_default();
-        let scopes = scopes.split_whitespace().map(str::to_owned).collect();
-        fits.then(|| Claims { user: user.to_owned(), scopes })
-    }
-}
-
-/// Mints tokens for the sandbox and for operators. In production, users get theirs from the bank's login.
-pub struct Minter {
-    key: EncodingKey,
-    config: TokenConfig,
-}
-
-impl Minter {
-    /// The secret and configuration must be those of the [`Verifier`] that will read the tokens.
-    pub fn new(secret: &[u8], config: TokenConfig) -> Self {
-        Self { key: EncodingKey::from_secret(secret), config }
     }
 
+    /// Where people sign in, if the provider is known and says so.
+    pub fn endpoints(&self) -> Option<Endpoints> {
+        match &self.keys {
+            Keys::Secret(_) => None,
+            Keys::Provider { provider, .. } => provider.endpoints(),
+        }
+    }
+
+    /// The claims of a token that is valid at `now`. Waits a moment for the key of a token that names an unknown one.
+    ///
     /// # Errors
-    /// When signing fails.
-    pub fn mint(
-        &self,
-        user: &str,
-        scope: Option<&str>,
-        now: OffsetDateTime,
-        lifetime: Duration,
-    ) -> Result<String, jsonwebtoken::errors::Error> {
-        let mut claims = Map::new();
-        claims.insert(self.config.user_claim.clone(), json!(user));
-        claims.insert("iat".to_owned(), json!(now.unix_timestamp()));
-        claims.insert("exp".to_owned(), json!((now + lifetime).unix_timestamp()));
-        let optional =
-            [("scope", scope), ("aud", self.config.audience.as_deref()), ("iss", self.config.issuer.as_deref())];
-        claims.extend(optional.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?)))));
-        encode(&Header::new(Algorithm::HS256), &claims, &self.key)
+    /// When the token is not valid, or the keys to tell are not known.
+    pub async fn verify(&self, token: &str, now: OffsetDateTime) -> Result<Arc<Claims>, AuthError> {
+        let refused = |refusal: Refusal| {
+            tracing::debug!(%refusal, "a bearer token was refused");
+            AuthError::TokenInvalid
+        };
+        if token.len() > TOKEN_BYTES_MAX {
+            return Err(refused(Refusal::Malformed));
+        }
+        let provider = match &self.keys {
+            Keys::Secret(key) => return self.check(token, now, |_| Ok(key)).map(Arc::new).map_err(refused),
+            Keys::Provider { provider, .. } => provider,
+        };
+        if let Some(published) = provider.published() {
+            match self.verify_with(&published, token, now) {
+                Err(Refusal::UnknownKey) => {}
+                verified => return verified.map_err(refused),
+            }
+        }
+        provider.read_again().await.map_err(|_| AuthError::KeysUnknown)?;
+        let published = provider.published().ok_or(AuthError::KeysUnknown)?;
+        self.verify_with(&published, token, now).map_err(refused)
     }
+
+    fn verify_with(&self, published: &Published, token: &str, now: OffsetDateTime) -> Result<Arc<Claims>, Refusal> {
+        let hash = Sha256::digest(token).into();
+        if let Some(Remembered { claims, keys }) = self.remembered.get(&hash)
+            && keys == published.digest
+        {
+            claims.check_time(now)?;
+            return Ok(claims);
+        }
+        let key = |header: &Header| published.keys.find(header.algorithm, header.key_id.as_deref());
+        let claims = Arc::new(self.check(token, now, key)?);
+        self.remembered.insert(hash, Remembered { claims: Arc::clone(&claims), keys: published.digest });
+        Ok(claims)
+    }
+
+    fn check<'a>(
+        &self,
+        token: &str,
+        now: OffsetDateTime,
+        key: impl FnOnce(&Header) -> Result<&'a DecodingKey, Refusal>,
+    ) -> Result<Claims, Refusal> {
+        let (signed, signature) = token.rsplit_once('.').ok_or(Refusal::Malformed)?;
+        let (header, claims) = signed.split_once('.').ok_or(Refusal::Malformed)?;
+        let header = self.header(&object(header)?)?;
+        let claims = self.policy.check(&object(claims)?, now)?;
+        let key = key(&header)?;
+        // The key is bound to the algorithm: it was chosen by it.
+        match crypto::verify(signature, signed.as_bytes(), key, header.algorithm) {
+            Ok(true) => Ok(claims),
+            _ => Err(Refusal::Signature),
+        }
+    }
+
+    fn header(&self, header: &Map<String, Value>) -> Result<Header, Refusal> {
+        // None of the extensions that a header may declare critical is known here (RFC 7515).
+        if header.contains_key("crit") {
+            return Err(Refusal::Critical);
+        }
+        let text = |name: &str| match header.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(Refusal::Malformed),
+        };
+        let name = text("alg")?.ok_or(Refusal::Algorithm)?;
+        let header = |algorithm| Ok(Header { algorithm, key_id: text("kid")?, kind: text("typ")? });
+        match &self.keys {
+            Keys::Secret(_) if name == "HS256" => header(Algorithm::HS256),
+            Keys::Secret(_) => Err(Refusal::Algorithm),
+            Keys::Provider { kind, .. } => {
+                let (_, algorithm) = ALGORITHMS.iter().find(|(it, _)| *it == name).ok_or(Refusal::Algorithm)?;
+                let header = header(*algorithm)?;
+                // A media type, of which the prefix may be left out.
+                let given = header.kind.as_deref().unwrap_or_default();
+                let given = given.strip_prefix("application/").unwrap_or(given);
+                if given.eq_ignore_ascii_case(kind) { Ok(header) } else { Err(Refusal::Kind) }
+            }
+        }
+    }
+}
+
+fn object(base64: &str) -> Result<Map<String, Value>, Refusal> {
+    let json = URL_SAFE_NO_PAD.decode(base64).map_err(|_| Refusal::Malformed)?;
+    serde_json::from_slice(&json).map_err(|_| Refusal::Malformed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::minter::Minter;
     use time::macros::datetime;
 
     const SECRET: &[u8] = b"0123456789abcdef0123456789abcdef";
@@ -126,32 +200,31 @@ mod tests {
         Minter::new(SECRET, config).mint(user, Some("models:admin"), NOW, Duration::HOUR).unwrap()
     }
 
-    #[test]
-    fn expiry_has_a_minute_of_leeway() {
-        let verifier = Verifier::new(SECRET, config());
+    #[tokio::test]
+    async fn expiry_has_a_minute_of_leeway() {
+        let verifier = Verifier::with_secret(SECRET, config());
         let token = token(config(), "ana");
-        let verify_after = |seconds| verifier.verify(&token, NOW + Duration::seconds(seconds));
-        let claims = Claims { user: "ana".to_owned(), scopes: vec!["models:admin".to_owned()] };
-        assert_eq!(verify_after(0), Some(claims.clone()));
-        assert_eq!(verify_after(3_659), Some(claims));
-        assert_eq!(verify_after(3_660), None);
+        for (seconds, valid) in [(0, true), (3_659, true), (3_660, false)] {
+            let claims = verifier.verify(&token, NOW + Duration::seconds(seconds)).await;
+            assert_eq!(claims.is_ok_and(|it| it.user == "ana" && it.scopes == ["models:admin"]), valid, "{seconds}");
+        }
     }
 
-    #[test]
-    fn audience_and_issuer_count_only_when_configured() {
+    #[tokio::test]
+    async fn audience_and_issuer_count_only_when_configured() {
         let strict = TokenConfig { audience: Some("bank".into()), issuer: Some("idp".into()), ..config() };
         let (plain, full) = (token(config(), "ana"), token(strict.clone(), "ana"));
-        let lenient = Verifier::new(SECRET, config());
-        assert!(lenient.verify(&plain, NOW).is_some() && lenient.verify(&full, NOW).is_some());
-        let strict = Verifier::new(SECRET, strict);
-        assert!(strict.verify(&plain, NOW).is_none() && strict.verify(&full, NOW).is_some());
+        let lenient = Verifier::with_secret(SECRET, config());
+        assert!(lenient.verify(&plain, NOW).await.is_ok() && lenient.verify(&full, NOW).await.is_ok());
+        let strict = Verifier::with_secret(SECRET, strict);
+        assert!(strict.verify(&plain, NOW).await.is_err() && strict.verify(&full, NOW).await.is_ok());
     }
 
-    #[test]
-    fn user_identifiers_must_be_storable() {
-        let verifier = Verifier::new(SECRET, config());
+    #[tokio::test]
+    async fn user_identifiers_must_be_storable() {
+        let verifier = Verifier::with_secret(SECRET, config());
         for (user, valid) in [("ana", true), ("", false), (" ", false), ("a\0b", false), (&"u".repeat(256), false)] {
-            assert_eq!(verifier.verify(&token(config(), user), NOW).is_some(), valid, "{user:?}");
+            assert_eq!(verifier.verify(&token(config(), user), NOW).await.is_ok(), valid, "{user:?}");
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn heads_path(data_dir: &Path) -> PathBuf {
 pub(super) async fn open(common: &Common) -> Result<(Database, ChainKey)> {
     let database = Database::open(common, Use::Shared).await?;
     let opened = async {
-        let key = secret::ledger_key(common, Missing::of_command(common))?;
+        let (key, _) = secret::ledger_key(common, Missing::of_command(common))?;
         adopt(&database, &key, &[heads_path(&common.data_dir)]).await?;
         Ok(key)
     };

@@ -21,7 +21,7 @@ pub(super) async fn run(common: &Common, arguments: AcceptLoss) -> Result<ExitCo
     }
     let path = arguments.heads.clone().unwrap_or_else(|| heads_path(&common.data_dir));
     let recorded = RecordedHeads::read(&path)?;
-    let key = secret::ledger_key(common, Missing::of_command(common))?;
+    let (key, _) = secret::ledger_key(common, Missing::of_command(common))?;
     let database = Database::open(common, Use::Shared).await?;
     let losses = accept(&database, &key, recorded, &arguments).await;
     database.close().await?;

@@ -19,6 +19,7 @@ mod score;
 mod secret;
 mod serve;
 mod token;
+mod tokens;
 mod verify;
 
 use std::process::ExitCode;
@@ -28,7 +29,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
-use crate::config::{Cli, Command};
+use crate::config::{Cli, Command, exposed_secret};
 use crate::db::durability;
 
 /// Runs one command.
@@ -41,11 +42,15 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(color).with_filter(filter);
     tracing_subscriber::registry().with(log).with(durability::warnings()).init();
 
+    if let Some(flag) = exposed_secret() {
+        tracing::warn!("{flag} shows its value to every user of this machine: use {flag}-file, or the environment");
+    }
+
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
     runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve::run(&cli.common, *serve).await,
-            Command::Token(token) => token::run(&cli.common, token),
+            Command::Token(token) => token::run(&cli.common, token).await,
             Command::Fund(fund) => fund::run(&cli.common, fund).await,
             Command::Freeze(freeze) => freeze::run(&cli.common, freeze, true).await,
             Command::Unfreeze(freeze) => freeze::run(&cli.common, freeze, false).await,

@@ -22,7 +22,7 @@ pub(super) async fn run(common: &Common, arguments: RotateKey) -> Result<ExitCod
         }
     }
     let (new, new_bytes) = secret::ledger_key_file(&arguments.new_ledger_key_file)?;
-    let old = secret::ledger_key(common, Missing::Refuse)?;
+    let (old, _) = secret::ledger_key(common, Missing::Refuse)?;
     let database = Database::open(common, Use::Shared).await?;
     let rotated = rotate(common, &database, (&old, &new), &arguments).await;
     database.close().await?;
@@ -30,7 +30,9 @@ pub(super) async fn run(common: &Common, arguments: RotateKey) -> Result<ExitCod
     print(&format!("retired {}; {records} audit records sealed with the new key", describe(&retired)))?;
     match secret::replace_ledger_key(common, &new_bytes, &retired.name()[..8])? {
         Some(kept) => print(&format!("the data folder has the new key now, and the old one in {}", kept.display()))?,
-        None => print("start the hosts with the new key as CAUDAL_LEDGER_KEY, and keep the old one")?,
+        None => print(
+            "start the hosts with the new key as CAUDAL_LEDGER_KEY or in CAUDAL_LEDGER_KEY_FILE, and keep the old one",
+        )?,
     }
     print("`caudal verify` proves what the old key sealed when it gets that key with --retired-ledger-key-file")?;
     Ok(ExitCode::SUCCESS)

@@ -1,13 +1,14 @@
-//! The secret that signs tokens and the key of the ledger's hashes: configured, or kept in the data folder.
+//! Secrets: configured, read from files, or kept in the data folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::auth::token::{SECRET_BYTES_MIN, TokenConfig};
+use crate::auth::claims::TokenConfig;
+use crate::auth::token::SECRET_BYTES_MIN;
 use crate::cli::database::absolute;
 use crate::config::{Common, Jwt};
 use crate::ledger::chain::ChainKey;
@@ -20,6 +21,10 @@ const LEDGER: &str = "ledger-key";
 
 /// The configured secret; it has no default.
 pub(super) fn configured(jwt: &Jwt) -> Result<Option<Vec<u8>>> {
+    if let Some(path) = &jwt.secret_file {
+        ensure!(jwt.secret.is_none(), "set either CAUDAL_JWT_SECRET or CAUDAL_JWT_SECRET_FILE");
+        return from_file(path).map(Some);
+    }
     let Some(secret) = &jwt.secret else { return Ok(None) };
     if secret.len() < SECRET_BYTES_MIN {
         bail!(
@@ -49,30 +54,42 @@ pub(super) fn of_sandbox(common: &Common, missing: Missing) -> Result<Vec<u8>> {
     stored(common, TOKENS, "CAUDAL_JWT_SECRET", missing)
 }
 
-/// The key of the ledger's hashes: the configured one, or the data folder's.
-pub(super) fn ledger_key(common: &Common, missing: Missing) -> Result<ChainKey> {
-    let key = match &common.ledger_key {
-        Some(key) => key.clone().into_bytes(),
-        None => stored(common, LEDGER, "CAUDAL_LEDGER_KEY", missing)?,
+/// The key of the ledger's hashes, and its bytes: the configured one, or the data folder's.
+pub(super) fn ledger_key(common: &Common, missing: Missing) -> Result<(ChainKey, Vec<u8>)> {
+    let key = match (&common.ledger_key, &common.ledger_key_file) {
+        (Some(_), Some(_)) => bail!("set either CAUDAL_LEDGER_KEY or CAUDAL_LEDGER_KEY_FILE"),
+        (Some(key), None) => key.clone().into_bytes(),
+        (None, Some(path)) => return ledger_key_file(path),
+        (None, None) => stored(common, LEDGER, "CAUDAL_LEDGER_KEY", missing)?,
     };
-    ChainKey::new(&key)
-        .context("CAUDAL_LEDGER_KEY is too short: use at least 32 bytes, for example from `openssl rand -hex 32`")
+    let chain_key = ChainKey::new(&key)
+        .context("CAUDAL_LEDGER_KEY is too short: use at least 32 bytes, for example from `openssl rand -hex 32`")?;
+    Ok((chain_key, key))
 }
 
-/// A ledger key in a file of its own. Editors and shells end files with a line end, which is not part of it.
+/// A ledger key in a file of its own.
 pub(super) fn ledger_key_file(path: &Path) -> Result<(ChainKey, Vec<u8>)> {
-    let mut key = read_private(path)?;
-    key.truncate(key.trim_ascii_end().len());
-    let chain_key = ChainKey::new(&key).with_context(|| {
-        format!("{} is too short: use at least 32 bytes, for example from `openssl rand -hex 32`", path.display())
-    })?;
-    Ok((chain_key, key))
+    let key = from_file(path)?;
+    Ok((ChainKey::new(&key)?, key))
+}
+
+/// A secret in a file of its own. Editors and shells end files with a line end, which is not part of it.
+pub(super) fn from_file(path: &Path) -> Result<Vec<u8>> {
+    let mut secret = read_private(path)?;
+    secret.truncate(secret.trim_ascii_end().len());
+    if secret.len() < SECRET_BYTES_MIN {
+        bail!(
+            "{} is too short: use at least {SECRET_BYTES_MIN} bytes, for example from `openssl rand -hex 32`",
+            path.display()
+        );
+    }
+    Ok(secret)
 }
 
 /// Puts a new ledger key into the data folder, if the old one is there rather than configured; returns where the old one
 /// is kept.
 pub(super) fn replace_ledger_key(common: &Common, new: &[u8], old_name: &str) -> Result<Option<PathBuf>> {
-    if common.ledger_key.is_some() {
+    if common.ledger_key.is_some() || common.ledger_key_file.is_some() {
         return Ok(None);
     }
     let path = absolute(common).join(LEDGER);
@@ -96,7 +113,8 @@ pub(super) fn replace_ledger_key(common: &Common, new: &[u8], old_name: &str) ->
 
 fn read_private(path: &Path) -> Result<Vec<u8>> {
     let metadata = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-    if metadata.permissions().mode() & 0o077 != 0 {
+    // A service manager hands credentials over in files that the group may read.
+    if metadata.permissions().mode() & 0o037 != 0 {
         bail!("{path} is readable by others: run `chmod 600 {path}`", path = path.display());
     }
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))

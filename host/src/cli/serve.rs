@@ -1,7 +1,7 @@
 //! `caudal serve`: turns arguments into configuration, runs the host, prints the banner.
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -11,14 +11,16 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::app::start::Config;
-use crate::app::{App, Settings};
+use crate::app::{App, Settings, SignIn};
 use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::cli::secret::Missing;
-use crate::cli::{ledger, rail, secret};
+use crate::cli::tokens::Tokens;
+use crate::cli::{ledger, rail, secret, tokens};
 use crate::config::{ClabePolicy, Common, Serve, program};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
+use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::http::pages::sandbox::TOKEN_LIFETIME;
 use crate::ledger::batch::Terms;
 use crate::ledger::{LedgerConfig, heads};
@@ -39,15 +41,19 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     if serve.sandbox && !(serve.ledger_addr.ip().is_loopback() && serve.assist_addr.ip().is_loopback()) {
         bail!("--sandbox gives money away: it serves on loopback addresses like 127.0.0.1 only");
     }
+    if serve.provider.sign_in_client.is_some() && serve.provider.keys.as_deref() != Some("discover") {
+        bail!("--sign-in-client needs to know where people sign in: use --jwt-keys discover");
+    }
     if serve.on_us && serve.issues_from().is_none() {
         bail!("--on-us credits accounts whose numbers the bank issued: say which it issues with --clabe-range");
     }
-    let secret = match secret::configured(&serve.jwt)? {
-        Some(secret) => secret,
-        None if serve.sandbox => secret::of_sandbox(common, Missing::Generate)?,
-        None => bail!("set CAUDAL_JWT_SECRET to the secret that signs your tokens, or try --sandbox"),
-    };
-    let key = secret::ledger_key(common, Missing::Generate)?;
+    let Tokens { verifier, minter, provider, secret } = tokens::open(common, &serve)?;
+    let (key, key_bytes) = secret::ledger_key(common, Missing::Generate)?;
+    // Each purpose derives a key of its own.
+    let shared = secret.unwrap_or(key_bytes);
+    let key_of = |file: &Option<PathBuf>| file.as_deref().map_or_else(|| Ok(shared.clone()), secret::from_file);
+    let acknowledgments = Acknowledgments::new(&key_of(&serve.acknowledgment_key_file)?);
+    let cache_key = key_of(&serve.cache_key_file)?;
     // From here on signals are handled, even during startup.
     let signals = Signals::new()?;
     // Cheap checks first: a port in use or a broken component is reported before a database starts.
@@ -55,7 +61,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         ledger: bind(serve.ledger_addr, "--ledger-addr").await?,
         assist: bind(serve.assist_addr, "--assist-addr").await?,
     };
-    let runtime = runtime(&common.data_dir, &secret)?;
+    let runtime = runtime(&common.data_dir, &cache_key)?;
     let registry = Registry::embedded(&runtime)
         .context("this program was built with an unusable component: run `make components` and build again")?;
     let scoring = Scoring { runtime, registry, decision_log: serve.decision_log };
@@ -66,16 +72,17 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     let failover_wait = if database.may_fail_over { serve.failover_wait } else { Duration::ZERO };
     let config = Config {
         barrier: database.barrier.clone(),
-        secret,
-        tokens: secret::token_config(&serve.jwt),
+        tokens: verifier,
+        minter,
+        acknowledgments,
         ledger: LedgerConfig { failover_wait, ..LedgerConfig::new(terms(&serve), key.clone()) },
         settings: Settings { failover_wait, ..settings(&serve) },
         rail,
-        sandbox: serve.sandbox,
         program,
     };
     let heads_paths: Vec<_> =
         [ledger::heads_path(&common.data_dir)].into_iter().chain(serve.heads_copy.clone()).collect();
+    let _keys = provider.map(|provider| Abort(tokio::spawn(provider.run())));
     let served = async {
         ledger::adopt(&database, &key, &heads_paths).await?;
         let keep = heads::keep(database.pool.clone(), database.barrier.clone(), key.clone(), heads_paths.clone());
@@ -172,10 +179,22 @@ fn settings(serve: &Serve) -> Settings {
         risk_enforcement: serve.risk_enforcement,
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,
         clabe_range: serve.issues_from(),
+        api_scopes: serve.provider.keys.is_some() && !serve.provider.no_api_scopes,
+        sign_in: sign_in(serve),
         typed_numbers: serve.sandbox,
         assist_hosts,
         published: published(serve),
     }
+}
+
+fn sign_in(serve: &Serve) -> Option<SignIn> {
+    let client_id = serve.provider.sign_in_client.clone()?;
+    Some(SignIn {
+        client_id,
+        scope: serve.provider.sign_in_scope.clone(),
+        issuer: serve.jwt.issuer.clone()?,
+        resource: serve.jwt.audience.clone()?,
+    })
 }
 
 /// Kinds that anyone may download. Fraudsters could try out a public risk model offline, so by default it is

@@ -4,13 +4,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::auth::token::{Minter, Verifier};
+use crate::auth::minter::Minter;
+use crate::auth::token::Verifier;
 use crate::cli::output::print;
 use crate::cli::secret::{self, Missing};
 use crate::clock::Clock;
 use crate::config::{Common, Token};
 
-pub(super) fn run(common: &Common, token: Token) -> Result<ExitCode> {
+pub(super) async fn run(common: &Common, token: Token) -> Result<ExitCode> {
     let secret = match secret::configured(&token.jwt)? {
         Some(secret) => secret,
         None => secret::of_sandbox(common, Missing::of_command(common))?,
@@ -21,7 +22,7 @@ pub(super) fn run(common: &Common, token: Token) -> Result<ExitCode> {
     let minter = Minter::new(&secret, config.clone());
     let minted = minter.mint(&token.user, token.scope.as_deref(), now, lifetime).context("cannot sign the token")?;
     // Print only what the service accepts.
-    if Verifier::new(&secret, config).verify(&minted, now).is_none() {
+    if Verifier::with_secret(&secret, config).verify(&minted, now).await.is_err() {
         bail!("--user must have 1 to 255 characters and not be blank, and --ttl must be above zero");
     }
     print(&minted)?;

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::ledger::amount;
-use super::token::Jwt;
+use super::token::{Jwt, Provider};
 use crate::domain::clabe::{ClabeRange, SANDBOX_RANGE};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
@@ -169,8 +169,18 @@ pub struct Serve {
     /// data folder; repeatable
     #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_HEADS_COPY", value_delimiter = ',')]
     pub heads_copy: Vec<PathBuf>,
+    /// File of the key of risk acknowledgments, at least 32 bytes and the same on every host [default: derived from the
+    /// token secret or else the ledger key]
+    #[arg(long, help_heading = "Tokens", env = "CAUDAL_ACKNOWLEDGMENT_KEY_FILE")]
+    pub acknowledgment_key_file: Option<PathBuf>,
+    /// File of the key that authenticates compiled components in the data folder, at least 32 bytes [default: derived
+    /// likewise]
+    #[arg(long, help_heading = "Models", env = "CAUDAL_CACHE_KEY_FILE")]
+    pub cache_key_file: Option<PathBuf>,
     #[command(flatten)]
     pub jwt: Jwt,
+    #[command(flatten)]
+    pub provider: Provider,
 }
 
 impl Serve {

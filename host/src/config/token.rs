@@ -1,14 +1,22 @@
 //! Settings of tokens, and `caudal token`.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use clap::Args;
 
-/// How tokens are signed and verified.
+use crate::auth::provider::Source;
+
+/// How tokens are signed with a shared secret, and what every token must contain.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Tokens")]
 pub struct Jwt {
     /// Secret that signs tokens (HS256), at least 32 bytes [default: the sandbox's, in the data folder]
     #[arg(long = "jwt-secret", env = "CAUDAL_JWT_SECRET", hide_env_values = true)]
     pub secret: Option<String>,
+    /// File of that secret
+    #[arg(long = "jwt-secret-file", env = "CAUDAL_JWT_SECRET_FILE")]
+    pub secret_file: Option<PathBuf>,
     /// Claim that identifies the user
     #[arg(long = "jwt-user-claim", env = "CAUDAL_JWT_USER_CLAIM", default_value = "sub")]
     pub user_claim: String,
@@ -20,17 +28,53 @@ pub struct Jwt {
     pub issuer: Option<String>,
 }
 
+/// The OpenID provider whose access tokens count.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "OpenID provider")]
+pub struct Provider {
+    /// Where the keys of access tokens are: `discover`, for where the provider at --jwt-issuer says; or the URL or file
+    /// of a JWK set. Replaces --jwt-secret
+    #[arg(long = "jwt-keys", env = "CAUDAL_JWT_KEYS")]
+    pub keys: Option<String>,
+    /// `typ` in the header of access tokens; for a provider that does not follow RFC 9068, JWT
+    #[arg(long = "jwt-type", env = "CAUDAL_JWT_TYPE", default_value = "at+jwt")]
+    pub token_type: String,
+    /// Longest lifetime of an access token
+    #[arg(long = "jwt-lifetime-max", env = "CAUDAL_JWT_LIFETIME_MAX", default_value = "1h", value_parser = humantime::parse_duration)]
+    pub lifetime_max: Duration,
+    /// Do not require the scopes api:read and api:write of the provider's tokens on the ledger API
+    #[arg(long = "no-api-scopes", env = "CAUDAL_NO_API_SCOPES")]
+    pub no_api_scopes: bool,
+    /// Client id with which the bank page signs people in, as a public client with PKCE [default: none]
+    #[arg(long = "sign-in-client", env = "CAUDAL_SIGN_IN_CLIENT")]
+    pub sign_in_client: Option<String>,
+    /// Scopes that the bank page asks for
+    #[arg(long = "sign-in-scope", env = "CAUDAL_SIGN_IN_SCOPE", default_value = "openid api:read api:write")]
+    pub sign_in_scope: String,
+}
+
+impl Provider {
+    /// `issuer` is the required one.
+    pub fn source(&self, issuer: &str) -> Option<Source> {
+        Some(match self.keys.as_deref()? {
+            "discover" => Source::Discovery { issuer: issuer.to_owned() },
+            url if url.starts_with("https://") || url.starts_with("http://") => Source::Url(url.to_owned()),
+            path => Source::File(path.into()),
+        })
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct Token {
     /// User id, 1 to 255 characters
     #[arg(long)]
     pub user: String,
-    /// Scopes, separated by spaces: models:admin, rules:admin
+    /// Scopes, separated by spaces: models:admin, rules:admin, ledger:operate
     #[arg(long)]
     pub scope: Option<String>,
     /// Lifetime of the token
     #[arg(long, default_value = "24h", value_parser = humantime::parse_duration)]
-    pub ttl: std::time::Duration,
+    pub ttl: Duration,
     #[command(flatten)]
     pub jwt: Jwt,
 }

@@ -33,7 +33,7 @@ pub struct Subject<'a> {
 pub struct Acknowledgments(Hmac<Sha256>);
 
 impl Acknowledgments {
-    /// Derives a key from the secret that signs bearer tokens.
+    /// Derives a key of its own from a secret.
     pub fn new(secret: &[u8]) -> Self {
         // HMAC accepts keys of any length.
         let keyed = |key: &[u8]| Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(|_| Hmac::new(&Default::default()));

@@ -1,20 +1,26 @@
 //! Authentication as an argument: a handler with a [`User`] requires a valid bearer token, one with an
 //! [`Operator`] or a [`LedgerOperator`] a token with such an operator's scope.
 
+use std::sync::Arc;
+
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use crate::app::App;
-use crate::auth::token::Claims;
-use crate::auth::{self, AuthError, LedgerOperator, Operator, User};
+use crate::auth::claims::Claims;
+use crate::auth::{self, API_READ, API_WRITE, AuthError, LedgerOperator, Operator, User};
 use crate::http::error::Error;
 
 impl FromRequestParts<App> for User {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok(authenticate(&parts.headers, app)?.into())
+        let claims = authenticate(&parts.headers, app).await?;
+        if app.settings.api_scopes {
+            claims.require(if parts.method.is_safe() { API_READ } else { API_WRITE })?;
+        }
+        Ok((&*claims).into())
     }
 }
 
@@ -22,7 +28,7 @@ impl FromRequestParts<App> for Operator {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok(authenticate(&parts.headers, app)?.try_into()?)
+        Ok((&*authenticate(&parts.headers, app).await?).try_into()?)
     }
 }
 
@@ -30,13 +36,13 @@ impl FromRequestParts<App> for LedgerOperator {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok(authenticate(&parts.headers, app)?.try_into()?)
+        Ok((&*authenticate(&parts.headers, app).await?).try_into()?)
     }
 }
 
-pub(crate) fn authenticate(headers: &HeaderMap, app: &App) -> Result<Claims, AuthError> {
+pub(crate) async fn authenticate(headers: &HeaderMap, app: &App) -> Result<Arc<Claims>, AuthError> {
     let values = headers.get_all(header::AUTHORIZATION).iter();
-    auth::authenticate(&app.tokens, values.map(axum::http::HeaderValue::as_bytes), app.clock.now())
+    auth::authenticate(&app.tokens, values.map(axum::http::HeaderValue::as_bytes), app.clock.now()).await
 }
 
 impl From<AuthError> for Error {
@@ -44,6 +50,7 @@ impl From<AuthError> for Error {
         match error {
             AuthError::TokenMissing => Self::TokenMissing,
             AuthError::TokenInvalid => Self::TokenInvalid,
+            AuthError::KeysUnknown => Self::KeysUnknown,
             AuthError::ScopeMissing(scope) => Self::ScopeMissing(scope),
         }
     }

@@ -74,6 +74,8 @@ problems! {
         "Send the header Authorization: Bearer <token>.", header: CHALLENGE;
     TokenInvalid = UNAUTHORIZED, "unauthorized", "The bearer token is not valid",
         "The token is malformed, expired, not yet valid, or not signed for this service.", header: CHALLENGE_INVALID;
+    KeysUnknown = SERVICE_UNAVAILABLE, "keys-unknown", "Tokens cannot be verified at the moment",
+        "The keys of the login service are not known here. Retry after the time in Retry-After.", header: RETRY_AFTER;
     ScopeMissing(scope: &'static str) = FORBIDDEN, "insufficient-scope", "The token lacks a scope",
         format!("This requires a token with the scope {scope}.");
     HostNotAllowed = MISDIRECTED_REQUEST, "host-not-allowed", "The host name is not served here",

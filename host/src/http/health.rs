@@ -67,6 +67,8 @@ answer! {
         ledger: bool { example: "true" },
         /// Whether every kind has a model.
         models: bool { example: "true" },
+        /// Whether tokens can be verified.
+        tokens: bool { example: "true" },
     }
 }
 
@@ -104,7 +106,7 @@ pub(crate) async fn livez() -> Response {
     Json(LivenessJson { status: "ok" }).into_response()
 }
 
-/// `/readyz`: the database responds, the ledger accepts commands and every kind has a component.
+/// `/readyz`: the database responds, the ledger accepts commands, every kind has a component and tokens can be verified.
 pub(crate) async fn readyz(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().all(|kind| registry.identity(*kind).is_some());
@@ -113,10 +115,11 @@ pub(crate) async fn readyz(State(app): State<App>) -> Response {
         Err(_) => false,
     };
     let ledger = app.ledger.is_open();
-    let ready = models && database && ledger;
+    let tokens = app.tokens.is_ready();
+    let ready = models && database && ledger && tokens;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let status_text = if ready { "ok" } else { "fail" };
-    let checks = ReadinessJson { status: status_text, database, ledger, models };
+    let checks = ReadinessJson { status: status_text, database, ledger, models, tokens };
     (status, Json(checks)).into_response()
 }
 

@@ -35,7 +35,7 @@ use error::Error;
 use ledger::{accounts, analytics, beneficiaries, bulk, entries, events, holds, profile, risk_context, transactions};
 use limits::BODY_BYTES_MAX;
 use openapi::Listener;
-use pages::{bank, console, published, reference, sandbox};
+use pages::{bank, console, published, reference, sandbox, sign_in};
 
 /// The ledger API: for the bank's app, with bearer tokens.
 pub fn ledger_router(app: App) -> Router {
@@ -76,6 +76,7 @@ pub fn ledger_router(app: App) -> Router {
         .route("/openapi.json", get(async || reference::document(Listener::Ledger)))
         .route("/sandbox", get(sandbox::is_sandbox))
         .route("/sandbox/token", post(sandbox::create_token))
+        .route("/sign-in", get(sign_in::get_sign_in))
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))
         .method_not_allowed_fallback(ledger_method_not_allowed)
@@ -156,5 +157,5 @@ async fn after_auth(State(app): State<App>, uri: &Uri, headers: HeaderMap, error
     if uri.path() != "/api" && !uri.path().starts_with("/api/") {
         return error;
     }
-    auth::authenticate(&headers, &app).map_or_else(Error::from, |_| error)
+    auth::authenticate(&headers, &app).await.map_or_else(Error::from, |_| error)
 }

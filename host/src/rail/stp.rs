@@ -61,7 +61,7 @@ impl Stp {
     /// Longest wait for a reply, including connecting; 15 seconds by default.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.client.reply_timeout = timeout;
+        self.client.set_reply_timeout(timeout);
         self
     }
 }

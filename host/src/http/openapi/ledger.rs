@@ -15,6 +15,7 @@ use crate::http::ledger::risk_context::{RiskContextJson, RiskContextQuery};
 use crate::http::ledger::transactions::{TransactionJson, TransferRequest};
 use crate::http::pages::published::ActiveJson;
 use crate::http::pages::sandbox::{SandboxJson, TokenJson, TokenRequest};
+use crate::http::pages::sign_in::SignInJson;
 use crate::schema::Record;
 
 const LINK: Header = Header::new("Link", "The next page, `rel=\"next\"`, if there is one.");
@@ -146,6 +147,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers(&[(200, one::<SandboxJson>())]).errors(&["not-found"]),
     Operation::post("/sandbox/token", "create_token", "A token for any user of the sandbox")
         .body::<TokenRequest>().answers(&[(200, one::<TokenJson>())]).errors(&["not-found"]),
+    Operation::get("/sign-in", "get_sign_in", "Where the bank page signs people in")
+        .answers(&[(200, one::<SignInJson>())]).errors(&["not-found", "keys-unknown"]),
     Operation::get("/livez", "livez", "Whether the process is alive").answers(&[(200, one::<LivenessJson>())]),
     Operation::get("/readyz", "readyz", "Whether the host can serve")
         .answers(&[(200, one::<ReadinessJson>()), (503, one::<ReadinessJson>())])

@@ -245,8 +245,7 @@ fn codes(operation: &Operation, listener: Listener) -> Vec<&'static str> {
     codes.extend(operation.errors);
     match operation.auth {
         Auth::Public => {}
-        Auth::User => codes.push("unauthorized"),
-        Auth::Operator(_) => codes.extend(["unauthorized", "insufficient-scope"]),
+        Auth::User | Auth::Operator(_) => codes.extend(["unauthorized", "insufficient-scope", "keys-unknown"]),
     }
     match operation.body {
         Body::None => {}

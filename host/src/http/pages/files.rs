@@ -22,12 +22,7 @@ pub(crate) type Embedded = (&'static str, &'static [u8]);
 // One constant for each folder the build script lists.
 include!(concat!(env!("OUT_DIR"), "/served.rs"));
 
-pub(crate) fn embedded(
-    folder: &[Embedded],
-    name: &str,
-    headers: &HeaderMap,
-    policy: &'static str,
-) -> Result<Response, Error> {
+pub(crate) fn embedded(folder: &[Embedded], name: &str, headers: &HeaderMap, policy: &str) -> Result<Response, Error> {
     let (_, bytes) = folder.iter().find(|(it, _)| *it == name).ok_or(Error::NotFound)?;
     Ok(answer(headers, name, *bytes, (policy, NAMED)))
 }
@@ -48,13 +43,15 @@ pub(crate) fn answer(
     request: &HeaderMap,
     name: &str,
     bytes: impl Into<Cow<'static, [u8]>>,
-    (policy, caching): (&'static str, &'static str),
+    (policy, caching): (&str, &'static str),
 ) -> Response {
+    // Policies are written here, or contain an origin that was parsed from a URI.
+    let policy = HeaderValue::from_str(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
     let bytes = bytes.into();
     let etag = etag(digest_of(&bytes));
     let headers: [(HeaderName, HeaderValue); 6] = [
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type(name))),
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy)),
+        (header::CONTENT_SECURITY_POLICY, policy),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
         (header::CACHE_CONTROL, HeaderValue::from_static(caching)),

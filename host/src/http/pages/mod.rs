@@ -6,3 +6,4 @@ mod files;
 pub(crate) mod published;
 pub(crate) mod reference;
 pub(crate) mod sandbox;
+pub(crate) mod sign_in;

@@ -8,7 +8,8 @@ use axum::response::{IntoResponse, Response};
 use time::OffsetDateTime;
 
 use crate::app::App;
-use crate::auth::token::{Minter, USER_CHARS_MAX};
+use crate::auth::claims::USER_CHARS_MAX;
+use crate::auth::minter::Minter;
 use crate::http::error::Error;
 use crate::http::extract::LedgerBody;
 use crate::http::finish::is_local_name;
