@@ -1,10 +1,11 @@
 //! Opens a command's database: the configured one, or the private one in the data folder.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use sqlx::postgres::PgPoolOptions;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{ConnectOptions as _, Connection as _, PgPool};
 use tokio::task::JoinHandle;
 
@@ -105,6 +106,13 @@ async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPo
     let may_create = usage == Use::Owned || common.create;
     // Migrations may be slow, so they run on a connection without a statement timeout.
     let (options, mut db) = servers.wait_for_primary().await.context(unreachable)?;
+    if usage == Use::Owned && is_exposed(&options) {
+        tracing::warn!(
+            host = options.get_host(),
+            "whoever is between this host and Postgres can read and change what they say: add sslmode=verify-full to \
+             DATABASE_URL"
+        );
+    }
     if !may_create && schema::is_empty(&mut db).await.context("cannot read the database")? {
         let place = match common.database_url {
             Some(_) => "of DATABASE_URL".to_owned(),
@@ -131,6 +139,14 @@ async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPo
     };
     let pool = pool.connect_with(options).await.context(unreachable)?;
     Ok((pool.clone(), Barrier::new(pool, durability, timeline)))
+}
+
+/// Whether a connection crosses a network without proving whom it reaches.
+fn is_exposed(options: &PgConnectOptions) -> bool {
+    let host = options.get_host();
+    let is_loopback = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    let is_local = options.get_socket().is_some() || host.starts_with('/') || is_loopback;
+    !is_local && !matches!(options.get_ssl_mode(), PgSslMode::VerifyFull)
 }
 
 /// Connections that wait for the replicas, none of them to a server that is no longer the primary.
