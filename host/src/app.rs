@@ -10,6 +10,8 @@ use time::OffsetDateTime;
 
 use crate::analytics::EventWorker;
 use crate::auth::minter::Minter;
+use crate::auth::network::Network;
+use crate::auth::rates::{RateLimits, Rates};
 use crate::auth::token::Verifier;
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
@@ -43,6 +45,7 @@ pub struct App {
     pub events: EventWorker,
     pub runtime: Runtime,
     pub tokens: Arc<Verifier>,
+    pub rates: Arc<Rates>,
     pub acknowledgments: Acknowledgments,
     /// Mints the sandbox's tokens; `None` in production.
     pub sandbox: Option<Arc<Minter>>,
@@ -65,6 +68,9 @@ pub struct Settings {
     pub clabe_range: Option<ClabeRange>,
     /// Whether the ledger API requires scopes.
     pub api_scopes: bool,
+    pub rates: RateLimits,
+    /// Proxies that say for whom they ask.
+    pub trusted_proxies: Vec<Network>,
     /// How the bank page signs people in, if it does.
     pub sign_in: Option<SignIn>,
     /// Whether users may type the number of a new account.

@@ -12,6 +12,7 @@ use caudal::app::start::{Config, RailHandle, Tasks};
 use caudal::app::{App, Settings};
 use caudal::auth::claims::TokenConfig;
 use caudal::auth::minter::Minter;
+use caudal::auth::rates::RateLimits;
 use caudal::auth::token::Verifier;
 use caudal::clock::Clock;
 use caudal::db::barrier::{Barrier, Timeline};
@@ -84,6 +85,7 @@ pub(crate) struct Options {
     /// In place of the secret.
     pub(crate) tokens: Option<Verifier>,
     pub(crate) api_scopes: bool,
+    pub(crate) rates: RateLimits,
 }
 
 impl Default for Options {
@@ -102,6 +104,7 @@ impl Default for Options {
             sandbox: false,
             tokens: None,
             api_scopes: false,
+            rates: RateLimits::default(),
         }
     }
 }
@@ -179,6 +182,8 @@ impl TestApp {
             enforce_clabe: options.enforce_clabe,
             clabe_range: options.clabe_range,
             api_scopes: options.api_scopes,
+            rates: options.rates,
+            trusted_proxies: Vec::new(),
             sign_in: None,
             typed_numbers: options.typed_numbers,
             assist_hosts: vec!["localhost".to_owned()],

@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use crate::analytics::EventWorker;
 use crate::app::{App, Settings};
 use crate::auth::minter::Minter;
+use crate::auth::rates::Rates;
 use crate::auth::token::Verifier;
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
@@ -56,6 +57,7 @@ pub struct Tasks {
     expiry: JoinHandle<()>,
     outbox: Outbox,
     outbox_poll: JoinHandle<()>,
+    rates: JoinHandle<()>,
 }
 
 impl App {
@@ -93,7 +95,10 @@ impl App {
         let outbox = Outbox::new(db.clone(), barrier.clone());
         let outbox_poll = tokio::spawn(outbox.clone().run());
         let (events, events_task) = EventWorker::start(db.clone(), clock.clone());
+        let rates = Arc::new(Rates::new(settings.rates));
+        let forgotten = Arc::clone(&rates);
         let tasks = Tasks {
+            rates: tokio::spawn(async move { forgotten.forget().await }),
             ledger: ledger_task,
             events: events_task,
             courier: courier_task,
@@ -112,6 +117,7 @@ impl App {
             events,
             runtime,
             tokens: Arc::new(tokens),
+            rates,
             acknowledgments,
             sandbox: minter.map(Arc::new),
             settings: Arc::new(settings),
@@ -135,6 +141,7 @@ impl Tasks {
     pub async fn stop_background(&self) {
         self.outbox_poll.abort();
         self.expiry.abort();
+        self.rates.abort();
         self.outbox.close().await;
         self.stop_courier();
     }

@@ -6,7 +6,9 @@
 pub mod claims;
 mod keys;
 pub mod minter;
+pub mod network;
 pub mod provider;
+pub mod rates;
 pub mod token;
 
 use std::sync::Arc;
@@ -39,6 +41,8 @@ pub enum AuthError {
     TokenInvalid,
     /// The provider's keys are not known, so no token can be verified.
     KeysUnknown,
+    /// The user asks too often.
+    TooManyRequests,
     /// The token lacks this scope.
     ScopeMissing(&'static str),
 }

@@ -1,6 +1,7 @@
 //! `caudal serve`: turns arguments into configuration, runs the host, prints the banner.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::app::start::Config;
 use crate::app::{App, Settings, SignIn};
+use crate::auth::rates::RateLimits;
 use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::cli::secret::Missing;
@@ -180,6 +182,11 @@ fn settings(serve: &Serve) -> Settings {
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,
         clabe_range: serve.issues_from(),
         api_scopes: serve.provider.keys.is_some() && !serve.provider.no_api_scopes,
+        rates: RateLimits {
+            user: NonZeroU32::new(serve.requests_per_user),
+            address: NonZeroU32::new(serve.requests_per_address),
+        },
+        trusted_proxies: serve.trusted_proxies.clone(),
         sign_in: sign_in(serve),
         typed_numbers: serve.sandbox,
         assist_hosts,

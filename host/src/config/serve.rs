@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::ledger::amount;
 use super::token::{Jwt, Provider};
+use crate::auth::network::Network;
 use crate::domain::clabe::{ClabeRange, SANDBOX_RANGE};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
@@ -130,6 +131,17 @@ pub struct Serve {
     /// `Host` header that the assistance API accepts besides its address and localhost; repeatable
     #[arg(long = "assist-host", env = "CAUDAL_ASSIST_HOSTS", value_delimiter = ',')]
     pub assist_hosts: Vec<String>,
+    /// Requests a second of one user, ten times as many at once; 0 for no limit. Far more than a person causes, and than
+    /// one account takes transfers
+    #[arg(long, env = "CAUDAL_REQUESTS_PER_USER", default_value_t = 1_000)]
+    pub requests_per_user: u32,
+    /// Requests a second from one address, ten times as many at once; 0 for no limit. Many people may share an address
+    #[arg(long, env = "CAUDAL_REQUESTS_PER_ADDRESS", default_value_t = 2_000)]
+    pub requests_per_address: u32,
+    /// Proxies whose `X-Forwarded-For` is believed: addresses or networks such as 10.0.0.0/8. This machine's own always
+    /// are; repeatable
+    #[arg(long, env = "CAUDAL_TRUSTED_PROXIES", value_delimiter = ',')]
+    pub trusted_proxies: Vec<Network>,
     /// How long requests wait for a new Postgres primary, with several servers or `--durability replicated`; in the
     /// drill, a crashed Postgres took 5 s to replace, and a lost or frozen machine 20 to 32 s
     #[arg(long, env = "CAUDAL_FAILOVER_WAIT", default_value = "35s", value_parser = failover_wait)]

@@ -17,6 +17,7 @@ impl FromRequestParts<App> for User {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let claims = authenticate(&parts.headers, app).await?;
+        app.rates.count_user(&claims.user)?;
         if app.settings.api_scopes {
             claims.require(if parts.method.is_safe() { API_READ } else { API_WRITE })?;
         }
@@ -51,6 +52,7 @@ impl From<AuthError> for Error {
             AuthError::TokenMissing => Self::TokenMissing,
             AuthError::TokenInvalid => Self::TokenInvalid,
             AuthError::KeysUnknown => Self::KeysUnknown,
+            AuthError::TooManyRequests => Self::TooManyRequests,
             AuthError::ScopeMissing(scope) => Self::ScopeMissing(scope),
         }
     }

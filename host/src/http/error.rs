@@ -141,6 +141,8 @@ problems! {
     NotPublishable(reason: NotPublishable) = CONFLICT, "not-publishable", "The active model cannot run in a browser",
         format!("Keep the model you have, or use the assistance API: {reason}.");
 
+    TooManyRequests = TOO_MANY_REQUESTS, "too-many-requests", "There are too many requests",
+        "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
     Overloaded = SERVICE_UNAVAILABLE, "overloaded", "The service is busy",
         "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
     TimedOut = SERVICE_UNAVAILABLE, "timed-out", "The request took too long",

@@ -1,9 +1,10 @@
 //! The last step of every response: the time limit, the problem body, the request's id and a log line.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -12,6 +13,7 @@ use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::auth::network;
 use crate::http::error::Error;
 use crate::http::limits::{BODY_BYTES_MAX, REQUEST_TIME_MAX};
 use crate::http::problem::{Problem, RequestId};
@@ -131,6 +133,19 @@ async fn run_and_confirm(app: &App, request: Request, next: Next, is_command: bo
     match app.barrier.pass(view).await {
         Ok(()) => response,
         Err(error) => Error::from(error).into_response(),
+    }
+}
+
+/// Counts requests by the address of whoever asks. Whether the process is alive can always be asked.
+pub(crate) async fn count_address(State(app): State<App>, request: Request, next: Next) -> Response {
+    let forwarded = request.headers().get_all("x-forwarded-for").iter().filter_map(|it| it.to_str().ok());
+    let forwarded: Vec<_> = forwarded.collect();
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
+    let origin = peer.and_then(|peer| network::origin(peer, &forwarded, &app.settings.trusted_proxies));
+    let counted = origin.map_or(Ok(()), |address| app.rates.count_address(address));
+    match counted {
+        Err(error) if request.uri().path() != "/livez" => Error::from(error).into_response(),
+        _ => next.run(request).await,
     }
 }
 

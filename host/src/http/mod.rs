@@ -80,7 +80,8 @@ pub fn ledger_router(app: App) -> Router {
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))
         .method_not_allowed_fallback(ledger_method_not_allowed)
-        .fallback(ledger_not_found);
+        .fallback(ledger_not_found)
+        .layer(from_fn_with_state(app.clone(), finish::count_address));
     finished(routes, app)
 }
 

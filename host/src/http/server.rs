@@ -1,61 +1,169 @@
-//! Serves a listener's connections, with limits on slow and greedy clients.
+//! Serves a listener's connections, with limits on idle, slow and greedy clients.
+//!
+//! A listener that has all the connections it may have closes the idle one that somebody can spare most, so no number of
+//! silent clients keeps others out.
 
+mod connections;
+mod paced;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::{Request, Response};
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tower::ServiceExt as _;
+
+pub use connections::{CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX};
+
+use self::connections::{Busy, Connections, Slot};
+use self::paced::Paced;
 
 /// Longest time for a request's head to arrive, and so also the longest a connection may be idle.
 pub const HEAD_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Concurrent connections of one listener; more wait to be accepted. Each holds a file descriptor, and a
-/// process usually gets 1,024.
-pub const CONNECTIONS_MAX: usize = 400;
-
 /// Pause after a failed accept, for example for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Listeners of a process.
+const LISTENERS: usize = 2;
+
+/// Files that a process opens for other purposes: the database's connections, components, logs.
+const FILES_RESERVED: usize = 200;
+
+/// For a client that cannot be served. Written without knowing its request.
+const REFUSED: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\n\
+    connection: close\r\ncontent-length: 183\r\n\r\n{\"type\":\"urn:caudal:problem:overloaded\",\"title\":\"The service \
+    is busy\",\"status\":503,\"detail\":\"There are too many connections. Retry after the time in Retry-After.\",\"code\":\
+    \"overloaded\"}";
 
 /// Serves until `stopped` turns true, then finishes requests in progress.
 pub async fn serve(listener: TcpListener, router: Router, mut stopped: watch::Receiver<bool>) {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX);
     let graceful = GracefulShutdown::new();
-    let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let connections = Connections::new(connections_max(), CONNECTIONS_PER_ADDRESS_MAX);
     loop {
-        let accept = async {
-            // The semaphore is never closed.
-            let slot = Arc::clone(&slots).acquire_owned().await.ok();
-            (slot, listener.accept().await)
-        };
-        let (slot, accepted) = tokio::select! {
-            accepted = accept => accepted,
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
             // A dropped sender also means stop.
             _ = stopped.wait_for(|stopped| *stopped) => break,
         };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "cannot accept a connection");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
+        let Some(slot) = connections.admit(peer.ip()) else {
+            refuse(&stream);
+            continue;
+        };
         // An optimisation for small responses; failing to set it is harmless.
         let _ = stream.set_nodelay(true);
-        let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone()));
+        let slot = Arc::new(slot);
+        let service = service(router.clone(), peer, Arc::clone(&slot));
+        let connection = builder.serve_connection(TokioIo::new(Paced::new(stream)), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // A broken connection concerns only its client.
-            let _ = connection.await;
-            drop(slot);
+            tokio::select! {
+                // A broken connection concerns only its client.
+                _ = connection => {}
+                () = slot.evicted() => {}
+            }
         });
     }
     drop(listener);
     graceful.shutdown().await;
+}
+
+/// [`CONNECTIONS_MAX`], or what the process may open. A process may raise its own limit up to the system's for it, which is
+/// usually far above the 1,024 that it starts with.
+fn connections_max() -> usize {
+    let Ok((files, files_max)) = getrlimit(Resource::RLIMIT_NOFILE) else { return CONNECTIONS_MAX };
+    let wanted = (LISTENERS * CONNECTIONS_MAX + FILES_RESERVED) as u64;
+    let raised = files.max(wanted.min(files_max));
+    let files = if setrlimit(Resource::RLIMIT_NOFILE, raised, files_max).is_ok() { raised } else { files };
+    let possible = usize::try_from(files).unwrap_or(usize::MAX).saturating_sub(FILES_RESERVED) / LISTENERS;
+    possible.clamp(1, CONNECTIONS_MAX)
+}
+
+/// Hands requests to the router; the connection is not idle until the response was written.
+fn service(
+    router: Router,
+    peer: SocketAddr,
+    slot: Arc<Slot>,
+) -> impl hyper::service::Service<Request<Incoming>, Response = Response<Serving>, Error = Infallible, Future: Send> {
+    hyper::service::service_fn(move |request: Request<Incoming>| {
+        let busy = Slot::busy(&slot);
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(ConnectInfo(peer));
+        let response = router.clone().oneshot(request);
+        async move { response.await.map(|response| response.map(|body| Serving { body, _busy: busy })) }
+    })
+}
+
+/// A response's body.
+struct Serving {
+    body: Body,
+    _busy: Busy,
+}
+
+impl hyper::body::Body for Serving {
+    type Data = hyper::body::Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Tells a client that it is not served, without waiting for it.
+fn refuse(stream: &TcpStream) {
+    // Whoever does not read at once learns it from the closed connection.
+    let _ = stream.try_write(REFUSED);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_refusal_is_as_long_as_it_says() {
+        let text = std::str::from_utf8(REFUSED).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(
+            head.contains(&format!("content-length: {}\r\n", body.len()))
+                || head.ends_with(&format!("content-length: {}", body.len())),
+            "{}",
+            body.len()
+        );
+        let problem: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!((&problem["status"], &problem["code"]), (&503.into(), &"overloaded".into()));
+    }
 }

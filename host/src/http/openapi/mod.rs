@@ -243,9 +243,13 @@ impl Shared {
 fn codes(operation: &Operation, listener: Listener) -> Vec<&'static str> {
     let mut codes = ALWAYS.to_vec();
     codes.extend(operation.errors);
+    // Whoever operates the service is not limited.
+    codes.extend((listener == Listener::Ledger).then_some("too-many-requests"));
     match operation.auth {
         Auth::Public => {}
-        Auth::User | Auth::Operator(_) => codes.extend(["unauthorized", "insufficient-scope", "keys-unknown"]),
+        Auth::User | Auth::Operator(_) => {
+            codes.extend(["unauthorized", "insufficient-scope", "keys-unknown"]);
+        }
     }
     match operation.body {
         Body::None => {}

@@ -1,0 +1,101 @@
+//! How often one user, or one address, may ask.
+//!
+//! Token buckets: whoever was quiet may ask in a burst. The limits are per host.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use governor::clock::DefaultClock;
+use governor::state::keyed::DefaultKeyedStateStore;
+use governor::{Quota, RateLimiter};
+
+use super::AuthError;
+use super::network::client;
+
+/// Seconds' worth of requests that may come at once: a page that opens asks a few times, an app that was offline sends what
+/// it kept.
+const BURST_SECONDS: u32 = 10;
+
+/// How often those who were quiet are forgotten.
+const FORGET_EVERY: Duration = Duration::from_secs(60);
+
+type Limiter<K> = RateLimiter<K, DefaultKeyedStateStore<K>, DefaultClock>;
+
+/// Requests a second; `None` for no limit.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RateLimits {
+    pub user: Option<NonZeroU32>,
+    pub address: Option<NonZeroU32>,
+}
+
+pub struct Rates {
+    /// By a hash of the user's name, with a key that nobody knows.
+    users: Option<Limiter<u64>>,
+    addresses: Option<Limiter<IpAddr>>,
+    hasher: RandomState,
+}
+
+fn limiter<K: std::hash::Hash + Eq + Clone>(per_second: NonZeroU32) -> Limiter<K> {
+    let burst = per_second.saturating_mul(NonZeroU32::MIN.saturating_add(BURST_SECONDS - 1));
+    RateLimiter::keyed(Quota::per_second(per_second).allow_burst(burst))
+}
+
+impl Rates {
+    pub fn new(limits: RateLimits) -> Self {
+        Self { users: limits.user.map(limiter), addresses: limits.address.map(limiter), hasher: RandomState::new() }
+    }
+
+    /// Counts a user's request.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub fn count_user(&self, user: &str) -> Result<(), AuthError> {
+        let is_allowed = self.users.as_ref().is_none_or(|users| users.check_key(&self.hasher.hash_one(user)).is_ok());
+        is_allowed.then_some(()).ok_or(AuthError::TooManyRequests)
+    }
+
+    /// Counts a request from an address.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub fn count_address(&self, address: IpAddr) -> Result<(), AuthError> {
+        let is_allowed = self.addresses.as_ref().is_none_or(|addresses| addresses.check_key(&client(address)).is_ok());
+        is_allowed.then_some(()).ok_or(AuthError::TooManyRequests)
+    }
+
+    /// Forgets who was quiet, until it is aborted.
+    pub async fn forget(&self) {
+        loop {
+            tokio::time::sleep(FORGET_EVERY).await;
+            if let Some(users) = &self.users {
+                users.retain_recent();
+            }
+            if let Some(addresses) = &self.addresses {
+                addresses.retain_recent();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_allowed_and_no_more() {
+        let rates = Rates::new(RateLimits { user: NonZeroU32::new(2), address: NonZeroU32::new(1) });
+        let allowed = |user: &str| (0..100).filter(|_| rates.count_user(user).is_ok()).count();
+        assert_eq!((allowed("ana"), allowed("ana"), allowed("luis")), (20, 0, 20));
+        let address = |text: &str| rates.count_address(text.parse().unwrap());
+        assert_eq!((0..100).filter(|last| address(&format!("2001:db8::{last}")).is_ok()).count(), 10);
+        assert!(address("2001:db8:0:1::").is_ok());
+    }
+
+    #[test]
+    fn without_limits_everything_is_allowed() {
+        let rates = Rates::new(RateLimits::default());
+        assert!((0..100_000).all(|_| rates.count_user("ana").is_ok()));
+    }
+}
