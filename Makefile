@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve release test soak bench ha ha-drill restore-drill check components package train prepare install
+.PHONY: serve release sbom test soak bench ha ha-drill restore-drill check components package train prepare install
 
 serve: components ## Serve the sandbox; prints addresses, a token and a curl command
 	cargo build --locked --package caudal
@@ -13,6 +13,10 @@ serve: components ## Serve the sandbox; prints addresses, a token and a curl com
 release: components ## The optimised binary, target/release/caudal, with its symbols in caudal.debug beside it
 	cargo build --locked --release --package caudal
 	host/split-symbols.sh $(CARGO_TARGET_DIR)/release/caudal
+
+sbom: ## The bills of materials of the binary and of the npm package, in target/sbom
+	tests/tools.sh node
+	node host/sbom.mjs $(CARGO_TARGET_DIR)/sbom
 
 test: install ## Run all short tests against a throw-away Postgres
 	components/build.sh --fixtures
