@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve release test soak bench ha ha-drill restore-drill check components package train prepare install
+.PHONY: serve release sbom test soak bench ha ha-drill restore-drill check audit components package train prepare install
 
 serve: components ## Serve the sandbox; prints addresses, a token and a curl command
 	cargo build --locked --package caudal
@@ -13,6 +13,10 @@ serve: components ## Serve the sandbox; prints addresses, a token and a curl com
 release: components ## The optimised binary, target/release/caudal, with its symbols in caudal.debug beside it
 	cargo build --locked --release --package caudal
 	host/split-symbols.sh $(CARGO_TARGET_DIR)/release/caudal
+
+sbom: ## The bills of materials of the binary and of the npm package, in target/sbom
+	tests/tools.sh node
+	node host/sbom.mjs $(CARGO_TARGET_DIR)/sbom
 
 test: install ## Run all short tests against a throw-away Postgres
 	components/build.sh --fixtures
@@ -48,14 +52,17 @@ restore-drill: components ## Restore a pgBackRest backup to a moment while payme
 	tests/tools.sh node
 	tests/ha/run.sh restore $(CAUDAL)
 
-check: install ## Formatting, lints, documentation, licences
+check: install ## Formatting, lints, documentation, licences, advisories
 	components/build.sh --fixtures
 	cargo fmt --check
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps
 	tests/tools.sh packages
 	npm --prefix tests run --silent check
-	tests/licences.sh
+	tests/supply/audit.sh
+
+audit: ## Licences, sources and advisories of all dependencies; builds cargo-deny if it is missing
+	tests/supply/audit.sh
 
 train: ## Retrain every model: weights, cards, plots, golden cases. Without a change to training, git stays clean
 	cargo run --locked --package caudal-train -- all

@@ -2,12 +2,13 @@
 
 use crate::{read, root};
 
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 8] = [
     "README.md",
     "components/README.md",
     "components/js/README.md",
     "host/OPERATING.md",
     "host/README.md",
+    "host/SECURITY.md",
     "tests/README.md",
     "wit/README.md",
 ];

@@ -1,0 +1,176 @@
+// Writes the bills of materials of a release as CycloneDX 1.6: caudal.cdx.json for the binary, scorers.cdx.json for the npm
+// package in components/js.
+//
+//   node host/sbom.mjs FOLDER
+//
+// Crates with the scope `required` are in the product; those that only take part in building it are `excluded`. The same
+// sources and compiler give the same bytes: there is no date, and the serial number is a digest of the content.
+
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+
+/** The components are compiled for it, or for its relative without a C library, with the same dependencies. */
+const GUEST_TARGET = "wasm32-wasip2";
+const GUESTS = ["risk", "nudge", "accessibility", "transfer-rules"].map((name) => `caudal-${name}`);
+const GUESTS_OF_PACKAGE = GUESTS.filter((name) => name !== "caudal-transfer-rules");
+
+const read = (path) => readFileSync(join(ROOT, path), "utf8");
+
+/** The output of a command, which may be megabytes long. */
+const run = (command, ...args) =>
+  execFileSync(command, args, {
+    cwd: ROOT,
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+
+const HOST_TARGET = /^host: (.+)$/m.exec(run("rustc", "-vV"))[1];
+
+const PLATFORMS = [HOST_TARGET, GUEST_TARGET].flatMap((it) => ["--filter-platform", it]);
+const metadata = JSON.parse(run("cargo", "metadata", "--locked", "--format-version", "1", ...PLATFORMS));
+const nameOf = ({ name, version }) => `${name}@${version}`;
+const packages = new Map(metadata.packages.map((it) => [nameOf(it), it]));
+const byId = new Map(metadata.packages.map((it) => [it.id, it]));
+
+/** Digests of the crates, from the lock. */
+const checksums = new Map(
+  [...read("Cargo.lock").matchAll(/name = "(.+)"\nversion = "(.+)"\nsource = .+\nchecksum = "(.+)"/g)].map(
+    ([, name, version, checksum]) => [`${name}@${version}`, checksum],
+  ),
+);
+
+/** The names of the packages that Cargo builds into a crate, with its features for that target. */
+function tree(name, target, edges) {
+  const options = ["--edges", edges, "--target", target, "--prefix", "none", "--no-dedupe", "--format", "{p}"];
+  const lines = run("cargo", "tree", "--locked", "--package", name, ...options)
+    .trim()
+    .split("\n");
+  return lines.map((line) => line.replace(/^(\S+) v(\S+).*$/, "$1@$2"));
+}
+
+function licences({ license, license_file }) {
+  // Older crates separate alternatives with a slash.
+  if (license) return [{ expression: license.replace(/ ?\/ ?/g, " OR ") }];
+  return license_file ? [{ license: { name: license_file } }] : [];
+}
+
+function crate(id, scope) {
+  const it = packages.get(id);
+  const checksum = checksums.get(id);
+  return {
+    type: "library",
+    "bom-ref": id,
+    name: it.name,
+    version: it.version,
+    ...(it.description && { description: it.description.trim() }),
+    scope,
+    ...(checksum && { hashes: [{ alg: "SHA-256", content: checksum }] }),
+    licenses: licences(it),
+    ...(checksum && { purl: `pkg:cargo/${it.name}@${it.version}` }),
+    ...(it.repository && { externalReferences: [{ type: "vcs", url: it.repository }] }),
+  };
+}
+
+/** The crates of several roots. What one of them contains is required, whatever builds another. */
+function crates(roots) {
+  const linked = new Set(roots.flatMap(([name, target]) => tree(name, target, "normal,no-proc-macro")));
+  const all = new Set(roots.flatMap(([name, target]) => tree(name, target, "normal,build")));
+  return [...all].sort().map((id) => crate(id, linked.has(id) ? "required" : "excluded"));
+}
+
+/** Who depends on whom among the crates that are listed; `also` is what the product has besides. */
+function graph(product, components, also) {
+  const listed = new Set([product, ...components.map((it) => it["bom-ref"])]);
+  const edges = new Map([...listed].map((id) => [id, new Set()]));
+  for (const node of metadata.resolve.nodes) {
+    const from = edges.get(nameOf(byId.get(node.id)));
+    const built = node.deps.filter((it) => it.dep_kinds.some(({ kind }) => kind !== "dev"));
+    for (const it of built) {
+      const to = nameOf(byId.get(it.pkg));
+      if (listed.has(to)) from?.add(to);
+    }
+  }
+  for (const id of also) edges.get(product).add(id);
+  return [...edges].map(([ref, to]) => ({ ref, dependsOn: [...to].sort() }));
+}
+
+function write(folder, file, product, components, also) {
+  const id = product["bom-ref"];
+  const others = components.filter((it) => it["bom-ref"] !== id);
+  const content = { metadata: { component: product }, components: others, dependencies: graph(id, others, also) };
+  const digest = createHash("sha256").update(JSON.stringify(content)).digest("hex");
+  // Shaped like a UUID of version 8, whose bits are for anybody to define.
+  const uuid = digest.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
+  const bill = { bomFormat: "CycloneDX", specVersion: "1.6", serialNumber: `urn:uuid:${uuid}`, version: 1, ...content };
+  writeFileSync(join(folder, file), `${JSON.stringify(bill, null, 2)}\n`);
+  console.log(`${join(folder, file)}: ${others.length} components`);
+}
+
+/** An npm package whose code is part of a product, or that helps to build it. */
+function npm(name, version, scope, licence) {
+  const id = `npm:${name}@${version}`;
+  const licenses = [{ license: { id: licence } }];
+  return { type: "library", "bom-ref": id, name, version, scope, licenses, purl: `pkg:npm/${name}@${version}` };
+}
+
+function binary(folder) {
+  const product = metadata.packages.find((it) => it.name === "caudal");
+  const found = crates([["caudal", HOST_TARGET], ...GUESTS.map((name) => [name, GUEST_TARGET])]);
+  const release = /^release: (.+)$/m.exec(run("rustc", "-vV"))[1];
+  const std = {
+    type: "library",
+    "bom-ref": `rust-std@${release}`,
+    name: "rust-std",
+    version: release,
+    scope: "required",
+    licenses: [{ expression: "MIT OR Apache-2.0" }],
+  };
+  // The page of the API's reference is embedded; its file names its version.
+  const rapidoc = npm("rapidoc", /RapiDoc (\S+)/.exec(read("host/web/reference/rapidoc.js"))[1], "required", "MIT");
+  const guests = found.filter((it) => GUESTS.includes(it.name)).map((it) => it["bom-ref"]);
+  const described = { ...crate(nameOf(product)), type: "application", scope: undefined };
+  write(
+    folder,
+    "caudal.cdx.json",
+    described,
+    [...found, std, rapidoc],
+    [...guests, std["bom-ref"], rapidoc["bom-ref"]],
+  );
+}
+
+function scorers(folder) {
+  const { name, version, description, license } = JSON.parse(read("components/js/package.json"));
+  const { version: terser } = JSON.parse(read("tests/package-lock.json")).packages["node_modules/terser"];
+  const [group, short] = name.split("/");
+  const found = crates(GUESTS_OF_PACKAGE.map((guest) => [guest, GUEST_TARGET]));
+  // It writes the glue of the package.
+  const bindgen = [...packages.keys()].filter((id) => id.startsWith("js-component-bindgen@"));
+  const tools = [...bindgen.map((id) => crate(id, "excluded")), npm("terser", terser, "excluded", "BSD-2-Clause")];
+  const product = {
+    type: "library",
+    "bom-ref": `npm:${name}@${version}`,
+    group,
+    name: short,
+    version,
+    description,
+    licenses: [{ expression: license }],
+    purl: `pkg:npm/${encodeURIComponent(group)}/${short}@${version}`,
+  };
+  const guests = found.filter((it) => GUESTS_OF_PACKAGE.includes(it.name)).map((it) => it["bom-ref"]);
+  write(folder, "scorers.cdx.json", product, [...found, ...tools], [...guests, ...tools.map((it) => it["bom-ref"])]);
+}
+
+const folder = process.argv[2];
+if (!folder) {
+  console.error("usage: node host/sbom.mjs FOLDER");
+  process.exit(2);
+}
+mkdirSync(folder, { recursive: true });
+binary(folder);
+scorers(folder);
