@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::harness::{Client, TestApp};
+use crate::rollback::roll_back;
 
 const ADMIN: &str = "models:admin";
 
 /// The full name of a registered version.
-async fn version(ops: &Client, start: &str) -> String {
+pub(crate) async fn version(ops: &Client, start: &str) -> String {
     let models = ops.get("/admin/models").await.assert_status(200).json();
     let all = models["models"].as_array().unwrap().iter().flat_map(|kind| kind["versions"].as_array().unwrap());
     let names: Vec<_> = all.map(|it| it["model_version"].as_str().unwrap().to_owned()).collect();
@@ -86,12 +87,14 @@ async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: Pg
             "shadows": [], "reason": reason, "changed_by": who.map(|it| it.0), "changed_at": who.map(|it| it.1)})
     };
     assert_eq!(seen.assert_status(200).json(), shown(0, &second, None, None));
-    ops.post("/admin/models/risk/rollback", json!({"reason": "x"})).await.assert_problem(409, "nothing-deployed", None);
+    let nothing = json!({"from": second, "to": first, "reason": "x"});
+    let nothing = ops.with("if-match", "\"0\"").post("/admin/models/risk/rollback", nothing).await;
+    nothing.assert_problem(409, "nothing-deployed", None);
 
     let before = app.rows().await;
     let change = json!({"champion": first, "reason": "compare with the baseline"});
     ops.put("/admin/models/risk/deployment", change.clone()).await.assert_problem(428, "if-match-required", None);
-    for stale in ["\"1\"", "\"9223372036854775807\"", "\"-1\"", "0", "*", "\"x\""] {
+    for stale in ["\"1\"", "\"9223372036854775807\"", "\"-1\"", "0", "\"x\""] {
         put(&ops, stale, change.clone()).await.assert_problem(412, "stale", None);
     }
     for (body, code, field) in [
@@ -120,7 +123,7 @@ async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: Pg
 
     // A rollback only returns to a version that served.
     serving(&ops, "risk", 1, &first).await;
-    let back = ops.post("/admin/models/risk/rollback", json!({"reason": "enough seen"})).await;
+    let back = roll_back(&ops, "risk", "enough seen").await;
     let two = shown(2, &second, Some(&first), Some("enough seen"));
     assert_eq!(back.assert_status(200).json(), two);
     let history = ops.get("/admin/models/risk/history").await.assert_status(200).json();

@@ -38,6 +38,7 @@ mod queries;
 mod replay;
 mod risk_context;
 mod rollout;
+mod rollback;
 mod rules;
 mod swap;
 mod tokens;

@@ -12,6 +12,7 @@ use sqlx::PgPool;
 
 use crate::assistance::{risk, with};
 use crate::harness::{Answer, Client, TestApp, hostile, hostile_of, on_screen};
+use crate::rollback::roll_back;
 use crate::swap::{digest_of, register};
 
 const ADMIN: &str = "models:admin";
@@ -240,7 +241,7 @@ async fn the_previous_version_is_the_fallback_of_a_failing_champion(db: PgPool) 
     assert!(metrics.contains("caudal_model_fallbacks_total{kind=\"nudge\"} 4"), "{metrics}");
     assert!(metrics.contains("outcome=\"trapped\"} 1"), "{metrics}");
     // After a rollback, the replaced version is not a fallback.
-    ops.post("/admin/models/nudge/rollback", json!({"reason": "it loops"})).await.assert_status(200);
+    roll_back(&ops, "nudge", "it loops").await.assert_status(200);
     until(async || json!(app.epoch(ModelKind::Nudge)), |it| *it == 2).await;
     assert!(app.models.snapshot().route::<Nudge>().unwrap().previous.is_none());
     assert!(metrics.ends_with("# EOF\n"), "{metrics}");

@@ -2,5 +2,6 @@
 
 pub(crate) mod accounts;
 pub(crate) mod deployment;
+mod if_match;
 pub(crate) mod replay;
 pub(crate) mod versions;

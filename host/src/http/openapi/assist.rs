@@ -65,8 +65,8 @@ const OTHERS: &[Operation] = &[
         .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<DeploymentRequest>().gives(&[ETAG])
         .answers(&[(200, one::<DeploymentJson>())]).errors(&["if-match-required", "stale"]),
     Operation::post("/admin/models/{kind}/rollback", "roll_back", "Return to the previous version, without challengers")
-        .operator(OPERATOR).takes(&[IF_MATCH]).body::<RollbackRequest>().gives(&[ETAG])
-        .answers(&[(200, one::<DeploymentJson>())]).errors(&["nothing-deployed", "stale"]),
+        .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<RollbackRequest>().gives(&[ETAG])
+        .answers(&[(200, one::<DeploymentJson>())]).errors(&["if-match-required", "nothing-deployed", "stale"]),
     Operation::get("/admin/models/{kind}/history", "get_history", "A kind's deployments, newest first")
         .operator(OPERATOR).answers(&[(200, one::<HistoryJson>())]),
     Operation::get("/admin/models/{kind}/report", "get_report", "How the challengers of a deployment compare")
