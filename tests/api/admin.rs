@@ -74,6 +74,45 @@ async fn operators_need_a_token_with_a_scope(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn each_kind_is_read_with_its_own_scope_or_an_auditors(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let _follower = app.follow().await;
+    let admin = app.operator(Some("models:admin rules:admin"));
+    let named = |it: &str| it.replace('+', "%2B");
+    let (risk, rules) = (named(&version(&admin, "risk-1.").await), named(&version(&admin, "transfer-rules-").await));
+    let replay = json!({"decisions": []});
+    for (scope, models, rules_too, replays) in [
+        (ADMIN, false, true, 200),
+        ("rules:admin", true, false, 403),
+        ("audit:read", false, false, 200),
+        ("ledger:operate", true, true, 403),
+    ] {
+        let client = app.operator(Some(scope));
+        for (kind, version, is_refused) in [("risk", &risk, models), ("transfer-rules", &rules, rules_too)] {
+            for path in ["deployment", "history", "report", "pushes/x", &*format!("versions/{version}")] {
+                let answer = client.get(&format!("/admin/models/{kind}/{path}")).await;
+                assert_eq!(answer.status == 403, is_refused, "{scope}: {answer:?}");
+            }
+        }
+        client.post("/admin/replay", replay.clone()).await.assert_status(replays);
+    }
+    let auditor = app.operator(Some("audit:read"));
+    let change = json!({"champion": "risk-1.0.0+00000000", "reason": "x"});
+    for kind in ["risk", "transfer-rules"] {
+        let put = auditor.with("if-match", "*").put(&format!("/admin/models/{kind}/deployment"), change.clone()).await;
+        put.assert_problem(403, "insufficient-scope", None);
+    }
+    let listed = |answer: crate::harness::Answer| {
+        let all = answer.assert_status(200).json()["models"].as_array().unwrap().clone();
+        all.iter().map(|it| it["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let everything = ["accessibility", "nudge", "risk", "transfer-rules"];
+    assert_eq!(listed(auditor.get("/admin/models").await), everything);
+    assert_eq!(listed(app.operator(Some(ADMIN)).get("/admin/models").await), everything[..3]);
+    assert_eq!(listed(app.operator(Some("rules:admin")).get("/admin/models").await), ["transfer-rules"]);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: PgPool) {
     let app = TestApp::new(db).await;
     let _follower = app.follow().await;

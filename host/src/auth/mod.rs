@@ -3,6 +3,7 @@
 //! No HTTP here: the caller passes the values of the `Authorization` header and maps an [`AuthError`] to
 //! its response.
 
+pub mod reader;
 pub mod token;
 
 use time::OffsetDateTime;

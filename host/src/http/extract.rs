@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 
+use serde_json::error::Category;
 use uuid::Uuid;
 
 use crate::clock::{at_millis, millis};
@@ -41,13 +42,13 @@ impl<const BYTES_MAX: usize, S: Send + Sync> FromRequest<S> for LedgerBody<BYTES
 }
 
 /// The JSON object of an assistance request; faults of its fields get 422.
-pub struct AssistBody(pub Fields);
+pub struct AssistBody<const BYTES_MAX: usize = BODY_BYTES_MAX>(pub Fields);
 
-impl<S: Send + Sync> FromRequest<S> for AssistBody {
+impl<const BYTES_MAX: usize, S: Send + Sync> FromRequest<S> for AssistBody<BYTES_MAX> {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
-        read_object(request, StatusCode::UNPROCESSABLE_ENTITY, BODY_BYTES_MAX).await.map(Self)
+        read_object(request, StatusCode::UNPROCESSABLE_ENTITY, BYTES_MAX).await.map(Self)
     }
 }
 
@@ -62,8 +63,20 @@ async fn read_object(request: Request, status: StatusCode, bytes_max: usize) -> 
     })?;
     Fields::from_json(bytes, status.as_u16()).map_err(|error| match error {
         ObjectError::NotAnObject(_) => Error::invalid(status, "", "wrong-type", "The body must be a JSON object"),
-        ObjectError::Malformed(error) => Error::MalformedJson(format!("The JSON is not valid: {error}.")),
+        ObjectError::Malformed(error) => Error::MalformedJson(malformed(&error)),
     })
+}
+
+/// Where the JSON is wrong, in words that do not depend on the parser.
+fn malformed(error: &serde_json::Error) -> String {
+    let at = format!("line {}, column {}", error.line(), error.column());
+    match error.classify() {
+        // Found after parsing, so it has no place.
+        Category::Data if error.line() == 0 => "The JSON is not in UTF-8.".to_owned(),
+        Category::Data => format!("The JSON is ambiguous at {at}: a field appears twice."),
+        Category::Eof => "The JSON breaks off.".to_owned(),
+        Category::Syntax | Category::Io => format!("The JSON is not valid at {at}."),
+    }
 }
 
 /// `application/json` or any type with the suffix `+json`; parameters are ignored.

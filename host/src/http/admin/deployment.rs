@@ -10,6 +10,7 @@ use time::OffsetDateTime;
 
 use crate::app::App;
 use crate::auth::Operator;
+use crate::auth::reader::Reader;
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::{Digest, ModelKind};
@@ -33,10 +34,11 @@ const HISTORY_MAX: i64 = 100;
 /// The deployment of a kind; its `ETag` is the epoch.
 pub(crate) async fn get_deployment(
     State(app): State<App>,
-    _: Operator,
+    reader: Reader,
     Path(kind): Path<String>,
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
+    reader.may_read(kind)?;
     let mut db = app.db.acquire().await?;
     answer(&mut db, kind).await
 }
@@ -131,10 +133,11 @@ fn shown(deployment: &Deployment, registered: &[Component]) -> DeploymentJson {
 /// A kind's deployments, newest first.
 pub(crate) async fn get_history(
     State(app): State<App>,
-    _: Operator,
+    reader: Reader,
     Path(kind): Path<String>,
 ) -> Result<Json<HistoryJson>, Error> {
     let kind = kind_of(&kind)?;
+    reader.may_read(kind)?;
     let mut db = app.db.acquire().await?;
     let registered = components::list(&mut db).await?;
     let history = deployments::history_of(&mut db, kind, HISTORY_MAX).await?;
@@ -144,11 +147,12 @@ pub(crate) async fn get_history(
 /// Compares the challengers of deployment `epoch`, by default the latest one with challengers.
 pub(crate) async fn get_report(
     State(app): State<App>,
-    _: Operator,
+    reader: Reader,
     Path(kind): Path<String>,
     Parameters(mut fields): Parameters,
 ) -> Result<Json<Report>, Error> {
     let kind = kind_of(&kind)?;
+    reader.may_read(kind)?;
     let ReportQuery { epoch } = fields.read();
     fields.finish()?;
     let mut db = app.db.acquire().await?;

@@ -1,5 +1,6 @@
 //! `/admin/models`: the registry of components, what is deployed and what each host serves. For operators,
-//! on the internal listener, with a bearer token of scope `models:admin` (`rules:admin` for transfer rules).
+//! on the internal listener, with a bearer token of scope `models:admin` (`rules:admin` for transfer rules); `audit:read`
+//! is enough to read.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::Operator;
+use crate::auth::reader::Reader;
 use crate::db::components::{self, Component, Registered};
 use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, HostStatus};
@@ -153,13 +155,14 @@ fn shown_host(host: Uuid, status: &HostStatus, registered: &[Component]) -> Host
 }
 
 /// Every kind with its versions, their roles and the hosts that serve them.
-pub(crate) async fn list_models(State(app): State<App>, _: Operator) -> Result<Json<ModelsJson>, Error> {
+pub(crate) async fn list_models(State(app): State<App>, reader: Reader) -> Result<Json<ModelsJson>, Error> {
     let mut db = app.db.acquire().await?;
     let deployed = deployments::deployments(&mut db).await?;
     let registered = components::list(&mut db).await?;
     let live = hosts::live(&mut db).await?;
     // Sorted by name, an order that clients may rely on.
-    let kinds: BTreeMap<&str, ModelKind> = ModelKind::ALL.iter().map(|kind| (kind.as_str(), *kind)).collect();
+    let readable = ModelKind::ALL.iter().filter(|kind| reader.may_read(**kind).is_ok());
+    let kinds: BTreeMap<&str, ModelKind> = readable.map(|kind| (kind.as_str(), *kind)).collect();
     let models = kinds.into_iter().map(|(name, kind)| {
         let deployment = deployed.iter().find(|it| it.kind == kind);
         let of_kind = registered.iter().filter(|it| it.kind == kind);
@@ -200,13 +203,14 @@ pub(crate) async fn push_version(
 /// The result of an examination, with the response that the push would have had.
 pub(crate) async fn get_push(
     State(app): State<App>,
-    _: Operator,
+    reader: Reader,
     Path((kind, sha256)): Path<(String, String)>,
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
     match app.pushes.progress(kind, &sha256).ok_or(Error::NotFound)? {
         Some(outcome) => finished(kind, &outcome),
         None => in_progress(kind, &sha256),
+    reader.may_read(kind)?;
     }
 }
 
@@ -246,13 +250,14 @@ fn fault(check: &Check) -> FieldError {
 /// One version with the gate's report and, if it has one, the model's card.
 pub(crate) async fn get_version(
     State(app): State<App>,
-    _: Operator,
+    reader: Reader,
     Path((kind, version)): Path<(String, String)>,
 ) -> Result<Json<ExaminedJson>, Error> {
     let kind = kind_of(&kind)?;
     let mut db = app.db.acquire().await?;
     let (component, report) = find(&mut db, kind, &version).await?.ok_or(Error::NotFound)?;
     let deployed = deployments::deployment_of(&mut db, kind).await?;
+    reader.may_read(kind)?;
     let version = shown(&component, role_of(component.digest, kind, deployed.as_ref()));
     let embedded = Embedded::ALL.into_iter().find(|it| digest_of(it.bytes) == component.digest);
     let card = embedded.and_then(|it| it.card).map(|card| card.markdown);
