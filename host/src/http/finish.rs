@@ -12,6 +12,7 @@ use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::http::body::Arriving;
 use crate::http::error::Error;
 use crate::http::limits::{BODY_BYTES_MAX, REQUEST_TIME_MAX};
 use crate::http::problem::{Problem, RequestId};
@@ -32,12 +33,15 @@ const COMMANDS: [&str; 7] = [
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-pub(crate) async fn finish(mut request: Request, next: Next) -> Response {
+pub(crate) async fn finish(request: Request, next: Next) -> Response {
+    let (mut head, body) = request.into_parts();
+    let (headers, body) = (head.headers.clone(), Arriving::new(body));
     let request_id = Uuid::new_v4().to_string();
-    request.extensions_mut().insert(RequestId(request_id.clone()));
-    let path = request.uri().path().to_owned();
+    head.extensions.insert(RequestId(request_id.clone()));
+    let path = head.uri.path().to_owned();
     // At error level, so that log lines name their request whatever the filter.
-    let span = tracing::error_span!("request", method = %request.method(), path, request_id);
+    let span = tracing::error_span!("request", method = %head.method, path, request_id);
+    let request = Request::from_parts(head, body.view());
     async {
         let answer = tokio::time::timeout(REQUEST_TIME_MAX, next.run(request)).await;
         let mut response = answer.unwrap_or_else(|_| Error::TimedOut.into_response());
@@ -46,6 +50,7 @@ pub(crate) async fn finish(mut request: Request, next: Next) -> Response {
             // The router adds it to existing paths only; without a token, that would reveal which exist.
             response.headers_mut().remove(header::ALLOW);
         }
+        body.settle(&headers, &mut response).await;
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             response.headers_mut().insert("x-request-id", value);
         }
