@@ -98,3 +98,31 @@ async fn an_early_answer_does_not_break_the_next_request(db: PgPool) {
         check_next(ledger, &Early { request, headers, length, status: 413 }).await;
     }
 }
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_body_that_is_too_large_is_not_asked_for(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let (ledger, _ledger) = served(&app.ledger).await;
+    let (assist, _assist) = served(&app.assist).await;
+    let user = app.user("ana").authorization();
+    let operator = app.operator(Some("models:admin")).authorization();
+    for (address, path, content_type, token, length, status) in [
+        (ledger, "/api/ledger/accounts", "application/json", &user, 999_999, 413),
+        (ledger, "/api/ledger/accounts", "text/plain", &user, 10, 415),
+        (ledger, "/api/ledger/accounts", "application/json", &"Bearer x".to_owned(), 10, 401),
+        (assist, "/ai/risk", "application/json", &user, 999_999, 413),
+        (assist, "/admin/models/risk/versions", "application/wasm", &operator, 20_000_000, 413),
+        (assist, "/admin/replay", "application/json", &operator, 5_000_000, 413),
+        (ledger, "/api/ledger/accounts", "application/json", &user, 10, 100),
+    ] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {content_type}\r\nAuthorization: {token}\r\n\
+             Expect: 100-continue\r\nContent-Length: {length}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let (answer, _) = read_response(&mut stream).await;
+        assert!(answer.starts_with(&format!("http/1.1 {status}")), "{path}, {length} bytes: {answer}");
+        assert_eq!(answer.contains("connection: close"), status != 100, "{answer}");
+    }
+}

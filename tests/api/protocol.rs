@@ -100,6 +100,26 @@ async fn bodies_must_be_json_within_the_size_limit(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn compressed_bodies_are_refused(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let account = |number: &str| json!({"accountNumber": number, "accountType": "checking"});
+    for encoding in ["gzip", "br", "deflate", "identity, gzip", "x"] {
+        let path = "/api/ledger/accounts";
+        let answer = ana.with("content-encoding", encoding).post(path, account("1")).await;
+        answer.assert_problem(415, "unsupported-media-type", None);
+        assert_eq!(answer.header("accept-encoding"), Some("identity"), "{answer:?}");
+        let ops = app.operator(Some("models:admin")).with("content-encoding", encoding);
+        let pushed = ops.send("POST", "/admin/models/risk/versions", Some("application/wasm"), Body::empty()).await;
+        pushed.assert_problem(415, "unsupported-media-type", None);
+        let scored =
+            app.ai().with("content-encoding", encoding).post("/ai/nudge", crate::harness::on_screen("a")).await;
+        scored.assert_problem(415, "unsupported-media-type", None);
+    }
+    ana.with("content-encoding", "Identity").post("/api/ledger/accounts", account(CLABE)).await.assert_status(201);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn deeply_nested_json_is_refused_and_never_fatal(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");

@@ -44,7 +44,7 @@ pub(crate) async fn finish(request: Request, next: Next) -> Response {
     let request = Request::from_parts(head, body.view());
     async {
         let answer = tokio::time::timeout(REQUEST_TIME_MAX, next.run(request)).await;
-        let mut response = answer.unwrap_or_else(|_| Error::TimedOut.into_response());
+        let mut response = answer.unwrap_or_else(|_| timed_out(&path, &body).into_response());
         describe_problem(&mut response, &path, &request_id);
         if response.status() == StatusCode::UNAUTHORIZED {
             // The router adds it to existing paths only; without a token, that would reveal which exist.
@@ -59,6 +59,14 @@ pub(crate) async fn finish(request: Request, next: Next) -> Response {
     }
     .instrument(span)
     .await
+}
+
+fn timed_out(path: &str, body: &Arriving) -> Error {
+    match body.has_ended() {
+        false => Error::BodyTooSlow,
+        true if path.starts_with("/api/ledger/") => Error::TimedOut,
+        true => Error::NoAnswer,
+    }
 }
 
 /// Writes the body of a failure. A failure with a JSON body is a health report; any other without a
@@ -198,6 +206,30 @@ mod tests {
         }
         for path in ["/api/ledger/holds/capture", "/api/ledger/transactions/bulk", "/api/ledger/nothing"] {
             assert!(!is_answered_as_command(Method::POST, path).await, "{path}");
+        }
+    }
+
+    /// Waits for ever, after reading the request's body.
+    async fn asked(path: &str, body: Body) -> String {
+        let forever = async |_: axum::body::Bytes| std::future::pending::<()>().await;
+        let routes = Router::new().fallback(forever).layer(from_fn(finish));
+        let request = axum::http::Request::builder().method(Method::POST).uri(path).body(body).unwrap();
+        let response = routes.oneshot(request).await.unwrap();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let bytes = axum::body::to_bytes(response.into_body(), BODY_BYTES_MAX).await.unwrap();
+        serde_json::from_slice::<serde_json::Value>(&bytes).unwrap()["detail"].as_str().unwrap().to_owned()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_takes_too_long_speaks_of_its_own_request() {
+        let slow = || Body::from_stream(futures_util::stream::pending::<Result<axum::body::Bytes, std::io::Error>>());
+        for path in ["/ai/risk", "/api/ledger/transactions", "/admin/replay"] {
+            assert!(asked(path, slow()).await.starts_with("Its body did not arrive in time"), "{path}");
+        }
+        assert!(asked("/api/ledger/transactions", Body::empty()).await.contains("Idempotency-Key"));
+        for path in ["/ai/risk", "/admin/replay", "/api/profile/accessibility"] {
+            let detail = asked(path, Body::from("{}")).await;
+            assert!(!detail.contains("transfer") && !detail.contains("Idempotency-Key"), "{path}: {detail}");
         }
     }
 

@@ -17,7 +17,7 @@ use crate::domain::model::{Digest, ModelKind};
 use crate::http::admin::if_match::IfMatch;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
-use crate::http::extract::{AssistBody, Parameters};
+use crate::http::extract::{AssistBody, Parameters, Unpaged};
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::catalog::{self, MAX_FLIP_PERCENT, Plan, REASON_CHARS_MAX, SHADOWS_MAX};
@@ -135,6 +135,7 @@ pub(crate) async fn get_history(
     State(app): State<App>,
     reader: Reader,
     Path(kind): Path<String>,
+    _: Unpaged,
 ) -> Result<Json<HistoryJson>, Error> {
     let kind = kind_of(&kind)?;
     reader.may_read(kind)?;
