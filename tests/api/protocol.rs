@@ -120,6 +120,36 @@ async fn compressed_bodies_are_refused(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn answers_are_neither_stored_nor_guessed_at(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let (ana, anon, ai) = (app.user("ana"), app.anon(), app.ai());
+    let ops = app.operator(Some("models:admin"));
+    for answer in [
+        ana.get("/api/ledger/accounts").await,
+        ana.get("/api/ledger/accounts?limit=1").await,
+        ana.get("/api/ledger/nothing").await,
+        anon.get("/api/ledger/accounts").await,
+        ana.post("/api/ledger/accounts", json!({})).await,
+        ana.get("/api/profile/accessibility").await,
+        ai.post("/ai/nudge", crate::harness::on_screen("home")).await,
+        ai.get("/ai/health").await,
+        ops.get("/admin/models").await,
+    ] {
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{answer:?}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{answer:?}");
+    }
+    // Pages have a policy of their own.
+    for page in [anon.get("/").await, anon.get("/reference").await, ai.get("/console").await] {
+        page.assert_status(200);
+        assert_eq!(page.header("cache-control"), Some("no-cache"), "{page:?}");
+        assert_eq!(page.header("x-content-type-options"), Some("nosniff"), "{page:?}");
+        assert_eq!(page.header("referrer-policy"), Some("no-referrer"), "{page:?}");
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn deeply_nested_json_is_refused_and_never_fatal(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");

@@ -1,10 +1,10 @@
-//! The last step of every response: the time limit, the problem body, the request's id and a log line.
+//! The last step of every response: the time limit, the problem body, headers, the request's id and a log line.
 
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::time::Instant;
@@ -33,6 +33,12 @@ const COMMANDS: [&str; 7] = [
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
+/// For every response that has no other policy: most are about one user.
+const DEFAULTS: [(HeaderName, HeaderValue); 2] = [
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+];
+
 pub(crate) async fn finish(request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
     let (headers, body) = (head.headers.clone(), Arriving::new(body));
@@ -49,6 +55,9 @@ pub(crate) async fn finish(request: Request, next: Next) -> Response {
         if response.status() == StatusCode::UNAUTHORIZED {
             // The router adds it to existing paths only; without a token, that would reveal which exist.
             response.headers_mut().remove(header::ALLOW);
+        }
+        for (name, value) in DEFAULTS {
+            response.headers_mut().entry(name).or_insert(value);
         }
         body.settle(&headers, &mut response).await;
         if let Ok(value) = HeaderValue::from_str(&request_id) {
