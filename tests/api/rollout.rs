@@ -248,6 +248,26 @@ async fn the_previous_version_is_the_fallback_of_a_failing_champion(db: PgPool) 
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_canarys_share_has_one_bound(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    let ops = app.operator(Some("models:admin"));
+    let (second, first) = (version(&ops, "risk", "risk-2").await, version(&ops, "risk", "risk-1").await);
+    for percent in [json!(0), json!(100), json!(101), json!(1000), json!(null)] {
+        let canary = json!({"version": first, "percent": percent});
+        let change = json!({"champion": second, "canary": canary, "reason": "x"});
+        let refused = ops.with("if-match", "\"0\"").put("/admin/models/risk/deployment", change).await;
+        refused.assert_problem(422, "validation-failed", Some("canary.percent"));
+        assert_eq!(refused.json()["errors"][0]["detail"], "must be from 1 to 99", "{percent}");
+    }
+    let document: Value = app.ai().get("/openapi.json").await.json();
+    for schema in ["Canary", "CanaryRequest"] {
+        let percent = &document["components"]["schemas"][schema]["properties"]["percent"];
+        assert_eq!((&percent["minimum"], &percent["maximum"]), (&json!(1), &json!(99)), "{schema}: {percent}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn invalid_deployments_are_refused_by_field(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;

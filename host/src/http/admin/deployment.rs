@@ -20,7 +20,9 @@ use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Parameters, Unpaged};
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::deploying::built_in::built_in;
-use crate::models::deploying::catalog::{self, MAX_FLIP_PERCENT, Plan, REASON_CHARS_MAX, SHADOWS_MAX};
+use crate::models::deploying::catalog::{
+    self, CANARY_PERCENT_MAX, MAX_FLIP_PERCENT, Plan, REASON_CHARS_MAX, SHADOWS_MAX,
+};
 use crate::models::deploying::rollback::{Rollback, RolledBack};
 use crate::models::observing::report::Report;
 use crate::schema::{Shape, answer, request};
@@ -98,7 +100,7 @@ answer! {
     pub(crate) struct CanaryJson as "Canary" {
         version: Option<String> { nullable: true, example: VERSION_EXAMPLE },
         /// Percentage of users.
-        percent: u8 { at_least: 1.0, at_most: 100.0, example: "10" },
+        percent: u8 { at_least: 1.0, at_most: CANARY_PERCENT_MAX as f64, example: "10" },
         /// Percentage of answers in another class than the champion's above which it is withdrawn.
         max_flip_percent: u8 { at_least: 1.0, at_most: 100.0, example: "10" },
     }
@@ -209,7 +211,7 @@ request! {
         /// 10 by default.
         max_flip_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "10" },
         /// Percentage of users.
-        percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "10" },
+        percent: Option<u8> { at_least: 1.0, at_most: CANARY_PERCENT_MAX as f64, example: "10" },
         /// Its `model_version`.
         version: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
     }
