@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::db::durability::Durability;
 
 pub use ledger::{AcceptLoss, Events, Freeze, Fund, LimitChange, RotateKey, Since, UserLimits, Verify};
-pub use models::{Deploy, ExplanationLanguage, Models, Replay, RowFormat, Score};
+pub use models::{Deploy, ExplanationLanguage, Models, Replay, RollBack, RowFormat, Score};
 pub use serve::{ClabePolicy, Limits, Rail, Serve};
 pub use token::{Jwt, Provider, Token};
 

@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::harness::{Client, TestApp};
+use crate::rollback::roll_back;
 
 const ADMIN: &str = "models:admin";
 
 /// The full name of a registered version.
-async fn version(ops: &Client, start: &str) -> String {
+pub(crate) async fn version(ops: &Client, start: &str) -> String {
     let models = ops.get("/admin/models").await.assert_status(200).json();
     let all = models["models"].as_array().unwrap().iter().flat_map(|kind| kind["versions"].as_array().unwrap());
     let names: Vec<_> = all.map(|it| it["model_version"].as_str().unwrap().to_owned()).collect();
@@ -73,6 +74,45 @@ async fn operators_need_a_token_with_a_scope(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn each_kind_is_read_with_its_own_scope_or_an_auditors(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let _follower = app.follow().await;
+    let admin = app.operator(Some("models:admin rules:admin"));
+    let named = |it: &str| it.replace('+', "%2B");
+    let (risk, rules) = (named(&version(&admin, "risk-1.").await), named(&version(&admin, "transfer-rules-").await));
+    let replay = json!({"decisions": []});
+    for (scope, models, rules_too, replays) in [
+        (ADMIN, false, true, 200),
+        ("rules:admin", true, false, 403),
+        ("audit:read", false, false, 200),
+        ("ledger:operate", true, true, 403),
+    ] {
+        let client = app.operator(Some(scope));
+        for (kind, version, is_refused) in [("risk", &risk, models), ("transfer-rules", &rules, rules_too)] {
+            for path in ["deployment", "history", "report", "pushes/x", &*format!("versions/{version}")] {
+                let answer = client.get(&format!("/admin/models/{kind}/{path}")).await;
+                assert_eq!(answer.status == 403, is_refused, "{scope}: {answer:?}");
+            }
+        }
+        client.post("/admin/replay", replay.clone()).await.assert_status(replays);
+    }
+    let auditor = app.operator(Some("audit:read"));
+    let change = json!({"champion": "risk-1.0.0+00000000", "reason": "x"});
+    for kind in ["risk", "transfer-rules"] {
+        let put = auditor.with("if-match", "*").put(&format!("/admin/models/{kind}/deployment"), change.clone()).await;
+        put.assert_problem(403, "insufficient-scope", None);
+    }
+    let listed = |answer: crate::harness::Answer| {
+        let all = answer.assert_status(200).json()["models"].as_array().unwrap().clone();
+        all.iter().map(|it| it["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let everything = ["accessibility", "nudge", "risk", "transfer-rules"];
+    assert_eq!(listed(auditor.get("/admin/models").await), everything);
+    assert_eq!(listed(app.operator(Some(ADMIN)).get("/admin/models").await), everything[..3]);
+    assert_eq!(listed(app.operator(Some("rules:admin")).get("/admin/models").await), ["transfer-rules"]);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: PgPool) {
     let app = TestApp::new(db).await;
     let _follower = app.follow().await;
@@ -86,12 +126,14 @@ async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: Pg
             "shadows": [], "reason": reason, "changed_by": who.map(|it| it.0), "changed_at": who.map(|it| it.1)})
     };
     assert_eq!(seen.assert_status(200).json(), shown(0, &second, None, None));
-    ops.post("/admin/models/risk/rollback", json!({"reason": "x"})).await.assert_problem(409, "nothing-deployed", None);
+    let nothing = json!({"from": second, "to": first, "reason": "x"});
+    let nothing = ops.with("if-match", "\"0\"").post("/admin/models/risk/rollback", nothing).await;
+    nothing.assert_problem(409, "nothing-deployed", None);
 
     let before = app.rows().await;
     let change = json!({"champion": first, "reason": "compare with the baseline"});
     ops.put("/admin/models/risk/deployment", change.clone()).await.assert_problem(428, "if-match-required", None);
-    for stale in ["\"1\"", "\"9223372036854775807\"", "\"-1\"", "0", "*", "\"x\""] {
+    for stale in ["\"1\"", "\"9223372036854775807\"", "\"-1\"", "0", "\"x\""] {
         put(&ops, stale, change.clone()).await.assert_problem(412, "stale", None);
     }
     for (body, code, field) in [
@@ -120,7 +162,7 @@ async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: Pg
 
     // A rollback only returns to a version that served.
     serving(&ops, "risk", 1, &first).await;
-    let back = ops.post("/admin/models/risk/rollback", json!({"reason": "enough seen"})).await;
+    let back = roll_back(&ops, "risk", "enough seen").await;
     let two = shown(2, &second, Some(&first), Some("enough seen"));
     assert_eq!(back.assert_status(200).json(), two);
     let history = ops.get("/admin/models/risk/history").await.assert_status(200).json();

@@ -119,6 +119,31 @@ async fn personal_data_joined_by_underscores_is_removed_too(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn concurrent_answers_and_their_history_agree(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let puts = (0..20).map(|at| {
+        let (ana, answer) = (ana.clone(), json!({"granted": at % 2 == 0, "noticeVersion": at.to_string()}));
+        tokio::spawn(async move { ana.put(CONSENT, answer).await })
+    });
+    let puts: Vec<_> = puts.collect();
+    let mut answers = Vec::new();
+    for put in puts {
+        answers.push(put.await.unwrap().assert_status(200).json());
+    }
+    // A clock that runs behind the one of another host changes nothing about the order.
+    app.clock.advance(time::Duration::seconds(-1));
+    answers.push(ana.put(CONSENT, json!({"granted": true, "noticeVersion": "20"})).await.assert_status(200).json());
+    answers.sort_by_key(|it| it["updatedAt"].as_str().unwrap().to_owned());
+    assert_eq!(answers[20]["noticeVersion"], "20");
+    assert_eq!(ana.get(CONSENT).await.json(), answers[20]);
+    let history = "select notice_version from consent_history order by created_at";
+    let history: Vec<String> = sqlx::query_scalar(history).fetch_all(&app.db).await.unwrap();
+    let told: Vec<_> = answers.iter().map(|it| it["noticeVersion"].as_str().unwrap()).collect();
+    assert_eq!(history, told);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn consent_is_off_by_default_and_recorded_for_each_user(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));

@@ -86,6 +86,49 @@ async fn invalid_payees_are_refused_and_change_nothing(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_name_can_be_seen_and_reads_as_it_is_written(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let body = |field: &str, text: &str| {
+        let mut body = json!({"name": "Luis", "accountNumber": PAYEE_CLABE, "bankName": "BBVA", "alias": "Lu"});
+        body[field] = json!(text);
+        body
+    };
+    for field in ["name", "bankName", "accountNumber"] {
+        for blank in ["\u{200b}", "\u{feff}", "\u{2800}", "\u{3164}", " \u{ad}\u{2060}", "\u{e0020}"] {
+            let refused = ana.post(PATH, body(field, blank)).await;
+            refused.assert_problem(400, "validation-failed", Some(field));
+            assert_eq!(refused.json()["errors"][0]["code"], "blank", "{refused:?}");
+        }
+    }
+    for field in ["name", "bankName", "alias", "accountNumber"] {
+        for text in ["Luis\u{202e}zereP", "\u{1b}[31mLuis 1", "Lu\u{7}is 1", "\u{2066}Luis 1", "Luis\u{9b} 1"] {
+            let refused = ana.post(PATH, body(field, text)).await;
+            refused.assert_problem(400, "validation-failed", Some(field));
+            assert_eq!(refused.json()["errors"][0]["code"], "invalid-characters", "{refused:?}");
+        }
+    }
+    for name in ["O’Neil & Söhne", "محمد می\u{200c}خواهم", "👩\u{200d}💻", "Ñandú\tdel\nSur"] {
+        ana.post(PATH, body("name", name)).await.assert_status(201);
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn invisible_characters_do_not_hide_ones_own_account(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let ana = app.user("ana");
+    let from = ana.open_account(PAYEE_CLABE).await;
+    let hidden = format!("{}\u{200b}{}", &PAYEE_CLABE[..6], &PAYEE_CLABE[6..]);
+    let body = json!({"name": "Me", "accountNumber": hidden, "bankName": "BBVA"});
+    refused(&app, ana.post(PATH, body), 400, "validation-failed", Some("accountNumber")).await;
+    // One that was saved before they were refused.
+    let to = ana.save_payee("Me", "1").await;
+    sqlx::query("update beneficiary set account_number = $1").bind(&hidden).execute(&db).await.unwrap();
+    let sent = ana.transfer(&from, &to, "1").await;
+    sent.assert_problem(400, "same-account", Some("toBeneficiaryId"));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_payee_may_be_saved_twice(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");

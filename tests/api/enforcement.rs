@@ -68,6 +68,19 @@ async fn a_high_risk_requires_the_token_of_this_transfer(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_score_that_is_only_logged_never_fails_a_transfer(db: PgPool) {
+    let options = Options { risk_enforcement: Enforcement::Shadow, decision_log: true, ..Options::default() };
+    let app = TestApp::with(db, options).await;
+    let ana = app.user("ana");
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let full = "alter table decision add constraint full_disk check (kind <> 'risk') not valid";
+    sqlx::query(full).execute(&app.db).await.unwrap();
+    send(&ana, (&from, &to), 10.0, true, None).await.assert_status(200);
+    sqlx::query("alter table decision drop constraint full_disk").execute(&app.db).await.unwrap();
+    send(&ana, (&from, &to), 10.0, true, None).await.assert_status(200);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn what_is_not_high_goes_through(db: PgPool) {
     let app = app(db, Enforcement::Enforce).await;
     let ana = app.user("ana");

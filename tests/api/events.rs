@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use axum::body::Body;
+use caudal::auth::minter::Minter;
 use caudal::outbox::{LISTENERS_EACH_MAX, LISTENERS_MAX};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::harness::{CLABE, Client, PAYEE_CLABE, TestApp};
+use crate::harness::{CLABE, Client, PAYEE_CLABE, SECRET, TestApp, token_config};
 
 /// The messages of a stream.
 struct Listener {
@@ -165,4 +166,17 @@ async fn invalid_cursors_and_missing_tokens_are_refused(db: PgPool) {
         let last = ana.with("last-event-id", cursor);
         last.get("/api/ledger/events").await.assert_problem(400, "validation-failed", Some("from"));
     }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_stream_ends_with_its_token(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let now = app.clock.now();
+    // With the leeway of a minute, valid for another second.
+    let token = Minter::new(SECRET, token_config()).mint("ana", None, now, ::time::Duration::seconds(-59)).unwrap();
+    let client = app.anon().with("authorization", &format!("Bearer {token}"));
+    let (status, body) = client.stream("/api/ledger/events").await;
+    assert_eq!(status, 200);
+    let end = tokio::time::timeout(Duration::from_secs(30), body.collect()).await;
+    assert!(end.is_ok(), "the stream outlives its token");
 }

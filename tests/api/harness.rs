@@ -314,6 +314,12 @@ impl Client {
         client
     }
 
+    /// The value of the `Authorization` header.
+    pub(crate) fn authorization(&self) -> String {
+        let header = self.headers.iter().rev().find(|(name, _)| name == "authorization");
+        header.map(|(_, value)| value.clone()).unwrap_or_default()
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send("GET", path, None, Body::empty()).await
     }

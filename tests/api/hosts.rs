@@ -9,6 +9,7 @@ use sqlx::PgPool;
 
 use crate::admin::{hosts, serving};
 use crate::harness::{Client, TestApp, hostile, hostile_of};
+use crate::rollback::roll_back;
 use crate::swap::{digest_of, register};
 
 fn version_of(semantic_version: &str, bytes: &[u8]) -> String {
@@ -106,7 +107,7 @@ async fn a_rollback_returns_to_a_version_that_served(db: PgPool) {
     assert_eq!(deploy(&ops, &never).await["previous"], served);
     let deployed = deploy(&ops, &embedded()).await;
     assert_eq!(deployed["previous"], served, "a rollback never returns to a version that never answered");
-    let rolled_back = ops.post("/admin/models/nudge/rollback", json!({"reason": "a test"})).await;
+    let rolled_back = roll_back(&ops, "nudge", "a test").await;
     let rolled_back = rolled_back.assert_status(200).json();
     assert_eq!(rolled_back["champion"], served);
     // No other version served, so this is what hosts serve if nothing was ever deployed.

@@ -84,15 +84,47 @@ async fn a_list_longer_than_a_page_is_streamed_completely(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_cursor_leads_only_through_its_own_list(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let (account, other) = (ana.open_account(CLABE).await, ana.open_account("072691004495711499").await);
+    let payee = ana.save_payee("Luis", PAYEE_CLABE).await;
+    ana.save_payee("Eva", PAYEE_CLABE).await;
+    for _ in 0..2 {
+        ana.transfer(&account, &payee, "1").await.assert_status(200);
+    }
+    let entries = |account: &str| format!("/api/ledger/accounts/{account}/entries");
+    let lists = ["accounts", "beneficiaries", "transactions"].map(|list| format!("/api/ledger/{list}"));
+    let lists = [lists.as_slice(), &[entries(&account)]].concat();
+    let foreign = [lists.clone(), vec!["/api/ledger/holds".to_owned(), entries(&other)]].concat();
+    for list in &lists {
+        let first = ana.get(&format!("{list}?limit=1")).await;
+        let link = first.header("link").unwrap_or_else(|| panic!("{first:?}"));
+        let cursor = link.split("cursor=").nth(1).unwrap().split('>').next().unwrap();
+        ana.get(&format!("{list}?limit=1&cursor={cursor}")).await.assert_status(200);
+        for other in foreign.iter().filter(|it| *it != list) {
+            let path = format!("{other}?cursor={cursor}");
+            refused(&app, ana.get(&path), 400, "validation-failed", Some("cursor")).await;
+        }
+        let ops = app.operator(Some("models:admin"));
+        for unpaged in ["/admin/models", "/admin/models/risk/history"] {
+            let path = format!("{unpaged}?cursor={cursor}");
+            refused(&app, ops.get(&path), 400, "validation-failed", Some("cursor")).await;
+        }
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn invalid_pages_are_refused(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
-    for list in ["accounts", "beneficiaries", "transactions"] {
+    let lists = [("accounts", 'a'), ("beneficiaries", 'b'), ("transactions", 't'), ("holds", 'h')];
+    for (list, letter) in lists {
         for limit in ["0", "1001", "-1", "x", "1.5", ""] {
             let path = format!("/api/ledger/{list}?limit={limit}");
             refused(&app, ana.get(&path), 400, "validation-failed", Some("limit")).await;
         }
-        let far = |millis: i64| format!("{millis}_00000000-0000-0000-0000-000000000000");
+        let far = |millis: i64| format!("{letter}{millis}_00000000-0000-0000-0000-000000000000");
         let past = far(-300_000_000_000_000);
         let cursors = ["x", "1_x", "_", "1763700000000", "%00", &"9".repeat(65), &past, &far(i64::MIN), &far(i64::MAX)];
         for cursor in cursors {
@@ -102,8 +134,13 @@ async fn invalid_pages_are_refused(db: PgPool) {
         let twice = format!("/api/ledger/{list}?limit=1&limit=2");
         refused(&app, ana.get(&twice), 400, "validation-failed", Some("limit")).await;
         for millis in [0_i64, 253_402_300_799_999] {
-            let path = format!("/api/ledger/{list}?cursor={millis}_00000000-0000-0000-0000-000000000000&unknown=1");
+            let path =
+                format!("/api/ledger/{list}?cursor={letter}{millis}_00000000-0000-0000-0000-000000000000&unknown=1");
             ana.get(&path).await.assert_status(200);
+        }
+        for (_, other) in lists.iter().filter(|(it, _)| *it != list) {
+            let path = format!("/api/ledger/{list}?cursor={other}0_00000000-0000-0000-0000-000000000000");
+            refused(&app, ana.get(&path), 400, "validation-failed", Some("cursor")).await;
         }
     }
 }

@@ -43,11 +43,33 @@ async fn each_user_has_the_default_profile_until_one_is_stored(db: PgPool) {
         "voiceFeedback": true});
     let stored = ana.put(PATH, with(voice.clone(), &json!({"surprise": 1}))).await.assert_status(200).json();
     assert_eq!(stored, with(voice, &json!({"updatedAt": "2026-11-21T18:01:01.001Z"})));
-    assert_eq!(ana.put(PATH, stored.clone()).await.assert_status(200).json(), stored);
+    let stored = with(stored, &json!({"updatedAt": "2026-11-21T18:01:01.002Z"}));
+    assert_eq!(ana.put(PATH, stored.clone()).await.assert_status(200).json(), stored, "later, by the least");
     assert_eq!(ana.get(PATH).await.json(), stored);
     assert_eq!(app.count("select count(*) from profile").await, 1);
     let luiss = luis.put(PATH, large()).await.assert_status(200).json();
     assert_eq!((ana.get(PATH).await.json(), luis.get(PATH).await.json()), (stored, luiss));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn of_concurrent_profiles_the_one_with_the_latest_time_is_stored(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let puts = (0..20).map(|at| {
+        let (ana, profile) = (ana.clone(), with(large(), &json!({"fontScale": 1.0 + f64::from(at) / 100.0})));
+        tokio::spawn(async move { ana.put(PATH, profile).await })
+    });
+    let puts: Vec<_> = puts.collect();
+    let mut stored = Vec::new();
+    for put in puts {
+        stored.push(put.await.unwrap().assert_status(200).json());
+    }
+    stored.sort_by_key(|it| it["updatedAt"].as_str().unwrap().to_owned());
+    assert_eq!(ana.get(PATH).await.json(), stored[19]);
+    // A clock that runs behind the one of another host changes nothing about that.
+    app.clock.advance(time::Duration::seconds(-1));
+    let last = ana.put(PATH, large()).await.assert_status(200).json();
+    assert!(last["updatedAt"].as_str() > stored[19]["updatedAt"].as_str(), "{last}");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -100,6 +100,56 @@ async fn bodies_must_be_json_within_the_size_limit(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn compressed_bodies_are_refused(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let account = |number: &str| json!({"accountNumber": number, "accountType": "checking"});
+    for encoding in ["gzip", "br", "deflate", "identity, gzip", "x"] {
+        let path = "/api/ledger/accounts";
+        let answer = ana.with("content-encoding", encoding).post(path, account("1")).await;
+        answer.assert_problem(415, "unsupported-media-type", None);
+        assert_eq!(answer.header("accept-encoding"), Some("identity"), "{answer:?}");
+        let ops = app.operator(Some("models:admin")).with("content-encoding", encoding);
+        let pushed = ops.send("POST", "/admin/models/risk/versions", Some("application/wasm"), Body::empty()).await;
+        pushed.assert_problem(415, "unsupported-media-type", None);
+        let scored =
+            app.ai().with("content-encoding", encoding).post("/ai/nudge", crate::harness::on_screen("a")).await;
+        scored.assert_problem(415, "unsupported-media-type", None);
+    }
+    ana.with("content-encoding", "Identity").post("/api/ledger/accounts", account(CLABE)).await.assert_status(201);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn answers_are_neither_stored_nor_guessed_at(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let (ana, anon, ai) = (app.user("ana"), app.anon(), app.ai());
+    let ops = app.operator(Some("models:admin"));
+    for answer in [
+        ana.get("/api/ledger/accounts").await,
+        ana.get("/api/ledger/accounts?limit=1").await,
+        ana.get("/api/ledger/nothing").await,
+        anon.get("/api/ledger/accounts").await,
+        ana.post("/api/ledger/accounts", json!({})).await,
+        ana.get("/api/profile/accessibility").await,
+        ai.post("/ai/nudge", crate::harness::on_screen("home")).await,
+        ai.get("/ai/health").await,
+        ops.get("/admin/models").await,
+    ] {
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{answer:?}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{answer:?}");
+    }
+    // Pages have a policy of their own.
+    for page in [anon.get("/").await, anon.get("/reference").await, ai.get("/console").await] {
+        page.assert_status(200);
+        assert_eq!(page.header("cache-control"), Some("no-cache"), "{page:?}");
+        assert_eq!(page.header("x-content-type-options"), Some("nosniff"), "{page:?}");
+        assert_eq!(page.header("referrer-policy"), Some("no-referrer"), "{page:?}");
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn deeply_nested_json_is_refused_and_never_fatal(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");

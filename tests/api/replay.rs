@@ -161,6 +161,24 @@ async fn decisions_that_cannot_be_replayed_are_reported_and_change_nothing(db: P
     admin.post("/admin/replay", stored).await.assert_problem(422, "validation-failed", Some("stored.kind"));
     let stored = json!({"stored": {"kind": "risk", "limit": 1001}});
     admin.post("/admin/replay", stored).await.assert_problem(422, "validation-failed", Some("stored.limit"));
+    for (body, field) in [
+        (json!({"since": "24h"}), "since"),
+        (json!({"stored": {"kind": "risk", "limit": 1, "since": "24h"}}), "stored.since"),
+        (json!({"decisions": [{"kind": "risk", "request": {}, "response": {}, "answer": {}}]}), "decisions[0].answer"),
+        (json!({"decisions": [{"kind": "risk", "request": {}}]}), "decisions[0].response"),
+        (json!({"decisions": [7]}), "decisions[0]"),
+        (json!({"decisions": 7}), "decisions"),
+        (json!({}), ""),
+        (json!([]), ""),
+    ] {
+        let refused = admin.post("/admin/replay", body).await;
+        refused.assert_problem(422, "validation-failed", Some(field));
+        for word in ["serde", "invalid type", "expected", "missing field"] {
+            assert!(!refused.text.contains(word), "in words of the parser: {refused:?}");
+        }
+    }
+    let broken = admin.post_text("/admin/replay", "{\"stored\":").await;
+    assert!(broken.assert_problem(400, "malformed-json", None).text.contains("The JSON breaks off."), "{broken:?}");
     let one = json!({"kind": "risk", "request": {}, "response": {}});
     let both = json!({"stored": {"kind": "risk", "limit": 1}, "decisions": [one]});
     admin.post("/admin/replay", both).await.assert_problem(422, "validation-failed", Some("stored"));

@@ -12,6 +12,7 @@ use sqlx::PgPool;
 
 use crate::assistance::{risk, with};
 use crate::harness::{Answer, Client, TestApp, hostile, hostile_of, on_screen};
+use crate::rollback::roll_back;
 use crate::swap::{digest_of, register};
 
 const ADMIN: &str = "models:admin";
@@ -240,10 +241,30 @@ async fn the_previous_version_is_the_fallback_of_a_failing_champion(db: PgPool) 
     assert!(metrics.contains("caudal_model_fallbacks_total{kind=\"nudge\"} 4"), "{metrics}");
     assert!(metrics.contains("outcome=\"trapped\"} 1"), "{metrics}");
     // After a rollback, the replaced version is not a fallback.
-    ops.post("/admin/models/nudge/rollback", json!({"reason": "it loops"})).await.assert_status(200);
+    roll_back(&ops, "nudge", "it loops").await.assert_status(200);
     until(async || json!(app.epoch(ModelKind::Nudge)), |it| *it == 2).await;
     assert!(app.models.snapshot().route::<Nudge>().unwrap().previous.is_none());
     assert!(metrics.ends_with("# EOF\n"), "{metrics}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_canarys_share_has_one_bound(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    let ops = app.operator(Some("models:admin"));
+    let (second, first) = (version(&ops, "risk", "risk-2").await, version(&ops, "risk", "risk-1").await);
+    for percent in [json!(0), json!(100), json!(101), json!(1000), json!(null)] {
+        let canary = json!({"version": first, "percent": percent});
+        let change = json!({"champion": second, "canary": canary, "reason": "x"});
+        let refused = ops.with("if-match", "\"0\"").put("/admin/models/risk/deployment", change).await;
+        refused.assert_problem(422, "validation-failed", Some("canary.percent"));
+        assert_eq!(refused.json()["errors"][0]["detail"], "must be from 1 to 99", "{percent}");
+    }
+    let document: Value = app.ai().get("/openapi.json").await.json();
+    for schema in ["Canary", "CanaryRequest"] {
+        let percent = &document["components"]["schemas"][schema]["properties"]["percent"];
+        assert_eq!((&percent["minimum"], &percent["maximum"]), (&json!(1), &json!(99)), "{schema}: {percent}");
+    }
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

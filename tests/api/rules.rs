@@ -7,6 +7,7 @@ use serde_json::json;
 use sqlx::PgPool;
 
 use crate::harness::{CLABE, PAYEE_CLABE, TestApp, fixture, refused};
+use crate::rollback::roll_back;
 use crate::swap::{digest_of, register};
 
 async fn wait_for(app: &TestApp, version: &str) {
@@ -80,7 +81,7 @@ async fn rules_that_trap_move_nothing_until_the_next_deployment(db: PgPool) {
     ana.transfer(&account, &payee, "99999.00").await.assert_problem(400, "insufficient-funds", None);
 
     let ops = app.operator(Some("rules:admin"));
-    let back = ops.post("/admin/models/transfer-rules/rollback", json!({"reason": "they trap"})).await;
+    let back = roll_back(&ops, "transfer-rules", "they trap").await;
     let built_in = back.assert_status(200).json()["champion"].as_str().unwrap().to_owned();
     wait_for(&app, &built_in).await;
     // The key has no outcome yet, so it is decided now.

@@ -65,6 +65,13 @@ fn an_operator_swaps_a_model_while_the_service_runs_and_back() {
     assert!(output.starts_with(&format!("rolled back to {second}\n")), "{output}");
     assert!(output.ends_with(&format!("1 of 1 hosts serve {second}")), "{output}");
     assert_eq!(serving(&service, "risk"), second);
+    // A repeated command does not undo the first; naming the version does.
+    let again = data.models(&["rollback", "risk", "--reason", "enough seen", "--wait=60"]);
+    assert_eq!(again, format!("already rolled back to {second}\n1 of 1 hosts serve {second}"));
+    let back = data.models(&["rollback", "risk", "--to", &first, "--reason", "one more look", "--wait=60"]);
+    assert!(back.starts_with(&format!("rolled back to {first}\n")), "{back}");
+    let back = data.models(&["rollback", "risk", "--from", &first, "--to", &second, "--reason", "x", "--wait=60"]);
+    assert!(back.starts_with(&format!("rolled back to {second}\n")), "{back}");
     service.stop();
 
     // After a restart the host serves what is deployed rather than the default.

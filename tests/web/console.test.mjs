@@ -85,9 +85,14 @@ test("a token is required, and one without the scope is read-only", async () => 
   await shot("sign-in");
   await press("Sign in");
   await shows(/Paste a token/);
-  await signIn("rules:admin");
+  await signIn("audit:read");
   await shows(/This token is read-only/);
   assert.equal(await page.$("[data-change]"), null);
+  await press("Sign out");
+  // A token for the rules shows nothing else.
+  await signIn("rules:admin");
+  await shows(/Transfer rules/, "#kind-title");
+  assert.equal((await page.$$("#kinds a")).length, 1);
   await press("Sign out");
   await signIn("models:admin rules:admin");
   await shows(/risk-2\.0\.0/, "#service");

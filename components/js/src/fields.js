@@ -11,6 +11,12 @@ const COUNT_MAX = 0xffffffff;
 /** Unicode whitespace. `String.prototype.trim` also strips U+FEFF, but not U+0085. */
 export const BLANK = /^\p{White_Space}*$/u;
 
+/** Nothing to see: whitespace, and what Unicode lets be drawn as nothing. */
+const UNSEEN = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\u{2800}\u{fff9}-\u{fffb}]*$/u;
+
+/** Control characters other than tabs and the ends of lines, and those that reverse the text around them. */
+const FORBIDDEN = /(?![\t\n\r])[\p{Cc}\u{202a}-\u{202e}\u{2066}-\u{2069}]/u;
+
 /** Only JSON numbers start with one of these. */
 const NUMBER = /^[-\d]/;
 
@@ -103,8 +109,12 @@ const READERS = {
   text(literal, { blank, chars_max: charsMax = Infinity }) {
     const text = readString(literal);
     if (text === null) return new Fault("wrong-type", "must be a string");
-    if (text.includes("\0")) return new Fault("invalid-characters", "must not contain the character U+0000");
-    if (!blank && BLANK.test(text)) return new Fault("blank", "must not be blank");
+    const forbidden = FORBIDDEN.exec(text)?.[0].codePointAt(0);
+    if (forbidden !== undefined) {
+      const code = forbidden.toString(16).toUpperCase().padStart(4, "0");
+      return new Fault("invalid-characters", `must not contain the character U+${code}`);
+    }
+    if (!blank && UNSEEN.test(text)) return new Fault("blank", "must not be blank");
     // Characters are code points, of which some have two UTF-16 units.
     if ([...text].length > charsMax) return new Fault("too-long", `must have at most ${charsMax} characters`);
     return text;

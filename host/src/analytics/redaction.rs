@@ -3,17 +3,20 @@
 //! Events describe behaviour only. Anything that looks like an account, card or phone number, an email address, a CURP
 //! or RFC, or an amount of money is replaced by a placeholder that names its kind. When in doubt, it is removed.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::domain::account_number::is_luhn_valid;
+use crate::domain::account_number::{is_clabe, is_luhn_valid};
+use crate::domain::text::is_invisible;
 
 /// Shortest run of digits, ignoring spaces and punctuation, that counts as personal.
 const PERSONAL_DIGITS_MIN: usize = 10;
 
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
+
+/// Fewest digits of an account or a card, so of what is grouped with commas or colons. Amounts have fewer.
+const GROUPED_DIGITS: std::ops::RangeInclusive<usize> = CARD_DIGITS;
 
 struct Rule {
     pattern: Regex,
@@ -26,7 +29,7 @@ struct Rule {
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let rule = |pattern: &str, placeholder| Rule { pattern: compile(pattern), underscore_separates: true, placeholder };
     vec![
-        Rule { underscore_separates: false, ..rule(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)*", |_| Some("[email]")) },
+        Rule { underscore_separates: false, ..rule(EMAIL, |_| Some("[email]")) },
         rule(r"(?i)\b[A-ZÑ&]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d?\b", |_| Some("[curp]")),
         rule(r"(?i)\b[A-ZÑ&]{3,4}\d{6}[A-Z\d]{3}\b", |_| Some("[rfc]")),
         // Precedes long numbers, so that an amount with a currency is not taken for a phone number.
@@ -35,11 +38,19 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             r"(?i)\b\d[\d,. ]*\s*(?:(?:mil|millon(?:es)?|millón)\s*)?(?:mxn|usd|eur|pesos?|dolares|dólares|dollars?|centavos)\b",
             |_| Some("[amount]"),
         ),
+        // Precedes long numbers, which would end at the first comma.
+        rule(r"\d{3,}(?:[ ().\-/,:;]{1,4}\d{3,}){2,}(?:[ ().\-/,:;]{1,4}\d{1,2}\b)?", grouped_number),
         rule(r"\+?\d(?:[ ().\-/]{0,4}\d){9,}", long_number),
         rule(r"(?i)\b(?:amount|monto|importe|total|saldo|balance)\W{0,3}\d[\d,.]*", |_| Some("[amount]")),
         rule(r"\bv?\d+(?:[.,]\d+)+\b", decimal_number),
     ]
 });
+
+/// The sign may be escaped, as in a link, or spelt out in brackets, where a domain with a dot must follow.
+const EMAIL: &str = concat!(
+    r"(?i)[\w.+%-]+(?:(?:@|%40)[\w-]+(?:\.[\w-]+)*",
+    r"|\s?[\[({]\s?(?:at|arroba)\s?[\])}]\s?[\w-]+(?:(?:\.|\s?[\[({]\s?(?:dot|punto)\s?[\])}]\s?)[\w-]+)+)",
+);
 
 #[expect(clippy::expect_used, reason = "the patterns are constants that a test compiles")]
 fn compile(pattern: &str) -> Regex {
@@ -47,13 +58,23 @@ fn compile(pattern: &str) -> Regex {
 }
 
 fn long_number(found: &str) -> Option<&'static str> {
-    let digits: String = found.chars().filter_map(|c| c.to_digit(10)).filter_map(|d| char::from_digit(d, 10)).collect();
+    let digits: String = found.chars().filter(char::is_ascii_digit).collect();
     Some(match digits.len() {
         18 => "[clabe]",
         length if CARD_DIGITS.contains(&length) && is_luhn_valid(&digits) => "[card]",
         PERSONAL_DIGITS_MIN..=13 => "[phone]",
         _ => "[number]",
     })
+}
+
+/// An account or a card in groups of at least three digits. With a space after a comma it may be a list of numbers, so
+/// there the check digit decides.
+fn grouped_number(found: &str) -> Option<&'static str> {
+    let digits: String = found.chars().filter(char::is_ascii_digit).collect();
+    let is_list = [", ", ": ", "; "].iter().any(|separator| found.contains(separator));
+    let is_number = GROUPED_DIGITS.contains(&digits.len());
+    let is_checked = is_clabe(&digits) || is_luhn_valid(&digits);
+    if is_number && (is_checked || !is_list) { long_number(found) } else { None }
 }
 
 /// `1500.5`, `1,500.50` and `12,500` may be money; `v1.2` and `1.2.3` are versions.
@@ -70,19 +91,55 @@ pub(crate) fn redact(text: &str) -> String {
 
 impl Rule {
     fn apply(&self, text: &str) -> String {
-        // Replacing a byte with a byte keeps the offsets of matches valid in `text`.
-        let searched = if self.underscore_separates { Cow::from(text.replace('_', " ")) } else { Cow::from(text) };
+        let searched = Searched::new(text, self.underscore_separates);
         let mut redacted = String::with_capacity(text.len());
         let mut end = 0;
-        for found in self.pattern.find_iter(&searched) {
+        for found in self.pattern.find_iter(&searched.text) {
             let Some(placeholder) = (self.placeholder)(found.as_str()) else { continue };
-            redacted.push_str(&text[end..found.start()]);
+            redacted.push_str(&text[end..searched.origins[found.start()]]);
             redacted.push_str(placeholder);
-            end = found.end();
+            end = searched.origins[found.end()];
         }
         redacted.push_str(&text[end..]);
         redacted
     }
+}
+
+/// A text as a person reads it: without what cannot be seen, and with ordinary letters and digits for wide ones.
+struct Searched {
+    text: String,
+    /// Where each byte comes from; one more for the end.
+    origins: Vec<usize>,
+}
+
+impl Searched {
+    fn new(text: &str, underscore_separates: bool) -> Self {
+        let mut searched =
+            Self { text: String::with_capacity(text.len()), origins: Vec::with_capacity(text.len() + 1) };
+        for (at, character) in text.char_indices().filter(|(_, character)| !is_invisible(*character)) {
+            searched.text.push(if underscore_separates && character == '_' { ' ' } else { plain(character) });
+            searched.origins.resize(searched.text.len(), at);
+        }
+        searched.origins.push(text.len());
+        searched
+    }
+}
+
+/// Distance of a full-width character from the ASCII one that it looks like.
+const FULL_WIDTH: u32 = 0xfee0;
+
+/// The ASCII character that a full-width form, or a digit of another script in use beside the Latin one, stands for.
+fn plain(character: char) -> char {
+    let ascii = match character {
+        '\u{ff01}'..='\u{ff5e}' => u32::from(character) - FULL_WIDTH,
+        '\u{660}'..='\u{669}' => u32::from(character) - 0x660 + u32::from('0'),
+        '\u{6f0}'..='\u{6f9}' => u32::from(character) - 0x6f0 + u32::from('0'),
+        // A no-break space and its kin group digits, too.
+        '\u{a0}' | '\u{2007}' | '\u{2009}' | '\u{202f}' => u32::from(' '),
+        '\u{2010}'..='\u{2015}' => u32::from('-'),
+        _ => return character,
+    };
+    char::from_u32(ascii).unwrap_or(character)
 }
 
 #[cfg(test)]
@@ -116,6 +173,24 @@ mod tests {
             ("ana@localhost", "[email]"),
             ("12,500", "[amount]"),
             ("99999999999999999999999", "[number]"),
+            ("ana%40example.com", "[email]"),
+            ("to=ana%40example.com&x=1", "to=[email]&x=1"),
+            ("write to ana [at] example.com now", "write to [email] now"),
+            ("ana (arroba) example (punto) com", "[email]"),
+            ("ana＠example．com", "[email]"),
+            ("０１２１８０００４６４３０５１２４９", "[clabe]"),
+            ("card ４１１１ １１１１ １１１１ １１１１", "card [card]"),
+            ("monto：１５００．５０", "[amount]"),
+            ("4111\u{200b}1111\u{200b}1111\u{200b}1111", "[card]"),
+            ("a\u{feff}na@example.com", "[email]"),
+            ("0\u{200d}12180004643051249!", "[clabe]!"),
+            ("0121,8000,4643,0512,49", "[clabe]"),
+            ("0121:8000:4643:0512:49", "[clabe]"),
+            ("012:180:00464305124:9", "[clabe]"),
+            ("4111,1111,1111,1111 paid", "[card] paid"),
+            ("4111, 1111, 1111, 1111", "[card]"),
+            ("4111–1111–1111–1111", "[card]"),
+            ("4111\u{a0}1111\u{a0}1111\u{a0}1111", "[card]"),
         ] {
             assert_eq!(redact(text), want, "{text}");
         }
@@ -132,6 +207,15 @@ mod tests {
             "nudge_accepted",
             "",
             "ñandú 日本",
+            "👩\u{200d}💻 tapped, می\u{200c}خواهم",
+            "１ of ３ steps",
+            "widths 100, 200, 300, 400, 501",
+            "at 12:30:45, then 12:31:02",
+            "steps 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
+            "80% at home [at] last",
+            "look (at this)",
+            "a at b",
+            "ratio 16:9",
         ] {
             assert_eq!(redact(text), text);
         }

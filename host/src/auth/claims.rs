@@ -1,5 +1,7 @@
 //! What the claims of a token have to be, and what they say about its bearer. Pure.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
@@ -41,6 +43,11 @@ pub struct Claims {
 }
 
 impl Claims {
+    /// How long the token is still valid.
+    pub fn remaining(&self, now: OffsetDateTime) -> Duration {
+        Duration::try_from_secs_f64((self.expires - now.unix_timestamp() as f64).max(0.0)).unwrap_or(Duration::MAX)
+    }
+
     /// Whether the token is valid at a time.
     pub(super) fn check_time(&self, now: OffsetDateTime) -> Result<(), Refusal> {
         let now = now.unix_timestamp() as f64;

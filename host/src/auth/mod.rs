@@ -9,6 +9,7 @@ pub mod minter;
 pub mod network;
 pub mod provider;
 pub mod rates;
+pub mod reader;
 pub mod token;
 
 use std::sync::Arc;

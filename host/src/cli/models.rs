@@ -23,11 +23,7 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
         Models::Card { model, json } => card(model, *json),
         Models::Check { file, json } => check::run(file, *json).await,
         Models::Package { folder } => package(folder),
-        Models::List
-        | Models::Push { .. }
-        | Models::Deploy { .. }
-        | Models::Rollback { .. }
-        | Models::Report { .. } => {
+        Models::List | Models::Push { .. } | Models::Deploy { .. } | Models::Rollback(_) | Models::Report { .. } => {
             let (database, key) = ledger::open(common).await?;
             let outcome = registry::run(models, &database.pool, &key).await;
             database.close().await?;

@@ -105,19 +105,7 @@ pub enum Models {
         json: bool,
     },
     /// Return to the version that served before
-    Rollback {
-        /// A kind, such as risk or transfer-rules
-        kind: String,
-        /// Reason, kept in the deployment history
-        #[arg(long)]
-        reason: String,
-        /// Name of the operator, for the record
-        #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
-        by: String,
-        /// Wait until every running host serves it, at most this many seconds
-        #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
-        wait: Option<u32>,
-    },
+    Rollback(RollBack),
     /// Run the gate on a component file without registering it. Exits with 1 if it is rejected
     Check {
         /// The component file
@@ -177,4 +165,26 @@ pub struct Replay {
     /// Most logged decisions to replay, latest first
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "file")]
     pub limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct RollBack {
+    /// A kind, such as risk or transfer-rules
+    pub kind: String,
+    /// Version to leave: the rollback is refused if another one is the champion
+    #[arg(long, value_name = "VERSION")]
+    pub from: Option<String>,
+    /// Version to return to: the rollback is refused if another one served before. Required to return to a version
+    /// that was itself rolled back
+    #[arg(long, value_name = "VERSION")]
+    pub to: Option<String>,
+    /// Reason, kept in the deployment history
+    #[arg(long)]
+    pub reason: String,
+    /// Name of the operator, for the record
+    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+    pub by: String,
+    /// Wait until every running host serves it, at most this many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
+    pub wait: Option<u32>,
 }

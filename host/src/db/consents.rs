@@ -19,38 +19,35 @@ pub(crate) async fn find_consent(db: &mut PgConnection, owner: &str) -> Result<O
         .await
 }
 
-/// Records an answer, and adds it to the history under `consent_history_id`. Run it in a transaction.
+/// Records an answer, and adds it to the history under `consent_history_id`. Returns when: at the answer's time, or one
+/// millisecond after the last answer, so that the last one in the history is the one that counts.
 pub async fn record_consent(
     db: &mut PgConnection,
     owner: &str,
     consent: &Consent,
     consent_history_id: Uuid,
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
+) -> Result<OffsetDateTime, sqlx::Error> {
+    sqlx::query_scalar!(
         r#"
-        insert into consent (owner, granted, notice_version, updated_at) values ($1, $2, $3, $4)
-        on conflict (owner) do update
-        set granted = excluded.granted, notice_version = excluded.notice_version, updated_at = excluded.updated_at
+        with changed as (
+            insert into consent as c (owner, granted, notice_version, updated_at) values ($1, $2, $3, $4)
+            on conflict (owner) do update
+            set granted = excluded.granted, notice_version = excluded.notice_version,
+                -- A request that waited for the row's lock read the clock before its predecessor was stored.
+                updated_at = greatest(excluded.updated_at, c.updated_at + interval '1 millisecond')
+            returning owner, granted, notice_version, updated_at
+        ), history as (
+            insert into consent_history (consent_history_id, owner, granted, notice_version, created_at)
+            select $5, owner, granted, notice_version, updated_at from changed
+        )
+        select updated_at from changed
         "#,
         owner,
         consent.granted,
         consent.notice_version,
         consent.updated_at,
-    )
-    .execute(&mut *db)
-    .await?;
-    sqlx::query!(
-        r#"
-        insert into consent_history (consent_history_id, owner, granted, notice_version, created_at)
-        values ($1, $2, $3, $4, $5)
-        "#,
         consent_history_id,
-        owner,
-        consent.granted,
-        consent.notice_version,
-        consent.updated_at,
     )
-    .execute(db)
-    .await?;
-    Ok(())
+    .fetch_one(db)
+    .await
 }

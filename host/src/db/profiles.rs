@@ -32,20 +32,24 @@ pub(crate) async fn find_profile(
     Ok(Some((profile, row.updated_at)))
 }
 
+/// Returns when: now, or one millisecond after the last change, so that times order the answers to concurrent changes.
 pub(crate) async fn upsert_profile(
     db: &mut PgConnection,
     owner: &str,
     profile: &Profile,
     now: OffsetDateTime,
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
+) -> Result<OffsetDateTime, sqlx::Error> {
+    sqlx::query_scalar!(
         r#"
-        insert into profile (owner, theme, screen_reader_mode, font_scale, nudging_level, voice_feedback, updated_at)
+        insert into profile as p (owner, theme, screen_reader_mode, font_scale, nudging_level, voice_feedback, updated_at)
         values ($1, $2, $3, $4, $5, $6, $7)
         on conflict (owner) do update
         set theme = excluded.theme, screen_reader_mode = excluded.screen_reader_mode,
             font_scale = excluded.font_scale, nudging_level = excluded.nudging_level,
-            voice_feedback = excluded.voice_feedback, updated_at = excluded.updated_at
+            voice_feedback = excluded.voice_feedback,
+            -- A request that waited for the row's lock read the clock before its predecessor was stored.
+            updated_at = greatest(excluded.updated_at, p.updated_at + interval '1 millisecond')
+        returning updated_at
         "#,
         owner,
         profile.theme.as_str(),
@@ -55,7 +59,6 @@ pub(crate) async fn upsert_profile(
         profile.voice_feedback,
         now,
     )
-    .execute(db)
-    .await?;
-    Ok(())
+    .fetch_one(db)
+    .await
 }

@@ -4,6 +4,7 @@
 //! digit or whose bank is missing from a stale list. Such numbers only cause a warning.
 
 use super::banks;
+use super::text::is_invisible;
 
 super::text_enum! {
     /// Recognised by its form.
@@ -31,6 +32,12 @@ pub struct Reading {
 /// Removes spaces and hyphens, so that numbers can be compared.
 pub fn normalise(number: &str) -> String {
     number.chars().filter(|character| !character.is_whitespace() && *character != '-').collect()
+}
+
+/// Whether both name one account. Numbers saved before invisible characters were refused may have some.
+pub fn is_same(one: &str, other: &str) -> bool {
+    let visible = |number: &str| normalise(number).replace(is_invisible, "");
+    visible(one) == visible(other)
 }
 
 pub fn read(number: &str) -> Reading {
@@ -119,6 +126,14 @@ mod tests {
             let reading = read(number);
             assert_eq!((reading.kind, reading.check_digit_valid), (Kind::Clabe, false), "{number}");
         }
+    }
+
+    #[test]
+    fn invisible_characters_do_not_make_another_number() {
+        for other in ["646-180 1104 0000 0007", "64618\u{200b}0110400000007", "\u{feff}646180110400000007\u{2060}"] {
+            assert!(is_same("646180110400000007", other), "{other:?}");
+        }
+        assert!(!is_same("646180110400000007", "646180110400000008"));
     }
 
     #[test]

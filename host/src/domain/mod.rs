@@ -15,6 +15,7 @@ pub mod nudge;
 pub mod profile;
 pub mod risk;
 pub mod rules;
+pub mod text;
 pub mod transfer;
 
 /// An enum whose variants have fixed names in JSON and SQL.

@@ -27,6 +27,8 @@ pub enum AmountError {
     TooLarge,
     /// More than two decimals by value.
     TooPrecise,
+    /// Written with more than 64 characters.
+    TooLong,
 }
 
 impl fmt::Display for AmountError {
@@ -36,6 +38,7 @@ impl fmt::Display for AmountError {
             Self::TooSmall => f.write_str("must be at least 0.01"),
             Self::TooLarge => write!(f, "must be at most {}", Money::MAX),
             Self::TooPrecise => f.write_str("must have at most two decimals"),
+            Self::TooLong => write!(f, "must be written with at most {TEXT_LENGTH_MAX} characters"),
         }
     }
 }
@@ -97,7 +100,7 @@ impl Money {
             return Err(AmountError::NotANumber);
         }
         if text.len() > TEXT_LENGTH_MAX {
-            return Err(AmountError::TooPrecise);
+            return Err(AmountError::TooLong);
         }
         let digits: String = [whole, fraction].concat();
         let significant = digits.trim_start_matches('0').trim_end_matches('0');
@@ -241,7 +244,13 @@ mod tests {
         ] {
             check(text, Err(error));
         }
-        check(&format!("1.{}", "0".repeat(100_000)), Err(TooPrecise));
+        // The bound is on the text, wherever its characters are.
+        let zeros = |count| "0".repeat(count);
+        check(&format!("1.{}", zeros(62)), Ok(100));
+        for text in [format!("1.{}", zeros(63)), format!("1.{}", zeros(100_000)), format!("0.{}1e63", zeros(62))] {
+            check(&text, Err(TooLong));
+        }
+        check(&format!("1{}", zeros(64)), Err(TooLong));
     }
 
     proptest! {

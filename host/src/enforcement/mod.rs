@@ -25,7 +25,7 @@ pub(crate) enum Outcome {
 /// Scores a transfer if `enforcement` requires it. `token` is the sender's acknowledgment.
 ///
 /// # Errors
-/// When the database or the decision log fails.
+/// When the database or the decision log fails, unless the score is only logged.
 pub(crate) async fn enforce(
     enforcement: Enforcement,
     assessor: &Assessor<'_>,
@@ -47,6 +47,14 @@ pub(crate) async fn enforce(
                 Enforcement::Enforce => Outcome::Unavailable,
                 _ => Outcome::NotEnforced,
             });
+        }
+        // What only watches must not stop anybody.
+        Err(error) if enforcement == Enforcement::Shadow => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the risk of a transfer was not assessed (not enforced)"
+            );
+            return Ok(Outcome::NotEnforced);
         }
         Err(error) => return Err(error),
     };

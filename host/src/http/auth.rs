@@ -1,5 +1,6 @@
 //! Authentication as an argument: a handler with a [`User`] requires a valid bearer token, one with an
-//! [`Operator`] or a [`LedgerOperator`] a token with such an operator's scope.
+//! [`Operator`] or a [`LedgerOperator`] a token with such an operator's scope. A user's claims are an extension of the
+//! request.
 
 use std::sync::Arc;
 
@@ -21,7 +22,9 @@ impl FromRequestParts<App> for User {
         if app.settings.api_scopes {
             claims.require(if parts.method.is_safe() { API_READ } else { API_WRITE })?;
         }
-        Ok((&*claims).into())
+        let user = User::from(&*claims);
+        parts.extensions.insert(claims);
+        Ok(user)
     }
 }
 

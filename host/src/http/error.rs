@@ -21,6 +21,9 @@ use crate::schema::{FieldError, Invalid};
 /// Seconds that a client should wait before it retries.
 const RETRY_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "1");
 
+/// The only encoding of a body.
+const IDENTITY: (HeaderName, &str) = (header::ACCEPT_ENCODING, "identity");
+
 const CHALLENGE: (HeaderName, &str) = (header::WWW_AUTHENTICATE, "Bearer");
 const CHALLENGE_INVALID: (HeaderName, &str) = (header::WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#);
 
@@ -88,6 +91,8 @@ problems! {
         "Send the header Content-Type: application/json.";
     NotWasm = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body must be WebAssembly",
         "Send the header Content-Type: application/wasm.";
+    BodyEncoded = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body must not be compressed",
+        "Send it as it is, without Content-Encoding.", header: IDENTITY;
     /// The limit in bytes.
     PayloadTooLarge(limit: usize) = PAYLOAD_TOO_LARGE, "payload-too-large", "The body is too large",
         format!("The limit is {limit} bytes.");
@@ -147,6 +152,11 @@ problems! {
         "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
     TimedOut = SERVICE_UNAVAILABLE, "timed-out", "The request took too long",
         "A transfer may still complete: retry it with the same Idempotency-Key.", header: RETRY_AFTER;
+    BodyTooSlow = SERVICE_UNAVAILABLE, "timed-out", "The request took too long",
+        "Its body did not arrive in time, so nothing was done. Send it again.", header: RETRY_AFTER;
+    /// Of a request that moves no money.
+    NoAnswer = SERVICE_UNAVAILABLE, "timed-out", "The request took too long",
+        "If it was a change, check whether it took effect before you send it again.", header: RETRY_AFTER;
     ModelUnavailable(_error: ScoreError) = SERVICE_UNAVAILABLE, "model-unavailable", "A model is not available",
         "Nothing was decided and nothing was changed. Try again later.", header: RETRY_AFTER;
     /// The rules component, or the scorer it needs, failed; the ledger has logged why.

@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 
+use serde_json::error::Category;
 use uuid::Uuid;
 
 use crate::clock::{at_millis, millis};
@@ -19,7 +20,7 @@ use crate::schema::{Fields, ObjectError, parse_uuid, request};
 /// Most items of one page.
 pub const PAGE_LENGTH_MAX: u32 = 1_000;
 
-/// Longest cursor, in characters: 15 digits, an underscore and a UUID are 52.
+/// Longest cursor, in characters: a letter, 19 digits, an underscore and a UUID are 57.
 const CURSOR_LENGTH_MAX: usize = 64;
 
 /// Instants a cursor may contain, in milliseconds: the years 1970 to 9999, which both Postgres and `time` can
@@ -41,20 +42,18 @@ impl<const BYTES_MAX: usize, S: Send + Sync> FromRequest<S> for LedgerBody<BYTES
 }
 
 /// The JSON object of an assistance request; faults of its fields get 422.
-pub struct AssistBody(pub Fields);
+pub struct AssistBody<const BYTES_MAX: usize = BODY_BYTES_MAX>(pub Fields);
 
-impl<S: Send + Sync> FromRequest<S> for AssistBody {
+impl<const BYTES_MAX: usize, S: Send + Sync> FromRequest<S> for AssistBody<BYTES_MAX> {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
-        read_object(request, StatusCode::UNPROCESSABLE_ENTITY, BODY_BYTES_MAX).await.map(Self)
+        read_object(request, StatusCode::UNPROCESSABLE_ENTITY, BYTES_MAX).await.map(Self)
     }
 }
 
 async fn read_object(request: Request, status: StatusCode, bytes_max: usize) -> Result<Fields, Error> {
-    if !is_json(request.headers()) {
-        return Err(Error::NotJson);
-    }
+    check_head(request.headers(), is_json, Error::NotJson, bytes_max)?;
     let bytes = request.with_limited_body().extract::<axum::body::Bytes, _>().await;
     let bytes = bytes.map_err(|rejection| match axum::response::IntoResponse::into_response(rejection).status() {
         StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(bytes_max),
@@ -62,8 +61,41 @@ async fn read_object(request: Request, status: StatusCode, bytes_max: usize) -> 
     })?;
     Fields::from_json(bytes, status.as_u16()).map_err(|error| match error {
         ObjectError::NotAnObject(_) => Error::invalid(status, "", "wrong-type", "The body must be a JSON object"),
-        ObjectError::Malformed(error) => Error::MalformedJson(format!("The JSON is not valid: {error}.")),
+        ObjectError::Malformed(error) => Error::MalformedJson(malformed(&error)),
     })
+}
+
+/// Refuses a body by what the head says about it, before a client that waits for `100 Continue` sends it.
+pub(crate) fn check_head(
+    headers: &HeaderMap,
+    is_type: fn(&HeaderMap) -> bool,
+    wrong_type: Error,
+    bytes_max: usize,
+) -> Result<(), Error> {
+    let mut encodings = headers.get_all(header::CONTENT_ENCODING).iter();
+    if !encodings.all(|it| it.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity")) {
+        return Err(Error::BodyEncoded);
+    }
+    if !is_type(headers) {
+        return Err(wrong_type);
+    }
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > bytes_max as u64) {
+        return Err(Error::PayloadTooLarge(bytes_max));
+    }
+    Ok(())
+}
+
+/// Where the JSON is wrong, in words that do not depend on the parser.
+fn malformed(error: &serde_json::Error) -> String {
+    let at = format!("line {}, column {}", error.line(), error.column());
+    match error.classify() {
+        // Found after parsing, so it has no place.
+        Category::Data if error.line() == 0 => "The JSON is not in UTF-8.".to_owned(),
+        Category::Data => format!("The JSON is ambiguous at {at}: a field appears twice."),
+        Category::Eof => "The JSON breaks off.".to_owned(),
+        Category::Syntax | Category::Io => format!("The JSON is not valid at {at}."),
+    }
 }
 
 /// `application/json` or any type with the suffix `+json`; parameters are ignored.
@@ -98,7 +130,7 @@ request! {
 
 /// The requested part of a list: all of it, unless `limit` is set.
 #[derive(Debug, Clone, Copy)]
-pub struct Page<C = Position> {
+pub struct Page<C> {
     pub limit: Option<u32>,
     /// The last item of the previous page.
     pub after: Option<C>,
@@ -110,13 +142,13 @@ impl<C: Cursor> Page<C> {
         let PageQuery { limit, cursor } = fields.read();
         let after = cursor.as_deref().and_then(C::parse);
         if cursor.is_some() && after.is_none() {
-            fields.refuse("cursor", "unknown-value", "must come from a Link header");
+            fields.refuse("cursor", "unknown-value", "must come from a Link header of this list");
         }
         Self { limit, after }
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Page {
+impl<C: Cursor, S: Send + Sync> FromRequestParts<S> for Page<C> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
@@ -127,6 +159,26 @@ impl<S: Send + Sync> FromRequestParts<S> for Page {
     }
 }
 
+/// A list without pages. A cursor is refused: following it would start over for ever.
+pub struct Unpaged;
+
+impl<S: Send + Sync> FromRequestParts<S> for Unpaged {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let Parameters(mut fields) = Parameters::from_request_parts(parts, state).await?;
+        if fields.has("cursor") {
+            fields.refuse("cursor", "unknown-value", "is not accepted: this list has no pages");
+        }
+        fields.finish()?;
+        Ok(Self)
+    }
+}
+
+/// A position in the list of that letter, so that a cursor of one list is refused by another.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<const LIST: char>(pub Position);
+
 /// A position in a list, opaque to clients.
 pub trait Cursor: Copy + Send + 'static {
     fn to_text(self) -> String;
@@ -134,16 +186,17 @@ pub trait Cursor: Copy + Send + 'static {
     fn parse(text: &str) -> Option<Self>;
 }
 
-/// Milliseconds since 1970 and the id.
-impl Cursor for Position {
+/// The list's letter, milliseconds since 1970 and the id.
+impl<const LIST: char> Cursor for Place<LIST> {
     fn to_text(self) -> String {
-        format!("{}_{}", millis(self.created_at), self.id)
+        let Self(Position { created_at, id }) = self;
+        format!("{LIST}{}_{id}", millis(created_at))
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let (created_at, id) = text.split_once('_')?;
+        let (created_at, id) = text.strip_prefix(LIST)?.split_once('_')?;
         let created_at = created_at.parse().ok().filter(|millis| CURSOR_MILLIS.contains(millis))?;
-        Some(Self { created_at: at_millis(created_at), id: parse_uuid(id)? })
+        Some(Self(Position { created_at: at_millis(created_at), id: parse_uuid(id)? }))
     }
 }
 

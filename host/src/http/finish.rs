@@ -1,11 +1,11 @@
-//! The last step of every response: the time limit, the problem body, the request's id and a log line.
+//! The last step of every response: the time limit, the problem body, headers, the request's id and a log line.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::time::Instant;
@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::network;
+use crate::http::body::Arriving;
 use crate::http::error::Error;
 use crate::http::limits::{BODY_BYTES_MAX, REQUEST_TIME_MAX};
 use crate::http::problem::{Problem, RequestId};
@@ -35,20 +36,33 @@ const COMMANDS: [&str; 7] = [
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-pub(crate) async fn finish(mut request: Request, next: Next) -> Response {
+/// For every response that has no other policy: most are about one user.
+const DEFAULTS: [(HeaderName, HeaderValue); 2] = [
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+];
+
+pub(crate) async fn finish(request: Request, next: Next) -> Response {
+    let (mut head, body) = request.into_parts();
+    let (headers, body) = (head.headers.clone(), Arriving::new(body));
     let request_id = Uuid::new_v4().to_string();
-    request.extensions_mut().insert(RequestId(request_id.clone()));
-    let path = request.uri().path().to_owned();
+    head.extensions.insert(RequestId(request_id.clone()));
+    let path = head.uri.path().to_owned();
     // At error level, so that log lines name their request whatever the filter.
-    let span = tracing::error_span!("request", method = %request.method(), path, request_id);
+    let span = tracing::error_span!("request", method = %head.method, path, request_id);
+    let request = Request::from_parts(head, body.view());
     async {
         let answer = tokio::time::timeout(REQUEST_TIME_MAX, next.run(request)).await;
-        let mut response = answer.unwrap_or_else(|_| Error::TimedOut.into_response());
+        let mut response = answer.unwrap_or_else(|_| timed_out(&path, &body).into_response());
         describe_problem(&mut response, &path, &request_id);
         if response.status() == StatusCode::UNAUTHORIZED {
             // The router adds it to existing paths only; without a token, that would reveal which exist.
             response.headers_mut().remove(header::ALLOW);
         }
+        for (name, value) in DEFAULTS {
+            response.headers_mut().entry(name).or_insert(value);
+        }
+        body.settle(&headers, &mut response).await;
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             response.headers_mut().insert("x-request-id", value);
         }
@@ -57,6 +71,14 @@ pub(crate) async fn finish(mut request: Request, next: Next) -> Response {
     }
     .instrument(span)
     .await
+}
+
+fn timed_out(path: &str, body: &Arriving) -> Error {
+    match body.has_ended() {
+        false => Error::BodyTooSlow,
+        true if path.starts_with("/api/ledger/") => Error::TimedOut,
+        true => Error::NoAnswer,
+    }
 }
 
 /// Writes the body of a failure. A failure with a JSON body is a health report; any other without a
@@ -209,6 +231,30 @@ mod tests {
         }
         for path in ["/api/ledger/holds/capture", "/api/ledger/transactions/bulk", "/api/ledger/nothing"] {
             assert!(!is_answered_as_command(Method::POST, path).await, "{path}");
+        }
+    }
+
+    /// Waits for ever, after reading the request's body.
+    async fn asked(path: &str, body: Body) -> String {
+        let forever = async |_: axum::body::Bytes| std::future::pending::<()>().await;
+        let routes = Router::new().fallback(forever).layer(from_fn(finish));
+        let request = axum::http::Request::builder().method(Method::POST).uri(path).body(body).unwrap();
+        let response = routes.oneshot(request).await.unwrap();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let bytes = axum::body::to_bytes(response.into_body(), BODY_BYTES_MAX).await.unwrap();
+        serde_json::from_slice::<serde_json::Value>(&bytes).unwrap()["detail"].as_str().unwrap().to_owned()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_takes_too_long_speaks_of_its_own_request() {
+        let slow = || Body::from_stream(futures_util::stream::pending::<Result<axum::body::Bytes, std::io::Error>>());
+        for path in ["/ai/risk", "/api/ledger/transactions", "/admin/replay"] {
+            assert!(asked(path, slow()).await.starts_with("Its body did not arrive in time"), "{path}");
+        }
+        assert!(asked("/api/ledger/transactions", Body::empty()).await.contains("Idempotency-Key"));
+        for path in ["/ai/risk", "/admin/replay", "/api/profile/accessibility"] {
+            let detail = asked(path, Body::from("{}")).await;
+            assert!(!detail.contains("transfer") && !detail.contains("Idempotency-Key"), "{path}: {detail}");
         }
     }
 

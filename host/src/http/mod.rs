@@ -6,6 +6,7 @@
 pub(crate) mod admin;
 mod assistance;
 pub mod auth;
+mod body;
 pub mod error;
 pub mod extract;
 mod finish;

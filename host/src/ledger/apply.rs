@@ -16,7 +16,7 @@ use super::command::{Command, Order, Outcome, PaymentReport, Risk};
 use super::fingerprint;
 use super::tracking::tracking_key;
 use crate::clock::mexico_city_hour;
-use crate::domain::account_number::normalise;
+use crate::domain::account_number::is_same;
 use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::domain::clabe::Clabe;
 use crate::domain::hold::Hold;
@@ -136,7 +136,7 @@ impl Run<'_> {
             per_day_limit: user.per_day_limit.or(terms.per_day_limit),
             beneficiary_age_seconds: (now - payee.created_at).whole_seconds().max(0).unsigned_abs(),
             cooling_seconds: terms.cooling_seconds,
-            same_account: normalise(&account.number) == normalise(&payee.number),
+            same_account: is_same(&account.number, &payee.number),
             local_hour: mexico_city_hour(now),
             risk_level,
             acknowledged,

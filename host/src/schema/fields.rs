@@ -40,6 +40,8 @@ pub struct Fields {
     text: String,
     members: Vec<Member>,
     is_json: bool,
+    /// Whether unknown fields are refused.
+    is_strict: bool,
     errors: Vec<FieldError>,
     status: u16,
 }
@@ -57,7 +59,13 @@ impl Fields {
     /// When it is not a JSON object, or has two values for one name.
     pub fn from_json(text: impl Into<Vec<u8>>, status: u16) -> Result<Self, ObjectError> {
         let (text, members) = split(text.into())?;
-        Ok(Self { text, members, is_json: true, errors: Vec::new(), status })
+        Ok(Self { text, members, is_json: true, is_strict: false, errors: Vec::new(), status })
+    }
+
+    /// Refuses unknown fields, in inner objects too.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { is_strict: true, ..self }
     }
 
     /// From a row of a file of requests to score; faults are read with [`Self::into_faults`].
@@ -70,8 +78,8 @@ impl Fields {
 
     /// From the parameters of a query string. A repeated one is refused.
     pub fn from_query(query: Vec<(String, String)>) -> Self {
-        let mut fields =
-            Self { text: String::new(), members: Vec::new(), is_json: false, errors: Vec::new(), status: 400 };
+        let (text, members, errors) = (String::new(), Vec::new(), Vec::new());
+        let mut fields = Self { text, members, is_json: false, is_strict: false, errors, status: 400 };
         for (name, value) in query {
             if fields.has(&name) {
                 fields.refuse(&name, "conflict", "appears twice");
@@ -87,6 +95,7 @@ impl Fields {
     /// Reads a record; faults are recorded.
     pub fn read<T: FromFields>(&mut self) -> T {
         self.check_spellings(&T::DECLARATION);
+        self.check_names(&T::DECLARATION);
         T::from_fields(self)
     }
 
@@ -177,13 +186,29 @@ impl Fields {
         }
     }
 
+    fn check_names(&mut self, declaration: &Declaration) {
+        if !self.is_strict {
+            return;
+        }
+        let known = declaration.wire_fields();
+        let is_known = |name: &str| {
+            known.iter().any(|field| field.name == name || field.alias.is_some_and(|alias| alias.name() == name))
+        };
+        let names = self.members.iter().map(|member| &self.text[member.name.clone()]);
+        let unknown: Vec<_> = names.filter(|name| !is_known(name)).take(LIST_FAULTS_MAX).map(str::to_owned).collect();
+        for name in unknown {
+            self.refuse(&name, "unknown-field", "is not a field of this request");
+        }
+    }
+
     /// Reads an object in a field; its faults are recorded as `field.name`.
     pub(crate) fn object<T: FromFields>(&mut self, field: &Field) -> Option<T> {
         self.check_presence(field);
-        let status = self.status;
+        let (status, is_strict) = (self.status, self.is_strict);
         let mut inner = self.optional(field, |literal| {
             Self::from_json(literal.text(), status).map_err(|_| Fault::new("wrong-type", "must be an object"))
         })?;
+        inner.is_strict = is_strict;
         let read = inner.read();
         self.errors.extend(within(field.name, inner.errors));
         Some(read)
@@ -202,6 +227,7 @@ impl Fields {
             let place = format!("{}[{at}]", field.name);
             match object {
                 Ok(mut inner) => {
+                    inner.is_strict = self.is_strict;
                     list.push(inner.read());
                     faults.extend(within(&place, inner.errors));
                 }

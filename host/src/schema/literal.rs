@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::field::{Shape, TextForm};
+use crate::domain::text::{first_forbidden, is_blank, is_invisible};
 
 /// What is wrong with a value: a code for programs and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,11 +59,17 @@ pub(crate) fn parse_uuid(text: &str) -> Option<Uuid> {
 
 pub(super) fn read_text(literal: Literal<'_>, chars_max: Option<usize>, form: TextForm) -> Result<Cow<'_, str>, Fault> {
     let text = literal.string().ok_or(Fault::new("wrong-type", "must be a string"))?;
-    if text.contains('\0') {
-        return Err(Fault::new("invalid-characters", "must not contain the character U+0000"));
+    if let Some(character) = first_forbidden(&text) {
+        return Err(invalid_character(character));
     }
-    if matches!(form, TextForm::NotBlank | TextForm::AccountNumber) && text.trim().is_empty() {
+    if matches!(form, TextForm::NotBlank | TextForm::AccountNumber) && is_blank(&text) {
         return Err(Fault::new("blank", "must not be blank"));
+    }
+    // What cannot be seen would make two numbers of one.
+    if form == TextForm::AccountNumber
+        && let Some(character) = text.chars().find(|character| is_invisible(*character))
+    {
+        return Err(invalid_character(character));
     }
     if let Some(chars_max) = chars_max
         && text.len() > chars_max
@@ -80,6 +87,10 @@ pub(super) fn read_text(literal: Literal<'_>, chars_max: Option<usize>, form: Te
         TextForm::Constant(only) if text != only => Err(Fault::new("unknown-value", format!("must be {only}"))),
         _ => Ok(text),
     }
+}
+
+fn invalid_character(character: char) -> Fault {
+    Fault::new("invalid-characters", format!("must not contain the character U+{:04X}", u32::from(character)))
 }
 
 /// The texts of a list's items, as many as `shape` allows.

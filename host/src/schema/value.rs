@@ -160,6 +160,17 @@ impl Read for Uuid {
     }
 }
 
+/// Any JSON, whose meaning another layer knows.
+impl Read for serde_json::Value {
+    fn read(literal: Literal<'_>, _: &Shape) -> Result<Self, Fault> {
+        serde_json::from_str(literal.text()).map_err(|_| Fault::new("wrong-type", "is nested too deeply"))
+    }
+
+    fn placeholder() -> Self {
+        Self::Null
+    }
+}
+
 /// An instant of the years 1970 to 9999.
 impl Value for OffsetDateTime {
     const SHAPE: Shape = Shape::Text { chars_max: None, form: TextForm::Instant };

@@ -104,9 +104,12 @@ export function deploy(kind, etag, wanted) {
   return change("PUT", pathOf(kind, "deployment"), etag, wanted);
 }
 
-/** Swaps champion and previous; If-Match keeps a repeated rollback from undoing the first. @param {string} kind @param {string} etag @param {string} reason */
-export function rollBack(kind, etag, reason) {
-  return change("POST", pathOf(kind, "rollback"), etag, { reason });
+/**
+ * Swaps champion and previous. It names both, so that a repeated rollback changes nothing.
+ * @param {string} kind @param {string} etag @param {{ from: string | null, to: string | null, reason: string }} wanted
+ */
+export function rollBack(kind, etag, wanted) {
+  return change("POST", pathOf(kind, "rollback"), etag, wanted);
 }
 
 /** Sends a component to the gate. @param {string} kind @param {File} file @returns {Promise<Version & { isNew: boolean, report?: GateReport }>} */

@@ -79,7 +79,7 @@ function promote(now, version) {
   };
 }
 
-/** Swaps champion and previous. @param {Deployment} now @returns {Change} */
+/** Swaps champion and previous, both by name. @param {Deployment} now @returns {Change} */
 function rollBack(now) {
   const { request, hasChallengers } = kindOf(now.kind);
   const { length } = now.shadows;
@@ -95,7 +95,7 @@ function rollBack(now) {
         length > 0 && `The shadow${s(length)} ${list(now.shadows)} ${length === 1 ? "is" : "are"} removed.`,
         IN_FLIGHT,
       ),
-    send: (_, reason) => api.rollBack(now.kind, now.etag, reason),
+    send: (_, reason) => api.rollBack(now.kind, now.etag, { from: now.champion, to: now.previous, reason }),
     done: () => `Rolled back: ${now.previous} is the champion again.`,
   };
 }

@@ -33,7 +33,12 @@ let failure = null;
 /** Reasons typed for changes that were not made, by kind. @type {Map<string, string>} */
 const drafts = new Map();
 
-const shownKind = () => kindOf(location.hash.slice(1)).kind;
+/** The kind in the address, or one that the token allows to read. */
+function shownKind() {
+  const { kind } = kindOf(location.hash.slice(1));
+  const readable = KINDS.filter((it) => known.versions.has(it.kind));
+  return readable.length === 0 || known.versions.has(kind) ? kind : readable[0].kind;
+}
 
 /** The host decides; this only hides what it would refuse. @param {string} kind */
 function mayChange(kind) {
@@ -199,7 +204,9 @@ async function signIn(event) {
   api.setToken(token);
   update(at("sign-in-button"), "Signing in…");
   try {
-    await refreshKind(shownKind());
+    const wanted = shownKind();
+    await refreshKind(wanted);
+    if (shownKind() !== wanted) await refreshKind(shownKind());
   } catch (error) {
     api.setToken("");
     forgetAll();

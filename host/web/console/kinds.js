@@ -78,9 +78,9 @@ function challengersOf(now) {
   return parts.join(" · ");
 }
 
-/** @param {Map<string, Deployment>} deployments @param {string} chosen */
+/** The kinds that the token allows to read. @param {Map<string, Deployment>} deployments @param {string} chosen */
 export function drawKinds(deployments, chosen) {
-  return KINDS.map(({ kind, name }) => {
+  return KINDS.filter(({ kind }) => deployments.has(kind)).map(({ kind, name }) => {
     const now = deployments.get(kind);
     return h(
       "li",

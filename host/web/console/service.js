@@ -113,14 +113,20 @@ export function drawService(now, mayChange) {
   }
   if (now.previous && now.epoch > 0) {
     const isSame = now.previous === now.champion;
+    // Rolling back to it would promote it to all users, which has a button of its own.
+    const isChallenger = now.previous === now.canary?.version || now.shadows.includes(now.previous);
     slots.push(
       slot(
         "previous",
         now.previous,
         isSame
           ? "The same as the champion: a rollback would only stop the challengers."
-          : "Warm; a rollback returns to it.",
-        act(changeButton("roll-back", "Roll back", now.previous, { isDangerous: true, link: " to" })),
+          : isChallenger
+            ? "It is a challenger again, so there is nothing to roll back to: promote it instead."
+            : "Warm; a rollback returns to it.",
+        isChallenger
+          ? []
+          : act(changeButton("roll-back", "Roll back", now.previous, { isDangerous: true, link: " to" })),
       ),
     );
   }

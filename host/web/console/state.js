@@ -28,6 +28,11 @@ export async function refreshKind(kind) {
   const changed = models.filter((it) => known.deployments.get(it.kind)?.epoch !== it.epoch);
   /** @type {Promise<unknown>[]} */
   const loading = changed.map(async (it) => known.deployments.set(it.kind, await api.deployment(it.kind)));
+  // A token may be limited to other kinds.
+  if (!known.versions.has(kind)) {
+    await Promise.all(loading);
+    return;
+  }
   if (known.histories.get(kind)?.epoch !== known.versions.get(kind)?.epoch) {
     loading.push(loadPart(known.histories, kind, api.history));
   }

@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use sqlx::PgConnection;
 
+use crate::cli::models::registry::kind_of;
 use crate::cli::output::print;
 use crate::clock::Clock;
-use crate::config::Deploy;
+use crate::config::{Deploy, RollBack};
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Canary, Deployment};
-use crate::domain::model::ModelKind;
+use crate::domain::model::{Digest, ModelKind};
 use crate::models::deploying::catalog::{self, MAX_FLIP_PERCENT, Plan};
 use crate::models::deploying::progress::Progress;
+use crate::models::deploying::rollback::{self, Rollback, RolledBack};
 use crate::sealing::ChainKey;
 
 /// How often `--wait` polls what the hosts serve.
@@ -66,22 +68,68 @@ fn plan(arguments: &Deploy, registered: &[Component]) -> Result<Plan> {
     Ok(plan)
 }
 
-pub(super) async fn roll_back(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    kind: ModelKind,
-    why: (&str, &str),
-    wait: Option<u32>,
-) -> Result<ExitCode> {
+/// Without `--to` it does not return to a version that was itself rolled back, so that a repeated command changes
+/// nothing.
+pub(super) async fn roll_back(db: &mut PgConnection, key: &ChainKey, arguments: &RollBack) -> Result<ExitCode> {
+    let RollBack { kind, from, to, reason, by, wait } = arguments;
+    let kind = kind_of(kind)?;
+    check_reason(reason)?;
     let Some(deployed) = deployments::deployment_of(db, kind).await.context("cannot read what is deployed")? else {
         bail!("nothing was deployed for {kind}, so there is nothing to roll back");
     };
-    let epoch = change(db, key, &Plan::rollback(kind, deployed.previous), Some(&deployed), why).await?;
     let registered = components::list(db).await.context("cannot read the registry")?;
-    let version = registered.into_iter().find(|it| it.digest == deployed.previous).map(|it| it.model_version);
-    let version = version.unwrap_or_default();
-    print(&format!("rolled back to {version}"))?;
-    follow(db, kind, epoch, &version, wait).await
+    let name = |digest: Digest| {
+        let found = registered.iter().find(|it| it.digest == digest);
+        found.map_or_else(|| "an unregistered version".to_owned(), |it| it.model_version.clone())
+    };
+    let digest = |version: &str| {
+        let found = registered.iter().find(|it| it.kind == kind && it.model_version == version);
+        let found = found.with_context(|| format!("no {kind} component is called {version}: see `caudal models list`"));
+        found.map(|it| it.digest)
+    };
+    let (champion, previous) = (name(deployed.champion), name(deployed.previous));
+    if to.is_none() && !deployed.stands_in && deployed.previous != deployed.champion {
+        let last = rollback::last(db, kind).await.context("cannot read the history")?;
+        match last {
+            Some((_, epoch)) if from.as_ref().is_none_or(|it| *it != champion) => {
+                print(&format!("already rolled back to {champion}"))?;
+                return follow(db, kind, epoch, &champion, *wait).await;
+            }
+            _ => bail!(
+                "{previous} was itself rolled back: return to it with --to {previous}, or deploy {champion} to stop \
+                 challengers"
+            ),
+        }
+    }
+    let from = from.as_deref().map_or(Ok(deployed.champion), digest)?;
+    let to = to.as_deref().map_or(Ok(deployed.previous), digest)?;
+    let (from_name, to_name) = (name(from), name(to));
+    let is_current = |epoch| epoch == deployed.epoch;
+    let done = Rollback { kind, from, to }.run(db, key, is_current, (reason, by), Clock::system().now()).await;
+    let epoch = match done.context("cannot roll back")? {
+        RolledBack::Now(epoch) => {
+            print(&format!("rolled back to {to_name}"))?;
+            epoch
+        }
+        RolledBack::Before(epoch) => {
+            print(&format!("already rolled back to {to_name}"))?;
+            epoch
+        }
+        RolledBack::NotChampion => bail!("{from_name} does not serve: {champion} does"),
+        RolledBack::NotPrevious => bail!("{previous} served before, not {to_name}: use `caudal models deploy`"),
+        RolledBack::Challenger => {
+            bail!("{to_name} is a challenger, which a rollback would promote to all users: use `caudal models deploy`")
+        }
+        RolledBack::Stale | RolledBack::NothingDeployed => bail!("another change came first: see `caudal models list`"),
+    };
+    follow(db, kind, epoch, &to_name, *wait).await
+}
+
+fn check_reason(reason: &str) -> Result<()> {
+    if reason.trim().is_empty() {
+        bail!("--reason must not be empty: it is kept in the history");
+    }
+    Ok(())
 }
 
 async fn change(
@@ -91,9 +139,7 @@ async fn change(
     deployed: Option<&Deployment>,
     (reason, by): (&str, &str),
 ) -> Result<i64> {
-    if reason.trim().is_empty() {
-        bail!("--reason must not be empty: it is kept in the history");
-    }
+    check_reason(reason)?;
     let seen = deployed.map_or(0, |it| it.epoch);
     let epoch = catalog::deploy(db, key, plan, seen, (reason, by), Clock::system().now()).await;
     epoch.context("cannot deploy it")?.context("another change came first: see `caudal models list`")

@@ -10,15 +10,20 @@ use time::OffsetDateTime;
 
 use crate::app::App;
 use crate::auth::Operator;
+use crate::auth::reader::Reader;
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::{Digest, ModelKind};
+use crate::http::admin::if_match::IfMatch;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
-use crate::http::extract::{AssistBody, Parameters};
+use crate::http::extract::{AssistBody, Parameters, Unpaged};
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::deploying::built_in::built_in;
-use crate::models::deploying::catalog::{self, MAX_FLIP_PERCENT, Plan, REASON_CHARS_MAX, SHADOWS_MAX};
+use crate::models::deploying::catalog::{
+    self, CANARY_PERCENT_MAX, MAX_FLIP_PERCENT, Plan, REASON_CHARS_MAX, SHADOWS_MAX,
+};
+use crate::models::deploying::rollback::{Rollback, RolledBack};
 use crate::models::observing::report::Report;
 use crate::schema::{Shape, answer, request};
 
@@ -31,10 +36,11 @@ const HISTORY_MAX: i64 = 100;
 /// The deployment of a kind; its `ETag` is the epoch.
 pub(crate) async fn get_deployment(
     State(app): State<App>,
-    _: Operator,
+    reader: Reader,
     Path(kind): Path<String>,
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
+    reader.may_read(kind)?;
     let mut db = app.db.acquire().await?;
     answer(&mut db, kind).await
 }
@@ -57,8 +63,12 @@ async fn answer(db: &mut PgConnection, kind: ModelKind) -> Result<Response, Erro
         },
     };
     let epoch = deployed.map_or(0, |it| it.epoch);
-    let etag = HeaderValue::from_str(&format!("\"{epoch}\"")).map_err(|error| Error::Internal(error.into()))?;
+    let etag = HeaderValue::from_str(&etag(epoch)).map_err(|error| Error::Internal(error.into()))?;
     Ok(([(header::ETAG, etag)], Json(body)).into_response())
+}
+
+fn etag(epoch: i64) -> String {
+    format!("\"{epoch}\"")
 }
 
 fn name_of(digest: Digest, registered: &[Component]) -> Option<&str> {
@@ -90,7 +100,7 @@ answer! {
     pub(crate) struct CanaryJson as "Canary" {
         version: Option<String> { nullable: true, example: VERSION_EXAMPLE },
         /// Percentage of users.
-        percent: u8 { at_least: 1.0, at_most: 100.0, example: "10" },
+        percent: u8 { at_least: 1.0, at_most: CANARY_PERCENT_MAX as f64, example: "10" },
         /// Percentage of answers in another class than the champion's above which it is withdrawn.
         max_flip_percent: u8 { at_least: 1.0, at_most: 100.0, example: "10" },
     }
@@ -125,10 +135,12 @@ fn shown(deployment: &Deployment, registered: &[Component]) -> DeploymentJson {
 /// A kind's deployments, newest first.
 pub(crate) async fn get_history(
     State(app): State<App>,
-    _: Operator,
+    reader: Reader,
     Path(kind): Path<String>,
+    _: Unpaged,
 ) -> Result<Json<HistoryJson>, Error> {
     let kind = kind_of(&kind)?;
+    reader.may_read(kind)?;
     let mut db = app.db.acquire().await?;
     let registered = components::list(&mut db).await?;
     let history = deployments::history_of(&mut db, kind, HISTORY_MAX).await?;
@@ -138,11 +150,12 @@ pub(crate) async fn get_history(
 /// Compares the challengers of deployment `epoch`, by default the latest one with challengers.
 pub(crate) async fn get_report(
     State(app): State<App>,
-    _: Operator,
+    reader: Reader,
     Path(kind): Path<String>,
     Parameters(mut fields): Parameters,
 ) -> Result<Json<Report>, Error> {
     let kind = kind_of(&kind)?;
+    reader.may_read(kind)?;
     let ReportQuery { epoch } = fields.read();
     fields.finish()?;
     let mut db = app.db.acquire().await?;
@@ -160,17 +173,17 @@ pub(crate) async fn put_deployment(
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
     operator.may_change(kind)?;
-    let seen = seen_epoch(&headers)?;
+    let if_match = IfMatch::read(&headers)?;
     let DeploymentRequest { champion, canary, shadows, reason } = fields.read();
     fields.finish()?;
 
     let mut db = app.db.acquire().await?;
+    let seen = deployments::deployment_of(&mut db, kind).await?.map_or(0, |it| it.epoch);
+    if !if_match.matches(&etag(seen)) {
+        return Err(Error::Stale);
+    }
     let registered = components::list(&mut db).await?;
-    let find = |field: &'static str, version: &str| {
-        let found = registered.iter().find(|it| it.kind == kind && it.model_version == version);
-        let detail = format!("is not a registered {kind} component");
-        found.map(|it| it.digest).ok_or_else(|| unprocessable(field, "unknown-value", &detail))
-    };
+    let find = |field: &'static str, version: &str| find(kind, &registered, field, version);
     let canary = canary.map(|canary| {
         let digest = find("canary.version", &canary.version)?;
         // A canary with 0 percent is rejected below.
@@ -186,7 +199,9 @@ pub(crate) async fn put_deployment(
         has_fallback: true,
     };
     plan.check().map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
-    change(&app, &mut db, &plan, seen, (&reason, &operator.name)).await
+    let epoch = catalog::deploy(&mut db, &app.key, &plan, seen, (&reason, &operator.name), app.clock.now()).await?;
+    epoch.ok_or(Error::Stale)?;
+    answer(&mut db, kind).await
 }
 
 request! {
@@ -196,7 +211,7 @@ request! {
         /// 10 by default.
         max_flip_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "10" },
         /// Percentage of users.
-        percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "10" },
+        percent: Option<u8> { at_least: 1.0, at_most: CANARY_PERCENT_MAX as f64, example: "10" },
         /// Its `model_version`.
         version: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
     }
@@ -217,9 +232,13 @@ request! {
 }
 
 request! {
-    /// A rollback.
+    /// A rollback. It names both versions, so that a repeated one cannot undo the first.
     pub(crate) struct RollbackRequest {
+        /// The `model_version` to leave: the champion.
+        from: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         reason: String { chars_max: REASON_CHARS_MAX, example: "\"too many false alarms\"" },
+        /// The `model_version` to return to: the deployment's `previous`.
+        to: String { chars_max: VERSION_CHARS_MAX, example: "\"risk-1.0.0+5c11e2d0\"" },
     }
 }
 
@@ -231,12 +250,18 @@ request! {
     }
 }
 
+/// The component that a field of a request names.
+fn find(kind: ModelKind, registered: &[Component], field: &str, version: &str) -> Result<Digest, Error> {
+    let found = registered.iter().find(|it| it.kind == kind && it.model_version == version);
+    let detail = format!("is not a registered {kind} component");
+    found.map(|it| it.digest).ok_or_else(|| unprocessable(field, "unknown-value", &detail))
+}
+
 fn unprocessable(field: &str, code: &'static str, detail: &str) -> Error {
     Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, field, code, detail)
 }
 
-/// Deploys the previous champion, without challengers. `If-Match` is optional in an emergency; with it, a
-/// repeated request cannot undo the rollback.
+/// Deploys the previous champion, without challengers. Repeating it changes nothing, whatever `If-Match` says.
 pub(crate) async fn roll_back(
     State(app): State<App>,
     operator: Operator,
@@ -246,31 +271,23 @@ pub(crate) async fn roll_back(
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
     operator.may_change(kind)?;
-    let seen = headers.contains_key(header::IF_MATCH).then(|| seen_epoch(&headers)).transpose()?;
-    let RollbackRequest { reason } = fields.read();
+    let if_match = IfMatch::read(&headers)?;
+    let RollbackRequest { from, reason, to } = fields.read();
     fields.finish()?;
     let mut db = app.db.acquire().await?;
-    let deployed = deployments::deployment_of(&mut db, kind).await?.ok_or(Error::NothingDeployed)?;
-    let plan = Plan::rollback(kind, deployed.previous);
-    change(&app, &mut db, &plan, seen.unwrap_or(deployed.epoch), (&reason, &operator.name)).await
-}
-
-async fn change(
-    app: &App,
-    db: &mut PgConnection,
-    plan: &Plan,
-    seen: i64,
-    why: (&str, &str),
-) -> Result<Response, Error> {
-    let epoch = catalog::deploy(db, &app.key, plan, seen, why, app.clock.now()).await?;
-    epoch.ok_or(Error::Stale)?;
-    answer(db, plan.kind).await
-}
-
-/// The epoch in `If-Match`.
-fn seen_epoch(headers: &HeaderMap) -> Result<i64, Error> {
-    let value = headers.get(header::IF_MATCH).ok_or(Error::IfMatchMissing)?;
-    // A value that this service never issued matches nothing.
-    let epoch = value.to_str().ok().and_then(|it| it.trim().strip_prefix('"')?.strip_suffix('"')?.parse().ok());
-    epoch.filter(|epoch| (0..i64::MAX).contains(epoch)).ok_or(Error::Stale)
+    let registered = components::list(&mut db).await?;
+    let (from, to) = (find(kind, &registered, "from", &from)?, find(kind, &registered, "to", &to)?);
+    let rollback = Rollback { kind, from, to };
+    let is_current = |epoch| if_match.matches(&etag(epoch));
+    let why = (&*reason, &*operator.name);
+    match rollback.run(&mut db, &app.key, is_current, why, app.clock.now()).await? {
+        RolledBack::Now(_) | RolledBack::Before(_) => answer(&mut db, kind).await,
+        RolledBack::NothingDeployed => Err(Error::NothingDeployed),
+        RolledBack::Stale => Err(Error::Stale),
+        RolledBack::NotChampion => Err(unprocessable("from", "not-allowed", "is not the champion")),
+        RolledBack::NotPrevious => {
+            Err(unprocessable("to", "not-allowed", "is not the version before: deploy it instead"))
+        }
+        RolledBack::Challenger => Err(unprocessable("to", "not-allowed", "is a challenger: deploy it to promote it")),
+    }
 }

@@ -2,5 +2,22 @@
 
 pub(crate) mod accounts;
 pub(crate) mod deployment;
+mod if_match;
 pub(crate) mod replay;
 pub(crate) mod versions;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+
+use crate::app::App;
+use crate::auth::reader::Reader;
+use crate::http::auth::authenticate;
+use crate::http::error::Error;
+
+impl FromRequestParts<App> for Reader {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Ok((&*authenticate(&parts.headers, app).await?).try_into()?)
+    }
+}

@@ -2,17 +2,17 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
-use axum::http::StatusCode;
-use serde::Deserialize;
+use serde_json::Value;
 use time::OffsetDateTime;
 
 use crate::app::App;
-use crate::auth::Operator;
+use crate::auth::reader::Reader;
 use crate::db::decisions;
 use crate::domain::model::ModelKind;
 use crate::http::error::Error;
+use crate::http::extract::AssistBody;
 use crate::replay::{Outcome, Recording, Replayer};
+use crate::schema::request;
 
 /// Largest body: room for [`SUPPLIED_MAX`] decisions.
 pub(crate) const BODY_BYTES_MAX: usize = 4 << 20;
@@ -20,50 +20,69 @@ pub(crate) const BODY_BYTES_MAX: usize = 4 << 20;
 /// Most decisions of one request; `caudal replay` takes any number.
 const SUPPLIED_MAX: usize = 1_000;
 
-/// Decisions in the request, or the latest in the log.
-#[derive(Deserialize)]
-pub(crate) struct Body {
-    #[serde(default)]
-    decisions: Vec<Recording>,
-    stored: Option<Stored>,
+/// Longest id of a decision, in characters: any request's id fits.
+const ID_CHARS_MAX: usize = 255;
+
+/// Longest name of a kind, in characters: an unknown one is a finding.
+const KIND_CHARS_MAX: usize = 64;
+
+request! {
+    /// A recorded decision. Its request and response are those of its kind's API.
+    pub(crate) struct DecisionRequest as "Decision" {
+        /// Repeated in the findings.
+        id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"d-1\"" },
+        kind: String { chars_max: KIND_CHARS_MAX, example: "\"risk\"" },
+        request: Value,
+        response: Value,
+    }
 }
 
-#[derive(Deserialize)]
-struct Stored {
-    kind: String,
-    limit: u32,
+request! {
+    /// The latest logged decisions.
+    pub(crate) struct StoredRequest as "StoredDecisions" {
+        kind: String { one_of: &["risk", "transfer-rules"], example: "\"risk\"" },
+        limit: u32 { at_least: 1.0, at_most: SUPPLIED_MAX as f64, example: "100" },
+    }
 }
 
+request! {
+    /// Decisions to replay: these, or the latest logged. Other fields are refused.
+    pub(crate) struct ReplayRequest {
+        decisions: Option<Vec<DecisionRequest>> { length_max: SUPPLIED_MAX, example: "[]" },
+        stored: Option<StoredRequest>,
+    }
+}
+
+impl From<DecisionRequest> for Recording {
+    fn from(DecisionRequest { id, kind, request, response }: DecisionRequest) -> Self {
+        Self { id, kind, request, response }
+    }
+}
+
+/// A misspelt field must not look like a replay that found nothing, so unknown ones are refused.
 pub(crate) async fn replay(
     State(app): State<App>,
-    _: Operator,
-    body: Result<Json<Body>, JsonRejection>,
+    reader: Reader,
+    body: Result<AssistBody<BODY_BYTES_MAX>, Error>,
 ) -> Result<Json<Outcome>, Error> {
-    let Json(Body { decisions, stored }) = body.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(BODY_BYTES_MAX),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => Error::NotJson,
-        StatusCode::UNPROCESSABLE_ENTITY => refused("", "wrong-type", &rejection.body_text()),
-        _ => Error::MalformedJson(rejection.body_text()),
-    })?;
-    if decisions.len() > SUPPLIED_MAX {
-        return Err(refused("decisions", "too-long", "has more than 1000: use `caudal replay`"));
+    reader.may_replay()?;
+    let mut fields = body?.0.strict();
+    let ReplayRequest { decisions, stored } = fields.read();
+    if stored.as_ref().is_some_and(|it| kept(&it.kind).is_none()) {
+        fields.refuse("stored.kind", "unknown-value", "must be risk or transfer-rules");
     }
-    if stored.is_some() && !decisions.is_empty() {
-        return Err(refused("stored", "conflict", "cannot be combined with decisions"));
+    match (&decisions, &stored) {
+        (Some(_), Some(_)) => fields.refuse("stored", "conflict", "cannot be combined with decisions"),
+        (None, None) => fields.refuse("", "required", "Send decisions or stored"),
+        _ => {}
     }
+    fields.finish()?;
     let decisions = match stored {
-        None => decisions,
-        Some(Stored { kind, limit }) => {
-            let is_logged = |kind: &ModelKind| matches!(kind, ModelKind::Risk | ModelKind::TransferRules);
-            let kind = ModelKind::parse(&kind)
-                .filter(is_logged)
-                .ok_or_else(|| refused("stored.kind", "unknown-value", "must be risk or transfer-rules"))?;
-            if limit as usize > SUPPLIED_MAX {
-                return Err(refused("stored.limit", "out-of-range", "is above 1000: use `caudal replay`"));
-            }
-            let limit = i64::from(limit);
+        None => decisions.into_iter().flatten().map(Recording::from).collect(),
+        Some(StoredRequest { kind, limit }) => {
+            let kind = kept(&kind).ok_or(Error::NotFound)?;
             let mut db = app.db.acquire().await?;
-            let logged = decisions::latest(&mut db, kind, OffsetDateTime::UNIX_EPOCH, limit).await?;
+            let logged = decisions::latest(&mut db, kind, OffsetDateTime::UNIX_EPOCH, limit.into()).await?;
             let recordings: serde_json::Result<Vec<_>> = logged.iter().map(Recording::try_from).collect();
             recordings.map_err(|error| Error::Internal(error.into()))?
         }
@@ -73,6 +92,7 @@ pub(crate) async fn replay(
     Ok(Json(replayer.finish()))
 }
 
-fn refused(field: &str, code: &'static str, detail: &str) -> Error {
-    Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, field, code, detail)
+/// The kind of that name, if its decisions are logged.
+fn kept(kind: &str) -> Option<ModelKind> {
+    ModelKind::parse(kind).filter(|kind| matches!(kind, ModelKind::Risk | ModelKind::TransferRules))
 }

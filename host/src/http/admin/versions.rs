@@ -1,13 +1,14 @@
 //! `/admin/models`: the registry of components, what is deployed and what each host serves. For operators,
-//! on the internal listener, with a bearer token of scope `models:admin` (`rules:admin` for transfer rules).
+//! on the internal listener, with a bearer token of scope `models:admin` (`rules:admin` for transfer rules); `audit:read`
+//! is enough to read.
 
 use std::collections::BTreeMap;
 
-use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Json, RequestExt as _};
 use serde_json::Value;
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -15,6 +16,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::Operator;
+use crate::auth::reader::Reader;
 use crate::db::components::{self, Component, Registered};
 use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, HostStatus};
@@ -23,6 +25,7 @@ use crate::gate::limits::COMPONENT_BYTES_MAX;
 use crate::gate::pushes::PushOutcome;
 use crate::gate::report::{Check, Outcome};
 use crate::http::error::Error;
+use crate::http::extract::{Unpaged, check_head};
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::Embedded;
 use crate::models::deploying::built_in::built_in;
@@ -152,14 +155,15 @@ fn shown_host(host: Uuid, status: &HostStatus, registered: &[Component]) -> Host
     }
 }
 
-/// Every kind with its versions, their roles and the hosts that serve them.
-pub(crate) async fn list_models(State(app): State<App>, _: Operator) -> Result<Json<ModelsJson>, Error> {
+/// Every kind that the token may read, with its versions, their roles and the hosts that serve them.
+pub(crate) async fn list_models(State(app): State<App>, reader: Reader, _: Unpaged) -> Result<Json<ModelsJson>, Error> {
     let mut db = app.db.acquire().await?;
     let deployed = deployments::deployments(&mut db).await?;
     let registered = components::list(&mut db).await?;
     let live = hosts::live(&mut db).await?;
     // Sorted by name, an order that clients may rely on.
-    let kinds: BTreeMap<&str, ModelKind> = ModelKind::ALL.iter().map(|kind| (kind.as_str(), *kind)).collect();
+    let readable = ModelKind::ALL.iter().filter(|kind| reader.may_read(**kind).is_ok());
+    let kinds: BTreeMap<&str, ModelKind> = readable.map(|kind| (kind.as_str(), *kind)).collect();
     let models = kinds.into_iter().map(|(name, kind)| {
         let deployment = deployed.iter().find(|it| it.kind == kind);
         let of_kind = registered.iter().filter(|it| it.kind == kind);
@@ -176,16 +180,13 @@ pub(crate) async fn push_version(
     State(app): State<App>,
     operator: Operator,
     Path(kind): Path<String>,
-    headers: HeaderMap,
-    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+    request: Request,
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
     operator.may_change(kind)?;
-    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if media.split(';').next().unwrap_or_default().trim() != "application/wasm" {
-        return Err(Error::NotWasm);
-    }
-    let bytes = body.map_err(|rejection| match rejection.status() {
+    check_head(request.headers(), is_wasm, Error::NotWasm, COMPONENT_BYTES_MAX)?;
+    let bytes = request.with_limited_body().extract::<Bytes, _>().await;
+    let bytes = bytes.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(COMPONENT_BYTES_MAX),
         _ => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body ended early"),
     })?;
@@ -197,13 +198,19 @@ pub(crate) async fn push_version(
     }
 }
 
+fn is_wasm(headers: &HeaderMap) -> bool {
+    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    media.split(';').next().unwrap_or_default().trim() == "application/wasm"
+}
+
 /// The result of an examination, with the response that the push would have had.
 pub(crate) async fn get_push(
     State(app): State<App>,
-    _: Operator,
+    reader: Reader,
     Path((kind, sha256)): Path<(String, String)>,
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
+    reader.may_read(kind)?;
     match app.pushes.progress(kind, &sha256).ok_or(Error::NotFound)? {
         Some(outcome) => finished(kind, &outcome),
         None => in_progress(kind, &sha256),
@@ -246,10 +253,11 @@ fn fault(check: &Check) -> FieldError {
 /// One version with the gate's report and, if it has one, the model's card.
 pub(crate) async fn get_version(
     State(app): State<App>,
-    _: Operator,
+    reader: Reader,
     Path((kind, version)): Path<(String, String)>,
 ) -> Result<Json<ExaminedJson>, Error> {
     let kind = kind_of(&kind)?;
+    reader.may_read(kind)?;
     let mut db = app.db.acquire().await?;
     let (component, report) = find(&mut db, kind, &version).await?.ok_or(Error::NotFound)?;
     let deployed = deployments::deployment_of(&mut db, kind).await?;

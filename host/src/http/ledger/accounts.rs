@@ -11,7 +11,7 @@ use crate::auth::User;
 use crate::db::{self, Position};
 use crate::domain::money::Money;
 use crate::http::error::Error;
-use crate::http::extract::{LedgerBody, Page, PathId};
+use crate::http::extract::{LedgerBody, Page, PathId, Place};
 use crate::http::ledger::list::{self, Item};
 use crate::ledger::{Command, OpenAccount, Outcome};
 use crate::schema::{TextForm, answer, request};
@@ -67,10 +67,10 @@ answer! {
 }
 
 impl Item for AccountJson {
-    type Cursor = Position;
+    type Cursor = Place<'a'>;
 
-    fn cursor(&self) -> Position {
-        self.position.unwrap_or(Position { created_at: time::OffsetDateTime::UNIX_EPOCH, id: self.id })
+    fn cursor(&self) -> Place<'a'> {
+        Place(self.position.unwrap_or(Position { created_at: time::OffsetDateTime::UNIX_EPOCH, id: self.id }))
     }
 }
 
@@ -90,12 +90,16 @@ impl From<db::accounts::Account> for AccountJson {
 }
 
 /// The user's accounts with their balances, oldest first.
-pub(crate) async fn list_accounts(State(app): State<App>, User(owner): User, page: Page) -> Result<Response, Error> {
-    list::answer(PATH, page, move |after, limit| {
+pub(crate) async fn list_accounts(
+    State(app): State<App>,
+    User(owner): User,
+    page: Page<Place<'a'>>,
+) -> Result<Response, Error> {
+    list::answer(PATH, page, move |after: Option<Place<'a'>>, limit| {
         let (pool, owner) = (app.db.clone(), owner.clone());
         async move {
             let mut db = pool.acquire().await?;
-            let accounts = db::accounts::list_accounts(&mut db, &owner, after, limit).await?;
+            let accounts = db::accounts::list_accounts(&mut db, &owner, after.map(|Place(at)| at), limit).await?;
             Ok(accounts.into_iter().map(AccountJson::from).collect())
         }
     })

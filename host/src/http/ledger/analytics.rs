@@ -101,14 +101,14 @@ pub(crate) async fn put_consent(
     let ConsentRequest { granted, notice_version } = fields.read();
     fields.finish()?;
 
-    let consent = Consent { granted, notice_version, updated_at: app.clock.now() };
+    let mut consent = Consent { granted, notice_version, updated_at: app.clock.now() };
     let mut transaction = app.db.begin().await?;
     // The queue before the consent, the order in which the worker locks them; the reverse could deadlock.
     // The worker drops an event that is queued in between.
     if !granted {
         events::purge_queue(&mut transaction, &owner).await?;
     }
-    consents::record_consent(&mut transaction, &owner, &consent, app.clock.new_id()).await?;
+    consent.updated_at = consents::record_consent(&mut transaction, &owner, &consent, app.clock.new_id()).await?;
     transaction.commit().await?;
     Ok(Json(Some(consent).into()))
 }

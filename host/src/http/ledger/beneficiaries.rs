@@ -12,7 +12,7 @@ use crate::db::Position;
 use crate::db::beneficiaries::{self as table, Beneficiary};
 use crate::domain::account_number::{self, Kind};
 use crate::http::error::Error;
-use crate::http::extract::{LedgerBody, Page, PathId};
+use crate::http::extract::{LedgerBody, Page, PathId, Place};
 use crate::http::ledger::accounts::{ACCOUNT_NUMBER_CHARS_MAX, ID_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
 use crate::schema::{Shape, TextForm, answer, request};
@@ -61,10 +61,10 @@ answer! {
 const WARNINGS: Shape = Shape::texts(&["clabe-check-digit", "bank-name-differs"]);
 
 impl Item for BeneficiaryJson {
-    type Cursor = Position;
+    type Cursor = Place<'b'>;
 
-    fn cursor(&self) -> Position {
-        self.position
+    fn cursor(&self) -> Place<'b'> {
+        Place(self.position)
     }
 }
 
@@ -107,13 +107,13 @@ fn is_same_bank(derived: &str, typed: &str) -> bool {
 pub(crate) async fn list_beneficiaries(
     State(app): State<App>,
     User(owner): User,
-    page: Page,
+    page: Page<Place<'b'>>,
 ) -> Result<Response, Error> {
-    list::answer(PATH, page, move |after, limit| {
+    list::answer(PATH, page, move |after: Option<Place<'b'>>, limit| {
         let (pool, owner) = (app.db.clone(), owner.clone());
         async move {
             let mut db = pool.acquire().await?;
-            let beneficiaries = table::list_beneficiaries(&mut db, &owner, after, limit).await?;
+            let beneficiaries = table::list_beneficiaries(&mut db, &owner, after.map(|Place(at)| at), limit).await?;
             Ok(beneficiaries.into_iter().map(BeneficiaryJson::from).collect())
         }
     })

@@ -17,20 +17,22 @@ use crate::http::error::Error;
 use crate::http::extract::{Cursor, Page, Parameters, PathId};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
-use crate::schema::{answer, request};
+use crate::schema::{answer, parse_uuid, request};
 
-/// The number of a page's last entry.
+/// The number of a page's last entry, and the account whose list that is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Number(i64);
+pub(crate) struct Number(i64, Uuid);
 
 impl Cursor for Number {
     fn to_text(self) -> String {
-        self.0.to_string()
+        format!("e{}_{}", self.0, self.1)
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse().ok().filter(|number| digits && *number > 0).map(Self)
+        let (number, account_id) = text.strip_prefix('e')?.split_once('_')?;
+        let is_plain = number.bytes().all(|byte| byte.is_ascii_digit());
+        let number = number.parse().ok().filter(|number| is_plain && *number > 0)?;
+        Some(Self(number, parse_uuid(account_id)?))
     }
 }
 
@@ -62,6 +64,7 @@ answer! {
         transaction_id: Option<Uuid> { example: ID_EXAMPLE },
         beneficiary_name: Option<String> { example: "\"Luisa Gómez\"" },
         spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+        account_id: Uuid = _,
     }
 }
 
@@ -69,12 +72,12 @@ impl Item for EntryJson {
     type Cursor = Number;
 
     fn cursor(&self) -> Number {
-        Number(self.number)
+        Number(self.number, self.account_id)
     }
 }
 
-impl From<Entry> for EntryJson {
-    fn from(entry: Entry) -> Self {
+impl EntryJson {
+    fn new(entry: Entry, account_id: Uuid) -> Self {
         let kind = match entry.kind.as_deref() {
             // Another customer of this bank sent it.
             None => "deposit",
@@ -94,6 +97,7 @@ impl From<Entry> for EntryJson {
             transaction_id: entry.transfer_id,
             beneficiary_name: entry.beneficiary_name,
             spei_reference: entry.spei_reference,
+            account_id,
         }
     }
 }
@@ -107,8 +111,12 @@ pub(crate) async fn list_entries(
 ) -> Result<Response, Error> {
     let EntriesQuery { from, to } = fields.read();
     let page = Page::<Number>::read(&mut fields);
+    let id = id.ok();
+    if page.after.is_some_and(|Number(_, list)| id.as_ref().is_none_or(|PathId(id)| *id != list)) {
+        fields.refuse("cursor", "unknown-value", "must come from a Link header of this list");
+    }
     fields.finish()?;
-    let account_id = own_account(&app.db, &owner, id?).await?;
+    let account_id = own_account(&app.db, &owner, id.ok_or(Error::NotFound)?).await?;
 
     let mut db = app.db.acquire().await?;
     let mut span = Span::ALL;
@@ -124,11 +132,11 @@ pub(crate) async fn list_entries(
     let path = format!("/api/ledger/accounts/{account_id}/entries?{}", bounds.join("&"));
     list::answer(path.trim_end_matches('?'), page, move |seen, limit| {
         let pool = app.db.clone();
-        let up_to = seen.map_or(span.up_to, |Number(seen)| span.up_to.min(seen - 1));
+        let up_to = seen.map_or(span.up_to, |Number(seen, _)| span.up_to.min(seen - 1));
         async move {
             let mut db = pool.acquire().await?;
             let entries = table::list_entries(&mut db, account_id, Span { up_to, ..span }, limit).await?;
-            Ok(entries.into_iter().map(EntryJson::from).collect())
+            Ok(entries.into_iter().map(|entry| EntryJson::new(entry, account_id)).collect())
         }
     })
     .await

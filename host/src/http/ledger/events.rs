@@ -1,8 +1,10 @@
 //! `/api/ledger/events`: changes of the user's transfers, as server-sent events.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
@@ -13,6 +15,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
+use crate::auth::claims::Claims;
 use crate::db::outbox::Event;
 use crate::domain::money::Money;
 use crate::http::error::Error;
@@ -73,10 +76,11 @@ impl From<Event> for EventJson {
 }
 
 /// The user's events after `Last-Event-ID` or `from`, by default from now on. Each message has the events of
-/// one commit and, as its id, the cursor to resume from.
+/// one commit and, as its id, the cursor to resume from. The stream ends when the token expires.
 pub(crate) async fn stream_events(
     State(app): State<App>,
     User(owner): User,
+    Extension(claims): Extension<Arc<Claims>>,
     headers: HeaderMap,
     Parameters(mut fields): Parameters,
 ) -> Result<Response, Error> {
@@ -96,7 +100,7 @@ pub(crate) async fn stream_events(
         }
         ListenError::Database(error) => error.into(),
     })?;
-    let end = tokio::time::Instant::now() + STREAM_TIME_MAX;
+    let end = tokio::time::Instant::now() + STREAM_TIME_MAX.min(claims.remaining(app.clock.now()));
     let messages = stream::unfold(listener, move |mut listener: Listener| async move {
         let (events, cursor) = tokio::time::timeout_at(end, listener.next()).await.ok()??;
         let events: Vec<_> = events.into_iter().map(EventJson::from).collect();

@@ -15,7 +15,7 @@ use crate::domain::hold::{Hold, Status};
 use crate::domain::money::Money;
 use crate::domain::transfer::Transfer;
 use crate::http::error::Error;
-use crate::http::extract::{IdempotencyKey, LedgerBody, Page, PathId};
+use crate::http::extract::{IdempotencyKey, LedgerBody, Page, PathId, Place};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
 use crate::http::ledger::orders::{self, Answer, CircumstancesRequest, Draft};
@@ -69,10 +69,10 @@ answer! {
 }
 
 impl Item for HoldJson {
-    type Cursor = Position;
+    type Cursor = Place<'h'>;
 
-    fn cursor(&self) -> Position {
-        Position { created_at: self.created_at, id: self.id }
+    fn cursor(&self) -> Place<'h'> {
+        Place(Position { created_at: self.created_at, id: self.id })
     }
 }
 
@@ -93,12 +93,16 @@ impl From<StoredHold> for HoldJson {
 }
 
 /// The user's holds, newest first.
-pub(crate) async fn list_holds(State(app): State<App>, User(owner): User, page: Page) -> Result<Response, Error> {
-    list::answer(PATH, page, move |after, limit| {
+pub(crate) async fn list_holds(
+    State(app): State<App>,
+    User(owner): User,
+    page: Page<Place<'h'>>,
+) -> Result<Response, Error> {
+    list::answer(PATH, page, move |after: Option<Place<'h'>>, limit| {
         let (pool, owner) = (app.db.clone(), owner.clone());
         async move {
             let mut db = pool.acquire().await?;
-            let holds = table::list_holds(&mut db, &owner, after, limit).await?;
+            let holds = table::list_holds(&mut db, &owner, after.map(|Place(at)| at), limit).await?;
             Ok(holds.into_iter().map(HoldJson::from).collect())
         }
     })

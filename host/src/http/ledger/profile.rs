@@ -76,8 +76,7 @@ pub(crate) async fn put_profile(
     fields.finish()?;
     let profile = Profile { theme, screen_reader_mode, font_scale, nudging_level, voice_feedback };
 
-    let now = app.clock.now();
     let mut db = app.db.acquire().await?;
-    profiles::upsert_profile(&mut db, &owner, &profile, now).await?;
-    Ok(Json(ProfileJson::new(profile, Some(now))))
+    let updated_at = profiles::upsert_profile(&mut db, &owner, &profile, app.clock.now()).await?;
+    Ok(Json(ProfileJson::new(profile, Some(updated_at))))
 }

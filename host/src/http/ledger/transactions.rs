@@ -13,7 +13,7 @@ use crate::db::transfers as table;
 use crate::domain::money::Money;
 use crate::domain::transfer::{Status, Transfer};
 use crate::http::error::Error;
-use crate::http::extract::{IdempotencyKey, LedgerBody, Page};
+use crate::http::extract::{IdempotencyKey, LedgerBody, Page, Place};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
 use crate::http::ledger::orders::{self, CircumstancesRequest, Draft};
@@ -56,10 +56,10 @@ answer! {
 }
 
 impl Item for TransactionJson {
-    type Cursor = Position;
+    type Cursor = Place<'t'>;
 
-    fn cursor(&self) -> Position {
-        self.position
+    fn cursor(&self) -> Place<'t'> {
+        Place(self.position)
     }
 }
 
@@ -83,13 +83,13 @@ impl From<Transfer> for TransactionJson {
 pub(crate) async fn list_transactions(
     State(app): State<App>,
     User(owner): User,
-    page: Page,
+    page: Page<Place<'t'>>,
 ) -> Result<Response, Error> {
-    list::answer(PATH, page, move |after, limit| {
+    list::answer(PATH, page, move |after: Option<Place<'t'>>, limit| {
         let (pool, owner) = (app.db.clone(), owner.clone());
         async move {
             let mut db = pool.acquire().await?;
-            let transfers = table::list_transfers(&mut db, &owner, after, limit).await?;
+            let transfers = table::list_transfers(&mut db, &owner, after.map(|Place(at)| at), limit).await?;
             Ok(transfers.into_iter().map(TransactionJson::from).collect())
         }
     })

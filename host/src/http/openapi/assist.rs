@@ -1,11 +1,12 @@
 //! The operations of the assistance listener, in the order of its routes.
 
-use super::foreign::{FindingsJson, NoticeJson, ReplayRequest};
+use super::foreign::{FindingsJson, NoticeJson};
 use super::ledger::{ETAG, IF_NONE_MATCH};
 use super::operation::{Content, Header, Operation, one};
 use crate::domain::model::ModelKind;
 use crate::http::admin::accounts::{FreezeRequest, FrozenJson};
 use crate::http::admin::deployment::{DeploymentJson, DeploymentRequest, HistoryJson, ReportQuery, RollbackRequest};
+use crate::http::admin::replay::ReplayRequest;
 use crate::http::admin::versions::{ExaminedJson, ModelsJson, PushedJson, UnderWayJson};
 use crate::http::health::{HealthJson, LivenessJson, ReadinessJson};
 use crate::http::stp::ReceiptJson;
@@ -15,6 +16,12 @@ use crate::scoring::{Kind, Visitor, with_kind};
 
 /// Scopes of operators. Changing `transfer-rules` requires `rules:admin`.
 const OPERATOR: &[&str] = &["models:admin", "rules:admin"];
+
+/// Scopes that allow reading about models: `rules:admin` about `transfer-rules`, `models:admin` about all other kinds.
+const READER: &[&str] = &["models:admin", "rules:admin", "audit:read"];
+
+/// Scopes that allow replaying decisions.
+const REPLAYER: &[&str] = &["models:admin", "audit:read"];
 
 const LEDGER_OPERATOR: &[&str] = &["ledger:operate"];
 
@@ -48,31 +55,31 @@ const OTHERS: &[Operation] = &[
     Operation::get("/ai/health", "health", "Which models are loaded")
         .answers(&[(200, one::<HealthJson>()), (503, one::<HealthJson>())]),
     Operation::get("/admin/models", "list_models", "Every kind with its versions")
-        .operator(OPERATOR).answers(&[(200, one::<ModelsJson>())]),
+        .operator(READER).answers(&[(200, one::<ModelsJson>())]),
     Operation::post("/admin/models/{kind}/versions", "push_version", "Examine and register a component")
         .operator(OPERATOR).bytes("application/wasm").gives(&[LOCATION])
         .answers(&[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())])
         .errors(&["component-refused", "version-taken"]),
     Operation::get("/admin/models/{kind}/versions/{version}", "get_version", "A version and the gate's report")
-        .operator(OPERATOR).answers(&[(200, one::<ExaminedJson>())]),
+        .operator(READER).answers(&[(200, one::<ExaminedJson>())]),
     Operation::get("/admin/models/{kind}/pushes/{sha256}", "get_push", "Progress or result of an examination")
-        .operator(OPERATOR).gives(&[LOCATION])
+        .operator(READER).gives(&[LOCATION])
         .answers(&[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())])
         .errors(&["component-refused", "version-taken"]),
     Operation::get("/admin/models/{kind}/deployment", "get_deployment", "A kind's deployment")
-        .operator(OPERATOR).gives(&[ETAG]).answers(&[(200, one::<DeploymentJson>())]),
+        .operator(READER).gives(&[ETAG]).answers(&[(200, one::<DeploymentJson>())]),
     Operation::put("/admin/models/{kind}/deployment", "put_deployment", "Deploy registered versions")
         .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<DeploymentRequest>().gives(&[ETAG])
         .answers(&[(200, one::<DeploymentJson>())]).errors(&["if-match-required", "stale"]),
     Operation::post("/admin/models/{kind}/rollback", "roll_back", "Return to the previous version, without challengers")
-        .operator(OPERATOR).takes(&[IF_MATCH]).body::<RollbackRequest>().gives(&[ETAG])
-        .answers(&[(200, one::<DeploymentJson>())]).errors(&["nothing-deployed", "stale"]),
+        .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<RollbackRequest>().gives(&[ETAG])
+        .answers(&[(200, one::<DeploymentJson>())]).errors(&["if-match-required", "nothing-deployed", "stale"]),
     Operation::get("/admin/models/{kind}/history", "get_history", "A kind's deployments, newest first")
-        .operator(OPERATOR).answers(&[(200, one::<HistoryJson>())]),
+        .operator(READER).answers(&[(200, one::<HistoryJson>())]),
     Operation::get("/admin/models/{kind}/report", "get_report", "How the challengers of a deployment compare")
-        .operator(OPERATOR).query(&[&ReportQuery::DECLARATION]).answers(&[(200, one::<Report>())]),
+        .operator(READER).query(&[&ReportQuery::DECLARATION]).answers(&[(200, one::<Report>())]),
     Operation::post("/admin/replay", "replay", "Replay decisions and compare the answers bit for bit")
-        .operator(OPERATOR).body::<ReplayRequest>().answers(&[(200, one::<FindingsJson>())]),
+        .operator(REPLAYER).body::<ReplayRequest>().answers(&[(200, one::<FindingsJson>())]),
     Operation::post("/admin/accounts/{id}/freeze", "freeze", "Let no money leave an account")
         .operator(LEDGER_OPERATOR).body::<FreezeRequest>().answers(&[(200, one::<FrozenJson>())])
         .errors(&["outcome-unknown"]),

@@ -1,38 +1,8 @@
-//! Bodies that other layers parse: decisions, which contain any JSON, and STP's notifications.
+//! Bodies that other layers write or parse: the findings of a replay, and STP's notifications.
 
 use serde_json::Value;
 
-use crate::schema::{Shape, answer, request};
-
-/// A decision's request and response are those of its kind's API.
-const DECISIONS: Shape = Shape::Object(&<DecisionJson as crate::schema::Record>::DECLARATION);
-
-answer! {
-    /// A recorded decision.
-    pub(super) struct DecisionJson as "Decision" {
-        /// Repeated in the findings.
-        id: Option<String> { example: "\"d-1\"" },
-        kind: String { example: "\"risk\"" },
-        request: Value,
-        response: Value,
-    }
-}
-
-request! {
-    /// The latest logged decisions.
-    pub(super) struct StoredRequest as "StoredDecisions" {
-        kind: String { one_of: &["risk", "transfer-rules"], example: "\"risk\"" },
-        limit: u32 { at_most: 1000.0, example: "100" },
-    }
-}
-
-request! {
-    /// Decisions to replay: these, or the latest logged.
-    pub(super) struct ReplayRequest {
-        decisions: Option<Vec<String>> { items: &DECISIONS, length_max: 1000, example: "[]" },
-        stored: Option<StoredRequest>,
-    }
-}
+use crate::schema::answer;
 
 answer! {
     /// The result of a replay.

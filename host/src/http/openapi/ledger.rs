@@ -20,8 +20,11 @@ use crate::schema::Record;
 
 const LINK: Header = Header::new("Link", "The next page, `rel=\"next\"`, if there is one.");
 const LOCATION: Header = Header::new("Location", "URL of the result.");
-const REPLAYED: Header =
-    Header::new("Idempotency-Replayed", "`true` if this repeats the response to an earlier request with this key.");
+const REPLAYED: Header = Header::new(
+    "Idempotency-Replayed",
+    "`true` if an earlier request with this key was answered. A transfer is shown with its present status, which may have \
+     changed since.",
+);
 const KEY: Header = Header::new(
     "Idempotency-Key",
     "1 to 255 visible ASCII characters, raw or as a quoted string: the same key never makes two transfers or holds.",

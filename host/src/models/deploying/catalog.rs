@@ -14,6 +14,9 @@ pub const REASON_CHARS_MAX: usize = 500;
 /// Each shadow is one more call for every request.
 pub const SHADOWS_MAX: usize = 4;
 
+/// Largest share of users for a canary: one that answers everyone is a champion.
+pub const CANARY_PERCENT_MAX: u8 = 99;
+
 /// Default share of a canary's compared answers that may fall into another class than the champion's.
 pub const MAX_FLIP_PERCENT: u8 = 10;
 
@@ -50,7 +53,7 @@ impl Plan {
         }
         let mut all = vec![self.champion];
         if let Some(canary) = self.canary {
-            if !(1..=99).contains(&canary.percent) {
+            if !(1..=CANARY_PERCENT_MAX).contains(&canary.percent) {
                 return Err(("canary.percent", "must be from 1 to 99"));
             }
             if !(1..=100).contains(&canary.max_flip_percent) {

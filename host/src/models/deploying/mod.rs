@@ -5,5 +5,6 @@ pub mod catalog;
 mod loading;
 pub mod progress;
 mod reporter;
+pub mod rollback;
 pub mod swap;
 mod withdrawal;
