@@ -48,7 +48,9 @@ export class Faults {
   async answer(request, response) {
     if (this.kind === "silent") return true;
     if (this.kind === "error") {
-      response.writeHead(500, { "content-type": "text/plain" }).end("the provider is out of order");
+      // With the header, since a browser would write to its console otherwise, which tests take for a bug of the page.
+      const headers = { "content-type": "text/plain", "access-control-allow-origin": "*" };
+      response.writeHead(500, headers).end("the provider is out of order");
       return true;
     }
     if (this.kind === "slow") await sleep(this.delayMs);

@@ -82,8 +82,11 @@ export function issue({ issuer, ring, memory, client, audience, seconds }) {
       },
     },
     // The bank's page asks for no consent: the bank owns both.
-    loadExistingGrant: async (context) => {
-      const grant = new provider.Grant({ clientId: client, accountId: context.oidc.session.accountId });
+    loadExistingGrant: async ({ oidc: { session } }) => {
+      // One grant for all tabs of a session: a new one would void the others' refresh tokens.
+      const known = session.grantIdFor(client);
+      if (known) return provider.Grant.find(known);
+      const grant = new provider.Grant({ clientId: client, accountId: session.accountId });
       grant.addOIDCScope("openid offline_access");
       grant.addResourceScope(audience, SCOPES);
       await grant.save();

@@ -5,3 +5,7 @@ import { webcrypto } from "node:crypto";
 globalThis.crypto ??= webcrypto;
 globalThis.CryptoKey ??= webcrypto.CryptoKey;
 URL.parse ??= (text, base) => (URL.canParse(text, base) ? new URL(text, base) : null);
+
+// Its advice, on that and on the memory of sessions, is for those who run it in production.
+console.info = () => {};
+console.warn = () => {};

@@ -36,9 +36,6 @@ const { values: options } = parseArgs({
   },
 });
 if (!NAMES.includes(options.alg)) throw new Error(`--alg is one of ${NAMES.join(", ")}`);
-// Advice for those who run the library in production.
-console.info = () => {};
-console.warn = () => {};
 
 const { client, audience } = options;
 const seconds = { access: Number(options["access-seconds"]), refresh: Number(options["refresh-seconds"]) };

@@ -16,7 +16,8 @@ import { endPreview, restoreLook } from "./profile.js";
 import { follow, go, pathNow } from "./router.js";
 import { signInScreen } from "./screen-sign-in.js";
 import { screenOf } from "./screens.js";
-import { isSignedIn, resumeSession, watchSession } from "./session.js";
+import { isSignedIn, watchSession } from "./session.js";
+import { resume } from "./sign-in.js";
 import { drawSteps, STEPS } from "./steps.js";
 import { languageNow, setLanguage, t } from "./words.js";
 
@@ -124,9 +125,10 @@ watchSession({
     if (screen) enter();
   },
   onExpiring: warnOfExpiry,
+  onExtended: clearWarning,
 });
 restoreLook();
-await resumeSession();
+await resume();
 follow(enter);
 enter({ isFirst: true });
 watchForTrouble();
