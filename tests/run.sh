@@ -17,7 +17,7 @@ env -u DATABASE_URL "$caudal" --data-dir "$scratch" postgres -- \
 # The tests in JavaScript start services of their own, one file after the other: each wants both processors.
 CAUDAL=$(realpath "$caudal")
 export CAUDAL
-for file in tests/{parity,edge,web,ha}/*.test.mjs; do
+for file in tests/{parity,edge,web,oidc,ha}/*.test.mjs; do
     node --test --test-reporter=spec "$file" 2>&1 | tee -a "$scratch/log" || status=$?
 done
 
