@@ -70,7 +70,7 @@ export function watchSession(listeners) {
     expire();
     return false;
   };
-  for (const type of ["keydown", "pointerdown"]) {
+  for (const type of ["keydown", "pointerdown", "wheel"]) {
     const used = () => {
       usedAt = Date.now();
     };
