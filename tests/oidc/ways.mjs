@@ -41,6 +41,38 @@ export function ways(stage) {
     await it.leaves();
   });
 
+  test("a token that the bank no longer accepts is renewed once for all requests, which are repeated", async () => {
+    const it = await Customer.at(stage);
+    await it.signsInAs(await withAccount(stage));
+    const exchanges = async () => (await stage.issuer.tell("/seen"))["/token"];
+    const before = await exchanges();
+    // As after an emergency rotation of the provider's keys.
+    await it.page.evaluate(() => {
+      const [head, body] = sessionStorage.getItem("caudal.token").split(".");
+      sessionStorage.setItem("caudal.token", `${head}.${body}.AAAA`);
+    });
+    const lists = await it.page.evaluate(async () => {
+      const { accounts } = await import("/bank/api.js");
+      return Promise.all([accounts(), accounts(), accounts()]);
+    });
+    assert.deepEqual(
+      lists.map((list) => list.length),
+      [1, 1, 1],
+    );
+    assert.equal(await exchanges(), before + 1);
+
+    // A bank that accepts none of the provider's tokens is not asked for ever.
+    await it.page.setRequestInterception(true);
+    it.page.on("request", (request) =>
+      request.url().includes("/api/") ? request.respond({ status: 401 }) : request.continue(),
+    );
+    await it.opens("Movimientos");
+    await it.arrives("Entrar");
+    await it.sees("Tu sesión terminó");
+    assert.ok((await exchanges()) <= before + 2);
+    await it.leaves();
+  });
+
   test("signing out ends the session here and at the provider; declining to sign in is no error", async () => {
     const it = await Customer.at(stage);
     await it.signsInAs(await withAccount(stage));
