@@ -19,7 +19,9 @@ export function renewals(stage) {
       used.add(JSON.parse(await it.stored("caudal.grant")).refreshToken);
       await it.renews();
       await it.opens("Movimientos");
+      await it.sees("Todavía no hay movimientos");
       await it.opens("Mis cuentas");
+      await it.sees("Cuenta de cheques");
     }
     assert.equal(used.size, 3);
     assert.ok(answers.length >= 6);
