@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 
-import { Customer, withAccount } from "./stage.mjs";
+import { Customer, newUser, withAccount } from "./stage.mjs";
 
 export function ways(stage) {
   test("there and back: PKCE, the screen that was asked for, and no code left in the address", async () => {
@@ -70,6 +70,33 @@ export function ways(stage) {
     await it.arrives("Entrar");
     await it.sees("Tu sesión terminó");
     assert.ok((await exchanges()) <= before + 2);
+    await it.leaves();
+  });
+
+  test("a person whom the bank does not serve, and a bank that does not say how to sign in", async () => {
+    const it = await Customer.at(stage);
+    let answer = { ...(await (await fetch(`${stage.service.ledger}/sign-in`)).json()), scope: "openid" };
+    await it.page.setRequestInterception(true);
+    it.page.on("request", (request) => {
+      if (!request.url().endsWith("/sign-in") || answer === undefined) request.continue();
+      else if (answer === null) request.respond({ status: 500 });
+      else request.respond({ status: 200, contentType: "application/json", body: JSON.stringify(answer) });
+    });
+    await it.page.reload();
+    await it.settles();
+    await it.departs();
+    await it.types(newUser());
+    await it.press("Enter");
+    await it.sees("El banco te reconoce, pero este servicio no está activo para ti");
+    assert.equal(await it.page.evaluate(() => sessionStorage.length), 0);
+
+    answer = null;
+    await it.page.reload();
+    await it.sees("Se perdió la conexión con el banco");
+    answer = undefined;
+    await it.activates("button", "Intentar de nuevo");
+    await it.sees("Con tu usuario del banco");
+    assert.deepEqual(await it.focused(), { role: "heading", name: "Entrar" });
     await it.leaves();
   });
 

@@ -3,7 +3,7 @@
 
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Form, Provider, Screen } from "./types.js" */
-import { h, show } from "../shared/dom.js";
+import { at, focusOn, h, show } from "../shared/dom.js";
 import { asProblem, Problem } from "../shared/problem.js";
 import { isSendable, tokenIn } from "../shared/token.js";
 import { notice, problemNotice, streams } from "./drawing.js";
@@ -98,10 +98,11 @@ function mainDoor(redraw) {
     return door("provider", t("sign-in.provider"), about, providerForm(provider));
   }
   if (provider === null) return door("token", t("sign-in.with-token"), tokenForm());
-  const again = () =>
-    knowProvider()
-      .catch(() => {})
-      .then(redraw);
+  const again = async () => {
+    await knowProvider().catch(() => {});
+    redraw();
+    focusOn(at("title"));
+  };
   return problemNotice(new Problem({ code: "unreachable" }), again);
 }
 
@@ -126,7 +127,7 @@ export const signInScreen = {
   path: "/sign-in",
   /** No hints about tokens where there are none. */
   get name() {
-    return providerNow() ? "login_elsewhere" : "login";
+    return providerNow() === null ? "login" : "login_elsewhere";
   },
   title: () => t("sign-in.title"),
   draw(place, { redraw }) {
