@@ -53,11 +53,11 @@ export function ways(stage) {
     });
     const lists = await it.page.evaluate(async () => {
       const { accounts } = await import("/bank/api.js");
-      return Promise.all([accounts(), accounts(), accounts()]);
+      return Promise.all(Array.from({ length: 20 }, accounts));
     });
-    assert.deepEqual(
-      lists.map((list) => list.length),
-      [1, 1, 1],
+    assert.ok(
+      lists.every((list) => list.length === 1),
+      JSON.stringify(lists),
     );
     assert.equal(await exchanges(), before + 1);
 
@@ -103,8 +103,16 @@ export function ways(stage) {
   test("signing out ends the session here and at the provider; declining to sign in is no error", async () => {
     const it = await Customer.at(stage);
     await it.signsInAs(await withAccount(stage));
+    // Gone with the page, which is loaded anew on the way back.
+    await it.page.evaluate(() => {
+      globalThis.isBefore = true;
+    });
     await it.activates("button", "Salir");
-    await it.page.waitForFunction(() => sessionStorage.length === 0 && location.hash === "");
+    await it.page.waitForFunction(
+      (bank) => location.origin === bank && !globalThis.isBefore && sessionStorage.length === 0,
+      {},
+      stage.service.ledger,
+    );
     await it.sees("Cerraste tu sesión");
     assert.equal(await it.address(), `${stage.service.ledger}/`);
     // The provider asks who it is.

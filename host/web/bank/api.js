@@ -14,8 +14,8 @@ const TRANSFER_TIMEOUT_MS = 20_000;
 /** Shorter for the risk context, because the page can do without. */
 const CONTEXT_TIMEOUT_MS = 4_000;
 
-/** What the session does when the token is no longer accepted: true if there is another one to try. */
-export const hooks = { unauthorized: async (/** @type {{ isRepeated: boolean }} */ _) => false };
+/** What the session does when a token is not accepted: true if the same person has another one now. */
+export const hooks = { unauthorized: async (/** @type {string} */ _) => false, expired() {} };
 
 /**
  * @typedef {{ headers?: Record<string, string>, body?: string, timeoutMs?: number, isPublic?: boolean,
@@ -50,10 +50,12 @@ async function call(method, path, options = {}) {
   }
   if (response.ok) return { json, headers: response.headers };
   const problem = await readProblem(response);
-  // A 401 for an old token says nothing about the current one.
-  const isOver = response.status === 401 && !isPublic && bearer === token();
-  // A request without a valid token changes nothing, so it can be repeated.
-  if (isOver && (await hooks.unauthorized({ isRepeated }))) return call(method, path, { ...options, isRepeated: true });
+  if (response.status === 401 && !isPublic) {
+    // Without a valid token a request changes nothing, so it can be repeated.
+    if (!isRepeated && (await hooks.unauthorized(bearer))) return call(method, path, { ...options, isRepeated: true });
+    // A 401 for an old token says nothing about the current one.
+    if (bearer === token()) hooks.expired();
+  }
   throw problem;
 }
 

@@ -64,11 +64,14 @@ export const isProviderSilent = () => lastRenewal === "unavailable";
  */
 export function watchSession(listeners) {
   ({ onChange, onExpiring, onExtended } = listeners);
-  api.hooks.unauthorized = async ({ isRepeated }) => {
-    if (isSigningIn) return false;
-    if (!isRepeated && isRenewable() && (await extend()) === "renewed") return true;
-    expire();
-    return false;
+  api.hooks.unauthorized = async (refused) => {
+    if (isSigningIn || !isRenewable()) return false;
+    if (refused === token()) return (await extend()) === "renewed";
+    // Another request has renewed it meanwhile, unless somebody else has signed in.
+    return claimsOf(refused).user === user;
+  };
+  api.hooks.expired = () => {
+    if (!isSigningIn) expire();
   };
   for (const type of ["keydown", "pointerdown", "wheel"]) {
     const used = () => {
