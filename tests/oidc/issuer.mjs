@@ -113,7 +113,7 @@ export function issue({ issuer, ring, memory, client, audience, seconds }) {
   return provider;
 }
 
-async function bodyOf(request) {
+export async function bodyOf(request) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
@@ -134,5 +134,3 @@ export async function answerLogin(provider, request, response) {
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
   return true;
 }
-
-export { bodyOf };

@@ -108,8 +108,9 @@ function mainDoor(redraw) {
 
 /** What was to be said before signing in again. */
 function drawNotice() {
-  const fault = faultNow();
   const reason = reasonNow();
+  // An older fault says nothing about a session that has ended since.
+  const fault = reason === "expired" ? "" : faultNow();
   if (fault) return h("div.notice-row", { role: "alert" }, notice("warn", h("p", t(`sign-in.fault.${fault}`))));
   if (!reason) return null;
   return h(
