@@ -25,7 +25,7 @@ fi
 # The tests in JavaScript start services of their own, one file after the other: each wants both processors.
 CAUDAL=$(realpath "$caudal")
 export CAUDAL
-for file in tests/{supply,parity,edge,web,ha}/*.test.mjs; do
+for file in tests/{supply,parity,edge,web,oidc,ha}/*.test.mjs; do
     node --test --test-reporter=spec "$file" 2>&1 | tee -a "$scratch/log" || status=$?
 done
 

@@ -24,14 +24,15 @@ const environment = () => {
 };
 
 export class Service {
-  static async start(more = []) {
+  /** In the sandbox, unless the arguments replace it. */
+  static async start(more = [], mode = ["--sandbox"]) {
     // Short, because a socket's path is; open to the user that the database runs as when this is root.
     const folder = await mkdtemp("/tmp/caudal-js.");
     await chmod(folder, 0o711);
     const service = new Service();
     service.folder = folder;
     try {
-      await service.#serve(more);
+      await service.#serve([...mode, ...more]);
     } catch (error) {
       await service.end();
       throw error;
@@ -41,13 +42,13 @@ export class Service {
 
   async #serve(more) {
     const addresses = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
-    const args = ["--data-dir", this.folder, "serve", "--sandbox", ...addresses, ...more];
+    const args = ["--data-dir", this.folder, "serve", ...addresses, ...more];
     this.process = spawn(program(), args, { env: environment(), stdio: ["ignore", "pipe", "inherit"] });
     const patience = setTimeout(() => this.process.kill(), PATIENCE_MS);
     const lines = [];
     for await (const line of createInterface(this.process.stdout)) {
       lines.push(line);
-      if (line.includes("Ctrl-C")) break;
+      if (line.includes("assistance API")) break;
     }
     clearTimeout(patience);
     this.process.stdout.resume();

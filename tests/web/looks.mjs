@@ -12,7 +12,7 @@ import { Person } from "./person.mjs";
 import { tour } from "./tour.mjs";
 import { treeOf } from "./tree.mjs";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+export const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SNAPSHOTS = new URL("./snapshots/", import.meta.url);
 
 const media = (scheme, contrast = "no-preference") => [
@@ -23,7 +23,7 @@ const media = (scheme, contrast = "no-preference") => [
 ];
 
 /** The looks of devices, and the three stored themes. */
-const THEMES = {
+export const THEMES = {
   light: { features: media("light"), theme: "standard-accessible" },
   dark: { features: media("dark"), theme: "standard-accessible" },
   "high contrast": { features: media("light", "more"), theme: "standard-accessible" },
@@ -31,9 +31,9 @@ const THEMES = {
   "large-text-high-contrast": { features: media("light"), theme: "large-text-high-contrast" },
   "voice-assisted": { features: media("light"), theme: "voice-assisted" },
 };
-const SCALES = [1, 1.6, 2];
+export const SCALES = [1, 1.6, 2];
 
-async function dress(it, { features, theme }, scale) {
+export async function dress(it, { features, theme }, scale) {
   await it.cdp.send("Emulation.setEmulatedMedia", { features });
   await it.page.evaluate(
     (name, size) => {
@@ -46,7 +46,7 @@ async function dress(it, { features, theme }, scale) {
 }
 
 /** What axe finds with all its rules, including AAA and experimental ones. */
-function violations(it) {
+export function violations(it) {
   return it.page.evaluate(async () => {
     const rules = Object.fromEntries(axe.getRules().map(({ ruleId }) => [ruleId, { enabled: true }]));
     // Selectors of everything that is fine took half of the time.
@@ -71,7 +71,7 @@ function outline(it) {
 }
 
 /** What makes the page scroll horizontally, or null. */
-function tooWide(it) {
+export function tooWide(it) {
   return it.page.evaluate(() => {
     if (document.documentElement.scrollWidth <= innerWidth) return null;
     const all = [...document.querySelectorAll("body *")].filter((element) => !element.closest(".streams, .heard"));
@@ -101,7 +101,7 @@ function compareTree(name, tree) {
   assert.equal(tree, readFileSync(file, "utf8"), `${name}: the accessibility tree has changed; review it, and renew`);
 }
 
-async function shoot(it, name) {
+export async function shoot(it, name) {
   const folder = process.env.CAUDAL_WEB_SHOTS;
   if (folder) await it.page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
 }

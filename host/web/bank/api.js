@@ -2,8 +2,8 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
-/** @import { Account, Consent, Device, Parties, Payee, Profile, Transfer, TransferPage } from "./types.js" */
-import { Problem, readProblem } from "../shared/problem.js";
+/** @import { Account, Consent, Device, Parties, Payee, Profile, Provider, Transfer, TransferPage } from "./types.js" */
+import { asProblem, Problem, readProblem } from "../shared/problem.js";
 import { fromPesos, toJson } from "./money.js";
 import { token } from "./token.js";
 
@@ -14,13 +14,17 @@ const TRANSFER_TIMEOUT_MS = 20_000;
 /** Shorter for the risk context, because the page can do without. */
 const CONTEXT_TIMEOUT_MS = 4_000;
 
-/** What the session does when the token is no longer accepted. */
-export const hooks = { unauthorized() {} };
+/** What the session does when a token is not accepted: true if the same person has another one now. */
+export const hooks = { unauthorized: async (/** @type {string} */ _) => false, expired() {} };
 
-/** @typedef {{ headers?: Record<string, string>, body?: string, timeoutMs?: number, isPublic?: boolean }} Options */
+/**
+ * @typedef {{ headers?: Record<string, string>, body?: string, timeoutMs?: number, isPublic?: boolean,
+ *   isRepeated?: boolean }} Options
+ */
 
-/** @param {string} method @param {string} path @param {Options} options */
-async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS, isPublic = false } = {}) {
+/** @param {string} method @param {string} path @param {Options} options @returns {Promise<{ json: any, headers: Headers }>} */
+async function call(method, path, options = {}) {
+  const { headers = {}, body, timeoutMs = TIMEOUT_MS, isPublic = false, isRepeated = false } = options;
   /** @type {Record<string, string>} */
   const sent = { ...headers, Accept: "application/json" };
   const bearer = isPublic ? "" : token();
@@ -45,9 +49,14 @@ async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS, 
     throw new Problem({ code: isTimeout ? "too-slow" : "unreachable" });
   }
   if (response.ok) return { json, headers: response.headers };
-  // A 401 for an old token says nothing about the current one.
-  if (response.status === 401 && !isPublic && bearer === token()) hooks.unauthorized();
-  throw await readProblem(response);
+  const problem = await readProblem(response);
+  if (response.status === 401 && !isPublic) {
+    // Without a valid token a request changes nothing, so it can be repeated.
+    if (!isRepeated && (await hooks.unauthorized(bearer))) return call(method, path, { ...options, isRepeated: true });
+    // A 401 for an old token says nothing about the current one.
+    if (bearer === token()) hooks.expired();
+  }
+  throw problem;
 }
 
 /** @param {string} path @param {Options} [options] */
@@ -164,7 +173,17 @@ export async function sendEvent(event) {
   await change("POST", "/api/analytics/events", event);
 }
 
-// ---- the sandbox ----
+// ---- signing in ----
+
+/** The bank's OpenID provider, or null if there is none. @returns {Promise<Provider | null>} */
+export async function provider() {
+  try {
+    return await get("/sign-in", { isPublic: true });
+  } catch (error) {
+    if (asProblem(error).status === 404) return null;
+    throw error;
+  }
+}
 
 /** Whether this is the sandbox, where anyone can sign in as any user. */
 export async function isSandbox() {

@@ -6,7 +6,7 @@ import { record } from "./analytics.js";
 import { announce, clearAnnouncement, speak } from "./announce.js";
 import { behaviour } from "./behaviour.js";
 import { closeDialogs } from "./dialog.js";
-import { notice } from "./drawing.js";
+import { notice, skeleton } from "./drawing.js";
 import { takeFlash } from "./flash.js";
 import { hooks } from "./form.js";
 import { clearWarning, closeMenu, drawFrame, warnOfExpiry } from "./frame.js";
@@ -16,9 +16,13 @@ import { endPreview, restoreLook } from "./profile.js";
 import { follow, go, pathNow } from "./router.js";
 import { signInScreen } from "./screen-sign-in.js";
 import { screenOf } from "./screens.js";
-import { isSignedIn, resumeSession, watchSession } from "./session.js";
+import { isSignedIn, watchSession } from "./session.js";
+import { resume } from "./sign-in.js";
 import { drawSteps, STEPS } from "./steps.js";
 import { languageNow, setLanguage, t } from "./words.js";
+
+/** Sooner it would only flicker. */
+const SKELETON_AFTER_MS = 400;
 
 /** @type {Screen | null} */
 let screen = null;
@@ -124,9 +128,13 @@ watchSession({
     if (screen) enter();
   },
   onExpiring: warnOfExpiry,
+  onExtended: clearWarning,
 });
 restoreLook();
-await resumeSession();
+// Coming back from the provider takes several requests.
+const slow = setTimeout(() => show(at("main"), skeleton()), SKELETON_AFTER_MS);
+await resume();
+clearTimeout(slow);
 follow(enter);
 enter({ isFirst: true });
 watchForTrouble();

@@ -1,6 +1,6 @@
-// The transfer being prepared, and the key that keeps it from being sent twice. It lives in memory, except for a transfer
-// that was sent and never answered: that one survives a reload of the tab, because only its key can find out whether
-// it went through.
+// The transfer being prepared, and the key that keeps it from being sent twice. It lives in memory, except while the person
+// signs in elsewhere, and for a transfer that was sent and never answered: that one survives a reload of the tab, because
+// only its key can find out whether it went through.
 
 /** @import { Draft, FullDraft, Receipt } from "./types.js" */
 
@@ -32,6 +32,11 @@ export function choose(changes) {
     next.toBeneficiaryId === draft.toBeneficiaryId &&
     next.centavos === draft.centavos;
   draft = isSame ? next : { ...next, key: null };
+}
+
+/** Takes up a draft with its key. @param {Draft} kept */
+export function restoreDraft(kept) {
+  draft = { ...emptyDraft(), ...kept };
 }
 
 export function start() {

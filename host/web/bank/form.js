@@ -12,11 +12,18 @@ import { problemNotice } from "./drawing.js";
 import { fieldFault } from "./problems.js";
 import { t } from "./words.js";
 
-/** What was typed into forms that were not submitted yet, by the form's name. In memory only. @type {Map<string, any>} */
+/** What was typed into forms that were not submitted yet, by the form's name. @type {Map<string, any>} */
 const drafts = new Map();
 
 export function forgetDrafts() {
   drafts.clear();
+}
+
+export const draftsNow = () => [...drafts];
+
+/** @param {[string, any][]} kept */
+export function restoreDrafts(kept) {
+  for (const [name, values] of kept) drafts.set(name, values);
 }
 
 /** The page marks its title while something is wrong. */

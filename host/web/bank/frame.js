@@ -3,8 +3,10 @@
 /** @import { Screen } from "./types.js" */
 import { at, button, h, heard, saidAs, show } from "../shared/dom.js";
 import { speak } from "./announce.js";
+import { inSandbox } from "./entrance.js";
 import { NAVIGATION } from "./screens.js";
-import { expire, expiresNow, inSandbox, isSignedIn, renew, signOut, userNow } from "./session.js";
+import { canExtend, expire, expiresNow, isProviderSilent, isSignedIn, nameNow, renew } from "./session.js";
+import { leave } from "./sign-in.js";
 import { clock } from "./times.js";
 import { languageNow, t } from "./words.js";
 
@@ -38,9 +40,9 @@ export function drawFrame(screen, switchLanguage) {
   at("brand").setAttribute("href", "#/accounts");
   show(
     at("session"),
-    isIn && h("p.who", heard(t("who")), " ", userNow()),
+    isIn && h("p.who", heard(t("who")), " ", nameNow()),
     h("button.quiet", { type: "button", id: "language", lang: other.code, onClick: switchLanguage }, other.name),
-    isIn && h("button.quiet", { type: "button", id: "leave", onClick: signOut }, t("leave")),
+    isIn && h("button.quiet", { type: "button", id: "leave", onClick: leave }, t("leave")),
     isIn &&
       h(
         "button.menu",
@@ -76,21 +78,22 @@ function drawNavigation(screen, isIn) {
 export function warnOfExpiry() {
   const end = expiresNow();
   if (!end) return;
-  const text = t("ending.text", { clock: clock(end) });
+  const text = [isProviderSilent() && t("ending.silent"), t("ending.text", { clock: clock(end) })]
+    .filter(Boolean)
+    .join(" ");
   const extend = async () => {
-    try {
-      if (!(await renew())) expire();
-      clearWarning();
-    } catch {
-      expire();
-    }
+    const renewal = await renew().catch(() => "ended");
+    if (renewal === "ended") expire();
+    // Where the provider is silent, the warning stays, and says so.
+    if (renewal === "unavailable") warnOfExpiry();
+    else clearWarning();
   };
   show(
     at("warnings"),
     h(
       "div.ending",
       h("p", h("strong", t("ending.title")), " ", saidAs(text, text)),
-      button(t(inSandbox() ? "ending.renew" : "ending.again"), extend),
+      button(t(canExtend() ? "ending.renew" : "ending.again"), extend),
     ),
   );
   speak(`${t("ending.title")} ${text}`);

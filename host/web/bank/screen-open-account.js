@@ -3,11 +3,11 @@
 /** @import { Screen } from "./types.js" */
 import { h, show } from "../shared/dom.js";
 import * as api from "./api.js";
+import { inSandbox } from "./entrance.js";
 import { choiceField } from "./fields.js";
 import { setFlash } from "./flash.js";
 import { drawForm } from "./form.js";
 import { numberField } from "./number-field.js";
-import { inSandbox } from "./session.js";
 import { t } from "./words.js";
 
 const TYPES = ["checking", "savings", "payroll"];

@@ -1,13 +1,17 @@
-// Sign-in, with an access token or, in the sandbox, as any user. The address names the screen that follows.
+// Sign-in, with the bank's OpenID provider where there is one, else with an access token, and in the sandbox as any user.
+// The address names the screen that follows.
 
-/** @import { Form, Screen } from "./types.js" */
-import { h, show } from "../shared/dom.js";
-import { asProblem } from "../shared/problem.js";
+/** @import { Child } from "../shared/dom.js" */
+/** @import { Form, Provider, Screen } from "./types.js" */
+import { at, focusOn, h, show } from "../shared/dom.js";
+import { asProblem, Problem } from "../shared/problem.js";
 import { isSendable, tokenIn } from "../shared/token.js";
-import { notice, streams } from "./drawing.js";
+import { notice, problemNotice, streams } from "./drawing.js";
+import { inSandbox, knowProvider, providerNow } from "./entrance.js";
 import { textField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { inSandbox, reasonNow, signIn, signInToSandbox } from "./session.js";
+import { reasonNow, signIn, signInToSandbox } from "./session.js";
+import { faultNow, leaveToSignIn } from "./sign-in.js";
 import { t } from "./words.js";
 
 /** The service's limit. */
@@ -67,43 +71,77 @@ function sandboxForm() {
   }).element;
 }
 
+/** @param {Provider} provider */
+function providerForm(provider) {
+  return drawForm({
+    name: "provider",
+    fields: [],
+    submit: t("sign-in.provider.submit"),
+    busy: t("sign-in.provider.busy"),
+    isDrafted: false,
+    send: () => leaveToSignIn(provider),
+  }).element;
+}
+
+/** @param {string} name @param {string} title @param {Child[]} content */
+function door(name, title, ...content) {
+  const id = `${name}-title`;
+  return h("section.sheet", { "aria-labelledby": id }, h("h2", { id }, title), ...content);
+}
+
+/** @param {() => void} redraw */
+function mainDoor(redraw) {
+  const provider = providerNow();
+  if (provider) {
+    const { host } = new URL(provider.authorizationEndpoint);
+    const about = h("p.hint", t("sign-in.provider.about", { host }));
+    return door("provider", t("sign-in.provider"), about, providerForm(provider));
+  }
+  if (provider === null) return door("token", t("sign-in.with-token"), tokenForm());
+  const again = async () => {
+    await knowProvider().catch(() => {});
+    redraw();
+    focusOn(at("title"));
+  };
+  return problemNotice(new Problem({ code: "unreachable" }), again);
+}
+
+/** What was to be said before signing in again. */
+function drawNotice() {
+  const reason = reasonNow();
+  // An older fault says nothing about a session that has ended since.
+  const fault = reason === "expired" ? "" : faultNow();
+  if (fault) return h("div.notice-row", { role: "alert" }, notice("warn", h("p", t(`sign-in.fault.${fault}`))));
+  if (!reason) return null;
+  return h(
+    "div.notice-row",
+    { role: MOODS[reason] === "warn" ? "alert" : "status" },
+    notice(MOODS[reason], h("p.title", t(`sign-in.${reason}.title`)), h("p", t(`sign-in.${reason}`))),
+  );
+}
+
 /** @type {{ expired: "warn", left: "good" }} */
 const MOODS = { expired: "warn", left: "good" };
 
 /** @type {Screen} */
 export const signInScreen = {
   path: "/sign-in",
-  name: "login",
+  /** No hints about tokens where there are none. */
+  get name() {
+    return providerNow() === null ? "login" : "login_elsewhere";
+  },
   title: () => t("sign-in.title"),
-  draw(place) {
-    const reason = reasonNow();
+  draw(place, { redraw }) {
     show(
       place,
       h(
         "div.entrance",
-        reason &&
-          h(
-            "div.notice-row",
-            { role: MOODS[reason] === "warn" ? "alert" : "status" },
-            notice(MOODS[reason], h("p.title", t(`sign-in.${reason}.title`)), h("p", t(`sign-in.${reason}`))),
-          ),
+        drawNotice(),
         h("div.hero", h("p", t("sign-in.lead")), streams()),
         h(
           "div.doors",
-          inSandbox() &&
-            h(
-              "section.sheet",
-              { "aria-labelledby": "sandbox-title" },
-              h("h2", { id: "sandbox-title" }, t("sign-in.sandbox")),
-              h("p.hint", t("sign-in.sandbox.about")),
-              sandboxForm(),
-            ),
-          h(
-            "section.sheet",
-            { "aria-labelledby": "token-title" },
-            h("h2", { id: "token-title" }, t("sign-in.with-token")),
-            tokenForm(),
-          ),
+          inSandbox() && door("sandbox", t("sign-in.sandbox"), h("p.hint", t("sign-in.sandbox.about")), sandboxForm()),
+          mainDoor(redraw),
         ),
       ),
     );

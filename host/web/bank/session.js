@@ -1,19 +1,26 @@
 // Who is signed in, and until when. A session that expires keeps what the person was doing, for the same person; signing
-// out leaves nothing behind.
+// out leaves nothing behind. A session with the bank's provider is renewed for as long as somebody uses the page.
 
-import { claimsOf } from "../shared/token.js";
+/** @import { Renewal, Work } from "./types.js" */
+import { claimsOf, payloadOf } from "../shared/token.js";
 import { forgetConsent, loadConsent } from "./analytics.js";
 import * as api from "./api.js";
 import { behaviour } from "./behaviour.js";
-import { forgetTransfer } from "./draft.js";
-import { forgetDrafts } from "./form.js";
+import { draftNow, forgetTransfer, restoreDraft } from "./draft.js";
+import { inSandbox, knowProvider } from "./entrance.js";
+import { draftsNow, forgetDrafts, restoreDrafts } from "./form.js";
+import { dropGrant, grantNow, isRenewable, renewGrant, resumeGrant } from "./grant.js";
 import { forgetAll, loadHistory } from "./known.js";
 import { loadProfile, restoreLook } from "./profile.js";
 import { loadScorers } from "./scorers.js";
 import { clearToken, storeToken, token } from "./token.js";
 
-/** Time enough to read the warning, find the button and sign in again. */
+/** Time enough to read the warning, find the button and sign in again; and for a provider to come back. */
 const WARN_BEFORE_MS = 180_000;
+/** Between attempts to renew while the provider does not answer. */
+const RETRY_MS = 5_000;
+/** After so long without a key or a touch a session is not renewed by itself: perhaps nobody is there. */
+const IDLE_MS = 600_000;
 /** Longest wait for the person's profile before the first screen is shown in the default look. */
 const PROFILE_TIMEOUT_MS = 1_500;
 /** The longest delay that browsers' timers accept. */
@@ -27,25 +34,51 @@ let expires = null;
 let workOwner = null;
 /** Why the sign-in is shown. @type {"expired" | "left" | null} */
 let reason = null;
-let isSandbox = false;
 let isSigningIn = false;
+/** When somebody last used the page. */
+let usedAt = Date.now();
+/** @type {Renewal | null} */
+let lastRenewal = null;
 /** @type {ReturnType<typeof setTimeout>[]} */
 let timers = [];
 let onChange = () => {};
 let onExpiring = () => {};
+let onExtended = () => {};
 
+/** What the person is called: providers' subjects are often mere numbers. */
+export function nameNow() {
+  const { name, preferred_username: short } = payloadOf(grantNow()?.idToken ?? "") ?? {};
+  return [name, short].find((it) => typeof it === "string" && it !== "") ?? user ?? "";
+}
 export const userNow = () => user ?? "";
 export const expiresNow = () => expires;
 export const reasonNow = () => reason;
-export const inSandbox = () => isSandbox;
 export const isSignedIn = () => token() !== "" && !isSigningIn;
+export const canExtend = () => inSandbox() || isRenewable();
+/** Whether the provider did not answer the last attempt to renew. */
+export const isProviderSilent = () => lastRenewal === "unavailable";
 
-/** `onExpiring` is called shortly before the session expires. @param {{ onChange: () => void, onExpiring: () => void }} listeners */
+/**
+ * `onExpiring` is called shortly before the session expires, `onExtended` when it was extended.
+ * @param {{ onChange: () => void, onExpiring: () => void, onExtended: () => void }} listeners
+ */
 export function watchSession(listeners) {
-  ({ onChange, onExpiring } = listeners);
-  api.hooks.unauthorized = () => {
+  ({ onChange, onExpiring, onExtended } = listeners);
+  api.hooks.unauthorized = async (refused) => {
+    if (isSigningIn || !isRenewable()) return false;
+    if (refused === token()) return (await extend()) === "renewed";
+    // Another request has renewed it meanwhile, unless somebody else has signed in.
+    return claimsOf(refused).user === user;
+  };
+  api.hooks.expired = () => {
     if (!isSigningIn) expire();
   };
+  for (const type of ["keydown", "pointerdown", "wheel"]) {
+    const used = () => {
+      usedAt = Date.now();
+    };
+    document.addEventListener(type, used, { capture: true, passive: true });
+  }
 }
 
 function forgetWork() {
@@ -55,30 +88,65 @@ function forgetWork() {
   behaviour.forget();
 }
 
+/** What has to outlive the page. @returns {Work} */
+export const workNow = () => ({ owner: workOwner, forms: draftsNow(), transfer: draftNow() });
+
+/** @param {Work} work */
+export function takeUpWork({ owner, forms, transfer }) {
+  workOwner = owner;
+  restoreDrafts(forms);
+  restoreDraft(transfer);
+}
+
 function stopTimers() {
   timers.forEach(clearTimeout);
   timers = [];
+}
+
+/** @param {number} ms @param {() => void} act */
+function after(ms, act) {
+  if (ms < TIMER_MS_MAX) timers.push(setTimeout(act, Math.max(0, ms)));
 }
 
 function startTimers() {
   stopTimers();
   if (!expires) return;
   const left = expires.getTime() - Date.now();
-  /** @param {number} ms @param {() => void} act */
-  const after = (ms, act) => {
-    if (ms < TIMER_MS_MAX) timers.push(setTimeout(act, Math.max(0, ms)));
-  };
-  after(left - WARN_BEFORE_MS, () => onExpiring());
+  const { issued } = grantNow() ?? {};
+  if (isRenewable() && issued !== undefined) {
+    // Half of a short life, so that a renewal is never due at once.
+    after(left - Math.min(WARN_BEFORE_MS, (expires.getTime() - issued) / 2), renewWhileUsed);
+  } else {
+    after(left - WARN_BEFORE_MS, onExpiring);
+  }
+  after(left, endUnlessRenewed);
+}
+
+const isIdle = () => Date.now() - usedAt > IDLE_MS;
+
+async function renewWhileUsed() {
+  const isWarned = lastRenewal === "unavailable";
+  const renewal = isIdle() ? null : await extend();
+  if (renewal === "renewed" || token() === "") return;
+  if (!isWarned) onExpiring();
+  if (renewal === "unavailable") after(RETRY_MS, renewWhileUsed);
+}
+
+/** A device that slept wakes up to all of its timers at once, and may still renew. */
+async function endUnlessRenewed() {
+  if (isRenewable() && !isIdle() && (await extend()) === "renewed") return;
   // No balance stays on screen after the session that showed it.
-  after(left, expire);
+  expire();
 }
 
 /** @param {"expired" | "left"} why */
 function end(why) {
   clearToken();
+  dropGrant();
   stopTimers();
   user = null;
   expires = null;
+  lastRenewal = null;
   reason = why;
 }
 
@@ -97,8 +165,17 @@ export function signOut() {
   onChange();
 }
 
+/** The person has signed out, before the page was loaded anew. */
+export function wasLeft() {
+  reason = "left";
+}
+
 function readClaims() {
-  ({ user, expires } = claimsOf(token()));
+  const claims = claimsOf(token());
+  // A lifetime counts from its issue by this device's clock, which may be wrong.
+  const { expires: granted } = grantNow() ?? {};
+  user = claims.user;
+  expires = granted ? new Date(granted) : claims.expires;
   startTimers();
 }
 
@@ -138,23 +215,30 @@ export async function signInToSandbox(name) {
   await signIn(await api.sandboxToken(name));
 }
 
-/** Extends the session, which only the sandbox can do; false elsewhere. */
-export async function renew() {
-  if (!isSandbox || !user) return false;
-  storeToken(await api.sandboxToken(user));
-  readClaims();
-  return true;
+/** Renews a session with the provider. @returns {Promise<Renewal>} */
+async function extend() {
+  lastRenewal = await renewGrant(knowProvider);
+  if (lastRenewal === "renewed" && token() !== "") {
+    readClaims();
+    onExtended();
+  }
+  return lastRenewal;
 }
 
-/** Starts the page; after a reload it goes on with the token of this tab. */
+/** Extends the session as the person asks, with the provider or in the sandbox. @returns {Promise<Renewal>} */
+export async function renew() {
+  if (isRenewable()) return extend();
+  if (!inSandbox() || !user) return "ended";
+  storeToken(await api.sandboxToken(user));
+  readClaims();
+  return "renewed";
+}
+
+/** After a reload, goes on with what this tab has. */
 export async function resumeSession() {
-  const sandbox = api.isSandbox().then((it) => {
-    isSandbox = it;
-  });
-  if (token() !== "") {
-    const claims = claimsOf(token());
-    if (claims.expires && claims.expires.getTime() <= Date.now()) end("expired");
-    else await start();
-  }
-  if (token() === "") await sandbox;
+  if (token() === "") return;
+  resumeGrant();
+  const until = grantNow()?.expires ?? claimsOf(token()).expires?.getTime() ?? Infinity;
+  if (until > Date.now() || (isRenewable() && (await extend()) === "renewed")) await start();
+  else end("expired");
 }

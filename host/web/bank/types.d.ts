@@ -74,6 +74,64 @@ export interface Device {
   hasMoved: boolean;
 }
 
+/** The bank's OpenID provider, as the service describes it. */
+export interface Provider {
+  issuer: string;
+  authorizationEndpoint: string;
+  tokenEndpoint: string;
+  endSessionEndpoint: string | null;
+  clientId: string;
+  scope: string;
+  /** The audience of the access token, for providers that want it named. */
+  resource: string | null;
+}
+
+/** An attempt to sign in. */
+export interface Attempt {
+  state: string;
+  nonce: string;
+  verifier: string;
+  /** The screen that follows, as in the address. */
+  hash: string;
+}
+
+/** What the provider sends a person back with. */
+export interface Return {
+  code: string | null;
+  state: string | null;
+  error: string | null;
+  issuers: string[];
+}
+
+export interface Tokens {
+  accessToken: string;
+  refreshToken: string | null;
+  idToken: string | null;
+  /** Lifetime of the access token. */
+  seconds: number | null;
+}
+
+/** What a tab keeps of a session besides the access token. Times are in ms. */
+export interface Grant {
+  /** Names it among the open tabs. */
+  id: string;
+  /** Null in a tab that cannot renew. */
+  refreshToken: string | null;
+  idToken: string | null;
+  issued: number;
+  expires: number | null;
+}
+
+/** `unavailable`: it may work later. */
+export type Renewal = "renewed" | "unavailable" | "ended";
+
+/** Unfinished work, and whose it is. */
+export interface Work {
+  owner: string | null;
+  forms: [string, any][];
+  transfer: Draft;
+}
+
 export type Level = "low" | "medium" | "high";
 
 export interface Verdict {

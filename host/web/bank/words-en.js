@@ -18,6 +18,7 @@ export default {
   footer: "Caudal never asks for your password by phone or message.",
   "ending.title": "Your session is about to end.",
   "ending.text": "It ends at {clock}, Mexico City time. We keep what you have typed.",
+  "ending.silent": "The bank’s sign-in service does not answer; we keep trying.",
   "ending.renew": "Stay signed in",
   "ending.again": "Sign in again now",
 
@@ -63,6 +64,8 @@ export default {
   "problem.outcome-unknown.advice": "Try again in {seconds} s to find out: it will not be done twice.",
   "problem.database-unavailable.title": "The bank is not available right now",
   "problem.database-unavailable.advice": "Try again in a few seconds.",
+  "problem.provider-unavailable.title": "The bank’s sign-in service does not answer",
+  "problem.provider-unavailable.advice": "Try again in a few minutes. Nothing you typed is lost.",
   "problem.model-unavailable.title": "We could not decide right now",
   "problem.model-unavailable.advice": "Nothing was changed. Wait {seconds} s and try again.",
   "problem.decision-not-kept.title": "We could not record the decision",
@@ -130,6 +133,19 @@ export default {
   "sign-in.token.refused":
     "The bank does not accept this token: it has expired or is for another service. Get a new one.",
   "sign-in.token.submit": "Sign in",
+  "sign-in.provider": "With your bank login",
+  "sign-in.provider.about":
+    "We take you to the bank’s secure page, {host}, and you come back here. Enter your password only there.",
+  "sign-in.provider.submit": "Sign in with your bank",
+  "sign-in.provider.busy": "Opening the bank’s page…",
+  "sign-in.fault.denied": "You are not signed in because it was cancelled on the bank’s page; try again any time.",
+  "sign-in.fault.again": "The bank needs you to identify yourself again; please sign in.",
+  "sign-in.fault.unavailable": "The bank’s sign-in service does not answer; try again in a few minutes.",
+  "sign-in.fault.stale": "That attempt to sign in is no longer valid; start again from here.",
+  "sign-in.fault.failed": "We could not finish signing you in; please try again.",
+  "sign-in.fault.refused": "The bank knows you, but this service is not active for you; call us to activate it.",
+  "sign-in.fault.still-in":
+    "You have signed out here, but the sign-in service did not answer; on a shared device, close the browser too.",
   "sign-in.busy": "Signing in…",
 
   // Accounts.

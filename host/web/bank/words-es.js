@@ -18,6 +18,7 @@ export default {
   footer: "Caudal nunca te pide tu contraseña por teléfono ni por mensaje.",
   "ending.title": "Tu sesión está por terminar.",
   "ending.text": "Termina a las {clock}, hora de la Ciudad de México. Lo que llevas escrito se conserva.",
+  "ending.silent": "El servicio de acceso del banco no responde; lo seguimos intentando.",
   "ending.renew": "Mantener mi sesión",
   "ending.again": "Entrar de nuevo ahora",
 
@@ -63,6 +64,8 @@ export default {
   "problem.outcome-unknown.advice": "Inténtalo de nuevo en {seconds} s para saberlo: no se hará dos veces.",
   "problem.database-unavailable.title": "El banco no está disponible en este momento",
   "problem.database-unavailable.advice": "Inténtalo de nuevo en unos segundos.",
+  "problem.provider-unavailable.title": "El servicio de acceso del banco no responde",
+  "problem.provider-unavailable.advice": "Inténtalo de nuevo en unos minutos. No se pierde nada de lo que escribiste.",
   "problem.model-unavailable.title": "No pudimos decidir en este momento",
   "problem.model-unavailable.advice": "No se hizo ningún cambio. Espera {seconds} s e inténtalo de nuevo.",
   "problem.decision-not-kept.title": "No pudimos registrar la decisión",
@@ -129,6 +132,19 @@ export default {
   "sign-in.token.odd": "Esto no es un token: tiene espacios o letras con acento.",
   "sign-in.token.refused": "El banco no acepta este token: ya venció o no es de este servicio. Pide uno nuevo.",
   "sign-in.token.submit": "Entrar",
+  "sign-in.provider": "Con tu usuario del banco",
+  "sign-in.provider.about":
+    "Te llevamos a la página segura del banco, {host}, y al terminar regresas aquí. Escribe tu contraseña solo ahí.",
+  "sign-in.provider.submit": "Entrar con tu banco",
+  "sign-in.provider.busy": "Abriendo la página del banco…",
+  "sign-in.fault.denied": "No entraste porque se canceló en la página del banco; inténtalo de nuevo cuando quieras.",
+  "sign-in.fault.again": "El banco necesita que vuelvas a identificarte; entra de nuevo.",
+  "sign-in.fault.unavailable": "El servicio de acceso del banco no responde; inténtalo de nuevo en unos minutos.",
+  "sign-in.fault.stale": "Ese intento de entrar ya no es válido; empieza de nuevo desde aquí.",
+  "sign-in.fault.failed": "No pudimos terminar de entrar; inténtalo de nuevo.",
+  "sign-in.fault.refused": "El banco te reconoce, pero este servicio no está activo para ti; llámanos para activarlo.",
+  "sign-in.fault.still-in":
+    "Cerraste tu sesión aquí, pero el servicio de acceso no respondió; si compartes este equipo, cierra el navegador.",
   "sign-in.busy": "Entrando…",
 
   // Accounts.
