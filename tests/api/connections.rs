@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::harness::TestApp;
+use crate::harness::{Client, TestApp};
 
 /// Longer than a body may take to follow its head without being given up.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -20,6 +20,12 @@ async fn served(router: &Router) -> (std::net::SocketAddr, watch::Sender<bool>) 
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(caudal::http::server::serve(listener, router.clone(), stopped));
     (address, stop)
+}
+
+/// The value of a client's `Authorization` header.
+fn authorization(client: &Client) -> String {
+    let header = client.headers.iter().find(|(name, _)| name == "authorization");
+    header.map(|(_, value)| value.clone()).unwrap_or_default()
 }
 
 /// Reads one response; its head is in lower case. Empty if the connection was closed.
@@ -73,7 +79,7 @@ async fn an_early_answer_does_not_break_the_next_request(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ledger, _ledger) = served(&app.ledger).await;
     let (assist, _assist) = served(&app.assist).await;
-    let user = format!("Authorization: {}\r\n", app.user("ana").authorization());
+    let user = format!("Authorization: {}\r\n", authorization(&app.user("ana")));
     let none = String::new;
     for length in [200, 60_000, 2_000_000] {
         let cases = [
@@ -104,8 +110,8 @@ async fn a_body_that_is_too_large_is_not_asked_for(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ledger, _ledger) = served(&app.ledger).await;
     let (assist, _assist) = served(&app.assist).await;
-    let user = app.user("ana").authorization();
-    let operator = app.operator(Some("models:admin")).authorization();
+    let user = authorization(&app.user("ana"));
+    let operator = authorization(&app.operator(Some("models:admin")));
     for (address, path, content_type, token, length, status) in [
         (ledger, "/api/ledger/accounts", "application/json", &user, 999_999, 413),
         (ledger, "/api/ledger/accounts", "text/plain", &user, 10, 415),

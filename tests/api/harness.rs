@@ -303,7 +303,7 @@ pub(crate) struct Follower(pub(crate) SwapperHandle);
 #[derive(Clone)]
 pub(crate) struct Client {
     router: Router,
-    headers: Vec<(String, String)>,
+    pub(crate) headers: Vec<(String, String)>,
 }
 
 impl Client {
@@ -312,12 +312,6 @@ impl Client {
         let mut client = self.clone();
         client.headers.push((name.to_owned(), value.to_owned()));
         client
-    }
-
-    /// The value of the `Authorization` header.
-    pub(crate) fn authorization(&self) -> String {
-        let header = self.headers.iter().rev().find(|(name, _)| name == "authorization");
-        header.map(|(_, value)| value.clone()).unwrap_or_default()
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
-use super::Refusal;
+use super::error::{AuthError, Refusal};
 
 /// Longest user identifier.
 pub(crate) const USER_CHARS_MAX: usize = 255;
@@ -43,6 +43,12 @@ pub struct Claims {
 }
 
 impl Claims {
+    /// # Errors
+    /// When the token lacks a scope.
+    pub fn require(&self, scope: &'static str) -> Result<(), AuthError> {
+        if self.scopes.iter().any(|it| it == scope) { Ok(()) } else { Err(AuthError::ScopeMissing(scope)) }
+    }
+
     /// How long the token is still valid.
     pub fn remaining(&self, now: OffsetDateTime) -> Duration {
         Duration::try_from_secs_f64((self.expires - now.unix_timestamp() as f64).max(0.0)).unwrap_or(Duration::MAX)

@@ -7,7 +7,7 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Refusal;
+use super::error::Refusal;
 
 /// Most keys in a set. Providers publish two to five: the present one, the next and the last ones.
 const KEYS_MAX: usize = 32;

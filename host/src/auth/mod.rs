@@ -4,12 +4,14 @@
 //! its response.
 
 pub mod claims;
+mod error;
 mod keys;
 pub mod minter;
 pub mod network;
 pub mod provider;
 pub mod rates;
 pub mod reader;
+pub mod scope;
 pub mod token;
 
 use std::sync::Arc;
@@ -18,64 +20,10 @@ use time::OffsetDateTime;
 
 use crate::domain::model::ModelKind;
 use claims::Claims;
+use scope::{LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
 use token::Verifier;
 
-/// Scope that allows reading in the ledger API, where scopes are required.
-pub const API_READ: &str = "api:read";
-
-/// Scope that allows everything else in the ledger API, where scopes are required.
-pub const API_WRITE: &str = "api:write";
-
-/// Scope that allows changes to scoring models.
-pub const MODELS_ADMIN: &str = "models:admin";
-
-/// Scope that allows changes to the transfer rules.
-pub const RULES_ADMIN: &str = "rules:admin";
-
-/// Scope that allows freezing accounts.
-pub const LEDGER_OPERATE: &str = "ledger:operate";
-
-/// Why a request is not allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AuthError {
-    TokenMissing,
-    TokenInvalid,
-    /// The provider's keys are not known, so no token can be verified.
-    KeysUnknown,
-    /// The user asks too often.
-    TooManyRequests,
-    /// The token lacks this scope.
-    ScopeMissing(&'static str),
-}
-
-/// What is wrong with a token. For logs: its bearer learns only that it is not valid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refusal {
-    #[error("it is malformed or too long")]
-    Malformed,
-    #[error("its algorithm is not allowed")]
-    Algorithm,
-    #[error("its header declares an unknown extension critical")]
-    Critical,
-    #[error("it has another type than access tokens")]
-    Kind,
-    #[error("its key is unknown")]
-    UnknownKey,
-    #[error("its signature does not match")]
-    Signature,
-    #[error("it is from another issuer")]
-    Issuer,
-    #[error("it is for another audience")]
-    Audience,
-    #[error("it has expired")]
-    Expired,
-    #[error("it is not valid yet")]
-    NotYetValid,
-    #[error("it lives too long, or does not say since when")]
-    Lifetime,
-    #[error("it names no user")]
-    User,
-}
+pub use error::AuthError;
 
 /// The authenticated user. All data is scoped to this identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,14 +80,6 @@ impl TryFrom<&Claims> for LedgerOperator {
     fn try_from(claims: &Claims) -> Result<Self, AuthError> {
         claims.require(LEDGER_OPERATE)?;
         Ok(Self { name: claims.user.clone() })
-    }
-}
-
-impl Claims {
-    /// # Errors
-    /// When the token lacks a scope.
-    pub fn require(&self, scope: &'static str) -> Result<(), AuthError> {
-        if self.scopes.iter().any(|it| it == scope) { Ok(()) } else { Err(AuthError::ScopeMissing(scope)) }
     }
 }
 

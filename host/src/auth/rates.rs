@@ -11,7 +11,7 @@ use governor::clock::DefaultClock;
 use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{Quota, RateLimiter};
 
-use super::AuthError;
+use super::error::AuthError;
 use super::network::client;
 
 /// Seconds' worth of requests that may come at once: a page that opens asks a few times, an app that was offline sends what

@@ -1,7 +1,8 @@
 //! Who may read about models without changing them.
 
 use crate::auth::claims::Claims;
-use crate::auth::{AuthError, MODELS_ADMIN, RULES_ADMIN};
+use crate::auth::error::AuthError;
+use crate::auth::scope::{MODELS_ADMIN, RULES_ADMIN};
 use crate::domain::model::ModelKind;
 
 /// Scope that allows reading versions, deployments, history and reports of every kind, and replaying decisions, without

@@ -13,9 +13,9 @@ use sha2::{Digest as _, Sha256};
 use time::{Duration, OffsetDateTime};
 
 use super::claims::{Claims, Policy, TokenConfig};
+use super::error::{AuthError, Refusal};
 use super::keys::ALGORITHMS;
 use super::provider::{Endpoints, Provider, Published};
-use super::{AuthError, Refusal};
 
 /// Tolerated clock skew of whoever shares the secret, in seconds.
 const SECRET_LEEWAY: f64 = 60.0;

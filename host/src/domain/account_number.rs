@@ -4,7 +4,7 @@
 //! digit or whose bank is missing from a stale list. Such numbers only cause a warning.
 
 use super::banks;
-use super::text::is_invisible;
+use crate::schema::text::is_invisible;
 
 super::text_enum! {
     /// Recognised by its form.

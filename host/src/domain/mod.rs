@@ -15,8 +15,10 @@ pub mod nudge;
 pub mod profile;
 pub mod risk;
 pub mod rules;
-pub mod text;
 pub mod transfer;
+
+/// Not declared here, because texts are read with it.
+pub use crate::schema::text;
 
 /// An enum whose variants have fixed names in JSON and SQL.
 macro_rules! text_enum {

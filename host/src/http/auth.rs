@@ -10,7 +10,8 @@ use axum::http::{HeaderMap, header};
 
 use crate::app::App;
 use crate::auth::claims::Claims;
-use crate::auth::{self, API_READ, API_WRITE, AuthError, LedgerOperator, Operator, User};
+use crate::auth::scope::{API_READ, API_WRITE};
+use crate::auth::{self, AuthError, LedgerOperator, Operator, User};
 use crate::http::error::Error;
 
 impl FromRequestParts<App> for User {

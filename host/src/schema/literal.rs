@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::field::{Shape, TextForm};
-use crate::domain::text::{first_forbidden, is_blank, is_invisible};
+use super::text::{first_forbidden, is_blank, is_invisible};
 
 /// What is wrong with a value: a code for programs and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,6 +13,7 @@ mod literal;
 mod object;
 mod record;
 mod spelling;
+pub mod text;
 pub(crate) mod typescript;
 mod value;
 

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use sqlx::PgConnection;
 
-use crate::cli::models::registry::kind_of;
 use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::{Deploy, RollBack};
@@ -70,9 +69,13 @@ fn plan(arguments: &Deploy, registered: &[Component]) -> Result<Plan> {
 
 /// Without `--to` it does not return to a version that was itself rolled back, so that a repeated command changes
 /// nothing.
-pub(super) async fn roll_back(db: &mut PgConnection, key: &ChainKey, arguments: &RollBack) -> Result<ExitCode> {
-    let RollBack { kind, from, to, reason, by, wait } = arguments;
-    let kind = kind_of(kind)?;
+pub(super) async fn roll_back(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    kind: ModelKind,
+    arguments: &RollBack,
+) -> Result<ExitCode> {
+    let RollBack { from, to, reason, by, wait, .. } = arguments;
     check_reason(reason)?;
     let Some(deployed) = deployments::deployment_of(db, kind).await.context("cannot read what is deployed")? else {
         bail!("nothing was deployed for {kind}, so there is nothing to roll back");

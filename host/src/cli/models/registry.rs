@@ -37,7 +37,7 @@ pub(super) async fn run(models: &Models, pool: &PgPool, key: &ChainKey) -> Resul
         Models::Push { file, by } => push(&mut db, key, file, by).await,
         Models::Deploy(arguments) => deployment::deploy(&mut db, key, arguments).await,
         Models::Report { kind, epoch, json } => report::run(&mut db, kind_of(kind)?, *epoch, *json).await,
-        Models::Rollback(arguments) => deployment::roll_back(&mut db, key, arguments).await,
+        Models::Rollback(arguments) => deployment::roll_back(&mut db, key, kind_of(&arguments.kind)?, arguments).await,
         Models::List | Models::Card { .. } | Models::Check { .. } | Models::Package { .. } => list(&mut db).await,
     }
 }

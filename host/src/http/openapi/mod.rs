@@ -302,6 +302,7 @@ fn header_of(code: &str) -> Option<Header> {
     let (name, _) = kinds(code).find_map(|kind| kind.header.clone())?;
     Some(match name.as_str() {
         "retry-after" => Header::new("Retry-After", "Seconds to wait."),
+        "accept-encoding" => Header::new("Accept-Encoding", "`identity`, if the body was compressed."),
         _ => Header::new("WWW-Authenticate", "How to authenticate."),
     })
 }

@@ -6,12 +6,30 @@ use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
 use crate::schema::{Alias, Declaration, Field, Shape, TextForm};
 
-/// Without U+0000, and not only white space (Unicode's White_Space).
-const NOT_BLANK: &str =
-    "^[^\\u0000]*[^\\u0000\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000][^\\u0000]*$";
+/// What no text may contain, within the brackets of a pattern: see `first_forbidden`.
+const FORBIDDEN: &str = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069";
 
-/// Without U+0000, and with a letter or digit.
-const ACCOUNT_NUMBER: &str = "^[^\\u0000]*[^\\W_\\u0000][^\\u0000]*$";
+const WHITE_SPACE: &str = r"\t\n\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
+
+/// As `is_invisible`, without the characters beyond U+FFFF, which not every dialect of patterns can name.
+const INVISIBLE: &str = concat!(
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\u3164",
+    r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb",
+);
+
+fn any_text() -> String {
+    format!("^[^{FORBIDDEN}]*$")
+}
+
+/// Something can be seen.
+fn not_blank() -> String {
+    format!("^[^{FORBIDDEN}]*[^{FORBIDDEN}{WHITE_SPACE}{INVISIBLE}][^{FORBIDDEN}]*$")
+}
+
+/// Everything but white space can be seen, and there is a letter or digit.
+fn account_number() -> String {
+    format!(r"^[^{FORBIDDEN}{INVISIBLE}]*[^\W_{FORBIDDEN}{INVISIBLE}][^{FORBIDDEN}{INVISIBLE}]*$")
+}
 
 /// The schemas of a document, by name.
 #[derive(Default)]
@@ -150,10 +168,10 @@ fn text(chars_max: Option<usize>, form: TextForm, side: Side) -> Value {
         TextForm::Instant => return json!({"type": "string", "format": "date-time"}),
         TextForm::Constant(only) => return json!({"type": "string", "enum": [only]}),
         _ if side == Side::Answer => return json!({"type": "string"}),
-        TextForm::NotBlank => json!({"type": "string", "minLength": 1, "pattern": NOT_BLANK}),
-        TextForm::AccountNumber => json!({"type": "string", "minLength": 1, "pattern": ACCOUNT_NUMBER}),
+        TextForm::NotBlank => json!({"type": "string", "minLength": 1, "pattern": not_blank()}),
+        TextForm::AccountNumber => json!({"type": "string", "minLength": 1, "pattern": account_number()}),
         TextForm::Visible => json!({"type": "string", "minLength": 1, "pattern": "^[!-~]+$"}),
-        TextForm::Any => json!({"type": "string", "pattern": "^[^\\u0000]*$"}),
+        TextForm::Any => json!({"type": "string", "pattern": any_text()}),
     };
     if let Some(chars_max) = chars_max {
         schema["maxLength"] = chars_max.into();

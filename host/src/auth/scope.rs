@@ -1,0 +1,16 @@
+//! What tokens may allow: the scopes of RFC 8693's claim `scope`.
+
+/// Scope that allows reading in the ledger API, where scopes are required.
+pub const API_READ: &str = "api:read";
+
+/// Scope that allows everything else in the ledger API, where scopes are required.
+pub const API_WRITE: &str = "api:write";
+
+/// Scope that allows changes to scoring models.
+pub const MODELS_ADMIN: &str = "models:admin";
+
+/// Scope that allows changes to the transfer rules.
+pub const RULES_ADMIN: &str = "rules:admin";
+
+/// Scope that allows freezing accounts.
+pub const LEDGER_OPERATE: &str = "ledger:operate";
