@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, header};
-use caudal::app::start::{Config, RailHandle, Tasks};
+use caudal::app::start::{Config, Tasks};
 use caudal::app::{App, Settings};
 use caudal::auth::token::{Minter, TokenConfig};
 use caudal::clock::Clock;
@@ -18,7 +18,6 @@ use caudal::domain::clabe::{ClabeRange, SANDBOX_RANGE};
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::risk::Enforcement;
-use caudal::domain::transfer::RailName;
 use caudal::ledger::batch::Terms;
 use caudal::ledger::chain::ChainKey;
 use caudal::ledger::{Ledger, LedgerConfig};
@@ -26,8 +25,7 @@ use caudal::models::decisions::DecisionLog;
 use caudal::models::deploying::swap::{Swapper, SwapperHandle};
 use caudal::models::serving::route::Route;
 use caudal::models::{Models, Registry};
-use caudal::rail::courier::NOTIFICATIONS_MAX;
-use caudal::rail::simulated::{Behaviour, Simulated};
+use caudal::rail::simulated::Behaviour;
 use caudal::scoring::{Accessibility, Kind, Nudge, Risk};
 use caudal::wasm::Runtime;
 use http_body_util::BodyExt as _;
@@ -38,6 +36,7 @@ use time::macros::datetime;
 use tower::ServiceExt as _;
 
 pub(crate) use crate::answer::Answer;
+use crate::rails::StpAt;
 
 /// Signs the tests' tokens.
 pub(crate) const SECRET: &[u8] = b"a secret for tests, of 32 bytes or more";
@@ -74,6 +73,8 @@ pub(crate) struct Options {
     pub(crate) terms: Terms,
     /// How the simulated rail behaves; without it, payments settle at once.
     pub(crate) rail: Option<Behaviour>,
+    /// Which STP carries payments, if one does.
+    pub(crate) stp: Option<StpAt>,
     pub(crate) risk_enforcement: Enforcement,
     pub(crate) decision_log: bool,
     pub(crate) published: Vec<ModelKind>,
@@ -90,6 +91,7 @@ impl Default for Options {
             cooling_seconds: 0,
             terms: Terms::OPEN,
             rail: None,
+            stp: None,
             risk_enforcement: Enforcement::Off,
             decision_log: false,
             published: vec![ModelKind::Nudge, ModelKind::Accessibility],
@@ -152,18 +154,19 @@ impl TestApp {
         Self::start(db, options, clock, Models::with_log(registry(), log)).await
     }
 
+    /// With a clock that runs.
+    pub(crate) async fn running(db: PgPool, options: Options) -> Self {
+        Self::start(db, options, Clock::system(), Models::with_log(registry(), None)).await
+    }
+
     /// With these models in place of the embedded ones.
     pub(crate) async fn serving(db: PgPool, models: Models) -> Self {
         Self::start(db, Options::default(), Clock::fixed(NOON), models).await
     }
 
     async fn start(db: PgPool, options: Options, clock: Clock, models: Models) -> Self {
-        let name = if options.rail.is_some() { RailName::Simulated } else { RailName::Instant };
+        let (name, rail) = crate::rails::open(options.rail, options.stp, &clock);
         let terms = Terms { cooling_seconds: options.cooling_seconds, rail: name, ..options.terms };
-        let rail = options.rail.map(|behaviour| {
-            let (sender, notifications) = tokio::sync::mpsc::channel(NOTIFICATIONS_MAX);
-            RailHandle { rail: Arc::new(Simulated::new(behaviour, sender)), notifications }
-        });
         let settings = Settings {
             failover_wait: std::time::Duration::ZERO,
             opening_credit: options.opening_credit,

@@ -28,6 +28,7 @@ mod idempotency;
 mod isolation;
 mod limits;
 mod lists;
+mod log;
 mod on_us;
 mod pages;
 mod payments;
@@ -35,10 +36,18 @@ mod profile;
 mod protocol;
 mod published;
 mod queries;
+mod rails;
 mod replay;
 mod risk_context;
 mod rollout;
 mod rules;
+#[path = "../rail/stand_in.rs"]
+mod stand_in;
+mod stp;
+mod stp_faults;
+#[path = "../rail/stub.rs"]
+#[expect(dead_code, reason = "the tests of the rail use the rest")]
+mod stub;
 mod swap;
 mod tokens;
 mod transactions;

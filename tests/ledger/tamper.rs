@@ -217,7 +217,7 @@ pub(crate) async fn complaints(db: &mut PgConnection, key: &ChainKey, recorded: 
 }
 
 /// Tables that no proof covers, and why.
-const EXEMPT_TABLES: [(&str, &str); 12] = [
+const EXEMPT_TABLES: [(&str, &str); 13] = [
     ("_sqlx_migrations", "sqlx compares it with the migrations in the program"),
     ("comparison", "counts of what challengers answered: advice to an operator"),
     ("consent", "personal data without money; a user may have it erased"),
@@ -226,6 +226,10 @@ const EXEMPT_TABLES: [(&str, &str); 12] = [
     ("event", "analytics"),
     ("event_queue", "analytics"),
     ("host_status", "what each host reports of itself, every few seconds"),
+    (
+        "rail_order",
+        "what a rail is asked: before a payment is sent again, it is asked under every date it may have been sent for",
+    ),
     ("profile", "preferences of a page; a user may have them erased"),
     ("retired_chain", "tests/ledger/rotation.rs fills it and changes every column"),
     ("retired_key", "as retired_chain"),
@@ -233,7 +237,7 @@ const EXEMPT_TABLES: [(&str, &str); 12] = [
 ];
 
 /// Columns that no proof covers, and why.
-const EXEMPT_COLUMNS: [(&str, &str, &str); 12] = [
+const EXEMPT_COLUMNS: [(&str, &str, &str); 14] = [
     ("adoption", "only_one", "a constant"),
     ("app_user", "created_at", "nothing reads it"),
     ("app_user", "version", "counts batches, so that two of them cannot both win a race"),
@@ -246,6 +250,8 @@ const EXEMPT_COLUMNS: [(&str, &str, &str); 12] = [
     ("ledger_writer", "leased_until", "as holder"),
     ("rail_payment", "attempts", "how often a rail was asked"),
     ("rail_payment", "due_at", "when it is asked next"),
+    ("rail_payment", "last_error", "why the last attempt failed: advice to an operator"),
+    ("rail_payment", "parked_at", "whether a rail is asked at all: a payment that is old raises an alarm either way"),
 ];
 
 /// Which rows of a table hold something.

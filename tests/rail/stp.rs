@@ -15,7 +15,7 @@ use rsa::pkcs8::{EncodePrivateKey, LineEnding};
 use rsa::traits::PublicKeyParts;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
-use time::macros::datetime;
+use time::macros::{date, datetime};
 use uuid::Uuid;
 
 use crate::stub::{Act, Request, Stub};
@@ -84,6 +84,7 @@ fn payment() -> Payment {
         tracking_key: "CAUD202611210000000000000000ZZ".into(),
         amount: Money::from_minor(849_950),
         created_at: MADE_AT,
+        operating_date: date!(2026 - 11 - 23),
         sender_number: "0001".into(),
         sender: "Ana María".into(),
         payee_name: "José Ñ|Z".into(),

@@ -53,6 +53,7 @@ impl World {
                 tracking_key: new.transfer.spei_reference.clone().unwrap(),
                 amount: new.transfer.amount,
                 created_at: new.transfer.created_at,
+                operating_date: new.transfer.created_at.date(),
                 sender_number: String::new(),
                 sender: new.owner.clone(),
                 payee_name: String::new(),

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | account, account_balance, entry, transfer, transfer_event, idempotency, ledger_batch, ledger_key, ledger_writer, chain_origin, adoption, lost_tail, rail_payment, hold, hold_end, account_event | `ledger::store` |
 //! | app_user | `ledger::store`, its limits `limits` |
-//! | rail_payment, when it is next due | `payments` |
+//! | rail_payment, when it is next due and what went wrong; rail_order | `payments` |
 //! | beneficiary | `beneficiaries` |
 //! | consent, consent_history | [`consents`] |
 //! | event_queue, event | [`events`] |

@@ -1,6 +1,6 @@
 //! Transfers, their status and their route.
 
-use time::OffsetDateTime;
+use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use super::money::Money;
@@ -116,6 +116,8 @@ pub struct Payment {
     pub tracking_key: String,
     pub amount: Money,
     pub created_at: OffsetDateTime,
+    /// SPEI's business day that it is sent for. With the tracking key it identifies the payment.
+    pub operating_date: Date,
     /// Number of the debited account, as its owner typed it.
     pub sender_number: String,
     pub sender: String,

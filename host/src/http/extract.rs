@@ -67,7 +67,7 @@ async fn read_object(request: Request, status: StatusCode, bytes_max: usize) -> 
 }
 
 /// `application/json` or any type with the suffix `+json`; parameters are ignored.
-fn is_json(headers: &HeaderMap) -> bool {
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))

@@ -9,7 +9,6 @@ use super::settings::Participant;
 use super::signature::Key;
 use super::text;
 use crate::domain::account_number::{is_clabe, normalise};
-use crate::rail::calendar::operating_date;
 use crate::rail::{Payment, RailError};
 
 /// Number of signed fields, half of which are always blank.
@@ -79,7 +78,7 @@ impl Order {
         Ok(Self {
             counterparty: payee.institution.to_string(),
             company: participant.company.clone(),
-            operating_date: text::date(operating_date(payment.created_at)),
+            operating_date: text::date(payment.operating_date),
             // Repeated in notices of a change of state, some of which lack the tracking key.
             folio: key.clone(),
             tracking_key: key.clone(),
@@ -178,7 +177,7 @@ mod tests {
     use super::*;
     use crate::domain::money::Money;
     use proptest::prelude::*;
-    use time::macros::datetime;
+    use time::macros::{date, datetime};
     use uuid::Uuid;
 
     fn participant() -> Participant {
@@ -191,6 +190,7 @@ mod tests {
             tracking_key: "CAUD20261121ZZZZZZZZZZZZZZZZZZ".into(),
             amount: Money::from_minor(849_950),
             created_at: datetime!(2026-11-21 12:00 UTC),
+            operating_date: date!(2026 - 11 - 23),
             sender_number: "646180157099999993".into(),
             sender: "Ana María".into(),
             payee_name: "José | Núñez".into(),
