@@ -1,5 +1,5 @@
 -- What the courier has to remember about payments: why one stopped, the operating date it was sent for, and when a notice
--- makes it ask.
+-- makes it ask. Who settled a payment by hand, and the names of holders that the bank vouches for.
 
 alter table rail_payment
     -- What went wrong at the last attempt; null if nothing did.
@@ -22,3 +22,12 @@ create table rail_order (
     inquiries int not null default 0
 );
 create index rail_order_due on rail_order (rail, inquire_at) where inquire_at is not null;
+
+-- Both or neither: who ended a payment without a report from its rail, and why.
+alter table transfer_event
+    add column actor text,
+    add column note text,
+    add constraint transfer_event_actor check (num_nulls(actor, note) <> 1);
+
+-- The verified name of the holder of a user's accounts, which payments are sent under; null if the bank has none.
+alter table app_user add column holder_name text;

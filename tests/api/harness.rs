@@ -71,9 +71,8 @@ pub(crate) struct Options {
     pub(crate) typed_numbers: bool,
     pub(crate) cooling_seconds: u64,
     pub(crate) terms: Terms,
-    /// How the simulated rail behaves; without it, payments settle at once.
+    /// The simulated rail, or STP's; without either, payments settle at once.
     pub(crate) rail: Option<Behaviour>,
-    /// Which STP carries payments, if one does.
     pub(crate) stp: Option<StpAt>,
     pub(crate) risk_enforcement: Enforcement,
     pub(crate) decision_log: bool,
@@ -154,7 +153,6 @@ impl TestApp {
         Self::start(db, options, clock, Models::with_log(registry(), log)).await
     }
 
-    /// With a clock that runs.
     pub(crate) async fn running(db: PgPool, options: Options) -> Self {
         Self::start(db, options, Clock::system(), Models::with_log(registry(), None)).await
     }

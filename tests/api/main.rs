@@ -45,6 +45,7 @@ mod rules;
 mod stand_in;
 mod stp;
 mod stp_faults;
+mod stp_hand;
 #[path = "../rail/stub.rs"]
 #[expect(dead_code, reason = "the tests of the rail use the rest")]
 mod stub;

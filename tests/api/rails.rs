@@ -9,7 +9,7 @@ use caudal::domain::transfer::RailName;
 use caudal::rail::Rail;
 use caudal::rail::courier::{CLAIM, NOTIFICATIONS_MAX};
 use caudal::rail::simulated::{Behaviour, Simulated};
-use caudal::rail::stp::{INSTITUTION, Settings, Stp};
+use caudal::rail::stp::{Form, INSTITUTION, Settings, Stp};
 use rsa::RsaPrivateKey;
 use rsa::pkcs8::{EncodePrivateKey as _, LineEnding};
 use tokio::sync::mpsc;
@@ -18,7 +18,7 @@ use crate::harness::CLABE;
 use crate::stand_in::StandIn;
 
 pub(crate) struct StpAt {
-    url: String,
+    pub(crate) url: String,
     /// How long a courier's claim lasts.
     pub(crate) claim: Duration,
 }
@@ -50,6 +50,8 @@ fn open_stp(url: String, clock: &Clock) -> Stp {
         company: "CAUDAL".to_owned(),
         account: CLABE.to_owned(),
         institution: INSTITUTION,
+        form: Form::Current,
+        indirect: None,
         key_pem: KEY.clone(),
     };
     Stp::new(settings).unwrap().with_clock(clock.clone())

@@ -17,9 +17,13 @@ pub(crate) async fn app(db: PgPool, stp: &StandIn) -> TestApp {
     TestApp::with(db, Options { stp: Some(stp.into()), ..Options::default() }).await
 }
 
+pub(crate) async fn account_and_payee(user: &Client) -> (String, String) {
+    (user.open_account(CLABE).await, user.save_payee("Luis", PAYEE_CLABE).await)
+}
+
 /// Sends 100.00, and waits until STP has the order. Returns the tracking key.
 pub(crate) async fn send(ana: &Client, stp: &StandIn) -> String {
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = account_and_payee(ana).await;
     let sent = ana.transfer(&from, &to, "100").await.assert_status(200).json();
     wait("STP has the order", async || stp.orders().len() == 1).await;
     sent["speiReference"].as_str().unwrap().to_owned()
@@ -98,7 +102,7 @@ async fn what_stp_answers_is_booked_whatever_the_notice_says(db: PgPool) {
 async fn a_notice_about_a_payment_of_another_rail_is_ignored(db: PgPool) {
     let instant = TestApp::new(db.clone()).await;
     let ana = instant.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = account_and_payee(&ana).await;
     let sent = ana.transfer(&from, &to, "100").await.assert_status(200).json();
     let stp = StandIn::start(MONDAY).await;
     let app = app(db, &stp).await;
@@ -128,6 +132,8 @@ async fn a_flood_of_notices_is_one_inquiry(db: PgPool) {
     let stp = StandIn::start(MONDAY).await;
     let app = app(db, &stp).await;
     let key = send(&app.user("ana"), &stp).await;
+    // A pending payment is also asked about without a notice.
+    stp.set_state("LQ", Value::Null);
     notify(&app, &key, "LIQUIDACION").await;
     wait_for_inquiries(&stp, 1).await;
     for _ in 0..100 {
@@ -149,7 +155,7 @@ async fn a_payment_has_the_operating_date_at_which_it_is_sent(db: PgPool) {
     let six = datetime!(2026-11-24 00:00 UTC);
     made.clock.advance(six - made.clock.now() - time::Duration::SECOND);
     let ana = made.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = account_and_payee(&ana).await;
     ana.transfer(&from, &to, "100").await.assert_status(200);
 
     // Sent two seconds later, and the reply is lost.

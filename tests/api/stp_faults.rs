@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp};
+use crate::harness::{Options, TestApp};
 use crate::log::Errors;
 use crate::rails::StpAt;
 use crate::stand_in::{Fault, INQUIRE, REGISTER, StandIn};
-use crate::stp::{MONDAY, app, notify, send, status, wait, wait_for_inquiries};
+use crate::stp::{MONDAY, account_and_payee, app, notify, send, status, wait, wait_for_inquiries};
 
 const PARKED: &str = "select count(*) from rail_payment where parked_at is not null";
 
@@ -66,7 +66,7 @@ async fn an_unlisted_error_is_parked_and_others_are_tried_again(db: PgPool) {
     let stp = StandIn::start(MONDAY).await;
     let app = app(db, &stp).await;
     let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = account_and_payee(&ana).await;
     stp.fail_registering(Some(Fault::Code(-16)));
     ana.transfer(&from, &to, "100").await.assert_status(200);
     wait("it is parked", async || app.count(PARKED).await == 1).await;
@@ -138,7 +138,7 @@ async fn no_order_is_sent_by_two_hosts(db: PgPool) {
     let maker = TestApp::running(db.clone(), options()).await;
     maker.stop_courier();
     let ana = maker.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = account_and_payee(&ana).await;
     for _ in 0..32 {
         ana.transfer(&from, &to, "1").await.assert_status(200);
     }

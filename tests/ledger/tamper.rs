@@ -17,7 +17,7 @@ use caudal::ledger::chain::ChainKey;
 use caudal::ledger::store::proof::{self, Head};
 use caudal::ledger::store::{self, Loss, Postgres, Store as _};
 use caudal::ledger::writer::Writer;
-use caudal::ledger::{Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, ReleaseHold, Risk};
+use caudal::ledger::{ByHand, Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, ReleaseHold, Risk};
 use sha2::{Digest as _, Sha256};
 use sqlx::{PgConnection, PgPool};
 use time::Duration;
@@ -83,6 +83,8 @@ fn report(number: u128, report: Report) -> Command {
         report,
         reason: Reason::parse("02"),
         return_id: Uuid::from_u128(0xD000 + number),
+        by_hand: (report == Report::Rejected)
+            .then(|| ByHand { actor: "ops".to_owned(), note: "STP says so on the phone".to_owned() }),
     })
 }
 
@@ -95,7 +97,8 @@ pub(crate) async fn fill(db: &PgPool) {
     let payee = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at) \
                  values ($1, 'ana', 'Luis', 'Caudal', $2, $3)";
     sqlx::query(payee).bind(ISSUED_PAYEE).bind(issued.to_string()).bind(CONTEXT.now).execute(db).await.unwrap();
-    let limits = "insert into app_user (owner, per_transfer_limit, per_day_limit, created_at) values ('eva', 5, 6, $1)";
+    let limits = "insert into app_user (owner, per_transfer_limit, per_day_limit, holder_name, created_at) \
+                  values ('eva', 5, 6, 'Eva', $1)";
     sqlx::query(limits).bind(CONTEXT.now).execute(db).await.unwrap();
     let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
     fill_registry(db).await;

@@ -1,6 +1,7 @@
 //! A stand-in for STP that keeps orders, and misbehaves as it is told.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -118,12 +119,14 @@ impl Desk {
             _ => {}
         }
         let key = (text(&body["claveRastreo"]), text(&body["fechaOperacion"]));
-        let reply = if self.orders.contains_key(&key) {
-            refusal(-1)
-        } else {
-            let amount = format!("{:.2}", body["monto"].as_f64().unwrap());
-            self.orders.insert(key, Order { amount, state: "A".to_owned(), cause: Value::Null });
-            json!({ "resultado": { "id": 21_787_172 + self.orders.len() } }).to_string()
+        let id = 21_787_172 + self.orders.len();
+        let reply = match self.orders.entry(key) {
+            Entry::Occupied(_) => refusal(-1),
+            Entry::Vacant(place) => {
+                let amount = format!("{:.2}", body["monto"].as_f64().unwrap());
+                place.insert(Order { amount, state: "A".to_owned(), cause: Value::Null });
+                json!({ "resultado": { "id": id } }).to_string()
+            }
         };
         reply_with(self.registering.as_ref(), 200, reply)
     }

@@ -43,6 +43,8 @@ fn stp(rail: &config::Rail) -> Result<Stp> {
         company: rail.stp_company.clone().context("--stp-company is missing")?,
         account: rail.stp_account.clone().context("--stp-account is missing")?,
         institution: rail.stp_institution,
+        form: rail.stp_form,
+        indirect: rail.stp_indirect.clone(),
         key_pem,
     };
     Ok(Stp::new(settings)?)

@@ -45,12 +45,13 @@ pub(crate) async fn claim(
             on conflict do nothing
             returning transfer_id
         )
-        select c.attempts, t.transfer_id, t.owner, t.debit_account_id, t.amount, t.created_at,
+        select c.attempts, t.transfer_id, t.debit_account_id, t.amount, t.created_at,
             t.spei_reference as "tracking_key!", t.beneficiary_name as "payee_name!", t.beneficiary_bank as "payee_bank!",
-            t.beneficiary_account_number as "payee_number!", a.account_number as sender_number,
+            t.beneficiary_account_number as "payee_number!", case when a.issued is not null then a.number_key end as sender_number,
+            u.holder_name as "sender_name?",
             coalesce(o.operating_date, $5) as "operating_date!", d.transfer_id is not null as "is_new_date!"
         from claimed c join transfer t using (transfer_id) join account a on a.account_id = t.debit_account_id
-        left join rail_order o using (transfer_id) left join dated d using (transfer_id)
+        left join app_user u on u.owner = t.owner left join rail_order o using (transfer_id) left join dated d using (transfer_id)
         "#,
         rail.as_str(),
         now,
@@ -81,11 +82,13 @@ pub(crate) async fn claim_inquiries(
             from due where o.transfer_id = due.transfer_id
             returning o.transfer_id, o.inquiries as attempts, o.operating_date
         )
-        select c.attempts, t.transfer_id, t.owner, t.debit_account_id, t.amount, t.created_at,
+        select c.attempts, t.transfer_id, t.debit_account_id, t.amount, t.created_at,
             t.spei_reference as "tracking_key!", t.beneficiary_name as "payee_name!", t.beneficiary_bank as "payee_bank!",
-            t.beneficiary_account_number as "payee_number!", a.account_number as sender_number,
+            t.beneficiary_account_number as "payee_number!", case when a.issued is not null then a.number_key end as sender_number,
+            u.holder_name as "sender_name?",
             c.operating_date as "operating_date!", false as "is_new_date!"
         from claimed c join transfer t using (transfer_id) join account a on a.account_id = t.debit_account_id
+        left join app_user u on u.owner = t.owner
         "#,
         rail.as_str(),
         now,
@@ -242,10 +245,67 @@ pub(crate) async fn overdue(db: &mut PgConnection, since: OffsetDateTime) -> Res
     overdue.fetch_one(db).await
 }
 
+/// A payment that its rail has not decided.
+#[derive(Debug)]
+pub(crate) struct PendingPayment {
+    pub(crate) transfer_id: Uuid,
+    pub(crate) tracking_key: String,
+    pub(crate) amount: i64,
+    pub(crate) rail: String,
+    pub(crate) created_at: OffsetDateTime,
+    /// `None` if it was never handed over.
+    pub(crate) operating_date: Option<Date>,
+    pub(crate) attempts: i32,
+    pub(crate) due_at: OffsetDateTime,
+    pub(crate) parked_at: Option<OffsetDateTime>,
+    pub(crate) last_error: Option<String>,
+}
+
+/// Those to decide on first, then the oldest.
+pub(crate) async fn list(db: &mut PgConnection, limit: i64) -> Result<Vec<PendingPayment>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        PendingPayment,
+        r#"
+        select transfer_id, t.spei_reference as "tracking_key!", t.amount, p.rail, t.created_at,
+            o.operating_date as "operating_date?", p.attempts, p.due_at, p.parked_at, p.last_error
+        from rail_payment p join transfer t using (transfer_id) left join rail_order o using (transfer_id)
+        order by p.parked_at is null, t.created_at, transfer_id
+        limit $1
+        "#,
+        limit,
+    );
+    rows.fetch_all(db).await
+}
+
+/// The debited account of a transfer that a rail carries, or carried.
+pub(crate) async fn account_of(db: &mut PgConnection, transfer_id: Uuid) -> Result<Option<Uuid>, sqlx::Error> {
+    let account = sqlx::query_scalar!(
+        "select debit_account_id from transfer where transfer_id = $1 and rail in ('simulated', 'stp')",
+        transfer_id,
+    );
+    account.fetch_optional(db).await
+}
+
+/// Ends the attempts on an operator's word, if they have not ended. Since when they have; `None` if the payment is not
+/// pending.
+pub(crate) async fn stop(
+    db: &mut PgConnection,
+    transfer_id: Uuid,
+    now: OffsetDateTime,
+) -> Result<Option<OffsetDateTime>, sqlx::Error> {
+    let since = sqlx::query_scalar!(
+        r#"
+        update rail_payment set parked_at = coalesce(parked_at, $2) where transfer_id = $1 returning parked_at as "at!"
+        "#,
+        transfer_id,
+        now,
+    );
+    since.fetch_optional(db).await
+}
+
 struct Row {
     attempts: i32,
     transfer_id: Uuid,
-    owner: String,
     debit_account_id: Uuid,
     amount: i64,
     created_at: OffsetDateTime,
@@ -253,7 +313,8 @@ struct Row {
     payee_name: String,
     payee_bank: String,
     payee_number: String,
-    sender_number: String,
+    sender_number: Option<String>,
+    sender_name: Option<String>,
     operating_date: Date,
     is_new_date: bool,
 }
@@ -268,7 +329,7 @@ impl From<Row> for DuePayment {
                 created_at: row.created_at,
                 operating_date: row.operating_date,
                 sender_number: row.sender_number,
-                sender: row.owner,
+                sender_name: row.sender_name,
                 payee_name: row.payee_name,
                 payee_number: row.payee_number,
                 payee_bank: row.payee_bank,

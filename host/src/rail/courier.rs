@@ -226,7 +226,7 @@ impl Courier {
     ) -> Option<bool> {
         let (report, reason) = report_of(status)?;
         let return_id = self.clock.new_id();
-        Some(self.report(PaymentReport { transfer_id, account_id, report, reason, return_id }).await)
+        Some(self.report(PaymentReport { transfer_id, account_id, report, reason, return_id, by_hand: None }).await)
     }
 
     /// Whether the ledger processed the report.

@@ -6,6 +6,7 @@
 mod alarm;
 mod calendar;
 pub mod courier;
+pub(crate) mod decision;
 mod inquiries;
 pub mod simulated;
 pub mod stp;

@@ -15,7 +15,7 @@ mod state;
 mod text;
 mod webhook;
 
-pub use settings::{INSTITUTION, Settings, SettingsError};
+pub use settings::{Form, INSTITUTION, Settings, SettingsError};
 pub(crate) use webhook::tracking_key_of;
 
 use std::time::Duration;
