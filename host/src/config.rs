@@ -11,7 +11,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::db::durability::Durability;
 
-pub use ledger::{AcceptLoss, Events, Freeze, Fund, LimitChange, RotateKey, Since, UserLimits, Verify};
+pub use ledger::{
+    AcceptLoss, DecidePayment, Events, Freeze, Fund, Holder, LimitChange, Payments, RotateKey, Since, UserLimits,
+    Verify,
+};
 pub use models::{Deploy, ExplanationLanguage, Models, Replay, RollBack, RowFormat, Score};
 pub use serve::{ClabePolicy, Limits, Rail, Serve};
 pub use token::{Jwt, Provider, Token};
@@ -81,6 +84,11 @@ pub enum Command {
     RotateKey(RotateKey),
     /// Show or set a user's own limits
     Limits(UserLimits),
+    /// Show or set the verified name of a user, under which payments go out
+    Holder(Holder),
+    /// List payments that their rail has not decided, and settle or refuse one by hand
+    #[command(subcommand)]
+    Payments(Payments),
     /// Print the ledger's events after a cursor, one line per commit
     Events(Events),
     /// Run a command with DATABASE_URL set to the data folder's private Postgres, created if there is none

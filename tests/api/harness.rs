@@ -6,9 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use axum::Router;
-use axum::body::Body;
-use axum::http::{Request, header};
-use caudal::app::start::{Config, RailHandle, Tasks};
+use caudal::app::start::{Config, Tasks};
 use caudal::app::{App, Settings};
 use caudal::auth::claims::TokenConfig;
 use caudal::auth::minter::Minter;
@@ -21,7 +19,6 @@ use caudal::domain::clabe::{ClabeRange, SANDBOX_RANGE};
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::risk::Enforcement;
-use caudal::domain::transfer::RailName;
 use caudal::enforcement::acknowledgment::Acknowledgments;
 use caudal::ledger::batch::Terms;
 use caudal::ledger::chain::ChainKey;
@@ -30,18 +27,17 @@ use caudal::models::decisions::DecisionLog;
 use caudal::models::deploying::swap::{Swapper, SwapperHandle};
 use caudal::models::serving::route::Route;
 use caudal::models::{Models, Registry};
-use caudal::rail::courier::NOTIFICATIONS_MAX;
-use caudal::rail::simulated::{Behaviour, Simulated};
+use caudal::rail::simulated::Behaviour;
 use caudal::scoring::{Accessibility, Kind, Nudge, Risk};
 use caudal::wasm::Runtime;
-use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::OffsetDateTime;
 use time::macros::datetime;
-use tower::ServiceExt as _;
 
 pub(crate) use crate::answer::Answer;
+pub(crate) use crate::client::Client;
+use crate::rails::StpAt;
 
 /// Signs the tests' tokens.
 pub(crate) const SECRET: &[u8] = b"a secret for tests, of 32 bytes or more";
@@ -76,8 +72,9 @@ pub(crate) struct Options {
     pub(crate) typed_numbers: bool,
     pub(crate) cooling_seconds: u64,
     pub(crate) terms: Terms,
-    /// How the simulated rail behaves; without it, payments settle at once.
+    /// The simulated rail, or STP's; without either, payments settle at once.
     pub(crate) rail: Option<Behaviour>,
+    pub(crate) stp: Option<StpAt>,
     pub(crate) risk_enforcement: Enforcement,
     pub(crate) decision_log: bool,
     pub(crate) published: Vec<ModelKind>,
@@ -98,6 +95,7 @@ impl Default for Options {
             cooling_seconds: 0,
             terms: Terms::OPEN,
             rail: None,
+            stp: None,
             risk_enforcement: Enforcement::Off,
             decision_log: false,
             published: vec![ModelKind::Nudge, ModelKind::Accessibility],
@@ -163,18 +161,18 @@ impl TestApp {
         Self::start(db, options, clock, Models::with_log(registry(), log)).await
     }
 
+    pub(crate) async fn running(db: PgPool, options: Options) -> Self {
+        Self::start(db, options, Clock::system(), Models::with_log(registry(), None)).await
+    }
+
     /// With these models in place of the embedded ones.
     pub(crate) async fn serving(db: PgPool, models: Models) -> Self {
         Self::start(db, Options::default(), Clock::fixed(NOON), models).await
     }
 
     async fn start(db: PgPool, options: Options, clock: Clock, models: Models) -> Self {
-        let name = if options.rail.is_some() { RailName::Simulated } else { RailName::Instant };
+        let (name, rail) = crate::rails::open(options.rail, options.stp, &clock);
         let terms = Terms { cooling_seconds: options.cooling_seconds, rail: name, ..options.terms };
-        let rail = options.rail.map(|behaviour| {
-            let (sender, notifications) = tokio::sync::mpsc::channel(NOTIFICATIONS_MAX);
-            RailHandle { rail: Arc::new(Simulated::new(behaviour, sender)), notifications }
-        });
         let settings = Settings {
             failover_wait: std::time::Duration::ZERO,
             opening_credit: options.opening_credit,
@@ -298,100 +296,6 @@ impl TestApp {
 
 /// Follows deployments until it is dropped, listening on a connection of the pool.
 pub(crate) struct Follower(pub(crate) SwapperHandle);
-
-/// Sends requests to one router.
-#[derive(Clone)]
-pub(crate) struct Client {
-    router: Router,
-    pub(crate) headers: Vec<(String, String)>,
-}
-
-impl Client {
-    /// The same client with one more header.
-    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
-        let mut client = self.clone();
-        client.headers.push((name.to_owned(), value.to_owned()));
-        client
-    }
-
-    pub(crate) async fn get(&self, path: &str) -> Answer {
-        self.send("GET", path, None, Body::empty()).await
-    }
-
-    pub(crate) async fn delete(&self, path: &str) -> Answer {
-        self.send("DELETE", path, None, Body::empty()).await
-    }
-
-    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
-        self.post_text(path, &body.to_string()).await
-    }
-
-    pub(crate) async fn post_text(&self, path: &str, body: &str) -> Answer {
-        self.send("POST", path, Some("application/json"), body.to_owned().into()).await
-    }
-
-    pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
-        self.send("PUT", path, Some("application/json"), body.to_string().into()).await
-    }
-
-    /// A response whose body does not end.
-    pub(crate) async fn stream(&self, path: &str) -> (u16, Body) {
-        let mut request = Request::builder().uri(path);
-        for (name, value) in &self.headers {
-            request = request.header(name, value);
-        }
-        let response = self.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
-        (response.status().as_u16(), response.into_body())
-    }
-
-    pub(crate) async fn send(&self, method: &str, path: &str, content_type: Option<&str>, body: Body) -> Answer {
-        let mut request = Request::builder().method(method).uri(path);
-        for (name, value) in &self.headers {
-            request = request.header(name, value);
-        }
-        if let Some(content_type) = content_type {
-            request = request.header(header::CONTENT_TYPE, content_type);
-        }
-        let response = self.router.clone().oneshot(request.body(body).unwrap()).await.unwrap();
-        let (parts, body) = response.into_parts();
-        let bytes = body.collect().await.unwrap().to_bytes().to_vec();
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        Answer { path: path.to_owned(), status: parts.status, headers: parts.headers, text, bytes }
-    }
-
-    /// Opens an account and returns its id.
-    pub(crate) async fn open_account(&self, number: &str) -> String {
-        let body = json!({"accountNumber": number, "accountType": "checking"});
-        self.post("/api/ledger/accounts", body).await.id()
-    }
-
-    /// Opens an account under a number that the bank issues, and returns its id and number.
-    pub(crate) async fn issued_account(&self) -> (String, String) {
-        let account = self.post("/api/ledger/accounts", json!({"accountType": "checking"})).await;
-        let account = account.assert_status(201).json();
-        let text = |name: &str| account[name].as_str().unwrap().to_owned();
-        (text("id"), text("accountNumber"))
-    }
-
-    /// Saves a payee and returns its id.
-    pub(crate) async fn save_payee(&self, name: &str, number: &str) -> String {
-        let body = json!({"name": name, "accountNumber": number, "bankName": "BBVA"});
-        self.post("/api/ledger/beneficiaries", body).await.id()
-    }
-
-    /// Sends a transfer; `amount` is JSON text.
-    pub(crate) async fn transfer(&self, from: &str, to: &str, amount: &str) -> Answer {
-        let body = format!(r#"{{"fromAccountId":"{from}","toBeneficiaryId":"{to}","amount":{amount}}}"#);
-        self.post_text("/api/ledger/transactions", &body).await
-    }
-
-    /// The balance of the only account, as the text of the JSON number.
-    pub(crate) async fn balance(&self) -> String {
-        let answer = self.get("/api/ledger/accounts").await;
-        let start = answer.text.find("\"balance\":").unwrap() + "\"balance\":".len();
-        answer.text[start..].split(',').next().unwrap().to_owned()
-    }
-}
 
 /// Asserts that a request is refused and changes nothing.
 #[track_caller]

@@ -14,6 +14,7 @@ mod assistance;
 mod assistance_limits;
 mod beneficiaries;
 mod bulk;
+mod client;
 mod concurrency;
 mod connections;
 mod enforcement;
@@ -31,6 +32,7 @@ mod isolation;
 mod limits;
 mod listeners;
 mod lists;
+mod log;
 mod on_us;
 mod pages;
 mod payments;
@@ -39,12 +41,21 @@ mod protocol;
 mod provider;
 mod published;
 mod queries;
+mod rails;
 mod rates;
 mod replay;
 mod risk_context;
 mod rollback;
 mod rollout;
 mod rules;
+#[path = "../rail/stand_in.rs"]
+mod stand_in;
+mod stp;
+mod stp_faults;
+mod stp_hand;
+#[path = "../rail/stub.rs"]
+#[expect(dead_code, reason = "the tests of the rail use the rest")]
+mod stub;
 mod swap;
 mod tokens;
 mod transactions;

@@ -143,6 +143,23 @@ fn limits_are_shown_set_and_held() {
 }
 
 #[test]
+fn a_holders_name_is_set_and_verified() {
+    let data = DataDir::new();
+    with_transfers(&data, 1);
+    let holder = |arguments: &[&str]| data.run(&[&["holder", "--user", "ana"], arguments].concat());
+    assert!(text(&holder(&[]).stdout).starts_with("ana: no verified name"));
+    assert_eq!(text(&holder(&["--name", "Ana López"]).stdout), "ana: Ana López");
+    assert_eq!(text(&holder(&[]).stdout), "ana: Ana López");
+    assert!(text(&holder(&["--name", " "]).stderr).contains("not be blank"));
+    assert!(data.run(&["verify"]).status.success());
+    let forge = "update app_user set holder_name = 'Luis' where owner = 'ana'";
+    sql(&data, forge);
+    let verified = data.run(&["verify"]);
+    assert!(!verified.status.success() && text(&verified.stdout).contains("holder ana: was altered"), "{verified:?}");
+    assert_eq!(text(&data.run(&["payments", "list"]).stdout), "no payment is pending");
+}
+
+#[test]
 fn limits_hold_from_a_users_first_account_on() {
     let data = DataDir::new();
     let limits =

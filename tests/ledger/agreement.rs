@@ -154,7 +154,7 @@ impl Run {
                 let report = [Report::Settled, Report::Rejected, Report::Returned][self.chance.pick(3)];
                 let reason = self.chance.happens(500).then(|| Reason::parse("03")).flatten();
                 let return_id = self.new_id();
-                Command::Report(PaymentReport { transfer_id, account_id, report, reason, return_id })
+                Command::Report(PaymentReport { transfer_id, account_id, report, reason, return_id, by_hand: None })
             }
             5 if !self.holds.is_empty() => {
                 let (hold_id, account_id) = self.holds[self.chance.pick(self.holds.len())];

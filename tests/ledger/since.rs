@@ -65,6 +65,7 @@ async fn fill_further(db: &PgPool) -> Heads {
         report: caudal::domain::transfer::Report::Settled,
         reason: None,
         return_id: Uuid::from_u128(0xD100),
+        by_hand: None,
     });
     let fund = Fund { transfer_id: Uuid::from_u128(0xE101), account_id: LATER, amount: Money::from_minor(5) };
     let (actor, reason) = ("ops".to_owned(), "a court order".to_owned());

@@ -17,7 +17,7 @@ use caudal::ledger::chain::ChainKey;
 use caudal::ledger::store::proof::{self, Head};
 use caudal::ledger::store::{self, Loss, Postgres, Store as _};
 use caudal::ledger::writer::Writer;
-use caudal::ledger::{Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, ReleaseHold, Risk};
+use caudal::ledger::{ByHand, Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, ReleaseHold, Risk};
 use sha2::{Digest as _, Sha256};
 use sqlx::{PgConnection, PgPool};
 use time::Duration;
@@ -83,6 +83,8 @@ fn report(number: u128, report: Report) -> Command {
         report,
         reason: Reason::parse("02"),
         return_id: Uuid::from_u128(0xD000 + number),
+        by_hand: (report == Report::Rejected)
+            .then(|| ByHand { actor: "ops".to_owned(), note: "STP says so on the phone".to_owned() }),
     })
 }
 
@@ -95,7 +97,8 @@ pub(crate) async fn fill(db: &PgPool) {
     let payee = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at) \
                  values ($1, 'ana', 'Luis', 'Caudal', $2, $3)";
     sqlx::query(payee).bind(ISSUED_PAYEE).bind(issued.to_string()).bind(CONTEXT.now).execute(db).await.unwrap();
-    let limits = "insert into app_user (owner, per_transfer_limit, per_day_limit, created_at) values ('eva', 5, 6, $1)";
+    let limits = "insert into app_user (owner, per_transfer_limit, per_day_limit, holder_name, created_at) \
+                  values ('eva', 5, 6, 'Eva', $1)";
     sqlx::query(limits).bind(CONTEXT.now).execute(db).await.unwrap();
     let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
     fill_registry(db).await;
@@ -217,7 +220,7 @@ pub(crate) async fn complaints(db: &mut PgConnection, key: &ChainKey, recorded: 
 }
 
 /// Tables that no proof covers, and why.
-const EXEMPT_TABLES: [(&str, &str); 12] = [
+const EXEMPT_TABLES: [(&str, &str); 13] = [
     ("_sqlx_migrations", "sqlx compares it with the migrations in the program"),
     ("comparison", "counts of what challengers answered: advice to an operator"),
     ("consent", "personal data without money; a user may have it erased"),
@@ -226,6 +229,10 @@ const EXEMPT_TABLES: [(&str, &str); 12] = [
     ("event", "analytics"),
     ("event_queue", "analytics"),
     ("host_status", "what each host reports of itself, every few seconds"),
+    (
+        "rail_order",
+        "what a rail is asked: before a payment is sent again, it is asked under every date it may have been sent for",
+    ),
     ("profile", "preferences of a page; a user may have them erased"),
     ("retired_chain", "tests/ledger/rotation.rs fills it and changes every column"),
     ("retired_key", "as retired_chain"),
@@ -233,7 +240,7 @@ const EXEMPT_TABLES: [(&str, &str); 12] = [
 ];
 
 /// Columns that no proof covers, and why.
-const EXEMPT_COLUMNS: [(&str, &str, &str); 12] = [
+const EXEMPT_COLUMNS: [(&str, &str, &str); 14] = [
     ("adoption", "only_one", "a constant"),
     ("app_user", "created_at", "nothing reads it"),
     ("app_user", "version", "counts batches, so that two of them cannot both win a race"),
@@ -246,6 +253,8 @@ const EXEMPT_COLUMNS: [(&str, &str, &str); 12] = [
     ("ledger_writer", "leased_until", "as holder"),
     ("rail_payment", "attempts", "how often a rail was asked"),
     ("rail_payment", "due_at", "when it is asked next"),
+    ("rail_payment", "last_error", "why the last attempt failed: advice to an operator"),
+    ("rail_payment", "parked_at", "whether a rail is asked at all: a payment that is old raises an alarm either way"),
 ];
 
 /// Which rows of a table hold something.

@@ -23,8 +23,8 @@ use crate::tamper::{ACCOUNT, complaints, write};
 /// The last version of the schema without audit records.
 const BEFORE: i64 = 9;
 
-/// Adds columns that the writing statement of today needs.
-const WRITTEN_TO: i64 = 14;
+/// Add columns that the writing statement of today needs.
+const WRITTEN_TO: [i64; 2] = [14, 17];
 
 const CHAIN: Uuid = Uuid::from_u128(0xF000);
 
@@ -60,8 +60,8 @@ async fn execute(db: &PgPool, statements: &[&'static str]) {
 /// A ledger as the version before left it: three batches from before there were hashes, two with them, and one row of
 /// everything that records cover now.
 async fn old_ledger(db: &PgPool) {
-    let is_needed = |version| version <= BEFORE || version == WRITTEN_TO;
-    let migrations = caudal::MIGRATOR.iter().filter(|it| is_needed(it.version)).cloned().collect();
+    let is_needed = |version: &i64| *version <= BEFORE || WRITTEN_TO.contains(version);
+    let migrations = caudal::MIGRATOR.iter().filter(|it| is_needed(&it.version)).cloned().collect();
     Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }.run(db).await.unwrap();
     execute(
         db,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use caudal::clock::Clock;
 use caudal::domain::money::Money;
-use caudal::rail::stp::{INSTITUTION, Settings, SettingsError, Stp};
+use caudal::rail::stp::{Form, INSTITUTION, Settings, SettingsError, Stp};
 use caudal::rail::{Payment, PaymentStatus, Rail, RailError};
 use jsonwebtoken::{Algorithm, DecodingKey, crypto::verify};
 use rsa::RsaPrivateKey;
@@ -15,7 +15,7 @@ use rsa::pkcs8::{EncodePrivateKey, LineEnding};
 use rsa::traits::PublicKeyParts;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
-use time::macros::datetime;
+use time::macros::{date, datetime};
 use uuid::Uuid;
 
 use crate::stub::{Act, Request, Stub};
@@ -27,7 +27,7 @@ static KEY: LazyLock<RsaPrivateKey> = LazyLock::new(|| RsaPrivateKey::new(&mut r
 const MADE_AT: OffsetDateTime = datetime!(2026-11-21 12:00 UTC);
 
 /// In the order of the signature, as STP documents it.
-const FIELDS: [&str; 34] = [
+const FIELDS: [&str; 37] = [
     "institucionContraparte",
     "empresa",
     "fechaOperacion",
@@ -62,7 +62,13 @@ const FIELDS: [&str; 34] = [
     "medioEntrega",
     "prioridad",
     "iva",
+    "nombreParticipanteIndirecto",
+    "cuentaParticipanteIndirecto",
+    "rfcParticipanteIndirecto",
 ];
+
+/// The older form lacks the indirect participant.
+const OLDER_FIELDS: usize = 34;
 
 fn settings(url: &str) -> Settings {
     Settings {
@@ -70,6 +76,8 @@ fn settings(url: &str) -> Settings {
         company: "CAUDAL".to_owned(),
         account: "646180110400000007".to_owned(),
         institution: INSTITUTION,
+        form: Form::Current,
+        indirect: None,
         key_pem: KEY.to_pkcs8_pem(LineEnding::LF).unwrap().as_bytes().to_vec(),
     }
 }
@@ -84,8 +92,9 @@ fn payment() -> Payment {
         tracking_key: "CAUD202611210000000000000000ZZ".into(),
         amount: Money::from_minor(849_950),
         created_at: MADE_AT,
-        sender_number: "0001".into(),
-        sender: "Ana María".into(),
+        operating_date: date!(2026 - 11 - 23),
+        sender_number: None,
+        sender_name: Some("Ana María".into()),
         payee_name: "José Ñ|Z".into(),
         payee_number: "012660015490725198".into(),
         payee_bank: "BBVA".into(),
@@ -169,9 +178,25 @@ async fn an_order_has_every_field_and_a_valid_signature() {
         "referenciaNumerica": 42,
         "topologia": "T",
         "medioEntrega": 3,
-        "prioridad": 1,
+        "prioridad": 0,
     });
     assert_eq!(body, want);
+}
+
+#[tokio::test]
+async fn either_form_is_signed_and_an_indirect_participant_is_named() {
+    let stub = Stub::start(|_| Act::Reply(200, json!({ "resultado": { "id": 7 } }).to_string())).await;
+    let indirect = ["AMU", "646180157099999993", "WDCT680526LI0"].map(str::to_owned);
+    let older = Settings { form: Form::Older, ..settings(&stub.url) };
+    let indirect = Settings { indirect: Some(indirect), ..settings(&stub.url) };
+    for (settings, fields) in [(older, &FIELDS[..OLDER_FIELDS]), (indirect, &FIELDS[..])] {
+        Stp::new(settings).unwrap().with_clock(Clock::fixed(MADE_AT)).send(&payment()).await.unwrap();
+        assert!(is_signed(&stub.seen().pop().unwrap().body, fields));
+    }
+    let [older, indirect] = &stub.seen()[..] else { panic!("{:?}", stub.seen()) };
+    assert_eq!((&older.body["prioridad"], older.body.get("rfcParticipanteIndirecto")), (&json!(1), None));
+    assert_eq!(indirect.body["nombreParticipanteIndirecto"], "AMU");
+    assert_eq!(indirect.body["cuentaParticipanteIndirecto"], "646180157099999993");
 }
 
 #[tokio::test]
@@ -229,7 +254,9 @@ async fn assert_unknown(act: Act) {
 
 #[tokio::test]
 async fn a_missing_or_late_reply_leaves_the_status_unknown() {
-    for act in [Act::Close, Act::Hang, Act::Bytes("HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{\"resultado\"".into())]
+    let late = Act::Late(Duration::from_millis(900), 200, json!({ "resultado": { "id": 1 } }).to_string());
+    for act in
+        [late, Act::Close, Act::Hang, Act::Bytes("HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{\"resultado\"".into())]
     {
         assert_unknown(act).await;
     }
@@ -319,11 +346,20 @@ async fn an_order_lost_on_a_reused_connection_is_not_sent_again() {
 #[test]
 fn settings_are_checked() {
     type Change = fn(&mut Settings);
-    let cases: [(Change, &str); 5] = [
+    let cases: [(Change, &str); 8] = [
         (|it| it.url = "http://prod.stpmex.com".into(), "Url"),
         (|it| it.company = "CAUDAL|X".into(), "Company"),
         (|it| it.account = "646180110400000008".into(), "Account"),
         (|it| it.institution = 646, "Institution"),
+        (|it| it.indirect = Some(["A|B", "646180157099999993", "WDCT680526LI0"].map(str::to_owned)), "Indirect"),
+        (|it| it.indirect = Some(["AMU", "646180157099999990", "WDCT680526LI0"].map(str::to_owned)), "Indirect"),
+        (
+            |it| {
+                it.indirect = Some(["AMU", "646180157099999993", "WDCT680526LI0"].map(str::to_owned));
+                it.form = Form::Older;
+            },
+            "Indirect",
+        ),
         (|it| it.key_pem = b"-----BEGIN RSA PRIVATE KEY-----".to_vec(), "Key"),
     ];
     for (change, want) in cases {

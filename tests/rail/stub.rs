@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -22,6 +23,8 @@ pub(crate) struct Request {
 pub(crate) enum Act {
     /// Status and JSON.
     Reply(u16, String),
+    /// The same after a while.
+    Late(Duration, u16, String),
     /// Sends these bytes and closes the connection.
     Bytes(String),
     /// Closes the connection.
@@ -80,11 +83,10 @@ async fn serve(mut stream: TcpStream, behaviour: Arc<Behaviour>, seen: Arc<Mutex
         let act = behaviour(&request);
         seen.lock().unwrap().push(request);
         let reply = match act {
-            Act::Reply(status, json) => {
-                let length = json.len();
-                format!(
-                    "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{json}"
-                )
+            Act::Reply(status, json) => response(status, &json),
+            Act::Late(after, status, json) => {
+                tokio::time::sleep(after).await;
+                response(status, &json)
             }
             Act::Bytes(bytes) => {
                 // The client may close the connection first.
@@ -94,8 +96,16 @@ async fn serve(mut stream: TcpStream, behaviour: Arc<Behaviour>, seen: Arc<Mutex
             Act::Close => return,
             Act::Hang => std::future::pending().await,
         };
-        stream.write_all(reply.as_bytes()).await.unwrap();
+        // A client that has waited too long is gone.
+        if stream.write_all(reply.as_bytes()).await.is_err() {
+            return;
+        }
     }
+}
+
+fn response(status: u16, json: &str) -> String {
+    let length = json.len();
+    format!("HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{json}")
 }
 
 /// `None` at the end of the connection.

@@ -53,8 +53,9 @@ impl World {
                 tracking_key: new.transfer.spei_reference.clone().unwrap(),
                 amount: new.transfer.amount,
                 created_at: new.transfer.created_at,
-                sender_number: String::new(),
-                sender: new.owner.clone(),
+                operating_date: new.transfer.created_at.date(),
+                sender_number: None,
+                sender_name: None,
                 payee_name: String::new(),
                 payee_number: number,
                 payee_bank: bank,
@@ -83,6 +84,7 @@ impl World {
                 report,
                 reason: reason.as_deref().and_then(Reason::parse),
                 return_id: self.new_id(),
+                by_hand: None,
             };
             match self.submit(self.chance.pick(HOSTS), Command::Report(report)).await {
                 Ok(Outcome::StatusChanged(_) | Outcome::Returned | Outcome::StatusUnchanged(_)) => return,

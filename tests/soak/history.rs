@@ -143,7 +143,14 @@ impl Author {
         self.state.transfers.insert(transfer.transfer_id, reported);
         let report = if self.random.next().is_multiple_of(10) { Report::Rejected } else { Report::Settled };
         let (transfer_id, account_id) = (transfer.transfer_id, transfer.from_account_id);
-        Command::Report(PaymentReport { transfer_id, account_id, report, reason: None, return_id: Uuid::nil() })
+        Command::Report(PaymentReport {
+            transfer_id,
+            account_id,
+            report,
+            reason: None,
+            return_id: Uuid::nil(),
+            by_hand: None,
+        })
     }
 
     async fn commit(&mut self, commands: &[Command], rail: RailName) -> Batch {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use sqlx::PgPool;
@@ -47,6 +48,8 @@ pub struct Config {
 pub struct RailHandle {
     pub rail: Arc<dyn Rail>,
     pub notifications: mpsc::Receiver<Notification>,
+    /// How long a courier's claim lasts, usually [`CLAIM`](crate::rail::courier::CLAIM).
+    pub claim: Duration,
 }
 
 /// The tasks behind an [`App`]. Dropping this does not stop them.
@@ -79,7 +82,7 @@ impl App {
         let ledger = Ledger::start(store, models.clone(), clock.clone(), ledger).await;
         let (ledger, ledger_task) = ledger.context("cannot start the ledger")?;
         let (courier, courier_task) = rail
-            .map(|RailHandle { rail, notifications }| {
+            .map(|RailHandle { rail, notifications, claim }| {
                 let courier = Courier {
                     db: db.clone(),
                     durability: barrier.durability(),
@@ -87,6 +90,7 @@ impl App {
                     rail,
                     name,
                     clock: clock.clone(),
+                    claim,
                 };
                 (courier.clone(), tokio::spawn(courier.run(notifications)))
             })

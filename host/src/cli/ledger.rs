@@ -13,6 +13,7 @@ use crate::ledger::heads::RecordedHeads;
 use crate::ledger::store::Postgres;
 use crate::ledger::{Command, Ledger, LedgerConfig, LedgerError, Outcome};
 use crate::models::{Models, Registry};
+use crate::wasm::Runtime;
 
 /// File of the recorded heads of the chains, in the data folder.
 const HEADS: &str = "ledger-heads.json";
@@ -38,15 +39,22 @@ pub(super) async fn open(common: &Common) -> Result<(Database, ChainKey)> {
     }
 }
 
-/// Executes one command on a ledger core of its own. None of the commands here is subject to the rules component, so none
-/// is loaded.
+/// Executes one command on a ledger core of its own. The rules component that a deployment names is not loaded: only a
+/// payment's report asks one, which may at most refuse it, and asks the built-in one.
 pub(super) async fn submit(
     database: &Database,
     key: ChainKey,
     clock: Clock,
     command: Command,
 ) -> Result<Result<Outcome, LedgerError>> {
-    let models = Models::new(Registry::default());
+    let registry = match command {
+        Command::Report(_) => {
+            let runtime = Runtime::new().context("cannot run components on this machine")?;
+            Registry::embedded(&runtime).context("this program was built with an unusable component")?
+        }
+        _ => Registry::default(),
+    };
+    let models = Models::new(registry);
     let store = Postgres::new(database.pool.clone(), key.clone()).with_durability(database.barrier.durability());
     let config = LedgerConfig::new(Default::default(), key);
     let (ledger, task) = Ledger::start(store, models, clock, config).await.context("cannot start the ledger")?;

@@ -5,12 +5,14 @@ mod events;
 mod freeze;
 mod fund;
 mod gate;
+mod holder;
 mod ledger;
 mod limits;
 mod loss;
 mod models;
 mod openapi;
 mod output;
+mod payments;
 mod postgres;
 mod rail;
 mod replay;
@@ -58,6 +60,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::AcceptLoss(loss) => loss::run(&cli.common, loss).await,
             Command::RotateKey(rotate) => rotate::run(&cli.common, rotate).await,
             Command::Limits(limits) => limits::run(&cli.common, limits).await,
+            Command::Holder(holder) => holder::run(&cli.common, holder).await,
+            Command::Payments(payments) => payments::run(&cli.common, payments).await,
             Command::Events(events) => events::run(&cli.common, events).await,
             Command::Postgres(command) => postgres::run(&cli.common, command).await,
             Command::Score(score) => score::run(&score),

@@ -10,7 +10,7 @@ use crate::app::start::RailHandle;
 use crate::config;
 use crate::domain::transfer::RailName;
 use crate::rail::Rail;
-use crate::rail::courier::NOTIFICATIONS_MAX;
+use crate::rail::courier::{CLAIM, NOTIFICATIONS_MAX};
 use crate::rail::simulated::{Behaviour, Simulated};
 use crate::rail::stp::{Settings, Stp};
 
@@ -23,7 +23,7 @@ pub(super) fn open(rail: &config::Rail) -> Result<Option<RailHandle>> {
         // STP's notifications arrive over HTTP.
         RailName::Stp => Arc::new(stp(rail).context("--rail stp cannot be used")?),
     };
-    Ok(Some(RailHandle { rail, notifications }))
+    Ok(Some(RailHandle { rail, notifications, claim: CLAIM }))
 }
 
 fn behaviour(rail: &config::Rail) -> Behaviour {
@@ -43,6 +43,8 @@ fn stp(rail: &config::Rail) -> Result<Stp> {
         company: rail.stp_company.clone().context("--stp-company is missing")?,
         account: rail.stp_account.clone().context("--stp-account is missing")?,
         institution: rail.stp_institution,
+        form: rail.stp_form,
+        indirect: rail.stp_indirect.clone(),
         key_pem,
     };
     Ok(Stp::new(settings)?)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
@@ -12,6 +12,9 @@ use uuid::Uuid;
 use crate::domain::money::{AmountError, Money};
 use crate::models::deploying::catalog::REASON_CHARS_MAX;
 use crate::outbox::Cursor;
+
+/// Longest name of a holder. SPEI takes the first 39 characters.
+const HOLDER_CHARS_MAX: usize = 120;
 
 /// The limit of `app_user.owner`.
 const USER_CHARS_MAX: usize = 255;
@@ -47,6 +50,52 @@ pub struct Freeze {
     /// Who decides it, for the record
     #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
     pub by: String,
+}
+
+/// Payments that their rail has not decided: sent without an answer, or stopped because a person has to decide.
+#[derive(Debug, Subcommand)]
+pub enum Payments {
+    /// List them, those to decide on first
+    List,
+    /// The other bank has the money: settle one
+    Settle(DecidePayment),
+    /// The other bank does not get the money: refund one
+    Refuse(DecidePayment),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Ask the rail first. A payment that a host may be sending is stopped, and can be decided on a minute later."
+)]
+pub struct DecidePayment {
+    /// Transaction id
+    #[arg(long)]
+    pub transaction: Uuid,
+    /// Why, kept for good
+    #[arg(long, value_parser = reason)]
+    pub reason: String,
+    /// Who decides it, for the record
+    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+    pub by: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Payments go out under this name, and under none where there is none.")]
+pub struct Holder {
+    /// User id, as in tokens
+    #[arg(long, value_parser = user)]
+    pub user: String,
+    /// Name that the bank has verified [default: show the present one]
+    #[arg(long, value_parser = holder_name)]
+    pub name: Option<String>,
+    /// Who verified it, for the record
+    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+    pub by: String,
+}
+
+fn holder_name(text: &str) -> Result<String, String> {
+    let is_valid = !text.trim().is_empty() && text.chars().count() <= HOLDER_CHARS_MAX;
+    is_valid.then(|| text.to_owned()).ok_or(format!("must have 1 to {HOLDER_CHARS_MAX} characters and not be blank"))
 }
 
 fn reason(text: &str) -> Result<String, String> {

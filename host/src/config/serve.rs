@@ -15,7 +15,7 @@ use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
 use crate::domain::risk::Enforcement;
 use crate::domain::transfer::RailName;
-use crate::rail::stp::INSTITUTION;
+use crate::rail::stp::{Form, INSTITUTION};
 
 /// A kind, or `none`.
 fn published_kind() -> impl TypedValueParser<Value = Option<ModelKind>> {
@@ -59,6 +59,11 @@ impl ValueEnum for RailName {
     }
 }
 
+fn indirect(text: &str) -> Result<[String; 3], &'static str> {
+    let parts: Vec<_> = text.split(',').map(|part| part.trim().to_owned()).collect();
+    parts.try_into().map_err(|_| "must be NAME,CLABE,TAX-ID")
+}
+
 /// How transfers leave the bank.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Payment rail")]
@@ -81,12 +86,19 @@ pub struct Rail {
     /// The bank's name at STP (empresa)
     #[arg(long, env = "CAUDAL_STP_COMPANY", required_if_eq("kind", "stp"))]
     pub stp_company: Option<String>,
-    /// CLABE of the bank's own account, debited for users whose account number is not a CLABE
+    /// CLABE of the bank's own account, which sends for accounts whose number the bank did not issue
     #[arg(long, env = "CAUDAL_STP_ACCOUNT", required_if_eq("kind", "stp"))]
     pub stp_account: Option<String>,
     /// Five-digit SPEI code of the sending participant
     #[arg(long, env = "CAUDAL_STP_INSTITUTION", default_value_t = INSTITUTION)]
     pub stp_institution: u32,
+    /// Which form of an order is signed
+    #[arg(long, env = "CAUDAL_STP_FORM", value_enum, default_value_t)]
+    pub stp_form: Form,
+    /// Name, CLABE and tax id of a bank that takes part in SPEI through another participant, separated by commas, for
+    /// example `AMU,646180157099999993,WDCT680526LI0`
+    #[arg(long, env = "CAUDAL_STP_INDIRECT", value_parser = indirect)]
+    pub stp_indirect: Option<[String; 3]>,
     /// File of the RSA key that signs orders, as unencrypted PEM
     #[arg(long, env = "CAUDAL_STP_KEY_FILE", required_if_eq("kind", "stp"))]
     pub stp_key_file: Option<PathBuf>,

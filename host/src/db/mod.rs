@@ -6,8 +6,8 @@
 //! | table | written by |
 //! |---|---|
 //! | account, account_balance, entry, transfer, transfer_event, idempotency, ledger_batch, ledger_key, ledger_writer, chain_origin, adoption, lost_tail, rail_payment, hold, hold_end, account_event | `ledger::store` |
-//! | app_user | `ledger::store`, its limits `limits` |
-//! | rail_payment, when it is next due | `payments` |
+//! | app_user | `ledger::store`, its limits `limits`, its name `holders` |
+//! | rail_payment, when it is next due and what went wrong; rail_order | `payments` |
 //! | beneficiary | `beneficiaries` |
 //! | consent, consent_history | [`consents`] |
 //! | event_queue, event | [`events`] |
@@ -33,6 +33,7 @@ pub mod durability;
 pub(crate) mod entries;
 pub mod events;
 pub(crate) mod funding;
+pub(crate) mod holders;
 pub(crate) mod holds;
 pub mod hosts;
 pub(crate) mod limits;

@@ -1,4 +1,4 @@
-//! Audit records: a keyed chain of every change to payees, limits, components and deployments, and of what operators
+//! Audit records: a keyed chain of every change to payees, limits, names of holders, components and deployments, and of what operators
 //! did.
 //!
 //! A record is appended in the transaction of the change, as its last statement. The head of the chain stays locked
@@ -24,6 +24,8 @@ pub(crate) enum Subject {
     Deployment,
     Beneficiary,
     Limits,
+    /// A verified name.
+    Holder,
     Funding,
     /// A retired key.
     Key,
@@ -39,6 +41,7 @@ impl Subject {
             Self::Deployment => "deployment",
             Self::Beneficiary => "beneficiary",
             Self::Limits => "limits",
+            Self::Holder => "holder",
             Self::Funding => "funding",
             Self::Key => "key",
         }

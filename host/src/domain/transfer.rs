@@ -1,6 +1,6 @@
 //! Transfers, their status and their route.
 
-use time::OffsetDateTime;
+use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use super::money::Money;
@@ -116,9 +116,12 @@ pub struct Payment {
     pub tracking_key: String,
     pub amount: Money,
     pub created_at: OffsetDateTime,
-    /// Number of the debited account, as its owner typed it.
-    pub sender_number: String,
-    pub sender: String,
+    /// SPEI's business day that it is sent for. With the tracking key it identifies the payment.
+    pub operating_date: Date,
+    /// Number of the debited account, if the bank issued it. What a user typed is not the bank's to assert.
+    pub sender_number: Option<String>,
+    /// Verified name of the holder, if the bank has one.
+    pub sender_name: Option<String>,
     pub payee_name: String,
     /// As the user typed it; not necessarily a CLABE.
     pub payee_number: String,

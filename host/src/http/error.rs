@@ -7,6 +7,9 @@ use std::sync::Arc;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use time::OffsetDateTime;
+
+use crate::clock::timestamp;
 use crate::db::session::is_outage;
 use crate::domain::hold::Status;
 use crate::domain::money::{INVALID_AMOUNT, Money};
@@ -119,6 +122,9 @@ problems! {
     /// How it ended.
     HoldEnded(status: Status) = CONFLICT, "hold-ended", "The hold has ended",
         format!("It is {status}, so it can be neither captured nor voided.");
+    /// When it can be decided on.
+    PaymentUnderWay(at: OffsetDateTime) = CONFLICT, "payment-under-way", "The payment may be under way",
+        format!("It was stopped, so that no host sends it any more. Decide on it after {}.", timestamp(*at));
     /// The amount that is held.
     HoldExceeded(held: Money) = BAD_REQUEST, "hold-exceeded", "The amount exceeds the hold",
         format!("is more than the {held} MXN that are held"), field: "amount";

@@ -1,13 +1,16 @@
-//! `/rails/stp/state`: STP's webhook for payment states. Internal: the proxy in front of it authenticates STP.
+//! `/rails/stp/state`: STP's webhook for payment states. It takes no token, so it moves no money: it makes the courier ask
+//! STP.
 
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
+use axum::http::HeaderMap;
 
 use crate::app::App;
 use crate::domain::transfer::RailName;
 use crate::http::error::Error;
-use crate::rail::stp::read_webhook;
+use crate::http::extract::is_json;
+use crate::rail::stp::tracking_key_of;
 use crate::schema::answer;
 
 answer! {
@@ -17,14 +20,21 @@ answer! {
     }
 }
 
-/// Acknowledges a notification only after the ledger has committed it; STP resends others.
-pub(crate) async fn take_state(State(app): State<App>, body: Bytes) -> Result<Json<ReceiptJson>, Error> {
+/// Acknowledges a notice once the inquiry that it causes is stored; STP resends others. JSON is required because a web page
+/// of another origin cannot post it.
+pub(crate) async fn take_state(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<ReceiptJson>, Error> {
     let courier = app.courier.as_ref().filter(|courier| courier.name == RailName::Stp).ok_or(Error::NotFound)?;
-    let notification =
-        read_webhook(&body).map_err(|error| Error::invalid_field("", "unknown-value", &error.to_string()))?;
-    if courier.accept(&notification).await {
-        Ok(Json(ReceiptJson { mensaje: "recibido" }))
-    } else {
-        Err(Error::Overloaded)
+    if !is_json(&headers) {
+        return Err(Error::NotJson);
     }
+    let key = tracking_key_of(&body).map_err(|error| Error::invalid_field("", "unknown-value", &error.to_string()))?;
+    // An inquiry that an earlier notice asked for may not be replicated yet.
+    let view = app.barrier.begin();
+    courier.notice(&key).await?;
+    app.barrier.pass(view).await?;
+    Ok(Json(ReceiptJson { mensaje: "recibido" }))
 }

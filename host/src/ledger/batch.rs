@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
-use super::command::OpenAccount;
+use super::command::{ByHand, OpenAccount};
 use crate::domain::clabe::{Clabe, ClabeRange};
 use crate::domain::hold::{self, Hold, OwnedHold};
 use crate::domain::money::Money;
@@ -258,13 +258,24 @@ impl AccountEvent {
 }
 
 /// A pending transfer that reaches its final status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Move {
     pub status: Status,
     /// How many statuses it had before this one.
     pub ordinal: i16,
     /// The reason, if the rail gave one.
     pub reason: Option<Reason>,
+    pub by_hand: Option<ByHand>,
+}
+
+/// A status that a transfer gets.
+pub(super) struct NewStatus<'a> {
+    pub(super) transfer_id: Uuid,
+    /// How many statuses it had before this one.
+    pub(super) ordinal: i16,
+    pub(super) status: Status,
+    pub(super) reason: Option<Reason>,
+    pub(super) by_hand: Option<&'a ByHand>,
 }
 
 /// Everything that a batch writes.
@@ -304,8 +315,20 @@ impl Batch {
     }
 
     /// The new status of each transfer: the first of a new one, the final one of an existing one. At most one each.
-    pub(super) fn statuses(&self) -> impl Iterator<Item = (Uuid, i16, Status, Option<Reason>)> {
-        let first = self.transfers.iter().map(|new| (new.transfer.transfer_id, 0, new.transfer.status, new.reason));
-        first.chain(self.moves.iter().map(|(&id, step)| (id, step.ordinal, step.status, step.reason)))
+    pub(super) fn statuses(&self) -> impl Iterator<Item = NewStatus<'_>> {
+        let first = self.transfers.iter().map(|new| NewStatus {
+            transfer_id: new.transfer.transfer_id,
+            ordinal: 0,
+            status: new.transfer.status,
+            reason: new.reason,
+            by_hand: None,
+        });
+        first.chain(self.moves.iter().map(|(&transfer_id, step)| NewStatus {
+            transfer_id,
+            ordinal: step.ordinal,
+            status: step.status,
+            reason: step.reason,
+            by_hand: step.by_hand.as_ref(),
+        }))
     }
 }

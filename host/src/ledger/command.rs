@@ -148,6 +148,15 @@ pub struct PaymentReport {
     pub reason: Option<Reason>,
     /// Id of the credit that returns the money, if it is returned.
     pub return_id: Uuid,
+    /// `None` if the rail reports it.
+    pub by_hand: Option<ByHand>,
+}
+
+/// Who decides on a payment in place of its rail, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByHand {
+    pub actor: String,
+    pub note: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -26,7 +26,8 @@ pub mod writer;
 pub use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 pub use batcher::{BATCH_LENGTH_MAX, CLOCK_SKEW_MAX};
 pub use command::{
-    Command, Freeze, Fund, OpenAccount, OpenedAccount, Order, Outcome, PaymentReport, PlaceHold, ReleaseHold, Risk,
+    ByHand, Command, Freeze, Fund, OpenAccount, OpenedAccount, Order, Outcome, PaymentReport, PlaceHold, ReleaseHold,
+    Risk,
 };
 pub use jitter::Jitter;
 pub use job::{LedgerConfig, LedgerError};

@@ -32,7 +32,7 @@ pub(super) fn operating_date(at: OffsetDateTime) -> Date {
         .unwrap_or(today)
 }
 
-fn is_business_day(day: Date) -> bool {
+pub(super) fn is_business_day(day: Date) -> bool {
     !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday) && !is_bank_holiday(day)
 }
 

@@ -3,8 +3,11 @@
 //! A rail accepts payments and reports their status; it moves no money. The courier hands its reports to the
 //! [`ledger`](crate::ledger), which does.
 
+mod alarm;
 mod calendar;
 pub mod courier;
+pub(crate) mod decision;
+mod inquiries;
 pub mod simulated;
 pub mod stp;
 
@@ -46,6 +49,9 @@ pub enum RailError {
     /// The reply is missing or unintelligible, so the rail may have the payment: look it up before sending again.
     #[error("the payment's status at the rail is unknown")]
     Unknown(#[source] anyhow::Error),
+    /// The rail answered, and what it said has to be judged by a person.
+    #[error("the rail's answer leaves the payment undecided")]
+    Undecided(#[source] anyhow::Error),
 }
 
 pub type RailFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, RailError>> + Send + 'a>>;

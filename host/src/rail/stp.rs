@@ -15,8 +15,8 @@ mod state;
 mod text;
 mod webhook;
 
-pub use settings::{INSTITUTION, Settings, SettingsError};
-pub(crate) use webhook::read_webhook;
+pub use settings::{Form, INSTITUTION, Settings, SettingsError};
+pub(crate) use webhook::tracking_key_of;
 
 use std::time::Duration;
 
@@ -67,8 +67,7 @@ impl Stp {
 }
 
 impl Rail for Stp {
-    /// Tracking key and operating date are functions of the payment, so STP rejects duplicates, which count as
-    /// accepted.
+    /// Tracking key and operating date belong to the payment, so STP rejects duplicates, which count as accepted.
     fn send<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, PaymentStatus> {
         Box::pin(async move {
             let order = match Order::new(payment, &self.participant) {
@@ -84,9 +83,9 @@ impl Rail for Stp {
     fn find<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, Option<PaymentStatus>> {
         Box::pin(async move {
             // Orders of the current operating date are looked up without a date.
-            let date = operating_date(payment.created_at);
-            let is_past = date < operating_date(self.clock.now());
-            let inquiry = Inquiry::new(&self.participant.company, &payment.tracking_key, is_past.then_some(date));
+            let date = payment.operating_date;
+            let is_current = date == operating_date(self.clock.now());
+            let inquiry = Inquiry::new(&self.participant.company, &payment.tracking_key, (!is_current).then_some(date));
             let reply = self.client.exchange(Method::POST, INQUIRE, inquiry.signed(&self.key)?).await?;
             answers::found(&reply, payment)
         })

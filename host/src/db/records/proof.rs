@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::periods::Periods;
 use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
-use crate::db::{beneficiaries, components, deployments, limits};
+use crate::db::{beneficiaries, components, deployments, holders, limits};
 use crate::sealing::{ChainKey, Keyring};
 
 /// The rows of this layer that existed before there were records.
@@ -27,7 +27,9 @@ pub(crate) async fn unrecorded(db: &mut PgConnection, key: &ChainKey) -> Result<
 #[derive(Default)]
 struct Only {
     beneficiaries: Vec<Uuid>,
+    /// Those with limits.
     users: Vec<String>,
+    holders: Vec<String>,
 }
 
 /// Visits every row, or `only` some.
@@ -38,8 +40,10 @@ async fn each_row(
     mut visit: impl FnMut(Subject, Covered),
 ) -> Result<(), sqlx::Error> {
     let (beneficiaries, users) = (only.map(|only| &only.beneficiaries[..]), only.map(|only| &only.users[..]));
+    let holders = only.map(|only| &only.holders[..]);
     beneficiaries::covered(db, key, beneficiaries, |row| visit(Subject::Beneficiary, row)).await?;
     limits::covered(db, key, users, |row| visit(Subject::Limits, row)).await?;
+    holders::covered(db, key, holders, |row| visit(Subject::Holder, row)).await?;
     components::covered(db, key, |row| visit(Subject::Component, row)).await?;
     deployments::covered(db, key, |row| visit(Subject::Deployment, row)).await
 }
@@ -81,6 +85,8 @@ pub(crate) async fn prove_since(
             only.beneficiaries.extend(key.parse::<Uuid>().ok());
         } else if subject == Subject::Limits.as_str() {
             only.users.push(key.clone());
+        } else if subject == Subject::Holder.as_str() {
+            only.holders.push(key.clone());
         }
     }
     // A credit leaves no row but its transfer.
@@ -156,6 +162,7 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join beneficiary b on r.subject = 'beneficiary' and b.beneficiary_id::text = r.subject_key
         left join app_user u on r.subject = 'limits' and u.owner = r.subject_key
             and num_nonnulls(u.per_transfer_limit, u.per_day_limit) > 0
+        left join app_user h on r.subject = 'holder' and h.owner = r.subject_key and h.holder_name is not null
         left join component c on r.subject = 'component' and encode(c.sha256, 'hex') = r.subject_key
         left join deployment_history d on r.subject = 'deployment' and d.kind || '/' || d.epoch = r.subject_key
         left join chain_origin o on r.subject = 'chain' and o.chain_id::text = r.subject_key
@@ -164,7 +171,7 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join adoption a on r.subject = 'adoption'
         left join retired_key k on r.subject = 'key' and encode(k.fingerprint, 'hex') = r.subject_key
         where r.state is not null and r.subject <> 'funding' and coalesce(
-            b.owner, u.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text, k.reason
+            b.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text, k.reason
         ) is null
         order by r.subject, r.subject_key
         "#

@@ -1,8 +1,9 @@
-//! Administration of models and accounts by operators.
+//! Administration of models, accounts and payments by operators.
 
 pub(crate) mod accounts;
 pub(crate) mod deployment;
 mod if_match;
+pub(crate) mod payments;
 pub(crate) mod replay;
 pub(crate) mod versions;
 

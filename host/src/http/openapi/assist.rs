@@ -6,6 +6,7 @@ use super::operation::{Content, Header, Operation, one};
 use crate::domain::model::ModelKind;
 use crate::http::admin::accounts::{FreezeRequest, FrozenJson};
 use crate::http::admin::deployment::{DeploymentJson, DeploymentRequest, HistoryJson, ReportQuery, RollbackRequest};
+use crate::http::admin::payments::{DecidedPaymentJson, PaymentDecisionRequest, PendingPaymentsJson};
 use crate::http::admin::replay::ReplayRequest;
 use crate::http::admin::versions::{ExaminedJson, ModelsJson, PushedJson, UnderWayJson};
 use crate::http::health::{HealthJson, LivenessJson, ReadinessJson};
@@ -86,6 +87,14 @@ const OTHERS: &[Operation] = &[
     Operation::post("/admin/accounts/{id}/unfreeze", "unfreeze", "Let money leave an account again")
         .operator(LEDGER_OPERATOR).body::<FreezeRequest>().answers(&[(200, one::<FrozenJson>())])
         .errors(&["outcome-unknown"]),
+    Operation::get("/admin/payments", "list_payments", "Payments that their rail has not decided")
+        .operator(LEDGER_OPERATOR).answers(&[(200, one::<PendingPaymentsJson>())]),
+    Operation::post("/admin/payments/{id}/settle", "settle_payment", "Settle a pending payment by hand")
+        .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().answers(&[(200, one::<DecidedPaymentJson>())])
+        .errors(&["payment-under-way", "model-unavailable", "outcome-unknown"]),
+    Operation::post("/admin/payments/{id}/refuse", "refuse_payment", "Refund a pending payment by hand")
+        .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().answers(&[(200, one::<DecidedPaymentJson>())])
+        .errors(&["payment-under-way", "model-unavailable", "outcome-unknown"]),
     Operation::post("/rails/stp/state", "push_state", "STP's notification about a payment")
         .body::<NoticeJson>().answers(&[(200, one::<ReceiptJson>())]).errors(&["not-found"]),
     Operation::put("/rails/stp/state", "put_state", "STP's notification about a payment")

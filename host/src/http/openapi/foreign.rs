@@ -26,13 +26,14 @@ answer! {
 }
 
 answer! {
-    /// STP's notification of a state change (`cambioEstado`).
+    /// STP's notification of a state change (`cambioEstado`). It only makes the host ask STP: nothing but the tracking key is
+    /// read.
     pub(super) struct NoticeJson as "StpNotice" {
         /// The tracking key.
         clave_rastreo: Option<String> { named: "claveRastreo", example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
         /// The tracking key again, since orders have it here too.
         folio_origen: Option<String> { named: "folioOrigen" },
-        estado: String { example: "\"LQ\"" },
+        estado: Option<String> { example: "\"LQ\"" },
         /// Why the payment was returned.
         causa_devolucion: Option<Value> { named: "causaDevolucion" },
     }

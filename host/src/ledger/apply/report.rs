@@ -48,7 +48,8 @@ impl Run<'_> {
             self.deduct_from_day(&transfer);
         }
         let reason = report.reason.filter(|_| next == Status::Failed);
-        self.batch.moves.insert(report.transfer_id, Move { status: next, ordinal: transfer.statuses, reason });
+        let by_hand = report.by_hand.clone();
+        self.batch.moves.insert(report.transfer_id, Move { status: next, ordinal: transfer.statuses, reason, by_hand });
         let finished = ReportedTransfer { status: next, statuses: transfer.statuses + 1, ..transfer };
         self.state.transfers.insert(report.transfer_id, finished);
         Outcome::StatusChanged(next)

@@ -175,6 +175,8 @@ pub(crate) struct StatusRow<'a> {
     pub(crate) ordinal: i16,
     pub(crate) status: &'a str,
     pub(crate) reason: Option<&'a str>,
+    pub(crate) actor: Option<&'a str>,
+    pub(crate) note: Option<&'a str>,
     pub(crate) created_at: OffsetDateTime,
 }
 
@@ -187,18 +189,25 @@ impl Row for StatusRow<'_> {
         digest.text(self.status);
         digest.optional_text(self.reason);
         digest.time(self.created_at);
+        // Nothing for a rail's report, whose rows are older than these columns. The next row's id, which is random, cannot
+        // be taken for it.
+        if self.actor.or(self.note).is_some() {
+            digest.text("by hand");
+            [self.actor, self.note].iter().for_each(|text| digest.optional_text(*text));
+        }
     }
 }
 
 /// The ids of transfers with a new status, in ascending order, and the digest of those statuses.
 pub(super) fn statuses(batch: &Batch, created_at: OffsetDateTime) -> (Vec<Uuid>, Hash) {
-    let statuses: BTreeMap<_, _> =
-        batch.statuses().map(|(id, ordinal, status, reason)| (id, (ordinal, status, reason))).collect();
-    let digest = digest(statuses.iter().map(|(&transfer_id, (ordinal, status, reason))| StatusRow {
-        transfer_id,
-        ordinal: *ordinal,
-        status: status.as_str(),
-        reason: reason.as_ref().map(|reason| reason.as_str()),
+    let statuses: BTreeMap<_, _> = batch.statuses().map(|new| (new.transfer_id, new)).collect();
+    let digest = digest(statuses.values().map(|new| StatusRow {
+        transfer_id: new.transfer_id,
+        ordinal: new.ordinal,
+        status: new.status.as_str(),
+        reason: new.reason.as_ref().map(|reason| reason.as_str()),
+        actor: new.by_hand.map(|hand| hand.actor.as_str()),
+        note: new.by_hand.map(|hand| hand.note.as_str()),
         created_at,
     }));
     (statuses.into_keys().collect(), digest)

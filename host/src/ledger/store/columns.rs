@@ -105,16 +105,25 @@ impl Transfers {
     }
 }
 
-columns!(Statuses { transfers: Uuid, ordinals: i16, statuses: String, reasons: Option<String> });
+columns!(Statuses {
+    transfers: Uuid,
+    ordinals: i16,
+    statuses: String,
+    reasons: Option<String>,
+    actors: Option<String>,
+    notes: Option<String>,
+});
 
 impl Statuses {
     pub(super) fn of(batch: &Batch) -> Self {
         let mut rows = Self::default();
-        for (transfer_id, ordinal, status, reason) in batch.statuses() {
-            rows.transfers.push(transfer_id);
-            rows.ordinals.push(ordinal);
-            rows.statuses.push(status.as_str().to_owned());
-            rows.reasons.push(reason.map(|reason| reason.as_str().to_owned()));
+        for new in batch.statuses() {
+            rows.transfers.push(new.transfer_id);
+            rows.ordinals.push(new.ordinal);
+            rows.statuses.push(new.status.as_str().to_owned());
+            rows.reasons.push(new.reason.map(|reason| reason.as_str().to_owned()));
+            rows.actors.push(new.by_hand.map(|hand| hand.actor.clone()));
+            rows.notes.push(new.by_hand.map(|hand| hand.note.clone()));
         }
         rows
     }

@@ -130,8 +130,9 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             where t.transfer_id = any($27) and t.transfer_id = n.transfer_id and t.status = 'pending'
             returning 1
         ), events as (
-            insert into transfer_event (transfer_id, ordinal, status, reason, chain_id, seq, created_at)
-            select n.*, $1, $2, $3 from unnest($29::uuid[], $30::smallint[], $31::text[], $32::text[]) as n
+            insert into transfer_event (transfer_id, ordinal, status, reason, actor, note, chain_id, seq, created_at)
+            select n.*, $1, $2, $3
+            from unnest($29::uuid[], $30::smallint[], $31::text[], $32::text[], $80::text[], $81::text[]) as n
             returning 1
         ), queued as (
             insert into rail_payment (transfer_id, rail, due_at)
@@ -302,6 +303,8 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
         &events.actors,
         &events.reasons,
         digests.operations.as_ref().map(|digest| &digest[..]),
+        &statuses.actors as &[Option<String>],
+        &statuses.notes as &[Option<String>],
     )
     .execute(db)
     .await?;

@@ -16,6 +16,10 @@ use crate::rail::{Payment, PaymentStatus, RailError};
 /// Code for an order whose tracking key and operating date `registra` already has.
 const REPEATED: i64 = -1;
 
+/// Codes that concern the bank's settings or STP's own service rather than the order: 0, which comes with "no answer from
+/// the service" and "error validating the signature" among others, and an unknown company. The next attempt asks first.
+const NOT_ABOUT_THE_ORDER: [i64; 2] = [0, -6];
+
 /// Permanent refusals of `registra`, with the equivalent SPEI return reason, if any.
 const REFUSALS: [(i64, Option<&str>); 8] = [
     // Nonexistent account.
@@ -56,20 +60,24 @@ struct Registration {
 }
 
 pub(super) fn registered(reply: &Reply) -> Result<PaymentStatus, RailError> {
-    read_registered(reply).map_err(RailError::Unknown)
+    match read_registered(reply).map_err(RailError::Unknown)? {
+        Ok(status) => Ok(status),
+        Err(code) => Err(RailError::Undecided(anyhow!("registra refused the order with the unlisted error {code}"))),
+    }
 }
 
-fn read_registered(reply: &Reply) -> anyhow::Result<PaymentStatus> {
+/// The status, or an error code that says neither that the order was taken nor that it never will be.
+fn read_registered(reply: &Reply) -> anyhow::Result<Result<PaymentStatus, i64>> {
     ensure!(reply.status == StatusCode::OK, "registra replied with status {}", reply.status);
     let Registered { result } = serde_json::from_slice(&reply.body)?;
     if let Some((_, reason)) = REFUSALS.iter().find(|(id, _)| *id == result.id) {
-        return Ok(PaymentStatus::Rejected(reason.map(str::to_owned)));
+        return Ok(Ok(PaymentStatus::Rejected(reason.map(str::to_owned))));
     }
     match result.id {
-        REPEATED => Ok(PaymentStatus::Accepted),
-        1.. if result.error.is_none_or(|error| error.is_empty()) => Ok(PaymentStatus::Accepted),
-        // 0 comes with various messages, including "no answer from the service".
-        id => bail!("registra replied with error {id}"),
+        REPEATED => Ok(Ok(PaymentStatus::Accepted)),
+        1.. if result.error.is_none_or(|error| error.is_empty()) => Ok(Ok(PaymentStatus::Accepted)),
+        id if id > 0 || NOT_ABOUT_THE_ORDER.contains(&id) => bail!("registra replied with error {id}"),
+        id => Ok(Err(id)),
     }
 }
 
@@ -95,10 +103,17 @@ struct Consultation<'a> {
 
 /// `None` if STP does not have the payment.
 pub(super) fn found(reply: &Reply, payment: &Payment) -> Result<Option<PaymentStatus>, RailError> {
-    read_found(reply, payment).map_err(RailError::Unknown)
+    let Some(order) = read_found(reply, payment).map_err(RailError::Unknown)? else { return Ok(None) };
+    if Money::parse_amount(order.amount.get()) != Ok(payment.amount) {
+        return Err(RailError::Undecided(anyhow!("STP has the order with a different amount")));
+    }
+    match state::status(order.state.trim_end(), &order.cause) {
+        Some(status) => Ok(Some(status)),
+        None => Err(RailError::Undecided(anyhow!("the order is in the state {:?}", order.state.trim_end()))),
+    }
 }
 
-fn read_found(reply: &Reply, payment: &Payment) -> anyhow::Result<Option<PaymentStatus>> {
+fn read_found<'a>(reply: &'a Reply, payment: &Payment) -> anyhow::Result<Option<Consultation<'a>>> {
     // A missing order is reported with status 400.
     let is_expected = [StatusCode::OK, StatusCode::BAD_REQUEST].contains(&reply.status);
     ensure!(is_expected, "consultaOrden replied with status {}", reply.status);
@@ -109,65 +124,67 @@ fn read_found(reply: &Reply, payment: &Payment) -> anyhow::Result<Option<Payment
         (outcome, _) => bail!("consultaOrden replied with estado {outcome}"),
     };
     ensure!(order.tracking_key.trim_end() == payment.tracking_key, "consultaOrden replied about another order");
-    let amount = Money::parse_amount(order.amount.get());
-    ensure!(amount == Ok(payment.amount), "STP has the order with a different amount");
-    let state = order.state.trim_end();
-    let status = state::status(state, &order.cause);
-    Ok(Some(status.ok_or_else(|| anyhow!("the order is in the unknown state {state:?}"))?))
+    Ok(Some(order))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-    use time::macros::datetime;
+    use time::macros::{date, datetime};
     use uuid::Uuid;
 
     fn reply(status: u16, body: &str) -> Reply {
         Reply { status: StatusCode::from_u16(status).unwrap(), body: body.to_owned().into() }
     }
 
-    fn refused(reason: &str) -> Option<PaymentStatus> {
-        Some(PaymentStatus::Rejected(Some(reason.to_owned())))
+    fn refused(reason: &str) -> Result<PaymentStatus, &'static str> {
+        Ok(PaymentStatus::Rejected(Some(reason.to_owned())))
+    }
+
+    /// The kind of an error.
+    fn kind(error: RailError) -> &'static str {
+        match error {
+            RailError::Unreachable(_) => "unreachable",
+            RailError::Unknown(_) => "unknown",
+            RailError::Undecided(_) => "undecided",
+        }
     }
 
     #[test]
     fn a_registration_is_accepted_refused_or_unknown() {
         let error = |id: i64| json!({ "resultado": { "id": id, "descripcionError": "algo" } }).to_string();
+        let (accepted, rejected) = (Ok(PaymentStatus::Accepted), Ok(PaymentStatus::Rejected(None)));
         for (status, body, want) in [
-            (200, json!({ "resultado": { "id": 21_787_172 } }).to_string(), Some(PaymentStatus::Accepted)),
-            (
-                200,
-                json!({ "resultado": { "id": 3, "descripcionError": null } }).to_string(),
-                Some(PaymentStatus::Accepted),
-            ),
-            (200, error(-1), Some(PaymentStatus::Accepted)),
+            (200, json!({ "resultado": { "id": 21_787_172 } }).to_string(), accepted.clone()),
+            (200, json!({ "resultado": { "id": 3, "descripcionError": null } }).to_string(), accepted.clone()),
+            (200, error(-1), accepted),
             (200, error(-7), refused("01")),
             (200, error(-11), refused("17")),
             (200, error(-22), refused("06")),
-            (200, error(-9), Some(PaymentStatus::Rejected(None))),
-            (200, error(-20), Some(PaymentStatus::Rejected(None))),
-            (200, error(-24), Some(PaymentStatus::Rejected(None))),
-            (200, error(-34), Some(PaymentStatus::Rejected(None))),
-            (200, error(-200), Some(PaymentStatus::Rejected(None))),
-            // An error with an order's number, and unknown error codes.
-            (200, error(3), None),
-            (200, error(0), None),
-            (200, error(-2), None),
-            (200, json!({ "resultado": { "id": "3" } }).to_string(), None),
-            (200, json!({ "id": 3 }).to_string(), None),
-            (200, "<html>".to_owned(), None),
-            (200, String::new(), None),
+            (200, error(-9), rejected.clone()),
+            (200, error(-20), rejected.clone()),
+            (200, error(-24), rejected.clone()),
+            (200, error(-34), rejected.clone()),
+            (200, error(-200), rejected),
+            // An error with an order's number.
+            (200, error(3), Err("unknown")),
+            (200, error(0), Err("unknown")),
+            (200, error(-6), Err("unknown")),
+            // "Duplicated order" does not say of what, and the others are unlisted.
+            (200, error(-2), Err("undecided")),
+            (200, error(-16), Err("undecided")),
+            (200, error(-999), Err("undecided")),
+            (200, json!({ "resultado": { "id": "3" } }).to_string(), Err("unknown")),
+            (200, json!({ "id": 3 }).to_string(), Err("unknown")),
+            (200, "<html>".to_owned(), Err("unknown")),
+            (200, String::new(), Err("unknown")),
             // A good body with a bad status.
-            (202, json!({ "resultado": { "id": 3 } }).to_string(), None),
-            (400, error(-7), None),
-            (500, error(-7), None),
+            (202, json!({ "resultado": { "id": 3 } }).to_string(), Err("unknown")),
+            (400, error(-7), Err("unknown")),
+            (500, error(-7), Err("unknown")),
         ] {
-            match (registered(&reply(status, &body)), want) {
-                (Ok(found), Some(want)) => assert_eq!(found, want, "{status} {body}"),
-                (Err(RailError::Unknown(_)), None) => {}
-                (other, want) => panic!("{status} {body}: {other:?}, not {want:?}"),
-            }
+            assert_eq!(registered(&reply(status, &body)).map_err(kind), want, "{status} {body}");
         }
     }
 
@@ -177,8 +194,9 @@ mod tests {
             tracking_key: "CUENCA0000192923".into(),
             amount: Money::from_minor(1_090),
             created_at: datetime!(2023-05-18 20:37 UTC),
-            sender_number: String::new(),
-            sender: String::new(),
+            operating_date: date!(2023 - 05 - 18),
+            sender_number: None,
+            sender_name: None,
             payee_name: String::new(),
             payee_number: String::new(),
             payee_bank: String::new(),
@@ -195,40 +213,42 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(status: u16, body: &str, want: Option<Option<PaymentStatus>>) {
-        match (found(&reply(status, body), &payment()), want) {
-            (Ok(found), Some(want)) => assert_eq!(found, want, "{status} {body}"),
-            (Err(RailError::Unknown(_)), None) => {}
-            (other, want) => panic!("{status} {body}: {other:?}, not {want:?}"),
-        }
+    fn check(status: u16, body: &str, want: Result<Option<PaymentStatus>, &'static str>) {
+        assert_eq!(found(&reply(status, body), &payment()).map_err(kind), want, "{status} {body}");
     }
 
     #[test]
     fn a_found_order_has_a_status() {
-        check(200, &order("A", "null"), Some(Some(PaymentStatus::Accepted)));
-        check(200, &order("LQ ", "null"), Some(Some(PaymentStatus::Settled)));
-        check(200, &order("CN", "null"), Some(Some(PaymentStatus::Rejected(None))));
-        check(200, &order("D", "6"), Some(Some(PaymentStatus::Returned(Some("06".into())))));
-        check(200, &order("RB", "null"), None);
+        check(200, &order("A", "null"), Ok(Some(PaymentStatus::Accepted)));
+        check(200, &order("LQ ", "null"), Ok(Some(PaymentStatus::Settled)));
+        check(200, &order("CN", "null"), Ok(Some(PaymentStatus::Rejected(None))));
+        check(200, &order("D", "6"), Ok(Some(PaymentStatus::Returned(Some("06".into())))));
+    }
+
+    #[test]
+    fn an_order_in_an_unclear_state_or_with_another_amount_is_undecided() {
+        check(200, &order("RB", "null"), Err("undecided"));
+        check(200, &order("??", "null"), Err("undecided"));
+        for amount in ["10.91", "null", "\"10.90\"", "-10.90"] {
+            check(200, &order("LQ", "null").replace("10.90", amount), Err("undecided"));
+        }
     }
 
     #[test]
     fn an_order_is_missing_only_when_stp_says_so() {
         let none = r#"{"estado":6,"mensaje":"No se encontraron datos relacionados"}"#;
-        check(400, none, Some(None));
-        check(200, none, Some(None));
-        check(404, none, None);
-        check(500, none, None);
-        check(400, r#"{"estado":2,"mensaje":"{claveRastreo=...}"}"#, None);
-        check(200, r#"{"estado":0,"mensaje":"..."}"#, None);
-        check(200, "", None);
+        check(400, none, Ok(None));
+        check(200, none, Ok(None));
+        check(404, none, Err("unknown"));
+        check(500, none, Err("unknown"));
+        check(400, r#"{"estado":2,"mensaje":"{claveRastreo=...}"}"#, Err("unknown"));
+        check(200, r#"{"estado":0,"mensaje":"..."}"#, Err("unknown"));
+        check(200, "", Err("unknown"));
     }
 
     #[test]
     fn an_answer_about_another_order_is_an_error() {
-        check(200, &order("LQ", "null").replace("192923", "192924"), None);
-        check(200, &order("LQ", "null").replace("10.90", "10.91"), None);
-        check(200, &order("LQ", "null").replace("10.90", "null"), None);
-        check(400, &order("LQ", "null"), Some(Some(PaymentStatus::Settled)));
+        check(200, &order("LQ", "null").replace("192923", "192924"), Err("unknown"));
+        check(400, &order("LQ", "null"), Ok(Some(PaymentStatus::Settled)));
     }
 }

@@ -1,19 +1,21 @@
-//! A payment order for `registra`: 34 fields, in the order of the signature, and their JSON. See `answers` for the
+//! A payment order for `registra`: its fields, in the order of the signature, and their JSON. See `answers` for the
 //! reply.
 
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
 use super::payee::{CLABE, Payee, Unsendable};
-use super::settings::Participant;
+use super::settings::{Form, Participant};
 use super::signature::Key;
 use super::text;
 use crate::domain::account_number::{is_clabe, normalise};
-use crate::rail::calendar::operating_date;
 use crate::rail::{Payment, RailError};
 
-/// Number of signed fields, half of which are always blank.
-const FIELDS: usize = 34;
+/// Number of signed fields of the newer form, half of which are always blank.
+const FIELDS: usize = 37;
+
+/// The older form lacks the last three fields, which are about an indirect participant.
+const OLDER_FIELDS: usize = 34;
 
 /// SPEI's maximum.
 const TRACKING_KEY_LENGTH_MAX: usize = 30;
@@ -33,8 +35,9 @@ const TOPOLOGY: &str = "T";
 /// `medioEntrega`, as STP's client libraries send it.
 const CHANNEL: &str = "3";
 
-/// `prioridad`: high.
-const PRIORITY: &str = "1";
+/// `prioridad`, as STP's client libraries send it: normal in the newer form, high in the older.
+const PRIORITY: &str = "0";
+const OLDER_PRIORITY: &str = "1";
 
 /// Texts are plain ASCII without bars, or blank.
 #[derive(Debug, Default)]
@@ -56,6 +59,9 @@ pub(super) struct Order {
     payee_tax_id: String,
     concept: String,
     reference: String,
+    form: Form,
+    /// Name, account and tax id; blank for a direct participant.
+    indirect: [String; 3],
 }
 
 /// Whether a text can be a clave de rastreo: 1 to 30 letters and digits.
@@ -74,19 +80,19 @@ impl Order {
             return Err(Unsendable(None));
         }
         let payee = Payee::read(&payment.payee_number, &payment.payee_bank)?;
-        let sender_account = normalise(&payment.sender_number);
-        let sender_account = if is_clabe(&sender_account) { sender_account } else { participant.account.clone() };
+        let issued = payment.sender_number.as_deref().map(normalise).filter(|number| is_clabe(number));
+        let sender_account = issued.unwrap_or_else(|| participant.account.clone());
         Ok(Self {
             counterparty: payee.institution.to_string(),
             company: participant.company.clone(),
-            operating_date: text::date(operating_date(payment.created_at)),
+            operating_date: text::date(payment.operating_date),
             // Repeated in notices of a change of state, some of which lack the tracking key.
             folio: key.clone(),
             tracking_key: key.clone(),
             institution: participant.institution.to_string(),
             amount: payment.amount.to_string(),
             sender_kind: CLABE.to_owned(),
-            sender: text::plain(&payment.sender),
+            sender: payment.sender_name.as_deref().map_or_else(|| text::UNKNOWN.to_owned(), text::plain),
             sender_account,
             sender_tax_id: text::UNKNOWN.to_owned(),
             payee_kind: payee.kind.to_owned(),
@@ -95,18 +101,25 @@ impl Order {
             payee_tax_id: text::UNKNOWN.to_owned(),
             concept: CONCEPT.to_owned(),
             reference: (payment.transfer_id.as_u128() % REFERENCE_MAX + 1).to_string(),
+            form: participant.form,
+            indirect: participant.indirect.clone(),
         })
     }
 
-    /// In the order of the signature.
-    fn fields(&self) -> [Field<'_>; FIELDS] {
+    /// Those of the form, in the order of the signature.
+    fn fields(&self) -> Vec<Field<'_>> {
         fn text<'a>(name: &'static str, value: &'a str) -> Field<'a> {
             (name, value, false)
         }
         fn number<'a>(name: &'static str, value: &'a str) -> Field<'a> {
             (name, value, true)
         }
-        [
+        let (length, priority) = match self.form {
+            Form::Current => (FIELDS, PRIORITY),
+            Form::Older => (OLDER_FIELDS, OLDER_PRIORITY),
+        };
+        let [indirect, indirect_account, indirect_tax_id] = &self.indirect;
+        let fields: [_; FIELDS] = [
             text("institucionContraparte", &self.counterparty),
             text("empresa", &self.company),
             text("fechaOperacion", &self.operating_date),
@@ -139,14 +152,18 @@ impl Order {
             text("topologia", TOPOLOGY),
             text("usuario", ""),
             number("medioEntrega", CHANNEL),
-            number("prioridad", PRIORITY),
+            number("prioridad", priority),
             number("iva", ""),
-        ]
+            text("nombreParticipanteIndirecto", indirect),
+            text("cuentaParticipanteIndirecto", indirect_account),
+            text("rfcParticipanteIndirecto", indirect_tax_id),
+        ];
+        fields.into_iter().take(length).collect()
     }
 
     /// The signed text.
     fn canonical(&self) -> String {
-        text::canonical(self.fields().map(|(_, value, _)| value))
+        text::canonical(self.fields().into_iter().map(|(_, value, _)| value))
     }
 
     /// JSON with the signature, without blank fields.
@@ -178,11 +195,17 @@ mod tests {
     use super::*;
     use crate::domain::money::Money;
     use proptest::prelude::*;
-    use time::macros::datetime;
+    use time::macros::{date, datetime};
     use uuid::Uuid;
 
     fn participant() -> Participant {
-        Participant { company: "CAUDAL".into(), account: "646180110400000007".into(), institution: 90_646 }
+        Participant {
+            company: "CAUDAL".into(),
+            account: "646180110400000007".into(),
+            institution: 90_646,
+            form: Form::Current,
+            indirect: Default::default(),
+        }
     }
 
     fn payment() -> Payment {
@@ -191,18 +214,18 @@ mod tests {
             tracking_key: "CAUD20261121ZZZZZZZZZZZZZZZZZZ".into(),
             amount: Money::from_minor(849_950),
             created_at: datetime!(2026-11-21 12:00 UTC),
-            sender_number: "646180157099999993".into(),
-            sender: "Ana María".into(),
+            operating_date: date!(2026 - 11 - 23),
+            sender_number: Some("646180157099999993".into()),
+            sender_name: Some("Ana María".into()),
             payee_name: "José | Núñez".into(),
             payee_number: "0126 6001 5490 7251 98".into(),
             payee_bank: "Banorte".into(),
         }
     }
 
-    #[test]
-    fn the_canonical_string_matches_a_published_order() {
-        // From the tests of STP's Python client, cuenca-mx/stpmex-python: tests/test_auth.py.
-        let order = Order {
+    /// The order in the tests of STP's Python client, cuenca-mx/stpmex-python: tests/test_auth.py.
+    fn published() -> Order {
+        Order {
             counterparty: "40072".into(),
             company: "TAMIZI".into(),
             tracking_key: "CR1564969083".into(),
@@ -215,10 +238,25 @@ mod tests {
             concept: "Prueba".into(),
             reference: "5273144".into(),
             ..Order::default()
-        };
-        let published = "||40072|TAMIZI|||CR1564969083|90646|1.20|1|||||40|Ricardo Sanchez|072691004495711499|ND\
+        }
+    }
+
+    #[test]
+    fn the_canonical_string_matches_published_orders() {
+        let older = Order { form: Form::Older, ..published() };
+        let want = "||40072|TAMIZI|||CR1564969083|90646|1.20|1|||||40|Ricardo Sanchez|072691004495711499|ND\
             ||||||Prueba||||||5273144||T||3|1|||";
-        assert_eq!(order.canonical(), published);
+        assert_eq!(older.canonical(), want);
+
+        let direct = Order { sender_kind: "40".into(), sender_account: "646180110400000007".into(), ..published() };
+        let want = "||40072|TAMIZI|||CR1564969083|90646|1.20|1|40||646180110400000007||40|Ricardo Sanchez\
+            |072691004495711499|ND||||||Prueba||||||5273144||T||3|0||||||";
+        assert_eq!(direct.canonical(), want);
+
+        let indirect = ["AMU", "646180157099999993", "WDCT680526LI0"].map(str::to_owned);
+        let indirect = Order { indirect, ..direct };
+        let end = "|T||3|0||AMU|646180157099999993|WDCT680526LI0||";
+        assert!(indirect.canonical().ends_with(end), "{}", indirect.canonical());
     }
 
     #[test]
@@ -227,7 +265,7 @@ mod tests {
         let key = "CAUD20261121ZZZZZZZZZZZZZZZZZZ";
         let want = format!(
             "||40012|CAUDAL|20261123|{key}|{key}|90646|8499.50|1|40|Ana Maria|646180157099999993|ND\
-            |40|Jose Nunez|012660015490725198|ND||||||Transferencia||||||9999999||T||3|1|||"
+            |40|Jose Nunez|012660015490725198|ND||||||Transferencia||||||9999999||T||3|0||||||"
         );
         assert_eq!(order.canonical(), want);
         let json = order.json("c2lnbmVk").unwrap();
@@ -237,11 +275,18 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_without_a_clabe_sends_from_the_banks_account() {
-        for number in ["", "0001", "646180157099999990", "4111111111111111"] {
-            let order = Order::new(&Payment { sender_number: number.into(), ..payment() }, &participant()).unwrap();
+    fn an_account_without_an_issued_number_sends_from_the_banks_account() {
+        for number in [None, Some(""), Some("0001"), Some("646180157099999990"), Some("4111111111111111")] {
+            let sender_number = number.map(str::to_owned);
+            let order = Order::new(&Payment { sender_number, ..payment() }, &participant()).unwrap();
             assert_eq!((order.sender_account.as_str(), order.sender_kind.as_str()), ("646180110400000007", "40"));
         }
+    }
+
+    #[test]
+    fn a_holder_whom_the_bank_has_not_verified_has_no_name() {
+        let order = Order::new(&Payment { sender_name: None, ..payment() }, &participant()).unwrap();
+        assert_eq!(order.sender, "ND");
     }
 
     #[test]
@@ -262,22 +307,22 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_the_canonical_string_ambiguous_or_more_than_ascii(
-            sender in hostile(),
+            sender_name in proptest::option::of(hostile()),
             payee_name in hostile(),
             payee_bank in hostile(),
-            sender_number in hostile(),
+            sender_number in proptest::option::of(hostile()),
             tracking_key in prop_oneof![hostile(), "[A-Z0-9]{1,30}"],
             payee_number in prop_oneof![hostile(), Just("012660015490725198".to_owned())],
             minor in 1..=Money::MAX.minor(),
         ) {
             let amount = Money::from_minor(minor);
-            let texts = Payment { sender, payee_name, payee_bank, sender_number, amount, ..payment() };
+            let texts = Payment { sender_name, payee_name, payee_bank, sender_number, amount, ..payment() };
             let order = Order::new(&texts, &participant()).unwrap();
             let canonical = order.canonical();
             prop_assert!(canonical.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{canonical}");
             let inside = canonical.strip_prefix("||").and_then(|rest| rest.strip_suffix("||")).unwrap();
-            let values = order.fields().map(|(_, value, _)| value);
-            prop_assert_eq!(inside.split('|').collect::<Vec<_>>(), values);
+            let values: Vec<_> = order.fields().into_iter().map(|(_, value, _)| value).collect();
+            prop_assert_eq!(inside.split('|').collect::<Vec<_>>(), values.clone());
             prop_assert!([values[9], values[13]].iter().all(|name| (1..=39).contains(&name.len())));
             prop_assert!((4..=17).contains(&values[6].len()) && values[10].len() == 18);
             let json: serde_json::Value = serde_json::from_str(&order.json("x").unwrap()).unwrap();

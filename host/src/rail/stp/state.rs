@@ -9,11 +9,13 @@ enum State {
     Settled,
     Rejected,
     Returned,
+    /// A person has to decide.
+    Unclear,
 }
 
-/// States of outgoing orders, in `consultaOrden` and in notices. STP has others, for incoming orders and
-/// confirmations, and some whose outcome is uncertain; those need manual resolution.
-const STATES: [(&str, State); 22] = [
+/// Every state in STP's catalogue ("Estados de una orden"), in `consultaOrden` and in notices. A wrong guess would pay twice
+/// or keep a sender's money, so a state counts as final only if its name leaves no doubt.
+const STATES: [(&str, State); 36] = [
     // Captured, released, authorised, sent; to be released, to be authorised; with SPEI's adapter.
     ("C", State::Pending),
     ("L", State::Pending),
@@ -35,23 +37,43 @@ const STATES: [(&str, State); 22] = [
     // Cancelled: by the sender, by SPEI's adapter, between two accounts at STP.
     ("CN", State::Rejected),
     ("CA", State::Rejected),
-    ("CR", State::Rejected),
     ("TCL", State::Rejected),
     ("CANCELACION", State::Rejected),
     // The ledger knows whether the order settled before.
     ("D", State::Returned),
     ("DEVOLUCION", State::Returned),
+    // Cancelled locally; "cancelled, rejected", which may be a cancellation that was refused.
+    ("CL", State::Unclear),
+    ("CR", State::Unclear),
+    // Rejected locally, by SPEI's adapter, by Banco de México: whether STP tries again is not documented.
+    ("RL", State::Unclear),
+    ("RA", State::Unclear),
+    ("RB", State::Unclear),
+    // Deleted.
+    ("EL", State::Unclear),
+    // Of incoming orders: received, to be sent back, sent back; their confirmations: to be sent, sent, confirmed, rejected.
+    ("R", State::Unclear),
+    ("XR", State::Unclear),
+    ("RE", State::Unclear),
+    ("CXO", State::Unclear),
+    ("CCE", State::Unclear),
+    ("CCO", State::Unclear),
+    ("CCR", State::Unclear),
+    // Exported, for operation from the alternative site and as a receipt.
+    ("EP", State::Unclear),
+    ("EC", State::Unclear),
 ];
 
-/// `None` for an unknown state.
+/// `None` for an unclear or unknown state.
 pub(super) fn status(state: &str, cause: &Value) -> Option<PaymentStatus> {
     let (_, state) = STATES.iter().find(|(name, _)| *name == state)?;
-    Some(match state {
-        State::Pending => PaymentStatus::Accepted,
-        State::Settled => PaymentStatus::Settled,
-        State::Rejected => PaymentStatus::Rejected(reason(cause)),
-        State::Returned => PaymentStatus::Returned(reason(cause)),
-    })
+    match state {
+        State::Pending => Some(PaymentStatus::Accepted),
+        State::Settled => Some(PaymentStatus::Settled),
+        State::Rejected => Some(PaymentStatus::Rejected(reason(cause))),
+        State::Returned => Some(PaymentStatus::Returned(reason(cause))),
+        State::Unclear => None,
+    }
 }
 
 /// A SPEI return reason as two digits, from a number or a text; `None` for 0 and anything else.
@@ -70,7 +92,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_state_is_listed_once_and_unknown_states_have_no_status() {
+    fn every_state_is_listed_once_and_unclear_states_have_no_status() {
         let mut names: Vec<_> = STATES.iter().map(|(name, _)| name).collect();
         names.sort_unstable();
         names.dedup();
@@ -89,7 +111,9 @@ mod tests {
             (status("D"), status("DEVOLUCION")),
             (Some(PaymentStatus::Returned(None)), Some(PaymentStatus::Returned(None)))
         );
-        assert_eq!([status("lq"), status(""), status("CCO"), status("RB")], [None, None, None, None]);
+        for unclear in ["lq", "", "CCO", "RB", "CR", "EL"] {
+            assert_eq!(status(unclear), None, "{unclear}");
+        }
     }
 
     #[test]

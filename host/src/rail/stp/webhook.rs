@@ -1,11 +1,10 @@
-//! STP's notice of a change of state (`cambioEstado`), which it sends to a URL of the bank. Parsing only:
-//! nothing in a notice authenticates its sender, so the reverse proxy must authenticate STP.
+//! STP's notice of a change of state (`cambioEstado`), which it sends to a URL of the bank.
+//!
+//! Nothing in a notice authenticates its sender, so all that is read is which order STP should be asked about.
 
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::{order, state};
-use crate::rail::Notification;
+use super::order;
 
 /// Notices are a few hundred bytes.
 const WEBHOOK_BYTES_MAX: usize = 16 * 1_024;
@@ -18,8 +17,6 @@ pub(crate) enum WebhookError {
     Malformed(#[source] serde_json::Error),
     #[error("the notice has no tracking key")]
     NoTrackingKey,
-    #[error("the notice has an unknown state")]
-    UnknownState,
 }
 
 #[derive(Deserialize)]
@@ -29,55 +26,39 @@ struct Notice {
     /// Orders repeat the tracking key here.
     #[serde(rename = "folioOrigen", default)]
     folio: Option<String>,
-    #[serde(rename = "estado")]
-    state: String,
-    #[serde(rename = "causaDevolucion", default)]
-    cause: Value,
 }
 
-pub(crate) fn read_webhook(body: &[u8]) -> Result<Notification, WebhookError> {
-    if body.len() > WEBHOOK_BYTES_MAX {
+/// The tracking key of the order that a notice is about.
+pub(crate) fn tracking_key_of(notice: &[u8]) -> Result<String, WebhookError> {
+    if notice.len() > WEBHOOK_BYTES_MAX {
         return Err(WebhookError::TooLong);
     }
-    let notice: Notice = serde_json::from_slice(body).map_err(WebhookError::Malformed)?;
+    let notice: Notice = serde_json::from_slice(notice).map_err(WebhookError::Malformed)?;
     let mut keys = [notice.tracking_key, notice.folio].into_iter().flatten().map(|key| key.trim().to_owned());
     let key = keys.find(|key| !key.is_empty()).filter(|key| order::is_tracking_key(key));
-    let tracking_key = key.ok_or(WebhookError::NoTrackingKey)?;
-    let status = state::status(notice.state.trim(), &notice.cause).ok_or(WebhookError::UnknownState)?;
-    Ok(Notification { tracking_key, status })
+    key.ok_or(WebhookError::NoTrackingKey)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rail::PaymentStatus;
     use proptest::prelude::*;
 
-    #[track_caller]
-    fn check(body: &str, key: &str, status: PaymentStatus) {
-        let want = Notification { tracking_key: key.to_owned(), status };
-        assert_eq!(read_webhook(body.as_bytes()).unwrap(), want, "{body}");
-    }
-
     #[test]
-    fn a_notice_names_an_order_and_its_status() {
-        check(
-            r#"{"id":5623859,"empresa":"CAUDAL","claveRastreo":"CAUD1","folioOrigen":"CAUD2","estado":"LIQUIDACION",
-            "causaDevolucion":"","tsLiquidacion":"1634919027297"}"#,
-            "CAUD1",
-            PaymentStatus::Settled,
-        );
-        let returned =
-            r#"{"id":"7","empresa":"CAUDAL","claveRastreo":"CAUD1","estado":"DEVOLUCION","causaDevolucion":16}"#;
-        check(returned, "CAUD1", PaymentStatus::Returned(Some("16".into())));
-        // Without a tracking key, which the folio repeats.
-        check(r#"{"folioOrigen":" CAUD2 ","estado":"CANCELACION"}"#, "CAUD2", PaymentStatus::Rejected(None));
-        check(
-            r#"{"claveRastreo":null,"folioOrigen":"CAUD2","estado":"D","causaDevolucion":1}"#,
-            "CAUD2",
-            PaymentStatus::Returned(Some("01".into())),
-        );
-        check(r#"{"claveRastreo":"","folioOrigen":"CAUD2","estado":"E"}"#, "CAUD2", PaymentStatus::Accepted);
+    fn a_notice_names_an_order() {
+        for (body, key) in [
+            (
+                r#"{"id":5623859,"empresa":"CAUDAL","claveRastreo":"CAUD1","folioOrigen":"CAUD2","estado":"LIQUIDACION",
+                "causaDevolucion":"","tsLiquidacion":"1634919027297"}"#,
+                "CAUD1",
+            ),
+            // Without a tracking key, which the folio repeats.
+            (r#"{"folioOrigen":" CAUD2 ","estado":"CANCELACION"}"#, "CAUD2"),
+            (r#"{"claveRastreo":null,"folioOrigen":"CAUD2"}"#, "CAUD2"),
+            (r#"{"claveRastreo":"","folioOrigen":"CAUD2","estado":7}"#, "CAUD2"),
+        ] {
+            assert_eq!(tracking_key_of(body.as_bytes()).unwrap(), key, "{body}");
+        }
     }
 
     #[test]
@@ -87,22 +68,20 @@ mod tests {
         for (body, want) in [
             (long.as_str(), "the notice is too long"),
             ("", "the notice is malformed"),
-            ("[]", "the notice is malformed"),
+            ("7", "the notice is malformed"),
             (r#"{"claveRastreo":1,"estado":"LQ"}"#, "the notice is malformed"),
-            (r#"{"claveRastreo":"A"}"#, "the notice is malformed"),
             (r#"{"estado":"LQ"}"#, "the notice has no tracking key"),
             (r#"{"claveRastreo":"A|B","estado":"LQ"}"#, "the notice has no tracking key"),
             (&long_key, "the notice has no tracking key"),
-            (r#"{"claveRastreo":"A","estado":"LIQUIDADA"}"#, "the notice has an unknown state"),
         ] {
-            assert_eq!(read_webhook(body.as_bytes()).unwrap_err().to_string(), want, "{body}");
+            assert_eq!(tracking_key_of(body.as_bytes()).unwrap_err().to_string(), want, "{body}");
         }
     }
 
     proptest! {
         #[test]
         fn arbitrary_bytes_are_refused(body in any::<Vec<u8>>()) {
-            prop_assert!(read_webhook(&body).is_err());
+            prop_assert!(tracking_key_of(&body).is_err());
         }
     }
 }

@@ -106,7 +106,7 @@ async fn statuses(db: &mut PgConnection, only_unhashed: bool, proof: &mut Proof)
         StoredStatus,
         r#"
         select b.chain_id, b.seq, b.statuses_digest as digest, v.transfer_id as "transfer_id?", v.ordinal as "ordinal?",
-            v.status as "status?", v.reason, v.created_at as "created_at?"
+            v.status as "status?", v.reason, v.actor, v.note, v.created_at as "created_at?"
         from ledger_batch b left join transfer_event v using (chain_id, seq)
         where not $1::bool or b.hash is null
         order by b.chain_id, b.seq, v.transfer_id, v.ordinal

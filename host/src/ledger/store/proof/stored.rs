@@ -207,6 +207,8 @@ pub(super) struct StoredStatus {
     pub(super) ordinal: Option<i16>,
     pub(super) status: Option<String>,
     pub(super) reason: Option<String>,
+    pub(super) actor: Option<String>,
+    pub(super) note: Option<String>,
     pub(super) created_at: Option<OffsetDateTime>,
 }
 
@@ -217,6 +219,8 @@ impl StoredStatus {
             ordinal: self.ordinal?,
             status: self.status.as_deref().unwrap_or_default(),
             reason: self.reason.as_deref(),
+            actor: self.actor.as_deref(),
+            note: self.note.as_deref(),
             created_at: self.created_at?,
         })
     }

@@ -125,7 +125,7 @@ async fn statuses(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Resu
         StoredStatus,
         r#"
         select b.chain_id, b.seq, b.statuses_digest as digest, v.transfer_id as "transfer_id?", v.ordinal as "ordinal?",
-            v.status as "status?", v.reason, v.created_at as "created_at?"
+            v.status as "status?", v.reason, v.actor, v.note, v.created_at as "created_at?"
         from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
         join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
         left join lateral (

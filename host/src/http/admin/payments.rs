@@ -1,0 +1,140 @@
+//! `/admin/payments`: payments that their rail has not decided, and decisions on them by hand. For operators, with a token of
+//! scope `ledger:operate`.
+
+use axum::Json;
+use axum::extract::State;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::auth::LedgerOperator;
+use crate::db::payments::{self, PendingPayment};
+use crate::domain::money::Money;
+use crate::domain::transfer::{Report, Status};
+use crate::http::error::Error;
+use crate::http::extract::{AssistBody, PathId};
+use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
+use crate::ledger::{ByHand, Command, Outcome};
+use crate::models::deploying::catalog::REASON_CHARS_MAX;
+use crate::rail::decision::{self, Decision, Verdict};
+use crate::schema::{answer, request};
+
+/// Payments listed at a time: more than a person can decide on in a day.
+pub(crate) const PAYMENTS_LISTED_MAX: i64 = 1_000;
+
+answer! {
+    /// A payment that its rail has not decided.
+    pub(crate) struct PendingPaymentJson as "PendingPayment" in camelCase {
+        transaction_id: Uuid { example: ID_EXAMPLE },
+        tracking_key: String { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+        amount: Money { unit: CURRENCY, example: "1500.50" },
+        rail: String { example: "\"stp\"" },
+        created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
+        age_seconds: i64 { example: "5400" },
+        /// SPEI's business day that it was sent for; left out before it is sent.
+        operating_date: Option<String> { example: "\"2026-11-23\"" },
+        attempts: i64 { example: "3" },
+        /// When the rail is asked next; left out if a person has to decide.
+        next_attempt_at: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
+        /// Since when a person has to decide; left out while the host goes on asking.
+        parked_at: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
+        last_error: Option<String> { example: "\"the order is in the state \\\"RB\\\"\"" },
+    }
+}
+
+answer! {
+    /// Payments that their rail has not decided: those that a person has to decide on, then the oldest, at most 1,000.
+    pub(crate) struct PendingPaymentsJson as "PendingPayments" {
+        payments: Vec<PendingPaymentJson>,
+    }
+}
+
+request! {
+    /// Why a payment is decided on by hand.
+    pub(crate) struct PaymentDecisionRequest {
+        /// Kept for good.
+        reason: String { chars_max: REASON_CHARS_MAX, example: "\"settled according to STP, case 4711\"" },
+    }
+}
+
+answer! {
+    /// What became of a payment.
+    pub(crate) struct DecidedPaymentJson as "DecidedPayment" in camelCase {
+        transaction_id: Uuid { example: ID_EXAMPLE },
+        status: Status { example: "\"completed\"" },
+        /// False if it was so before: a final status never changes.
+        changed: bool { example: "true" },
+    }
+}
+
+pub(crate) async fn list_payments(
+    State(app): State<App>,
+    _operator: LedgerOperator,
+) -> Result<Json<PendingPaymentsJson>, Error> {
+    let pending = payments::list(&mut *app.db.acquire().await?, PAYMENTS_LISTED_MAX).await?;
+    let now = app.clock.now();
+    Ok(Json(PendingPaymentsJson { payments: pending.into_iter().map(|it| shown(it, now)).collect() }))
+}
+
+fn shown(it: PendingPayment, now: OffsetDateTime) -> PendingPaymentJson {
+    PendingPaymentJson {
+        transaction_id: it.transfer_id,
+        tracking_key: it.tracking_key,
+        amount: Money::from_minor(it.amount),
+        rail: it.rail,
+        created_at: it.created_at,
+        age_seconds: (now - it.created_at).whole_seconds(),
+        operating_date: it.operating_date.map(|date| date.to_string()),
+        attempts: it.attempts.into(),
+        next_attempt_at: it.parked_at.is_none().then_some(it.due_at),
+        parked_at: it.parked_at,
+        last_error: it.last_error,
+    }
+}
+
+/// The other bank has the money.
+pub(crate) async fn settle_payment(
+    State(app): State<App>,
+    operator: LedgerOperator,
+    id: Result<PathId, Error>,
+    body: AssistBody,
+) -> Result<Json<DecidedPaymentJson>, Error> {
+    decide(&app, operator, id, body, Report::Settled).await
+}
+
+/// The other bank does not get the money: the sender gets it back.
+pub(crate) async fn refuse_payment(
+    State(app): State<App>,
+    operator: LedgerOperator,
+    id: Result<PathId, Error>,
+    body: AssistBody,
+) -> Result<Json<DecidedPaymentJson>, Error> {
+    decide(&app, operator, id, body, Report::Rejected).await
+}
+
+async fn decide(
+    app: &App,
+    operator: LedgerOperator,
+    id: Result<PathId, Error>,
+    AssistBody(mut fields): AssistBody,
+    report: Report,
+) -> Result<Json<DecidedPaymentJson>, Error> {
+    let PaymentDecisionRequest { reason } = fields.read();
+    fields.finish()?;
+    let PathId(transfer_id) = id?;
+    let decision = Decision { transfer_id, report, by_hand: ByHand { actor: operator.name, note: reason } };
+    let (now, return_id) = (app.clock.now(), app.clock.new_id());
+    let verdict = decision::judge(&mut *app.db.acquire().await?, decision, now, return_id).await?;
+    let report = match verdict {
+        Verdict::Report(report) => report,
+        Verdict::NotBefore(at) => return Err(Error::PaymentUnderWay(at)),
+        Verdict::NotFound => return Err(Error::NotFound),
+    };
+    let (status, changed) = match app.ledger.submit(Command::Report(report)).await? {
+        Outcome::StatusChanged(status) => (status, true),
+        Outcome::StatusUnchanged(status) => (status, false),
+        Outcome::RulesUnavailable => return Err(Error::RulesUnavailable),
+        other => return Err(Error::Internal(anyhow::anyhow!("deciding on a payment ended as {other:?}"))),
+    };
+    Ok(Json(DecidedPaymentJson { transaction_id: transfer_id, status, changed }))
+}

@@ -1,0 +1,48 @@
+//! A person decides on a payment that its rail left pending.
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::courier::CLAIM;
+use crate::db::payments;
+use crate::domain::transfer::Report;
+// upward: the decision is a report to the ledger.
+use crate::ledger::{ByHand, PaymentReport};
+
+/// What an operator says became of a payment, and why.
+pub(crate) struct Decision {
+    pub(crate) transfer_id: Uuid,
+    /// Settled or rejected.
+    pub(crate) report: Report,
+    pub(crate) by_hand: ByHand,
+}
+
+/// What follows from a decision.
+pub(crate) enum Verdict {
+    Report(PaymentReport),
+    /// A host may be sending the payment. It was stopped; from this moment on, it can be decided on.
+    NotBefore(OffsetDateTime),
+    /// No rail carried such a transfer.
+    NotFound,
+}
+
+/// Refunding a payment that a host is sending would pay it twice, so it is stopped first, for as long as a claim lasts.
+///
+/// A second person's approval belongs here: without it there is no report.
+pub(crate) async fn judge(
+    db: &mut PgConnection,
+    decision: Decision,
+    now: OffsetDateTime,
+    return_id: Uuid,
+) -> Result<Verdict, sqlx::Error> {
+    let Decision { transfer_id, report, by_hand } = decision;
+    let Some(account_id) = payments::account_of(db, transfer_id).await? else { return Ok(Verdict::NotFound) };
+    if let Some(since) = payments::stop(db, transfer_id, now).await?
+        && now < since + CLAIM
+    {
+        return Ok(Verdict::NotBefore(since + CLAIM));
+    }
+    let by_hand = Some(by_hand);
+    Ok(Verdict::Report(PaymentReport { transfer_id, account_id, report, reason: None, return_id, by_hand }))
+}

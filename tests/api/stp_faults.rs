@@ -1,0 +1,153 @@
+//! STP misbehaves: what is tried again, what a person has to decide, and that nothing is sent twice.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::{Options, TestApp};
+use crate::log::Errors;
+use crate::rails::StpAt;
+use crate::stand_in::{Fault, INQUIRE, REGISTER, StandIn};
+use crate::stp::{MONDAY, account_and_payee, app, notify, send, status, wait, wait_for_inquiries};
+
+const PARKED: &str = "select count(*) from rail_payment where parked_at is not null";
+
+/// Longer than the pause between two attempts.
+const SOON: time::Duration = time::Duration::minutes(1);
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_payment_in_an_unclear_state_is_parked(db: PgPool) {
+    let errors = Errors::collect();
+    let stp = StandIn::start(MONDAY).await;
+    let app = app(db, &stp).await;
+    let ana = app.user("ana");
+    let key = send(&ana, &stp).await;
+    for state in ["RB", "??"] {
+        stp.set_state(state, Value::Null);
+        app.clock.advance(SOON);
+        notify(&app, &key, "LQ").await;
+        wait("it is parked", async || app.count(PARKED).await == 1).await;
+    }
+    assert!(errors.count("a person has to decide") > 0);
+    wait_for_inquiries(&stp, 1).await;
+    let asked = stp.requests(INQUIRE).len();
+    for _ in 0..3 {
+        app.clock.advance(time::Duration::hours(1));
+        tokio::time::sleep(Duration::from_millis(400)).await;
+    }
+    assert_eq!(stp.requests(INQUIRE).len(), asked, "it is not asked about any more");
+    assert_eq!((status(&ana).await, ana.balance().await.as_str()), (json!("pending"), "9900.00"));
+    // Unless STP has news.
+    stp.set_state("LQ", Value::Null);
+    notify(&app, &key, "LQ").await;
+    wait("it settles", async || status(&ana).await == "completed").await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn an_order_with_another_amount_is_parked(db: PgPool) {
+    let errors = Errors::collect();
+    let stp = StandIn::start(MONDAY).await;
+    let app = app(db, &stp).await;
+    let ana = app.user("ana");
+    let key = send(&ana, &stp).await;
+    stp.set_state("LQ", Value::Null);
+    stp.set_amount("1.00");
+    notify(&app, &key, "LQ").await;
+    wait("somebody is paged", async || errors.count("STP has the order with a different amount") == 1).await;
+    app.clock.advance(SOON);
+    wait("it is parked", async || app.count(PARKED).await == 1).await;
+    assert_eq!((status(&ana).await, ana.balance().await.as_str()), (json!("pending"), "9900.00"));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn an_unlisted_error_is_parked_and_others_are_tried_again(db: PgPool) {
+    let stp = StandIn::start(MONDAY).await;
+    let app = app(db, &stp).await;
+    let ana = app.user("ana");
+    let (from, to) = account_and_payee(&ana).await;
+    stp.fail_registering(Some(Fault::Code(-16)));
+    ana.transfer(&from, &to, "100").await.assert_status(200);
+    wait("it is parked", async || app.count(PARKED).await == 1).await;
+    app.clock.advance(time::Duration::hours(1));
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    assert_eq!((stp.requests(REGISTER).len(), stp.requests(INQUIRE).len()), (1, 0));
+
+    for fault in [Fault::Code(0), Fault::Html, Fault::Oversized, Fault::LostReply] {
+        let (sent, had) = (stp.requests(REGISTER).len(), stp.orders().len());
+        stp.fail_registering(Some(fault.clone()));
+        stp.fail_inquiring(None);
+        app.clock.advance(time::Duration::SECOND);
+        ana.transfer(&from, &to, "100").await.assert_status(200);
+        wait("it is sent", async || stp.requests(REGISTER).len() > sent).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        // While inquiries fail, it is not sent again.
+        stp.fail_registering(None);
+        stp.fail_inquiring(Some(fault));
+        app.clock.advance(SOON);
+        let asked = stp.requests(INQUIRE).len();
+        wait_for_inquiries(&stp, asked + 1).await;
+        assert_eq!(stp.requests(REGISTER).len(), sent + 1);
+        stp.fail_inquiring(None);
+        app.clock.advance(SOON);
+        wait("STP has it", async || stp.orders().len() > had).await;
+    }
+    assert_eq!((stp.orders().len(), app.count(PARKED).await), (4, 1));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_payment_that_settles_after_it_failed_pages_somebody(db: PgPool) {
+    let errors = Errors::collect();
+    let stp = StandIn::start(MONDAY).await;
+    let app = app(db, &stp).await;
+    let ana = app.user("ana");
+    let key = send(&ana, &stp).await;
+    stp.set_state("CN", Value::Null);
+    notify(&app, &key, "CN").await;
+    wait("it fails", async || status(&ana).await == "failed").await;
+    assert_eq!(errors.count(""), 0);
+    stp.set_state("LQ", Value::Null);
+    app.clock.advance(SOON);
+    notify(&app, &key, "LQ").await;
+    wait("somebody is paged", async || errors.count("its money left twice") == 1).await;
+    assert_eq!((status(&ana).await, ana.balance().await.as_str()), (json!("failed"), "10000.00"));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_payment_that_stays_pending_pages_somebody_once_an_hour(db: PgPool) {
+    let errors = Errors::collect();
+    let stp = StandIn::start(MONDAY).await;
+    let app = app(db, &stp).await;
+    send(&app.user("ana"), &stp).await;
+    for hour in 1..=2 {
+        app.clock.advance(time::Duration::minutes(61));
+        wait("somebody is paged", async || errors.count("pending for too long") == hour).await;
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        assert_eq!(errors.count("pending for too long"), hour);
+    }
+}
+
+/// Two hosts, and a rail so slow that a claim would run out if its payments waited for each other.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn no_order_is_sent_by_two_hosts(db: PgPool) {
+    let stp = StandIn::start(MONDAY).await;
+    stp.fail_registering(Some(Fault::Late(Duration::from_millis(700))));
+    let options =
+        || Options { stp: Some(StpAt { claim: Duration::from_secs(2), ..StpAt::from(&stp) }), ..Options::default() };
+    let maker = TestApp::running(db.clone(), options()).await;
+    maker.stop_courier();
+    let ana = maker.user("ana");
+    let (from, to) = account_and_payee(&ana).await;
+    for _ in 0..32 {
+        ana.transfer(&from, &to, "1").await.assert_status(200);
+    }
+    let _hosts = (TestApp::running(db.clone(), options()).await, TestApp::running(db, options()).await);
+    wait("all are sent", async || stp.orders().len() == 32).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let mut sent = BTreeMap::<String, usize>::new();
+    for request in stp.requests(REGISTER) {
+        *sent.entry(request.body["claveRastreo"].to_string()).or_default() += 1;
+    }
+    assert!(sent.values().all(|count| *count == 1), "{sent:?}");
+}
