@@ -69,7 +69,8 @@ pub struct Token {
     /// User id, 1 to 255 characters
     #[arg(long)]
     pub user: String,
-    /// Scopes, separated by spaces: models:admin, rules:admin, ledger:operate
+    /// Scopes, separated by spaces: api:read and api:write for customers; models:admin, rules:admin, ledger:operate and
+    /// audit:read for operators
     #[arg(long)]
     pub scope: Option<String>,
     /// Lifetime of the token
