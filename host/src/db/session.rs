@@ -50,7 +50,9 @@ pub(crate) async fn is_durable(db: &mut PgConnection) -> Result<bool, sqlx::Erro
 /// Whether the database cannot be reached or cannot write now, so that a retry may succeed on another server.
 pub(crate) fn is_outage(error: &sqlx::Error) -> bool {
     match error {
-        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => true,
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => true,
+        // A proxy whose server is gone closes the connection, which sqlx takes for a reply to its request for TLS.
+        sqlx::Error::Protocol(text) => text.contains("SSLRequest"),
         sqlx::Error::Database(error) => error.code().is_some_and(|code| {
             // Shutting down or starting up, a broken connection, no disk or connections left, a server that is now a replica.
             ["57P", "08", "53"].iter().any(|class| code.starts_with(class)) || code == "25006"
@@ -80,4 +82,27 @@ pub(crate) async fn reply_within<T>(
         let timed_out = std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not reply");
         Err(sqlx::Error::Io(timed_out))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sqlx::Connection as _;
+
+    #[tokio::test]
+    async fn a_proxy_without_a_server_is_an_outage() {
+        let proxy = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = proxy.local_addr().unwrap();
+        let closing = tokio::spawn(async move {
+            loop {
+                drop(proxy.accept().await);
+            }
+        });
+        for mode in ["disable", "prefer", "require", "verify-full"] {
+            let url = format!("postgres://caudal@{address}/caudal?sslmode={mode}");
+            let error = PgConnection::connect(&url).await.unwrap_err();
+            assert!(is_outage(&error), "{mode}: {error:?}");
+        }
+        closing.abort();
+    }
 }
