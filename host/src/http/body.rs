@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use axum::Error;
 use axum::body::{Body, Bytes, HttpBody};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
@@ -55,10 +55,10 @@ impl Arriving {
         run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Keeps the connection usable after an answer, or announces that it is closed. A client that waits for `100 Continue`
-    /// is not asked for a body that nobody needs.
-    pub(crate) async fn settle(self, request: &HeaderMap, response: &mut Response) {
-        let is_awaited = request.contains_key(header::EXPECT) && self.with(|state| !state.has_begun);
+    /// Keeps the connection usable after an answer, or announces that it is closed. A client that `expects` to be asked with
+    /// `100 Continue` is not asked for a body that nobody needs.
+    pub(crate) async fn settle(self, expects: bool, response: &mut Response) {
+        let is_awaited = expects && self.with(|state| !state.has_begun);
         let is_small = self.with(|state| state.body.size_hint().lower() <= REST_BYTES_MAX as u64);
         let kept = self.has_ended() || (is_small && !is_awaited && self.read_rest().await);
         if !kept {

@@ -44,7 +44,7 @@ const DEFAULTS: [(HeaderName, HeaderValue); 2] = [
 
 pub(crate) async fn finish(request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
-    let (headers, body) = (head.headers.clone(), Arriving::new(body));
+    let (expects, body) = (head.headers.contains_key(header::EXPECT), Arriving::new(body));
     let request_id = Uuid::new_v4().to_string();
     head.extensions.insert(RequestId(request_id.clone()));
     let path = head.uri.path().to_owned();
@@ -62,7 +62,7 @@ pub(crate) async fn finish(request: Request, next: Next) -> Response {
         for (name, value) in DEFAULTS {
             response.headers_mut().entry(name).or_insert(value);
         }
-        body.settle(&headers, &mut response).await;
+        body.settle(expects, &mut response).await;
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             response.headers_mut().insert("x-request-id", value);
         }
