@@ -114,6 +114,25 @@ async fn a_payment_that_settles_after_it_failed_pages_somebody(db: PgPool) {
     assert_eq!((status(&ana).await, ana.balance().await.as_str()), (json!("failed"), "10000.00"));
 }
 
+/// The claim of an inquiry runs out while STP answers it, and a notice that comes then must not be lost.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_notice_during_a_slow_inquiry_causes_another(db: PgPool) {
+    let stp = StandIn::start(MONDAY).await;
+    let app = app(db, &stp).await;
+    let ana = app.user("ana");
+    let key = send(&ana, &stp).await;
+    stp.set_state("LQ", Value::Null);
+    notify(&app, &key, "LQ").await;
+    wait("it settles", async || status(&ana).await == "completed").await;
+    let asked = stp.requests(INQUIRE).len();
+    stp.fail_inquiring(Some(Fault::Late(Duration::from_secs(1))));
+    for inquiry in 1..=2 {
+        app.clock.advance(SOON);
+        notify(&app, &key, "D").await;
+        wait("the courier asks", async || stp.requests(INQUIRE).len() == asked + inquiry).await;
+    }
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_payment_that_stays_pending_pages_somebody_once_an_hour(db: PgPool) {
     let errors = Errors::collect();

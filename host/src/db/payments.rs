@@ -202,22 +202,24 @@ pub(crate) async fn request_inquiry(
 }
 
 /// Ends the inquiry that was claimed until `until`, or makes it due again at `due_at`. One that a later notice asked for
-/// stays due.
+/// stays due, and so does one whose claim ran out: a notice since then found it due, and wrote nothing.
 pub(crate) async fn end_inquiry(
     db: &mut PgConnection,
     transfer_id: Uuid,
     until: OffsetDateTime,
+    now: OffsetDateTime,
     due_at: Option<OffsetDateTime>,
 ) -> Result<(), sqlx::Error> {
     sqlx::query!(
         r#"
         update rail_order
         set inquire_at = $3, inquiries = case when $3::timestamptz is null then 0 else inquiries end
-        where transfer_id = $1 and inquire_at = $2
+        where transfer_id = $1 and inquire_at = $2 and $2 > $4
         "#,
         transfer_id,
         until,
         due_at,
+        now,
     )
     .execute(db)
     .await?;

@@ -72,9 +72,11 @@ impl Courier {
             }
             Err(_) => false,
         };
-        let due_at = (!is_done).then(|| self.clock.now() + retry_after(attempts));
-        let end =
-            async |db: &mut sqlx::PgConnection| payments::end_inquiry(db, payment.transfer_id, until, due_at).await;
+        let now = self.clock.now();
+        let due_at = (!is_done).then(|| now + retry_after(attempts));
+        let end = async |db: &mut sqlx::PgConnection| {
+            payments::end_inquiry(db, payment.transfer_id, until, now, due_at).await
+        };
         within(self.db.acquire().await?, REPLY_TIME_MAX, end).await
     }
 }
