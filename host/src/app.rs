@@ -71,6 +71,8 @@ pub struct Settings {
     pub rates: RateLimits,
     /// Proxies that say for whom they ask.
     pub trusted_proxies: Vec<Network>,
+    /// What takes two operators; `None` if one is enough for everything.
+    pub approvals: Option<ApprovalPolicy>,
     /// How the bank page signs people in, if it does.
     pub sign_in: Option<SignIn>,
     /// Whether users may type the number of a new account.
@@ -79,6 +81,15 @@ pub struct Settings {
     pub assist_hosts: Vec<String>,
     /// Kinds whose active model anyone may download.
     pub published: Vec<ModelKind>,
+}
+
+/// When a second operator has to approve.
+#[derive(Debug, Clone, Copy)]
+pub struct ApprovalPolicy {
+    /// How long a proposal can be approved.
+    pub lifetime: Duration,
+    /// The highest own limit of a user that one operator can set.
+    pub limit: Money,
 }
 
 /// The bank page as a client of the OpenID provider.

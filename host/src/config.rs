@@ -12,12 +12,12 @@ use clap::{Args, Parser, Subcommand};
 use crate::db::durability::Durability;
 
 pub use ledger::{
-    AcceptLoss, DecidePayment, Events, Freeze, Fund, Holder, LimitChange, Payments, RotateKey, Since, UserLimits,
-    Verify,
+    AcceptLoss, Approvals, DecidePayment, Events, Freeze, Fund, Holder, LimitChange, Payments, RotateKey, Since,
+    UserLimits, Verify,
 };
 pub use models::{Deploy, ExplanationLanguage, Models, Replay, RollBack, RowFormat, Score};
 pub use serve::{ClabePolicy, Limits, Rail, Serve};
-pub use token::{Jwt, Provider, Token};
+pub use token::{Admin, Jwt, Provider, Token};
 
 /// A bank's transfer service with swappable models.
 #[derive(Debug, Parser)]
@@ -89,6 +89,11 @@ pub enum Command {
     /// List payments that their rail has not decided, and settle or refuse one by hand
     #[command(subcommand)]
     Payments(Payments),
+    /// Give the money of a completed transaction back, once
+    Reverse(DecidePayment),
+    /// List, approve and withdraw actions that take two operators
+    #[command(subcommand)]
+    Approvals(Approvals),
     /// Print the ledger's events after a cursor, one line per commit
     Events(Events),
     /// Run a command with DATABASE_URL set to the data folder's private Postgres, created if there is none
@@ -108,7 +113,7 @@ pub enum Command {
 }
 
 /// Flags whose values are secrets.
-const SECRETS: [&str; 2] = ["--jwt-secret", "--ledger-key"];
+const SECRETS: [&str; 3] = ["--jwt-secret", "--ledger-key", "--operator-token"];
 
 /// A flag with a secret on the command line, where every user of the machine can read it.
 pub fn exposed_secret() -> Option<&'static str> {

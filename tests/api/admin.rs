@@ -123,7 +123,7 @@ async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: Pg
     let shown = |epoch: i64, champion: &str, previous: Option<&str>, reason: Option<&str>| {
         let who = reason.map(|_| ("ops", "2026-11-21T18:00:00.000Z"));
         json!({"kind": "risk", "epoch": epoch, "champion": champion, "previous": previous, "canary": null,
-            "shadows": [], "reason": reason, "changed_by": who.map(|it| it.0), "changed_at": who.map(|it| it.1)})
+            "fallback": epoch == 1, "shadows": [], "reason": reason, "changed_by": who.map(|it| it.0), "changed_at": who.map(|it| it.1)})
     };
     assert_eq!(seen.assert_status(200).json(), shown(0, &second, None, None));
     let nothing = json!({"from": second, "to": first, "reason": "x"});

@@ -52,7 +52,7 @@ async fn a_high_risk_requires_the_token_of_this_transfer(db: PgPool) {
     {
         refused(&app, send(&ana, way, 5_000.0, false, Some(&forged)), 400, REQUIRED, None).await;
     }
-    let long = json!("x".repeat(101));
+    let long = json!("x".repeat(141));
     refused(&app, send(&ana, way, 5_000.0, false, Some(&long)), 400, "validation-failed", Some("acknowledgmentToken"))
         .await;
     app.clock.advance(Duration::minutes(5));
@@ -110,6 +110,37 @@ async fn a_refusal_for_lack_of_acknowledgment_does_not_use_up_the_key(db: PgPool
     // Without the key, a missing payee is reported as usual.
     let unknown = app.user("ana");
     refused(&app, send(&unknown, way, 1.0, false, None), 400, "beneficiary-not-found", None).await;
+}
+
+/// One acknowledgment, one transfer: whatever was refused in between, and however many arrive at once.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn an_acknowledgment_makes_one_transfer(db: PgPool) {
+    let app = app(db, Enforcement::Enforce).await;
+    let ana = app.user("ana");
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let way = (from.as_str(), to.as_str());
+    let token = context(&ana, way, 2_000.0).await["acknowledgmentToken"].clone();
+    // A refusal for another reason does not use it up.
+    let freeze = format!("/admin/accounts/{from}");
+    let ops = app.operator(Some("ledger:operate"));
+    ops.post(&format!("{freeze}/freeze"), json!({"reason": "a test"})).await.assert_status(200);
+    refused(&app, send(&ana, way, 2_000.0, false, Some(&token)), 403, "account-frozen", None).await;
+    ops.post(&format!("{freeze}/unfreeze"), json!({"reason": "a test"})).await.assert_status(200);
+    let keyed = app.user("ana").with("idempotency-key", "k");
+    let first = send(&keyed, way, 2_000.0, false, Some(&token)).await.assert_status(200).json();
+    let again = send(&keyed, way, 2_000.0, false, Some(&token)).await;
+    assert_eq!((again.json()["id"].clone(), again.header("idempotency-replayed")), (first["id"].clone(), Some("true")));
+    refused(&app, send(&ana, way, 2_000.0, false, Some(&token)), 400, REQUIRED, None).await;
+    // Nor does it make a hold.
+    let hold = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 2_000, "acknowledgmentToken": token});
+    refused(&app, ana.post("/api/ledger/holds", hold), 400, REQUIRED, None).await;
+    assert_eq!(ana.balance().await, "8000.00");
+
+    let token = context(&ana, way, 1_999.0).await["acknowledgmentToken"].clone();
+    let (ana, way, token) = (&ana, &way, &token);
+    let all = futures_util::future::join_all((0..8).map(async |_| send(ana, *way, 1_999.0, false, Some(token)).await));
+    assert_eq!(all.await.iter().filter(|answer| answer.status == 200).count(), 1);
+    assert_eq!(ana.balance().await, "6001.00");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use caudal::app::start::{Config, Tasks};
-use caudal::app::{App, Settings};
+use caudal::app::{App, ApprovalPolicy, Settings};
 use caudal::auth::claims::TokenConfig;
 use caudal::auth::minter::Minter;
 use caudal::auth::rates::RateLimits;
@@ -83,6 +83,7 @@ pub(crate) struct Options {
     pub(crate) tokens: Option<Verifier>,
     pub(crate) api_scopes: bool,
     pub(crate) rates: RateLimits,
+    pub(crate) approvals: Option<ApprovalPolicy>,
 }
 
 impl Default for Options {
@@ -103,6 +104,7 @@ impl Default for Options {
             tokens: None,
             api_scopes: false,
             rates: RateLimits::default(),
+            approvals: None,
         }
     }
 }
@@ -182,6 +184,7 @@ impl TestApp {
             api_scopes: options.api_scopes,
             rates: options.rates,
             trusted_proxies: Vec::new(),
+            approvals: options.approvals,
             sign_in: None,
             typed_numbers: options.typed_numbers,
             assist_hosts: vec!["localhost".to_owned()],
@@ -261,6 +264,11 @@ impl TestApp {
         self.ai().with("authorization", &format!("Bearer {token}"))
     }
 
+    /// A client of the assistance API with the token of another operator than [`Self::operator`]'s.
+    pub(crate) fn operator_named(&self, name: &str, scope: &str) -> Client {
+        self.ai().with("authorization", &format!("Bearer {}", self.token(name, Some(scope))))
+    }
+
     pub(crate) fn stop_courier(&self) {
         self.tasks.stop_courier();
     }
@@ -287,6 +295,10 @@ impl TestApp {
             .fetch_one(&self.db)
             .await
             .unwrap()
+    }
+
+    pub(crate) async fn text(&self, query: &'static str) -> String {
+        sqlx::query_scalar(query).fetch_one(&self.db).await.unwrap()
     }
 
     pub(crate) async fn count(&self, query: &'static str) -> i64 {

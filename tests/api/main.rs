@@ -10,6 +10,7 @@ mod admin;
 mod amounts;
 mod analytics;
 mod answer;
+mod approvals;
 mod assistance;
 mod assistance_limits;
 mod beneficiaries;

@@ -162,3 +162,42 @@ async fn customers_who_pay_each_other_at_once_lose_nothing(db: PgPool) {
     }
     assert_eq!(app.sum_of_balances().await, 0);
 }
+
+/// The money comes back from where it went, if it is still there.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_reversal_takes_the_money_from_the_payee(db: PgPool) {
+    let app = app(db, true).await;
+    let (ana, luis, ops) = (app.user("ana"), app.user("luis"), app.operator(Some("ledger:operate")));
+    let ((from, _), (theirs, number)) = (ana.issued_account().await, luis.issued_account().await);
+    let to = ana.save_payee("Mi casero gruñón", &number).await;
+    let sent = ana.transfer(&from, &to, "100").await.assert_status(200).json();
+    let path = format!("/admin/transactions/{}/reverse", sent["id"].as_str().unwrap());
+    let reverse = async || ops.post(&path, json!({"reason": "a mistake"})).await;
+
+    let elsewhere = luis.save_payee("Eva", crate::harness::PAYEE_CLABE).await;
+    luis.transfer(&theirs, &elsewhere, "10050").await.assert_status(200);
+    refused(&app, reverse(), 409, "not-covered", None).await;
+    let fund = json!({"amount": 50, "reason": "a test", "transactionId": uuid::Uuid::now_v7()});
+    ops.post(&format!("/admin/accounts/{theirs}/fund"), fund).await.assert_status(200);
+    let freeze = format!("/admin/accounts/{theirs}");
+    ops.post(&format!("{freeze}/freeze"), json!({"reason": "a test"})).await.assert_status(200);
+    refused(&app, reverse(), 403, "account-frozen", None).await;
+    ops.post(&format!("{freeze}/unfreeze"), json!({"reason": "a test"})).await.assert_status(200);
+
+    assert_eq!(reverse().await.assert_status(200).json()["changed"], true);
+    assert_eq!((ana.balance().await.as_str(), luis.balance().await.as_str()), ("10000.00", "0.00"));
+    assert_eq!(reverse().await.assert_status(200).json()["changed"], false);
+    let taken = newest_entry(&luis, &theirs).await;
+    let want = json!({
+        "number": 5, "createdAt": "2026-11-21T18:00:00.000Z", "type": "reversal", "amount": -100.0, "balance": 0.0,
+        "speiReference": sent["speiReference"],
+    });
+    assert_eq!(taken, want);
+    let back = newest_entry(&ana, &from).await;
+    assert_eq!(
+        (&back["type"], &back["amount"], &back["transactionId"]),
+        (&json!("return"), &json!(100.0), &sent["id"])
+    );
+    let findings = caudal::db::audit::prove(&mut app.db.acquire().await.unwrap()).await.unwrap();
+    assert!(findings.iter().all(|finding| finding.broken == 0), "{findings:?}");
+}

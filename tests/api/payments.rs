@@ -118,7 +118,8 @@ async fn a_later_return_is_a_credit_of_its_own(db: PgPool) {
 async fn report(app: &TestApp, id: &str, account: &str, report: Report) -> Outcome {
     let (transfer_id, account_id) = (Uuid::parse_str(id).unwrap(), Uuid::parse_str(account).unwrap());
     let reason = Reason::parse("26");
-    let command = PaymentReport { transfer_id, account_id, report, reason, return_id: Uuid::now_v7(), by_hand: None };
+    let (return_id, payee_account_id, by_hand) = (Uuid::now_v7(), None, None);
+    let command = PaymentReport { transfer_id, account_id, payee_account_id, report, reason, return_id, by_hand };
     app.core.submit(Command::Report(command)).await.unwrap()
 }
 

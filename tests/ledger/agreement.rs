@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use caudal::domain::clabe::ClabeRange;
 use caudal::domain::money::Money;
+use caudal::domain::risk::Level;
 use caudal::domain::transfer::{RailName, Reason, Report};
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Batch, Context, Payee, State, Terms};
@@ -153,8 +154,18 @@ impl Run {
                 let (transfer_id, account_id) = self.transfers[self.chance.pick(self.transfers.len())];
                 let report = [Report::Settled, Report::Rejected, Report::Returned][self.chance.pick(3)];
                 let reason = self.chance.happens(500).then(|| Reason::parse("03")).flatten();
-                let return_id = self.new_id();
-                Command::Report(PaymentReport { transfer_id, account_id, report, reason, return_id, by_hand: None })
+                let (return_id, by_hand) = (self.new_id(), None);
+                // That of a transfer on us, perhaps.
+                let payee_account_id = self.chance.happens(300).then(|| self.accounts[2]);
+                Command::Report(PaymentReport {
+                    transfer_id,
+                    account_id,
+                    payee_account_id,
+                    report,
+                    reason,
+                    return_id,
+                    by_hand,
+                })
             }
             5 if !self.holds.is_empty() => {
                 let (hold_id, account_id) = self.holds[self.chance.pick(self.holds.len())];
@@ -191,9 +202,18 @@ impl Run {
             from_account_id: self.accounts[index],
             to_beneficiary_id: self.id(self.chance.pick(2) as u64),
             amount,
-            risk: Risk::NotEnforced,
+            risk: self.risk(),
             hold_id: None,
         }
+    }
+
+    /// Acknowledged, perhaps with what an earlier order used.
+    fn risk(&mut self) -> Risk {
+        if self.chance.happens(700) {
+            return Risk::NotEnforced;
+        }
+        let id = if self.chance.happens(500) { self.new_id() } else { self.id(100 + self.chance.pick(5) as u64) };
+        Risk::Assessed { level: Level::High, acknowledged: Some(id) }
     }
 
     /// Writes one or two batches that were decided on the same state. Returns what happened.

@@ -62,6 +62,7 @@ async fn fill_further(db: &PgPool) -> Heads {
     let settled = Command::Report(caudal::ledger::PaymentReport {
         transfer_id: Uuid::from_u128(0xC000 + 4),
         account_id: ACCOUNT,
+        payee_account_id: None,
         report: caudal::domain::transfer::Report::Settled,
         reason: None,
         return_id: Uuid::from_u128(0xD100),

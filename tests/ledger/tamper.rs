@@ -80,6 +80,7 @@ fn report(number: u128, report: Report) -> Command {
     Command::Report(PaymentReport {
         transfer_id: Uuid::from_u128(0xC000 + number),
         account_id: ACCOUNT,
+        payee_account_id: None,
         report,
         reason: Reason::parse("02"),
         return_id: Uuid::from_u128(0xD000 + number),

@@ -63,6 +63,7 @@ fn check_money(tables: &Tables, complaints: &mut Vec<String>) {
                 }
                 Kind::Spei if stored.new.credit_account_id == account(index) => transfer.amount.minor(),
                 Kind::Return if stored.new.credit_account_id == account(index) => transfer.amount.minor(),
+                Kind::Return if transfer.from_account_id == account(index) => -transfer.amount.minor(),
                 _ => 0,
             }
         });
@@ -83,7 +84,7 @@ fn check_money(tables: &Tables, complaints: &mut Vec<String>) {
         let returned: i64 = tables
             .transfers
             .values()
-            .filter(|stored| stored.new.kind == Kind::Return)
+            .filter(|stored| stored.new.kind == Kind::Return && stored.new.transfer.from_account_id == SPEI_ACCOUNT)
             .map(|stored| stored.new.transfer.amount.minor())
             .sum();
         let expected = match bank {
@@ -189,9 +190,13 @@ fn check_statuses(tables: &Tables, complaints: &mut Vec<String>) {
             complaints.push(format!("transfer {id} is {}, its queued payment disagrees", stored.status()));
         }
         if let Some(of) = stored.new.returns {
-            let original = tables.transfers.get(&of).map(StoredTransfer::status);
-            if !returned.insert(of) || original != Some(Completed) {
-                complaints.push(format!("transfer {of} was returned twice, or while it was {original:?}"));
+            let original = tables.transfers.get(&of);
+            let status = original.map(StoredTransfer::status);
+            if !returned.insert(of) || status != Some(Completed) {
+                complaints.push(format!("transfer {of} was returned twice, or while it was {status:?}"));
+            }
+            if original.map(|it| it.new.credit_account_id) != Some(stored.new.transfer.from_account_id) {
+                complaints.push(format!("transfer {of} was returned by somebody else"));
             }
         }
     }

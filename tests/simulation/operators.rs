@@ -1,10 +1,11 @@
-//! Operators freeze accounts and unfreeze them, and every host looks for holds whose time is over.
+//! Operators freeze accounts, unfreeze them and reverse transfers, and every host looks for holds whose time is over.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use caudal::domain::hold::Status;
-use caudal::ledger::{Command, Freeze, Outcome, ReleaseHold};
+use caudal::domain::transfer::{self, RailName, Report};
+use caudal::ledger::{ByHand, Command, Freeze, Outcome, PaymentReport, ReleaseHold};
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -16,6 +17,29 @@ impl World {
             self.chance.pause(Duration::from_secs(3)).await;
             let account_id = account(self.chance.pick(OWNERS.len()));
             let _ = self.freeze(account_id, self.chance.happens(400)).await;
+        }
+    }
+
+    /// Whatever its status: only a completed one can be reversed, once.
+    pub(crate) async fn reverse_transfers(self) {
+        loop {
+            self.chance.pause(Duration::from_secs(3)).await;
+            let picked = {
+                let tables = self.store.model.tables();
+                let sent: Vec<_> = tables.transfers.values().map(|it| &it.new).filter(|it| it.rail.is_some()).collect();
+                if sent.is_empty() { None } else { Some(sent[self.chance.pick(sent.len())].clone()) }
+            };
+            let Some(new) = picked.filter(|it| it.transfer.status == transfer::Status::Completed) else { continue };
+            let report = PaymentReport {
+                transfer_id: new.transfer.transfer_id,
+                account_id: new.transfer.from_account_id,
+                payee_account_id: (new.rail == Some(RailName::OnUs)).then_some(new.credit_account_id),
+                report: Report::Returned,
+                reason: None,
+                return_id: self.new_id(),
+                by_hand: Some(ByHand { actor: "ops".to_owned(), note: "a mistake".to_owned() }),
+            };
+            let _ = self.submit(self.chance.pick(HOSTS), Command::Report(report)).await;
         }
     }
 

@@ -81,6 +81,7 @@ impl World {
             let report = PaymentReport {
                 transfer_id: transfer.transfer_id,
                 account_id: transfer.from_account_id,
+                payee_account_id: None,
                 report,
                 reason: reason.as_deref().and_then(Reason::parse),
                 return_id: self.new_id(),

@@ -102,7 +102,8 @@ pub(crate) struct Model(Arc<Mutex<Tables>>);
 type Load = fn(&Tables, &[Command], &Writer, &Context, &mut State);
 
 /// The queries of a look-up, in the order of the real ones. Each sees a later snapshot.
-pub(crate) const LOADS: [Load; 6] = [load_numbers, load_facts, load_transfers, load_issued, load_holds, load_freezes];
+pub(crate) const LOADS: [Load; 7] =
+    [load_numbers, load_facts, load_transfers, load_used, load_issued, load_holds, load_freezes];
 
 impl Model {
     pub(crate) fn tables(&self) -> MutexGuard<'_, Tables> {
@@ -150,8 +151,9 @@ fn load_facts(tables: &Tables, commands: &[Command], writer: &Writer, context: &
 
 fn load_balances(tables: &Tables, commands: &[Command], writer: &Writer, state: &mut State) {
     let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].map(|id| (id, writer.stripe));
-    let named = commands.iter().filter(|command| !matches!(command, Command::Open(_)));
-    for key in named.map(|command| (command.account_id(), CUSTOMER_STRIPE)).chain(own) {
+    let named = commands.iter().filter(|command| !matches!(command, Command::Open(_))).map(Command::account_id);
+    let payees = commands.iter().filter_map(Command::payee_account_id);
+    for key in named.chain(payees).map(|id| (id, CUSTOMER_STRIPE)).chain(own) {
         if let (Some(balance), Some(facts)) = (tables.balances.get(&key), tables.accounts.get(&key.0)) {
             state.balances.insert(key, *balance);
             state.accounts.insert(key.0, facts.clone());
@@ -185,11 +187,11 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
     for command in commands {
         let Command::Report(report) = command else { continue };
         let id = report.transfer_id;
-        let had_rail = |new: &NewTransfer| new.kind == Kind::Spei && new.rail != Some(RailName::OnUs);
-        let Some(stored) = tables.transfers.get(&id).filter(|stored| had_rail(&stored.new)) else { continue };
+        let Some(stored) = tables.transfers.get(&id).filter(|stored| stored.new.kind == Kind::Spei) else { continue };
         let transfer = ReportedTransfer {
             owner: stored.new.owner.clone(),
             account_id: stored.new.transfer.from_account_id,
+            payee_account_id: (stored.new.rail == Some(RailName::OnUs)).then_some(stored.new.credit_account_id),
             amount: stored.new.transfer.amount,
             status: stored.status(),
             statuses: i16::try_from(stored.statuses.len()).unwrap(),
@@ -198,6 +200,11 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
         };
         state.transfers.insert(id, transfer);
     }
+}
+
+fn load_used(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
+    let is_used = |id: &Uuid| tables.transfers.contains_key(id) || tables.holds.contains_key(id);
+    state.used.extend(commands.iter().filter_map(Command::acknowledged).filter(is_used));
 }
 
 fn load_issued(tables: &Tables, commands: &[Command], _: &Writer, context: &Context, state: &mut State) {

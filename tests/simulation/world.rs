@@ -132,7 +132,11 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     let clocks = tokio::spawn(world.clone().tick());
     let faults = tokio::spawn(world.clone().inject_faults());
     let (reports, complaints) = (tokio::spawn(world.clone().settle_payments()), Arc::new(Mutex::new(Vec::new())));
-    let operators = [tokio::spawn(world.clone().freeze_accounts()), tokio::spawn(world.clone().expire_holds())];
+    let operators = [
+        tokio::spawn(world.clone().freeze_accounts()),
+        tokio::spawn(world.clone().reverse_transfers()),
+        tokio::spawn(world.clone().expire_holds()),
+    ];
     let mut clients = JoinSet::new();
     for client in 0..CLIENTS {
         clients.spawn(world.clone().client(client, Arc::clone(&complaints)));
@@ -144,6 +148,7 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     // The faults end, and everything must come to a conclusion.
     faults.abort();
     operators[0].abort();
+    operators[1].abort();
     world.store.is_faulty.store(false, Relaxed);
     world.store.is_down.store(false, Relaxed);
     world.restart_hosts().await;
@@ -164,7 +169,7 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     sleep(Duration::from_secs(120)).await;
     reports.abort();
     clocks.abort();
-    operators[1].abort();
+    operators[2].abort();
     let (opened, complaints) = (world.opened.lock().unwrap().clone(), complaints.lock().unwrap().clone());
     RunResult { model, attempts, terms, opened, complaints }
 }

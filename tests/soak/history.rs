@@ -134,6 +134,7 @@ impl Author {
         let reported = ReportedTransfer {
             owner: owner.to_owned(),
             account_id: transfer.from_account_id,
+            payee_account_id: None,
             amount: transfer.amount,
             status: Status::Pending,
             statuses: 1,
@@ -146,6 +147,7 @@ impl Author {
         Command::Report(PaymentReport {
             transfer_id,
             account_id,
+            payee_account_id: None,
             report,
             reason: None,
             return_id: Uuid::nil(),

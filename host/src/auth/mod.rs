@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
+use crate::domain::approval::Person;
 use crate::domain::model::ModelKind;
 use claims::Claims;
 use scope::{LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
@@ -35,19 +36,25 @@ impl From<&Claims> for User {
     }
 }
 
+impl From<&Claims> for Person {
+    fn from(claims: &Claims) -> Self {
+        Self { name: claims.user.clone(), issuer: claims.issuer.clone() }
+    }
+}
+
 /// A user whose token has at least one operator scope for models.
 #[derive(Debug, Clone)]
 pub struct Operator {
     /// Recorded with every change.
-    pub name: String,
+    pub person: Person,
     scopes: Vec<String>,
 }
 
 impl TryFrom<&Claims> for Operator {
     type Error = AuthError;
 
-    fn try_from(Claims { user, scopes, .. }: &Claims) -> Result<Self, AuthError> {
-        let operator = Self { name: user.clone(), scopes: scopes.clone() };
+    fn try_from(claims: &Claims) -> Result<Self, AuthError> {
+        let operator = Self { person: claims.into(), scopes: claims.scopes.clone() };
         let has_any = operator.has(MODELS_ADMIN) || operator.has(RULES_ADMIN);
         if has_any { Ok(operator) } else { Err(AuthError::ScopeMissing(MODELS_ADMIN)) }
     }
@@ -71,7 +78,7 @@ impl Operator {
 #[derive(Debug, Clone)]
 pub struct LedgerOperator {
     /// Recorded with every change.
-    pub name: String,
+    pub person: Person,
 }
 
 impl TryFrom<&Claims> for LedgerOperator {
@@ -79,7 +86,32 @@ impl TryFrom<&Claims> for LedgerOperator {
 
     fn try_from(claims: &Claims) -> Result<Self, AuthError> {
         claims.require(LEDGER_OPERATE)?;
-        Ok(Self { name: claims.user.clone() })
+        Ok(Self { person: claims.into() })
+    }
+}
+
+/// A user whose token has some operator scope. What they may decide on depends on the action.
+#[derive(Debug, Clone)]
+pub struct Approver {
+    /// Recorded with every decision.
+    pub person: Person,
+    scopes: Vec<String>,
+}
+
+impl TryFrom<&Claims> for Approver {
+    type Error = AuthError;
+
+    fn try_from(claims: &Claims) -> Result<Self, AuthError> {
+        let approver = Self { person: claims.into(), scopes: claims.scopes.clone() };
+        let has_any = [LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN].iter().any(|scope| approver.has(scope));
+        if has_any { Ok(approver) } else { Err(AuthError::ScopeMissing(LEDGER_OPERATE)) }
+    }
+}
+
+impl Approver {
+    /// Whether the token has the scope that an action requires.
+    pub fn has(&self, scope: &str) -> bool {
+        self.scopes.iter().any(|it| it == scope)
     }
 }
 
@@ -129,7 +161,7 @@ mod tests {
     #[test]
     fn models_and_accounts_have_operators_of_their_own() {
         let ledger = |scope: &str| LedgerOperator::try_from(&claims(&[scope]));
-        assert_eq!(ledger(LEDGER_OPERATE).unwrap().name, "ops");
+        assert_eq!(ledger(LEDGER_OPERATE).unwrap().person.name, "ops");
         assert_eq!(ledger(MODELS_ADMIN).unwrap_err(), AuthError::ScopeMissing(LEDGER_OPERATE));
         assert_eq!(operator(&[LEDGER_OPERATE]).unwrap_err(), AuthError::ScopeMissing(MODELS_ADMIN));
     }

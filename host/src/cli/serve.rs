@@ -12,7 +12,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::app::start::Config;
-use crate::app::{App, Settings, SignIn};
+use crate::app::{App, ApprovalPolicy, Settings, SignIn};
 use crate::auth::rates::RateLimits;
 use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
@@ -48,6 +48,12 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     }
     if serve.on_us && serve.issues_from().is_none() {
         bail!("--on-us credits accounts whose numbers the bank issued: say which it issues with --clabe-range");
+    }
+    if serve.approvals && !serve.sandbox && serve.provider.keys.is_none() {
+        bail!(
+            "--approvals asks two people, and whoever has the secret that signs tokens could be both: use the tokens of an \
+             OpenID provider with --jwt-keys, or leave out --approvals"
+        );
     }
     let Tokens { verifier, minter, provider, secret } = tokens::open(common, &serve)?;
     let (key, key_bytes) = secret::ledger_key(common, Missing::Generate)?;
@@ -187,6 +193,9 @@ fn settings(serve: &Serve) -> Settings {
             address: NonZeroU32::new(serve.requests_per_address),
         },
         trusted_proxies: serve.trusted_proxies.clone(),
+        approvals: serve
+            .approvals
+            .then_some(ApprovalPolicy { lifetime: serve.approval_lifetime, limit: serve.approval_limit }),
         sign_in: sign_in(serve),
         typed_numbers: serve.sandbox,
         assist_hosts,

@@ -181,6 +181,16 @@ pub struct Serve {
     /// Waiting time before the first transfer to a new beneficiary, for example 30m
     #[arg(long, help_heading = "Transfers", env = "CAUDAL_BENEFICIARY_COOLING", default_value = "0s", value_parser = humantime::parse_duration)]
     pub beneficiary_cooling: Duration,
+    /// Ask a second operator for: new transfer rules, another risk champion, reversals, credits from the bank's funds,
+    /// payments decided by hand, and high limits
+    #[arg(long, help_heading = "Operators", env = "CAUDAL_APPROVALS")]
+    pub approvals: bool,
+    /// How long a second operator can approve an action
+    #[arg(long, help_heading = "Operators", env = "CAUDAL_APPROVAL_LIFETIME", default_value = "24h", value_parser = humantime::parse_duration)]
+    pub approval_lifetime: Duration,
+    /// Highest own limit of a user that one operator can set, in MXN
+    #[arg(long, help_heading = "Operators", env = "CAUDAL_APPROVAL_LIMIT", default_value = "50000", value_parser = amount)]
+    pub approval_limit: Money,
     /// Log every risk and transfer-rules decision for 90 days, for `caudal replay`; a decision that cannot be logged is
     /// not answered
     #[arg(long, help_heading = "Models", env = "CAUDAL_DECISION_LOG")]

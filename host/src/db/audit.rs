@@ -103,8 +103,9 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
                     or p.rail is not null and p.rail is distinct from t.rail
             ) as "odd_payments!",
             (select count(*) from transfer r left join transfer t on t.transfer_id = r.returns
-                where r.kind = 'return' and (t.kind, t.status, t.amount, t.debit_account_id, t.owner)
-                    is distinct from ('spei'::text, 'completed'::text, r.amount, r.credit_account_id, r.owner)
+                where r.kind = 'return' and (t.kind, t.status, t.amount, t.debit_account_id, t.credit_account_id, t.owner)
+                    is distinct from ('spei'::text, 'completed'::text, r.amount, r.credit_account_id, r.debit_account_id,
+                        r.owner)
             ) as "odd_returns!",
             (select count(*) from entry e where not exists (
                 select from transfer t where t.transfer_id = e.transfer_id
@@ -162,8 +163,10 @@ pub async fn prove(db: &mut PgConnection) -> Result<Vec<Finding>, sqlx::Error> {
             ) or not exists (
                 select from account a
                 where a.account_id = case t.kind when 'spei' then t.credit_account_id else t.debit_account_id end
-                    and a.kind = case when t.rail = 'on-us' then 'customer' when t.kind in ('spei', 'return') then 'spei'
-                        else 'funding' end
+                    and a.kind = case
+                        when coalesce(t.rail, (select o.rail from transfer o where o.transfer_id = t.returns)) = 'on-us'
+                            then 'customer'
+                        when t.kind in ('spei', 'return') then 'spei' else 'funding' end
             )) as "transfers_of_others!",
             (select count(*) from ledger_batch b
                 full join (select chain_id, seq, count(*) as n from transfer group by 1, 2) as t using (chain_id, seq)

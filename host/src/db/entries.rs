@@ -95,7 +95,7 @@ pub(crate) async fn current_balance(
     balance.fetch_one(db).await.map(|row| (Money::from_minor(row.posted), row.changed_at))
 }
 
-/// Newest first. Of a transfer by another customer, only the amount and the clave de rastreo are shown.
+/// Newest first. Of a transfer by another customer, and of its return, only the amount and the clave de rastreo are shown.
 pub(crate) async fn list_entries(
     db: &mut PgConnection,
     account_id: Uuid,
@@ -113,7 +113,8 @@ pub(crate) async fn list_entries(
             coalesce(t.spei_reference, sent.spei_reference) as spei_reference
         from entry e
         join transfer t using (transfer_id)
-        cross join lateral (select t.kind = 'spei' and t.credit_account_id = e.account_id as from_customer) as received
+        cross join lateral (select t.kind = 'spei' and t.credit_account_id = e.account_id
+            or t.kind = 'return' and t.debit_account_id = e.account_id as from_customer) as received
         left join transfer sent on sent.transfer_id = t.returns
         where e.account_id = $1 and e.stripe = $2 and e.version > $3 and e.version <= $4
         order by e.version desc

@@ -8,6 +8,13 @@ use super::records::{self, Change, Subject};
 use crate::domain::money::Money;
 use crate::sealing::ChainKey;
 
+/// The credited account and the amount of any transfer with this id.
+pub(crate) async fn find(db: &mut PgConnection, transfer_id: Uuid) -> Result<Option<(Uuid, Money)>, sqlx::Error> {
+    let row = sqlx::query!("select credit_account_id, amount from transfer where transfer_id = $1", transfer_id);
+    let row = row.fetch_optional(db).await?;
+    Ok(row.map(|row| (row.credit_account_id, Money::from_minor(row.amount))))
+}
+
 /// Records that an operator is about to credit an account. A record without its transfer is a credit that was refused.
 pub(crate) async fn record(
     db: &mut PgConnection,

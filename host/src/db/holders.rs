@@ -8,6 +8,9 @@ use super::records::{self, Change, Covered, Recorded, Subject};
 use crate::sealing::ChainKey;
 use crate::sealing::digest::Hash;
 
+/// Longest name. SPEI takes the first 39 characters.
+pub(crate) const NAME_CHARS_MAX: usize = 120;
+
 fn state(key: &ChainKey, owner: &str, name: &str) -> Hash {
     let mut digest = Subject::Holder.state();
     [owner, name].iter().for_each(|text| digest.text(text));

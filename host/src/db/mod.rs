@@ -17,10 +17,12 @@
 //! | comparison | `comparisons` |
 //! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | `decisions` |
+//! | approval | `approvals` |
 //! | audit_record, audit_head | `records` |
 //! | schema_compatibility | migrations |
 
 pub(crate) mod accounts;
+pub(crate) mod approvals;
 pub mod audit;
 pub mod barrier;
 pub(crate) mod beneficiaries;

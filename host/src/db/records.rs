@@ -1,5 +1,5 @@
-//! Audit records: a keyed chain of every change to payees, limits, names of holders, components and deployments, and of what operators
-//! did.
+//! Audit records: a keyed chain of every change to payees, limits, names of holders, components, deployments and approvals, and of what
+//! operators did.
 //!
 //! A record is appended in the transaction of the change, as its last statement. The head of the chain stays locked
 //! until the commit, so a transaction that holds it must not wait for anything else.
@@ -27,6 +27,8 @@ pub(crate) enum Subject {
     /// A verified name.
     Holder,
     Funding,
+    /// An action that takes two operators.
+    Approval,
     /// A retired key.
     Key,
 }
@@ -43,6 +45,7 @@ impl Subject {
             Self::Limits => "limits",
             Self::Holder => "holder",
             Self::Funding => "funding",
+            Self::Approval => "approval",
             Self::Key => "key",
         }
     }

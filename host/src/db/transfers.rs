@@ -38,6 +38,37 @@ pub(crate) async fn list_transfers(
     rows.into_iter().map(Row::read).collect()
 }
 
+/// What reversing a completed transfer depends on.
+pub(crate) struct Completed {
+    /// The debited account.
+    pub(crate) account_id: Uuid,
+    /// The credited account, if it is a customer's.
+    pub(crate) payee_account_id: Option<Uuid>,
+    /// The credit that gave its money back, if one did.
+    pub(crate) returned_by: Option<Uuid>,
+}
+
+/// A transfer of any user, with its status.
+pub(crate) async fn find_to_reverse(
+    db: &mut PgConnection,
+    transfer_id: Uuid,
+) -> Result<Option<(Status, Completed)>, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"
+        select status, debit_account_id, case when rail = 'on-us' then credit_account_id end as payee_account_id,
+            (select r.transfer_id from transfer r where r.returns = t.transfer_id) as returned_by
+        from transfer t where transfer_id = $1 and kind = 'spei'
+        "#,
+        transfer_id,
+    );
+    let Some(row) = row.fetch_optional(db).await? else { return Ok(None) };
+    let (payee_account_id, returned_by) = (row.payee_account_id, row.returned_by);
+    Ok(Some((
+        parse_status(&row.status)?,
+        Completed { account_id: row.debit_account_id, payee_account_id, returned_by },
+    )))
+}
+
 /// `None` if the transfer does not exist or is another user's.
 pub(crate) async fn find_transfer(
     db: &mut PgConnection,

@@ -5,6 +5,7 @@
 
 pub mod accessibility;
 pub mod account_number;
+pub mod approval;
 pub mod bank_account;
 pub mod banks;
 pub mod clabe;

@@ -3,6 +3,8 @@
 pub mod acknowledgment;
 pub(crate) mod assessment;
 
+use uuid::Uuid;
+
 use crate::domain::risk::{Enforcement, Level};
 use crate::models::{ResponseError, ScoreError};
 use acknowledgment::{Acknowledgments, Subject};
@@ -15,8 +17,8 @@ pub(crate) enum Outcome {
     NotEnforced,
     Assessed {
         level: Level,
-        /// The sender acknowledged this level of risk for this very transfer.
-        acknowledged: bool,
+        /// The id of the transfer for which the sender acknowledged this level of risk.
+        acknowledged: Option<Uuid>,
     },
     /// There is no usable score.
     Unavailable,
@@ -59,10 +61,10 @@ pub(crate) async fn enforce(
         Err(error) => return Err(error),
     };
     let now = assessor.clock.now();
-    let acknowledged = token.is_some_and(|token| acknowledgments.is_valid(token, subject, level, now));
+    let acknowledged = token.and_then(|token| acknowledgments.verify(token, subject, level, now));
     if enforcement == Enforcement::Enforce {
         return Ok(Outcome::Assessed { level, acknowledged });
     }
-    tracing::info!(%level, acknowledged, "risk of a transfer (not enforced)");
+    tracing::info!(%level, acknowledged = acknowledged.is_some(), "risk of a transfer (not enforced)");
     Ok(Outcome::NotEnforced)
 }

@@ -1,5 +1,5 @@
 //! Authentication as an argument: a handler with a [`User`] requires a valid bearer token, one with an
-//! [`Operator`] or a [`LedgerOperator`] a token with such an operator's scope. A user's claims are an extension of the
+//! [`Operator`], a [`LedgerOperator`] or an [`Approver`] a token with such an operator's scope. A user's claims are an extension of the
 //! request.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, header};
 use crate::app::App;
 use crate::auth::claims::Claims;
 use crate::auth::scope::{API_READ, API_WRITE};
-use crate::auth::{self, AuthError, LedgerOperator, Operator, User};
+use crate::auth::{self, Approver, AuthError, LedgerOperator, Operator, User};
 use crate::http::error::Error;
 
 impl FromRequestParts<App> for User {
@@ -38,6 +38,14 @@ impl FromRequestParts<App> for Operator {
 }
 
 impl FromRequestParts<App> for LedgerOperator {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Ok((&*authenticate(&parts.headers, app).await?).try_into()?)
+    }
+}
+
+impl FromRequestParts<App> for Approver {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {

@@ -14,6 +14,7 @@ use crate::db::session::is_outage;
 use crate::domain::hold::Status;
 use crate::domain::money::{INVALID_AMOUNT, Money};
 use crate::domain::rules::Violation;
+use crate::domain::{approval, transfer};
 use crate::http::problem::{Problem, summary};
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
@@ -84,6 +85,9 @@ problems! {
         "The keys of the login service are not known here. Retry after the time in Retry-After.", header: RETRY_AFTER;
     ScopeMissing(scope: &'static str) = FORBIDDEN, "insufficient-scope", "The token lacks a scope",
         format!("This requires a token with the scope {scope}.");
+    /// They proposed it.
+    SamePerson = FORBIDDEN, "second-person-required", "Another person has to approve it",
+        "You proposed this action: another operator has to approve it, or you can withdraw it.";
     HostNotAllowed = MISDIRECTED_REQUEST, "host-not-allowed", "The host name is not served here",
         "This internal listener answers only to the host names it was configured with.";
     /// No such resource, or another user's.
@@ -122,6 +126,14 @@ problems! {
     /// How it ended.
     HoldEnded(status: Status) = CONFLICT, "hold-ended", "The hold has ended",
         format!("It is {status}, so it can be neither captured nor voided.");
+    /// How it ended.
+    ApprovalEnded(state: approval::State) = CONFLICT, "approval-ended", "The proposal has ended",
+        format!("It is {state}, so it can be neither approved nor withdrawn.");
+    /// Its status.
+    NotReversible(status: transfer::Status) = CONFLICT, "not-reversible", "The transaction cannot be reversed",
+        format!("It is {status}. Only a completed one can be reversed.");
+    NotCovered = CONFLICT, "not-covered", "The payee's account does not cover the amount",
+        "Nothing was reversed: the money has left the account that received it.";
     /// When it can be decided on.
     PaymentUnderWay(at: OffsetDateTime) = CONFLICT, "payment-under-way", "The payment may be under way",
         format!("It was stopped, so that no host sends it any more. Decide on it after {}.", timestamp(*at));

@@ -52,7 +52,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn transfer(&mut self, order: &Order) -> Outcome {
         let fingerprint = fingerprint::of_transfer(order);
-        self.answer_once(order, fingerprint, |run| Ok(Made::Transfer(run.send(order)?)))
+        self.answer_once(order, fingerprint, |run, order| Ok(Made::Transfer(run.send(order)?)))
     }
 
     /// Checks the account, the payee, the hold, the rules and the funds, in that order.
@@ -122,7 +122,7 @@ impl Run<'_> {
         let payee = payee.ok_or(Refusal::BeneficiaryNotFound)?;
         let (risk_level, acknowledged) = match order.risk {
             Risk::NotEnforced => (None, false),
-            Risk::Assessed { level, acknowledged } => (Some(level), acknowledged),
+            Risk::Assessed { level, acknowledged } => (Some(level), acknowledged.is_some()),
             Risk::Unavailable => return Err(Refusal::RiskUnavailable),
         };
         let user = self.state.users.get(&order.owner).copied().unwrap_or_default();
@@ -164,6 +164,7 @@ impl Run<'_> {
             rail: Some(rail),
             returns: None,
             reason: None,
+            by_hand: None,
             transfer: transfer.clone(),
         });
         transfer
@@ -179,7 +180,7 @@ impl Run<'_> {
         amount: Money,
         report: Option<&PaymentReport>,
     ) {
-        let source = if kind == Kind::Return { SPEI_ACCOUNT } else { FUNDING_ACCOUNT };
+        let source = report.map_or(FUNDING_ACCOUNT, |report| report.payee_account_id.unwrap_or(SPEI_ACCOUNT));
         self.batch.transfers.push(NewTransfer {
             kind,
             owner,
@@ -188,6 +189,7 @@ impl Run<'_> {
             rail: None,
             returns: report.map(|report| report.transfer_id),
             reason: report.and_then(|report| report.reason),
+            by_hand: report.and_then(|report| report.by_hand.clone()),
             transfer: Transfer {
                 transfer_id,
                 from_account_id: source,

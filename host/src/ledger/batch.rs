@@ -62,6 +62,8 @@ pub struct ReportedTransfer {
     pub owner: String,
     /// The debited account.
     pub account_id: Uuid,
+    /// The account that a transfer on us credited.
+    pub payee_account_id: Option<Uuid>,
     pub amount: Money,
     pub status: Status,
     /// How many statuses it has had, including the current one.
@@ -134,6 +136,8 @@ pub struct State {
     /// Keyed by owner and idempotency key.
     pub answers: BTreeMap<(String, String), Answer>,
     pub transfers: BTreeMap<Uuid, ReportedTransfer>,
+    /// Ids of acknowledgments that a transfer or a hold already has.
+    pub used: BTreeSet<Uuid>,
     /// Those that the batch ends.
     pub holds: BTreeMap<Uuid, OwnedHold>,
     /// How often each account was frozen or unfrozen, for those that the batch freezes or unfreezes.
@@ -204,6 +208,8 @@ pub struct NewTransfer {
     pub returns: Option<Uuid>,
     /// For returns: the reason, if the rail gave one.
     pub reason: Option<Reason>,
+    /// For returns: the operator, unless the rail reported it.
+    pub by_hand: Option<ByHand>,
     pub transfer: Transfer,
 }
 
@@ -321,7 +327,7 @@ impl Batch {
             ordinal: 0,
             status: new.transfer.status,
             reason: new.reason,
-            by_hand: None,
+            by_hand: new.by_hand.as_ref(),
         });
         first.chain(self.moves.iter().map(|(&transfer_id, step)| NewStatus {
             transfer_id,

@@ -45,6 +45,19 @@ impl Command {
         }
     }
 
+    /// The account at this bank that a return debits.
+    pub fn payee_account_id(&self) -> Option<Uuid> {
+        if let Self::Report(report) = self { report.payee_account_id } else { None }
+    }
+
+    /// The id for which the risk of its order was acknowledged.
+    pub fn acknowledged(&self) -> Option<Uuid> {
+        match self.order()?.risk {
+            Risk::Assessed { acknowledged, .. } => acknowledged,
+            _ => None,
+        }
+    }
+
     /// The hold that the command ends.
     pub fn hold_id(&self) -> Option<Uuid> {
         match self {
@@ -130,8 +143,9 @@ pub enum Risk {
     NotEnforced,
     Assessed {
         level: risk::Level,
-        /// Whether the person acknowledged exactly this risk.
-        acknowledged: bool,
+        /// The id for which the person acknowledged exactly this risk: the new transfer or hold gets it, unless an earlier
+        /// one has it.
+        acknowledged: Option<Uuid>,
     },
     /// The scorer gave no usable answer. Recorded answers are still replayed, but nothing new is decided.
     Unavailable,
@@ -143,6 +157,8 @@ pub struct PaymentReport {
     pub transfer_id: Uuid,
     /// The account that the transfer debited.
     pub account_id: Uuid,
+    /// The account that a transfer on us credited, whose money an operator returns; `None` for one that left the bank.
+    pub payee_account_id: Option<Uuid>,
     pub report: Report,
     /// `None` if the rail gave none.
     pub reason: Option<Reason>,
@@ -152,7 +168,7 @@ pub struct PaymentReport {
     pub by_hand: Option<ByHand>,
 }
 
-/// Who decides on a payment in place of its rail, and why.
+/// Who decides on a payment in place of its rail, or reverses it, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ByHand {
     pub actor: String,
@@ -227,6 +243,8 @@ pub enum Outcome {
     StatusUnchanged(Status),
     /// The money of a settled transfer was returned to its account.
     Returned,
+    /// The payee's account, which would have to give the money back, does not cover it.
+    NotCovered,
     /// The reported transfer does not exist.
     TransferNotFound,
     /// The credited balance would overflow. Nothing was moved.

@@ -225,8 +225,9 @@ impl Courier {
         status: &PaymentStatus,
     ) -> Option<bool> {
         let (report, reason) = report_of(status)?;
-        let return_id = self.clock.new_id();
-        Some(self.report(PaymentReport { transfer_id, account_id, report, reason, return_id, by_hand: None }).await)
+        let (return_id, payee_account_id, by_hand) = (self.clock.new_id(), None, None);
+        let report = PaymentReport { transfer_id, account_id, payee_account_id, report, reason, return_id, by_hand };
+        Some(self.report(report).await)
     }
 
     /// Whether the ledger processed the report.

@@ -44,5 +44,6 @@ pub(crate) async fn judge(
         return Ok(Verdict::NotBefore(since + CLAIM));
     }
     let by_hand = Some(by_hand);
-    Ok(Verdict::Report(PaymentReport { transfer_id, account_id, report, reason: None, return_id, by_hand }))
+    let (reason, payee_account_id) = (None, None);
+    Ok(Verdict::Report(PaymentReport { transfer_id, account_id, payee_account_id, report, reason, return_id, by_hand }))
 }

@@ -95,8 +95,9 @@ async fn transfers(db: &mut PgConnection, part: &Part) -> Result<Vec<Finding>, s
             ) as "odd_payments!",
             (select count(*) from touched join transfer r on r.transfer_id = touched.id
                 left join transfer t on t.transfer_id = r.returns
-                where r.kind = 'return' and (t.kind, t.status, t.amount, t.debit_account_id, t.owner)
-                    is distinct from ('spei'::text, 'completed'::text, r.amount, r.credit_account_id, r.owner)
+                where r.kind = 'return' and (t.kind, t.status, t.amount, t.debit_account_id, t.credit_account_id, t.owner)
+                    is distinct from ('spei'::text, 'completed'::text, r.amount, r.credit_account_id, r.debit_account_id,
+                        r.owner)
             ) as "odd_returns!",
             (select count(*) from touched join transfer t on t.transfer_id = touched.id where not exists (
                 select from account a
@@ -105,8 +106,10 @@ async fn transfers(db: &mut PgConnection, part: &Part) -> Result<Vec<Finding>, s
             ) or not exists (
                 select from account a
                 where a.account_id = case t.kind when 'spei' then t.credit_account_id else t.debit_account_id end
-                    and a.kind = case when t.rail = 'on-us' then 'customer' when t.kind in ('spei', 'return') then 'spei'
-                        else 'funding' end
+                    and a.kind = case
+                        when coalesce(t.rail, (select o.rail from transfer o where o.transfer_id = t.returns)) = 'on-us'
+                            then 'customer'
+                        when t.kind in ('spei', 'return') then 'spei' else 'funding' end
                     and (t.rail = 'on-us' and (a.issued is null or a.number_key <> t.payee_key)) is not true
             )) as "transfers_of_others!",
             (select count(*) from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)

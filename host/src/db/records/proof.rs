@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::periods::Periods;
 use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
-use crate::db::{beneficiaries, components, deployments, holders, limits};
+use crate::db::{approvals, beneficiaries, components, deployments, holders, limits};
 use crate::sealing::{ChainKey, Keyring};
 
 /// The rows of this layer that existed before there were records.
@@ -30,6 +30,7 @@ struct Only {
     /// Those with limits.
     users: Vec<String>,
     holders: Vec<String>,
+    approvals: Vec<Uuid>,
 }
 
 /// Visits every row, or `only` some.
@@ -40,10 +41,11 @@ async fn each_row(
     mut visit: impl FnMut(Subject, Covered),
 ) -> Result<(), sqlx::Error> {
     let (beneficiaries, users) = (only.map(|only| &only.beneficiaries[..]), only.map(|only| &only.users[..]));
-    let holders = only.map(|only| &only.holders[..]);
+    let (holders, decided) = (only.map(|only| &only.holders[..]), only.map(|only| &only.approvals[..]));
     beneficiaries::covered(db, key, beneficiaries, |row| visit(Subject::Beneficiary, row)).await?;
     limits::covered(db, key, users, |row| visit(Subject::Limits, row)).await?;
     holders::covered(db, key, holders, |row| visit(Subject::Holder, row)).await?;
+    approvals::covered(db, key, decided, |row| visit(Subject::Approval, row)).await?;
     components::covered(db, key, |row| visit(Subject::Component, row)).await?;
     deployments::covered(db, key, |row| visit(Subject::Deployment, row)).await
 }
@@ -87,6 +89,8 @@ pub(crate) async fn prove_since(
             only.users.push(key.clone());
         } else if subject == Subject::Holder.as_str() {
             only.holders.push(key.clone());
+        } else if subject == Subject::Approval.as_str() {
+            only.approvals.extend(key.parse::<Uuid>().ok());
         }
     }
     // A credit leaves no row but its transfer.
@@ -169,9 +173,10 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join lost_tail t on r.subject = 'lost-tail'
             and t.chain_id || '/' || t.from_seq || '/' || t.to_seq = r.subject_key
         left join adoption a on r.subject = 'adoption'
+        left join approval p on r.subject = 'approval' and p.approval_id::text = r.subject_key
         left join retired_key k on r.subject = 'key' and encode(k.fingerprint, 'hex') = r.subject_key
         where r.state is not null and r.subject <> 'funding' and coalesce(
-            b.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text, k.reason
+            b.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text, p.reason, k.reason
         ) is null
         order by r.subject, r.subject_key
         "#

@@ -1,16 +1,21 @@
-//! `/admin/accounts/{id}/freeze` and `/unfreeze`: stops the money that leaves an account. For operators, with a token of
-//! scope `ledger:operate`.
+//! `/admin/accounts/{id}/freeze` and `/unfreeze`: stops the money that leaves an account. `/fund`: credits one. For
+//! operators, with a token of scope `ledger:operate`.
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::LedgerOperator;
+use crate::db::funding;
+use crate::domain::money::{INVALID_AMOUNT, Money};
+use crate::http::admin::action::{self, Action, propose};
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, PathId};
-use crate::http::ledger::accounts::ID_EXAMPLE;
-use crate::ledger::{Command, Freeze, Outcome};
+use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE};
+use crate::ledger::{Command, Freeze, Fund, Outcome};
 use crate::models::deploying::catalog::REASON_CHARS_MAX;
 use crate::schema::{answer, request};
 
@@ -62,10 +67,86 @@ async fn set(
     let FreezeRequest { reason } = fields.read();
     fields.finish()?;
     let PathId(account_id) = id?;
-    let command = Freeze { account_id, frozen, actor: operator.name, reason };
+    let command = Freeze { account_id, frozen, actor: operator.person.name, reason };
     match app.ledger.submit(Command::Freeze(command)).await? {
         Outcome::Frozen { frozen, changed } => Ok(Json(FrozenJson { account_id, frozen, changed })),
         Outcome::AccountNotFound => Err(Error::NotFound),
         other => Err(Error::Internal(anyhow::anyhow!("freezing an account ended as {other:?}"))),
+    }
+}
+
+request! {
+    /// A credit from the bank's own funds.
+    pub(crate) struct FundRequest in camelCase {
+        amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
+        /// Kept if a second operator has to approve it.
+        reason: String { chars_max: REASON_CHARS_MAX, example: "\"refund of a fee, case 4711\"" },
+        /// Id of the new transaction, a UUID of the caller's choice. Repeating the request with it credits nothing more.
+        transaction_id: Uuid { example: ID_EXAMPLE },
+    }
+}
+
+answer! {
+    /// A credit from the bank's own funds.
+    pub(crate) struct FundedJson as "Funded" in camelCase {
+        account_id: Uuid { example: ID_EXAMPLE },
+        transaction_id: Uuid { example: ID_EXAMPLE },
+        amount: Money { unit: CURRENCY, example: "1500.50" },
+        /// False if it was credited before.
+        changed: bool { example: "true" },
+        /// The new balance; left out if it was credited before.
+        balance: Option<Money> { unit: CURRENCY, example: "11500.50" },
+    }
+}
+
+/// Credits an account from the bank's own funds.
+pub(crate) async fn fund(
+    State(app): State<App>,
+    operator: LedgerOperator,
+    id: Result<PathId, Error>,
+    AssistBody(mut fields): AssistBody,
+) -> Result<Response, Error> {
+    let FundRequest { amount, reason, transaction_id } = fields.read();
+    fields.finish()?;
+    let PathId(account_id) = id?;
+    let amount = amount.to_string();
+    let action = Action::Fund { account_id, amount: amount.clone(), transaction_id };
+    if let Some(waiting) = propose(&app, &operator.person, &action, &reason).await? {
+        return Ok(waiting);
+    }
+    Ok(credit(&app, account_id, &amount, transaction_id, &operator.person.name).await?.into_response())
+}
+
+pub(super) async fn credit(
+    app: &App,
+    account_id: Uuid,
+    amount: &str,
+    transaction_id: Uuid,
+    by: &str,
+) -> Result<Json<FundedJson>, Error> {
+    let amount = action::amount(amount)?;
+    let mut db = app.db.acquire().await?;
+    let answer = |balance: Option<Money>| {
+        Json(FundedJson { account_id, transaction_id, amount, changed: balance.is_some(), balance })
+    };
+    match funding::find(&mut db, transaction_id).await? {
+        Some(made) if made == (account_id, amount) => return Ok(answer(None)),
+        Some(_) => {
+            let (field, detail) = ("transactionId", "is that of another transaction");
+            return Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, field, "not-allowed", detail));
+        }
+        None => {}
+    }
+    // The batch that moves the money has no column for the operator, so the intent is on record before it.
+    funding::record(&mut db, &app.key, (transaction_id, account_id, amount), by, app.clock.now()).await?;
+    drop(db);
+    match app.ledger.submit(Command::Fund(Fund { transfer_id: transaction_id, account_id, amount })).await? {
+        Outcome::Funded(balance) => Ok(answer(Some(balance))),
+        Outcome::AccountNotFound => Err(Error::NotFound),
+        Outcome::BalanceTooLarge => {
+            let detail = "would make the balance larger than the largest amount";
+            Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, "amount", INVALID_AMOUNT, detail))
+        }
+        other => Err(Error::Internal(anyhow::anyhow!("funding an account ended as {other:?}"))),
     }
 }

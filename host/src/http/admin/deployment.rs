@@ -14,6 +14,7 @@ use crate::auth::reader::Reader;
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::{Digest, ModelKind};
+use crate::http::admin::action::{Action, CanaryVersion, Versions, propose};
 use crate::http::admin::if_match::IfMatch;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
@@ -55,6 +56,7 @@ async fn answer(db: &mut PgConnection, kind: ModelKind) -> Result<Response, Erro
             epoch: 0,
             champion: built_in(kind).and_then(|digest| name_of(digest, &registered)).map(str::to_owned),
             previous: None,
+            fallback: false,
             canary: None,
             shadows: Vec::new(),
             reason: None,
@@ -85,6 +87,8 @@ answer! {
         champion: Option<String> { nullable: true, example: VERSION_EXAMPLE },
         /// The version that a rollback restores.
         previous: Option<String> { nullable: true, example: VERSION_EXAMPLE },
+        /// Whether the previous version answers when the champion fails: not after a rollback.
+        fallback: bool { example: "true" },
         canary: Option<CanaryJson> { nullable: true },
         /// Versions that are compared with the champion without answering requests.
         shadows: Vec<Option<String>> { example: "[]" },
@@ -120,6 +124,7 @@ fn shown(deployment: &Deployment, registered: &[Component]) -> DeploymentJson {
         epoch: deployment.epoch,
         champion: name(deployment.champion),
         previous: name(deployment.previous),
+        fallback: deployment.stands_in,
         canary: deployment.canary.map(|canary| CanaryJson {
             version: name(canary.digest),
             percent: canary.percent,
@@ -178,30 +183,69 @@ pub(crate) async fn put_deployment(
     fields.finish()?;
 
     let mut db = app.db.acquire().await?;
-    let seen = deployments::deployment_of(&mut db, kind).await?.map_or(0, |it| it.epoch);
+    let deployed = deployments::deployment_of(&mut db, kind).await?;
+    let seen = deployed.as_ref().map_or(0, |it| it.epoch);
     if !if_match.matches(&etag(seen)) {
         return Err(Error::Stale);
     }
-    let registered = components::list(&mut db).await?;
-    let find = |field: &'static str, version: &str| find(kind, &registered, field, version);
-    let canary = canary.map(|canary| {
-        let digest = find("canary.version", &canary.version)?;
+    let canary = canary.map(|it| CanaryVersion {
+        version: it.version,
         // A canary with 0 percent is rejected below.
-        let (percent, max_flip_percent) = (canary.percent.unwrap_or(0), canary.max_flip_percent);
-        let max_flip_percent = max_flip_percent.unwrap_or(MAX_FLIP_PERCENT);
-        Ok::<_, Error>(Canary { digest, percent, max_flip_percent })
+        percent: it.percent.unwrap_or(0),
+        max_flip_percent: it.max_flip_percent.unwrap_or(MAX_FLIP_PERCENT),
     });
-    let plan = Plan {
-        kind,
-        champion: find("champion", &champion)?,
-        canary: canary.transpose()?,
-        shadows: shadows.iter().flatten().map(|version| find("shadows", version)).collect::<Result<_, _>>()?,
-        has_fallback: true,
-    };
-    plan.check().map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
-    let epoch = catalog::deploy(&mut db, &app.key, &plan, seen, (&reason, &operator.name), app.clock.now()).await?;
-    epoch.ok_or(Error::Stale)?;
-    answer(&mut db, kind).await
+    let versions = Versions { epoch: seen, champion, canary, shadows: shadows.unwrap_or_default() };
+    let plan = versions.plan(kind, &components::list(&mut db).await?)?;
+    let champion = deployed.map(|it| it.champion).or(built_in(kind));
+    let takes_two = matches!(kind, ModelKind::Risk | ModelKind::TransferRules) && champion != Some(plan.champion);
+    drop(db);
+    if takes_two {
+        let action = Action::Deploy { kind: kind.to_string(), versions: versions.clone() };
+        if let Some(waiting) = propose(&app, &operator.person, &action, &reason).await? {
+            return Ok(waiting);
+        }
+    }
+    versions.deploy(&app, kind, (&reason, &operator.person.name)).await
+}
+
+impl Versions {
+    fn plan(&self, kind: ModelKind, registered: &[Component]) -> Result<Plan, Error> {
+        let find = |field: &'static str, version: &str| find(kind, registered, field, version);
+        let canary = self.canary.as_ref().map(|it| {
+            let digest = find("canary.version", &it.version)?;
+            Ok::<_, Error>(Canary { digest, percent: it.percent, max_flip_percent: it.max_flip_percent })
+        });
+        let plan = Plan {
+            kind,
+            champion: find("champion", &self.champion)?,
+            canary: canary.transpose()?,
+            shadows: self.shadows.iter().map(|version| find("shadows", version)).collect::<Result<_, _>>()?,
+            has_fallback: true,
+        };
+        plan.check().map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
+        Ok(plan)
+    }
+
+    /// Repeating it changes nothing.
+    pub(super) async fn deploy(
+        self,
+        app: &App,
+        kind: ModelKind,
+        (reason, by): (&str, &str),
+    ) -> Result<Response, Error> {
+        let mut db = app.db.acquire().await?;
+        let plan = self.plan(kind, &components::list(&mut db).await?)?;
+        let epoch = catalog::deploy(&mut db, &app.key, &plan, self.epoch, (reason, by), app.clock.now()).await?;
+        if epoch.is_none() {
+            let present = deployments::deployment_of(&mut db, kind).await?;
+            let is_done = |it: &Deployment| {
+                (it.epoch, it.champion, it.canary) == (self.epoch + 1, plan.champion, plan.canary)
+                    && (&it.shadows, &*it.changed_by, &*it.reason) == (&plan.shadows, by, reason)
+            };
+            present.filter(is_done).ok_or(Error::Stale)?;
+        }
+        answer(&mut db, kind).await
+    }
 }
 
 request! {
@@ -279,7 +323,7 @@ pub(crate) async fn roll_back(
     let (from, to) = (find(kind, &registered, "from", &from)?, find(kind, &registered, "to", &to)?);
     let rollback = Rollback { kind, from, to };
     let is_current = |epoch| if_match.matches(&etag(epoch));
-    let why = (&*reason, &*operator.name);
+    let why = (&*reason, &*operator.person.name);
     match rollback.run(&mut db, &app.key, is_current, why, app.clock.now()).await? {
         RolledBack::Now(_) | RolledBack::Before(_) => answer(&mut db, kind).await,
         RolledBack::NothingDeployed => Err(Error::NothingDeployed),

@@ -1,10 +1,14 @@
-//! Administration of models, accounts and payments by operators.
+//! Administration of models, accounts, users and payments by operators.
 
 pub(crate) mod accounts;
+pub(crate) mod action;
+pub(crate) mod approvals;
 pub(crate) mod deployment;
 mod if_match;
 pub(crate) mod payments;
 pub(crate) mod replay;
+pub(crate) mod reversals;
+pub(crate) mod users;
 pub(crate) mod versions;
 
 use axum::extract::FromRequestParts;

@@ -3,6 +3,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -11,6 +12,7 @@ use crate::auth::LedgerOperator;
 use crate::db::payments::{self, PendingPayment};
 use crate::domain::money::Money;
 use crate::domain::transfer::{Report, Status};
+use crate::http::admin::action::{Action, propose};
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, PathId};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
@@ -98,8 +100,8 @@ pub(crate) async fn settle_payment(
     operator: LedgerOperator,
     id: Result<PathId, Error>,
     body: AssistBody,
-) -> Result<Json<DecidedPaymentJson>, Error> {
-    decide(&app, operator, id, body, Report::Settled).await
+) -> Result<Response, Error> {
+    ask(&app, operator, id, body, Report::Settled).await
 }
 
 /// The other bank does not get the money: the sender gets it back.
@@ -108,21 +110,38 @@ pub(crate) async fn refuse_payment(
     operator: LedgerOperator,
     id: Result<PathId, Error>,
     body: AssistBody,
-) -> Result<Json<DecidedPaymentJson>, Error> {
-    decide(&app, operator, id, body, Report::Rejected).await
+) -> Result<Response, Error> {
+    ask(&app, operator, id, body, Report::Rejected).await
 }
 
-async fn decide(
+async fn ask(
     app: &App,
     operator: LedgerOperator,
     id: Result<PathId, Error>,
     AssistBody(mut fields): AssistBody,
     report: Report,
-) -> Result<Json<DecidedPaymentJson>, Error> {
+) -> Result<Response, Error> {
     let PaymentDecisionRequest { reason } = fields.read();
     fields.finish()?;
-    let PathId(transfer_id) = id?;
-    let decision = Decision { transfer_id, report, by_hand: ByHand { actor: operator.name, note: reason } };
+    let PathId(transaction_id) = id?;
+    let action = match report {
+        Report::Settled => Action::SettlePayment { transaction_id },
+        _ => Action::RefusePayment { transaction_id },
+    };
+    if let Some(waiting) = propose(app, &operator.person, &action, &reason).await? {
+        return Ok(waiting);
+    }
+    let by_hand = ByHand { actor: operator.person.name, note: reason };
+    Ok(decide(app, transaction_id, report, by_hand).await?.into_response())
+}
+
+pub(super) async fn decide(
+    app: &App,
+    transfer_id: Uuid,
+    report: Report,
+    by_hand: ByHand,
+) -> Result<Json<DecidedPaymentJson>, Error> {
+    let decision = Decision { transfer_id, report, by_hand };
     let (now, return_id) = (app.clock.now(), app.clock.new_id());
     let verdict = decision::judge(&mut *app.db.acquire().await?, decision, now, return_id).await?;
     let report = match verdict {

@@ -190,7 +190,7 @@ pub(crate) async fn push_version(
         StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(COMPONENT_BYTES_MAX),
         _ => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body ended early"),
     })?;
-    let pushed = app.pushes.push(kind, bytes.to_vec(), operator.name).await;
+    let pushed = app.pushes.push(kind, bytes.to_vec(), operator.person.name).await;
     let (digest, outcome) = pushed.map_err(|_| Error::Overloaded)?;
     match outcome {
         Some(outcome) => finished(kind, &outcome),

@@ -54,7 +54,7 @@ answer! {
         created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
         kind: &'static str {
             named: "type",
-            one_of: &["opening", "funding", "deposit", "return", "transfer", "refund"],
+            one_of: &["opening", "funding", "deposit", "reversal", "return", "transfer", "refund"],
             example: "\"transfer\""
         },
         /// Negative if money left the account.
@@ -79,7 +79,8 @@ impl Item for EntryJson {
 impl EntryJson {
     fn new(entry: Entry, account_id: Uuid) -> Self {
         let kind = match entry.kind.as_deref() {
-            // Another customer of this bank sent it.
+            // Another customer of this bank sent it, or got it back.
+            None if entry.delta.minor() < 0 => "reversal",
             None => "deposit",
             Some("opening") => "opening",
             Some("funding") => "funding",

@@ -26,7 +26,8 @@ request! {
         is_new_device: Option<bool> { example: "false" },
         /// Defaults to true.
         geolocation_changed: Option<bool> { example: "false" },
-        /// From the risk context, to show that the user saw the risk. Required if it is high and enforced.
+        /// From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one
+        /// transfer or hold.
         acknowledgment_token: Option<String> { chars_max: TOKEN_CHARS_MAX, example: "\"1793000000.medium.Zm9v\"" },
     }
 }

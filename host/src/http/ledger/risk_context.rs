@@ -37,7 +37,7 @@ answer! {
     pub(crate) struct RiskContextJson as "RiskContext" in camelCase {
         request: RiskRequest,
         assessment: RiskAnswer,
-        /// Sent with the transfer to show that the user saw this risk. Absent if risk enforcement is off.
+        /// Sent with one transfer to record that the user saw this risk. Absent if risk enforcement is off.
         acknowledgment_token: Option<String> { example: "\"1793000000.medium.Zm9v\"" },
         acknowledgment_expires_at: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
     }
@@ -62,7 +62,10 @@ pub(crate) async fn get_risk_context(
     };
     let (request, assessment) = assessor(&app).assess(&subject, circumstances).await?;
     let enforced = app.settings.risk_enforcement != Enforcement::Off;
-    let token = enforced.then(|| app.acknowledgments.issue(&subject, assessment.level(), app.clock.now()));
+    let token = enforced.then(|| {
+        let (transfer_id, now) = (app.clock.new_id(), app.clock.now());
+        app.acknowledgments.issue(&subject, assessment.level(), transfer_id, now)
+    });
     let (acknowledgment_token, acknowledgment_expires_at) = token.unzip();
     Ok(Json(RiskContextJson {
         request: RiskRequest::new(&request, Some(owner)),

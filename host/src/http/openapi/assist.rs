@@ -4,10 +4,14 @@ use super::foreign::{FindingsJson, NoticeJson};
 use super::ledger::{ETAG, IF_NONE_MATCH};
 use super::operation::{Content, Header, Operation, one};
 use crate::domain::model::ModelKind;
-use crate::http::admin::accounts::{FreezeRequest, FrozenJson};
+use crate::http::admin::accounts::{FreezeRequest, FrozenJson, FundRequest, FundedJson};
+use crate::http::admin::action::ApprovalJson;
+use crate::http::admin::approvals::{ApprovalsJson, ApproveRequest};
 use crate::http::admin::deployment::{DeploymentJson, DeploymentRequest, HistoryJson, ReportQuery, RollbackRequest};
 use crate::http::admin::payments::{DecidedPaymentJson, PaymentDecisionRequest, PendingPaymentsJson};
 use crate::http::admin::replay::ReplayRequest;
+use crate::http::admin::reversals::{ReversalRequest, ReversedJson};
+use crate::http::admin::users::{HolderJson, HolderRequest, LimitsJson, LimitsRequest};
 use crate::http::admin::versions::{ExaminedJson, ModelsJson, PushedJson, UnderWayJson};
 use crate::http::health::{HealthJson, LivenessJson, ReadinessJson};
 use crate::http::stp::ReceiptJson;
@@ -17,6 +21,22 @@ use crate::scoring::{Kind, Visitor, with_kind};
 
 /// Scopes of operators. Changing `transfer-rules` requires `rules:admin`.
 const OPERATOR: &[&str] = &["models:admin", "rules:admin"];
+
+/// Scopes of operators who may decide on an action: the action's own is required.
+const APPROVER: &[&str] = &["ledger:operate", "models:admin", "rules:admin"];
+
+/// Of approving, and of the actions.
+const APPROVE_ERRORS: &[&str] = &[
+    "second-person-required",
+    "approval-ended",
+    "stale",
+    "payment-under-way",
+    "account-frozen",
+    "not-covered",
+    "not-reversible",
+    "model-unavailable",
+    "outcome-unknown",
+];
 
 /// Scopes that allow reading about models: `rules:admin` about `transfer-rules`, `models:admin` about all other kinds.
 const READER: &[&str] = &["models:admin", "rules:admin", "audit:read"];
@@ -70,8 +90,8 @@ const OTHERS: &[Operation] = &[
     Operation::get("/admin/models/{kind}/deployment", "get_deployment", "A kind's deployment")
         .operator(READER).gives(&[ETAG]).answers(&[(200, one::<DeploymentJson>())]),
     Operation::put("/admin/models/{kind}/deployment", "put_deployment", "Deploy registered versions")
-        .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<DeploymentRequest>().gives(&[ETAG])
-        .answers(&[(200, one::<DeploymentJson>())]).errors(&["if-match-required", "stale"]),
+        .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<DeploymentRequest>().gives(&[ETAG, LOCATION])
+        .answers(&[(200, one::<DeploymentJson>()), (202, one::<ApprovalJson>())]).errors(&["if-match-required", "stale"]),
     Operation::post("/admin/models/{kind}/rollback", "roll_back", "Return to the previous version, without challengers")
         .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<RollbackRequest>().gives(&[ETAG])
         .answers(&[(200, one::<DeploymentJson>())]).errors(&["if-match-required", "nothing-deployed", "stale"]),
@@ -87,13 +107,40 @@ const OTHERS: &[Operation] = &[
     Operation::post("/admin/accounts/{id}/unfreeze", "unfreeze", "Let money leave an account again")
         .operator(LEDGER_OPERATOR).body::<FreezeRequest>().answers(&[(200, one::<FrozenJson>())])
         .errors(&["outcome-unknown"]),
+    Operation::post("/admin/accounts/{id}/fund", "fund", "Credit an account from the bank's own funds")
+        .operator(LEDGER_OPERATOR).body::<FundRequest>().gives(&[LOCATION])
+        .answers(&[(200, one::<FundedJson>()), (202, one::<ApprovalJson>())]).errors(&["outcome-unknown"]),
+    Operation::get("/admin/users/{user}/limits", "get_limits", "A user's own limits")
+        .operator(LEDGER_OPERATOR).answers(&[(200, one::<LimitsJson>())]),
+    Operation::put("/admin/users/{user}/limits", "put_limits", "Set a user's own limits")
+        .operator(LEDGER_OPERATOR).body::<LimitsRequest>().gives(&[LOCATION])
+        .answers(&[(200, one::<LimitsJson>()), (202, one::<ApprovalJson>())]),
+    Operation::get("/admin/users/{user}/holder", "get_holder", "The verified name of a user")
+        .operator(LEDGER_OPERATOR).answers(&[(200, one::<HolderJson>())]),
+    Operation::put("/admin/users/{user}/holder", "put_holder", "Set the verified name of a user")
+        .operator(LEDGER_OPERATOR).body::<HolderRequest>().answers(&[(200, one::<HolderJson>())]),
+    Operation::post("/admin/transactions/{id}/reverse", "reverse", "Give the money of a completed transaction back")
+        .operator(LEDGER_OPERATOR).body::<ReversalRequest>().gives(&[LOCATION])
+        .answers(&[(200, one::<ReversedJson>()), (202, one::<ApprovalJson>())])
+        .errors(&["account-frozen", "not-covered", "not-reversible", "outcome-unknown"]),
+    Operation::get("/admin/approvals", "list_approvals", "Actions that take two operators, newest first")
+        .operator(APPROVER).answers(&[(200, one::<ApprovalsJson>())]),
+    Operation::get("/admin/approvals/{id}", "get_approval", "One action that takes two operators")
+        .operator(APPROVER).answers(&[(200, one::<ApprovalJson>())]),
+    Operation::post("/admin/approvals/{id}/approve", "approve", "Approve an action and carry it out")
+        .operator(APPROVER).body::<ApproveRequest>().answers(&[(200, Content::Bytes("application/json"))])
+        .errors(APPROVE_ERRORS),
+    Operation::post("/admin/approvals/{id}/withdraw", "withdraw", "Withdraw an action that was not carried out")
+        .operator(APPROVER).answers(&[(200, one::<ApprovalJson>())]).errors(&["approval-ended"]),
     Operation::get("/admin/payments", "list_payments", "Payments that their rail has not decided")
         .operator(LEDGER_OPERATOR).answers(&[(200, one::<PendingPaymentsJson>())]),
     Operation::post("/admin/payments/{id}/settle", "settle_payment", "Settle a pending payment by hand")
-        .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().answers(&[(200, one::<DecidedPaymentJson>())])
+        .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().gives(&[LOCATION])
+        .answers(&[(200, one::<DecidedPaymentJson>()), (202, one::<ApprovalJson>())])
         .errors(&["payment-under-way", "model-unavailable", "outcome-unknown"]),
     Operation::post("/admin/payments/{id}/refuse", "refuse_payment", "Refund a pending payment by hand")
-        .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().answers(&[(200, one::<DecidedPaymentJson>())])
+        .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().gives(&[LOCATION])
+        .answers(&[(200, one::<DecidedPaymentJson>()), (202, one::<ApprovalJson>())])
         .errors(&["payment-under-way", "model-unavailable", "outcome-unknown"]),
     Operation::post("/rails/stp/state", "push_state", "STP's notification about a payment")
         .body::<NoticeJson>().answers(&[(200, one::<ReceiptJson>())]).errors(&["not-found"]),

@@ -1,5 +1,6 @@
 //! Holds are placed, captured by a transfer, and released.
 
+use time::Duration;
 use uuid::Uuid;
 
 use super::{Refusal, Run};
@@ -13,12 +14,11 @@ use crate::ledger::fingerprint;
 impl Run<'_> {
     pub(super) fn hold(&mut self, place: &PlaceHold) -> Outcome {
         let fingerprint = fingerprint::of_hold(place);
-        self.answer_once(&place.order, fingerprint, |run| Ok(Made::Hold(run.place(place)?)))
+        self.answer_once(&place.order, fingerprint, |run, order| Ok(Made::Hold(run.place(order, place.lifetime)?)))
     }
 
     /// The rules decide now and again when the hold is captured, since only a transfer counts towards the day's total.
-    fn place(&mut self, place: &PlaceHold) -> Result<Hold, Refusal> {
-        let order = &place.order;
+    fn place(&mut self, order: &Order, lifetime: Duration) -> Result<Hold, Refusal> {
         self.decide(order, Money::ZERO)?;
         let key = (order.from_account_id, CUSTOMER_STRIPE);
         let balance = *self.state.balances.get(&key).ok_or(Refusal::AccountNotFound)?;
@@ -31,7 +31,7 @@ impl Run<'_> {
             beneficiary_name: self.state.payees[&order.to_beneficiary_id].name.clone(),
             amount: order.amount,
             status: Status::Placed,
-            expires_at: self.context.now + place.lifetime,
+            expires_at: self.context.now + lifetime,
             created_at: self.context.now,
         };
         self.batch.holds.push(OwnedHold { owner: order.owner.clone(), hold: hold.clone() });

@@ -3,7 +3,7 @@
 use super::{Refusal, Run};
 use crate::domain::rules::{RISK_ACKNOWLEDGMENT_REQUIRED, Violation};
 use crate::ledger::batch::{Answer, Made};
-use crate::ledger::command::{Order, Outcome};
+use crate::ledger::command::{Order, Outcome, Risk};
 
 impl Run<'_> {
     /// Executes an order, or repeats the recorded answer of its key.
@@ -11,15 +11,18 @@ impl Run<'_> {
         &mut self,
         order: &Order,
         fingerprint: [u8; 32],
-        execute: impl FnOnce(&mut Self) -> Result<Made, Refusal>,
+        execute: impl FnOnce(&mut Self, &Order) -> Result<Made, Refusal>,
     ) -> Outcome {
         let key = order.key.as_ref().map(|key| (order.owner.clone(), key.clone()));
         if let Some(answer) = key.as_ref().and_then(|key| self.state.answers.get(key)) {
             let is_retry = answer.fingerprint == fingerprint;
             return if is_retry { told(answer.outcome.clone(), true) } else { Outcome::KeyReused };
         }
-        let outcome = match execute(self) {
-            Ok(made) => Ok(made),
+        let outcome = match execute(self, &self.spend(order)) {
+            Ok(made) => {
+                self.state.used.extend(made.transfer_id().or(made.hold_id()));
+                Ok(made)
+            }
             Err(Refusal::Violations(violations)) => Err(violations),
             Err(Refusal::AccountNotFound) => return Outcome::AccountNotFound,
             Err(Refusal::AccountFrozen) => return Outcome::AccountFrozen,
@@ -37,6 +40,19 @@ impl Run<'_> {
             self.batch.answers.insert(key, answer);
         }
         told(outcome, false)
+    }
+}
+
+/// Acknowledgments: each is good for one order, which gets its id.
+impl Run<'_> {
+    /// The order under the id of its acknowledgment, or without an acknowledgment if an earlier order has that id.
+    fn spend(&self, order: &Order) -> Order {
+        let mut order = order.clone();
+        if let Risk::Assessed { acknowledged, .. } = &mut order.risk {
+            *acknowledged = acknowledged.filter(|id| !self.state.used.contains(id));
+            order.transfer_id = acknowledged.unwrap_or(order.transfer_id);
+        }
+        order
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rail reports: a pending transfer settles or fails; a settled one is returned.
+//! Rail reports: a pending transfer settles or fails; a settled one is returned, by its rail or by an operator.
 
 use super::Run;
 use crate::clock::mexico_city_date;
@@ -13,7 +13,10 @@ impl Run<'_> {
     /// rules and [`Status::may_become`] allow it; only a completed one can be returned, once.
     pub(super) fn report(&mut self, report: &PaymentReport) -> Outcome {
         let transfer = self.state.transfers.get(&report.transfer_id);
-        let Some(transfer) = transfer.filter(|transfer| transfer.account_id == report.account_id).cloned() else {
+        let is_meant = |it: &&ReportedTransfer| {
+            (it.account_id, it.payee_account_id) == (report.account_id, report.payee_account_id)
+        };
+        let Some(transfer) = transfer.filter(is_meant).cloned() else {
             return Outcome::TransferNotFound;
         };
         match (transfer.status, report.report) {
@@ -56,7 +59,15 @@ impl Run<'_> {
     }
 
     fn return_money(&mut self, report: &PaymentReport, transfer: ReportedTransfer) -> Outcome {
-        let debit = (SPEI_ACCOUNT, self.context.stripe);
+        let payee = report.payee_account_id.map(|id| (id, CUSTOMER_STRIPE));
+        if let Some(payee) = payee {
+            match self.state.balances.get(&payee) {
+                Some(balance) if balance.frozen => return Outcome::AccountFrozen,
+                Some(balance) if balance.available() >= transfer.amount => {}
+                _ => return Outcome::NotCovered,
+            }
+        }
+        let debit = payee.unwrap_or((SPEI_ACCOUNT, self.context.stripe));
         if self.post(report.return_id, debit, (transfer.account_id, CUSTOMER_STRIPE), transfer.amount).is_none() {
             return Outcome::BalanceTooLarge;
         }

@@ -27,6 +27,7 @@ pub(super) async fn load(
     load_numbers(db, commands, &mut state).await?;
     facts::load(db, commands, writer, context, &mut state).await?;
     load_transfers(db, commands, &mut state).await?;
+    load_used(db, commands, &mut state).await?;
     operations::load(db, commands, context, &mut state).await?;
     Ok(state)
 }
@@ -58,6 +59,22 @@ async fn load_numbers(db: &mut PgConnection, commands: &[Command], state: &mut S
     Ok(())
 }
 
+async fn load_used(db: &mut PgConnection, commands: &[Command], state: &mut State) -> Result<(), sqlx::Error> {
+    let ids: Vec<Uuid> = commands.iter().filter_map(Command::acknowledged).collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let used = sqlx::query_scalar!(
+        r#"
+        select transfer_id as "id!" from transfer where transfer_id = any($1)
+        union all select hold_id from hold where hold_id = any($1)
+        "#,
+        &ids,
+    );
+    state.used.extend(used.fetch_all(db).await?);
+    Ok(())
+}
+
 async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut State) -> Result<(), sqlx::Error> {
     let wanted: BTreeSet<Uuid> = commands
         .iter()
@@ -73,11 +90,11 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
     let rows = sqlx::query!(
         r#"
         select t.transfer_id, t.owner, t.debit_account_id, t.amount, t.status, t.created_at,
+            case when t.rail = 'on-us' then t.credit_account_id end as payee_account_id,
             (select count(*) from transfer_event v where v.transfer_id = t.transfer_id)::smallint as "statuses!",
             exists (select from transfer r where r.returns = t.transfer_id) as "returned!"
         from transfer t
-        -- A transfer on us was never with a rail.
-        where t.transfer_id = any($1) and t.kind = 'spei' and t.rail <> 'on-us'
+        where t.transfer_id = any($1) and t.kind = 'spei'
         "#,
         &ids,
     )
@@ -87,6 +104,7 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
         let transfer = ReportedTransfer {
             owner: row.owner,
             account_id: row.debit_account_id,
+            payee_account_id: row.payee_account_id,
             amount: Money::from_minor(row.amount),
             status: parse_status(&row.status)?,
             statuses: row.statuses,

@@ -59,7 +59,8 @@ pub(super) async fn load(
     state: &mut State,
 ) -> Result<(), sqlx::Error> {
     let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].map(|id| Lookup::balance(id, writer.stripe));
-    let lookups: BTreeSet<Lookup<'_>> = commands.iter().filter_map(Lookup::of).chain(own).collect();
+    let payees = commands.iter().filter_map(Command::payee_account_id).map(|id| Lookup::balance(id, CUSTOMER_STRIPE));
+    let lookups: BTreeSet<Lookup<'_>> = commands.iter().filter_map(Lookup::of).chain(payees).chain(own).collect();
     let users: BTreeSet<&str> = lookups.iter().filter_map(|it| it.owner).collect();
     let accounts: Vec<Uuid> = lookups.iter().map(|it| it.account_id).collect();
     let stripes: Vec<i16> = lookups.iter().map(|it| it.stripe).collect();

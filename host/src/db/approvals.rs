@@ -1,0 +1,232 @@
+//! Actions that take two operators. What may be carried out is what the audit records say, not the row alone.
+
+use futures_util::TryStreamExt as _;
+use sqlx::{Connection as _, PgConnection, PgPool, Postgres, Transaction};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::records::{self, Change, Covered, Recorded, Subject};
+use crate::domain::approval::{Approval, Decision, Person, Verdict};
+use crate::sealing::ChainKey;
+use crate::sealing::digest::{Digest, Hash};
+
+/// What happened to an approval, in the records.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Step {
+    Propose,
+    Approve,
+    Withdraw,
+    Execute,
+}
+
+impl Step {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Propose => "propose",
+            Self::Approve => "approve",
+            Self::Withdraw => "withdraw",
+            Self::Execute => "execute",
+        }
+    }
+}
+
+fn state(key: &ChainKey, it: &Approval) -> Hash {
+    fn person(digest: &mut Digest, Person { name, issuer }: &Person) {
+        digest.text(name);
+        digest.optional_bytes(issuer.as_deref().map(str::as_bytes));
+    }
+    let mut digest = Subject::Approval.state();
+    digest.uuid(it.approval_id);
+    digest.text(&it.action);
+    digest.text(&it.reason);
+    person(&mut digest, &it.proposed_by);
+    digest.time(it.proposed_at);
+    digest.time(it.expires_at);
+    digest.int(it.decision.is_some().into());
+    if let Some(Decision { verdict, by, at }) = &it.decision {
+        digest.text(verdict.as_str());
+        person(&mut digest, by);
+        digest.time(*at);
+    }
+    digest.int(it.executed_at.is_some().into());
+    it.executed_at.iter().for_each(|at| digest.time(*at));
+    key.seal_digest(digest)
+}
+
+/// Inserts a new one, or replaces `before`. False if that changed meanwhile.
+pub(crate) async fn save(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    before: Option<&Approval>,
+    it: &Approval,
+    (step, by): (Step, &Person),
+    now: OffsetDateTime,
+) -> Result<bool, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let Approval { approval_id, action, reason, proposed_by, proposed_at, expires_at, decision, executed_at } = it;
+    let decided = |it: &Option<Decision>| it.as_ref().map(|it| it.at);
+    let saved = sqlx::query!(
+        r#"
+        insert into approval as a (approval_id, action, reason, proposed_by, proposed_issuer, proposed_at, expires_at,
+            verdict, decided_by, decided_issuer, decided_at, executed_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        on conflict (approval_id) do update
+            set verdict = excluded.verdict, decided_by = excluded.decided_by, decided_issuer = excluded.decided_issuer,
+                decided_at = excluded.decided_at, executed_at = excluded.executed_at
+            where $13 and a.executed_at is null and a.decided_at is not distinct from $14
+        "#,
+        approval_id,
+        action,
+        reason,
+        proposed_by.name,
+        proposed_by.issuer,
+        proposed_at,
+        expires_at,
+        decision.as_ref().map(|it| it.verdict.as_str()),
+        decision.as_ref().map(|it| &it.by.name),
+        decision.as_ref().and_then(|it| it.by.issuer.as_ref()),
+        decided(decision),
+        *executed_at,
+        before.is_some(),
+        before.and_then(|it| decided(&it.decision)),
+    );
+    if saved.execute(&mut *transaction).await?.rows_affected() == 0 {
+        return Ok(false);
+    }
+    let (action, actor) = (step.as_str(), by.name.clone());
+    let change =
+        Change { subject: Subject::Approval, key: approval_id.to_string(), action, actor, state: Some(state(key, it)) };
+    records::append(&mut transaction, key, change, now).await?;
+    transaction.commit().await?;
+    Ok(true)
+}
+
+/// `None` if there is none, or it is not as recorded: somebody altered it.
+pub(crate) async fn find(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    approval_id: Uuid,
+) -> Result<Option<Approval>, sqlx::Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"
+        select approval_id, action, reason, proposed_by, proposed_issuer, proposed_at, expires_at, verdict, decided_by,
+            decided_issuer, decided_at, executed_at
+        from approval where approval_id = $1
+        "#,
+        approval_id,
+    );
+    let Some(found) = row.fetch_optional(&mut *db).await?.map(Row::read).transpose()? else { return Ok(None) };
+    let record = records::find(db, key, Subject::Approval, &approval_id.to_string()).await?;
+    let recorded = record.and_then(|record| record.state);
+    if recorded.as_deref() == Some(&state(key, &found)[..]) {
+        return Ok(Some(found));
+    }
+    tracing::error!(%approval_id, "an approval is not as recorded, so it counts for nothing: run `caudal verify`");
+    Ok(None)
+}
+
+/// Waits until no other host or request decides on this one; others wait until the transaction ends.
+pub(crate) async fn take_turn(pool: &PgPool, approval_id: Uuid) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    let mut turn = pool.begin().await?;
+    let lock =
+        sqlx::query!("select pg_advisory_xact_lock(hashtextextended('approval ' || $1, 0))", approval_id.to_string());
+    lock.execute(&mut *turn).await?;
+    Ok(turn)
+}
+
+/// Newest first.
+pub(crate) async fn list(db: &mut PgConnection, limit: i64) -> Result<Vec<Approval>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        select approval_id, action, reason, proposed_by, proposed_issuer, proposed_at, expires_at, verdict, decided_by,
+            decided_issuer, decided_at, executed_at
+        from approval order by proposed_at desc, approval_id desc limit $1
+        "#,
+        limit,
+    );
+    rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
+}
+
+/// Every approval, or only these, beside its last record.
+pub(super) async fn covered(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    only: Option<&[Uuid]>,
+    mut visit: impl FnMut(Covered),
+) -> Result<(), sqlx::Error> {
+    let mut rows = sqlx::query!(
+        r#"
+        select a.approval_id, a.action, a.reason, a.proposed_by, a.proposed_issuer, a.proposed_at, a.expires_at, a.verdict,
+            a.decided_by, a.decided_issuer, a.decided_at, a.executed_at,
+            r.seq is not null as "is_recorded!", r.state as "state?"
+        from approval a left join lateral (
+            select seq, state from audit_record
+            where subject = 'approval' and subject_key = a.approval_id::text order by seq desc limit 1
+        ) as r on true
+        where $1::uuid[] is null or a.approval_id = any($1)
+        order by a.approval_id
+        "#,
+        only,
+    )
+    .fetch(db);
+    while let Some(row) = rows.try_next().await? {
+        let recorded = Recorded::new(row.is_recorded, row.state);
+        let row = Row {
+            approval_id: row.approval_id,
+            action: row.action,
+            reason: row.reason,
+            proposed_by: row.proposed_by,
+            proposed_issuer: row.proposed_issuer,
+            proposed_at: row.proposed_at,
+            expires_at: row.expires_at,
+            verdict: row.verdict,
+            decided_by: row.decided_by,
+            decided_issuer: row.decided_issuer,
+            decided_at: row.decided_at,
+            executed_at: row.executed_at,
+        };
+        let it = row.read()?;
+        visit(Covered { key: it.approval_id.to_string(), state: state(key, &it), recorded });
+    }
+    Ok(())
+}
+
+struct Row {
+    approval_id: Uuid,
+    action: String,
+    reason: String,
+    proposed_by: String,
+    proposed_issuer: Option<String>,
+    proposed_at: OffsetDateTime,
+    expires_at: OffsetDateTime,
+    verdict: Option<String>,
+    decided_by: Option<String>,
+    decided_issuer: Option<String>,
+    decided_at: Option<OffsetDateTime>,
+    executed_at: Option<OffsetDateTime>,
+}
+
+impl Row {
+    fn read(self) -> Result<Approval, sqlx::Error> {
+        let decision = match (self.verdict, self.decided_by, self.decided_at) {
+            (Some(verdict), Some(name), Some(at)) => {
+                let known =
+                    Verdict::parse(&verdict).ok_or_else(|| super::unknown_text("approval.verdict", &verdict))?;
+                Some(Decision { verdict: known, by: Person { name, issuer: self.decided_issuer }, at })
+            }
+            _ => None,
+        };
+        Ok(Approval {
+            approval_id: self.approval_id,
+            action: self.action,
+            reason: self.reason,
+            proposed_by: Person { name: self.proposed_by, issuer: self.proposed_issuer },
+            proposed_at: self.proposed_at,
+            expires_at: self.expires_at,
+            decision,
+            executed_at: self.executed_at,
+        })
+    }
+}

@@ -1,0 +1,181 @@
+//! Two people for one change: one operator proposes it, another approves it, or it expires.
+
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// An operator, as a token names them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    pub name: String,
+    /// Who vouches for that name; `None` if the token does not say.
+    pub issuer: Option<String>,
+}
+
+impl Person {
+    /// Whether this may be the same person: two issuers may know different people by one name, but a missing issuer tells
+    /// nothing.
+    fn may_be(&self, other: &Self) -> bool {
+        let differs = self.issuer.as_ref().zip(other.issuer.as_ref()).is_some_and(|(one, two)| one != two);
+        self.name == other.name && !differs
+    }
+}
+
+super::text_enum! {
+    Verdict {
+        Approved = "approved",
+        Withdrawn = "withdrawn",
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    pub verdict: Verdict,
+    pub by: Person,
+    pub at: OffsetDateTime,
+}
+
+/// An action that waits for a second person, or did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approval {
+    pub approval_id: Uuid,
+    /// JSON.
+    pub action: String,
+    pub reason: String,
+    pub proposed_by: Person,
+    pub proposed_at: OffsetDateTime,
+    pub expires_at: OffsetDateTime,
+    pub decision: Option<Decision>,
+    pub executed_at: Option<OffsetDateTime>,
+}
+
+super::text_enum! {
+    State {
+        Pending = "pending",
+        /// But not carried out: it failed, or is under way.
+        Approved = "approved",
+        Executed = "executed",
+        Withdrawn = "withdrawn",
+        Expired = "expired",
+    }
+}
+
+/// Why an operator cannot decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// They proposed it.
+    SamePerson,
+    /// It was executed or withdrawn, or has expired.
+    Ended(State),
+}
+
+impl Approval {
+    pub fn state(&self, now: OffsetDateTime) -> State {
+        match (self.executed_at, self.decision.as_ref().map(|it| it.verdict)) {
+            (Some(_), _) => State::Executed,
+            (None, Some(Verdict::Withdrawn)) => State::Withdrawn,
+            (None, _) if now >= self.expires_at => State::Expired,
+            (None, Some(Verdict::Approved)) => State::Approved,
+            (None, None) => State::Pending,
+        }
+    }
+
+    /// The approval by a second person. Approving again lets an action that failed be tried again.
+    ///
+    /// # Errors
+    /// When it has ended, or `by` proposed it.
+    pub fn approve(&self, by: Person, now: OffsetDateTime) -> Result<Self, Refusal> {
+        match self.state(now) {
+            State::Pending | State::Approved if by.may_be(&self.proposed_by) => Err(Refusal::SamePerson),
+            State::Pending => Ok(self.decided(Verdict::Approved, by, now)),
+            State::Approved => Ok(self.clone()),
+            ended => Err(Refusal::Ended(ended)),
+        }
+    }
+
+    /// Whoever may propose it may withdraw it.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn withdraw(&self, by: Person, now: OffsetDateTime) -> Result<Self, Refusal> {
+        match self.state(now) {
+            State::Pending | State::Approved => Ok(self.decided(Verdict::Withdrawn, by, now)),
+            ended => Err(Refusal::Ended(ended)),
+        }
+    }
+
+    fn decided(&self, verdict: Verdict, by: Person, at: OffsetDateTime) -> Self {
+        Self { decision: Some(Decision { verdict, by, at }), ..self.clone() }
+    }
+
+    /// Whom to record for the action: both.
+    pub fn people(&self) -> String {
+        let proposer = &self.proposed_by.name;
+        match &self.decision {
+            Some(Decision { verdict: Verdict::Approved, by, .. }) => format!("{proposer}, approved by {}", by.name),
+            _ => proposer.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::Duration;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-22 12:00 UTC);
+
+    fn person(name: &str, issuer: Option<&str>) -> Person {
+        Person { name: name.to_owned(), issuer: issuer.map(str::to_owned) }
+    }
+
+    fn proposed() -> Approval {
+        Approval {
+            approval_id: Uuid::from_u128(1),
+            action: "{}".to_owned(),
+            reason: "a test".to_owned(),
+            proposed_by: person("ana", Some("https://one")),
+            proposed_at: NOW,
+            expires_at: NOW + Duration::hours(1),
+            decision: None,
+            executed_at: None,
+        }
+    }
+
+    #[test]
+    fn nobody_approves_what_they_may_have_proposed() {
+        for (name, issuer, may) in [
+            ("ana", Some("https://one"), false),
+            ("ana", None, false),
+            ("ana", Some("https://two"), true),
+            ("eva", Some("https://one"), true),
+            ("eva", None, true),
+        ] {
+            assert_eq!(proposed().approve(person(name, issuer), NOW).is_ok(), may, "{name} {issuer:?}");
+        }
+        let without = Approval { proposed_by: person("ana", None), ..proposed() };
+        assert_eq!(without.approve(person("ana", Some("https://two")), NOW), Err(Refusal::SamePerson));
+    }
+
+    #[test]
+    fn an_approval_can_be_repeated_until_it_is_executed_or_expires() {
+        let eva = || person("eva", None);
+        let approved = proposed().approve(eva(), NOW).unwrap();
+        assert_eq!((approved.state(NOW), approved.people().as_str()), (State::Approved, "ana, approved by eva"));
+        assert_eq!(approved.approve(person("luis", None), NOW).unwrap(), approved);
+        assert_eq!(approved.approve(person("ana", None), NOW), Err(Refusal::SamePerson));
+        let executed = Approval { executed_at: Some(NOW), ..approved.clone() };
+        let withdrawn = approved.withdraw(eva(), NOW).unwrap();
+        let late = NOW + Duration::hours(1);
+        for (it, at, state) in [
+            (&executed, NOW, State::Executed),
+            (&executed, late, State::Executed),
+            (&withdrawn, NOW, State::Withdrawn),
+            (&approved, late, State::Expired),
+            (&proposed(), late, State::Expired),
+        ] {
+            assert_eq!(it.approve(eva(), at), Err(Refusal::Ended(state)));
+            assert_eq!(it.withdraw(eva(), at), Err(Refusal::Ended(state)));
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What operators can ask for that may take a second person, and how it waits for one.
+
+use axum::Json;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::auth::scope::{LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
+use crate::db::approvals::{Step, save};
+use crate::domain::approval::{Approval, Person, State};
+use crate::domain::model::{Digest, ModelKind};
+use crate::domain::money::Money;
+use crate::http::error::Error;
+use crate::http::ledger::accounts::{ID_EXAMPLE, INSTANT_EXAMPLE};
+use crate::schema::answer;
+
+/// Its JSON is stored, and approved byte for byte. Ids of what it makes are part of it, so that it can be repeated.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub(super) enum Action {
+    Deploy {
+        kind: String,
+        versions: Versions,
+    },
+    SettlePayment {
+        transaction_id: Uuid,
+    },
+    RefusePayment {
+        transaction_id: Uuid,
+    },
+    Reverse {
+        transaction_id: Uuid,
+        reversal_id: Uuid,
+    },
+    Fund {
+        account_id: Uuid,
+        /// In pesos.
+        amount: String,
+        transaction_id: Uuid,
+    },
+    SetLimits {
+        user: String,
+        limits: OwnLimits,
+    },
+}
+
+/// The versions to deploy in place of those of an epoch.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Versions {
+    pub(super) epoch: i64,
+    pub(super) champion: String,
+    pub(super) canary: Option<CanaryVersion>,
+    pub(super) shadows: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct CanaryVersion {
+    pub(super) version: String,
+    pub(super) percent: u8,
+    pub(super) max_flip_percent: u8,
+}
+
+/// A user's own limits, in pesos.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct OwnLimits {
+    pub(super) per_transfer: Option<String>,
+    pub(super) per_day: Option<String>,
+}
+
+/// An amount in an action.
+pub(super) fn amount(text: &str) -> Result<Money, Error> {
+    Money::parse_amount(text).map_err(|error| Error::Internal(error.into()))
+}
+
+impl Action {
+    pub(super) fn read(json: &str) -> Result<Self, Error> {
+        serde_json::from_str(json).map_err(|error| Error::Internal(error.into()))
+    }
+
+    /// The scope that both people need.
+    pub(super) fn scope(&self) -> &'static str {
+        match self {
+            Self::Deploy { kind, .. } if kind == ModelKind::TransferRules.as_str() => RULES_ADMIN,
+            Self::Deploy { .. } => MODELS_ADMIN,
+            _ => LEDGER_OPERATE,
+        }
+    }
+}
+
+/// Stores an action for a second person and answers that it waits; `None` if one person is enough.
+pub(super) async fn propose(app: &App, by: &Person, action: &Action, reason: &str) -> Result<Option<Response>, Error> {
+    let Some(policy) = app.settings.approvals else { return Ok(None) };
+    let now = app.clock.now();
+    let proposed = Approval {
+        approval_id: app.clock.new_id(),
+        action: serde_json::to_string(action).map_err(|error| Error::Internal(error.into()))?,
+        reason: reason.to_owned(),
+        proposed_by: by.clone(),
+        proposed_at: now,
+        expires_at: now + policy.lifetime,
+        decision: None,
+        executed_at: None,
+    };
+    let mut db = app.db.acquire().await?;
+    save(&mut db, &app.key, None, &proposed, (Step::Propose, &proposed.proposed_by), now).await?;
+    let location = format!("/admin/approvals/{}", proposed.approval_id);
+    Ok(Some((StatusCode::ACCEPTED, [(header::LOCATION, location)], Json(shown(proposed, now)?)).into_response()))
+}
+
+answer! {
+    /// An action that takes two operators.
+    pub(crate) struct ApprovalJson as "Approval" in camelCase {
+        id: Uuid { example: ID_EXAMPLE },
+        /// What is to be done, as it was proposed.
+        action: Value { example: "{}" },
+        /// SHA-256 of the action. Whoever approves repeats it, so they approve what they read.
+        digest: String { example: "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"" },
+        reason: String { example: "\"better recall\"" },
+        state: State { example: "\"pending\"" },
+        proposed_by: String { example: "\"ops\"" },
+        proposed_at: OffsetDateTime { example: INSTANT_EXAMPLE },
+        expires_at: OffsetDateTime { example: INSTANT_EXAMPLE },
+        /// Who approved or withdrew it; left out while nobody has.
+        decided_by: Option<String> { example: "\"risk-officer\"" },
+        decided_at: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
+        /// When it was carried out; left out if it was not.
+        executed_at: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
+    }
+}
+
+pub(super) fn digest_of(action: &str) -> String {
+    Digest(Sha256::digest(action).into()).to_string()
+}
+
+pub(super) fn shown(it: Approval, now: OffsetDateTime) -> Result<ApprovalJson, Error> {
+    Ok(ApprovalJson {
+        id: it.approval_id,
+        action: serde_json::from_str(&it.action).map_err(|error| Error::Internal(error.into()))?,
+        digest: digest_of(&it.action),
+        state: it.state(now),
+        reason: it.reason,
+        proposed_by: it.proposed_by.name,
+        proposed_at: it.proposed_at,
+        expires_at: it.expires_at,
+        decided_at: it.decision.as_ref().map(|it| it.at),
+        decided_by: it.decision.map(|it| it.by.name),
+        executed_at: it.executed_at,
+    })
+}

@@ -1,0 +1,155 @@
+//! `/admin/approvals`: actions that wait for a second operator, and what became of them.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+
+use super::action::{Action, ApprovalJson, digest_of, shown};
+use super::versions::kind_of;
+use super::{accounts, payments, reversals};
+use crate::app::App;
+use crate::auth::{Approver, AuthError};
+use crate::db::approvals::{self, Step};
+use crate::domain::approval::{Approval, Refusal};
+use crate::domain::transfer::Report;
+use crate::http::error::Error;
+use crate::http::extract::{AssistBody, PathId};
+use crate::ledger::ByHand;
+use crate::schema::{answer, request};
+
+/// Approvals listed at a time, the newest: more than operators propose in months.
+const APPROVALS_LISTED_MAX: i64 = 1_000;
+
+/// Digits of a SHA-256 in hex.
+const DIGEST_CHARS: usize = 64;
+
+answer! {
+    /// Actions that take two operators, newest first.
+    pub(crate) struct ApprovalsJson as "Approvals" {
+        approvals: Vec<ApprovalJson>,
+    }
+}
+
+request! {
+    /// The approval of one action.
+    pub(crate) struct ApproveRequest {
+        /// That of the action that you read.
+        digest: String { chars_max: DIGEST_CHARS, example: "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"" },
+    }
+}
+
+/// Those that the token's scopes allow to decide on.
+pub(crate) async fn list_approvals(State(app): State<App>, approver: Approver) -> Result<Json<ApprovalsJson>, Error> {
+    let all = approvals::list(&mut *app.db.acquire().await?, APPROVALS_LISTED_MAX).await?;
+    let now = app.clock.now();
+    let mut approvals = Vec::new();
+    for it in all {
+        if approver.has(Action::read(&it.action)?.scope()) {
+            approvals.push(shown(it, now)?);
+        }
+    }
+    Ok(Json(ApprovalsJson { approvals }))
+}
+
+pub(crate) async fn get_approval(
+    State(app): State<App>,
+    approver: Approver,
+    id: Result<PathId, Error>,
+) -> Result<Json<ApprovalJson>, Error> {
+    let (it, _) = find(&app, &approver, id?).await?;
+    shown(it, app.clock.now()).map(Json)
+}
+
+async fn find(app: &App, approver: &Approver, PathId(id): PathId) -> Result<(Approval, Action), Error> {
+    let found = approvals::find(&mut *app.db.acquire().await?, &app.key, id).await?;
+    let found = found.ok_or(Error::NotFound)?;
+    let action = Action::read(&found.action)?;
+    if approver.has(action.scope()) { Ok((found, action)) } else { Err(AuthError::ScopeMissing(action.scope()).into()) }
+}
+
+/// Approves an action and carries it out. The answer is the action's own. Approving again repeats an action that failed.
+pub(crate) async fn approve(
+    State(app): State<App>,
+    approver: Approver,
+    id: Result<PathId, Error>,
+    AssistBody(mut fields): AssistBody,
+) -> Result<Response, Error> {
+    let ApproveRequest { digest } = fields.read();
+    fields.finish()?;
+    let id = id?;
+    // One at a time: the second sees what became of the first.
+    let _turn = approvals::take_turn(&app.db, id.0).await?;
+    let (before, action) = find(&app, &approver, id).await?;
+    if digest_of(&before.action) != digest {
+        let detail = "is not that of the action: read it again";
+        return Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, "digest", "not-allowed", detail));
+    }
+    let now = app.clock.now();
+    let approved = before.approve(approver.person.clone(), now)?;
+    if approved != before {
+        save(&app, &before, &approved, (Step::Approve, &approver)).await?;
+    }
+    let answer = perform(action, &app, &approved.people(), &approved.reason).await?;
+    let executed = Approval { executed_at: Some(app.clock.now()), ..approved.clone() };
+    save(&app, &approved, &executed, (Step::Execute, &approver)).await?;
+    Ok(answer)
+}
+
+/// Withdraws an action that was not carried out.
+pub(crate) async fn withdraw(
+    State(app): State<App>,
+    approver: Approver,
+    id: Result<PathId, Error>,
+) -> Result<Json<ApprovalJson>, Error> {
+    let id = id?;
+    let _turn = approvals::take_turn(&app.db, id.0).await?;
+    let (before, _) = find(&app, &approver, id).await?;
+    let now = app.clock.now();
+    let withdrawn = before.withdraw(approver.person.clone(), now)?;
+    save(&app, &before, &withdrawn, (Step::Withdraw, &approver)).await?;
+    shown(withdrawn, now).map(Json)
+}
+
+async fn save(
+    app: &App,
+    before: &Approval,
+    after: &Approval,
+    (step, approver): (Step, &Approver),
+) -> Result<(), Error> {
+    let mut db = app.db.acquire().await?;
+    let now = app.clock.now();
+    let saved = approvals::save(&mut db, &app.key, Some(before), after, (step, &approver.person), now).await?;
+    // Only when a host lost its turn with its connection.
+    if saved { Ok(()) } else { Err(Error::Overloaded) }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::SamePerson => Self::SamePerson,
+            Refusal::Ended(state) => Self::ApprovalEnded(state),
+        }
+    }
+}
+
+/// Carries an action out. Repeating it changes nothing more.
+async fn perform(action: Action, app: &App, by: &str, reason: &str) -> Result<Response, Error> {
+    let by_hand = || ByHand { actor: by.to_owned(), note: reason.to_owned() };
+    Ok(match action {
+        Action::Deploy { kind, versions } => versions.deploy(app, kind_of(&kind)?, (reason, by)).await?,
+        Action::SettlePayment { transaction_id } => {
+            payments::decide(app, transaction_id, Report::Settled, by_hand()).await?.into_response()
+        }
+        Action::RefusePayment { transaction_id } => {
+            payments::decide(app, transaction_id, Report::Rejected, by_hand()).await?.into_response()
+        }
+        Action::Reverse { transaction_id, reversal_id } => {
+            reversals::carry_out(app, transaction_id, reversal_id, by_hand()).await?.into_response()
+        }
+        Action::Fund { account_id, amount, transaction_id } => {
+            accounts::credit(app, account_id, &amount, transaction_id, by).await?.into_response()
+        }
+        Action::SetLimits { user, limits } => limits.set(app, user, by).await?.into_response(),
+    })
+}

@@ -1,0 +1,23 @@
+-- Actions of operators that a second one has to approve. Audit records cover every state of a row.
+
+create table approval (
+    approval_id uuid primary key,
+    -- JSON, byte for byte what the second person approves.
+    action text not null,
+    reason text not null,
+    proposed_by text not null,
+    -- Who vouches for that name; null if the token does not say.
+    proposed_issuer text,
+    proposed_at timestamptz not null,
+    expires_at timestamptz not null,
+    -- Null while nobody has decided.
+    verdict text constraint approval_verdict check (verdict in ('approved', 'withdrawn')),
+    decided_by text,
+    decided_issuer text,
+    decided_at timestamptz,
+    -- When the action was carried out; null if it was not, or failed.
+    executed_at timestamptz,
+    constraint approval_decision check (num_nulls(verdict, decided_by, decided_at) in (0, 3)),
+    constraint approval_executed check (executed_at is null or verdict = 'approved')
+);
+create index approval_by_time on approval (proposed_at desc, approval_id desc);

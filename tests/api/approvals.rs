@@ -1,0 +1,211 @@
+//! `/admin/approvals`: what takes two operators, and how an approval can be got wrong.
+
+use std::time::Duration;
+
+use caudal::app::ApprovalPolicy;
+use caudal::domain::money::Money;
+use caudal::ledger::store::proof::prove;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::admin::{serving, version};
+use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp, ledger_key, refused};
+
+const OPERATE: &str = "ledger:operate";
+
+async fn app(db: PgPool) -> TestApp {
+    let policy = ApprovalPolicy { lifetime: Duration::from_secs(3_600), limit: Money::from_minor(100_000) };
+    TestApp::with(db, Options { approvals: Some(policy), ..Options::default() }).await
+}
+
+/// Asks for a credit of 100.00.
+async fn propose(ops: &Client, account: &str, id: Uuid) -> Answer {
+    let credit = json!({"amount": 100, "reason": "case 4711", "transactionId": id});
+    ops.post(&format!("/admin/accounts/{account}/fund"), credit).await
+}
+
+fn place(proposed: &Value) -> String {
+    format!("/admin/approvals/{}", proposed["id"].as_str().unwrap())
+}
+
+async fn approve(by: &Client, proposed: &Value) -> Answer {
+    by.post(&format!("{}/approve", place(proposed)), json!({"digest": proposed["digest"]})).await
+}
+
+async fn assert_sound(app: &TestApp) {
+    let proof = prove(&mut app.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
+    assert!(proof.breaks.is_empty() && proof.records.complaints.is_empty(), "{:?}", proof.records.complaints);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn money_moves_only_when_a_second_operator_agrees(db: PgPool) {
+    let app = app(db).await;
+    let (ana, eva, ops) = (app.user("ana"), app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
+    let (account, id) = (ana.open_account(CLABE).await, Uuid::now_v7());
+    let answer = propose(&ops, &account, id).await;
+    let proposed = answer.assert_status(202).json();
+    assert_eq!(answer.header("location").unwrap(), place(&proposed));
+    let want = json!({"type": "fund", "accountId": account, "amount": "100.00", "transactionId": id});
+    assert_eq!(
+        (&proposed["action"], &proposed["state"], &proposed["proposedBy"]),
+        (&want, &json!("pending"), &json!("ops"))
+    );
+    assert_eq!(ana.balance().await, "10000.00");
+
+    // Not by whoever proposed it, nor without the scope, nor for another action.
+    refused(&app, approve(&ops, &proposed), 403, "second-person-required", None).await;
+    let models = app.operator_named("eva", "models:admin rules:admin");
+    refused(&app, approve(&models, &proposed), 403, "insufficient-scope", None).await;
+    refused(&app, models.get(&place(&proposed)), 403, "insufficient-scope", None).await;
+    assert_eq!(models.get("/admin/approvals").await.json(), json!({"approvals": []}));
+    refused(&app, approve(&app.ai(), &proposed), 401, "unauthorized", None).await;
+    let other = json!({"id": proposed["id"], "digest": "0".repeat(64)});
+    refused(&app, approve(&eva, &other), 422, "validation-failed", Some("digest")).await;
+    let unknown = json!({"id": Uuid::now_v7(), "digest": proposed["digest"]});
+    refused(&app, approve(&eva, &unknown), 404, "not-found", None).await;
+
+    let done = approve(&eva, &proposed).await.assert_status(200).json();
+    assert_eq!(
+        done,
+        json!({"accountId": account, "transactionId": id, "amount": 100.0, "changed": true, "balance": 10_100.0})
+    );
+    assert_eq!(ana.balance().await, "10100.00");
+    let seen = eva.get(&place(&proposed)).await.json();
+    assert_eq!((&seen["state"], &seen["decidedBy"]), (&json!("executed"), &json!("eva")));
+    refused(&app, approve(&eva, &proposed), 409, "approval-ended", None).await;
+    refused(&app, eva.post(&format!("{}/withdraw", place(&proposed)), json!({})), 409, "approval-ended", None).await;
+    // The same credit, proposed and approved again, moves nothing.
+    let again = propose(&eva, &account, id).await.assert_status(202).json();
+    assert_eq!(approve(&ops, &again).await.assert_status(200).json()["changed"], false);
+    assert_eq!(ana.balance().await, "10100.00");
+    let by = "select actor from audit_record where subject = 'funding'";
+    assert_eq!(app.text(by).await, "ops, approved by eva");
+    assert_sound(&app).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn proposals_expire_and_can_be_withdrawn(db: PgPool) {
+    let app = app(db).await;
+    let (ana, eva, ops) = (app.user("ana"), app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
+    let account = ana.open_account(CLABE).await;
+    let withdrawn = propose(&ops, &account, Uuid::now_v7()).await.json();
+    let answer = ops.post(&format!("{}/withdraw", place(&withdrawn)), json!({})).await.assert_status(200).json();
+    assert_eq!((&answer["state"], &answer["decidedBy"]), (&json!("withdrawn"), &json!("ops")));
+    let expired = propose(&ops, &account, Uuid::now_v7()).await.json();
+    app.clock.advance(time::Duration::hours(1));
+    for ended in [withdrawn, expired] {
+        refused(&app, approve(&eva, &ended), 409, "approval-ended", None).await;
+    }
+    assert_eq!(ana.balance().await, "10000.00");
+    assert_sound(&app).await;
+}
+
+/// Whoever writes to the database can neither approve nor change what is approved.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn an_altered_approval_counts_for_nothing(db: PgPool) {
+    let app = app(db).await;
+    let (ana, eva, ops) = (app.user("ana"), app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
+    let account = ana.open_account(CLABE).await;
+    for forgery in [
+        "action = replace(action, '100.00', '9999.00')",
+        "proposed_by = 'luis'",
+        "expires_at = expires_at + interval '1 day'",
+        "verdict = 'approved', decided_by = 'luis', decided_at = proposed_at",
+    ] {
+        let proposed = propose(&ops, &account, Uuid::now_v7()).await.json();
+        let forge = format!("update approval set {forgery} where approval_id = '{}'", proposed["id"].as_str().unwrap());
+        sqlx::query(sqlx::AssertSqlSafe(forge)).execute(&app.db).await.unwrap();
+        refused(&app, approve(&eva, &proposed), 404, "not-found", None).await;
+    }
+    let proof = prove(&mut app.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
+    assert_eq!(proof.records.complaints.len(), 4, "{:?}", proof.records.complaints);
+    assert_eq!(ana.balance().await, "10000.00");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn of_many_approvals_at_once_one_is_carried_out(db: PgPool) {
+    let app = app(db).await;
+    let (ana, ops) = (app.user("ana"), app.operator(Some(OPERATE)));
+    let account = ana.open_account(CLABE).await;
+    let proposed = propose(&ops, &account, Uuid::now_v7()).await.json();
+    let operators: Vec<_> = (0..4).map(|at| app.operator_named(&format!("eva{at}"), OPERATE)).collect();
+    let all = futures_util::future::join_all(operators.iter().map(|eva| approve(eva, &proposed))).await;
+    assert_eq!(all.iter().filter(|answer| answer.status == 200).count(), 1);
+    assert_eq!(ana.balance().await, "10100.00");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn high_limits_take_two(db: PgPool) {
+    let app = app(db).await;
+    let (eva, ops) = (app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
+    let path = "/admin/users/auth0%7Cana/limits";
+    let set = async |limits: Value| ops.put(path, limits).await;
+    let low = json!({"perTransfer": 500, "perDay": 1_000, "reason": "a test"});
+    let want = json!({"perTransfer": 500.0, "perDay": 1_000.0});
+    assert_eq!(set(low.clone()).await.assert_status(200).json(), want);
+    assert_eq!(set(low).await.assert_status(200).json(), want, "what changes nothing takes nobody");
+    for high in [json!({"perTransfer": 500, "perDay": 1_000.01}), json!({"perTransfer": 500}), json!({})] {
+        let mut limits = high.clone();
+        limits["reason"] = json!("a test");
+        set(limits).await.assert_status(202);
+        assert_eq!(ops.get(path).await.json(), want);
+    }
+    let none = json!({"type": "set-limits", "user": "auth0|ana", "limits": {"perTransfer": null, "perDay": null}});
+    let listed = eva.get("/admin/approvals").await.json()["approvals"].take();
+    let proposed = listed.as_array().unwrap().iter().find(|it| it["action"] == none).unwrap().clone();
+    approve(&eva, &proposed).await.assert_status(200);
+    assert_eq!(ops.get(path).await.json(), json!({}));
+    assert_sound(&app).await;
+}
+
+/// Another risk champion takes two; a challenger, and going back to the champion before, take one.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_new_risk_champion_takes_two_and_a_rollback_one(db: PgPool) {
+    let app = app(db).await;
+    let _follower = app.follow().await;
+    let (eva, ops) = (app.operator_named("eva", "models:admin"), app.operator(Some("models:admin")));
+    let path = "/admin/models/risk/deployment";
+    let (old, new) = (version(&ops, "risk-1.0.0+").await, version(&ops, "risk-2.0.0+").await);
+    let start = json!({"champion": old, "reason": "the first"});
+    let shadow = json!({"champion": old, "shadows": [new], "reason": "compare"});
+    let first = ops.with("if-match", "\"0\"").put(path, start).await.assert_status(202).json();
+    approve(&eva, &first).await.assert_status(200);
+    serving(&ops, "risk", 1, &old).await;
+    ops.with("if-match", "\"1\"").put(path, shadow).await.assert_status(200);
+    let change = json!({"champion": new, "reason": "better"});
+    let other = json!({"champion": new, "reason": "newer"});
+    let stale = ops.with("if-match", "\"2\"").put(path, other).await.assert_status(202).json();
+    let proposed = ops.with("if-match", "\"2\"").put(path, change).await.assert_status(202).json();
+    assert_eq!(ops.get(path).await.json()["champion"], old);
+    let deployed = approve(&eva, &proposed).await.assert_status(200).json();
+    assert_eq!((&deployed["champion"], &deployed["changed_by"]), (&json!(new), &json!("ops, approved by eva")));
+    // The other proposal was for a deployment that is gone.
+    approve(&eva, &stale).await.assert_problem(412, "stale", None);
+    let back = json!({"from": new, "to": old, "reason": "worse"});
+    ops.with("if-match", "\"3\"").post("/admin/models/risk/rollback", back).await.assert_status(200);
+    assert_eq!(ops.get(path).await.json()["champion"], old);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_reversal_takes_two_and_happens_once(db: PgPool) {
+    let app = app(db).await;
+    let (ana, eva, ops) = (app.user("ana"), app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let sent = ana.transfer(&from, &to, "100").await.assert_status(200).id();
+    let reverse = async || {
+        let path = format!("/admin/transactions/{sent}/reverse");
+        ops.post(&path, json!({"reason": "sent twice"})).await.assert_status(202).json()
+    };
+    let (first, second) = (reverse().await, reverse().await);
+    assert_eq!(ana.balance().await, "9900.00");
+    let done = approve(&eva, &first).await.assert_status(200).json();
+    assert_eq!((&done["transactionId"], &done["changed"]), (&json!(sent), &json!(true)));
+    assert_eq!(ana.balance().await, "10000.00");
+    let again = approve(&eva, &second).await.assert_status(200).json();
+    assert_eq!((&again["reversalId"], &again["changed"]), (&done["reversalId"], &json!(false)));
+    assert_eq!(ana.balance().await, "10000.00");
+    let event = "select actor || ': ' || note from transfer_event where actor is not null";
+    assert_eq!(app.text(event).await, "ops, approved by eva: sent twice");
+    assert_sound(&app).await;
+}
