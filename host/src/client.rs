@@ -1,4 +1,4 @@
-//! HTTP requests to other services: payment rails and the provider of access tokens.
+//! HTTP requests to other services: payment rails, the provider of access tokens, and for operators' commands a host.
 //!
 //! No retries, no redirects, no proxies. An error tells whether the request may have arrived.
 
@@ -29,7 +29,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// arrived is unknown.
 const IDLE_MAX: Duration = Duration::from_secs(20);
 
-/// Largest reply. Those of a rail have one or two kilobytes, a set of keys ten.
+/// Largest reply, usually. Those of a rail have one or two kilobytes, a set of keys ten.
 const REPLY_BYTES_MAX: usize = 64 << 10;
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("caudal/", env!("CARGO_PKG_VERSION")));
@@ -40,6 +40,7 @@ pub(crate) struct Client {
     http: hyper_util::client::legacy::Client<TimedConnector, Full<Bytes>>,
     /// For the whole exchange, including connecting.
     pub(crate) reply_timeout: Duration,
+    reply_bytes_max: usize,
 }
 
 #[derive(Debug)]
@@ -70,7 +71,11 @@ impl Client {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_MAX)
             .build(TimedConnector(connector.wrap_connector(tcp)));
-        Ok(Self { http, reply_timeout })
+        Ok(Self { http, reply_timeout, reply_bytes_max: REPLY_BYTES_MAX })
+    }
+
+    pub(crate) fn with_replies_up_to(self, reply_bytes_max: usize) -> Self {
+        Self { reply_bytes_max, ..self }
     }
 
     pub(crate) async fn exchange(&self, mut request: Request<Full<Bytes>>) -> Result<Reply, ExchangeError> {
@@ -88,7 +93,7 @@ impl Client {
             false => ExchangeError::Unknown(error.into()),
         })?;
         let status = response.status();
-        let body = Limited::new(response.into_body(), REPLY_BYTES_MAX).collect().await;
+        let body = Limited::new(response.into_body(), self.reply_bytes_max).collect().await;
         let body = body.map_err(|error| ExchangeError::Unknown(anyhow!(error)))?.to_bytes();
         Ok(Reply { status, body })
     }

@@ -25,8 +25,11 @@ fn fund_credits_an_account_while_the_service_runs_and_verify_proves_it() {
     let service = Service::start(&data);
     let account = json!({"accountNumber": "1", "accountType": "checking"});
     let id = service.must("POST", "/api/ledger/accounts", Some(account))["id"].as_str().unwrap().to_owned();
-    let fund = data.run(&["fund", "--account", &id, "--amount", "100.50"]);
-    assert_eq!(text(&fund.stdout), "credited 100.50 MXN, new balance 10100.50 MXN");
+    let transaction = "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b";
+    let credit = ["fund", "--account", &id, "--amount", "100.50", "--transaction", transaction];
+    let fund = data.ask(&service, &credit);
+    assert_eq!(text(&fund.stdout), "credited 100.50 MXN, new balance 10100.50 MXN", "{}", text(&fund.stderr));
+    assert_eq!(text(&data.ask(&service, &credit).stdout), "credited 100.50 MXN before");
     assert_eq!(service.must("GET", "/api/ledger/accounts", None)[0]["balance"], 10_100.5);
     assert_eq!(
         service.must("GET", "/api/ledger/transactions", None),
@@ -35,9 +38,7 @@ fn fund_credits_an_account_while_the_service_runs_and_verify_proves_it() {
     );
     service.stop();
 
-    // Without a service the commands start the database themselves, and stop it.
-    let fund = data.run(&["fund", "--account", &id, "--amount", "1"]);
-    assert_eq!(text(&fund.stdout), "credited 1.00 MXN, new balance 10101.50 MXN");
+    // Without a service the command starts the database itself, and stops it.
     let verify = data.run(&["verify"]);
     assert!(verify.status.success());
     assert!(text(&verify.stdout).ends_with("the ledger is sound"), "{}", text(&verify.stdout));
@@ -53,6 +54,7 @@ fn fund_credits_an_account_while_the_service_runs_and_verify_proves_it() {
 #[test]
 fn fund_rejects_invalid_accounts_and_amounts() {
     let data = DataDir::new();
+    let service = Service::start(&data);
     let nobody = "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b";
     let funding = "00000000-0000-7000-8000-000000000001";
     for (account, amount, complaint) in [
@@ -64,7 +66,7 @@ fn fund_rejects_invalid_accounts_and_amounts() {
         (nobody, "all", "must be a JSON number"),
         ("nobody", "1", "invalid value 'nobody'"),
     ] {
-        let fund = data.run(&["--create", "fund", "--account", account, &format!("--amount={amount}")]);
+        let fund = data.ask(&service, &["fund", "--account", account, &format!("--amount={amount}")]);
         assert!(!fund.status.success(), "{account} {amount}");
         let printed = text(&fund.stderr);
         assert!(printed.contains(complaint), "{account} {amount}: {printed}");

@@ -40,7 +40,7 @@ fn a_host_stops_when_its_history_became_shorter_and_resumes_after_the_loss_was_a
 
     // Neither a host nor a command goes on, and verification says why.
     assert_refused(&data.run(&SERVE));
-    assert_refused(&data.run(&["limits", "--user", "ana", "--per-day", "5"]));
+    assert_refused(&data.run(&["replay"]));
     let verify = data.run(&["verify"]);
     assert!(text(&verify.stdout).contains("history was truncated"), "{}", text(&verify.stdout));
 

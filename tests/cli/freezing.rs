@@ -1,4 +1,4 @@
-//! `freeze` and `unfreeze`, with and without a running service.
+//! `freeze` and `unfreeze`.
 
 use crate::ledger::{send, with_transfers};
 use crate::process::{DataDir, Service, text};
@@ -10,16 +10,15 @@ const NOBODY: &str = "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b";
 fn a_frozen_account_sends_nothing_until_it_is_unfrozen() {
     let data = DataDir::new();
     let (account, payee) = with_transfers(&data, 1);
+    let service = Service::start(&data);
     let set = |command: &str| {
-        let output = data.run(&[command, "--account", &account, "--by", "eva", "--reason", "case 4711"]);
+        let output = data.ask(&service, &[command, "--account", &account, "--by", "eva", "--reason", "case 4711"]);
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout)
     };
     assert_eq!(set("freeze"), format!("{account}: now frozen"));
     assert_eq!(set("freeze"), format!("{account}: is already frozen"));
-    let service = Service::start(&data);
     assert_eq!(send(&service, &account, &payee, "1.00"), 403);
-    // While the service runs, from the next transfer on.
     assert_eq!(set("unfreeze"), format!("{account}: no longer frozen"));
     assert_eq!(set("unfreeze"), format!("{account}: is not frozen"));
     assert_eq!(send(&service, &account, &payee, "1.00"), 200);
@@ -34,12 +33,13 @@ fn a_frozen_account_sends_nothing_until_it_is_unfrozen() {
 fn what_cannot_be_frozen_is_named() {
     let data = DataDir::new();
     let (account, _) = with_transfers(&data, 0);
+    let service = Service::start(&data);
     for command in ["freeze", "unfreeze"] {
-        let output = data.run(&[command, "--account", NOBODY, "--reason", "case 4711"]);
+        let output = data.ask(&service, &[command, "--account", NOBODY, "--reason", "case 4711"]);
         assert_eq!(output.status.code(), Some(1));
         assert!(text(&output.stderr).contains(&format!("there is no customer account {NOBODY}")));
         for reason in ["", " ", &"x".repeat(501)] {
-            let output = data.run(&[command, "--account", &account, "--reason", reason]);
+            let output = data.ask(&service, &[command, "--account", &account, "--reason", reason]);
             assert!(text(&output.stderr).contains("must have 1 to 500 characters"), "{}", text(&output.stderr));
         }
         assert!(text(&data.run(&[command, "--account", &account]).stderr).contains("--reason"));

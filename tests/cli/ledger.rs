@@ -125,18 +125,17 @@ fn a_host_with_another_key_is_refused() {
 fn limits_are_shown_set_and_held() {
     let data = DataDir::new();
     let (account, payee) = with_transfers(&data, 1);
-    let limits = |arguments: &[&str]| data.run(&[&["limits", "--user", "ana"], arguments].concat());
+    let service = Service::start(&data);
+    let limits = |arguments: &[&str]| data.ask(&service, &[&["limits", "--user", "ana"], arguments].concat());
     assert_eq!(text(&limits(&[]).stdout), "ana: per transfer default, per day default");
     assert_eq!(text(&limits(&["--per-transfer", "5"]).stdout), "ana: per transfer 5.00 MXN, per day default");
     assert_eq!(text(&limits(&["--per-day", "8.00"]).stdout), "ana: per transfer 5.00 MXN, per day 8.00 MXN");
     assert!(text(&limits(&["--per-day", "0"]).stderr).contains("must be at least 0.01"));
     assert!(text(&data.run(&["limits", "--user", " "]).stderr).contains("not be blank"));
 
-    let service = Service::start(&data);
     assert_eq!(send(&service, &account, &payee, "5.01"), 400);
     assert_eq!(send(&service, &account, &payee, "5.00"), 200);
     assert_eq!(send(&service, &account, &payee, "2.01"), 400, "1.00 and 5.00 were sent today");
-    // While the service runs, from the next transfer on.
     assert!(limits(&["--per-day", "default", "--per-transfer", "default"]).status.success());
     assert_eq!(send(&service, &account, &payee, "5.01"), 200);
     service.stop();
@@ -146,27 +145,28 @@ fn limits_are_shown_set_and_held() {
 fn a_holders_name_is_set_and_verified() {
     let data = DataDir::new();
     with_transfers(&data, 1);
-    let holder = |arguments: &[&str]| data.run(&[&["holder", "--user", "ana"], arguments].concat());
+    let service = Service::start(&data);
+    let holder = |arguments: &[&str]| data.ask(&service, &[&["holder", "--user", "ana"], arguments].concat());
     assert!(text(&holder(&[]).stdout).starts_with("ana: no verified name"));
     assert_eq!(text(&holder(&["--name", "Ana López"]).stdout), "ana: Ana López");
     assert_eq!(text(&holder(&[]).stdout), "ana: Ana López");
     assert!(text(&holder(&["--name", " "]).stderr).contains("not be blank"));
+    assert_eq!(text(&data.ask(&service, &["payments", "list"]).stdout), "no payment is pending");
     assert!(data.run(&["verify"]).status.success());
     let forge = "update app_user set holder_name = 'Luis' where owner = 'ana'";
     sql(&data, forge);
     let verified = data.run(&["verify"]);
     assert!(!verified.status.success() && text(&verified.stdout).contains("holder ana: was altered"), "{verified:?}");
-    assert_eq!(text(&data.run(&["payments", "list"]).stdout), "no payment is pending");
 }
 
 #[test]
 fn limits_hold_from_a_users_first_account_on() {
     let data = DataDir::new();
-    let limits =
-        |arguments: &[&str]| text(&data.run(&[&["--create", "limits", "--user", "ana"], arguments].concat()).stdout);
-    assert_eq!(limits(&[]), "ana: no account and no limits yet, so the defaults apply");
-    assert_eq!(limits(&["--per-transfer", "0.99"]), "ana: per transfer 0.99 MXN, per day default");
     let service = Service::start(&data);
+    let limits =
+        |arguments: &[&str]| text(&data.ask(&service, &[&["limits", "--user", "ana"], arguments].concat()).stdout);
+    assert_eq!(limits(&[]), "ana: per transfer default, per day default");
+    assert_eq!(limits(&["--per-transfer", "0.99"]), "ana: per transfer 0.99 MXN, per day default");
     let (account, payee) = account_and_payee(&service);
     assert_eq!(send(&service, &account, &payee, "1.00"), 400);
     assert_eq!(send(&service, &account, &payee, "0.99"), 200);

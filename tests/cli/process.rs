@@ -47,12 +47,17 @@ impl DataDir {
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
+
+    /// Runs an operator's command against a service.
+    pub(crate) fn ask(&self, service: &Service, arguments: &[&str]) -> Output {
+        self.command(arguments).env("CAUDAL_ADMIN_URL", &service.assist).output().unwrap()
+    }
 }
 
 /// The program without settings from the environment of the test run.
 pub(crate) fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_caudal"));
-    for setting in ["CAUDAL_DATA_DIR", "CAUDAL_JWT_SECRET", "CAUDAL_LEDGER_KEY", "DATABASE_URL"] {
+    for setting in ["CAUDAL_ADMIN_URL", "CAUDAL_DATA_DIR", "CAUDAL_JWT_SECRET", "CAUDAL_LEDGER_KEY", "DATABASE_URL"] {
         command.env_remove(setting);
     }
     command.args(arguments).env("CAUDAL_LOG", "warn");

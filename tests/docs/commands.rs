@@ -47,6 +47,7 @@ fn run(document: &str) {
     // Crates are those that this build downloaded.
     shell.env("CARGO_NET_OFFLINE", "true");
     let scratch = DataDir::new();
+    shell.env("CAUDAL_ADMIN_URL", &service.assist);
     let output = shell.env("TOKEN", &service.token).env("TMPDIR", &scratch.0).output().unwrap();
     let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     assert!(output.status.success(), "{document}: {}\n{stdout}\n{stderr}", output.status);

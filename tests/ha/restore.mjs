@@ -131,15 +131,15 @@ async function verifyNames(saved, missing) {
   show(text.split("\n").filter((line) => line.includes("missing or was replaced")));
 }
 
-/** Neither hosts nor commands that write go on. */
+/** Neither hosts nor commands go on. */
 async function refuse() {
   for (const host of hosts) {
     const said = await host.refuse();
     assert.match(said, /history was shortened or rewritten.*caudal accept-loss/);
   }
-  const { isDone, text } = await hosts[0].command("limits", "--user", "ana", "--per-day", "5.00");
+  const { isDone, text } = await hosts[0].command("replay");
   assert.ok(!isDone, text);
-  console.log("both hosts refuse to start, and so does a command that writes");
+  console.log("both hosts refuse to start, and so does a command that opens the ledger");
 }
 
 /** What is accepted are the missing batches, as far as heads were recorded of them. */

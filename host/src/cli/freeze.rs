@@ -1,35 +1,33 @@
-//! `caudal freeze` and `caudal unfreeze`, through the same ledger core as the service.
+//! `caudal freeze` and `caudal unfreeze`.
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
+use hyper::StatusCode;
+use serde_json::json;
 
-use crate::cli::ledger;
+use crate::cli::admin::{AdminApi, is_refusal};
 use crate::cli::output::print;
-use crate::clock::Clock;
 use crate::config::{Common, Freeze};
-use crate::ledger::{self as core, Command, Outcome};
 
 pub(super) async fn run(common: &Common, arguments: Freeze, frozen: bool) -> Result<ExitCode> {
-    let Freeze { account, reason, by } = arguments;
-    let (database, key) = ledger::open(common).await?;
-    let command = Command::Freeze(core::Freeze { account_id: account, frozen, actor: by, reason });
-    let outcome = ledger::submit(&database, key, Clock::system(), command).await;
-    database.close().await?;
-    match outcome?.context("the account may be unchanged: repeat the command")? {
-        Outcome::Frozen { frozen, changed } => {
-            let state = match (frozen, changed) {
-                (true, true) => "now frozen",
-                (true, false) => "is already frozen",
-                (false, true) => "no longer frozen",
-                (false, false) => "is not frozen",
-            };
-            print(&format!("{account}: {state}"))?;
-        }
-        Outcome::AccountNotFound => {
+    let Freeze { account, reason, admin } = arguments;
+    let action = if frozen { "freeze" } else { "unfreeze" };
+    let api = AdminApi::new(common, &admin)?;
+    let answer = api.post(&format!("/admin/accounts/{account}/{action}"), &json!({"reason": reason})).await;
+    let done = match answer {
+        Ok(answer) => answer.body,
+        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => {
             bail!("there is no customer account {account}: `GET /api/ledger/accounts` lists them")
         }
-        other => bail!("unexpected outcome {other:?}"),
-    }
+        Err(error) => return Err(error),
+    };
+    let state = match (frozen, done["changed"] == true) {
+        (true, true) => "now frozen",
+        (true, false) => "is already frozen",
+        (false, true) => "no longer frozen",
+        (false, false) => "is not frozen",
+    };
+    print(&format!("{account}: {state}"))?;
     Ok(ExitCode::SUCCESS)
 }

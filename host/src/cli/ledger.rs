@@ -11,9 +11,6 @@ use crate::config::Common;
 use crate::ledger::chain::ChainKey;
 use crate::ledger::heads::RecordedHeads;
 use crate::ledger::store::Postgres;
-use crate::ledger::{Command, Ledger, LedgerConfig, LedgerError, Outcome};
-use crate::models::{Models, Registry};
-use crate::wasm::Runtime;
 
 /// File of the recorded heads of the chains, in the data folder.
 const HEADS: &str = "ledger-heads.json";
@@ -37,31 +34,6 @@ pub(super) async fn open(common: &Common) -> Result<(Database, ChainKey)> {
             Err(error)
         }
     }
-}
-
-/// Executes one command on a ledger core of its own. The rules component that a deployment names is not loaded: only a
-/// payment's report asks one, which may at most refuse it, and asks the built-in one.
-pub(super) async fn submit(
-    database: &Database,
-    key: ChainKey,
-    clock: Clock,
-    command: Command,
-) -> Result<Result<Outcome, LedgerError>> {
-    let registry = match command {
-        Command::Report(_) => {
-            let runtime = Runtime::new().context("cannot run components on this machine")?;
-            Registry::embedded(&runtime).context("this program was built with an unusable component")?
-        }
-        _ => Registry::default(),
-    };
-    let models = Models::new(registry);
-    let store = Postgres::new(database.pool.clone(), key.clone()).with_durability(database.barrier.durability());
-    let config = LedgerConfig::new(Default::default(), key);
-    let (ledger, task) = Ledger::start(store, models, clock, config).await.context("cannot start the ledger")?;
-    let outcome = ledger.submit(command).await;
-    drop(ledger);
-    task.await.context("the ledger stopped")?;
-    Ok(outcome)
 }
 
 /// Binds the ledger to its key and adopts what no record covers, but only if every recorded head is still there.

@@ -3,48 +3,45 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
 
-use crate::cli::database::Database;
-use crate::cli::ledger;
+use crate::cli::admin::{AdminApi, pesos};
 use crate::cli::output::print;
-use crate::clock::Clock;
 use crate::config::{Common, LimitChange, UserLimits};
-use crate::db::limits::{self, Limits};
-use crate::domain::money::Money;
-use crate::sealing::ChainKey;
 
 pub(super) async fn run(common: &Common, change: UserLimits) -> Result<ExitCode> {
-    let (database, key) = ledger::open(common).await?;
-    let limits = apply(&database, &key, &change).await;
-    database.close().await?;
-    let describe = |limit: Option<Money>| limit.map_or("default".to_owned(), |limit| format!("{limit} MXN"));
-    let note = match limits.context("cannot read or set the limits")? {
-        Some(Limits { per_transfer, per_day }) => {
-            format!("per transfer {}, per day {}", describe(per_transfer), describe(per_day))
+    let UserLimits { user, per_transfer, per_day, reason, admin } = change;
+    let api = AdminApi::new(common, &admin)?;
+    let path = format!("/admin/users/{}/limits", segment(&user));
+    let before = api.get(&path).await?;
+    let mut after = before.clone();
+    for (name, change) in [("perTransfer", per_transfer), ("perDay", per_day)] {
+        match change {
+            None => {}
+            Some(LimitChange::Default) => drop(after.as_object_mut().and_then(|limits| limits.remove(name))),
+            Some(LimitChange::To(limit)) => {
+                after[name] = serde_json::from_str(&limit.to_string()).context("a limit is no number")?;
+            }
         }
-        None => "no account and no limits yet, so the defaults apply".to_owned(),
-    };
-    print(&format!("{}: {note}", change.user))?;
+    }
+    let mut shown = before.clone();
+    if after != before {
+        let mut body = after;
+        body["reason"] = json!(reason);
+        let Some(set) = api.put(&path, &body).await?.done()? else { return Ok(ExitCode::SUCCESS) };
+        shown = set;
+    }
+    let describe = |limit: &Value| if limit.is_null() { "default".to_owned() } else { format!("{} MXN", pesos(limit)) };
+    print(&format!(
+        "{user}: per transfer {}, per day {}",
+        describe(&shown["perTransfer"]),
+        describe(&shown["perDay"])
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The limits after the change; `None` for a user without an account or limits.
-async fn apply(database: &Database, key: &ChainKey, change: &UserLimits) -> Result<Option<Limits>, sqlx::Error> {
-    let mut db = database.pool.acquire().await?;
-    let before = limits::find(&mut db, &change.user).await?;
-    let updated = |change: Option<LimitChange>, before| match change {
-        None => before,
-        Some(LimitChange::Default) => None,
-        Some(LimitChange::To(limit)) => Some(limit),
-    };
-    let current = before.unwrap_or(Limits { per_transfer: None, per_day: None });
-    let after = Limits {
-        per_transfer: updated(change.per_transfer, current.per_transfer),
-        per_day: updated(change.per_day, current.per_day),
-    };
-    if after == current {
-        return Ok(before);
-    }
-    limits::set(&mut db, key, &change.user, after, &change.by, Clock::system().now()).await?;
-    Ok(Some(after))
+/// A text as one segment of a path.
+pub(super) fn segment(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }

@@ -1,5 +1,7 @@
 //! The commands, one file each, and what they share.
 
+mod admin;
+mod approvals;
 mod database;
 mod events;
 mod freeze;
@@ -62,6 +64,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Limits(limits) => limits::run(&cli.common, limits).await,
             Command::Holder(holder) => holder::run(&cli.common, holder).await,
             Command::Payments(payments) => payments::run(&cli.common, payments).await,
+            Command::Reverse(decision) => payments::reverse(&cli.common, decision).await,
+            Command::Approvals(approvals) => approvals::run(&cli.common, approvals).await,
             Command::Events(events) => events::run(&cli.common, events).await,
             Command::Postgres(command) => postgres::run(&cli.common, command).await,
             Command::Score(score) => score::run(&score),

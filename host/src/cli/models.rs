@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::cli::ledger;
+use crate::cli::admin::AdminApi;
 use crate::cli::output::print;
 use crate::config::{Common, Models};
 use crate::models::Embedded;
@@ -23,11 +23,14 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
         Models::Card { model, json } => card(model, *json),
         Models::Check { file, json } => check::run(file, *json).await,
         Models::Package { folder } => package(folder),
-        Models::List | Models::Push { .. } | Models::Deploy { .. } | Models::Rollback(_) | Models::Report { .. } => {
-            let (database, key) = ledger::open(common).await?;
-            let outcome = registry::run(models, &database.pool, &key).await;
-            database.close().await?;
-            outcome
+        Models::List { admin } => registry::list(&AdminApi::new(common, admin)?).await,
+        Models::Push { file, admin } => registry::push(&AdminApi::new(common, admin)?, file).await,
+        Models::Deploy(arguments) => deployment::deploy(&AdminApi::new(common, &arguments.admin)?, arguments).await,
+        Models::Rollback(arguments) => {
+            deployment::roll_back(&AdminApi::new(common, &arguments.admin)?, arguments).await
+        }
+        Models::Report { kind, epoch, json, admin } => {
+            report::run(&AdminApi::new(common, admin)?, registry::kind_of(kind)?, *epoch, *json).await
         }
     }
 }

@@ -1,76 +1,85 @@
-//! `caudal payments`: lists what a rail has not decided, and decides it by hand, through the same ledger core as the
-//! service.
+//! `caudal payments` and `caudal reverse`: lists what a rail has not decided, decides it by hand, and gives money back.
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
+use hyper::StatusCode;
+use serde_json::{Value, json};
+use uuid::Uuid;
 
-use crate::cli::database::Database;
-use crate::cli::ledger;
+use crate::cli::admin::{AdminApi, is_refusal, pesos};
 use crate::cli::output::print;
-use crate::clock::{Clock, timestamp};
 use crate::config::{Common, DecidePayment, Payments};
-use crate::db::payments::{self, PendingPayment};
-use crate::domain::money::Money;
-use crate::domain::transfer::Report;
-use crate::http::admin::payments::PAYMENTS_LISTED_MAX;
-use crate::ledger::{ByHand, Command, Outcome};
-use crate::rail::decision::{self, Decision, Verdict};
-use crate::sealing::ChainKey;
 
 pub(super) async fn run(common: &Common, payments: Payments) -> Result<ExitCode> {
-    let (database, key) = ledger::open(common).await?;
-    let done = match payments {
-        Payments::List => list(&database).await,
-        Payments::Settle(decision) => decide(&database, key, decision, Report::Settled).await,
-        Payments::Refuse(decision) => decide(&database, key, decision, Report::Rejected).await,
-    };
-    database.close().await?;
-    print(&done?)?;
+    match payments {
+        Payments::List { admin } => list(&AdminApi::new(common, &admin)?).await,
+        Payments::Settle(decision) => decide(common, decision, "settle").await,
+        Payments::Refuse(decision) => decide(common, decision, "refuse").await,
+    }
+}
+
+async fn list(api: &AdminApi) -> Result<ExitCode> {
+    let answer = api.get("/admin/payments").await?;
+    let lines: Vec<_> = answer["payments"].as_array().into_iter().flatten().map(line).collect();
+    print(&if lines.is_empty() { "no payment is pending".to_owned() } else { lines.join("\n") })?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(database: &Database) -> Result<String> {
-    let mut db = database.pool.acquire().await.context("cannot reach the database")?;
-    let pending = payments::list(&mut db, PAYMENTS_LISTED_MAX).await.context("cannot list the payments")?;
-    let now = Clock::system().now();
-    let lines: Vec<_> = pending.iter().map(|it| line(it, now)).collect();
-    Ok(if lines.is_empty() { "no payment is pending".to_owned() } else { lines.join("\n") })
-}
-
-fn line(it: &PendingPayment, now: time::OffsetDateTime) -> String {
-    let PendingPayment { transfer_id, tracking_key, attempts, rail, .. } = it;
-    let amount = Money::from_minor(it.amount);
-    let minutes = (now - it.created_at).whole_minutes();
-    let state = match it.parked_at {
-        Some(at) => format!("to be decided since {}", timestamp(at)),
-        None => format!("asked next at {}", timestamp(it.due_at)),
+fn line(it: &Value) -> String {
+    let text = |field: &str| it[field].as_str().unwrap_or_default();
+    let minutes = it["ageSeconds"].as_i64().unwrap_or_default() / 60;
+    let state = match it["parkedAt"].as_str() {
+        Some(at) => format!("to be decided since {at}"),
+        None => format!("asked next at {}", text("nextAttemptAt")),
     };
-    let date = it.operating_date.map_or_else(|| "not sent".to_owned(), |date| format!("sent for {date}"));
-    let error = it.last_error.as_deref().unwrap_or("no error");
+    let date = it["operatingDate"].as_str().map_or_else(|| "not sent".to_owned(), |date| format!("sent for {date}"));
     format!(
-        "{transfer_id} {tracking_key} {amount} MXN by {rail}, {minutes} min old, {attempts} attempts, {date}, {state}: {error}"
+        "{} {} {} MXN by {}, {minutes} min old, {} attempts, {date}, {state}: {}",
+        text("transactionId"),
+        text("trackingKey"),
+        pesos(&it["amount"]),
+        text("rail"),
+        it["attempts"],
+        it["lastError"].as_str().unwrap_or("no error")
     )
 }
 
-async fn decide(database: &Database, key: ChainKey, decision: DecidePayment, report: Report) -> Result<String> {
-    let DecidePayment { transaction, reason, by } = decision;
-    let clock = Clock::system();
-    let mut db = database.pool.acquire().await.context("cannot reach the database")?;
-    let decision = Decision { transfer_id: transaction, report, by_hand: ByHand { actor: by, note: reason } };
-    let verdict = decision::judge(&mut db, decision, clock.now(), clock.new_id()).await;
-    drop(db);
-    let report = match verdict.context("cannot stop the payment")? {
-        Verdict::Report(report) => report,
-        Verdict::NotBefore(at) => {
-            bail!("a host may be sending the payment: it is stopped now; repeat the command after {}", timestamp(at))
+async fn decide(common: &Common, decision: DecidePayment, action: &str) -> Result<ExitCode> {
+    let DecidePayment { transaction, reason, admin } = decision;
+    let api = AdminApi::new(common, &admin)?;
+    let answer = api.post(&format!("/admin/payments/{transaction}/{action}"), &json!({"reason": reason})).await;
+    let answer = match answer {
+        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => {
+            bail!("no rail carried {transaction}: `caudal payments list` names pending payments")
         }
-        Verdict::NotFound => bail!("no rail carried {transaction}: `caudal payments list` names pending payments"),
+        answer => answer?,
     };
-    let outcome = ledger::submit(database, key, clock, Command::Report(report)).await?;
-    match outcome.context("the payment may be undecided: repeat the command")? {
-        Outcome::StatusChanged(status) => Ok(format!("{transaction}: now {status}")),
-        Outcome::StatusUnchanged(status) => Ok(format!("{transaction}: is already {status}, which is final")),
-        other => bail!("unexpected outcome {other:?}"),
+    if let Some(done) = answer.done()? {
+        let status = done["status"].as_str().unwrap_or_default();
+        let is_new = done["changed"] == true;
+        print(&if is_new {
+            format!("{transaction}: now {status}")
+        } else {
+            format!("{transaction}: is already {status}, which is final")
+        })?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) async fn reverse(common: &Common, decision: DecidePayment) -> Result<ExitCode> {
+    let DecidePayment { transaction, reason, admin } = decision;
+    let api = AdminApi::new(common, &admin)?;
+    let answer = api.post(&format!("/admin/transactions/{transaction}/reverse"), &json!({"reason": reason})).await;
+    let answer = match answer {
+        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => bail!("there is no transaction {transaction}"),
+        answer => answer?,
+    };
+    if let Some(done) = answer.done()? {
+        let by = done["reversalId"].as_str().and_then(|id| id.parse::<Uuid>().ok()).unwrap_or_default();
+        let is_new = done["changed"] == true;
+        let when = if is_new { "reversed" } else { "was reversed or returned before" };
+        print(&format!("{transaction}: {when}, by the credit {by}"))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }

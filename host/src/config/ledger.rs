@@ -9,18 +9,47 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
+use super::token::Admin;
+use crate::db::holders::NAME_CHARS_MAX;
 use crate::domain::money::{AmountError, Money};
 use crate::models::deploying::catalog::REASON_CHARS_MAX;
 use crate::outbox::Cursor;
-
-/// Longest name of a holder. SPEI takes the first 39 characters.
-const HOLDER_CHARS_MAX: usize = 120;
 
 /// The limit of `app_user.owner`.
 const USER_CHARS_MAX: usize = 255;
 
 pub(super) fn amount(text: &str) -> Result<Money, AmountError> {
     Money::parse_amount(text)
+}
+
+/// Actions that wait for a second operator, where a host was started with --approvals.
+#[derive(Debug, Subcommand)]
+pub enum Approvals {
+    /// List them, newest first
+    List {
+        /// Those that were decided or expired too
+        #[arg(long)]
+        all: bool,
+        #[command(flatten)]
+        admin: Admin,
+    },
+    /// Approve one, which carries it out
+    Approve {
+        /// As `list` prints it
+        id: Uuid,
+        /// As `list` prints it: what you read is what you approve [default: show the action]
+        #[arg(long)]
+        digest: Option<String>,
+        #[command(flatten)]
+        admin: Admin,
+    },
+    /// Withdraw one that was not carried out
+    Withdraw {
+        /// As `list` prints it
+        id: Uuid,
+        #[command(flatten)]
+        admin: Admin,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -31,9 +60,14 @@ pub struct Fund {
     /// Amount in MXN, for example 100.00
     #[arg(long)]
     pub amount: String,
-    /// Who funds it, for the record
-    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
-    pub by: String,
+    /// Why
+    #[arg(long, default_value = "not given", value_parser = reason)]
+    pub reason: String,
+    /// Id of the new transaction [default: a new one]; a command that is repeated with it credits nothing more
+    #[arg(long)]
+    pub transaction: Option<Uuid>,
+    #[command(flatten)]
+    pub admin: Admin,
 }
 
 #[derive(Debug, Args)]
@@ -47,16 +81,18 @@ pub struct Freeze {
     /// Why, kept for good
     #[arg(long, value_parser = reason)]
     pub reason: String,
-    /// Who decides it, for the record
-    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
-    pub by: String,
+    #[command(flatten)]
+    pub admin: Admin,
 }
 
 /// Payments that their rail has not decided: sent without an answer, or stopped because a person has to decide.
 #[derive(Debug, Subcommand)]
 pub enum Payments {
     /// List them, those to decide on first
-    List,
+    List {
+        #[command(flatten)]
+        admin: Admin,
+    },
     /// The other bank has the money: settle one
     Settle(DecidePayment),
     /// The other bank does not get the money: refund one
@@ -74,9 +110,8 @@ pub struct DecidePayment {
     /// Why, kept for good
     #[arg(long, value_parser = reason)]
     pub reason: String,
-    /// Who decides it, for the record
-    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
-    pub by: String,
+    #[command(flatten)]
+    pub admin: Admin,
 }
 
 #[derive(Debug, Args)]
@@ -88,14 +123,13 @@ pub struct Holder {
     /// Name that the bank has verified [default: show the present one]
     #[arg(long, value_parser = holder_name)]
     pub name: Option<String>,
-    /// Who verified it, for the record
-    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
-    pub by: String,
+    #[command(flatten)]
+    pub admin: Admin,
 }
 
 fn holder_name(text: &str) -> Result<String, String> {
-    let is_valid = !text.trim().is_empty() && text.chars().count() <= HOLDER_CHARS_MAX;
-    is_valid.then(|| text.to_owned()).ok_or(format!("must have 1 to {HOLDER_CHARS_MAX} characters and not be blank"))
+    let is_valid = !text.trim().is_empty() && text.chars().count() <= NAME_CHARS_MAX;
+    is_valid.then(|| text.to_owned()).ok_or(format!("must have 1 to {NAME_CHARS_MAX} characters and not be blank"))
 }
 
 fn reason(text: &str) -> Result<String, String> {
@@ -189,9 +223,11 @@ pub struct UserLimits {
     /// Largest total of one day's transfers in MXN, or `default` for the host's limit
     #[arg(long, value_parser = limit_change)]
     pub per_day: Option<LimitChange>,
-    /// Who sets them, for the record
-    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
-    pub by: String,
+    /// Why
+    #[arg(long, default_value = "not given", value_parser = reason)]
+    pub reason: String,
+    #[command(flatten)]
+    pub admin: Admin,
 }
 
 fn user(text: &str) -> Result<String, &'static str> {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::token::Admin;
 use crate::domain::model::ModelKind;
 
 /// The kinds that score.
@@ -77,14 +78,16 @@ pub enum Models {
         json: bool,
     },
     /// List registered versions, their roles, and what each running host serves
-    List,
+    List {
+        #[command(flatten)]
+        admin: Admin,
+    },
     /// Run the gate on a component and register it if it is accepted
     Push {
         /// The component file
         file: PathBuf,
-        /// Name of the operator, for the record
-        #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
-        by: String,
+        #[command(flatten)]
+        admin: Admin,
     },
     /// Write the generated files of the npm package in components/js
     Package {
@@ -103,6 +106,8 @@ pub enum Models {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        admin: Admin,
     },
     /// Return to the version that served before
     Rollback(RollBack),
@@ -140,9 +145,8 @@ pub struct Deploy {
     /// Reason, kept in the deployment history
     #[arg(long)]
     pub reason: String,
-    /// Name of the operator, for the record
-    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
-    pub by: String,
+    #[command(flatten)]
+    pub admin: Admin,
     /// Wait until every running host serves it, at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
     pub wait: Option<u32>,
@@ -181,9 +185,8 @@ pub struct RollBack {
     /// Reason, kept in the deployment history
     #[arg(long)]
     pub reason: String,
-    /// Name of the operator, for the record
-    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
-    pub by: String,
+    #[command(flatten)]
+    pub admin: Admin,
     /// Wait until every running host serves it, at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
     pub wait: Option<u32>,

@@ -28,6 +28,26 @@ pub struct Jwt {
     pub issuer: Option<String>,
 }
 
+/// The admin API of a running host, and who asks.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Admin API")]
+pub struct Admin {
+    /// Assistance API of a running host
+    #[arg(long = "admin-url", env = "CAUDAL_ADMIN_URL", default_value = "http://127.0.0.1:8081")]
+    pub url: String,
+    /// File of your bearer token [default: where a secret signs tokens, as in the sandbox, a new token]
+    #[arg(long = "operator-token-file", env = "CAUDAL_OPERATOR_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+    /// That token itself
+    #[arg(long = "operator-token", env = "CAUDAL_OPERATOR_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Your name in a new token, for the record
+    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+    pub by: String,
+    #[command(flatten)]
+    pub jwt: Jwt,
+}
+
 /// The OpenID provider whose access tokens count.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "OpenID provider")]

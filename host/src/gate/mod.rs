@@ -19,5 +19,3 @@ mod registration;
 pub mod report;
 mod rules;
 mod timing;
-
-pub(crate) use registration::register;

@@ -234,7 +234,8 @@ async function makeChange(name, version) {
   const now = known.deployments.get(kind);
   if (!now) return;
   const result = await confirmChange(CHANGES[name](now, version), kindOf(kind).name, drafts.get(kind));
-  drafts.set(kind, result.outcome === "done" ? "" : result.draft);
+  const isSent = result.outcome === "done" || result.outcome === "proposed";
+  drafts.set(kind, isSent ? "" : result.draft);
   if (result.failure?.status === 401) {
     signOut(result.failure);
     return;
@@ -242,7 +243,9 @@ async function makeChange(name, version) {
   await refresh();
   if (result.outcome === "cancelled") return;
   const latest = known.deployments.get(kind);
-  if (result.outcome === "done") {
+  if (result.outcome === "proposed") {
+    notify("good", h("p", result.notice ?? ""));
+  } else if (result.outcome === "done") {
     notify("good", h("p", sentence(result.message ?? ""), ` This is change ${latest?.epoch ?? ""}.`));
   } else {
     notify("bad", [

@@ -7,7 +7,7 @@ import { button, h, markInvalid, setAttributes } from "../shared/dom.js";
 import { update } from "./patch.js";
 import { asFailure, drawFailure } from "./problems.js";
 import { markScrollable } from "./table.js";
-import { sentence } from "./words.js";
+import { sentence, when } from "./words.js";
 
 /** The service's limit. */
 const REASON_CHARS_MAX = 500;
@@ -95,8 +95,9 @@ function reasonField(draft) {
 }
 
 /**
- * `done`, `cancelled`, or `failed` for a failure that the page has to handle (401, 412). `draft` is the typed reason.
- * @typedef {{ outcome: "done" | "failed" | "cancelled", message?: string, failure?: Failure, draft: string }} Result
+ * `done`, `proposed` if a second operator has to approve, `cancelled`, or `failed` for a failure that the page has to
+ * handle (401, 412). `draft` is the typed reason.
+ * @typedef {{ outcome: "done" | "proposed" | "failed" | "cancelled", message?: string, notice?: Child, failure?: Failure, draft: string }} Result
  */
 
 /**
@@ -139,8 +140,9 @@ export function confirmChange(change, kindName, draft = "") {
       verb.setAttribute("aria-disabled", "true");
       update(verb, "Sending…");
       try {
-        await change.send(values(), reason.read());
-        Object.assign(result, { outcome: "done", message: change.done(values()) });
+        const answer = await change.send(values(), reason.read());
+        if (answer.state === "pending") Object.assign(result, { outcome: "proposed", notice: waiting(answer) });
+        else Object.assign(result, { outcome: "done", message: change.done(values()) });
         dialog.close();
       } catch (error) {
         const failure = asFailure(error);
@@ -189,6 +191,14 @@ export function confirmChange(change, kindName, draft = "") {
     dialog.setAttribute("aria-describedby", "dialog-effects");
   });
 }
+
+/** @param {{ id?: string, expiresAt?: string }} approval */
+const waiting = ({ id, expiresAt }) => [
+  "Nothing has changed yet: another operator has to approve this by ",
+  when(expiresAt),
+  ", with ",
+  h("code", `caudal approvals approve ${id}`),
+];
 
 /** Marks the fields that the service rejected. @param {Control[]} fields @param {Failure} failure */
 function markRejected(fields, failure) {

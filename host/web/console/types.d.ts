@@ -130,7 +130,7 @@ export interface Change {
   fields: NumberField[];
   /** What will happen; the operator confirms it, so every sentence has to be true of what `send` sends. */
   effects: (values: Values) => string[];
-  send: (values: Values, reason: string) => Promise<unknown>;
+  send: (values: Values, reason: string) => Promise<{ state?: string; id?: string; expiresAt?: string }>;
   done: (values: Values) => string;
 }
 

@@ -1,113 +1,183 @@
-//! `caudal models list | push | deploy | rollback | report`: the registry in the database.
+//! `caudal models list` and `push`: the registry, through the admin API.
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use sqlx::{PgConnection, PgPool};
-use uuid::Uuid;
+use hyper::header::CONTENT_TYPE;
+use hyper::{Method, StatusCode};
+use serde::Deserialize;
 
+use crate::cli::admin::AdminApi;
 use crate::cli::models::check::{examine, format_report};
-use crate::cli::models::{deployment, report};
 use crate::cli::output::print;
-use crate::clock::Clock;
-use crate::config::Models;
-use crate::db::components::{self, Component, Registered};
-use crate::db::deployments::{self, Deployment};
-use crate::db::hosts::{self, HostStatus};
-use crate::domain::model::{Digest, ModelKind};
-use crate::gate;
-use crate::models::deploying::built_in::{built_in, register_built_in};
-use crate::models::deploying::progress::{Progress, short};
-use crate::sealing::ChainKey;
-use crate::wasm::Runtime;
+use crate::domain::model::ModelKind;
+
+/// How often `push` asks whether the host has examined a component.
+const POLL_EVERY: Duration = Duration::from_millis(200);
 
 pub(in crate::cli) fn kind_of(name: &str) -> Result<ModelKind> {
     let kinds = ModelKind::TEXTS.join(", ");
     ModelKind::parse(name).with_context(|| format!("there is no kind '{name}'; choose from {kinds}"))
 }
 
-pub(super) async fn run(models: &Models, pool: &PgPool, key: &ChainKey) -> Result<ExitCode> {
-    let mut db = pool.acquire().await.context("cannot reach the database")?;
-    // As a host does on startup, so that embedded components can be deployed.
-    let runtime = Runtime::new().context("cannot run components on this machine")?;
-    let registered = register_built_in(&mut db, key, &runtime, Clock::system().now()).await;
-    registered.context("cannot register the embedded components")?;
-    match models {
-        Models::Push { file, by } => push(&mut db, key, file, by).await,
-        Models::Deploy(arguments) => deployment::deploy(&mut db, key, arguments).await,
-        Models::Report { kind, epoch, json } => report::run(&mut db, kind_of(kind)?, *epoch, *json).await,
-        Models::Rollback(arguments) => deployment::roll_back(&mut db, key, kind_of(&arguments.kind)?, arguments).await,
-        Models::List | Models::Card { .. } | Models::Check { .. } | Models::Package { .. } => list(&mut db).await,
-    }
+/// The kinds that the operator may read about.
+#[derive(Deserialize)]
+struct Registry {
+    models: Vec<Kind>,
 }
 
-async fn list(db: &mut PgConnection) -> Result<ExitCode> {
-    let deployed = deployments::deployments(db).await.context("cannot read what is deployed")?;
-    let live = hosts::live(db).await.context("cannot read what the hosts serve")?;
-    let registered = components::list(db).await.context("cannot read the registry")?;
-    for Component { digest, kind, model_version, size, registered_by, registered_at, .. } in &registered {
-        let role = role(*digest, *kind, &deployed, &live);
-        let date = registered_at.date();
-        print(&format!("{model_version:34} {role:8} {size:>9} bytes  {date} by {registered_by}"))?;
+/// A kind, its versions and what the running hosts serve.
+#[derive(Deserialize)]
+pub(super) struct Kind {
+    pub(super) kind: String,
+    pub(super) epoch: i64,
+    pub(super) versions: Vec<Version>,
+    pub(super) hosts: Vec<Host>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Version {
+    pub(super) model_version: String,
+    role: String,
+    bytes: i64,
+    registered_by: String,
+    registered_at: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Host {
+    pub(super) host: String,
+    pub(super) epoch: i64,
+    pub(super) state: String,
+    champion: Option<String>,
+    pub(super) detail: Option<String>,
+}
+
+pub(super) async fn kinds(api: &AdminApi) -> Result<Vec<Kind>> {
+    let answer = api.get("/admin/models").await?;
+    let Registry { models } = serde_json::from_value(answer).context("the host answers in another form")?;
+    Ok(models)
+}
+
+pub(super) async fn list(api: &AdminApi) -> Result<ExitCode> {
+    let kinds = kinds(api).await?;
+    for kind in &kinds {
+        for it in &kind.versions {
+            let Version { model_version, bytes, registered_by, registered_at, .. } = it;
+            let date = registered_at.split('T').next().unwrap_or_default();
+            print(&format!("{model_version:34} {:8} {bytes:>9} bytes  {date} by {registered_by}", role(it, kind)))?;
+        }
     }
     print("")?;
-    if live.is_empty() {
-        print("no host is running")?;
-    }
-    for (host, status) in &live {
-        let version = registered.iter().find(|it| Some(it.digest) == status.champion);
-        let version = version.map_or("no version", |it| &it.model_version);
-        print(&format!("host {}  {}", short(*host), format_status(status, version)))?;
+    for kind in &kinds {
+        for it in &kind.hosts {
+            print(&format!("host {}  {:15} {}", it.host, kind.kind, status(it)))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn role(digest: Digest, kind: ModelKind, deployed: &[Deployment], live: &[(Uuid, HostStatus)]) -> &'static str {
-    match deployed.iter().find(|it| it.kind == kind) {
-        Some(it) if it.champion == digest => {
-            let Progress { serving, loading, failed, .. } = Progress::of(live, kind, it.epoch);
-            match (serving, loading, failed.len()) {
-                (0, 0, 0) => "deployed",
-                (_, 0, 0) => "serves",
-                (_, _, 0) => "loading",
+/// In an operator's words.
+fn role<'a>(version: &'a Version, kind: &Kind) -> &'a str {
+    match version.role.as_str() {
+        "champion" if kind.epoch == 0 => "default",
+        "champion" => {
+            let progress = Progress::of(&kind.hosts, kind.epoch);
+            match (progress.loading, progress.failed.len()) {
+                (0, 0) => "serves",
+                (_, 0) => "loading",
                 _ => "failed",
             }
         }
-        Some(it) if it.canary.is_some_and(|it| it.digest == digest) => "canary",
-        Some(it) if it.shadows.contains(&digest) => "shadow",
-        Some(it) if it.previous == digest => "previous",
-        None if built_in(kind) == Some(digest) => "default",
-        _ => "",
+        "registered" => "",
+        role => role,
     }
 }
 
-fn format_status(status: &HostStatus, version: &str) -> String {
-    let HostStatus { kind, epoch, state, .. } = status;
-    let deployment = match (state.as_str(), epoch) {
+fn status(it: &Host) -> String {
+    let deployment = match (it.state.as_str(), it.epoch) {
         ("serving", 0) => String::new(),
         ("serving", epoch) => format!(" (deployment {epoch})"),
+        ("failed", epoch) => format!("; deployment {epoch} failed"),
         (state, epoch) => format!("; deployment {epoch} is {state}"),
     };
-    let reason = state.detail().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let kind = kind.as_str();
-    format!("{kind:15} serves {version}{}{reason}", deployment.replace("is failed", "failed"))
+    let reason = it.detail.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("serves {}{deployment}{reason}", it.champion.as_deref().unwrap_or("no version"))
 }
 
-async fn push(db: &mut PgConnection, key: &ChainKey, file: &Path, by: &str) -> Result<ExitCode> {
+/// The running hosts and one deployment.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Progress {
+    pub(super) serving: usize,
+    pub(super) loading: usize,
+    /// By host, with the reason.
+    pub(super) failed: Vec<(String, String)>,
+    /// A later deployment that a host follows instead.
+    pub(super) replaced_by: Option<i64>,
+}
+
+impl Progress {
+    /// From what the hosts report. One that is still on an earlier deployment counts as loading.
+    pub(super) fn of(hosts: &[Host], epoch: i64) -> Self {
+        let mut progress = Self::default();
+        for it in hosts {
+            if it.epoch > epoch {
+                progress.replaced_by = progress.replaced_by.max(Some(it.epoch));
+            }
+            match it.state.as_str() {
+                _ if it.epoch < epoch => progress.loading += 1,
+                "serving" => progress.serving += 1,
+                "failed" => progress.failed.push((it.host.clone(), it.detail.clone().unwrap_or_default())),
+                _ => progress.loading += 1,
+            }
+        }
+        progress
+    }
+}
+
+/// Examines the component here, for its kind and a quick answer; the host that registers it examines it again.
+pub(super) async fn push(api: &AdminApi, file: &Path) -> Result<ExitCode> {
     let (bytes, report) = examine(file).await?;
     print(&format_report(file, &report))?;
-    if !report.is_accepted() {
-        return Ok(ExitCode::FAILURE);
+    let Some(kind) = report.kind.as_ref().filter(|_| report.is_accepted()) else { return Ok(ExitCode::FAILURE) };
+    let headers = [(CONTENT_TYPE, "application/wasm".to_owned())];
+    let path = format!("/admin/models/{kind}/versions");
+    let mut answer = api.send(Method::POST, &path, &headers, bytes.clone().into()).await?;
+    while answer.status == StatusCode::ACCEPTED {
+        tokio::time::sleep(POLL_EVERY).await;
+        // It is identified by its bytes, so sending them again asks for the result.
+        answer = api.send(Method::POST, &path, &headers, bytes.clone().into()).await?;
     }
-    let registered = gate::register(db, key, &bytes, &report, by, Clock::system().now()).await;
-    let (version, registered) = registered.context("cannot register it")?.context("the report names no version")?;
-    match registered {
-        Registered::New => print(&format!("registered as {version}"))?,
-        Registered::Known => print(&format!("{version} was already registered"))?,
-        Registered::VersionTaken => {
-            bail!("other bytes are registered under the version of {version}: raise the version")
-        }
-    }
+    let Some(version) = answer.body["model_version"].as_str() else { bail!("the host answers in another form") };
+    print(&match answer.status {
+        StatusCode::CREATED => format!("registered as {version}"),
+        _ => format!("{version} was already registered"),
+    })?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(host: &str, epoch: i64, state: &str, detail: Option<&str>) -> Host {
+        let (host, state, detail) = (host.to_owned(), state.to_owned(), detail.map(str::to_owned));
+        Host { host, epoch, state, champion: None, detail }
+    }
+
+    #[test]
+    fn hosts_are_counted_by_their_state_in_this_deployment() {
+        let hosts = [
+            host("1", 3, "serving", None),
+            host("2", 3, "loading", None),
+            // It serves the deployment before.
+            host("3", 2, "serving", None),
+            host("4", 3, "failed", Some("no")),
+        ];
+        let failed = vec![("4".to_owned(), "no".to_owned())];
+        assert_eq!(Progress::of(&hosts, 3), Progress { serving: 1, loading: 2, failed, replaced_by: None });
+        assert_eq!(Progress::of(&hosts, 2).replaced_by, Some(3));
+    }
 }

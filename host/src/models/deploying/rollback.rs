@@ -86,7 +86,7 @@ impl Rollback {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn last(db: &mut PgConnection, kind: ModelKind) -> Result<Option<(Rollback, i64)>, sqlx::Error> {
+async fn last(db: &mut PgConnection, kind: ModelKind) -> Result<Option<(Rollback, i64)>, sqlx::Error> {
     let history = deployments::history_of(db, kind, 2).await?;
     let [last, before] = &history[..] else { return Ok(None) };
     let is_rollback = !last.stands_in && last.canary.is_none() && last.shadows.is_empty();

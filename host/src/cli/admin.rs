@@ -1,0 +1,181 @@
+//! The admin API of a running host, as operators' commands use it: with a token, like everybody else.
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, IF_MATCH};
+use hyper::{Method, Request, StatusCode};
+use serde_json::Value;
+
+use crate::auth::minter::Minter;
+use crate::auth::reader::AUDIT_READ;
+use crate::auth::scope::{LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
+use crate::cli::secret::{self, Missing};
+use crate::client::{Client, ExchangeError, Transport};
+use crate::clock::Clock;
+use crate::config::{Admin, Common};
+
+/// Longer than a host waits for a new primary.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Largest reply: a thousand pending payments have half a megabyte.
+const REPLY_BYTES_MAX: usize = 16 << 20;
+
+/// Of the token that this makes in the sandbox.
+const TOKEN_LIFETIME: time::Duration = time::Duration::MINUTE;
+
+pub(super) struct AdminApi {
+    client: Client,
+    url: String,
+    token: String,
+}
+
+/// What a host answered.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) body: Value,
+}
+
+impl AdminApi {
+    pub(super) fn new(common: &Common, admin: &Admin) -> Result<Self> {
+        let url = admin.url.trim_end_matches('/').to_owned();
+        let transport = Transport::of(&url);
+        let transport = transport.with_context(|| {
+            format!("--admin-url {url} is neither https:// nor on this machine: a token must not cross a network in the clear")
+        })?;
+        let client = Client::new(transport, REPLY_TIMEOUT)?.with_replies_up_to(REPLY_BYTES_MAX);
+        Ok(Self { client, url, token: token(common, admin)? })
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Result<Value> {
+        self.call(Method::GET, path, &[], None).await.map(|answer| answer.body)
+    }
+
+    pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Answer> {
+        self.call(Method::POST, path, &[], Some(body)).await
+    }
+
+    pub(super) async fn put(&self, path: &str, body: &Value) -> Result<Answer> {
+        self.call(Method::PUT, path, &[], Some(body)).await
+    }
+
+    /// Sends JSON; a problem is an error with its text.
+    pub(super) async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(HeaderName, String)],
+        body: Option<&Value>,
+    ) -> Result<Answer> {
+        let bytes = body.map(ToString::to_string).unwrap_or_default();
+        let mut headers = headers.to_vec();
+        headers.extend(body.map(|_| (CONTENT_TYPE, "application/json".to_owned())));
+        self.send(method, path, &headers, bytes.into()).await
+    }
+
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(HeaderName, String)],
+        body: Bytes,
+    ) -> Result<Answer> {
+        let request = Request::builder().method(method).uri(format!("{}{path}", self.url));
+        let request = request.header(AUTHORIZATION, format!("Bearer {}", self.token));
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+        let request = request.body(Full::new(body)).context("a path or header is not valid")?;
+        let reply = self.client.exchange(request).await.map_err(|error| match error {
+            ExchangeError::Unreachable(error) => error.context(format!(
+                "no host answers at {}: start one with `caudal serve`, or name its assistance API with --admin-url \
+                 (CAUDAL_ADMIN_URL)",
+                self.url
+            )),
+            error => anyhow!(error).context("it may have been done: look before you repeat the command"),
+        })?;
+        let body = serde_json::from_slice(&reply.body).unwrap_or(Value::Null);
+        if reply.status.is_success() {
+            Ok(Answer { status: reply.status, body })
+        } else {
+            Err(problem(reply.status, &body))
+        }
+    }
+}
+
+/// The header of a change to a deployment.
+pub(super) fn if_match(epoch: i64) -> [(HeaderName, String); 1] {
+    [(IF_MATCH, format!("\"{epoch}\""))]
+}
+
+/// A refusal, with its code for those that word it better.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub(super) struct Problem {
+    pub(super) status: StatusCode,
+    text: String,
+}
+
+fn problem(status: StatusCode, body: &Value) -> anyhow::Error {
+    let text = |field: &str| body[field].as_str().map(str::to_owned);
+    let title = text("title").unwrap_or_else(|| format!("the host answered {status}"));
+    let detail = text("detail").map(|detail| format!(": {detail}")).unwrap_or_default();
+    let mut text = format!("{title}{detail}");
+    if status == StatusCode::UNAUTHORIZED {
+        text +=
+            " (the token of CAUDAL_OPERATOR_TOKEN_FILE, or in the sandbox one made with the secret in the data folder)";
+    }
+    anyhow!(Problem { status, text })
+}
+
+/// Whether a host refused with this status.
+pub(super) fn is_refusal(error: &anyhow::Error, status: StatusCode) -> bool {
+    error.downcast_ref::<Problem>().is_some_and(|problem| problem.status == status)
+}
+
+impl Answer {
+    /// What was done, or `None` and a line about whom it waits for.
+    pub(super) fn done(self) -> Result<Option<Value>> {
+        if self.status != StatusCode::ACCEPTED {
+            return Ok(Some(self.body));
+        }
+        let text = |field: &str| self.body[field].as_str().unwrap_or_default().to_owned();
+        super::output::print(&format!(
+            "a second operator has to approve it by {}: caudal approvals approve {}",
+            text("expiresAt"),
+            text("id")
+        ))?;
+        Ok(None)
+    }
+}
+
+/// An amount as people write it. Every amount up to the largest is exact as a double.
+pub(super) fn pesos(amount: &Value) -> String {
+    format!("{:.2}", amount.as_f64().unwrap_or_default())
+}
+
+/// The operator's own token; or where a secret signs tokens and is at hand, as in the sandbox, a new one.
+fn token(common: &Common, admin: &Admin) -> Result<String> {
+    let Admin { token, token_file, by, jwt, .. } = admin;
+    if let Some(file) = token_file {
+        let token = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        return Ok(token.trim().to_owned());
+    }
+    if let Some(token) = token {
+        return Ok(token.clone());
+    }
+    let secret = match secret::configured(jwt)? {
+        Some(secret) => secret,
+        None => secret::of_sandbox(common, Missing::Refuse).context(
+            "no token: set CAUDAL_OPERATOR_TOKEN_FILE to a file with one from your OpenID provider, or CAUDAL_DATA_DIR to \
+             the data folder of the sandbox",
+        )?,
+    };
+    let scopes = [MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, AUDIT_READ].join(" ");
+    let minter = Minter::new(&secret, secret::token_config(jwt));
+    if by.trim().is_empty() {
+        bail!("--by must not be blank: it is recorded");
+    }
+    minter.mint(by, Some(&scopes), Clock::system().now(), TOKEN_LIFETIME).context("cannot sign a token")
+}
