@@ -101,6 +101,9 @@ pub(crate) async fn fill(db: &PgPool) {
     let limits = "insert into app_user (owner, per_transfer_limit, per_day_limit, holder_name, created_at) \
                   values ('eva', 5, 6, 'Eva', $1)";
     sqlx::query(limits).bind(CONTEXT.now).execute(db).await.unwrap();
+    let approval = "insert into approval values ($1, '{}', 'a test', 'ana', 'https://login', $2, $2, 'approved', 'eva', \
+                    'https://login', $2, $2)";
+    sqlx::query(approval).bind(Uuid::from_u128(0xA0)).bind(CONTEXT.now).execute(db).await.unwrap();
     let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
     fill_registry(db).await;
     let mut writer = store.acquire(Uuid::from_u128(1), CONTEXT.now).await.unwrap();
