@@ -45,6 +45,7 @@ mod rails;
 mod rates;
 mod replay;
 mod risk_context;
+mod roles;
 mod rollback;
 mod rollout;
 mod rules;

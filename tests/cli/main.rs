@@ -10,6 +10,7 @@ mod ledger;
 mod lifecycle;
 mod models;
 mod process;
+mod roles;
 mod score;
 mod transport;
 

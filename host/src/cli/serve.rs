@@ -70,7 +70,8 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     let rail = rail::open(&serve.rail)?;
     let program = program().context("cannot find this program's own file")?;
 
-    let database = Database::open(common, Use::Owned).await?;
+    let usage = if serve.sandbox || serve.allow_owner { Use::Owned } else { Use::Served };
+    let database = Database::open(common, usage).await?;
     let failover_wait = if database.may_fail_over { serve.failover_wait } else { Duration::ZERO };
     let config = Config {
         barrier: database.barrier.clone(),
