@@ -3,6 +3,7 @@
 mod ledger;
 mod models;
 mod serve;
+mod tls;
 mod token;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ pub use ledger::{
 };
 pub use models::{Deploy, ExplanationLanguage, Models, Replay, RollBack, RowFormat, Score};
 pub use serve::{ClabePolicy, Limits, Rail, Serve};
+pub use tls::Tls;
 pub use token::{Jwt, Provider, Token};
 
 /// A bank's transfer service with swappable models.

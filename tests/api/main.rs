@@ -58,5 +58,6 @@ mod stp_hand;
 #[expect(dead_code, reason = "the tests of the rail use the rest")]
 mod stub;
 mod swap;
+mod tls;
 mod tokens;
 mod transactions;

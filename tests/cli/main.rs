@@ -8,6 +8,7 @@ mod faults;
 mod freezing;
 mod ledger;
 mod lifecycle;
+mod listeners;
 mod models;
 mod process;
 mod roles;

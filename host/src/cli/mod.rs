@@ -8,6 +8,7 @@ mod gate;
 mod holder;
 mod ledger;
 mod limits;
+mod listeners;
 mod loss;
 mod migrate;
 mod models;

@@ -8,6 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::ledger::amount;
+use super::tls::Tls;
 use super::token::{Jwt, Provider};
 use crate::auth::network::Network;
 use crate::domain::clabe::{ClabeRange, SANDBOX_RANGE};
@@ -137,7 +138,7 @@ pub struct Serve {
     /// Address of the ledger API
     #[arg(long, env = "CAUDAL_LEDGER_ADDR", default_value = "127.0.0.1:8080")]
     pub ledger_addr: SocketAddr,
-    /// Address of the assistance API. It takes no token, so keep it internal
+    /// Address of the assistance API. Scoring takes no token there, so keep it internal
     #[arg(long, env = "CAUDAL_ASSIST_ADDR", default_value = "127.0.0.1:8081")]
     pub assist_addr: SocketAddr,
     /// `Host` header that the assistance API accepts besides its address and localhost; repeatable
@@ -205,6 +206,8 @@ pub struct Serve {
     /// likewise]
     #[arg(long, help_heading = "Models", env = "CAUDAL_CACHE_KEY_FILE")]
     pub cache_key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub tls: Tls,
     #[command(flatten)]
     pub jwt: Jwt,
     #[command(flatten)]
