@@ -3,6 +3,7 @@
 mod ledger;
 mod models;
 mod serve;
+mod tls;
 mod token;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::db::durability::Durability;
+use crate::db::roles::OWNER;
 
 pub use ledger::{
     AcceptLoss, Approvals, DecidePayment, Events, Freeze, Fund, Holder, LimitChange, Payments, RotateKey, Since,
@@ -17,6 +19,7 @@ pub use ledger::{
 };
 pub use models::{Deploy, ExplanationLanguage, Models, Replay, RollBack, RowFormat, Score};
 pub use serve::{ClabePolicy, Limits, Rail, Serve};
+pub use tls::Tls;
 pub use token::{Admin, Jwt, Provider, Token};
 
 /// A bank's transfer service with swappable models.
@@ -68,6 +71,10 @@ pub struct Common {
 pub enum Command {
     /// Serve the ledger API and the assistance API
     Serve(Box<Serve>),
+    /// Create or migrate the ledger's tables as their owner, and grant the other roles what they need
+    Migrate,
+    /// Print the SQL that creates the roles of the database: owner, hosts, verification
+    Roles(Roles),
     /// Print a bearer token for a user
     Token(Token),
     /// Credit an account from the bank's own funds
@@ -129,6 +136,14 @@ pub fn exposed_secret() -> Option<&'static str> {
 /// If the operating system cannot tell.
 pub fn program() -> std::io::Result<PathBuf> {
     std::env::current_exe()
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "For example: caudal roles | psql postgres://postgres@host/database")]
+pub struct Roles {
+    /// Role that owns the tables, or will; it is created if it does not exist
+    #[arg(long, default_value = OWNER)]
+    pub owner: String,
 }
 
 #[derive(Debug, Args)]

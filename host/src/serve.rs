@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use sqlx::PgPool;
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::app::start::{Config, Tasks};
 use crate::clock::Clock;
-use crate::http::server;
+use crate::http::server::tls::RELOAD_EVERY;
+use crate::http::server::{self, Listener};
 use crate::ledger::store::Postgres;
 use crate::models::decisions::{self, DecisionLog};
 use crate::models::deploying::swap::{Swapper, SwapperHandle};
@@ -27,8 +27,8 @@ const LOST_GRACE: Duration = Duration::from_secs(2);
 
 /// The listeners of both APIs.
 pub(crate) struct Listeners {
-    pub(crate) ledger: TcpListener,
-    pub(crate) assist: TcpListener,
+    pub(crate) ledger: Listener,
+    pub(crate) assist: Listener,
 }
 
 /// Components and how to run them.
@@ -73,6 +73,8 @@ impl Host {
     pub(crate) async fn serve(self, listeners: Listeners, stop: impl Future<Output = Result<()>>) -> Result<()> {
         let Self { app, tasks, swapper, purge } = self;
         let (stop_servers, stopped) = watch::channel(false);
+        let certificates = [&listeners.ledger, &listeners.assist].map(|listener| listener.tls.clone());
+        let certificates = certificates.map(|tls| tls.map(|tls| tokio::spawn(tls.follow(RELOAD_EVERY))));
         let ledger_router = ledger_router(app.clone());
         let ledger = tokio::spawn(server::serve(listeners.ledger, ledger_router, stopped.clone()));
         let assist = tokio::spawn(server::serve(listeners.assist, assist_router(app), stopped));
@@ -83,6 +85,7 @@ impl Host {
         // Each holds a database connection for as long as it runs, even if a request never ends.
         swapper.stop().await;
         purge.abort();
+        certificates.iter().flatten().for_each(JoinHandle::abort);
         tasks.stop_background().await;
         // The servers hold the last handles to the ledger, so its task ends after them, with every command
         // answered.

@@ -4,6 +4,7 @@ use std::fs;
 use std::panic::Location;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use axum::Router;
 use caudal::app::start::{Config, Tasks};
@@ -15,6 +16,7 @@ use caudal::auth::token::Verifier;
 use caudal::clock::Clock;
 use caudal::db::barrier::{Barrier, Timeline};
 use caudal::db::durability::Durability;
+use caudal::db::{roles, schema};
 use caudal::domain::clabe::{ClabeRange, SANDBOX_RANGE};
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
@@ -31,7 +33,8 @@ use caudal::rail::simulated::Behaviour;
 use caudal::scoring::{Accessibility, Kind, Nudge, Risk};
 use caudal::wasm::Runtime;
 use serde_json::{Value, json};
-use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{Executor as _, PgPool};
 use time::OffsetDateTime;
 use time::macros::datetime;
 
@@ -53,7 +56,9 @@ const NOON: OffsetDateTime = datetime!(2026-11-21 18:00 UTC);
 
 /// The service on a database of its own. It starts at noon in Mexico City.
 pub(crate) struct TestApp {
+    /// Of the owner of the tables.
     pub(crate) db: PgPool,
+    pub(crate) served: Served,
     pub(crate) clock: Clock,
     pub(crate) models: Models,
     /// The money core behind the routers.
@@ -152,6 +157,44 @@ pub(crate) fn token_config() -> TokenConfig {
     TokenConfig { user_claim: "sub".to_owned(), ..TokenConfig::default() }
 }
 
+/// Connections of the role that hosts have, with the rights that migrations grant it and no others. Closed when the last
+/// clone is dropped, so that the test's database can be deleted.
+#[derive(Clone)]
+pub(crate) struct Served(Arc<Closing>);
+
+struct Closing(PgPool);
+
+impl Served {
+    async fn new(db: &PgPool) -> Self {
+        Self(Arc::new(Closing(as_role(db, roles::SERVE).await)))
+    }
+
+    pub(crate) fn pool(&self) -> PgPool {
+        self.0.0.clone()
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        let pool = self.0.clone();
+        tokio::spawn(async move { pool.close().await });
+    }
+}
+
+/// Connections of one of the roles.
+pub(crate) async fn as_role(db: &PgPool, role: &str) -> PgPool {
+    let mut owner = db.acquire().await.unwrap();
+    let name: String = sqlx::query_scalar("select current_user::text").fetch_one(&mut *owner).await.unwrap();
+    // Two apps of one test may get here at once.
+    owner.execute("select pg_advisory_lock(1)").await.unwrap();
+    owner.execute(sqlx::AssertSqlSafe(roles::creation(&name))).await.unwrap();
+    schema::migrate(&mut owner).await.unwrap();
+    owner.execute("select pg_advisory_unlock(1)").await.unwrap();
+    let options = db.connect_options().as_ref().clone().username(role);
+    let pool = PgPoolOptions::new().max_connections(5).idle_timeout(Duration::from_secs(1));
+    pool.connect_lazy_with(options)
+}
+
 impl TestApp {
     pub(crate) async fn new(db: PgPool) -> Self {
         Self::with(db, Options::default()).await
@@ -159,24 +202,27 @@ impl TestApp {
 
     pub(crate) async fn with(db: PgPool, options: Options) -> Self {
         let clock = Clock::fixed(NOON);
-        let log = options.decision_log.then(|| DecisionLog::start(db.clone(), clock.clone()));
-        Self::start(db, options, clock, Models::with_log(registry(), log)).await
+        let served = Served::new(&db).await;
+        let log = options.decision_log.then(|| DecisionLog::start(served.pool(), clock.clone()));
+        Self::start((db, served), options, clock, Models::with_log(registry(), log)).await
     }
 
     pub(crate) async fn running(db: PgPool, options: Options) -> Self {
-        Self::start(db, options, Clock::system(), Models::with_log(registry(), None)).await
+        let served = Served::new(&db).await;
+        Self::start((db, served), options, Clock::system(), Models::with_log(registry(), None)).await
     }
 
     /// With these models in place of the embedded ones.
     pub(crate) async fn serving(db: PgPool, models: Models) -> Self {
-        Self::start(db, Options::default(), Clock::fixed(NOON), models).await
+        let served = Served::new(&db).await;
+        Self::start((db, served), Options::default(), Clock::fixed(NOON), models).await
     }
 
-    async fn start(db: PgPool, options: Options, clock: Clock, models: Models) -> Self {
+    async fn start((db, served): (PgPool, Served), options: Options, clock: Clock, models: Models) -> Self {
         let (name, rail) = crate::rails::open(options.rail, options.stp, &clock);
         let terms = Terms { cooling_seconds: options.cooling_seconds, rail: name, ..options.terms };
         let settings = Settings {
-            failover_wait: std::time::Duration::ZERO,
+            failover_wait: Duration::ZERO,
             opening_credit: options.opening_credit,
             risk_enforcement: options.risk_enforcement,
             enforce_clabe: options.enforce_clabe,
@@ -191,7 +237,7 @@ impl TestApp {
             published: options.published,
         };
         let config = Config {
-            barrier: Barrier::new(db.clone(), Durability::Local, Timeline::default()),
+            barrier: Barrier::new(served.pool(), Durability::Local, Timeline::default()),
             tokens: options.tokens.unwrap_or_else(|| Verifier::with_secret(SECRET, token_config())),
             minter: options.sandbox.then(|| Minter::new(SECRET, token_config())),
             acknowledgments: Acknowledgments::new(SECRET),
@@ -201,17 +247,17 @@ impl TestApp {
             program: env!("CARGO_BIN_EXE_caudal").into(),
         };
         let runtime = Runtime::new().unwrap();
-        let (app, tasks) = App::start(config, db.clone(), models.clone(), runtime, clock.clone()).await.unwrap();
+        let (app, tasks) = App::start(config, served.pool(), models.clone(), runtime, clock.clone()).await.unwrap();
         let core = app.ledger.clone();
         let (ledger, assist) = (caudal::ledger_router(app.clone()), caudal::assist_router(app));
-        Self { db, clock, models, core, tasks, ledger, assist }
+        Self { db, served, clock, models, core, tasks, ledger, assist }
     }
 
     /// Follows deployments, as `caudal serve` does.
     pub(crate) async fn follow(&self) -> Follower {
         let runtime = Runtime::new().unwrap();
-        let (db, models, clock) = (self.db.clone(), self.models.clone(), self.clock.clone());
-        Follower(Swapper::start(db, ledger_key(), models, runtime, clock).await.unwrap())
+        let (db, models, clock) = (self.served.pool(), self.models.clone(), self.clock.clone());
+        Follower(Swapper::start(db, ledger_key(), models, runtime, clock).await.unwrap(), self.served.clone())
     }
 
     /// The epoch of the deployment that this host serves.
@@ -307,7 +353,10 @@ impl TestApp {
 }
 
 /// Follows deployments until it is dropped, listening on a connection of the pool.
-pub(crate) struct Follower(pub(crate) SwapperHandle);
+pub(crate) struct Follower(
+    pub(crate) SwapperHandle,
+    #[expect(dead_code, reason = "keeps its connections open")] Served,
+);
 
 /// Asserts that a request is refused and changes nothing.
 #[track_caller]

@@ -46,6 +46,7 @@ mod rails;
 mod rates;
 mod replay;
 mod risk_context;
+mod roles;
 mod rollback;
 mod rollout;
 mod rules;
@@ -58,5 +59,6 @@ mod stp_hand;
 #[expect(dead_code, reason = "the tests of the rail use the rest")]
 mod stub;
 mod swap;
+mod tls;
 mod tokens;
 mod transactions;

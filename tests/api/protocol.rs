@@ -166,7 +166,7 @@ async fn without_the_database_requests_get_503(db: PgPool) {
     let anon = app.anon();
     assert_eq!(anon.get("/livez").await.assert_status(200).json(), json!({"status": "ok"}));
     anon.get("/readyz").await.assert_status(200);
-    app.db.close().await;
+    app.served.pool().close().await;
     anon.get("/livez").await.assert_status(200);
     assert_eq!(anon.get("/readyz").await.assert_status(503).json()["database"], false);
     let answer = ana.get("/api/ledger/accounts").await;

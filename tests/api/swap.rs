@@ -200,8 +200,8 @@ async fn scoring_continues_without_a_database(db: PgPool) {
     serves(&one.models, "risk-1.0.0+").await;
     serves(&two.models, "risk-1.0.0+").await;
     drop(followers);
-    db.close().await;
     for app in [&one, &two] {
+        app.served.pool().close().await;
         assert!(version(&app.ai()).await.starts_with("risk-1.0.0+"));
         app.ai().get("/readyz").await.assert_status(503);
     }

@@ -8,8 +8,10 @@ mod faults;
 mod freezing;
 mod ledger;
 mod lifecycle;
+mod listeners;
 mod models;
 mod process;
+mod roles;
 mod score;
 mod transport;
 

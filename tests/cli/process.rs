@@ -100,18 +100,31 @@ impl Service {
     /// The same, logging to `log`.
     pub(crate) fn start_with(data: &DataDir, log: Stdio) -> Self {
         let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
-        let mut child = data.command(&arguments).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
-        let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap())
-            .lines()
-            .map(Result::unwrap)
-            .take_while(|line| !line.contains("Ctrl-C"))
-            .collect();
+        let mut command = data.command(&arguments);
+        command.stderr(log);
+        let mut service = Self::printing(command, "export TOKEN=");
+        service.token = service.token.trim_start_matches("export TOKEN=").to_owned();
+        service
+    }
+
+    /// Starts a host and reads what it prints up to the line with `last`, which it keeps as the token.
+    pub(crate) fn printing(mut command: Command, last: &str) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = Vec::new();
+        let mut printed = BufReader::new(child.stdout.take().unwrap());
+        while lines.last().is_none_or(|line: &String| !line.contains(last)) {
+            let mut line = String::new();
+            assert!(printed.read_line(&mut line).unwrap() > 0, "no {last} in {lines:#?}");
+            lines.push(line);
+        }
+        // A pipe without a reader would end the host.
+        std::thread::spawn(move || std::io::copy(&mut printed, &mut std::io::sink()));
         let after = |mark: &str| {
-            let line = lines.iter().find(|line| line.contains(mark));
-            let line = line.unwrap_or_else(|| panic!("no {mark} in {lines:#?}"));
-            line.split(mark).nth(1).unwrap().split_whitespace().next().unwrap().to_owned()
+            let line = lines.iter().find_map(|line| line.split(mark).nth(1));
+            line.and_then(|rest| rest.split_whitespace().next()).unwrap_or_default().to_owned()
         };
-        Self { child, ledger: after("ledger API"), assist: after("assistance API"), token: after("export TOKEN=") }
+        let token = lines.last().map(|line| line.trim().to_owned()).unwrap_or_default();
+        Self { child, ledger: after("ledger API"), assist: after("assistance API"), token }
     }
 
     /// Sends a request with the printed token; returns status and body.

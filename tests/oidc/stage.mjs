@@ -105,7 +105,8 @@ export async function setUp() {
   const [issuer, browser] = await Promise.all([Issuer.start(), launch(["--lang=es-MX"])]);
   const trust = ["--jwt-keys", "discover", "--jwt-issuer", issuer.issuer, "--jwt-audience", issuer.audience];
   const more = [...trust, "--sign-in-client", issuer.client, "--clabe-range", CLABES];
-  const service = await Service.start(more, []).catch(async (error) => {
+  // The private Postgres has one role.
+  const service = await Service.start(more, ["--allow-owner"]).catch(async (error) => {
     issuer.end();
     await browser.close();
     throw error;

@@ -13,7 +13,7 @@ use crate::config::Common;
 use crate::db::barrier::{Barrier, Timeline};
 use crate::db::durability::Durability;
 use crate::db::primary::Servers;
-use crate::db::{schema, session};
+use crate::db::{roles, schema, session};
 use crate::postgres::Server;
 
 /// Connections per host: on a small machine, more would only contend with each other.
@@ -28,6 +28,8 @@ pub(super) struct Database {
     pub(super) barrier: Barrier,
     /// Whether another server may take over.
     pub(super) may_fail_over: bool,
+    /// The roles that were granted what they need.
+    pub(super) granted: Vec<&'static str>,
     follower: JoinHandle<()>,
     server: Option<Server>,
 }
@@ -39,31 +41,50 @@ pub(super) enum Use {
     Shared,
     /// A ledger that is created if missing. A private server has to live as long as this process.
     Owned,
+    /// An existing ledger, as a role that does not own its tables.
+    Served,
+    /// A ledger that is created if missing, as the owner of its tables.
+    Migrated,
+}
+
+impl Use {
+    fn may_create(self, common: &Common) -> bool {
+        matches!(self, Self::Owned | Self::Migrated) || common.create
+    }
+
+    /// Whether it is a host that runs on it.
+    fn is_host(self) -> bool {
+        matches!(self, Self::Owned | Self::Served)
+    }
 }
 
 impl Database {
     /// Connects and runs the migrations.
     ///
-    /// A mistyped folder must not look like a bank without customers, so only `serve` and `--create` create a ledger.
+    /// A mistyped folder must not look like a bank without customers, so only the sandbox, `migrate` and `--create` create
+    /// a ledger.
     pub(super) async fn open(common: &Common, usage: Use) -> Result<Self> {
-        let may_create = usage == Use::Owned || common.create;
+        let may_create = usage.may_create(common);
         let (servers, server) = match &common.database_url {
             Some(url) => {
                 let servers = Servers::parse(url);
                 (servers.context("DATABASE_URL does not have the form postgres://user@host/database")?, None)
             }
+            None if usage == Use::Served => bail!(
+                "the private Postgres of a data folder has one role for everything, so it is for the sandbox: set \
+                 DATABASE_URL to a Postgres with the roles that `caudal roles` creates, or add --allow-owner for now"
+            ),
             None if !may_create && !Server::exists(&common.data_dir)? => bail!(
                 "there is no ledger in {}: set --data-dir (CAUDAL_DATA_DIR) to the data folder of the service, or \
-                 DATABASE_URL to its Postgres; `caudal serve` creates a new one",
+                 DATABASE_URL to its Postgres; `caudal serve --sandbox` creates a new one",
                 absolute(common).display()
             ),
             None => {
-                let is_owned = usage == Use::Owned;
-                let server = Server::start(&common.data_dir, common.postgres_bin.as_deref(), is_owned).await?;
+                let server = Server::start(&common.data_dir, common.postgres_bin.as_deref(), usage.is_host()).await?;
                 (Servers::from(server.options()), Some(server))
             }
         };
-        let (pool, barrier) = match connect(common, &servers, usage).await {
+        let (pool, barrier, granted) = match connect(common, &servers, usage).await {
             Ok(connected) => connected,
             Err(error) => {
                 if let Some(server) = server {
@@ -74,7 +95,7 @@ impl Database {
         };
         let may_fail_over = common.durability == Durability::Replicated || servers.len() > 1;
         let follower = tokio::spawn(servers.follow(pool.clone()));
-        Ok(Self { pool, barrier, may_fail_over, follower, server })
+        Ok(Self { pool, barrier, may_fail_over, granted, follower, server })
     }
 
     /// Resolves with the reason if a private server exits unexpectedly.
@@ -101,29 +122,42 @@ pub(super) fn absolute(common: &Common) -> PathBuf {
     std::path::absolute(&common.data_dir).unwrap_or_else(|_| common.data_dir.clone())
 }
 
-async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPool, Barrier)> {
+async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPool, Barrier, Vec<&'static str>)> {
     let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
-    let may_create = usage == Use::Owned || common.create;
     // Migrations may be slow, so they run on a connection without a statement timeout.
     let (options, mut db) = servers.wait_for_primary().await.context(unreachable)?;
-    if usage == Use::Owned && is_exposed(&options) {
+    if usage.is_host() && is_exposed(&options) {
         tracing::warn!(
             host = options.get_host(),
             "whoever is between this host and Postgres can read and change what they say: add sslmode=verify-full to \
              DATABASE_URL"
         );
     }
-    if !may_create && schema::is_empty(&mut db).await.context("cannot read the database")? {
-        let place = match common.database_url {
-            Some(_) => "of DATABASE_URL".to_owned(),
-            None => format!("in {}", absolute(common).display()),
-        };
-        bail!(
-            "the database {place} has no ledger: set --data-dir (CAUDAL_DATA_DIR) or DATABASE_URL to that of the \
-             service; `caudal serve` creates a new one"
-        );
+    let is_empty = schema::is_empty(&mut db).await.context("cannot read the database")?;
+    let is_owner = roles::is_owner(&mut db).await.context("cannot read the database")?;
+    let role = roles::current(&mut db).await.context("cannot read the database")?;
+    let mut granted = Vec::new();
+    match usage {
+        Use::Served if is_owner => bail!(refused_owner(&role)),
+        Use::Migrated if !is_owner => bail!(
+            "the role {role} does not own the ledger's tables, and may not create any: set DATABASE_URL to their owner"
+        ),
+        _ if is_empty && !(is_owner && usage.may_create(common)) => {
+            let place = match common.database_url {
+                Some(_) => "of DATABASE_URL".to_owned(),
+                None => format!("in {}", absolute(common).display()),
+            };
+            bail!(
+                "the database {place} has no ledger: set --data-dir (CAUDAL_DATA_DIR) or DATABASE_URL to that of the \
+                 service; `caudal migrate`, and `caudal serve` in the sandbox, create a new one"
+            );
+        }
+        _ if is_owner => granted = schema::migrate(&mut db).await.context("cannot use the tables")?,
+        _ => schema::check(&mut db).await.context("cannot use the tables")?,
     }
-    schema::migrate(&mut db).await.context("cannot use the tables")?;
+    if usage == Use::Served {
+        schema::check_rights(&mut db).await.context("cannot use the tables")?;
+    }
     if !session::is_durable(&mut db).await.context(unreachable)? {
         bail!("Postgres runs with synchronous_commit = off, which may lose acknowledged transfers: turn it on");
     }
@@ -138,7 +172,18 @@ async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPo
         Durability::Replicated => follow(pool, timeline.clone()),
     };
     let pool = pool.connect_with(options).await.context(unreachable)?;
-    Ok((pool.clone(), Barrier::new(pool, durability, timeline)))
+    Ok((pool.clone(), Barrier::new(pool, durability, timeline), granted))
+}
+
+/// For a host that could rewrite what only grows.
+fn refused_owner(role: &str) -> String {
+    let creation = if role == roles::OWNER { String::new() } else { format!(" --owner {role}") };
+    format!(
+        "the role {role} owns the ledger's tables, so whoever takes over a host could rewrite history: run `caudal \
+         roles{creation} | psql` as an administrator, then `caudal migrate` as {role}, and set the host's DATABASE_URL to \
+         the role {}; until then --allow-owner serves as {role}",
+        roles::SERVE
+    )
 }
 
 /// Whether a connection crosses a network without proving whom it reaches.

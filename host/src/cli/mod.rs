@@ -10,7 +10,9 @@ mod gate;
 mod holder;
 mod ledger;
 mod limits;
+mod listeners;
 mod loss;
+mod migrate;
 mod models;
 mod openapi;
 mod output;
@@ -34,7 +36,11 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
 use crate::config::{Cli, Command, exposed_secret};
-use crate::db::durability;
+use crate::db::{durability, session};
+
+/// What to do where the database's role may not.
+const FORBIDDEN: &str = "the role in DATABASE_URL may not do this: `caudal migrate` and `caudal rotate-key` need the owner of \
+    the tables, `caudal verify` the role caudal_verify, everything else caudal_serve";
 
 /// Runs one command.
 ///
@@ -51,9 +57,11 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     }
 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
-    runtime.block_on(async {
+    let outcome = runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve::run(&cli.common, *serve).await,
+            Command::Migrate => migrate::run(&cli.common).await,
+            Command::Roles(roles) => migrate::print_roles(&roles),
             Command::Token(token) => token::run(&cli.common, token).await,
             Command::Fund(fund) => fund::run(&cli.common, fund).await,
             Command::Freeze(freeze) => freeze::run(&cli.common, freeze, true).await,
@@ -74,5 +82,11 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Models(models) => models::run(&cli.common, &models).await,
             Command::Gate => gate::run(),
         }
-    })
+    });
+    outcome.map_err(|error| if is_forbidden(&error) { error.context(FORBIDDEN) } else { error })
+}
+
+/// Whether the database denied this program's role something.
+fn is_forbidden(error: &anyhow::Error) -> bool {
+    error.chain().any(session::is_forbidden)
 }

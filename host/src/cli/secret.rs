@@ -111,12 +111,18 @@ pub(super) fn replace_ledger_key(common: &Common, new: &[u8], old_name: &str) ->
     Ok(Some(kept))
 }
 
-fn read_private(path: &Path) -> Result<Vec<u8>> {
+/// Refuses a secret that others can read.
+pub(super) fn check_private(path: &Path) -> Result<()> {
     let metadata = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
     // A service manager hands credentials over in files that the group may read.
     if metadata.permissions().mode() & 0o037 != 0 {
         bail!("{path} is readable by others: run `chmod 600 {path}`", path = path.display());
     }
+    Ok(())
+}
+
+fn read_private(path: &Path) -> Result<Vec<u8>> {
+    check_private(path)?;
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 

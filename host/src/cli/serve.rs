@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
@@ -18,7 +17,7 @@ use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::cli::secret::Missing;
 use crate::cli::tokens::Tokens;
-use crate::cli::{ledger, rail, secret, tokens};
+use crate::cli::{ledger, listeners, rail, secret, tokens};
 use crate::config::{ClabePolicy, Common, Serve, program};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
@@ -55,6 +54,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
              OpenID provider with --jwt-keys, or leave out --approvals"
         );
     }
+    listeners::check(&serve)?;
     let Tokens { verifier, minter, provider, secret } = tokens::open(common, &serve)?;
     let (key, key_bytes) = secret::ledger_key(common, Missing::Generate)?;
     // Each purpose derives a key of its own.
@@ -65,10 +65,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     // From here on signals are handled, even during startup.
     let signals = Signals::new()?;
     // Cheap checks first: a port in use or a broken component is reported before a database starts.
-    let listeners = Listeners {
-        ledger: bind(serve.ledger_addr, "--ledger-addr").await?,
-        assist: bind(serve.assist_addr, "--assist-addr").await?,
-    };
+    let listeners = listeners::open(&serve).await?;
     let runtime = runtime(&common.data_dir, &cache_key)?;
     let registry = Registry::embedded(&runtime)
         .context("this program was built with an unusable component: run `make components` and build again")?;
@@ -76,7 +73,8 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     let rail = rail::open(&serve.rail)?;
     let program = program().context("cannot find this program's own file")?;
 
-    let database = Database::open(common, Use::Owned).await?;
+    let usage = if serve.sandbox || serve.allow_owner { Use::Owned } else { Use::Served };
+    let database = Database::open(common, usage).await?;
     let failover_wait = if database.may_fail_over { serve.failover_wait } else { Duration::ZERO };
     let config = Config {
         barrier: database.barrier.clone(),
@@ -126,13 +124,6 @@ fn runtime(data_dir: &Path, secret: &[u8]) -> Result<Runtime> {
             Ok(runtime)
         }
     }
-}
-
-async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
-    let listener = TcpListener::bind(address).await;
-    listener.with_context(|| {
-        format!("cannot listen on {address}: stop the program that does, or choose another address with {flag}")
-    })
 }
 
 /// A task that ends when this is dropped.
@@ -224,13 +215,13 @@ fn published(serve: &Serve) -> Vec<ModelKind> {
 }
 
 fn banner(app: &App, listeners: &Listeners) -> Result<String> {
-    let ledger = listeners.ledger.local_addr().context("cannot read the ledger's address")?;
-    let assist = listeners.assist.local_addr().context("cannot read the assistance API's address")?;
+    let ledger = listeners.ledger.url().context("cannot read the ledger's address")?;
+    let assist = listeners.assist.url().context("cannot read the assistance API's address")?;
     let mut lines = vec![
         String::new(),
-        format!("  bank page       http://{ledger}/"),
-        format!("  ledger API      http://{ledger}"),
-        format!("  assistance API  http://{assist}   (internal)"),
+        format!("  bank page       {ledger}/"),
+        format!("  ledger API      {ledger}"),
+        format!("  assistance API  {assist}   (internal)"),
     ];
     if let Some(minter) = &app.sandbox {
         let token = minter.mint(SANDBOX_USER, None, app.clock.now(), TOKEN_LIFETIME).context("cannot sign")?;
@@ -243,7 +234,7 @@ fn banner(app: &App, listeners: &Listeners) -> Result<String> {
             "  open an account with 10,000.00 MXN in it:".to_owned(),
             String::new(),
             format!(
-                "curl -sw '\\n' http://{ledger}/api/ledger/accounts -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: \
+                "curl -sw '\\n' {ledger}/api/ledger/accounts -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: \
                  application/json' -d '{{\"accountNumber\":\"646180110400000007\",\"accountType\":\"checking\"}}'"
             ),
             String::new(),

@@ -8,6 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::ledger::amount;
+use super::tls::Tls;
 use super::token::{Jwt, Provider};
 use crate::auth::network::Network;
 use crate::domain::clabe::{ClabeRange, SANDBOX_RANGE};
@@ -137,7 +138,7 @@ pub struct Serve {
     /// Address of the ledger API
     #[arg(long, env = "CAUDAL_LEDGER_ADDR", default_value = "127.0.0.1:8080")]
     pub ledger_addr: SocketAddr,
-    /// Address of the assistance API. It takes no token, so keep it internal
+    /// Address of the assistance API. Scoring takes no token there, so keep it internal
     #[arg(long, env = "CAUDAL_ASSIST_ADDR", default_value = "127.0.0.1:8081")]
     pub assist_addr: SocketAddr,
     /// `Host` header that the assistance API accepts besides its address and localhost; repeatable
@@ -203,6 +204,10 @@ pub struct Serve {
     /// data folder; repeatable
     #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_HEADS_COPY", value_delimiter = ',')]
     pub heads_copy: Vec<PathBuf>,
+    /// Serve as a role that owns the ledger's tables, as earlier releases did, until there are others; the sandbox always
+    /// may
+    #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_ALLOW_OWNER")]
+    pub allow_owner: bool,
     /// File of the key of risk acknowledgments, at least 32 bytes and the same on every host [default: derived from the
     /// token secret or else the ledger key]
     #[arg(long, help_heading = "Tokens", env = "CAUDAL_ACKNOWLEDGMENT_KEY_FILE")]
@@ -211,6 +216,8 @@ pub struct Serve {
     /// likewise]
     #[arg(long, help_heading = "Models", env = "CAUDAL_CACHE_KEY_FILE")]
     pub cache_key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub tls: Tls,
     #[command(flatten)]
     pub jwt: Jwt,
     #[command(flatten)]

@@ -1,8 +1,9 @@
 //! Migrates the tables, and tells which programs may use them.
 
 use sqlx::PgConnection;
-use sqlx::migrate::{Migrate as _, MigrateError, Migrator};
+use sqlx::migrate::{AppliedMigration, Migrate as _, MigrateError, Migrator};
 
+use super::roles;
 use crate::MIGRATOR;
 
 /// Postgres' code for a table that does not exist.
@@ -19,6 +20,14 @@ pub enum SchemaError {
          knows up to {known}: start the newer release"
     )]
     TooOld { oldest: i64, known: i64 },
+    #[error("the tables lack migration {missing}: run `caudal migrate` as the owner of the tables")]
+    Behind { missing: i64 },
+    #[error(
+        "this role of the database lacks rights to the table {table}: connect as {role}, and run `caudal migrate` as the \
+         owner of the tables, which grants them; `caudal roles` prints the SQL that creates the role",
+        role = roles::SERVE
+    )]
+    Lacking { table: String },
 }
 
 /// Whether no migration has ever run here.
@@ -29,32 +38,77 @@ pub(crate) async fn is_empty(db: &mut PgConnection) -> Result<bool, MigrateError
     Ok(last_applied(db).await?.is_none())
 }
 
-/// Applies the migrations that this program knows. Newer ones may be there if the release that made them still supports
-/// this program.
+/// Applies the migrations that this program knows, and grants the roles what they need. Newer ones may be there if the
+/// release that made them still supports this program; then it grants nothing, since it does not know what they need.
 ///
 /// # Errors
 /// If this program is too old, or a migration fails.
-pub async fn migrate(db: &mut PgConnection) -> Result<(), SchemaError> {
-    let known = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or(0);
-    if last_applied(db).await?.is_some_and(|last| last > known) {
-        let oldest =
-            sqlx::query_scalar!("select oldest_migration from schema_compatibility").fetch_one(&mut *db).await?;
-        if oldest > known {
-            return Err(SchemaError::TooOld { oldest, known });
-        }
-        tracing::info!("a newer release has migrated this database and still supports this program");
-    }
+pub async fn migrate(db: &mut PgConnection) -> Result<Vec<&'static str>, SchemaError> {
+    let is_newer = is_newer(db).await?;
     let mut migrator = Migrator::with_migrations(MIGRATOR.iter().cloned().collect());
-    Ok(migrator.set_ignore_missing(true).run(db).await?)
+    migrator.set_ignore_missing(true).run(&mut *db).await?;
+    if is_newer {
+        return Ok(Vec::new());
+    }
+    Ok(roles::grant(db).await?)
+}
+
+/// Checks, for a role that may not migrate, that the tables are those that this program knows.
+///
+/// # Errors
+/// If they are not.
+pub(crate) async fn check(db: &mut PgConnection) -> Result<(), SchemaError> {
+    is_newer(db).await?;
+    let applied = applied(db).await?;
+    for migration in MIGRATOR.iter() {
+        match applied.iter().find(|it| it.version == migration.version) {
+            None => return Err(SchemaError::Behind { missing: migration.version }),
+            Some(it) if it.checksum != migration.checksum => {
+                return Err(MigrateError::VersionMismatch(migration.version).into());
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks that this connection's role may do what a host does.
+///
+/// # Errors
+/// If it may not.
+pub(crate) async fn check_rights(db: &mut PgConnection) -> Result<(), SchemaError> {
+    match roles::lacking(db).await? {
+        Some(table) => Err(SchemaError::Lacking { table }),
+        None => Ok(()),
+    }
+}
+
+/// Whether a newer release, which still supports this program, has migrated the tables.
+async fn is_newer(db: &mut PgConnection) -> Result<bool, SchemaError> {
+    let known = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or(0);
+    if last_applied(db).await?.is_none_or(|last| last <= known) {
+        return Ok(false);
+    }
+    let oldest = sqlx::query_scalar!("select oldest_migration from schema_compatibility").fetch_one(db).await?;
+    if oldest > known {
+        return Err(SchemaError::TooOld { oldest, known });
+    }
+    tracing::info!("a newer release has migrated this database and still supports this program");
+    Ok(true)
 }
 
 async fn last_applied(db: &mut PgConnection) -> Result<Option<i64>, MigrateError> {
+    Ok(applied(db).await?.iter().map(|migration| migration.version).max())
+}
+
+/// None where no migration has ever run.
+async fn applied(db: &mut PgConnection) -> Result<Vec<AppliedMigration>, MigrateError> {
     match db.list_applied_migrations(&MIGRATOR.table_name).await {
         Err(MigrateError::Execute(sqlx::Error::Database(error)))
             if error.code().as_deref() == Some(UNDEFINED_TABLE) =>
         {
-            Ok(None)
+            Ok(Vec::new())
         }
-        applied => Ok(applied?.iter().map(|migration| migration.version).max()),
+        applied => applied,
     }
 }

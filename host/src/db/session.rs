@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
+use sqlx::postgres::PgDatabaseError;
 use sqlx::{Executor as _, PgConnection, Postgres};
 use tokio::time::timeout;
 
@@ -20,6 +21,9 @@ const PLANS: &str = "set plan_cache_mode = force_generic_plan; set enable_seqsca
 /// Undoes [`PLANS`] and the statement timeout for the rest of a transaction.
 const WHOLE_TABLES: &str = "set local statement_timeout = 0; set local plan_cache_mode = auto; \
     set local enable_seqscan = on; set local enable_mergejoin = on";
+
+/// Postgres' code for what a role may not do.
+const INSUFFICIENT_PRIVILEGE: &str = "42501";
 
 /// Applies the limits and the planner settings, by statements rather than start-up parameters, which connection poolers
 /// reject.
@@ -59,6 +63,14 @@ pub(crate) fn is_outage(error: &sqlx::Error) -> bool {
         }),
         _ => false,
     }
+}
+
+/// Whether an error, or what caused another one, is that the role lacks a right.
+pub(crate) fn is_forbidden(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let of_sqlx = cause.downcast_ref::<sqlx::Error>().and_then(sqlx::Error::as_database_error);
+    let code = of_sqlx.and_then(|error| error.code()).map(std::borrow::Cow::into_owned);
+    let code = code.or_else(|| cause.downcast_ref::<PgDatabaseError>().map(|error| error.code().to_owned()));
+    code.as_deref() == Some(INSUFFICIENT_PRIVILEGE)
 }
 
 /// Runs `work` on a connection, with a timeout: a dead connection may never report an error.

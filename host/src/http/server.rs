@@ -5,6 +5,7 @@
 
 mod connections;
 mod paced;
+pub mod tls;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -16,12 +17,13 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::{Request, Response};
+use axum::http::{HeaderValue, Request, Response, header};
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tower::ServiceExt as _;
@@ -30,6 +32,7 @@ pub use connections::{CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX};
 
 use self::connections::{Busy, Connections, Slot};
 use self::paced::Paced;
+use self::tls::Tls;
 
 /// Longest time for a request's head to arrive, and so also the longest a connection may be idle.
 pub const HEAD_TIME_MAX: Duration = Duration::from_secs(30);
@@ -49,8 +52,39 @@ const REFUSED: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: appli
     is busy\",\"status\":503,\"detail\":\"There are too many connections. Retry after the time in Retry-After.\",\"code\":\
     \"overloaded\"}";
 
+/// A year, for browsers to insist on TLS: what the list that they come with asks for.
+const STRICT_TRANSPORT: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+/// Where clients connect, and how.
+pub struct Listener {
+    pub tcp: TcpListener,
+    /// `None` for plain HTTP.
+    pub tls: Option<Tls>,
+    /// Whether browsers may insist on TLS from now on.
+    pub strict_transport: bool,
+}
+
+impl From<TcpListener> for Listener {
+    /// Plain HTTP.
+    fn from(tcp: TcpListener) -> Self {
+        Self { tcp, tls: None, strict_transport: false }
+    }
+}
+
+impl Listener {
+    /// Where it serves.
+    ///
+    /// # Errors
+    /// If the operating system cannot tell.
+    pub fn url(&self) -> std::io::Result<String> {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        Ok(format!("{scheme}://{}", self.tcp.local_addr()?))
+    }
+}
+
 /// Serves until `stopped` turns true, then finishes requests in progress.
-pub async fn serve(listener: TcpListener, router: Router, mut stopped: watch::Receiver<bool>) {
+pub async fn serve(listener: impl Into<Listener>, router: Router, mut stopped: watch::Receiver<bool>) {
+    let Listener { tcp: listener, tls, strict_transport } = listener.into();
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX);
     let graceful = GracefulShutdown::new();
@@ -70,25 +104,55 @@ pub async fn serve(listener: TcpListener, router: Router, mut stopped: watch::Re
             }
         };
         let Some(slot) = connections.admit(peer.ip()) else {
-            refuse(&stream);
+            if tls.is_none() {
+                refuse(&stream);
+            }
             continue;
         };
         // An optimisation for small responses; failing to set it is harmless.
         let _ = stream.set_nodelay(true);
         let slot = Arc::new(slot);
-        let service = service(router.clone(), peer, Arc::clone(&slot));
-        let connection = builder.serve_connection(TokioIo::new(Paced::new(stream)), service);
-        let connection = graceful.watch(connection);
+        let service = service(router.clone(), (peer, strict_transport), Arc::clone(&slot));
+        let (builder, watcher, tls, stopped) = (builder.clone(), graceful.watcher(), tls.clone(), stopped.clone());
         tokio::spawn(async move {
+            let stream = Paced::new(stream);
+            let served = async {
+                match tls {
+                    None => answer(&builder, watcher, stream, service).await,
+                    // Until the handshake is complete the connection is an idle one.
+                    Some(tls) => {
+                        if let Some(stream) = unless(stopped, tls.accept(stream)).await.and_then(Result::ok) {
+                            answer(&builder, watcher, stream, service).await;
+                        }
+                    }
+                }
+            };
             tokio::select! {
-                // A broken connection concerns only its client.
-                _ = connection => {}
+                () = served => {}
                 () = slot.evicted() => {}
             }
         });
     }
     drop(listener);
     graceful.shutdown().await;
+}
+
+/// Answers the requests of a connection. If it breaks, that concerns only its client.
+async fn answer<S: AsyncRead + AsyncWrite + Unpin + 'static>(
+    builder: &http1::Builder,
+    watcher: Watcher,
+    stream: S,
+    service: impl hyper::service::Service<Request<Incoming>, Response = Response<Serving>, Error = Infallible, Future: Send>,
+) {
+    let _ = watcher.watch(builder.serve_connection(TokioIo::new(stream), service)).await;
+}
+
+/// `None` if `stopped` turns true first.
+async fn unless<T>(mut stopped: watch::Receiver<bool>, work: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        done = work => Some(done),
+        _ = stopped.wait_for(|stopped| *stopped) => None,
+    }
 }
 
 /// [`CONNECTIONS_MAX`], or what the process may open. A process may raise its own limit up to the system's for it, which is
@@ -105,7 +169,7 @@ fn connections_max() -> usize {
 /// Hands requests to the router; the connection is not idle until the response was written.
 fn service(
     router: Router,
-    peer: SocketAddr,
+    (peer, strict_transport): (SocketAddr, bool),
     slot: Arc<Slot>,
 ) -> impl hyper::service::Service<Request<Incoming>, Response = Response<Serving>, Error = Infallible, Future: Send> {
     hyper::service::service_fn(move |request: Request<Incoming>| {
@@ -113,7 +177,13 @@ fn service(
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(peer));
         let response = router.clone().oneshot(request);
-        async move { response.await.map(|response| response.map(|body| Serving { body, _busy: busy })) }
+        async move {
+            let mut response = response.await?;
+            if strict_transport {
+                response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, STRICT_TRANSPORT);
+            }
+            Ok(response.map(|body| Serving { body, _busy: busy }))
+        }
     })
 }
 

@@ -26,6 +26,9 @@ const SOCKET_PATH_MAX: usize = 100;
 
 const SOCKET: &str = ".s.PGSQL.5432";
 
+/// All that the server's programs need: where the system's own are, and a locale that every system has.
+pub(super) const ENVIRONMENT: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LC_ALL", "C")];
+
 /// Longest wait until the server accepts connections, including crash recovery.
 const START_TIME_MAX: Duration = Duration::from_secs(60);
 
@@ -106,10 +109,11 @@ impl Cluster {
         Ok(())
     }
 
-    /// A command that runs as the server's user, in a folder that it can read.
+    /// A command that runs as the server's user, in a folder that it can read, without this process's environment: that
+    /// may hold keys, and libpq's variables.
     pub(super) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        command.current_dir("/").stdin(Stdio::null());
+        command.env_clear().envs(ENVIRONMENT).current_dir("/").stdin(Stdio::null());
         if let Some((uid, gid)) = self.user {
             command.uid(uid).gid(gid);
         }

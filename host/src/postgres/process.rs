@@ -13,7 +13,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::binaries::Binaries;
-use super::cluster::Cluster;
+use super::cluster::{Cluster, ENVIRONMENT};
 
 /// Time for the final checkpoint.
 const STOP_TIME_MAX: Duration = Duration::from_secs(60);
@@ -53,6 +53,8 @@ impl Process {
             .context("cannot run postgres")?;
         let watchdog = Command::new("/bin/sh")
             .args(["-c", WATCHDOG, "caudal-watchdog", &server.id().to_string()])
+            .env_clear()
+            .envs(ENVIRONMENT)
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

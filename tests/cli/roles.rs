@@ -1,0 +1,171 @@
+//! Hosts, verification and migrations as the roles that `caudal roles` creates.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::json;
+
+use crate::process::{DataDir, Service, eventually, program, text};
+
+const SECRET: &str = "a secret for tests, of 32 bytes or more";
+
+const FREE: [&str; 4] = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
+
+/// A Postgres whose superuser is `caudal`; any role may log in without a password.
+struct Server {
+    process: Child,
+    url: String,
+    _data: DataDir,
+}
+
+impl Server {
+    fn start() -> Self {
+        let data = DataDir::new();
+        let mut command = data.command(&["postgres", "--", "sh", "-c", "echo \"$DATABASE_URL\"; read -r _ || true"]);
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let url = BufReader::new(process.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+        Self { process, url, _data: data }
+    }
+
+    fn url(&self, role: &str) -> String {
+        self.url.replace("user=caudal", &format!("user={role}"))
+    }
+
+    /// A command as a role, on a host that has `folder`.
+    fn command(&self, role: &str, folder: &DataDir, arguments: &[&str]) -> Command {
+        let mut command = program(arguments);
+        command.env("DATABASE_URL", self.url(role)).env("CAUDAL_DATA_DIR", &folder.0).env("CAUDAL_JWT_SECRET", SECRET);
+        command
+    }
+
+    fn run(&self, role: &str, folder: &DataDir, arguments: &[&str]) -> Output {
+        self.command(role, folder, arguments).output().unwrap()
+    }
+
+    #[track_caller]
+    fn must(&self, role: &str, folder: &DataDir, arguments: &[&str]) -> String {
+        let output = self.run(role, folder, arguments);
+        assert!(output.status.success(), "{arguments:?} as {role}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    #[track_caller]
+    fn refuses(&self, role: &str, folder: &DataDir, arguments: &[&str], advice: &[&str]) {
+        let output = self.run(role, folder, arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?} as {role}: {said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        for part in advice {
+            assert!(said.contains(part), "{arguments:?} as {role}: {said}");
+        }
+    }
+
+    /// Runs SQL as the superuser.
+    fn sql(&self, sql: &str) -> String {
+        let output =
+            Command::new("psql").args(["-XqAt", "-v", "ON_ERROR_STOP=1", &self.url, "-c", sql]).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+/// Starts a host that prints no token.
+fn start(command: Command) -> Service {
+    Service::printing(command, "assistance API")
+}
+
+#[test]
+fn a_host_serves_with_few_rights_and_not_as_the_owner() {
+    let (server, host) = (Server::start(), DataDir::new());
+    let serve = [&["serve", "--clabe-range", "64618011040000000-64618011049999999"], &FREE[..]].concat();
+    // An empty database, and a role that may do everything.
+    server.refuses("caudal", &host, &serve, &["caudal roles --owner caudal", "caudal migrate", "--allow-owner"]);
+    let roles = server.must("caudal", &host, &["roles"]);
+    server.sql(&roles);
+    server.sql(&roles);
+    server.refuses("caudal_serve", &host, &serve, &["has no ledger", "caudal migrate"]);
+    server.refuses("caudal_serve", &host, &["migrate"], &["caudal_serve does not own", "DATABASE_URL"]);
+    let said = server.must("caudal_owner", &host, &["migrate"]);
+    assert!(said.contains("caudal_serve and caudal_verify may do what they need"), "{said}");
+    server.refuses("caudal_owner", &host, &serve, &["caudal_owner owns", "caudal migrate", "--allow-owner"]);
+    server.refuses("caudal", &host, &serve, &["--allow-owner"]);
+    server.refuses("caudal_verify", &host, &serve, &["caudal_serve", "caudal migrate"]);
+    server.sql("create role curious in role caudal_owner login");
+    server.refuses("curious", &host, &serve, &["curious owns"]);
+
+    let mut service = start(server.command("caudal_serve", &host, &serve));
+    service.token = server.must("caudal_serve", &host, &["token", "--user", "ana"]);
+    service.must("PUT", "/api/analytics/consent", Some(json!({"granted": true})));
+    let account = service.must("POST", "/api/ledger/accounts", Some(json!({"accountType": "checking"})));
+    let account = account["id"].as_str().unwrap();
+    server.must("caudal_serve", &host, &["fund", "--account", account, "--amount", "20.00"]);
+    server.must("caudal_serve", &host, &["limits", "--user", "ana", "--per-day", "15.00"]);
+    let payee = json!({"name": "Luis", "accountNumber": "012180004643051249", "bankName": "BBVA"});
+    let payee = service.must("POST", "/api/ledger/beneficiaries", Some(payee));
+    let transfer = |amount: u32| json!({"fromAccountId": account, "toBeneficiaryId": payee["id"], "amount": amount});
+    service.must("POST", "/api/ledger/transactions", Some(transfer(10)));
+    assert_eq!(service.call("POST", "/api/ledger/transactions", Some(transfer(6))).0, 400);
+    server.refuses("caudal_verify", &host, &["limits", "--user", "ana", "--per-day", "6.00"], &["caudal_serve"]);
+    service.stop();
+
+    let key = ["--ledger-key-file", host.0.join("ledger-key").to_str().unwrap()].map(str::to_owned);
+    let verify = ["verify", &key[0], &key[1]];
+    let sound = server.must("caudal_verify", &host, &verify);
+    assert!(sound.contains("the ledger is sound"), "{sound}");
+
+    let new_key = host.0.join("new-key");
+    std::fs::write(&new_key, "k".repeat(32)).unwrap();
+    std::fs::set_permissions(&new_key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let rotate = ["rotate-key", "--new-ledger-key-file", new_key.to_str().unwrap(), "--by", "ops", "--reason", "test"];
+    server.refuses("caudal_serve", &host, &rotate, &["caudal rotate-key", "owner of the tables"]);
+    server.must("caudal_owner", &host, &rotate);
+
+    // A release whose tables are not there yet, and rights that were lost.
+    server.sql("revoke insert on entry from caudal_serve");
+    server.refuses("caudal_serve", &host, &serve, &["the table entry", "caudal migrate"]);
+    server.must("caudal_owner", &host, &["migrate"]);
+    server.sql("delete from _sqlx_migrations where version = 17");
+    server.refuses("caudal_serve", &host, &serve, &["lack migration 17", "caudal migrate"]);
+}
+
+#[test]
+fn an_older_installation_goes_on_until_it_has_roles() {
+    let (server, host) = (Server::start(), DataDir::new());
+    let serve = [&["serve", "--allow-owner"], &FREE[..]].concat();
+    start(server.command("caudal", &host, &serve)).stop();
+    server.sql(&server.must("caudal", &host, &["roles", "--owner", "caudal"]));
+    // Whoever migrates grants, and every start as the owner does.
+    start(server.command("caudal", &host, &serve)).stop();
+    start(server.command("caudal_serve", &host, &serve)).stop();
+}
+
+#[test]
+fn the_private_postgres_needs_roles_too() {
+    let host = DataDir::new();
+    let serve = [&["serve"], &FREE[..]].concat();
+    let output = host.command(&serve).env("CAUDAL_JWT_SECRET", SECRET).output().unwrap();
+    let said = text(&output.stderr);
+    assert!(said.contains("DATABASE_URL") && said.contains("--allow-owner"), "{said}");
+    assert_eq!(host.postgres(), None);
+}
+
+#[test]
+fn the_private_postgres_does_not_see_the_environment() {
+    let data = DataDir::new();
+    let planted = "caudal-planted-variable";
+    let script = "psql -XqAt -v ON_ERROR_STOP=1 \"$DATABASE_URL\" -c 'create temp table seen (line text)' \
+        -c \"copy seen from program 'env'\" -c 'select line from seen'";
+    let mut command = data.command(&["postgres", "--", "sh", "-c", script]);
+    let output = command.env("CAUDAL_LEDGER_KEY", planted).env("PLANTED", planted).output().unwrap();
+    let seen = text(&output.stdout);
+    assert!(output.status.success() && seen.contains("PATH="), "{seen}{}", text(&output.stderr));
+    assert!(!seen.contains(planted), "{seen}");
+    eventually("the server stops", || data.postgres().is_none());
+}
