@@ -73,9 +73,9 @@ impl Host {
     pub(crate) async fn serve(self, listeners: Listeners, stop: impl Future<Output = Result<()>>) -> Result<()> {
         let Self { app, tasks, swapper, purge } = self;
         let (stop_servers, stopped) = watch::channel(false);
-        let ledger_router = ledger_router(app.clone());
-        let ledger = tokio::spawn(server::serve(listeners.ledger, ledger_router, stopped.clone()));
-        let assist = tokio::spawn(server::serve(listeners.assist, assist_router(app), stopped));
+        let (ledger_router, metrics) = (ledger_router(app.clone()), app.models.metrics().clone());
+        let ledger = tokio::spawn(server::serve(listeners.ledger, ledger_router, metrics.clone(), stopped.clone()));
+        let assist = tokio::spawn(server::serve(listeners.assist, assist_router(app), metrics, stopped));
 
         let reason = stop.await;
         tracing::info!("stopping: requests in progress finish, queued events stay queued");

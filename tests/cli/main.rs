@@ -11,6 +11,7 @@ mod lifecycle;
 mod models;
 mod process;
 mod score;
+mod secrets;
 mod transport;
 
 impl process::DataDir {

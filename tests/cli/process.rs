@@ -84,6 +84,8 @@ pub(crate) struct Service {
     pub(crate) ledger: String,
     pub(crate) assist: String,
     pub(crate) token: String,
+    /// Up to the last line of the banner.
+    pub(crate) printed: Vec<String>,
 }
 
 impl Service {
@@ -95,7 +97,14 @@ impl Service {
     /// The same, logging to `log`.
     pub(crate) fn start_with(data: &DataDir, log: Stdio) -> Self {
         let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
-        let mut child = data.command(&arguments).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let mut command = data.command(&arguments);
+        command.stderr(log);
+        Self::start_command(command)
+    }
+
+    /// The same, with a command that has more settings.
+    pub(crate) fn start_command(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap())
             .lines()
             .map(Result::unwrap)
@@ -106,23 +115,31 @@ impl Service {
             let line = line.unwrap_or_else(|| panic!("no {mark} in {lines:#?}"));
             line.split(mark).nth(1).unwrap().split_whitespace().next().unwrap().to_owned()
         };
-        Self { child, ledger: after("ledger API"), assist: after("assistance API"), token: after("export TOKEN=") }
+        let (ledger, assist, token) = (after("ledger API"), after("assistance API"), after("export TOKEN="));
+        Self { child, ledger, assist, token, printed: lines }
     }
 
     /// Sends a request with the printed token; returns status and body.
     pub(crate) fn call(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
-        let url = format!("{}{path}", if path.starts_with("/ai") { &self.assist } else { &self.ledger });
+        let body = body.map(|body| body.to_string()).unwrap_or_default();
+        let (status, text) = self.send(method, path, &body, &self.token);
+        (status, serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+
+    /// Sends any body with any token, to the listener that has the path.
+    pub(crate) fn send(&self, method: &str, path: &str, body: &str, token: &str) -> (u16, String) {
+        let is_internal = ["/ai", "/admin", "/rails"].iter().any(|it| path.starts_with(it));
         let request = ureq::http::Request::builder()
             .method(method)
-            .uri(url)
-            .header("authorization", format!("Bearer {}", self.token))
+            .uri(format!("{}{path}", if is_internal { &self.assist } else { &self.ledger }))
+            .header("authorization", format!("Bearer {token}"))
             .header("content-type", "application/json")
-            .body(body.map(|body| body.to_string()).unwrap_or_default())
+            .body(body.to_owned())
             .unwrap();
         let config = ureq::config::Config::builder().http_status_as_error(false).timeout_global(Some(PATIENCE)).build();
         let mut response = ureq::Agent::new_with_config(config).run(request).unwrap();
         let text = response.body_mut().read_to_string().unwrap();
-        (response.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null))
+        (response.status().as_u16(), text)
     }
 
     /// The same; panics unless it succeeds.

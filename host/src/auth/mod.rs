@@ -23,7 +23,7 @@ use claims::Claims;
 use scope::{LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
 use token::Verifier;
 
-pub use error::AuthError;
+pub use error::{AuthError, Refusal};
 
 /// The authenticated user. All data is scoped to this identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,19 +35,32 @@ impl From<&Claims> for User {
     }
 }
 
+/// Who changes what operators change, as the token or the command says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    pub issuer: Option<String>,
+    pub subject: String,
+}
+
+impl From<&Claims> for Actor {
+    fn from(claims: &Claims) -> Self {
+        Self { issuer: claims.issuer.clone(), subject: claims.user.clone() }
+    }
+}
+
 /// A user whose token has at least one operator scope for models.
 #[derive(Debug, Clone)]
 pub struct Operator {
     /// Recorded with every change.
-    pub name: String,
+    pub actor: Actor,
     scopes: Vec<String>,
 }
 
 impl TryFrom<&Claims> for Operator {
     type Error = AuthError;
 
-    fn try_from(Claims { user, scopes, .. }: &Claims) -> Result<Self, AuthError> {
-        let operator = Self { name: user.clone(), scopes: scopes.clone() };
+    fn try_from(claims: &Claims) -> Result<Self, AuthError> {
+        let operator = Self { actor: claims.into(), scopes: claims.scopes.clone() };
         let has_any = operator.has(MODELS_ADMIN) || operator.has(RULES_ADMIN);
         if has_any { Ok(operator) } else { Err(AuthError::ScopeMissing(MODELS_ADMIN)) }
     }
@@ -71,7 +84,7 @@ impl Operator {
 #[derive(Debug, Clone)]
 pub struct LedgerOperator {
     /// Recorded with every change.
-    pub name: String,
+    pub actor: Actor,
 }
 
 impl TryFrom<&Claims> for LedgerOperator {
@@ -79,7 +92,7 @@ impl TryFrom<&Claims> for LedgerOperator {
 
     fn try_from(claims: &Claims) -> Result<Self, AuthError> {
         claims.require(LEDGER_OPERATE)?;
-        Ok(Self { name: claims.user.clone() })
+        Ok(Self { actor: claims.into() })
     }
 }
 
@@ -98,7 +111,7 @@ pub async fn authenticate<'a>(
     let only = values.next().is_none();
     let credentials = std::str::from_utf8(value).ok().and_then(|value| value.trim().split_once(' '));
     let bearer = credentials.filter(|(scheme, _)| only && scheme.eq_ignore_ascii_case("bearer"));
-    let (_, token) = bearer.ok_or(AuthError::TokenInvalid)?;
+    let (_, token) = bearer.ok_or(AuthError::TokenInvalid(Refusal::Malformed))?;
     verifier.verify(token.trim(), now).await
 }
 
@@ -129,7 +142,7 @@ mod tests {
     #[test]
     fn models_and_accounts_have_operators_of_their_own() {
         let ledger = |scope: &str| LedgerOperator::try_from(&claims(&[scope]));
-        assert_eq!(ledger(LEDGER_OPERATE).unwrap().name, "ops");
+        assert_eq!(ledger(LEDGER_OPERATE).unwrap().actor.subject, "ops");
         assert_eq!(ledger(MODELS_ADMIN).unwrap_err(), AuthError::ScopeMissing(LEDGER_OPERATE));
         assert_eq!(operator(&[LEDGER_OPERATE]).unwrap_err(), AuthError::ScopeMissing(MODELS_ADMIN));
     }

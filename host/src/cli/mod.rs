@@ -31,7 +31,9 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
-use crate::config::{Cli, Command, exposed_secret};
+use crate::audit::{self, Event};
+use crate::auth::Actor;
+use crate::config::{Cli, Command, Models, Payments, exposed_secret};
 use crate::db::durability;
 
 /// Runs one command.
@@ -45,11 +47,13 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     tracing_subscriber::registry().with(log).with(durability::warnings()).init();
 
     if let Some(flag) = exposed_secret() {
-        tracing::warn!("{flag} shows its value to every user of this machine: use {flag}-file, or the environment");
+        let advice = format!("use {flag}-file, or the environment");
+        audit::warn_of_configuration(&format!("{flag} shows its value to every user of this machine: {advice}"));
     }
 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
-    runtime.block_on(async {
+    let action = action(&cli.command);
+    let code = runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve::run(&cli.common, *serve).await,
             Command::Token(token) => token::run(&cli.common, token).await,
@@ -70,5 +74,37 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Models(models) => models::run(&cli.common, &models).await,
             Command::Gate => gate::run(),
         }
-    })
+    })?;
+    if let Some((event, by, object)) = action
+        && code == ExitCode::SUCCESS
+    {
+        audit::done(event, &Actor { issuer: None, subject: by }, &object);
+    }
+    Ok(code)
+}
+
+/// What a command does that belongs into the audit log, who says to do it, and what with. Users are not named there.
+fn action(command: &Command) -> Option<(Event, String, String)> {
+    let (event, by, object) = match command {
+        Command::Freeze(freeze) => (Event::AccountFrozen, &freeze.by, freeze.account.to_string()),
+        Command::Unfreeze(freeze) => (Event::AccountUnfrozen, &freeze.by, freeze.account.to_string()),
+        Command::Fund(fund) => (Event::AccountFunded, &fund.by, fund.account.to_string()),
+        Command::Payments(Payments::Settle(payment)) => {
+            (Event::PaymentSettled, &payment.by, payment.transaction.to_string())
+        }
+        Command::Payments(Payments::Refuse(payment)) => {
+            (Event::PaymentRefused, &payment.by, payment.transaction.to_string())
+        }
+        Command::Limits(limits) if limits.per_transfer.is_some() || limits.per_day.is_some() => {
+            (Event::LimitsChanged, &limits.by, String::new())
+        }
+        Command::Holder(holder) if holder.name.is_some() => (Event::HolderNamed, &holder.by, String::new()),
+        Command::AcceptLoss(loss) => (Event::LossAccepted, &loss.by, String::new()),
+        Command::RotateKey(rotate) => (Event::KeyRotated, &rotate.by, String::new()),
+        Command::Models(Models::Push { by, .. }) => (Event::VersionPushed, by, String::new()),
+        Command::Models(Models::Deploy(deploy)) => (Event::Deployment, &deploy.by, deploy.version.clone()),
+        Command::Models(Models::Rollback(back)) => (Event::Rollback, &back.by, back.kind.clone()),
+        _ => return None,
+    };
+    Some((event, by.clone(), object))
 }

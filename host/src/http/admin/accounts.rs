@@ -6,6 +6,7 @@ use axum::extract::State;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::audit::{self, Event};
 use crate::auth::LedgerOperator;
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, PathId};
@@ -62,9 +63,13 @@ async fn set(
     let FreezeRequest { reason } = fields.read();
     fields.finish()?;
     let PathId(account_id) = id?;
-    let command = Freeze { account_id, frozen, actor: operator.name, reason };
+    let command = Freeze { account_id, frozen, actor: operator.actor.subject.clone(), reason };
     match app.ledger.submit(Command::Freeze(command)).await? {
-        Outcome::Frozen { frozen, changed } => Ok(Json(FrozenJson { account_id, frozen, changed })),
+        Outcome::Frozen { frozen, changed } => {
+            let event = if frozen { Event::AccountFrozen } else { Event::AccountUnfrozen };
+            audit::done(event, &operator.actor, &account_id);
+            Ok(Json(FrozenJson { account_id, frozen, changed }))
+        }
         Outcome::AccountNotFound => Err(Error::NotFound),
         other => Err(Error::Internal(anyhow::anyhow!("freezing an account ended as {other:?}"))),
     }

@@ -9,6 +9,7 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 
 use crate::app::App;
+use crate::audit::{self, Event};
 use crate::auth::Operator;
 use crate::auth::reader::Reader;
 use crate::db::components::{self, Component};
@@ -199,8 +200,10 @@ pub(crate) async fn put_deployment(
         has_fallback: true,
     };
     plan.check().map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
-    let epoch = catalog::deploy(&mut db, &app.key, &plan, seen, (&reason, &operator.name), app.clock.now()).await?;
-    epoch.ok_or(Error::Stale)?;
+    let epoch =
+        catalog::deploy(&mut db, &app.key, &plan, seen, (&reason, &operator.actor.subject), app.clock.now()).await?;
+    let epoch = epoch.ok_or(Error::Stale)?;
+    audit::done(Event::Deployment, &operator.actor, &format_args!("{kind} {epoch}"));
     answer(&mut db, kind).await
 }
 
@@ -279,9 +282,13 @@ pub(crate) async fn roll_back(
     let (from, to) = (find(kind, &registered, "from", &from)?, find(kind, &registered, "to", &to)?);
     let rollback = Rollback { kind, from, to };
     let is_current = |epoch| if_match.matches(&etag(epoch));
-    let why = (&*reason, &*operator.name);
+    let why = (&*reason, &*operator.actor.subject);
     match rollback.run(&mut db, &app.key, is_current, why, app.clock.now()).await? {
-        RolledBack::Now(_) | RolledBack::Before(_) => answer(&mut db, kind).await,
+        RolledBack::Now(epoch) => {
+            audit::done(Event::Rollback, &operator.actor, &format_args!("{kind} {epoch}"));
+            answer(&mut db, kind).await
+        }
+        RolledBack::Before(_) => answer(&mut db, kind).await,
         RolledBack::NothingDeployed => Err(Error::NothingDeployed),
         RolledBack::Stale => Err(Error::Stale),
         RolledBack::NotChampion => Err(unprocessable("from", "not-allowed", "is not the champion")),

@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::audit::{self, Event};
 use crate::auth::LedgerOperator;
 use crate::db::payments::{self, PendingPayment};
 use crate::domain::money::Money;
@@ -122,7 +123,8 @@ async fn decide(
     let PaymentDecisionRequest { reason } = fields.read();
     fields.finish()?;
     let PathId(transfer_id) = id?;
-    let decision = Decision { transfer_id, report, by_hand: ByHand { actor: operator.name, note: reason } };
+    let by_hand = ByHand { actor: operator.actor.subject.clone(), note: reason };
+    let decision = Decision { transfer_id, report, by_hand };
     let (now, return_id) = (app.clock.now(), app.clock.new_id());
     let verdict = decision::judge(&mut *app.db.acquire().await?, decision, now, return_id).await?;
     let report = match verdict {
@@ -131,7 +133,11 @@ async fn decide(
         Verdict::NotFound => return Err(Error::NotFound),
     };
     let (status, changed) = match app.ledger.submit(Command::Report(report)).await? {
-        Outcome::StatusChanged(status) => (status, true),
+        Outcome::StatusChanged(status) => {
+            let event = if status == Status::Completed { Event::PaymentSettled } else { Event::PaymentRefused };
+            audit::done(event, &operator.actor, &transfer_id);
+            (status, true)
+        }
         Outcome::StatusUnchanged(status) => (status, false),
         Outcome::RulesUnavailable => return Err(Error::RulesUnavailable),
         other => return Err(Error::Internal(anyhow::anyhow!("deciding on a payment ended as {other:?}"))),
