@@ -6,10 +6,10 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context as Task, Poll};
 use std::time::Duration;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use hyper::header::{HeaderValue, USER_AGENT};
@@ -18,6 +18,8 @@ use hyper::{Request, StatusCode, Uri};
 use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::time::timeout;
 use tower::Service;
@@ -62,7 +64,16 @@ pub(crate) enum ExchangeError {
 impl Client {
     /// Reads the machine's root certificates, or the file that `SSL_CERT_FILE` names, if TLS is used.
     pub(crate) fn new(transport: Transport, reply_timeout: Duration) -> Result<Self> {
-        let tls = tls(transport)?;
+        Self::identified(transport, reply_timeout, None)
+    }
+
+    /// With a certificate for servers that ask for one.
+    pub(crate) fn identified(
+        transport: Transport,
+        reply_timeout: Duration,
+        identity: Option<&Identity>,
+    ) -> Result<Self> {
+        let tls = tls(transport, identity)?;
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -125,14 +136,23 @@ impl Transport {
     }
 }
 
-fn tls(transport: Transport) -> Result<ClientConfig> {
+/// A certificate and its private key, as PEM.
+pub(crate) struct Identity {
+    pub(crate) certificate: Vec<u8>,
+    pub(crate) key: Vec<u8>,
+}
+
+fn tls(transport: Transport, identity: Option<&Identity>) -> Result<ClientConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     let config = match transport {
         Transport::Tls => config.with_native_roots()?,
         Transport::Loopback => config.with_root_certificates(RootCertStore::empty()),
     };
-    Ok(config.with_no_client_auth())
+    let Some(Identity { certificate, key }) = identity else { return Ok(config.with_no_client_auth()) };
+    let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>().context("malformed PEM")?;
+    let key = PrivateKeyDer::from_pem_slice(key).context("the key is not an unencrypted PEM file")?;
+    Ok(config.with_client_auth_cert(chain, key)?)
 }
 
 /// Applies [`CONNECT_TIMEOUT`] to TCP and TLS.
@@ -144,7 +164,7 @@ impl Service<Uri> for TimedConnector {
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+    fn poll_ready(&mut self, context: &mut Task<'_>) -> Poll<Result<(), BoxError>> {
         self.0.poll_ready(context)
     }
 

@@ -9,12 +9,14 @@
 //! - [`enforcement`]: the consequences of a transfer's risk.
 //! - [`rail`]: how payments that settle later leave the bank.
 //! - [`outbox`]: transfer events for consumers; [`analytics`]: usage events, with consent.
+//! - [`metrics`]: what a host counts; its audit log tells of what concerns security.
 //! - [`sealing`]: keyed hashes of rows; [`auth`]: bearer tokens and scopes; [`db`]: all SQL outside the ledger.
 //! - [`http`]: the APIs, [`ledger_router`] and [`assist_router`].
 //! - [`app`]: wires the service; [`config`], [`cli`] and [`postgres`] start it.
 
 pub mod analytics;
 pub mod app;
+pub(crate) mod audit;
 pub mod auth;
 pub mod cli;
 pub(crate) mod client;
@@ -26,6 +28,7 @@ pub mod enforcement;
 pub mod gate;
 pub mod http;
 pub mod ledger;
+pub mod metrics;
 pub mod models;
 pub mod outbox;
 pub mod postgres;

@@ -75,9 +75,9 @@ impl Host {
         let (stop_servers, stopped) = watch::channel(false);
         let certificates = [&listeners.ledger, &listeners.assist].map(|listener| listener.tls.clone());
         let certificates = certificates.map(|tls| tls.map(|tls| tokio::spawn(tls.follow(RELOAD_EVERY))));
-        let ledger_router = ledger_router(app.clone());
-        let ledger = tokio::spawn(server::serve(listeners.ledger, ledger_router, stopped.clone()));
-        let assist = tokio::spawn(server::serve(listeners.assist, assist_router(app), stopped));
+        let (ledger_router, metrics) = (ledger_router(app.clone()), app.models.metrics().clone());
+        let ledger = tokio::spawn(server::serve(listeners.ledger, ledger_router, metrics.clone(), stopped.clone()));
+        let assist = tokio::spawn(server::serve(listeners.assist, assist_router(app), metrics, stopped));
 
         let reason = stop.await;
         tracing::info!("stopping: requests in progress finish, queued events stay queued");

@@ -18,7 +18,7 @@ async fn served(router: &Router) -> (std::net::SocketAddr, watch::Sender<bool>) 
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = watch::channel(false);
-    tokio::spawn(caudal::http::server::serve(listener, router.clone(), stopped));
+    tokio::spawn(caudal::http::server::serve(listener, router.clone(), Default::default(), stopped));
     (address, stop)
 }
 

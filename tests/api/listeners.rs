@@ -25,7 +25,7 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = watch::channel(false);
-        tokio::spawn(serve(listener, router, stopped));
+        tokio::spawn(serve(listener, router, Default::default(), stopped));
         Self { address, _stop: stop }
     }
 

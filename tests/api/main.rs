@@ -34,6 +34,7 @@ mod limits;
 mod listeners;
 mod lists;
 mod log;
+mod monitoring;
 mod on_us;
 mod pages;
 mod payments;

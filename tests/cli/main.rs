@@ -13,6 +13,7 @@ mod models;
 mod process;
 mod roles;
 mod score;
+mod secrets;
 mod transport;
 
 impl process::DataDir {

@@ -89,6 +89,8 @@ pub(crate) struct Service {
     pub(crate) ledger: String,
     pub(crate) assist: String,
     pub(crate) token: String,
+    /// Up to the last line of the banner.
+    pub(crate) printed: Vec<String>,
 }
 
 impl Service {
@@ -102,6 +104,16 @@ impl Service {
         let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
         let mut command = data.command(&arguments);
         command.stderr(log);
+        Self::start_command(command)
+    }
+
+    /// The same, with a command that has more settings.
+    pub(crate) fn start_command(command: Command) -> Self {
+        Self::start_command(command)
+    }
+
+    /// The same, with a command that has more settings.
+    pub(crate) fn start_command(command: Command) -> Self {
         let mut service = Self::printing(command, "export TOKEN=");
         service.token = service.token.trim_start_matches("export TOKEN=").to_owned();
         service
@@ -124,23 +136,30 @@ impl Service {
             line.and_then(|rest| rest.split_whitespace().next()).unwrap_or_default().to_owned()
         };
         let token = lines.last().map(|line| line.trim().to_owned()).unwrap_or_default();
-        Self { child, ledger: after("ledger API"), assist: after("assistance API"), token }
+        Self { child, ledger: after("ledger API"), assist: after("assistance API"), token, printed: lines }
     }
 
     /// Sends a request with the printed token; returns status and body.
     pub(crate) fn call(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
-        let url = format!("{}{path}", if path.starts_with("/ai") { &self.assist } else { &self.ledger });
+        let body = body.map(|body| body.to_string()).unwrap_or_default();
+        let (status, text) = self.send(method, path, &body, &self.token);
+        (status, serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+
+    /// Sends any body with any token, to the listener that has the path.
+    pub(crate) fn send(&self, method: &str, path: &str, body: &str, token: &str) -> (u16, String) {
+        let is_internal = ["/ai", "/admin", "/rails"].iter().any(|it| path.starts_with(it));
         let request = ureq::http::Request::builder()
             .method(method)
-            .uri(url)
-            .header("authorization", format!("Bearer {}", self.token))
+            .uri(format!("{}{path}", if is_internal { &self.assist } else { &self.ledger }))
+            .header("authorization", format!("Bearer {token}"))
             .header("content-type", "application/json")
-            .body(body.map(|body| body.to_string()).unwrap_or_default())
+            .body(body.to_owned())
             .unwrap();
         let config = ureq::config::Config::builder().http_status_as_error(false).timeout_global(Some(PATIENCE)).build();
         let mut response = ureq::Agent::new_with_config(config).run(request).unwrap();
         let text = response.body_mut().read_to_string().unwrap();
-        (response.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null))
+        (response.status().as_u16(), text)
     }
 
     /// The same; panics unless it succeeds.

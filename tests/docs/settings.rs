@@ -1,10 +1,11 @@
-//! The tables of commands and settings in `host/OPERATING.md` come from the command line's declaration.
+//! The tables in `host/OPERATING.md`: commands and settings come from the command line's declaration, metrics from theirs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
 use caudal::config::Cli;
+use caudal::metrics::{DEFINITIONS, Definition};
 use clap::{Arg, Command, CommandFactory as _};
 
 use crate::{read, root};
@@ -15,12 +16,13 @@ const DOCUMENT: &str = "host/OPERATING.md";
 const RENEW: &str = "RENEW";
 
 #[test]
-fn tables_match_the_command_line() {
+fn tables_match_the_declarations() {
     let document = read(DOCUMENT);
     let mut command = Cli::command();
     command.build();
     let renewed = replace(&document, "commands", &commands(&command));
     let renewed = replace(&renewed, "settings", &settings(&command));
+    let renewed = replace(&renewed, "metrics", &metrics());
     if std::env::var_os(RENEW).is_some() {
         fs::write(root().join(DOCUMENT), renewed).unwrap();
     } else {
@@ -53,6 +55,16 @@ fn commands(root: &Command) -> String {
         nested.for_each(|nested| add(&format!("{} {}", command.get_name(), nested.get_name()), nested));
     }
     table
+}
+
+fn metrics() -> String {
+    let row = |Definition { name, kind, labels, help, .. }: &Definition| {
+        let ending = if *kind == "counter" { "_total" } else { "" };
+        let labels: Vec<_> = labels.iter().map(|label| format!("`{label}`")).collect();
+        format!("| `caudal_{name}{ending}` | {kind} | {} | {} |\n", labels.join(", "), cell(help))
+    };
+    let rows: String = DEFINITIONS.iter().map(row).collect();
+    format!("| Metric | | Labels | |\n|---|---|---|---|\n{rows}")
 }
 
 /// Every setting of `serve`, by heading and then in the order of declaration.

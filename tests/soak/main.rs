@@ -11,6 +11,7 @@ mod kills;
 mod load;
 mod memory;
 mod operator;
+#[expect(dead_code, reason = "the tests of the commands use the rest")]
 #[path = "../cli/process.rs"]
 mod process;
 #[path = "../random.rs"]

@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::analytics::EventWorker;
 use crate::app::{App, Settings};
+use crate::audit::Refusals;
 use crate::auth::minter::Minter;
 use crate::auth::rates::Rates;
 use crate::auth::token::Verifier;
@@ -61,6 +62,7 @@ pub struct Tasks {
     outbox: Outbox,
     outbox_poll: JoinHandle<()>,
     rates: JoinHandle<()>,
+    refusals: JoinHandle<()>,
 }
 
 impl App {
@@ -90,18 +92,20 @@ impl App {
                     rail,
                     name,
                     clock: clock.clone(),
+                    metrics: models.metrics().clone(),
                     claim,
                 };
                 (courier.clone(), tokio::spawn(courier.run(notifications)))
             })
             .unzip();
         let expiry = Expiry { db: db.clone(), ledger: ledger.clone(), clock: clock.clone() };
-        let outbox = Outbox::new(db.clone(), barrier.clone());
+        let outbox = Outbox::new(db.clone(), barrier.clone(), clock.clone(), models.metrics().clone());
         let outbox_poll = tokio::spawn(outbox.clone().run());
         let (events, events_task) = EventWorker::start(db.clone(), clock.clone());
         let rates = Arc::new(Rates::new(settings.rates));
         let forgotten = Arc::clone(&rates);
         let tasks = Tasks {
+            refusals: tokio::spawn(Refusals::new(models.metrics().clone()).run()),
             rates: tokio::spawn(async move { forgotten.forget().await }),
             ledger: ledger_task,
             events: events_task,
@@ -146,6 +150,7 @@ impl Tasks {
         self.outbox_poll.abort();
         self.expiry.abort();
         self.rates.abort();
+        self.refusals.abort();
         self.outbox.close().await;
         self.stop_courier();
     }

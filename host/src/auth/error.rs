@@ -4,18 +4,18 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthError {
     TokenMissing,
-    TokenInvalid,
+    TokenInvalid(Refusal),
     /// The provider's keys are not known, so no token can be verified.
     KeysUnknown,
-    /// The user asks too often.
-    TooManyRequests,
+    /// The user, or the address, asks too often.
+    TooManyRequests(&'static str),
     /// The token lacks this scope.
     ScopeMissing(&'static str),
 }
 
 /// What is wrong with a token. For logs: its bearer learns only that it is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     #[error("it is malformed or too long")]
     Malformed,
     #[error("its algorithm is not allowed")]
@@ -40,4 +40,39 @@ pub(crate) enum Refusal {
     Lifetime,
     #[error("it names no user")]
     User,
+}
+
+impl Refusal {
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Malformed,
+        Self::Algorithm,
+        Self::Critical,
+        Self::Kind,
+        Self::UnknownKey,
+        Self::Signature,
+        Self::Issuer,
+        Self::Audience,
+        Self::Expired,
+        Self::NotYetValid,
+        Self::Lifetime,
+        Self::User,
+    ];
+
+    /// In metrics and in the audit log.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::Algorithm => "algorithm",
+            Self::Critical => "critical",
+            Self::Kind => "kind",
+            Self::UnknownKey => "unknown-key",
+            Self::Signature => "signature",
+            Self::Issuer => "issuer",
+            Self::Audience => "audience",
+            Self::Expired => "expired",
+            Self::NotYetValid => "not-yet-valid",
+            Self::Lifetime => "lifetime",
+            Self::User => "user",
+        }
+    }
 }

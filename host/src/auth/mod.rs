@@ -24,7 +24,7 @@ use claims::Claims;
 use scope::{LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
 use token::Verifier;
 
-pub use error::AuthError;
+pub use error::{AuthError, Refusal};
 
 /// The authenticated user. All data is scoped to this identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +130,7 @@ pub async fn authenticate<'a>(
     let only = values.next().is_none();
     let credentials = std::str::from_utf8(value).ok().and_then(|value| value.trim().split_once(' '));
     let bearer = credentials.filter(|(scheme, _)| only && scheme.eq_ignore_ascii_case("bearer"));
-    let (_, token) = bearer.ok_or(AuthError::TokenInvalid)?;
+    let (_, token) = bearer.ok_or(AuthError::TokenInvalid(Refusal::Malformed))?;
     verifier.verify(token.trim(), now).await
 }
 

@@ -53,7 +53,7 @@ impl Rates {
     /// When there are too many.
     pub fn count_user(&self, user: &str) -> Result<(), AuthError> {
         let is_allowed = self.users.as_ref().is_none_or(|users| users.check_key(&self.hasher.hash_one(user)).is_ok());
-        is_allowed.then_some(()).ok_or(AuthError::TooManyRequests)
+        is_allowed.then_some(()).ok_or(AuthError::TooManyRequests("user"))
     }
 
     /// Counts a request from an address.
@@ -62,7 +62,7 @@ impl Rates {
     /// When there are too many.
     pub fn count_address(&self, address: IpAddr) -> Result<(), AuthError> {
         let is_allowed = self.addresses.as_ref().is_none_or(|addresses| addresses.check_key(&client(address)).is_ok());
-        is_allowed.then_some(()).ok_or(AuthError::TooManyRequests)
+        is_allowed.then_some(()).ok_or(AuthError::TooManyRequests("address"))
     }
 
     /// Forgets who was quiet, until it is aborted.

@@ -2,12 +2,8 @@
 
 use crate::auth::claims::Claims;
 use crate::auth::error::AuthError;
-use crate::auth::scope::{MODELS_ADMIN, RULES_ADMIN};
+use crate::auth::scope::{AUDIT_READ, MODELS_ADMIN, RULES_ADMIN};
 use crate::domain::model::ModelKind;
-
-/// Scope that allows reading versions, deployments, history and reports of every kind, and replaying decisions, without
-/// changing anything.
-pub const AUDIT_READ: &str = "audit:read";
 
 /// A user whose token allows reading about some kind of model.
 #[derive(Debug, Clone)]

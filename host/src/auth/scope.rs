@@ -14,3 +14,10 @@ pub const RULES_ADMIN: &str = "rules:admin";
 
 /// Scope that allows freezing accounts.
 pub const LEDGER_OPERATE: &str = "ledger:operate";
+
+/// Scope that allows reading versions, deployments, history and reports of every kind, and replaying decisions, without
+/// changing anything.
+pub const AUDIT_READ: &str = "audit:read";
+
+/// Every scope that a token may lack.
+pub(crate) const ALL: [&str; 6] = [API_READ, API_WRITE, MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, AUDIT_READ];

@@ -99,7 +99,7 @@ impl Verifier {
     pub async fn verify(&self, token: &str, now: OffsetDateTime) -> Result<Arc<Claims>, AuthError> {
         let refused = |refusal: Refusal| {
             tracing::debug!(%refusal, "a bearer token was refused");
-            AuthError::TokenInvalid
+            AuthError::TokenInvalid(refusal)
         };
         if token.len() > TOKEN_BYTES_MAX {
             return Err(refused(Refusal::Malformed));

@@ -1,6 +1,7 @@
 //! The admin API of a running host, as operators' commands use it: with a token, like everybody else.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -11,10 +12,9 @@ use hyper::{Method, Request, StatusCode};
 use serde_json::Value;
 
 use crate::auth::minter::Minter;
-use crate::auth::reader::AUDIT_READ;
-use crate::auth::scope::{LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
+use crate::auth::scope::{AUDIT_READ, LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
 use crate::cli::secret::{self, Missing};
-use crate::client::{Client, ExchangeError, Transport};
+use crate::client::{Client, ExchangeError, Identity, Transport};
 use crate::clock::Clock;
 use crate::config::{Admin, Common};
 
@@ -46,7 +46,13 @@ impl AdminApi {
         let transport = transport.with_context(|| {
             format!("--admin-url {url} is neither https:// nor on this machine: a token must not cross a network in the clear")
         })?;
-        let client = Client::new(transport, REPLY_TIMEOUT)?.with_replies_up_to(REPLY_BYTES_MAX);
+        let read = |file: &Path| fs::read(file).with_context(|| format!("cannot read {}", file.display()));
+        let identity = match (&admin.admin_cert, &admin.admin_key) {
+            (Some(certificate), Some(key)) => Some(Identity { certificate: read(certificate)?, key: read(key)? }),
+            _ => None,
+        };
+        let client = Client::identified(transport, REPLY_TIMEOUT, identity.as_ref());
+        let client = client.context("cannot use --admin-cert and --admin-key")?.with_replies_up_to(REPLY_BYTES_MAX);
         Ok(Self { client, url, token: token(common, admin)? })
     }
 

@@ -9,6 +9,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{ConnectOptions as _, Connection as _, PgPool};
 use tokio::task::JoinHandle;
 
+use crate::audit;
 use crate::config::Common;
 use crate::db::barrier::{Barrier, Timeline};
 use crate::db::durability::Durability;
@@ -127,10 +128,9 @@ async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPo
     // Migrations may be slow, so they run on a connection without a statement timeout.
     let (options, mut db) = servers.wait_for_primary().await.context(unreachable)?;
     if usage.is_host() && is_exposed(&options) {
-        tracing::warn!(
-            host = options.get_host(),
+        audit::warn_of_configuration(
             "whoever is between this host and Postgres can read and change what they say: add sslmode=verify-full to \
-             DATABASE_URL"
+             DATABASE_URL",
         );
     }
     let is_empty = schema::is_empty(&mut db).await.context("cannot read the database")?;

@@ -35,6 +35,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
+use crate::audit::{self, Event};
 use crate::config::{Cli, Command, exposed_secret};
 use crate::db::{durability, session};
 
@@ -53,10 +54,12 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     tracing_subscriber::registry().with(log).with(durability::warnings()).init();
 
     if let Some(flag) = exposed_secret() {
-        tracing::warn!("{flag} shows its value to every user of this machine: use {flag}-file, or the environment");
+        let advice = format!("use {flag}-file, or the environment");
+        audit::warn_of_configuration(&format!("{flag} shows its value to every user of this machine: {advice}"));
     }
 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
+    let action = action(&cli.command);
     let outcome = runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve::run(&cli.common, *serve).await,
@@ -83,7 +86,22 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Gate => gate::run(),
         }
     });
-    outcome.map_err(|error| if is_forbidden(&error) { error.context(FORBIDDEN) } else { error })
+    let code = outcome.map_err(|error| if is_forbidden(&error) { error.context(FORBIDDEN) } else { error })?;
+    if let Some((event, by)) = action
+        && code == ExitCode::SUCCESS
+    {
+        audit::done(event, &by, &"");
+    }
+    Ok(code)
+}
+
+/// What a command does that belongs into the audit log, and who says to do it. What a host does is in the host's.
+fn action(command: &Command) -> Option<(Event, String)> {
+    match command {
+        Command::AcceptLoss(loss) => Some((Event::LossAccepted, loss.by.clone())),
+        Command::RotateKey(rotate) => Some((Event::KeyRotated, rotate.by.clone())),
+        _ => None,
+    }
 }
 
 /// Whether the database denied this program's role something.

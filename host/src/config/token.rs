@@ -35,6 +35,12 @@ pub struct Admin {
     /// Assistance API of a running host
     #[arg(long = "admin-url", env = "CAUDAL_ADMIN_URL", default_value = "http://127.0.0.1:8081")]
     pub url: String,
+    /// Your certificate, as PEM, for a host with --assist-client-ca
+    #[arg(long, env = "CAUDAL_ADMIN_CERT", requires = "admin_key")]
+    pub admin_cert: Option<PathBuf>,
+    /// Its private key, as unencrypted PEM
+    #[arg(long, env = "CAUDAL_ADMIN_KEY", requires = "admin_cert")]
+    pub admin_key: Option<PathBuf>,
     /// File of your bearer token [default: where a secret signs tokens, as in the sandbox, a new token]
     #[arg(long = "operator-token-file", env = "CAUDAL_OPERATOR_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,

@@ -62,9 +62,9 @@ impl From<AuthError> for Error {
     fn from(error: AuthError) -> Self {
         match error {
             AuthError::TokenMissing => Self::TokenMissing,
-            AuthError::TokenInvalid => Self::TokenInvalid,
+            AuthError::TokenInvalid(reason) => Self::TokenInvalid(reason),
             AuthError::KeysUnknown => Self::KeysUnknown,
-            AuthError::TooManyRequests => Self::TooManyRequests,
+            AuthError::TooManyRequests(limit) => Self::TooManyRequests(limit),
             AuthError::ScopeMissing(scope) => Self::ScopeMissing(scope),
         }
     }

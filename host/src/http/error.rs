@@ -9,6 +9,8 @@ use axum::response::{IntoResponse, Response};
 
 use time::OffsetDateTime;
 
+use crate::audit::{HOST_REFUSED, LIMIT_REACHED, SCOPE_REFUSED, TOKEN_REFUSED};
+use crate::auth::Refusal;
 use crate::clock::timestamp;
 use crate::db::session::is_outage;
 use crate::domain::hold::Status;
@@ -79,7 +81,8 @@ macro_rules! problems {
 problems! {
     TokenMissing = UNAUTHORIZED, "unauthorized", "A bearer token is required",
         "Send the header Authorization: Bearer <token>.", header: CHALLENGE;
-    TokenInvalid = UNAUTHORIZED, "unauthorized", "The bearer token is not valid",
+    /// Its bearer does not learn the reason.
+    TokenInvalid(_reason: Refusal) = UNAUTHORIZED, "unauthorized", "The bearer token is not valid",
         "The token is malformed, expired, not yet valid, or not signed for this service.", header: CHALLENGE_INVALID;
     KeysUnknown = SERVICE_UNAVAILABLE, "keys-unknown", "Tokens cannot be verified at the moment",
         "The keys of the login service are not known here. Retry after the time in Retry-After.", header: RETRY_AFTER;
@@ -164,7 +167,8 @@ problems! {
     NotPublishable(reason: NotPublishable) = CONFLICT, "not-publishable", "The active model cannot run in a browser",
         format!("Keep the model you have, or use the assistance API: {reason}.");
 
-    TooManyRequests = TOO_MANY_REQUESTS, "too-many-requests", "There are too many requests",
+    /// Of this user, or from this address.
+    TooManyRequests(_limit: &'static str) = TOO_MANY_REQUESTS, "too-many-requests", "There are too many requests",
         "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
     Overloaded = SERVICE_UNAVAILABLE, "overloaded", "The service is busy",
         "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
@@ -228,6 +232,18 @@ impl Error {
         Self::invalid(StatusCode::BAD_REQUEST, field, code, detail)
     }
 
+    fn refusal(&self) -> Option<[&'static str; 2]> {
+        match self {
+            Self::TokenMissing => Some([TOKEN_REFUSED, "missing"]),
+            Self::TokenInvalid(reason) => Some([TOKEN_REFUSED, reason.name()]),
+            Self::KeysUnknown => Some([TOKEN_REFUSED, "keys-unknown"]),
+            Self::ScopeMissing(scope) => Some([SCOPE_REFUSED, scope]),
+            Self::TooManyRequests(limit) => Some([LIMIT_REACHED, limit]),
+            Self::HostNotAllowed => Some([HOST_REFUSED, "name"]),
+            _ => None,
+        }
+    }
+
     fn log(&self) {
         match self {
             Self::Internal(error) => tracing::error!(error = &**error as &dyn std::error::Error, "internal error"),
@@ -242,10 +258,19 @@ impl Error {
     }
 }
 
+/// What a failed request is counted as.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Failure {
+    pub(crate) kind: &'static Kind,
+    /// Event and reason, if it was refused for security.
+    pub(crate) refusal: Option<[&'static str; 2]>,
+}
+
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         self.log();
         let (kind, detail) = self.row();
+        let refusal = self.refusal();
         let mut problem = Problem { code: kind.code.into(), title: kind.title, detail, errors: Vec::new() };
         match self {
             Self::InvalidAmount(errors)
@@ -269,6 +294,7 @@ impl IntoResponse for Error {
         let header = kind.header.clone().map(|(name, value)| (name, HeaderValue::from_static(value)));
         response.headers_mut().extend(header);
         response.extensions_mut().insert(problem);
+        response.extensions_mut().insert(Failure { kind, refusal });
         response
     }
 }

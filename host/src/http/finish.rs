@@ -15,9 +15,10 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::auth::network;
 use crate::http::body::Arriving;
-use crate::http::error::Error;
+use crate::http::error::{ALL, Error, Failure};
 use crate::http::limits::{BODY_BYTES_MAX, REQUEST_TIME_MAX};
 use crate::http::problem::{Problem, RequestId};
+use crate::metrics::Metrics;
 
 /// Pause before a read is repeated.
 const REPEAT_EVERY: Duration = Duration::from_millis(500);
@@ -42,19 +43,51 @@ const DEFAULTS: [(HeaderName, HeaderValue); 2] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
 ];
 
-pub(crate) async fn finish(request: Request, next: Next) -> Response {
+/// Counts the answers of a listener.
+#[derive(Clone)]
+pub(crate) struct Answers {
+    listener: &'static str,
+    metrics: Metrics,
+}
+
+impl Answers {
+    pub(crate) fn new(listener: &'static str, metrics: Metrics) -> Self {
+        // Shown before they happen, so that an alert sees the first.
+        ALL.iter().for_each(|kind| drop(metrics.problems.of([kind.status.as_str(), kind.code])));
+        Self { listener, metrics }
+    }
+
+    fn count(&self, response: &Response) {
+        let class = match response.status().as_u16() {
+            ..400 => "2xx",
+            400..500 => "4xx",
+            _ => "5xx",
+        };
+        self.metrics.answers.of([self.listener, class]).inc();
+        if let Some(Failure { kind, refusal }) = response.extensions().get() {
+            self.metrics.problems.of([kind.status.as_str(), kind.code]).inc();
+            if let Some(labels) = refusal {
+                self.metrics.refusals.of(*labels).inc();
+            }
+        }
+    }
+}
+
+pub(crate) async fn finish(State(answers): State<Answers>, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
     let (expects, body) = (head.headers.contains_key(header::EXPECT), Arriving::new(body));
     let request_id = Uuid::new_v4().to_string();
     head.extensions.insert(RequestId(request_id.clone()));
     let path = head.uri.path().to_owned();
-    // At error level, so that log lines name their request whatever the filter.
-    let span = tracing::error_span!("request", method = %head.method, path, request_id);
+    // At error level, so that log lines name their request whatever the filter. By its route: a path may be anything.
+    let route = tracing::field::Empty;
+    let span = tracing::error_span!("request", method = %head.method, route, request_id);
     let request = Request::from_parts(head, body.view());
     async {
         let answer = tokio::time::timeout(REQUEST_TIME_MAX, next.run(request)).await;
         let mut response = answer.unwrap_or_else(|_| timed_out(&path, &body).into_response());
         describe_problem(&mut response, &path, &request_id);
+        answers.count(&response);
         if response.status() == StatusCode::UNAUTHORIZED {
             // The router adds it to existing paths only; without a token, that would reveal which exist.
             response.headers_mut().remove(header::ALLOW);
@@ -89,10 +122,11 @@ fn describe_problem(response: &mut Response, path: &str, request_id: &str) {
     if is_report || !(status.is_client_error() || status.is_server_error()) {
         return;
     }
-    let problem = response.extensions().get::<Problem>().cloned().or_else(|| {
+    if response.extensions().get::<Problem>().is_none() {
         let described = framework_error(status).into_response();
-        described.extensions().get::<Problem>().cloned()
-    });
+        response.extensions_mut().extend(described.extensions().clone());
+    }
+    let problem = response.extensions().get::<Problem>().cloned();
     let Some(problem) = problem else { return };
     *response.body_mut() = problem.to_json(status, path, request_id).into();
     response.headers_mut().insert(header::CONTENT_TYPE, PROBLEM_JSON);
@@ -113,6 +147,9 @@ fn framework_error(status: StatusCode) -> Error {
 /// Tells what was read only once it is as durable as a commit has to be; the ledger confirms commands itself. Repeats
 /// reads while there is no primary.
 pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next) -> Response {
+    if let Some(route) = request.extensions().get::<MatchedPath>() {
+        tracing::Span::current().record("route", route.as_str());
+    }
     let path = request.uri().path();
     if !(path.starts_with("/api/") || path.starts_with("/admin/")) {
         return next.run(request).await;
@@ -152,7 +189,10 @@ async fn run_and_confirm(app: &App, request: Request, next: Next, is_command: bo
     if !reveals {
         return response;
     }
-    match app.barrier.pass(view).await {
+    let begun = Instant::now();
+    let passed = app.barrier.pass(view).await;
+    app.models.metrics().barrier_seconds.observe(begun.elapsed().as_secs_f64());
+    match passed {
         Ok(()) => response,
         Err(error) => Error::from(error).into_response(),
     }
@@ -204,7 +244,7 @@ fn without_port(host: &str) -> &str {
 mod tests {
     use super::*;
     use axum::Router;
-    use axum::middleware::from_fn;
+    use axum::middleware::{from_fn, from_fn_with_state};
     use axum::routing::any;
     use tower::ServiceExt as _;
 
@@ -237,7 +277,8 @@ mod tests {
     /// Waits for ever, after reading the request's body.
     async fn asked(path: &str, body: Body) -> String {
         let forever = async |_: axum::body::Bytes| std::future::pending::<()>().await;
-        let routes = Router::new().fallback(forever).layer(from_fn(finish));
+        let routes =
+            Router::new().fallback(forever).layer(from_fn_with_state(Answers::new("test", Metrics::default()), finish));
         let request = axum::http::Request::builder().method(Method::POST).uri(path).body(body).unwrap();
         let response = routes.oneshot(request).await.unwrap();
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);

@@ -22,7 +22,7 @@ mod stp;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, Uri};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -83,7 +83,7 @@ pub fn ledger_router(app: App) -> Router {
         .method_not_allowed_fallback(ledger_method_not_allowed)
         .fallback(ledger_not_found)
         .layer(from_fn_with_state(app.clone(), finish::count_address));
-    finished(routes, app)
+    finished("ledger", routes, app)
 }
 
 /// The assistance API: internal, under configured host names only. Operators need a token.
@@ -129,7 +129,7 @@ pub fn assist_router(app: App) -> Router {
         .fallback(async || Error::NotFound)
         .merge(score_routes())
         .layer(from_fn_with_state(app.clone(), finish::check_host));
-    finished(routes, app)
+    finished("assist", routes, app)
 }
 
 /// The route of each kind of scorer.
@@ -147,14 +147,15 @@ fn score_routes() -> Router<App> {
 }
 
 /// Limits the size and time of every request, catches panics, and makes every failure problem+json.
-fn finished(routes: Router<App>, app: App) -> Router {
+fn finished(listener: &'static str, routes: Router<App>, app: App) -> Router {
+    let answers = finish::Answers::new(listener, app.models.metrics().clone());
     let routes = routes
         .layer(from_fn_with_state(app.clone(), finish::confirm))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(CatchPanicLayer::custom(extract::answer_panic))
         .with_state(app);
     // Wraps the whole router, which adds headers after its own layers have run.
-    Router::new().fallback_service(routes).layer(from_fn(finish::finish))
+    Router::new().fallback_service(routes).layer(from_fn_with_state(answers, finish::finish))
 }
 
 /// Without a token, existing and unknown paths of the API are indistinguishable.

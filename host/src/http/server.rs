@@ -33,6 +33,7 @@ pub use connections::{CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX};
 use self::connections::{Busy, Connections, Slot};
 use self::paced::Paced;
 use self::tls::Tls;
+use crate::metrics::Metrics;
 
 /// Longest time for a request's head to arrive, and so also the longest a connection may be idle.
 pub const HEAD_TIME_MAX: Duration = Duration::from_secs(30);
@@ -83,12 +84,17 @@ impl Listener {
 }
 
 /// Serves until `stopped` turns true, then finishes requests in progress.
-pub async fn serve(listener: impl Into<Listener>, router: Router, mut stopped: watch::Receiver<bool>) {
+pub async fn serve(
+    listener: impl Into<Listener>,
+    router: Router,
+    metrics: Metrics,
+    mut stopped: watch::Receiver<bool>,
+) {
     let Listener { tcp: listener, tls, strict_transport } = listener.into();
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX);
     let graceful = GracefulShutdown::new();
-    let connections = Connections::new(connections_max(), CONNECTIONS_PER_ADDRESS_MAX);
+    let connections = Connections::new(connections_max(), CONNECTIONS_PER_ADDRESS_MAX, metrics);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,

@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 
 use crate::app::App;
+use crate::audit::NOTICE_REFUSED;
 use crate::domain::transfer::RailName;
 use crate::http::error::Error;
 use crate::http::extract::is_json;
@@ -28,13 +29,20 @@ pub(crate) async fn take_state(
     body: Bytes,
 ) -> Result<Json<ReceiptJson>, Error> {
     let courier = app.courier.as_ref().filter(|courier| courier.name == RailName::Stp).ok_or(Error::NotFound)?;
+    let refused = |reason| app.models.metrics().refusals.of([NOTICE_REFUSED, reason]).inc();
     if !is_json(&headers) {
+        refused("not-json");
         return Err(Error::NotJson);
     }
-    let key = tracking_key_of(&body).map_err(|error| Error::invalid_field("", "unknown-value", &error.to_string()))?;
+    let key = tracking_key_of(&body).map_err(|error| {
+        refused("malformed");
+        Error::invalid_field("", "unknown-value", &error.to_string())
+    })?;
     // An inquiry that an earlier notice asked for may not be replicated yet.
     let view = app.barrier.begin();
-    courier.notice(&key).await?;
+    if !courier.notice(&key).await? {
+        refused("unknown-payment");
+    }
     app.barrier.pass(view).await?;
     Ok(Json(ReceiptJson { mensaje: "recibido" }))
 }

@@ -47,6 +47,8 @@ pub const CLOCK_SKEW_MAX: time::Duration = time::Duration::seconds(5);
 const RECOVERY_STEP: Duration = Duration::from_millis(500);
 
 pub(super) struct Batcher<S> {
+    /// In metrics.
+    name: &'static str,
     store: S,
     models: Models,
     clock: Clock,
@@ -62,9 +64,16 @@ pub(super) struct Batcher<S> {
 }
 
 impl<S: Store> Batcher<S> {
-    pub(super) async fn new(store: S, models: Models, clock: Clock, config: LedgerConfig) -> Result<Self, sqlx::Error> {
+    pub(super) async fn new(
+        name: &'static str,
+        store: S,
+        models: Models,
+        clock: Clock,
+        config: LedgerConfig,
+    ) -> Result<Self, sqlx::Error> {
         let holder = Uuid::new_v4();
         let mut batcher = Self {
+            name,
             store,
             models,
             clock,
@@ -179,12 +188,15 @@ impl<S: Store> Batcher<S> {
                 continue;
             }
             let seal = self.config.key.seal(&batch, Uuid::new_v4(), &writer, &context);
+            let begun = Instant::now();
             match self.store.commit(&batch, &seal, &context).await {
                 Ok(()) => {
                     self.writer = Some(writer.after(seal.header.seq, seal.hash));
+                    self.committed(commands, seal.header.seq, begun);
                     return Ok(outcomes);
                 }
                 Err(CommitError::LostRace) => {
+                    self.retries("race");
                     let named: BTreeSet<_> = named(commands, &writer).collect();
                     self.contended.extend(batch.balances.keys().filter(|key| !named.contains(key)));
                     locked = named;
@@ -192,11 +204,13 @@ impl<S: Store> Batcher<S> {
                 }
                 Err(CommitError::LostChain) => self.lose_chain(&writer),
                 Err(CommitError::Unknown(error)) => {
+                    self.retries("unknown");
                     tracing::warn!(error = &error as &dyn std::error::Error, "the outcome of a commit is unknown");
                     let tombstone = self.config.key.seal_tombstone(Uuid::new_v4(), &writer, now);
                     match self.settle(seal.header.batch_id, &tombstone).await? {
                         Fate::Committed => {
                             self.writer = Some(writer.after(seal.header.seq, seal.hash));
+                            self.committed(commands, seal.header.seq, begun);
                             return Ok(outcomes);
                         }
                         Fate::Never => self.writer = Some(writer.after(tombstone.header.seq, tombstone.hash)),
@@ -244,7 +258,19 @@ impl<S: Store> Batcher<S> {
         Ok(writer)
     }
 
+    fn committed(&self, commands: &[Command], seq: i64, begun: Instant) {
+        let metrics = self.models.metrics();
+        metrics.batch_commands.observe(commands.len() as f64);
+        metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
+        metrics.chain_seq.of([self.name]).set(seq);
+    }
+
+    fn retries(&self, cause: &'static str) {
+        self.models.metrics().ledger_retries.of([cause]).inc();
+    }
+
     fn lose_chain(&mut self, writer: &Writer) {
+        self.retries("chain");
         tracing::warn!(chain_id = %writer.chain_id, "lost the chain to another writer; leasing a new one");
         self.writer = None;
     }

@@ -11,6 +11,7 @@ use super::chain::ChainKey;
 use super::command::{Command, Outcome};
 use super::jitter::Jitter;
 use crate::db::session::is_outage;
+use crate::metrics::Metrics;
 use crate::models::decisions::DecisionLogError;
 
 /// How long a command may be queued. Its caller has given up by then, so it is no longer decided.
@@ -25,12 +26,13 @@ pub(super) struct Job {
 /// Who waits for a command.
 pub(super) struct Caller {
     queued_at: Instant,
+    metrics: Metrics,
     reply: oneshot::Sender<Result<Outcome, LedgerError>>,
 }
 
 impl Caller {
-    pub(super) fn new(reply: oneshot::Sender<Result<Outcome, LedgerError>>) -> Self {
-        Self { queued_at: Instant::now(), reply }
+    pub(super) fn new(reply: oneshot::Sender<Result<Outcome, LedgerError>>, metrics: Metrics) -> Self {
+        Self { queued_at: Instant::now(), metrics, reply }
     }
 
     /// Whether the caller is still there, and not about to give up.
@@ -40,6 +42,7 @@ impl Caller {
 
     /// The caller may have disconnected; the outcome is unaffected.
     pub(super) fn answer(self, answer: Result<Outcome, LedgerError>) {
+        self.metrics.answered(&answer);
         let _ = self.reply.send(answer);
     }
 }

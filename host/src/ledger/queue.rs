@@ -10,11 +10,15 @@ use super::command::{Command, Outcome};
 use super::job::{Caller, Job, LedgerConfig, LedgerError};
 use super::store::Store;
 use crate::clock::Clock;
+use crate::metrics::Metrics;
 use crate::models::Models;
 
 /// Batchers per host, each with its own chain: one decides while the other waits for the disk. On two
 /// processors, a third makes batches smaller without a gain in throughput.
 pub const BATCHERS: usize = 2;
+
+/// The batchers in metrics.
+const NAMES: [&str; BATCHERS] = ["0", "1"];
 
 /// Commands queued for one batcher: a few batches. Beyond that, shedding load beats letting callers wait.
 pub const QUEUE_LENGTH_MAX: usize = 512;
@@ -23,6 +27,7 @@ pub const QUEUE_LENGTH_MAX: usize = 512;
 #[derive(Clone)]
 pub struct Ledger {
     queues: Arc<[mpsc::Sender<Job>]>,
+    metrics: Metrics,
 }
 
 impl Ledger {
@@ -39,19 +44,30 @@ impl Ledger {
     ) -> Result<(Self, JoinHandle<()>), sqlx::Error> {
         let mut queues = Vec::with_capacity(BATCHERS);
         let mut batchers = JoinSet::new();
-        for _ in 0..BATCHERS {
-            let batcher = Batcher::new(store.clone(), models.clone(), clock.clone(), config.clone()).await?;
+        let metrics = models.metrics().clone();
+        metrics.expect_answers();
+        for name in NAMES {
+            let batcher = Batcher::new(name, store.clone(), models.clone(), clock.clone(), config.clone()).await?;
             let (jobs, queue) = mpsc::channel(QUEUE_LENGTH_MAX);
             queues.push(jobs);
             batchers.spawn(batcher.run(queue));
         }
         let task = tokio::spawn(async move { while batchers.join_next().await.is_some() {} });
-        Ok((Self { queues: queues.into() }, task))
+        Ok((Self { queues: queues.into(), metrics }, task))
     }
 
     /// Whether the batchers are running.
     pub fn is_open(&self) -> bool {
         self.queues.iter().all(|jobs| !jobs.is_closed())
+    }
+
+    /// Sets the metrics that are read from the queues.
+    pub(crate) fn measure(&self) {
+        self.metrics.ledger_open.set(self.is_open().into());
+        for (jobs, name) in self.queues.iter().zip(NAMES) {
+            let waiting = jobs.max_capacity() - jobs.capacity();
+            self.metrics.queue_commands.of([name]).set(waiting.try_into().unwrap_or(i64::MAX));
+        }
     }
 
     /// Commands on one account share a queue, so they never race each other within a host.
@@ -69,12 +85,14 @@ impl Ledger {
     /// See [`LedgerError`].
     pub async fn submit(&self, command: Command) -> Result<Outcome, LedgerError> {
         let (reply, outcome) = oneshot::channel();
-        self.queue_for(&command).try_send(Job { command, caller: Caller::new(reply) }).map_err(
-            |error| match error {
-                mpsc::error::TrySendError::Full(_) => LedgerError::Overloaded,
-                mpsc::error::TrySendError::Closed(_) => LedgerError::Closed,
-            },
-        )?;
+        let queue = self.queue_for(&command);
+        if let Err(error) = queue.try_send(Job { command, caller: Caller::new(reply, self.metrics.clone()) }) {
+            let (job, error) = match error {
+                mpsc::error::TrySendError::Full(job) => (job, LedgerError::Overloaded),
+                mpsc::error::TrySendError::Closed(job) => (job, LedgerError::Closed),
+            };
+            job.caller.answer(Err(error));
+        }
         // The batch of a dropped reply may have been committed.
         outcome.await.unwrap_or(Err(LedgerError::Unknown))
     }

@@ -14,7 +14,6 @@ pub mod publishing;
 pub mod serving;
 
 pub use crate::wasm::{Identity, Runtime, ScoreError};
-pub use metrics::Metrics;
 pub use serving::active::{Models, ResponseError, Snapshot};
 pub use serving::component::LoadedComponent;
 pub use serving::embedded::{Card, Embedded};

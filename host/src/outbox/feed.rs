@@ -8,9 +8,11 @@ use tokio::sync::{Mutex, broadcast};
 
 use super::cursor::Cursor;
 use super::listener::{Listener, Slot, Slots, is_same_batch};
+use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::db::outbox::{self, Event, Offsets};
 use crate::db::session::within;
+use crate::metrics::Metrics;
 
 /// A quarter of a host's 400 connections.
 pub const LISTENERS_MAX: usize = 100;
@@ -50,6 +52,8 @@ pub struct Outbox {
     /// `None` once closed.
     tail: Arc<Mutex<Option<Tail>>>,
     slots: Slots,
+    clock: Clock,
+    metrics: Metrics,
 }
 
 struct Tail {
@@ -60,10 +64,10 @@ struct Tail {
 }
 
 impl Outbox {
-    pub fn new(db: PgPool, barrier: Barrier) -> Self {
+    pub fn new(db: PgPool, barrier: Barrier, clock: Clock, metrics: Metrics) -> Self {
         let (batches, _) = broadcast::channel(LAG_MAX);
         let tail = Arc::new(Mutex::new(Some(Tail { offsets: None, batches })));
-        Self { db, barrier, tail, slots: Arc::default() }
+        Self { db, barrier, tail, slots: Arc::default(), clock, metrics }
     }
 
     /// Publishes new batches while there are listeners. Can be aborted at any time.
@@ -73,6 +77,7 @@ impl Outbox {
         loop {
             every.tick().await;
             if let Err(error) = self.poll().await {
+                self.metrics.outbox_failures.inc();
                 tracing::warn!(error = &error as &dyn std::error::Error, "cannot read the outbox");
             }
         }
@@ -92,7 +97,9 @@ impl Outbox {
             if !is_end {
                 self.barrier.pass(view).await?;
             }
+            let now = self.clock.now();
             for batch in events.chunk_by(is_same_batch) {
+                self.metrics.outbox_lag.observe((now - batch[0].created_at).as_seconds_f64().max(0.0));
                 // The last listener may have disconnected.
                 let _ = tail.batches.send(batch.into());
             }

@@ -1,6 +1,8 @@
-//! An alarm while payments stay pending for longer than any rail takes.
+//! Looks at what is pending: for metrics, and for an alarm while payments stay so for longer than any rail takes.
 
 use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::courier::{Courier, REPLY_TIME_MAX};
 use crate::db::payments::{self, Overdue};
@@ -9,8 +11,12 @@ use crate::db::session::within;
 /// SPEI settles in seconds; half an hour is an outage, or a payment that a person has to decide on.
 const PENDING_MAX: time::Duration = time::Duration::minutes(30);
 
-/// Pause between two looks.
+/// Pause between two looks, at least.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// How many times longer than a look the pause after it is, at least: during an outage of the rail many payments are pending,
+/// and counting them must not keep the database busy.
+const PAUSE_RATIO: u32 = 20;
 
 /// Pause between two alarms of one host.
 const ALARM_EVERY: time::Duration = time::Duration::hours(1);
@@ -18,29 +24,40 @@ const ALARM_EVERY: time::Duration = time::Duration::hours(1);
 impl Courier {
     /// Logs an error, which should page somebody, while there are such payments.
     pub(super) async fn watch(&self) {
-        let mut every = tokio::time::interval(LOOK_EVERY);
+        // Shown before they happen, so that an alert sees the first.
+        ["settled", "rejected"].iter().for_each(|report| drop(self.metrics.rail_contradictions.of([report])));
         let mut quiet_until = None;
         loop {
-            every.tick().await;
+            let begun = Instant::now();
             let now = self.clock.now();
-            if quiet_until.is_some_and(|until| now < until) {
-                continue;
-            }
-            match self.overdue(now - PENDING_MAX).await {
-                Ok(Overdue { count: 0, .. }) => {}
-                Ok(Overdue { count, parked, oldest }) => {
-                    let oldest = oldest.map(crate::clock::timestamp);
-                    tracing::error!(count, parked, oldest, "payments are pending for too long: `caudal payments list`");
-                    quiet_until = Some(now + ALARM_EVERY);
-                }
+            let is_quiet = quiet_until.is_some_and(|until| now < until);
+            match self.look(now, is_quiet).await {
+                Ok(false) => {}
+                Ok(true) => quiet_until = Some(now + ALARM_EVERY),
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "cannot look for old payments");
                 }
             }
+            tokio::time::sleep(LOOK_EVERY.max(begun.elapsed() * PAUSE_RATIO)).await;
         }
     }
 
-    async fn overdue(&self, since: time::OffsetDateTime) -> Result<Overdue, sqlx::Error> {
+    /// Whether it raised the alarm.
+    async fn look(&self, now: time::OffsetDateTime, is_quiet: bool) -> Result<bool, sqlx::Error> {
+        let Overdue { count, parked, oldest } = self.pending_since(now).await?;
+        self.metrics.payments.of(["under-way"]).set(count - parked);
+        self.metrics.payments.of(["parked"]).set(parked);
+        self.metrics.oldest_payment.set(oldest.map_or(0, time::OffsetDateTime::unix_timestamp));
+        if is_quiet || oldest.is_none_or(|oldest| oldest >= now - PENDING_MAX) {
+            return Ok(false);
+        }
+        let Overdue { count, parked, oldest } = self.pending_since(now - PENDING_MAX).await?;
+        let oldest = oldest.map(crate::clock::timestamp);
+        tracing::error!(count, parked, oldest, "payments are pending for too long: `caudal payments list`");
+        Ok(true)
+    }
+
+    async fn pending_since(&self, since: time::OffsetDateTime) -> Result<Overdue, sqlx::Error> {
         let overdue = async |db: &mut sqlx::PgConnection| payments::overdue(db, since).await;
         within(self.db.acquire().await?, REPLY_TIME_MAX, overdue).await
     }

@@ -23,6 +23,7 @@ use crate::db::session::within;
 use crate::domain::transfer::{RailName, Reason, Report, Status};
 // upward: a courier reports to the ledger what became of a payment.
 use crate::ledger::{Command, Ledger, LedgerError, Outcome, PaymentReport};
+use crate::metrics::Metrics;
 
 /// Payments claimed at a time. The rail is asked about all of them at once, so that none waits while its claim runs out.
 pub(super) const CLAIM_LENGTH_MAX: i64 = 16;
@@ -68,6 +69,7 @@ pub struct Courier {
     pub rail: Arc<dyn Rail>,
     pub name: RailName,
     pub clock: Clock,
+    pub metrics: Metrics,
     /// How long a claim lasts, usually [`CLAIM`].
     pub claim: Duration,
 }
@@ -128,6 +130,7 @@ impl Courier {
         let (status, may_be_sent) = timeout_at(deadline, self.ask(&due)).await.unwrap_or_else(|_| {
             (Err(RailError::Unknown(anyhow!("the rail takes longer than the payment is claimed for"))), true)
         });
+        self.metrics.rail_answers.of([answer_name(&status)]).inc();
         if due.is_new_date && !may_be_sent {
             let forget = async |db: &mut sqlx::PgConnection| payments::forget_date(db, transfer_id).await;
             within(self.db.acquire().await?, REPLY_TIME_MAX, forget).await?;
@@ -212,7 +215,8 @@ impl Courier {
         let find = async |db: &mut sqlx::PgConnection| payments::find(db, self.name, tracking_key).await;
         let noticed = within(self.db.acquire().await?, REPLY_TIME_MAX, find).await?;
         if noticed.is_none() {
-            tracing::warn!(tracking_key, "a notice about a payment that this rail does not carry");
+            // Anybody can cause these, so there is no line for each at the usual level.
+            tracing::debug!("a notice about a payment that this rail does not carry");
         }
         Ok(noticed)
     }
@@ -236,7 +240,7 @@ impl Courier {
         for _ in 0..SUBMISSIONS_MAX {
             match self.ledger.submit(Command::Report(report.clone())).await {
                 Ok(Outcome::StatusUnchanged(status)) => {
-                    report_without_effect(&report, status);
+                    self.had_no_effect(&report, status);
                     return true;
                 }
                 Ok(Outcome::StatusChanged(_) | Outcome::Returned) => return true,
@@ -257,19 +261,35 @@ impl Courier {
         }
         false
     }
+
+    /// A duplicate is usual. A payment that was paid out although its sender has the money again, or the reverse, is a loss
+    /// that only a person can recover.
+    fn had_no_effect(&self, PaymentReport { transfer_id, report, .. }: &PaymentReport, status: Status) {
+        let contradiction = |report| self.metrics.rail_contradictions.of([report]).inc();
+        match (status, report) {
+            (Status::Failed, Report::Settled) => {
+                contradiction("settled");
+                tracing::error!(%transfer_id, "the rail settled a payment that has failed: its money left twice");
+            }
+            (Status::Completed, Report::Rejected) => {
+                contradiction("rejected");
+                tracing::error!(%transfer_id, "the rail refused a payment that has settled: its money went nowhere");
+            }
+            _ => tracing::info!(%transfer_id, %status, ?report, "the rail's report had no effect"),
+        };
+    }
 }
 
-/// A duplicate is usual. A payment that was paid out although its sender has the money again, or the reverse, is a loss
-/// that only a person can recover.
-fn report_without_effect(PaymentReport { transfer_id, report, .. }: &PaymentReport, status: Status) {
-    match (status, report) {
-        (Status::Failed, Report::Settled) => {
-            tracing::error!(%transfer_id, "the rail settled a payment that has failed: its money left twice");
-        }
-        (Status::Completed, Report::Rejected) => {
-            tracing::error!(%transfer_id, "the rail refused a payment that has settled: its money went nowhere");
-        }
-        _ => tracing::info!(%transfer_id, %status, ?report, "the rail's report had no effect"),
+/// Of an attempt, in metrics.
+fn answer_name(answer: &Result<PaymentStatus, RailError>) -> &'static str {
+    match answer {
+        Ok(PaymentStatus::Accepted) => "accepted",
+        Ok(PaymentStatus::Settled) => "settled",
+        Ok(PaymentStatus::Rejected(_)) => "rejected",
+        Ok(PaymentStatus::Returned(_)) => "returned",
+        Err(RailError::Unreachable(_)) => "unreachable",
+        Err(RailError::Unknown(_)) => "unknown",
+        Err(RailError::Undecided(_)) => "undecided",
     }
 }
 

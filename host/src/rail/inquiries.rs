@@ -17,18 +17,18 @@ use crate::db::session::within;
 const INQUIRY_PAUSE: Duration = Duration::from_secs(10);
 
 impl Courier {
-    /// Makes an inquiry due, durably. A tracking key of no payment of this rail is ignored.
+    /// Makes an inquiry due, durably. False for a tracking key of no payment of this rail, which is ignored.
     ///
     /// # Errors
     /// When the database fails: the rail must send the notice again.
-    pub(crate) async fn notice(&self, tracking_key: &str) -> Result<(), sqlx::Error> {
-        let Some(noticed) = self.noticed(tracking_key).await? else { return Ok(()) };
+    pub(crate) async fn notice(&self, tracking_key: &str) -> Result<bool, sqlx::Error> {
+        let Some(noticed) = self.noticed(tracking_key).await? else { return Ok(false) };
         let (now, date) = (self.clock.now(), operating_date(noticed.created_at));
         let request = async |db: &mut sqlx::PgConnection| {
             payments::request_inquiry(db, self.name, &noticed, date, now, INQUIRY_PAUSE).await
         };
         let requested = within(self.db.acquire().await?, REPLY_TIME_MAX, request);
-        self.durability.confirmed(requested).await
+        self.durability.confirmed(requested).await.map(|()| true)
     }
 
     pub(super) async fn inquire_due(&self) -> Result<(), sqlx::Error> {

@@ -7,6 +7,7 @@
 mod answers;
 mod client;
 mod inquiry;
+mod json;
 mod order;
 mod payee;
 mod settings;
@@ -16,18 +17,20 @@ mod text;
 mod webhook;
 
 pub use settings::{Form, INSTITUTION, Settings, SettingsError};
-pub(crate) use webhook::tracking_key_of;
+pub use webhook::{WebhookError, tracking_key_of};
 
 use std::time::Duration;
 
-use self::client::{Client, Method};
+use hyper::StatusCode;
+
+use self::client::{Client, Method, Reply};
 use self::inquiry::Inquiry;
 use self::order::Order;
 use self::payee::Unsendable;
 use self::settings::Participant;
 use self::signature::Key;
 use super::calendar::operating_date;
-use super::{Payment, PaymentStatus, Rail, RailFuture};
+use super::{Payment, PaymentStatus, Rail, RailError, RailFuture};
 use crate::clock::Clock;
 
 const REGISTER: &str = "/speiws/rest/ordenPago/registra";
@@ -64,6 +67,27 @@ impl Stp {
         self.client.set_reply_timeout(timeout);
         self
     }
+}
+
+/// What a reply to `registra` means, whatever it consists of.
+///
+/// # Errors
+/// When it says nothing certain about the order.
+pub fn registered(status: u16, body: Vec<u8>) -> Result<PaymentStatus, RailError> {
+    answers::registered(&reply(status, body)?)
+}
+
+/// What a reply to `consultaOrden` about a payment means, whatever it consists of.
+///
+/// # Errors
+/// When it says nothing certain about the payment.
+pub fn found(status: u16, body: Vec<u8>, payment: &Payment) -> Result<Option<PaymentStatus>, RailError> {
+    answers::found(&reply(status, body)?, payment)
+}
+
+fn reply(status: u16, body: Vec<u8>) -> Result<Reply, RailError> {
+    let status = StatusCode::from_u16(status).map_err(|error| RailError::Unknown(error.into()))?;
+    Ok(Reply { status, body: body.into() })
 }
 
 impl Rail for Stp {

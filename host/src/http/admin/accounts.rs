@@ -8,6 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::audit::{self, Event};
 use crate::auth::LedgerOperator;
 use crate::db::funding;
 use crate::domain::money::{INVALID_AMOUNT, Money};
@@ -67,9 +68,14 @@ async fn set(
     let FreezeRequest { reason } = fields.read();
     fields.finish()?;
     let PathId(account_id) = id?;
-    let command = Freeze { account_id, frozen, actor: operator.person.name, reason };
+    let by = operator.person.name;
+    let command = Freeze { account_id, frozen, actor: by.clone(), reason };
     match app.ledger.submit(Command::Freeze(command)).await? {
-        Outcome::Frozen { frozen, changed } => Ok(Json(FrozenJson { account_id, frozen, changed })),
+        Outcome::Frozen { frozen, changed } => {
+            let event = if frozen { Event::AccountFrozen } else { Event::AccountUnfrozen };
+            audit::done(event, &by, &account_id);
+            Ok(Json(FrozenJson { account_id, frozen, changed }))
+        }
         Outcome::AccountNotFound => Err(Error::NotFound),
         other => Err(Error::Internal(anyhow::anyhow!("freezing an account ended as {other:?}"))),
     }
@@ -141,7 +147,10 @@ pub(super) async fn credit(
     funding::record(&mut db, &app.key, (transaction_id, account_id, amount), by, app.clock.now()).await?;
     drop(db);
     match app.ledger.submit(Command::Fund(Fund { transfer_id: transaction_id, account_id, amount })).await? {
-        Outcome::Funded(balance) => Ok(answer(Some(balance))),
+        Outcome::Funded(balance) => {
+            audit::done(Event::AccountFunded, by, &account_id);
+            Ok(answer(Some(balance)))
+        }
         Outcome::AccountNotFound => Err(Error::NotFound),
         Outcome::BalanceTooLarge => {
             let detail = "would make the balance larger than the largest amount";

@@ -10,6 +10,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::audit::{self, Event};
 use crate::auth::scope::{LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
 use crate::db::approvals::{Step, save};
 use crate::domain::approval::{Approval, Person, State};
@@ -111,6 +112,7 @@ pub(super) async fn propose(app: &App, by: &Person, action: &Action, reason: &st
     };
     let mut db = app.db.acquire().await?;
     save(&mut db, &app.key, None, &proposed, (Step::Propose, &proposed.proposed_by), now).await?;
+    audit::done(Event::ActionProposed, &by.name, &proposed.approval_id);
     let location = format!("/admin/approvals/{}", proposed.approval_id);
     Ok(Some((StatusCode::ACCEPTED, [(header::LOCATION, location)], Json(shown(proposed, now)?)).into_response()))
 }

@@ -9,6 +9,7 @@ use super::action::{Action, ApprovalJson, digest_of, shown};
 use super::versions::kind_of;
 use super::{accounts, payments, reversals};
 use crate::app::App;
+use crate::audit::{self, Event};
 use crate::auth::{Approver, AuthError};
 use crate::db::approvals::{self, Step};
 use crate::domain::approval::{Approval, Refusal};
@@ -89,6 +90,7 @@ pub(crate) async fn approve(
     let approved = before.approve(approver.person.clone(), now)?;
     if approved != before {
         save(&app, &before, &approved, (Step::Approve, &approver)).await?;
+        audit::done(Event::ActionApproved, &approver.person.name, &approved.approval_id);
     }
     let answer = perform(action, &app, &approved.people(), &approved.reason).await?;
     let executed = Approval { executed_at: Some(app.clock.now()), ..approved.clone() };
@@ -108,6 +110,7 @@ pub(crate) async fn withdraw(
     let now = app.clock.now();
     let withdrawn = before.withdraw(approver.person.clone(), now)?;
     save(&app, &before, &withdrawn, (Step::Withdraw, &approver)).await?;
+    audit::done(Event::ActionWithdrawn, &approver.person.name, &withdrawn.approval_id);
     shown(withdrawn, now).map(Json)
 }
 

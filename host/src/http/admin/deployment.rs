@@ -9,6 +9,7 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 
 use crate::app::App;
+use crate::audit::{self, Event};
 use crate::auth::Operator;
 use crate::auth::reader::Reader;
 use crate::db::components::{self, Component};
@@ -236,7 +237,9 @@ impl Versions {
         let mut db = app.db.acquire().await?;
         let plan = self.plan(kind, &components::list(&mut db).await?)?;
         let epoch = catalog::deploy(&mut db, &app.key, &plan, self.epoch, (reason, by), app.clock.now()).await?;
-        if epoch.is_none() {
+        if let Some(epoch) = epoch {
+            audit::done(Event::Deployment, by, &format_args!("{kind} {epoch}"));
+        } else {
             let present = deployments::deployment_of(&mut db, kind).await?;
             let is_done = |it: &Deployment| {
                 (it.epoch, it.champion, it.canary) == (self.epoch + 1, plan.champion, plan.canary)
@@ -325,7 +328,11 @@ pub(crate) async fn roll_back(
     let is_current = |epoch| if_match.matches(&etag(epoch));
     let why = (&*reason, &*operator.person.name);
     match rollback.run(&mut db, &app.key, is_current, why, app.clock.now()).await? {
-        RolledBack::Now(_) | RolledBack::Before(_) => answer(&mut db, kind).await,
+        RolledBack::Now(epoch) => {
+            audit::done(Event::Rollback, &operator.person.name, &format_args!("{kind} {epoch}"));
+            answer(&mut db, kind).await
+        }
+        RolledBack::Before(_) => answer(&mut db, kind).await,
         RolledBack::NothingDeployed => Err(Error::NothingDeployed),
         RolledBack::Stale => Err(Error::Stale),
         RolledBack::NotChampion => Err(unprocessable("from", "not-allowed", "is not the champion")),

@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::audit::{self, Event};
 use crate::auth::LedgerOperator;
 use crate::db::payments::{self, PendingPayment};
 use crate::domain::money::Money;
@@ -141,6 +142,7 @@ pub(super) async fn decide(
     report: Report,
     by_hand: ByHand,
 ) -> Result<Json<DecidedPaymentJson>, Error> {
+    let by = by_hand.actor.clone();
     let decision = Decision { transfer_id, report, by_hand };
     let (now, return_id) = (app.clock.now(), app.clock.new_id());
     let verdict = decision::judge(&mut *app.db.acquire().await?, decision, now, return_id).await?;
@@ -150,7 +152,11 @@ pub(super) async fn decide(
         Verdict::NotFound => return Err(Error::NotFound),
     };
     let (status, changed) = match app.ledger.submit(Command::Report(report)).await? {
-        Outcome::StatusChanged(status) => (status, true),
+        Outcome::StatusChanged(status) => {
+            let event = if status == Status::Completed { Event::PaymentSettled } else { Event::PaymentRefused };
+            audit::done(event, &by, &transfer_id);
+            (status, true)
+        }
         Outcome::StatusUnchanged(status) => (status, false),
         Outcome::RulesUnavailable => return Err(Error::RulesUnavailable),
         other => return Err(Error::Internal(anyhow::anyhow!("deciding on a payment ended as {other:?}"))),

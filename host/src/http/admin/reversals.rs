@@ -6,6 +6,7 @@ use axum::response::{IntoResponse as _, Response};
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::audit::{self, Event};
 use crate::auth::LedgerOperator;
 use crate::db::transfers::{self, Completed};
 use crate::domain::transfer::{Report, Status};
@@ -71,6 +72,7 @@ pub(super) async fn carry_out(
     by_hand: ByHand,
 ) -> Result<Json<ReversedJson>, Error> {
     let Completed { account_id, payee_account_id, .. } = find(app, transaction_id).await?;
+    let by = by_hand.actor.clone();
     let report = PaymentReport {
         transfer_id: transaction_id,
         account_id,
@@ -81,7 +83,10 @@ pub(super) async fn carry_out(
         by_hand: Some(by_hand),
     };
     let (reversal_id, changed) = match app.ledger.submit(Command::Report(report)).await? {
-        Outcome::Returned => (reversal_id, true),
+        Outcome::Returned => {
+            audit::done(Event::TransactionReversed, &by, &transaction_id);
+            (reversal_id, true)
+        }
         Outcome::StatusUnchanged(_) => {
             let earlier = find(app, transaction_id).await?.returned_by;
             (earlier.ok_or(Error::NotReversible(Status::Completed))?, false)

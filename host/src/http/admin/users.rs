@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::app::App;
+use crate::audit::{self, Event};
 use crate::auth::LedgerOperator;
 use crate::auth::claims::USER_CHARS_MAX;
 use crate::db::holders::{self, NAME_CHARS_MAX};
@@ -67,6 +68,7 @@ impl OwnLimits {
         let mut db = app.db.acquire().await?;
         if limits::find(&mut db, &user).await? != Some(set) {
             limits::set(&mut db, &app.key, &user, set, by, app.clock.now()).await?;
+            audit::done(Event::LimitsChanged, by, &"");
         }
         Ok(Json(shown(Some(set))))
     }
@@ -131,6 +133,7 @@ pub(crate) async fn put_holder(
     let mut db = app.db.acquire().await?;
     if holders::find(&mut db, &user).await?.as_ref() != Some(&name) {
         holders::set(&mut db, &app.key, &user, &name, &operator.person.name, app.clock.now()).await?;
+        audit::done(Event::HolderNamed, &operator.person.name, &"");
     }
     Ok(Json(HolderJson { name: Some(name) }))
 }

@@ -15,6 +15,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::audit::{self, Event};
 use crate::auth::Operator;
 use crate::auth::reader::Reader;
 use crate::db::components::{self, Component, Registered};
@@ -190,8 +191,9 @@ pub(crate) async fn push_version(
         StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(COMPONENT_BYTES_MAX),
         _ => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body ended early"),
     })?;
-    let pushed = app.pushes.push(kind, bytes.to_vec(), operator.person.name).await;
+    let pushed = app.pushes.push(kind, bytes.to_vec(), operator.person.name.clone()).await;
     let (digest, outcome) = pushed.map_err(|_| Error::Overloaded)?;
+    audit::done(Event::VersionPushed, &operator.person.name, &format_args!("{kind} {digest}"));
     match outcome {
         Some(outcome) => finished(kind, &outcome),
         None => in_progress(kind, &digest.to_string()),

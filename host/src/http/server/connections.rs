@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
+use crate::audit::LIMIT_REACHED;
 use crate::auth::network::client;
+use crate::metrics::Metrics;
 
 /// Connections of one listener. An idle one takes about 20 KiB, and each a file descriptor.
 pub const CONNECTIONS_MAX: usize = 4_096;
@@ -25,6 +27,7 @@ pub(super) struct Connections {
     total_max: usize,
     per_address_max: usize,
     open: Mutex<Open>,
+    metrics: Metrics,
 }
 
 #[derive(Default)]
@@ -61,8 +64,8 @@ pub(super) struct Slot {
 pub(super) struct Busy(Arc<Slot>);
 
 impl Connections {
-    pub(super) fn new(total_max: usize, per_address_max: usize) -> Arc<Self> {
-        Arc::new(Self { total_max, per_address_max, open: Mutex::default() })
+    pub(super) fn new(total_max: usize, per_address_max: usize, metrics: Metrics) -> Arc<Self> {
+        Arc::new(Self { total_max, per_address_max, open: Mutex::default(), metrics })
     }
 
     /// Room for a connection, made if need be by closing an idle one. `None` if none is idle.
@@ -70,9 +73,14 @@ impl Connections {
         let address = client(address);
         let mut open = self.open();
         let has_too_many = open.count(address) >= self.per_address_max;
-        if (has_too_many || open.slots.len() >= self.total_max) && !open.evict(has_too_many.then_some(address)) {
-            open.report(0, 1);
-            return None;
+        if has_too_many || open.slots.len() >= self.total_max {
+            let has_room = open.evict(has_too_many.then_some(address));
+            let limit = if has_room { "idle-connections" } else { "connections" };
+            self.metrics.refusals.of([LIMIT_REACHED, limit]).inc();
+            if !has_room {
+                open.report(0, 1);
+                return None;
+            }
         }
         let number = open.next;
         open.next += 1;
@@ -173,7 +181,7 @@ mod tests {
 
     #[test]
     fn whoever_has_most_gives_up_the_oldest_idle_connection() {
-        let connections = Connections::new(4, 4);
+        let connections = Connections::new(4, 4, Metrics::default());
         let quiet = connections.admit(address(1)).unwrap();
         let greedy: Vec<_> = (0..3).map(|_| Arc::new(connections.admit(address(2)).unwrap())).collect();
         let busy = Slot::busy(&greedy[0]);
@@ -185,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_address_makes_room_among_its_own() {
-        let connections = Connections::new(8, 2);
+        let connections = Connections::new(8, 2, Metrics::default());
         let first = Arc::new(connections.admit(address(1)).unwrap());
         let second = Arc::new(connections.admit(address(1)).unwrap());
         let other = connections.admit(address(2)).unwrap();
@@ -197,7 +205,7 @@ mod tests {
 
     #[test]
     fn nobody_is_interrupted() {
-        let connections = Connections::new(2, 2);
+        let connections = Connections::new(2, 2, Metrics::default());
         let slots: Vec<_> = (1..3).map(|last| Arc::new(connections.admit(address(last)).unwrap())).collect();
         let requests: Vec<_> = slots.iter().map(Slot::busy).collect();
         assert!(connections.admit(address(3)).is_none());

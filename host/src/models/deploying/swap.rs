@@ -187,7 +187,9 @@ impl Swapper {
         self.models.activate(registry);
         self.in_service.insert(kind, (epoch, present));
         if serves && is_new {
-            self.models.metrics().swapped(kind);
+            let metrics = self.models.metrics();
+            metrics.model_swaps.of([kind.as_str()]).inc();
+            metrics.model_deployment_failed.of([kind.as_str()]).set(0);
             tracing::info!(%kind, epoch, %champion, "in service");
         }
     }

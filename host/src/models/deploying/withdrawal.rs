@@ -55,7 +55,7 @@ async fn withdraw(
     let reason = format!("canary withdrawn: {reason}");
     if catalog::deploy(db, key, &plan, epoch, (&reason, AUTOMATIC), clock.now()).await?.is_some() {
         tracing::warn!(%kind, epoch, reason, "back to the champion");
-        models.metrics().withdrew(kind);
+        models.metrics().model_canaries_withdrawn.of([kind.as_str()]).inc();
     }
     Ok(())
 }

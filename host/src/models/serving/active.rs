@@ -10,8 +10,8 @@ use arc_swap::ArcSwap;
 use crate::db::hosts::HostStatus;
 use crate::domain::model::ModelKind;
 use crate::domain::rules::{Facts, Verdict};
+use crate::metrics::Metrics;
 use crate::models::decisions::{Decision, DecisionLog, DecisionLogError};
-use crate::models::metrics::Metrics;
 use crate::models::observing::observer::Observer;
 use crate::models::publishing::published::{NotPublishable, Published};
 use crate::models::publishing::shelf::Shelf;
@@ -54,7 +54,7 @@ impl Models {
             active: ArcSwap::from_pointee(registry),
             statuses: ArcSwap::default(),
             observer: Observer::start(),
-            metrics: Metrics::new(),
+            metrics: Metrics::default(),
             shelf: Shelf::default(),
         }))
     }
@@ -76,7 +76,7 @@ impl Models {
             return;
         }
         if status.state.detail().is_some() {
-            self.0.metrics.failed_to_deploy(status.kind);
+            self.0.metrics.model_deployment_failed.of([status.kind.as_str()]).set(1);
         }
         let mut statuses = BTreeMap::clone(&self.0.statuses.load());
         statuses.insert(status.kind, status);

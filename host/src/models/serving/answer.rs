@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::models::metrics::Metrics;
+use crate::metrics::Metrics;
 use crate::models::observing::observer::{Observation, Observer};
 use crate::models::serving::model::Model;
 use crate::models::serving::route::Route;
@@ -71,7 +71,7 @@ impl<K: Kind> Route<K> {
         if !matches!(error, ScoreError::Failing) {
             tracing::warn!(kind = %K::KIND, %error, "the champion failed; falling back to the previous version");
         }
-        metrics.fell_back(K::KIND);
+        metrics.model_fallbacks.of([K::KIND.as_str()]).inc();
         let (answer, _) = previous.assess(request, metrics).await?;
         Ok(scored(previous, answer))
     }

@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::domain::model::PolicyClass;
-use crate::models::metrics::Metrics;
+use crate::metrics::Metrics;
 use crate::models::publishing::published::Source;
 use crate::models::serving::breaker::Breaker;
 use crate::scoring::{Kind, Scorer};

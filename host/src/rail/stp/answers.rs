@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::client::Reply;
+use super::json::object;
 use super::state;
 use crate::domain::money::Money;
 use crate::rail::{Payment, PaymentStatus, RailError};
@@ -47,9 +48,9 @@ const FOUND: i64 = 0;
 const NOT_FOUND: i64 = 6;
 
 #[derive(Deserialize)]
-struct Registered {
-    #[serde(rename = "resultado")]
-    result: Registration,
+struct Registered<'a> {
+    #[serde(rename = "resultado", borrow)]
+    result: &'a RawValue,
 }
 
 #[derive(Deserialize)]
@@ -69,7 +70,8 @@ pub(super) fn registered(reply: &Reply) -> Result<PaymentStatus, RailError> {
 /// The status, or an error code that says neither that the order was taken nor that it never will be.
 fn read_registered(reply: &Reply) -> anyhow::Result<Result<PaymentStatus, i64>> {
     ensure!(reply.status == StatusCode::OK, "registra replied with status {}", reply.status);
-    let Registered { result } = serde_json::from_slice(&reply.body)?;
+    let Registered { result } = object(&reply.body)?;
+    let result: Registration = object(result.get().as_bytes())?;
     if let Some((_, reason)) = REFUSALS.iter().find(|(id, _)| *id == result.id) {
         return Ok(Ok(PaymentStatus::Rejected(reason.map(str::to_owned))));
     }
@@ -86,7 +88,7 @@ struct Consulted<'a> {
     #[serde(rename = "estado")]
     outcome: i64,
     #[serde(rename = "respuesta", borrow, default)]
-    order: Option<Consultation<'a>>,
+    order: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -117,7 +119,8 @@ fn read_found<'a>(reply: &'a Reply, payment: &Payment) -> anyhow::Result<Option<
     // A missing order is reported with status 400.
     let is_expected = [StatusCode::OK, StatusCode::BAD_REQUEST].contains(&reply.status);
     ensure!(is_expected, "consultaOrden replied with status {}", reply.status);
-    let Consulted { outcome, order } = serde_json::from_slice(&reply.body)?;
+    let Consulted { outcome, order } = object(&reply.body)?;
+    let order = order.map(|order| object::<Consultation<'_>>(order.get().as_bytes())).transpose()?;
     let order = match (outcome, order) {
         (FOUND, Some(order)) => order,
         (NOT_FOUND, None) => return Ok(None),
@@ -177,6 +180,9 @@ mod tests {
             (200, error(-999), Err("undecided")),
             (200, json!({ "resultado": { "id": "3" } }).to_string(), Err("unknown")),
             (200, json!({ "id": 3 }).to_string(), Err("unknown")),
+            // By position.
+            (200, "[[3]]".to_owned(), Err("unknown")),
+            (200, r#"{"resultado": [-7]}"#.to_owned(), Err("unknown")),
             (200, "<html>".to_owned(), Err("unknown")),
             (200, String::new(), Err("unknown")),
             // A good body with a bad status.
@@ -244,6 +250,8 @@ mod tests {
         check(400, r#"{"estado":2,"mensaje":"{claveRastreo=...}"}"#, Err("unknown"));
         check(200, r#"{"estado":0,"mensaje":"..."}"#, Err("unknown"));
         check(200, "", Err("unknown"));
+        // By position.
+        check(200, r#"[0,["CUENCA0000192923","LQ",10.90]]"#, Err("unknown"));
     }
 
     #[test]

@@ -4,13 +4,14 @@
 
 use serde::Deserialize;
 
+use super::json::object;
 use super::order;
 
 /// Notices are a few hundred bytes.
 const WEBHOOK_BYTES_MAX: usize = 16 * 1_024;
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum WebhookError {
+pub enum WebhookError {
     #[error("the notice is too long")]
     TooLong,
     #[error("the notice is malformed")]
@@ -29,11 +30,14 @@ struct Notice {
 }
 
 /// The tracking key of the order that a notice is about.
-pub(crate) fn tracking_key_of(notice: &[u8]) -> Result<String, WebhookError> {
+///
+/// # Errors
+/// When it names none.
+pub fn tracking_key_of(notice: &[u8]) -> Result<String, WebhookError> {
     if notice.len() > WEBHOOK_BYTES_MAX {
         return Err(WebhookError::TooLong);
     }
-    let notice: Notice = serde_json::from_slice(notice).map_err(WebhookError::Malformed)?;
+    let notice: Notice = object(notice).map_err(WebhookError::Malformed)?;
     let mut keys = [notice.tracking_key, notice.folio].into_iter().flatten().map(|key| key.trim().to_owned());
     let key = keys.find(|key| !key.is_empty()).filter(|key| order::is_tracking_key(key));
     key.ok_or(WebhookError::NoTrackingKey)
@@ -69,6 +73,7 @@ mod tests {
             (long.as_str(), "the notice is too long"),
             ("", "the notice is malformed"),
             ("7", "the notice is malformed"),
+            (r#"["A1"]"#, "the notice is malformed"),
             (r#"{"claveRastreo":1,"estado":"LQ"}"#, "the notice is malformed"),
             (r#"{"estado":"LQ"}"#, "the notice has no tracking key"),
             (r#"{"claveRastreo":"A|B","estado":"LQ"}"#, "the notice has no tracking key"),

@@ -1,0 +1,155 @@
+//! The audit log: what concerns security, one line each under the log target `audit`, with fixed names of events.
+//!
+//! It names operators, and nobody and nothing else: no customers, account numbers, tokens or texts. Refused requests are
+//! counted, and told of once a minute by event and reason, so that nobody can fill a disk with them.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::time::Duration;
+
+use crate::auth::{Refusal, scope};
+use crate::metrics::Metrics;
+
+/// How often refused requests are told of: at most some thirty lines each time.
+const REPORT_EVERY: Duration = Duration::from_secs(60);
+
+/// What operators do, and hosts about themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Event {
+    AccountFrozen,
+    AccountUnfrozen,
+    AccountFunded,
+    PaymentSettled,
+    PaymentRefused,
+    TransactionReversed,
+    ActionProposed,
+    ActionApproved,
+    ActionWithdrawn,
+    LimitsChanged,
+    HolderNamed,
+    VersionPushed,
+    Deployment,
+    Rollback,
+    LossAccepted,
+    KeyRotated,
+    ConfigurationWarning,
+}
+
+impl Event {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::AccountFrozen => "account_frozen",
+            Self::AccountUnfrozen => "account_unfrozen",
+            Self::AccountFunded => "account_funded",
+            Self::PaymentSettled => "payment_settled",
+            Self::PaymentRefused => "payment_refused",
+            Self::TransactionReversed => "transaction_reversed",
+            Self::ActionProposed => "action_proposed",
+            Self::ActionApproved => "action_approved",
+            Self::ActionWithdrawn => "action_withdrawn",
+            Self::LimitsChanged => "limits_changed",
+            Self::HolderNamed => "holder_named",
+            Self::VersionPushed => "version_pushed",
+            Self::Deployment => "deployment",
+            Self::Rollback => "rollback",
+            Self::LossAccepted => "loss_accepted",
+            Self::KeyRotated => "key_rotated",
+            Self::ConfigurationWarning => "configuration_warning",
+        }
+    }
+}
+
+/// Tells what an operator did. The object is an id or a kind of model.
+pub(crate) fn done(event: Event, by: &str, object: &dyn Display) {
+    tracing::info!(target: "audit", event = event.name(), by, %object, "an operator acted");
+}
+
+/// Warns of a configuration that protects less than it could.
+pub(crate) fn warn_of_configuration(warning: &str) {
+    tracing::warn!(target: "audit", event = Event::ConfigurationWarning.name(), "{warning}");
+}
+
+/// Why requests are refused: for each event its reasons. The metric `refusals` has them as labels.
+fn refusals() -> impl Iterator<Item = [&'static str; 2]> {
+    let tokens = Refusal::ALL.into_iter().map(Refusal::name).chain(["missing", "keys-unknown"]);
+    let events = [
+        (TOKEN_REFUSED, tokens.collect::<Vec<_>>()),
+        (SCOPE_REFUSED, scope::ALL.to_vec()),
+        (LIMIT_REACHED, LIMITS.to_vec()),
+        (HOST_REFUSED, vec!["name"]),
+        (NOTICE_REFUSED, NOTICE_REASONS.to_vec()),
+    ];
+    events.into_iter().flat_map(|(event, reasons)| reasons.into_iter().map(move |reason| [event, reason]))
+}
+
+pub(crate) const TOKEN_REFUSED: &str = "token_refused";
+pub(crate) const SCOPE_REFUSED: &str = "scope_refused";
+pub(crate) const LIMIT_REACHED: &str = "limit_reached";
+pub(crate) const HOST_REFUSED: &str = "host_refused";
+pub(crate) const NOTICE_REFUSED: &str = "notice_refused";
+
+/// Requests of a user and from an address; connections that were refused, and idle ones that were closed for others.
+const LIMITS: [&str; 4] = ["user", "address", "connections", "idle-connections"];
+
+const NOTICE_REASONS: [&str; 3] = ["not-json", "malformed", "unknown-payment"];
+
+/// Tells of refused requests.
+pub(crate) struct Refusals {
+    metrics: Metrics,
+    told: BTreeMap<[&'static str; 2], u64>,
+}
+
+impl Refusals {
+    pub(crate) fn new(metrics: Metrics) -> Self {
+        let told = refusals().map(|labels| (labels, metrics.refusals.of(labels).get())).collect();
+        Self { metrics, told }
+    }
+
+    /// Until it is aborted.
+    pub(crate) async fn run(mut self) {
+        loop {
+            tokio::time::sleep(REPORT_EVERY).await;
+            self.report();
+        }
+    }
+
+    /// Those since the last call.
+    fn report(&mut self) {
+        for (labels, told) in &mut self.told {
+            let count = self.metrics.refusals.of(*labels).get() - *told;
+            *told += count;
+            let [event, reason] = labels;
+            if count > 0 {
+                tracing::warn!(target: "audit", event, reason, count, "requests were refused");
+            }
+        }
+    }
+}
+
+impl Drop for Refusals {
+    /// A host that stops tells of the last ones.
+    fn drop(&mut self) {
+        self.report();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_refused_requests_is_one_line_for_each_reason() {
+        let metrics = Metrics::default();
+        let mut refusals = Refusals::new(metrics.clone());
+        let lines = refusals.told.len();
+        assert!((20..40).contains(&lines), "{lines} lines a minute at most");
+        for labels in refusals.told.keys() {
+            for _ in 0..1_000 {
+                metrics.refusals.of(*labels).inc();
+            }
+        }
+        refusals.report();
+        assert!(refusals.told.values().all(|told| *told == 1_000));
+        assert_eq!(refusals.told.len(), lines);
+    }
+}
