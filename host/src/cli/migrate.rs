@@ -15,7 +15,9 @@ pub(super) async fn run(common: &Common) -> Result<ExitCode> {
     database.close().await?;
     print("the tables are those of this release")?;
     print(&match &granted[..] {
-        [] => "no rights were granted: `caudal roles` prints the SQL that creates the roles".to_owned(),
+        [] => "no rights were granted: there are no roles, and `caudal roles` prints the SQL that creates them; or a newer \
+               release has granted them"
+            .to_owned(),
         roles => format!("{} may do what they need", roles.join(" and ")),
     })?;
     Ok(ExitCode::SUCCESS)
