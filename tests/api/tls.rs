@@ -64,7 +64,12 @@ impl Server {
         let (stop, stopped) = watch::channel(false);
         let router =
             Router::new().route("/livez", get(async || "alive")).route("/rails/stp/state", post(async || "heard"));
-        tokio::spawn(serve(Listener { tcp, tls: Some(tls), strict_transport: true }, router, stopped));
+        tokio::spawn(serve(
+            Listener { tcp, tls: Some(tls), strict_transport: true },
+            router,
+            Default::default(),
+            stopped,
+        ));
         Self { address, files, folder, _stop: stop }
     }
 

@@ -109,11 +109,6 @@ impl Service {
 
     /// The same, with a command that has more settings.
     pub(crate) fn start_command(command: Command) -> Self {
-        Self::start_command(command)
-    }
-
-    /// The same, with a command that has more settings.
-    pub(crate) fn start_command(command: Command) -> Self {
         let mut service = Self::printing(command, "export TOKEN=");
         service.token = service.token.trim_start_matches("export TOKEN=").to_owned();
         service
