@@ -105,14 +105,15 @@ fn a_host_serves_with_few_rights_and_not_as_the_owner() {
     service.must("PUT", "/api/analytics/consent", Some(json!({"granted": true})));
     let account = service.must("POST", "/api/ledger/accounts", Some(json!({"accountType": "checking"})));
     let account = account["id"].as_str().unwrap();
-    server.must("caudal_serve", &host, &["fund", "--account", account, "--amount", "20.00"]);
-    server.must("caudal_serve", &host, &["limits", "--user", "ana", "--per-day", "15.00"]);
+    let asked = ["--admin-url", &service.assist];
+    server.must("caudal_serve", &host, &[&["fund", "--account", account, "--amount", "20.00"], &asked[..]].concat());
+    server.must("caudal_serve", &host, &[&["limits", "--user", "ana", "--per-day", "15.00"], &asked[..]].concat());
     let payee = json!({"name": "Luis", "accountNumber": "012180004643051249", "bankName": "BBVA"});
     let payee = service.must("POST", "/api/ledger/beneficiaries", Some(payee));
     let transfer = |amount: u32| json!({"fromAccountId": account, "toBeneficiaryId": payee["id"], "amount": amount});
     service.must("POST", "/api/ledger/transactions", Some(transfer(10)));
     assert_eq!(service.call("POST", "/api/ledger/transactions", Some(transfer(6))).0, 400);
-    server.refuses("caudal_verify", &host, &["limits", "--user", "ana", "--per-day", "6.00"], &["caudal_serve"]);
+    server.refuses("caudal_verify", &host, &["replay"], &["caudal_serve"]);
     service.stop();
 
     let key = ["--ledger-key-file", host.0.join("ledger-key").to_str().unwrap()].map(str::to_owned);

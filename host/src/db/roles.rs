@@ -7,7 +7,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 /// Owns the tables and migrates them, if the operator has none yet that does.
 pub const OWNER: &str = "caudal_owner";
 
-/// What hosts and operators' commands connect as.
+/// What hosts connect as.
 pub const SERVE: &str = "caudal_serve";
 
 /// What `caudal verify` connects as.
