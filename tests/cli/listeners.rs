@@ -113,6 +113,14 @@ fn a_host_speaks_tls_on_both_listeners() {
     assert!(with(&client, &client_key).starts_with("http/1.1 200"));
     assert_eq!(with(&foreign, &foreign_key), "");
     assert_eq!(curl(&["--cacert", &authority, &metrics]), "");
+    // An operator's command has a certificate too.
+    let list = |identity: &[&str]| {
+        let mut command = data.command(&[&["models", "list", "--admin-url", &service.assist], identity].concat());
+        command.env("CAUDAL_JWT_SECRET", SECRET).env("SSL_CERT_FILE", &authority).output().unwrap()
+    };
+    let listed = list(&["--admin-cert", &client, "--admin-key", &client_key]);
+    assert!(text(&listed.stdout).contains("risk-2."), "{}", text(&listed.stderr));
+    assert!(!list(&[]).status.success());
     service.stop();
 }
 
