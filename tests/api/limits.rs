@@ -132,3 +132,24 @@ async fn a_retry_replays_after_limits_balance_and_payee_changed(db: PgPool) {
     assert_same("sent", &first).await;
     assert_same("refused", &no).await;
 }
+
+/// One person can neither use up the bank's numbers nor fill the tables of payees.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_user_has_a_thousand_accounts_and_ten_thousand_payees_at_most(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    ana.open_account(CLABE).await;
+    let accounts = "insert into account (account_id, owner, account_number, number_key, account_type, currency, created_at, kind)
+        select gen_random_uuid(), 'ana', n::text, n::text, 'checking', 'MXN', now(), 'customer' from generate_series(2, 1000) n";
+    let payees = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at)
+        select gen_random_uuid(), 'ana', 'Luis', 'BBVA', n::text, now() from generate_series(1, 9999) n";
+    for fill in [accounts, payees] {
+        sqlx::query(fill).execute(&app.db).await.unwrap();
+    }
+    let payee = json!({"name": "Luis", "accountNumber": PAYEE_CLABE, "bankName": "BBVA"});
+    ana.post("/api/ledger/beneficiaries", payee.clone()).await.assert_status(201);
+    refused(&app, ana.post("/api/ledger/beneficiaries", payee), 409, "limit-reached", None).await;
+    let account = json!({"accountType": "checking"});
+    refused(&app, ana.post("/api/ledger/accounts", account.clone()), 409, "limit-reached", None).await;
+    app.user("luis").post("/api/ledger/accounts", account).await.assert_status(201);
+}

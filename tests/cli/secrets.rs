@@ -167,10 +167,7 @@ fn nothing_that_a_host_tells_contains_a_secret_or_what_a_customer_wrote() {
     let logged = fs::read_to_string(&log).unwrap();
     told += &logged;
 
-    for line in [
-        "event=\"account_frozen\" by=\"rosa\"",
-        "event=\"token_refused\" reason=\"signature\" count=1",
-    ] {
+    for line in ["event=\"account_frozen\" by=\"rosa\"", "event=\"token_refused\" reason=\"signature\" count=1"] {
         assert!(logged.contains(line), "{line} is not in the log");
     }
     assert!(logged.contains(" TRACE ") && logged.contains("reason=\"unknown-payment\""));

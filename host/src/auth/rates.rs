@@ -56,6 +56,18 @@ impl Rates {
         is_allowed.then_some(()).ok_or(AuthError::TooManyRequests("user"))
     }
 
+    /// Counts what a user asks for besides, in the same request. More than a burst is never allowed.
+    ///
+    /// # Errors
+    /// When there is too much.
+    pub fn count_more(&self, user: &str, more: usize) -> Result<(), AuthError> {
+        let Some(more) = u32::try_from(more).ok().and_then(NonZeroU32::new) else { return Ok(()) };
+        let is_allowed = self.users.as_ref().is_none_or(|users| {
+            users.check_key_n(&self.hasher.hash_one(user), more).is_ok_and(|counted| counted.is_ok())
+        });
+        is_allowed.then_some(()).ok_or(AuthError::TooManyRequests("user"))
+    }
+
     /// Counts a request from an address.
     ///
     /// # Errors

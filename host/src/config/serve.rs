@@ -144,8 +144,8 @@ pub struct Serve {
     /// `Host` header that the assistance API accepts besides its address and localhost; repeatable
     #[arg(long = "assist-host", env = "CAUDAL_ASSIST_HOSTS", value_delimiter = ',')]
     pub assist_hosts: Vec<String>,
-    /// Requests a second of one user, ten times as many at once; 0 for no limit. Far more than a person causes, and than
-    /// one account takes transfers
+    /// Requests a second of one user, ten times as many at once; 0 for no limit. A bulk counts as many as it has transfers.
+    /// Far more than a person causes, and than one account takes transfers
     #[arg(long, env = "CAUDAL_REQUESTS_PER_USER", default_value_t = 1_000)]
     pub requests_per_user: u32,
     /// Requests a second from one address, ten times as many at once; 0 for no limit. Many people may share an address

@@ -71,6 +71,16 @@ pub(crate) async fn find_account(
     Ok(row.map(Account::from))
 }
 
+/// How many accounts a user has, up to `limit`.
+pub(crate) async fn count(db: &mut PgConnection, owner: &str, limit: i64) -> Result<i64, sqlx::Error> {
+    let count = sqlx::query_scalar!(
+        r#"select count(*) as "count!" from (select from account where owner = $1 limit $2) as first"#,
+        owner,
+        limit,
+    );
+    count.fetch_one(db).await
+}
+
 /// The lowest free number of a range.
 pub(crate) async fn first_free(db: &mut PgConnection, range: ClabeRange) -> Result<Option<Clabe>, sqlx::Error> {
     let free = sqlx::query_scalar!(

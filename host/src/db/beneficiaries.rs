@@ -41,6 +41,16 @@ fn change(beneficiary_id: Uuid, action: &'static str, state: Option<Hash>) -> Ch
     Change { subject: Subject::Beneficiary, key: beneficiary_id.to_string(), action, actor: OWNER.to_owned(), state }
 }
 
+/// How many beneficiaries a user has, up to `limit`.
+pub(crate) async fn count(db: &mut PgConnection, owner: &str, limit: i64) -> Result<i64, sqlx::Error> {
+    let count = sqlx::query_scalar!(
+        r#"select count(*) as "count!" from (select from beneficiary where owner = $1 limit $2) as first"#,
+        owner,
+        limit,
+    );
+    count.fetch_one(db).await
+}
+
 pub(crate) async fn insert_beneficiary(
     db: &mut PgConnection,
     key: &ChainKey,

@@ -33,6 +33,9 @@ const IDENTITY: (HeaderName, &str) = (header::ACCEPT_ENCODING, "identity");
 const CHALLENGE: (HeaderName, &str) = (header::WWW_AUTHENTICATE, "Bearer");
 const CHALLENGE_INVALID: (HeaderName, &str) = (header::WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#);
 
+/// A plural noun, and how many of them there may be.
+type Limit = (&'static str, i64);
+
 /// Declares [`Error`] and [`ALL`] from one row for each error:
 /// `Variant(data) = STATUS, code, title, detail, header: name and value, field: name`.
 ///
@@ -118,6 +121,9 @@ problems! {
 
     AccountExists = CONFLICT, "account-exists", "The account already exists",
         "is already used by one of your accounts", field: "accountNumber";
+    /// Of what a user has too many already, and how many they may have.
+    TooMany(limit: Limit) = CONFLICT, "limit-reached", "There are too many already",
+        format!("A user has at most {} {}. Nothing was added.", limit.1, limit.0);
     /// No range is configured, or all of its numbers are in use.
     NoNumbers = SERVICE_UNAVAILABLE, "no-account-numbers", "The bank has no account number to assign",
         "The operator has to configure numbers that are free, with --clabe-range.";

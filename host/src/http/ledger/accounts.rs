@@ -36,6 +36,10 @@ pub(crate) const INSTANT_EXAMPLE: &str = "\"2026-11-21T18:00:00.000Z\"";
 
 const PATH: &str = "/api/ledger/accounts";
 
+/// Accounts of one user, but for a few that are opened at the same time: far more than anybody needs, and few enough that
+/// one person cannot use up the bank's numbers.
+const ACCOUNTS_MAX: i64 = 1_000;
+
 request! {
     /// An account to open.
     pub(crate) struct AccountRequest in camelCase {
@@ -129,6 +133,9 @@ pub(crate) async fn create_account(
         fields.refuse("accountNumber", "not-accepted", detail);
     }
     fields.finish()?;
+    if db::accounts::count(&mut *app.db.acquire().await?, &owner, ACCOUNTS_MAX).await? >= ACCOUNTS_MAX {
+        return Err(Error::TooMany(("accounts", ACCOUNTS_MAX)));
+    }
     let open = OpenAccount {
         account_id: app.clock.new_id(),
         owner,

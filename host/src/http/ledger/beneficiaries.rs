@@ -24,6 +24,10 @@ const LABEL_CHARS_MAX: usize = 100;
 
 const PATH: &str = "/api/ledger/beneficiaries";
 
+/// Beneficiaries of one user, but for a few that are saved at the same time: far more than anybody pays, and few enough to
+/// list at once.
+const BENEFICIARIES_MAX: i64 = 10_000;
+
 request! {
     /// A payee to save.
     pub(crate) struct BeneficiaryRequest in camelCase {
@@ -142,6 +146,9 @@ pub(crate) async fn create_beneficiary(
     fields.finish()?;
 
     let mut db = app.db.acquire().await?;
+    if table::count(&mut db, &owner, BENEFICIARIES_MAX).await? >= BENEFICIARIES_MAX {
+        return Err(Error::TooMany(("beneficiaries", BENEFICIARIES_MAX)));
+    }
     table::insert_beneficiary(&mut db, &app.key, &owner, &beneficiary).await?;
     Ok((StatusCode::CREATED, Json(BeneficiaryJson::from(beneficiary))).into_response())
 }

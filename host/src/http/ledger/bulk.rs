@@ -99,6 +99,7 @@ pub(crate) async fn create_transactions(
         }
     }
     fields.finish()?;
+    app.rates.count_more(&owner, transfers.len().saturating_sub(1))?;
     let keys: Vec<_> = transfers.iter().map(|it| it.idempotency_key.clone()).collect();
     let drafts = transfers
         .into_iter()

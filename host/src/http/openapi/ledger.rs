@@ -83,7 +83,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .user().query(PAGE).answers(&[(200, list::<AccountJson>())]).gives(&[LINK]),
     Operation::post("/api/ledger/accounts", "create_account", "Open an account")
         .user().body::<AccountRequest>().answers(&[(201, one::<AccountJson>())]).gives(&[LOCATION])
-        .errors(&["account-exists", "no-account-numbers", "outcome-unknown"]),
+        .errors(&["account-exists", "limit-reached", "no-account-numbers", "outcome-unknown"]),
     Operation::get("/api/ledger/accounts/{id}", "get_account", "One account")
         .user().answers(&[(200, one::<AccountJson>())]),
     Operation::get("/api/ledger/accounts/{id}/entries", "list_entries", "An account's statement, newest first")
@@ -94,7 +94,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation::get("/api/ledger/beneficiaries", "list_beneficiaries", "The user's payees, oldest first")
         .user().query(PAGE).answers(&[(200, list::<BeneficiaryJson>())]).gives(&[LINK]),
     Operation::post("/api/ledger/beneficiaries", "create_beneficiary", "Save a payee")
-        .user().body::<BeneficiaryRequest>().answers(&[(201, one::<BeneficiaryJson>())]),
+        .user().body::<BeneficiaryRequest>().answers(&[(201, one::<BeneficiaryJson>())]).errors(&["limit-reached"]),
     Operation::delete("/api/ledger/beneficiaries/{id}", "delete_beneficiary", "Delete a payee; its transfers stay")
         .user().answers(&[(204, Content::Empty)]),
     Operation::get("/api/ledger/transactions", "list_transactions", "The user's transfers, newest first")
