@@ -12,6 +12,8 @@ const run = promisify(execFile);
 
 /** Longest time for a server to start, stop or catch up, in milliseconds. */
 const PATIENCE_MS = 30_000;
+/** How long processes have to notice that their parent was killed, in milliseconds. */
+const NOTICE_MS = 5_000;
 
 const USER = "postgres";
 
@@ -153,15 +155,17 @@ export class Server {
     signal("SIGCONT", this.pids());
   }
 
-  /** `kill -9` of the postmaster only: its children notice, those that are frozen do not and are killed as well. */
+  /**
+   * `kill -9` of the postmaster only: its children notice. One that is frozen, or was thawed by the end of its parent and
+   * waits for a standby that is frozen, does not, and is killed as well.
+   */
   async crash() {
     const children = this.pids().filter((pid) => pid !== this.pid);
     signal("SIGKILL", [this.pid]);
     await until(`${this.name} is dead`, PATIENCE_MS, () => !isRunning(this.pid));
-    signal(
-      "SIGKILL",
-      children.filter((pid) => look(pid)?.state === "T"),
-    );
+    const haveEnded = () => !children.some((pid) => isRunning(pid) && look(pid)?.state !== "T");
+    await until(`${this.name} notices`, NOTICE_MS, haveEnded).catch(() => undefined);
+    signal("SIGKILL", children.filter(isRunning));
     await until(`${this.name} has no process left`, PATIENCE_MS, () => !children.some(isRunning));
   }
 
