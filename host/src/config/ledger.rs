@@ -25,7 +25,7 @@ pub(super) fn amount(text: &str) -> Result<Money, AmountError> {
 /// Actions that wait for a second operator, where a host was started with --approvals.
 #[derive(Debug, Subcommand)]
 pub enum Approvals {
-    /// List them, newest first
+    /// List actions that take two operators, newest first
     List {
         /// Those that were decided or expired too
         #[arg(long)]
@@ -33,7 +33,7 @@ pub enum Approvals {
         #[command(flatten)]
         admin: Admin,
     },
-    /// Approve one, which carries it out
+    /// Approve an action, which carries it out
     Approve {
         /// As `list` prints it
         id: Uuid,
@@ -43,7 +43,7 @@ pub enum Approvals {
         #[command(flatten)]
         admin: Admin,
     },
-    /// Withdraw one that was not carried out
+    /// Withdraw an action that was not carried out
     Withdraw {
         /// As `list` prints it
         id: Uuid,
