@@ -23,6 +23,7 @@ use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::gate::pushes::Pushes;
 use crate::ledger::Ledger;
 use crate::models::Models;
+use crate::models::attesting::keys::ModelKeys;
 use crate::outbox::Outbox;
 use crate::rail::courier::Courier;
 use crate::sealing::ChainKey;
@@ -81,6 +82,8 @@ pub struct Settings {
     pub assist_hosts: Vec<String>,
     /// Kinds whose active model anyone may download.
     pub published: Vec<ModelKind>,
+    /// Who may sign components.
+    pub model_keys: Arc<ModelKeys>,
 }
 
 /// When a second operator has to approve.

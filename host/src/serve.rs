@@ -57,7 +57,8 @@ impl Host {
         let Scoring { runtime, registry, decision_log } = scoring;
         let log = decision_log.then(|| DecisionLog::start(db.clone(), clock.clone()));
         let models = Models::with_log(registry, log);
-        let swapper = Swapper::start(db.clone(), key, models.clone(), runtime.clone(), clock.clone())
+        let model_keys = config.settings.model_keys.clone();
+        let swapper = Swapper::start(db.clone(), key, models.clone(), runtime.clone(), clock.clone(), model_keys)
             .await
             .context("cannot read which models are deployed")?;
         let purge = tokio::spawn(decisions::purge(db.clone(), clock.clone()));

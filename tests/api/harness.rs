@@ -25,6 +25,7 @@ use caudal::enforcement::acknowledgment::Acknowledgments;
 use caudal::ledger::batch::Terms;
 use caudal::ledger::chain::ChainKey;
 use caudal::ledger::{Ledger, LedgerConfig};
+use caudal::models::attesting::keys::ModelKeys;
 use caudal::models::decisions::DecisionLog;
 use caudal::models::deploying::swap::{Swapper, SwapperHandle};
 use caudal::models::serving::route::Route;
@@ -64,6 +65,7 @@ pub(crate) struct TestApp {
     /// The money core behind the routers.
     pub(crate) core: Ledger,
     tasks: Tasks,
+    pub(crate) model_keys: Arc<ModelKeys>,
     pub(crate) ledger: Router,
     pub(crate) assist: Router,
 }
@@ -89,6 +91,7 @@ pub(crate) struct Options {
     pub(crate) api_scopes: bool,
     pub(crate) rates: RateLimits,
     pub(crate) approvals: Option<ApprovalPolicy>,
+    pub(crate) model_keys: Arc<ModelKeys>,
 }
 
 impl Default for Options {
@@ -110,6 +113,7 @@ impl Default for Options {
             api_scopes: false,
             rates: RateLimits::default(),
             approvals: None,
+            model_keys: Arc::default(),
         }
     }
 }
@@ -235,6 +239,7 @@ impl TestApp {
             typed_numbers: options.typed_numbers,
             assist_hosts: vec!["localhost".to_owned()],
             published: options.published,
+            model_keys: options.model_keys.clone(),
         };
         let config = Config {
             barrier: Barrier::new(served.pool(), Durability::Local, Timeline::default()),
@@ -250,14 +255,17 @@ impl TestApp {
         let (app, tasks) = App::start(config, served.pool(), models.clone(), runtime, clock.clone()).await.unwrap();
         let core = app.ledger.clone();
         let (ledger, assist) = (caudal::ledger_router(app.clone()), caudal::assist_router(app));
-        Self { db, served, clock, models, core, tasks, ledger, assist }
+        Self { db, served, clock, models, core, tasks, model_keys: options.model_keys, ledger, assist }
     }
 
     /// Follows deployments, as `caudal serve` does.
     pub(crate) async fn follow(&self) -> Follower {
         let runtime = Runtime::new().unwrap();
         let (db, models, clock) = (self.served.pool(), self.models.clone(), self.clock.clone());
-        Follower(Swapper::start(db, ledger_key(), models, runtime, clock).await.unwrap(), self.served.clone())
+        Follower(
+            Swapper::start(db, ledger_key(), models, runtime, clock, self.model_keys.clone()).await.unwrap(),
+            self.served.clone(),
+        )
     }
 
     /// The epoch of the deployment that this host serves.

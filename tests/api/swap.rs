@@ -62,7 +62,7 @@ pub(crate) async fn register(db: &PgPool, kind: ModelKind, version: &str, bytes:
 
 /// Waits until the risk champion's version starts with this.
 #[track_caller]
-fn serves(models: &Models, version: &str) -> impl Future<Output = ()> {
+pub(crate) fn serves(models: &Models, version: &str) -> impl Future<Output = ()> {
     let (models, version, caller) = (models.clone(), version.to_owned(), std::panic::Location::caller());
     async move {
         let start = Instant::now();

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use caudal::db::attestations;
 use caudal::db::audit;
 use caudal::db::components::{self, NewComponent};
 use caudal::db::deployments::{self, Canary, Change};
@@ -168,6 +169,7 @@ async fn fill_registry(db: &PgPool) {
     };
     let mut db = db.acquire().await.unwrap();
     components::register(&mut db, &key(), &new, CONTEXT.now).await.unwrap();
+    attestations::sign(&mut db, &key(), digest, "AA==", "ops", CONTEXT.now).await.unwrap();
     let canary = Some(Canary { digest, percent: 5, max_flip_percent: 10 });
     let (reason, by, shadows) = ("a test", "ops", &[digest][..]);
     let (champion, default_previous, stands_in) = (digest, digest, true);

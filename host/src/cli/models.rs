@@ -2,8 +2,11 @@
 
 mod check;
 mod deployment;
+mod push;
 pub(super) mod registry;
 mod report;
+mod source;
+mod version;
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +27,8 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
         Models::Check { file, json } => check::run(file, *json).await,
         Models::Package { folder } => package(folder),
         Models::List { admin } => registry::list(&AdminApi::new(common, admin)?).await,
-        Models::Push { file, admin } => registry::push(&AdminApi::new(common, admin)?, file).await,
+        Models::Push(push) => push::run(&AdminApi::new(common, &push.admin)?, push).await,
+        Models::Show { version, json, admin } => version::run(&AdminApi::new(common, admin)?, version, *json).await,
         Models::Deploy(arguments) => deployment::deploy(&AdminApi::new(common, &arguments.admin)?, arguments).await,
         Models::Rollback(arguments) => {
             deployment::roll_back(&AdminApi::new(common, &arguments.admin)?, arguments).await

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -26,6 +27,7 @@ use crate::http::pages::sandbox::TOKEN_LIFETIME;
 use crate::ledger::batch::Terms;
 use crate::ledger::{LedgerConfig, heads};
 use crate::models::Registry;
+use crate::models::attesting::keys::ModelKeys;
 use crate::serve::{Host, Listeners, Scoring};
 use crate::wasm::{Cache, Runtime};
 
@@ -62,6 +64,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
     let key_of = |file: &Option<PathBuf>| file.as_deref().map_or_else(|| Ok(shared.clone()), secret::from_file);
     let acknowledgments = Acknowledgments::new(&key_of(&serve.acknowledgment_key_file)?);
     let cache_key = key_of(&serve.cache_key_file)?;
+    let model_keys = Arc::new(model_keys(&serve)?);
     // From here on signals are handled, even during startup.
     let signals = Signals::new()?;
     // Cheap checks first: a port in use or a broken component is reported before a database starts.
@@ -82,7 +85,7 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
         minter,
         acknowledgments,
         ledger: LedgerConfig { failover_wait, ..LedgerConfig::new(terms(&serve), key.clone()) },
-        settings: Settings { failover_wait, ..settings(&serve) },
+        settings: Settings { failover_wait, model_keys, ..settings(&serve) },
         rail,
         program,
     };
@@ -191,7 +194,14 @@ fn settings(serve: &Serve) -> Settings {
         typed_numbers: serve.sandbox,
         assist_hosts,
         published: published(serve),
+        model_keys: Arc::default(),
     }
+}
+
+fn model_keys(serve: &Serve) -> Result<ModelKeys> {
+    let Some(file) = &serve.model_keys else { return Ok(ModelKeys::default()) };
+    let read = || ModelKeys::parse(&std::fs::read(file)?, serve.require_signature);
+    read().with_context(|| format!("cannot use --model-keys {}", file.display()))
 }
 
 fn sign_in(serve: &Serve) -> Option<SignIn> {

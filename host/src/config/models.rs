@@ -83,9 +83,14 @@ pub enum Models {
         admin: Admin,
     },
     /// Run the gate on a component and register it if it is accepted
-    Push {
-        /// The component file
-        file: PathBuf,
+    Push(Push),
+    /// Show one version: who signed it, what it contains, how it was built, and what the gate found
+    Show {
+        /// As `list` and `push` print it, for example risk-2.0.0+9f2c41aa
+        version: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         admin: Admin,
     },
@@ -119,6 +124,30 @@ pub enum Models {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Sign with `cosign sign-blob --key KEY --bundle risk.sig risk.wasm`, or \
+                        `openssl dgst -sha256 -sign KEY risk.wasm | base64 -w0 > risk.sig`. Pushing a registered component \
+                        again replaces its signature.\n\n\
+                        An image comes from a registry with `skopeo copy docker://REGISTRY/NAME@sha256:DIGEST \
+                        oci:FOLDER`. Among its layers is one of type application/wasm; others may be bundles of cosign.")]
+pub struct Push {
+    /// The component file
+    #[arg(required_unless_present = "oci")]
+    pub file: Option<PathBuf>,
+    /// Signature of the component by one of the host's model keys: a bundle of cosign, or base64
+    #[arg(long, value_name = "FILE", requires = "file")]
+    pub signature: Option<PathBuf>,
+    /// What the component contains or how it was built, as `cosign attest-blob` writes it: an in-toto statement with a
+    /// CycloneDX bill of materials or SLSA provenance; repeatable
+    #[arg(long = "attestation", value_name = "FILE", requires = "file")]
+    pub attestations: Vec<PathBuf>,
+    /// An image in an OCI image layout instead of files: FOLDER@sha256:DIGEST
+    #[arg(long, value_name = "IMAGE", conflicts_with = "file")]
+    pub oci: Option<String>,
+    #[command(flatten)]
+    pub admin: Admin,
 }
 
 #[derive(Debug, Args)]

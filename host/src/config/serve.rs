@@ -200,6 +200,12 @@ pub struct Serve {
     /// of the risk scorer unobserved [default: nudge,accessibility; in the sandbox all]
     #[arg(long, help_heading = "Models", env = "CAUDAL_PUBLISH_MODELS", value_parser = published_kind(), value_delimiter = ',')]
     pub publish_models: Option<Vec<Option<ModelKind>>>,
+    /// File of public keys, as PEM, whose signatures of components count; read at the start
+    #[arg(long, help_heading = "Models", env = "CAUDAL_MODEL_KEYS")]
+    pub model_keys: Option<PathBuf>,
+    /// Register and serve only components that one of the model keys has signed, besides the built-in ones
+    #[arg(long, help_heading = "Models", env = "CAUDAL_REQUIRE_SIGNATURE", requires = "model_keys")]
+    pub require_signature: bool,
     /// Second file of recorded chain heads, best on another machine's disk: written and compared like the one in the
     /// data folder; repeatable
     #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_HEADS_COPY", value_delimiter = ',')]

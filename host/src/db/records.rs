@@ -29,6 +29,8 @@ pub(crate) enum Subject {
     Funding,
     /// An action that takes two operators.
     Approval,
+    /// What vouches for a component.
+    Attestation,
     /// A retired key.
     Key,
 }
@@ -46,6 +48,7 @@ impl Subject {
             Self::Holder => "holder",
             Self::Funding => "funding",
             Self::Approval => "approval",
+            Self::Attestation => "attestation",
             Self::Key => "key",
         }
     }

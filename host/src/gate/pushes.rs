@@ -69,21 +69,29 @@ impl Pushes {
         Self(Arc::new(Inner { gate, db, key, clock, turn, pushes }))
     }
 
-    /// Examines and registers a component, unless that is already in progress, and waits a while for the
-    /// result. It continues when the caller stops waiting.
+    /// Examines and registers a component with its signature, unless that is already in progress, and waits a while for
+    /// the result. It continues when the caller stops waiting.
     pub(crate) async fn push(
         &self,
         kind: ModelKind,
         bytes: Vec<u8>,
+        signature: Option<String>,
         by: String,
     ) -> Result<(Digest, Option<Arc<PushOutcome>>), TooMany> {
         let digest = digest_of(&bytes);
-        let mut progress = self.start(kind, digest, bytes, by)?;
+        let mut progress = self.start(kind, digest, bytes, signature, by)?;
         let outcome = tokio::time::timeout(WAIT_MAX, progress.wait_for(Option::is_some)).await;
         Ok((digest, outcome.ok().and_then(|outcome| outcome.ok()?.clone())))
     }
 
-    fn start(&self, kind: ModelKind, digest: Digest, bytes: Vec<u8>, by: String) -> Result<Progress, TooMany> {
+    fn start(
+        &self,
+        kind: ModelKind,
+        digest: Digest,
+        bytes: Vec<u8>,
+        signature: Option<String>,
+        by: String,
+    ) -> Result<Progress, TooMany> {
         let mut pushes = self.0.pushes.lock().unwrap_or_else(PoisonError::into_inner);
         let is_unfinished = |progress: &&Progress| progress.borrow().is_none();
         if let Some(progress) = pushes.get(&(kind, digest)).filter(is_unfinished) {
@@ -99,7 +107,7 @@ impl Pushes {
         pushes.insert((kind, digest), progress.clone());
         let inner = Arc::clone(&self.0);
         tokio::spawn(async move {
-            outcome.send_replace(Some(Arc::new(inner.examine(kind, &bytes, &by).await)));
+            outcome.send_replace(Some(Arc::new(inner.examine(kind, &bytes, signature.as_deref(), &by).await)));
         });
         Ok(progress)
     }
@@ -114,7 +122,7 @@ impl Pushes {
 }
 
 impl Inner {
-    async fn examine(&self, kind: ModelKind, bytes: &[u8], by: &str) -> PushOutcome {
+    async fn examine(&self, kind: ModelKind, bytes: &[u8], signature: Option<&str>, by: &str) -> PushOutcome {
         let Ok(_turn) = self.turn.acquire().await else {
             return PushOutcome::Failed("the host is stopping".to_owned());
         };
@@ -127,7 +135,7 @@ impl Inner {
             return PushOutcome::Refused(report);
         }
         let registered = match self.db.acquire().await {
-            Ok(mut db) => register(&mut db, &self.key, bytes, &report, by, self.clock.now()).await,
+            Ok(mut db) => register(&mut db, &self.key, (bytes, signature), &report, by, self.clock.now()).await,
             Err(error) => Err(error),
         };
         match registered {

@@ -3,17 +3,18 @@
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 
+use crate::db::attestations;
 use crate::db::components::{self, NewComponent, Registered};
 use crate::domain::model::{ModelKind, ModelVersion, PolicyClass};
 use crate::gate::report::Report;
 use crate::sealing::ChainKey;
 use crate::wasm::digest_of;
 
-/// Registers a component with its report. Returns `None` if the report names no kind or version.
+/// Registers a component with its report and signature. Returns `None` if the report names no kind or version.
 pub(crate) async fn register(
     db: &mut PgConnection,
     key: &ChainKey,
-    bytes: &[u8],
+    (bytes, signature): (&[u8], Option<&str>),
     report: &Report,
     by: &str,
     now: OffsetDateTime,
@@ -27,5 +28,10 @@ pub(crate) async fn register(
     let new =
         NewComponent { digest, kind, version, model_version: &model_version, class, bytes, report: Some(report), by };
     let registered = components::register(db, key, &new, now).await?;
+    if let Some(signature) = signature
+        && registered != Registered::VersionTaken
+    {
+        attestations::sign(db, key, digest, signature, by, now).await?;
+    }
     Ok(Some((model_version, registered)))
 }

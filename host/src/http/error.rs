@@ -20,6 +20,7 @@ use crate::domain::{approval, transfer};
 use crate::http::problem::{Problem, summary};
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
+use crate::models::attesting::statement::Fault;
 use crate::models::decisions::DecisionLogError;
 use crate::models::publishing::published::NotPublishable;
 use crate::schema::{FieldError, Invalid};
@@ -162,6 +163,12 @@ problems! {
     /// The gate refused the component, for these reasons.
     ComponentRefused(errors: Vec<FieldError>) = UNPROCESSABLE_ENTITY, "component-refused", "The gate refused the component",
         format!("Failed checks: {}. Nothing was registered.", errors.len());
+    SignatureMissing = UNPROCESSABLE_ENTITY, "signature-required", "The version is not signed",
+        "This host serves only versions that one of its --model-keys has signed: push it with --signature.";
+    SignatureInvalid = UNPROCESSABLE_ENTITY, "signature-invalid", "The signature does not hold",
+        "None of this host's --model-keys made it for this content. Nothing was changed.";
+    AttestationInvalid(fault: Fault) = UNPROCESSABLE_ENTITY, "attestation-invalid", "The attestation cannot be used",
+        fault.to_string();
     VersionTaken = CONFLICT, "version-taken", "The version names another component",
         "A version names one component forever: push under a higher version.";
     NothingDeployed = CONFLICT, "nothing-deployed", "There is nothing to roll back",
@@ -302,6 +309,12 @@ impl IntoResponse for Error {
         response.extensions_mut().insert(problem);
         response.extensions_mut().insert(Failure { kind, refusal });
         response
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Self::AttestationInvalid(fault)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use axum::RequestExt as _;
+use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -53,20 +54,28 @@ impl<const BYTES_MAX: usize, S: Send + Sync> FromRequest<S> for AssistBody<BYTES
 }
 
 async fn read_object(request: Request, status: StatusCode, bytes_max: usize) -> Result<Fields, Error> {
-    check_head(request.headers(), is_json, Error::NotJson, bytes_max)?;
-    let bytes = request.with_limited_body().extract::<axum::body::Bytes, _>().await;
-    let bytes = bytes.map_err(|rejection| match axum::response::IntoResponse::into_response(rejection).status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(bytes_max),
-        _ => Error::MalformedJson("The body ended early.".to_owned()),
-    })?;
+    let bytes = read_bytes(request, (is_json, Error::NotJson), bytes_max).await?;
     Fields::from_json(bytes, status.as_u16()).map_err(|error| match error {
         ObjectError::NotAnObject(_) => Error::invalid(status, "", "wrong-type", "The body must be a JSON object"),
         ObjectError::Malformed(error) => Error::MalformedJson(malformed(&error)),
     })
 }
 
+/// The body, which its route limits to this many bytes.
+pub(crate) async fn read_bytes(
+    request: Request,
+    (is_type, wrong_type): (fn(&HeaderMap) -> bool, Error),
+    bytes_max: usize,
+) -> Result<Bytes, Error> {
+    check_head(request.headers(), is_type, wrong_type, bytes_max)?;
+    request.with_limited_body().extract::<Bytes, _>().await.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(bytes_max),
+        _ => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body ended early"),
+    })
+}
+
 /// Refuses a body by what the head says about it, before a client that waits for `100 Continue` sends it.
-pub(crate) fn check_head(
+fn check_head(
     headers: &HeaderMap,
     is_type: fn(&HeaderMap) -> bool,
     wrong_type: Error,

@@ -29,8 +29,9 @@ use tower_http::catch_panic::CatchPanicLayer;
 use crate::app::App;
 use crate::domain::model::ModelKind;
 use crate::gate::limits::COMPONENT_BYTES_MAX;
+use crate::models::attesting::statement::ATTESTATION_BYTES_MAX;
 use crate::scoring::{Kind, Visitor, with_kind};
-use admin::{deployment, replay, versions};
+use admin::{deployment, pushes, replay, versions};
 use assistance::scores;
 use error::Error;
 use ledger::{accounts, analytics, beneficiaries, bulk, entries, events, holds, profile, risk_context, transactions};
@@ -93,10 +94,14 @@ pub fn assist_router(app: App) -> Router {
         .route("/admin/models", get(versions::list_models))
         .route(
             "/admin/models/{kind}/versions",
-            post(versions::push_version).layer(DefaultBodyLimit::max(COMPONENT_BYTES_MAX)),
+            post(pushes::push_version).layer(DefaultBodyLimit::max(COMPONENT_BYTES_MAX)),
         )
         .route("/admin/models/{kind}/versions/{version}", get(versions::get_version))
-        .route("/admin/models/{kind}/pushes/{sha256}", get(versions::get_push))
+        .route(
+            "/admin/models/{kind}/versions/{version}/attestations",
+            post(pushes::attest).layer(DefaultBodyLimit::max(ATTESTATION_BYTES_MAX)),
+        )
+        .route("/admin/models/{kind}/pushes/{sha256}", get(pushes::get_push))
         .route("/admin/models/{kind}/deployment", get(deployment::get_deployment).put(deployment::put_deployment))
         .route("/admin/models/{kind}/rollback", post(deployment::roll_back))
         .route("/admin/models/{kind}/history", get(deployment::get_history))

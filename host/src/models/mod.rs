@@ -4,8 +4,10 @@
 //! request takes one [`Snapshot`] and uses it throughout, so its answers are consistent.
 //!
 //! [`serving`] routes requests to versions, [`observing`] compares versions afterwards, [`deploying`]
-//! changes what is in service, [`publishing`] prepares models for pages, and [`decisions`] logs decisions.
+//! changes what is in service, [`attesting`] says who vouches for a version, [`publishing`] prepares models for pages, and
+//! [`decisions`] logs decisions.
 
+pub mod attesting;
 pub mod decisions;
 pub mod deploying;
 mod metrics;

@@ -1,5 +1,6 @@
 //! `caudal models check`: runs the gate on a component file.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,23 +13,23 @@ use crate::gate::launcher::Launcher;
 use crate::gate::report::{Outcome, Report};
 
 pub(super) async fn run(file: &Path, json: bool) -> Result<ExitCode> {
-    let (_, report) = examine(file).await?;
-    print(&if json { serde_json::to_string_pretty(&report)? } else { format_report(file, &report) })?;
+    let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let report = examine(&bytes).await?;
+    let name = file.display();
+    print(&if json { serde_json::to_string_pretty(&report)? } else { format_report(&name, &report) })?;
     Ok(if report.is_accepted() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Reads a component and runs the gate on it.
-pub(super) async fn examine(file: &Path) -> Result<(Vec<u8>, Report)> {
-    let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+/// Runs the gate on a component.
+pub(super) async fn examine(bytes: &[u8]) -> Result<Report> {
     let gate = Launcher::new(program().context("cannot find the path of this program")?);
-    let report = gate.examine(&bytes).await.context("cannot start the gate")?;
-    Ok((bytes, report))
+    gate.examine(bytes).await.context("cannot start the gate")
 }
 
 /// Formats a report for a terminal.
-pub(super) fn format_report(file: &Path, report: &Report) -> String {
+pub(super) fn format_report(from: &dyn Display, report: &Report) -> String {
     let name = report.model_version.as_deref().unwrap_or("not identified");
-    let mut lines = vec![format!("{}: {name}, {} bytes", file.display(), report.bytes)];
+    let mut lines = vec![format!("{from}: {name}, {} bytes", report.bytes)];
     lines.extend(report.summary.clone());
     for check in &report.checks {
         let outcome = match check.outcome {

@@ -1,21 +1,13 @@
-//! `caudal models list` and `push`: the registry, through the admin API.
+//! `caudal models list`: the registry, through the admin API.
 
-use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
-use hyper::header::CONTENT_TYPE;
-use hyper::{Method, StatusCode};
+use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
 use crate::cli::admin::AdminApi;
-use crate::cli::models::check::{examine, format_report};
 use crate::cli::output::print;
 use crate::domain::model::ModelKind;
-
-/// How often `push` asks whether the host has examined a component.
-const POLL_EVERY: Duration = Duration::from_millis(200);
 
 pub(in crate::cli) fn kind_of(name: &str) -> Result<ModelKind> {
     let kinds = ModelKind::TEXTS.join(", ");
@@ -135,27 +127,6 @@ impl Progress {
         }
         progress
     }
-}
-
-/// Examines the component here, for its kind and a quick answer; the host that registers it examines it again.
-pub(super) async fn push(api: &AdminApi, file: &Path) -> Result<ExitCode> {
-    let (bytes, report) = examine(file).await?;
-    print(&format_report(file, &report))?;
-    let Some(kind) = report.kind.as_ref().filter(|_| report.is_accepted()) else { return Ok(ExitCode::FAILURE) };
-    let headers = [(CONTENT_TYPE, "application/wasm".to_owned())];
-    let path = format!("/admin/models/{kind}/versions");
-    let mut answer = api.send(Method::POST, &path, &headers, bytes.clone().into()).await?;
-    while answer.status == StatusCode::ACCEPTED {
-        tokio::time::sleep(POLL_EVERY).await;
-        // It is identified by its bytes, so sending them again asks for the result.
-        answer = api.send(Method::POST, &path, &headers, bytes.clone().into()).await?;
-    }
-    let Some(version) = answer.body["model_version"].as_str() else { bail!("the host answers in another form") };
-    print(&match answer.status {
-        StatusCode::CREATED => format!("registered as {version}"),
-        _ => format!("{version} was already registered"),
-    })?;
-    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]

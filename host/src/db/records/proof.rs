@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::periods::Periods;
 use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
-use crate::db::{approvals, beneficiaries, components, deployments, holders, limits};
+use crate::db::{approvals, attestations, beneficiaries, components, deployments, holders, limits};
 use crate::sealing::{ChainKey, Keyring};
 
 /// The rows of this layer that existed before there were records.
@@ -47,6 +47,7 @@ async fn each_row(
     holders::covered(db, key, holders, |row| visit(Subject::Holder, row)).await?;
     approvals::covered(db, key, decided, |row| visit(Subject::Approval, row)).await?;
     components::covered(db, key, |row| visit(Subject::Component, row)).await?;
+    attestations::covered(db, key, |row| visit(Subject::Attestation, row)).await?;
     deployments::covered(db, key, |row| visit(Subject::Deployment, row)).await
 }
 
@@ -173,10 +174,12 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join lost_tail t on r.subject = 'lost-tail'
             and t.chain_id || '/' || t.from_seq || '/' || t.to_seq = r.subject_key
         left join adoption a on r.subject = 'adoption'
+        left join attestation s on r.subject = 'attestation' and encode(s.sha256, 'hex') || '/' || s.form = r.subject_key
         left join approval p on r.subject = 'approval' and p.approval_id::text = r.subject_key
         left join retired_key k on r.subject = 'key' and encode(k.fingerprint, 'hex') = r.subject_key
         where r.state is not null and r.subject <> 'funding' and coalesce(
-            b.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text, p.reason, k.reason
+            b.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text, p.reason, k.reason,
+            s.form
         ) is null
         order by r.subject, r.subject_key
         "#

@@ -16,6 +16,7 @@ use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::{Digest, ModelKind};
 use crate::http::admin::action::{Action, CanaryVersion, Versions, propose};
+use crate::http::admin::attestations::require_signatures;
 use crate::http::admin::if_match::IfMatch;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
@@ -196,7 +197,7 @@ pub(crate) async fn put_deployment(
         max_flip_percent: it.max_flip_percent.unwrap_or(MAX_FLIP_PERCENT),
     });
     let versions = Versions { epoch: seen, champion, canary, shadows: shadows.unwrap_or_default() };
-    let plan = versions.plan(kind, &components::list(&mut db).await?)?;
+    let plan = versions.plan(&app, &mut db, kind).await?;
     let champion = deployed.map(|it| it.champion).or(built_in(kind));
     let takes_two = matches!(kind, ModelKind::Risk | ModelKind::TransferRules) && champion != Some(plan.champion);
     drop(db);
@@ -210,8 +211,9 @@ pub(crate) async fn put_deployment(
 }
 
 impl Versions {
-    fn plan(&self, kind: ModelKind, registered: &[Component]) -> Result<Plan, Error> {
-        let find = |field: &'static str, version: &str| find(kind, registered, field, version);
+    async fn plan(&self, app: &App, db: &mut PgConnection, kind: ModelKind) -> Result<Plan, Error> {
+        let registered = components::list(&mut *db).await?;
+        let find = |field: &'static str, version: &str| find(kind, &registered, field, version);
         let canary = self.canary.as_ref().map(|it| {
             let digest = find("canary.version", &it.version)?;
             Ok::<_, Error>(Canary { digest, percent: it.percent, max_flip_percent: it.max_flip_percent })
@@ -224,6 +226,9 @@ impl Versions {
             has_fallback: true,
         };
         plan.check().map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
+        let canary = plan.canary.map(|it| it.digest);
+        let all = [plan.champion].into_iter().chain(canary).chain(plan.shadows.iter().copied());
+        require_signatures(db, &app.settings.model_keys, all).await?;
         Ok(plan)
     }
 
@@ -235,7 +240,7 @@ impl Versions {
         (reason, by): (&str, &str),
     ) -> Result<Response, Error> {
         let mut db = app.db.acquire().await?;
-        let plan = self.plan(kind, &components::list(&mut db).await?)?;
+        let plan = self.plan(app, &mut db, kind).await?;
         let epoch = catalog::deploy(&mut db, &app.key, &plan, self.epoch, (reason, by), app.clock.now()).await?;
         if let Some(epoch) = epoch {
             audit::done(Event::Deployment, by, &format_args!("{kind} {epoch}"));
@@ -324,6 +329,7 @@ pub(crate) async fn roll_back(
     let mut db = app.db.acquire().await?;
     let registered = components::list(&mut db).await?;
     let (from, to) = (find(kind, &registered, "from", &from)?, find(kind, &registered, "to", &to)?);
+    require_signatures(&mut db, &app.settings.model_keys, [to]).await?;
     let rollback = Rollback { kind, from, to };
     let is_current = |epoch| if_match.matches(&etag(epoch));
     let why = (&*reason, &*operator.person.name);

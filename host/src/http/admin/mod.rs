@@ -3,9 +3,11 @@
 pub(crate) mod accounts;
 pub(crate) mod action;
 pub(crate) mod approvals;
+pub(crate) mod attestations;
 pub(crate) mod deployment;
 mod if_match;
 pub(crate) mod payments;
+pub(crate) mod pushes;
 pub(crate) mod replay;
 pub(crate) mod reversals;
 pub(crate) mod users;

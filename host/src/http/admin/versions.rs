@@ -4,34 +4,27 @@
 
 use std::collections::BTreeMap;
 
-use axum::body::Bytes;
-use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use axum::{Json, RequestExt as _};
+use axum::Json;
+use axum::extract::{Path, State};
 use serde_json::Value;
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::audit::{self, Event};
-use crate::auth::Operator;
 use crate::auth::reader::Reader;
-use crate::db::components::{self, Component, Registered};
+use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, HostStatus};
 use crate::domain::model::{Digest, ModelKind, PolicyClass};
-use crate::gate::limits::COMPONENT_BYTES_MAX;
-use crate::gate::pushes::PushOutcome;
-use crate::gate::report::{Check, Outcome};
+use crate::http::admin::attestations::{AttestationJson, SignatureJson, of_version};
 use crate::http::error::Error;
-use crate::http::extract::{Unpaged, check_head};
+use crate::http::extract::Unpaged;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::Embedded;
 use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::progress::short;
-use crate::schema::{FieldError, Flat, answer};
+use crate::schema::{Flat, answer};
 use crate::wasm::digest_of;
 
 pub(crate) fn kind_of(text: &str) -> Result<ModelKind, Error> {
@@ -68,6 +61,9 @@ answer! {
         report: Option<Value> { nullable: true },
         /// The model's card, as Markdown.
         card: Option<&'static str> { nullable: true, example: "\"# risk-2\"" },
+        signature: Option<SignatureJson> { nullable: true },
+        /// Its bill of materials and its provenance, as far as somebody has added them.
+        attestations: Vec<AttestationJson>,
     }
 }
 
@@ -85,22 +81,6 @@ answer! {
     /// All kinds and their versions.
     pub(crate) struct ModelsJson as "Models" {
         models: Vec<KindJson>,
-    }
-}
-
-answer! {
-    /// A version that passed the gate.
-    pub(crate) struct PushedJson as "PushedVersion" {
-        model_version: String { example: VERSION_EXAMPLE },
-        /// The gate's report.
-        report: Value,
-    }
-}
-
-answer! {
-    /// An examination in progress.
-    pub(crate) struct UnderWayJson as "Examination" {
-        state: &'static str { one_of: &["under way"], example: "\"under way\"" },
     }
 }
 
@@ -176,82 +156,6 @@ pub(crate) async fn list_models(State(app): State<App>, reader: Reader, _: Unpag
     Ok(Json(ModelsJson { models: models.collect() }))
 }
 
-/// Examines and registers a component. Responds with 202 and a location if that takes long.
-pub(crate) async fn push_version(
-    State(app): State<App>,
-    operator: Operator,
-    Path(kind): Path<String>,
-    request: Request,
-) -> Result<Response, Error> {
-    let kind = kind_of(&kind)?;
-    operator.may_change(kind)?;
-    check_head(request.headers(), is_wasm, Error::NotWasm, COMPONENT_BYTES_MAX)?;
-    let bytes = request.with_limited_body().extract::<Bytes, _>().await;
-    let bytes = bytes.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(COMPONENT_BYTES_MAX),
-        _ => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body ended early"),
-    })?;
-    let pushed = app.pushes.push(kind, bytes.to_vec(), operator.person.name.clone()).await;
-    let (digest, outcome) = pushed.map_err(|_| Error::Overloaded)?;
-    audit::done(Event::VersionPushed, &operator.person.name, &format_args!("{kind} {digest}"));
-    match outcome {
-        Some(outcome) => finished(kind, &outcome),
-        None => in_progress(kind, &digest.to_string()),
-    }
-}
-
-fn is_wasm(headers: &HeaderMap) -> bool {
-    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    media.split(';').next().unwrap_or_default().trim() == "application/wasm"
-}
-
-/// The result of an examination, with the response that the push would have had.
-pub(crate) async fn get_push(
-    State(app): State<App>,
-    reader: Reader,
-    Path((kind, sha256)): Path<(String, String)>,
-) -> Result<Response, Error> {
-    let kind = kind_of(&kind)?;
-    reader.may_read(kind)?;
-    match app.pushes.progress(kind, &sha256).ok_or(Error::NotFound)? {
-        Some(outcome) => finished(kind, &outcome),
-        None => in_progress(kind, &sha256),
-    }
-}
-
-fn in_progress(kind: ModelKind, sha256: &str) -> Result<Response, Error> {
-    let location = location(format!("/admin/models/{kind}/pushes/{sha256}"))?;
-    Ok((StatusCode::ACCEPTED, [location], Json(UnderWayJson { state: "under way" })).into_response())
-}
-
-fn finished(kind: ModelKind, outcome: &PushOutcome) -> Result<Response, Error> {
-    match outcome {
-        PushOutcome::Refused(report) => {
-            let refused = report.checks.iter().filter(|it| it.outcome == Outcome::Refused);
-            Err(Error::ComponentRefused(refused.map(fault).collect()))
-        }
-        PushOutcome::Accepted { registered: Registered::VersionTaken, .. } => Err(Error::VersionTaken),
-        PushOutcome::Accepted { version, registered, report } => {
-            let status = if *registered == Registered::New { StatusCode::CREATED } else { StatusCode::OK };
-            let version = version.as_str();
-            let location = location(format!("/admin/models/{kind}/versions/{}", version.replace('+', "%2B")))?;
-            let report = serde_json::to_value(report).map_err(|error| Error::Internal(error.into()))?;
-            let body = PushedJson { model_version: version.to_owned(), report };
-            Ok((status, [location], Json(body)).into_response())
-        }
-        PushOutcome::Failed(why) => Err(Error::Internal(anyhow::anyhow!("{why}"))),
-    }
-}
-
-fn location(path: String) -> Result<(HeaderName, HeaderValue), Error> {
-    let value = HeaderValue::try_from(path).map_err(|error| Error::Internal(error.into()))?;
-    Ok((header::LOCATION, value))
-}
-
-fn fault(check: &Check) -> FieldError {
-    FieldError { field: check.name.clone(), code: "refused".into(), detail: check.detail.clone() }
-}
-
 /// One version with the gate's report and, if it has one, the model's card.
 pub(crate) async fn get_version(
     State(app): State<App>,
@@ -266,10 +170,11 @@ pub(crate) async fn get_version(
     let version = shown(&component, role_of(component.digest, kind, deployed.as_ref()));
     let embedded = Embedded::ALL.into_iter().find(|it| digest_of(it.bytes) == component.digest);
     let card = embedded.and_then(|it| it.card).map(|card| card.markdown);
-    Ok(Json(ExaminedJson { version: Flat(version), report, card }))
+    let (signature, attestations) = of_version(&mut db, &app.settings.model_keys, component.digest).await?;
+    Ok(Json(ExaminedJson { version: Flat(version), report, card, signature, attestations }))
 }
 
-async fn find(
+pub(super) async fn find(
     db: &mut PgConnection,
     kind: ModelKind,
     version: &str,

@@ -7,12 +7,14 @@ use crate::domain::model::ModelKind;
 use crate::http::admin::accounts::{FreezeRequest, FrozenJson, FundRequest, FundedJson};
 use crate::http::admin::action::ApprovalJson;
 use crate::http::admin::approvals::{ApprovalsJson, ApproveRequest};
+use crate::http::admin::attestations::{self, AttestationJson};
 use crate::http::admin::deployment::{DeploymentJson, DeploymentRequest, HistoryJson, ReportQuery, RollbackRequest};
 use crate::http::admin::payments::{DecidedPaymentJson, PaymentDecisionRequest, PendingPaymentsJson};
+use crate::http::admin::pushes::{PushedJson, UnderWayJson};
 use crate::http::admin::replay::ReplayRequest;
 use crate::http::admin::reversals::{ReversalRequest, ReversedJson};
 use crate::http::admin::users::{HolderJson, HolderRequest, LimitsJson, LimitsRequest};
-use crate::http::admin::versions::{ExaminedJson, ModelsJson, PushedJson, UnderWayJson};
+use crate::http::admin::versions::{ExaminedJson, ModelsJson};
 use crate::http::health::{HealthJson, LivenessJson, ReadinessJson};
 use crate::http::stp::ReceiptJson;
 use crate::models::observing::report::Report;
@@ -30,6 +32,7 @@ const APPROVE_ERRORS: &[&str] = &[
     "second-person-required",
     "approval-ended",
     "stale",
+    "signature-required",
     "payment-under-way",
     "account-frozen",
     "not-covered",
@@ -48,6 +51,8 @@ const LEDGER_OPERATOR: &[&str] = &["ledger:operate"];
 
 const LANGUAGE: Header = Header::new("Accept-Language", "Spanish or English, for the explanation.");
 const IF_MATCH: Header = Header::new("If-Match", "ETag of the deployment last read.");
+const SIGNATURE: Header =
+    Header::new(attestations::SIGNATURE, "Signature of the body as `cosign sign-blob` makes it, in base64.");
 const LOCATION: Header = Header::new("Location", "URL of the result.");
 const UNAVAILABLE: &[&str] = &["model-unavailable", "decision-not-kept"];
 
@@ -78,11 +83,14 @@ const OTHERS: &[Operation] = &[
     Operation::get("/admin/models", "list_models", "Every kind with its versions")
         .operator(READER).answers(&[(200, one::<ModelsJson>())]),
     Operation::post("/admin/models/{kind}/versions", "push_version", "Examine and register a component")
-        .operator(OPERATOR).bytes("application/wasm").gives(&[LOCATION])
+        .operator(OPERATOR).bytes("application/wasm").takes(&[SIGNATURE]).gives(&[LOCATION])
         .answers(&[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())])
-        .errors(&["component-refused", "version-taken"]),
+        .errors(&["component-refused", "version-taken", "signature-required", "signature-invalid"]),
     Operation::get("/admin/models/{kind}/versions/{version}", "get_version", "A version and the gate's report")
         .operator(READER).answers(&[(200, one::<ExaminedJson>())]),
+    Operation::post("/admin/models/{kind}/versions/{version}/attestations", "attest", "Add what vouches for a version")
+        .operator(OPERATOR).bytes("application/json").answers(&[(200, one::<AttestationJson>())])
+        .errors(&["attestation-invalid", "signature-invalid"]),
     Operation::get("/admin/models/{kind}/pushes/{sha256}", "get_push", "Progress or result of an examination")
         .operator(READER).gives(&[LOCATION])
         .answers(&[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())])
@@ -91,10 +99,10 @@ const OTHERS: &[Operation] = &[
         .operator(READER).gives(&[ETAG]).answers(&[(200, one::<DeploymentJson>())]),
     Operation::put("/admin/models/{kind}/deployment", "put_deployment", "Deploy registered versions")
         .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<DeploymentRequest>().gives(&[ETAG, LOCATION])
-        .answers(&[(200, one::<DeploymentJson>()), (202, one::<ApprovalJson>())]).errors(&["if-match-required", "stale"]),
+        .answers(&[(200, one::<DeploymentJson>()), (202, one::<ApprovalJson>())]).errors(&["if-match-required", "stale", "signature-required"]),
     Operation::post("/admin/models/{kind}/rollback", "roll_back", "Return to the previous version, without challengers")
         .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<RollbackRequest>().gives(&[ETAG])
-        .answers(&[(200, one::<DeploymentJson>())]).errors(&["if-match-required", "nothing-deployed", "stale"]),
+        .answers(&[(200, one::<DeploymentJson>())]).errors(&["if-match-required", "nothing-deployed", "stale", "signature-required"]),
     Operation::get("/admin/models/{kind}/history", "get_history", "A kind's deployments, newest first")
         .operator(READER).answers(&[(200, one::<HistoryJson>())]),
     Operation::get("/admin/models/{kind}/report", "get_report", "How the challengers of a deployment compare")

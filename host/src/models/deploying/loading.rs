@@ -1,15 +1,18 @@
 //! Loads deployed components off the request path.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::process::nice;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::db::components;
 use crate::db::session::within;
 use crate::domain::model::{Digest, ModelKind};
+use crate::models::attesting::keys::ModelKeys;
+use crate::models::attesting::may_serve;
 use crate::models::serving::component::LoadedComponent;
 use crate::wasm::{LoadError, Runtime};
 
@@ -26,6 +29,8 @@ const NICENESS: i32 = 19;
 pub(super) enum Failure {
     #[error("it is not registered")]
     Unknown,
+    #[error("no key of --model-keys has signed it: push it again with a signature")]
+    Unsigned,
     #[error("its bytes cannot be read: {0}")]
     Database(#[from] sqlx::Error),
     #[error("it does not load: {0}")]
@@ -40,6 +45,7 @@ pub(super) type LoadResult = (Digest, Result<LoadedComponent, Failure>);
 pub(super) struct Components {
     db: PgPool,
     runtime: Runtime,
+    keys: Arc<ModelKeys>,
     loaded: HashMap<Digest, LoadedComponent>,
     loading: HashSet<Digest>,
     /// Why a component did not load, and when to try again: the failure may have been transient.
@@ -52,11 +58,12 @@ impl Components {
     pub(super) fn new(
         db: PgPool,
         runtime: Runtime,
+        keys: Arc<ModelKeys>,
         loaded: HashMap<Digest, LoadedComponent>,
         results: mpsc::UnboundedSender<LoadResult>,
     ) -> Self {
         let (loading, failed) = Default::default();
-        Self { db, runtime, loaded, loading, failed, results }
+        Self { db, runtime, keys, loaded, loading, failed, results }
     }
 
     /// Loads a component in the background, unless it is loaded, loading or failed recently.
@@ -65,9 +72,10 @@ impl Components {
         if is_known || !self.loading.insert(digest) {
             return;
         }
-        let (db, runtime, results) = (self.db.clone(), self.runtime.clone(), self.results.clone());
+        let (db, runtime, keys, results) =
+            (self.db.clone(), self.runtime.clone(), Arc::clone(&self.keys), self.results.clone());
         tokio::spawn(async move {
-            let loaded = load_registered(&db, &runtime, kind, digest).await;
+            let loaded = load_registered(&db, &runtime, &keys, kind, digest).await;
             // The receiver is gone when the host stops.
             let _ = results.send((digest, loaded));
         });
@@ -122,12 +130,21 @@ impl Components {
 async fn load_registered(
     db: &PgPool,
     runtime: &Runtime,
+    keys: &ModelKeys,
     kind: ModelKind,
     digest: Digest,
 ) -> Result<LoadedComponent, Failure> {
     let db = db.acquire().await?;
-    let bytes = within(db, DATABASE_TIME_MAX, async |db| components::bytes_of(db, digest).await).await?;
-    load(runtime, kind, bytes.ok_or(Failure::Unknown)?).await
+    let read = async |db: &mut PgConnection| {
+        let bytes = components::bytes_of(&mut *db, digest).await?;
+        Ok((bytes, may_serve(db, keys, digest).await?))
+    };
+    let (bytes, may_serve) = within(db, DATABASE_TIME_MAX, read).await?;
+    let bytes = bytes.ok_or(Failure::Unknown)?;
+    if !may_serve {
+        return Err(Failure::Unsigned);
+    }
+    load(runtime, kind, bytes).await
 }
 
 /// Compiles a component on a thread of low priority.

@@ -10,6 +10,7 @@
 //! Every second it also stores comparisons with challengers and withdraws canaries that failed.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::PgPool;
@@ -23,6 +24,7 @@ use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, HostState, HostStatus};
 use crate::db::session::within;
 use crate::domain::model::{Digest, ModelKind};
+use crate::models::attesting::keys::ModelKeys;
 use crate::models::deploying::built_in::register_built_in;
 use crate::models::deploying::loading::{Components, DATABASE_TIME_MAX, LoadResult};
 use crate::models::deploying::reporter::{Reporter, leave};
@@ -85,6 +87,7 @@ impl Swapper {
         models: Models,
         runtime: Runtime,
         clock: Clock,
+        keys: Arc<ModelKeys>,
     ) -> Result<SwapperHandle, sqlx::Error> {
         let champions = models.snapshot().champions().map(|loaded| (loaded.identity().digest, loaded)).collect();
         let mut connection = db.acquire().await?;
@@ -92,7 +95,7 @@ impl Swapper {
         hosts::purge(&mut connection).await?;
         drop(connection);
         let (results, mut loaded) = mpsc::unbounded_channel();
-        let components = Components::new(db.clone(), runtime.clone(), champions, results);
+        let components = Components::new(db.clone(), runtime.clone(), keys, champions, results);
         let reporter = Reporter::new(clock.now());
         let (settled, in_service) = Default::default();
         let mut swapper =

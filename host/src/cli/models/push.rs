@@ -1,0 +1,56 @@
+//! `caudal models push`: a component and what vouches for it, through the admin API.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use hyper::header::{CONTENT_TYPE, HeaderName};
+use hyper::{Method, StatusCode};
+
+use crate::cli::admin::AdminApi;
+use crate::cli::models::check::{examine, format_report};
+use crate::cli::models::source::Source;
+use crate::cli::models::version::path_of;
+use crate::cli::output::print;
+use crate::config::Push;
+
+/// How often the host is asked whether it has examined a component.
+const POLL_EVERY: Duration = Duration::from_millis(200);
+
+const SIGNATURE: HeaderName = HeaderName::from_static("model-signature");
+
+/// Examines the component here, for its kind and a quick answer; the host that registers it examines it again.
+pub(super) async fn run(api: &AdminApi, push: &Push) -> Result<ExitCode> {
+    let Push { file, signature, attestations, oci, .. } = push;
+    let (name, source) = match (file, oci) {
+        (Some(file), _) => (file.display().to_string(), Source::files(file, signature.as_deref(), attestations)?),
+        (None, Some(image)) => (image.clone(), Source::layout(image).with_context(|| format!("cannot use {image}"))?),
+        (None, None) => bail!("name a component file, or an image with --oci"),
+    };
+    let report = examine(&source.component).await?;
+    print(&format_report(&name, &report))?;
+    let Some(kind) = report.kind.as_ref().filter(|_| report.is_accepted()) else { return Ok(ExitCode::FAILURE) };
+    let mut headers = vec![(CONTENT_TYPE, "application/wasm".to_owned())];
+    headers.extend(source.signature.map(|signature| (SIGNATURE, signature)));
+    let path = format!("/admin/models/{kind}/versions");
+    let mut answer = api.send(Method::POST, &path, &headers, source.component.clone().into()).await?;
+    while answer.status == StatusCode::ACCEPTED {
+        tokio::time::sleep(POLL_EVERY).await;
+        // It is identified by its bytes, so sending them again asks for the result.
+        answer = api.send(Method::POST, &path, &headers, source.component.clone().into()).await?;
+    }
+    let Some(version) = answer.body["model_version"].as_str() else { bail!("the host answers in another form") };
+    print(&match answer.status {
+        StatusCode::CREATED => format!("registered as {version}"),
+        _ => format!("{version} was already registered"),
+    })?;
+    for attestation in source.attestations {
+        let path = format!("{}/attestations", path_of(kind, version));
+        let headers = [(CONTENT_TYPE, "application/json".to_owned())];
+        let added = api.send(Method::POST, &path, &headers, attestation.into()).await?.body;
+        let signer =
+            added["signed_by"].as_str().map_or_else(|| "unsigned".to_owned(), |key| format!("signed by {key}"));
+        print(&format!("added: {}, {signer}", added["form"].as_str().unwrap_or_default()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
