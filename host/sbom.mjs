@@ -1,5 +1,6 @@
 // Writes the bills of materials of a release as CycloneDX 1.6: caudal.cdx.json for the binary, scorers.cdx.json for the npm
-// package in components/js.
+// package in components/js. And what `caudal models push --attestation` takes, about each component in target/components:
+// in-toto statements with its bill of materials and with its provenance, unsigned.
 //
 //   node host/sbom.mjs FOLDER
 //
@@ -8,7 +9,7 @@
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -100,16 +101,19 @@ function graph(product, components, also) {
   return [...edges].map(([ref, to]) => ({ ref, dependsOn: [...to].sort() }));
 }
 
-function write(folder, file, product, components, also) {
+function bill(product, components, also) {
   const id = product["bom-ref"];
   const others = components.filter((it) => it["bom-ref"] !== id);
   const content = { metadata: { component: product }, components: others, dependencies: graph(id, others, also) };
   const digest = createHash("sha256").update(JSON.stringify(content)).digest("hex");
   // Shaped like a UUID of version 8, whose bits are for anybody to define.
   const uuid = digest.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
-  const bill = { bomFormat: "CycloneDX", specVersion: "1.6", serialNumber: `urn:uuid:${uuid}`, version: 1, ...content };
-  writeFileSync(join(folder, file), `${JSON.stringify(bill, null, 2)}\n`);
-  console.log(`${join(folder, file)}: ${others.length} components`);
+  return { bomFormat: "CycloneDX", specVersion: "1.6", serialNumber: `urn:uuid:${uuid}`, version: 1, ...content };
+}
+
+function write(folder, file, content) {
+  writeFileSync(join(folder, file), `${JSON.stringify(content, null, 2)}\n`);
+  console.log(join(folder, file));
 }
 
 /** An npm package whose code is part of a product, or that helps to build it. */
@@ -135,13 +139,8 @@ function binary(folder) {
   const rapidoc = npm("rapidoc", /RapiDoc (\S+)/.exec(read("host/web/reference/rapidoc.js"))[1], "required", "MIT");
   const guests = found.filter((it) => GUESTS.includes(it.name)).map((it) => it["bom-ref"]);
   const described = { ...crate(nameOf(product)), type: "application", scope: undefined };
-  write(
-    folder,
-    "caudal.cdx.json",
-    described,
-    [...found, std, rapidoc],
-    [...guests, std["bom-ref"], rapidoc["bom-ref"]],
-  );
+  const also = [...guests, std["bom-ref"], rapidoc["bom-ref"]];
+  write(folder, "caudal.cdx.json", bill(described, [...found, std, rapidoc], also));
 }
 
 function scorers(folder) {
@@ -163,7 +162,44 @@ function scorers(folder) {
     purl: `pkg:npm/${encodeURIComponent(group)}/${short}@${version}`,
   };
   const guests = found.filter((it) => GUESTS_OF_PACKAGE.includes(it.name)).map((it) => it["bom-ref"]);
-  write(folder, "scorers.cdx.json", product, [...found, ...tools], [...guests, ...tools.map((it) => it["bom-ref"])]);
+  const also = [...guests, ...tools.map((it) => it["bom-ref"])];
+  write(folder, "scorers.cdx.json", bill(product, [...found, ...tools], also));
+}
+
+/** The crate of a component: `risk-1` is built from the same one as `risk`. */
+const crateOf = (file) => `caudal-${file.replace(/-\d+$/, "")}`;
+
+function components(folder) {
+  const built = join(ROOT, "target/components");
+  const files = existsSync(built) ? readdirSync(built).filter((it) => it.endsWith(".wasm")) : [];
+  const uncommitted = run("git", "status", "--porcelain", "--untracked-files=no").trim() !== "";
+  const commit = run("git", "rev-parse", "HEAD").trim();
+  for (const file of files) {
+    const name = file.replace(/\.wasm$/, "");
+    const sha256 = createHash("sha256")
+      .update(readFileSync(join(built, file)))
+      .digest("hex");
+    const about = (predicateType, predicate) => ({
+      _type: "https://in-toto.io/Statement/v1",
+      subject: [{ name: file, digest: { sha256 } }],
+      predicateType,
+      predicate,
+    });
+    const found = crates([[crateOf(name), GUEST_TARGET]]);
+    const product = metadata.packages.find((it) => it.name === crateOf(name));
+    const described = { ...crate(nameOf(product)), type: "application", scope: undefined };
+    write(folder, `${name}.cdx.intoto.json`, about("https://cyclonedx.org/bom", bill(described, found, [])));
+    const provenance = {
+      buildDefinition: {
+        buildType: "urn:caudal:components/build.sh:1",
+        externalParameters: { component: name },
+        internalParameters: { rustc: /^release: (.+)$/m.exec(run("rustc", "-vV"))[1], uncommitted },
+        resolvedDependencies: [{ uri: "git+urn:caudal", digest: { gitCommit: commit } }],
+      },
+      runDetails: { builder: { id: "urn:caudal:components/build.sh" } },
+    };
+    write(folder, `${name}.slsa.intoto.json`, about("https://slsa.dev/provenance/v1", provenance));
+  }
 }
 
 const folder = process.argv[2];
@@ -174,3 +210,4 @@ if (!folder) {
 mkdirSync(folder, { recursive: true });
 binary(folder);
 scorers(folder);
+components(folder);

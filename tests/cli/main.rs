@@ -13,6 +13,7 @@ mod models;
 mod process;
 mod roles;
 mod score;
+mod signing;
 mod secrets;
 mod transport;
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::process::{DataDir, PATIENCE, Service, text};
 
-fn component(name: &str) -> String {
+pub(crate) fn component(name: &str) -> String {
     let root: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     root.join("target/components").join(name).with_extension("wasm").to_str().unwrap().to_owned()
 }

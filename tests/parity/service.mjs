@@ -92,11 +92,22 @@ export class Service {
     return { answer, etag: response.headers.get("etag") };
   }
 
+  /** The registered version whose name starts like this. */
+  async version(start) {
+    const { answer } = await this.#admin("GET", "");
+    return answer.models.flatMap((it) => it.versions).find((it) => it.model_version.startsWith(start));
+  }
+
+  /** Adds an in-toto statement about a version. */
+  async attest({ kind, model_version }, statement) {
+    const [headers, body] = [{ "content-type": "application/json" }, JSON.stringify(statement)];
+    const path = `/${kind}/versions/${encodeURIComponent(model_version)}/attestations`;
+    await this.#admin("POST", path, { headers, body });
+  }
+
   /** Deploys the version whose name starts like this; resolves to its name. */
   async deploy(kind, start) {
-    const { answer } = await this.#admin("GET", "");
-    const names = answer.models.flatMap((it) => it.versions).map((it) => it.model_version);
-    const champion = names.find((name) => name.startsWith(start));
+    const { model_version: champion } = await this.version(start);
     const { etag } = await this.#admin("GET", `/${kind}/deployment`);
     const headers = { "content-type": "application/json", "if-match": etag };
     const body = JSON.stringify({ champion, reason: "parity" });

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -52,6 +53,26 @@ test("both follow the schema of CycloneDX 1.6", () => {
 
 test("the same sources give the same bytes", () => {
   assert.deepEqual(generate("second"), texts);
+});
+
+test("each component has a bill and a provenance that name its bytes", () => {
+  const built = readdirSync(`${ROOT}/target/components`).filter((it) => it.endsWith(".wasm"));
+  assert.ok(built.length >= 5, "run components/build.sh first");
+  for (const file of built) {
+    const bytes = readFileSync(`${ROOT}/target/components/${file}`);
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const statements = ["cdx", "slsa"].map((form) =>
+      JSON.parse(readFileSync(`${folder}/first/${file.replace(/wasm$/, form)}.intoto.json`, "utf8")),
+    );
+    for (const { subject } of statements) assert.deepEqual(subject, [{ name: file, digest: { sha256 } }]);
+    const [bill, provenance] = statements.map((it) => it.predicate);
+    assert.ok(
+      bill.components.some((it) => it.name === "caudal-model" && it.scope === "required"),
+      file,
+    );
+    const [{ digest }] = provenance.buildDefinition.resolvedDependencies;
+    assert.match(digest.gitCommit, /^[0-9a-f]{40}$/);
+  }
 });
 
 /** What Cargo would link into the binary, by its own plan of the build rather than by `cargo tree`. */

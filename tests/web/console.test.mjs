@@ -126,8 +126,21 @@ test("a shadow and a canary are compared with the champion", async () => {
 });
 
 test("details show the gate's report and the card; a file that is not WebAssembly is not sent", async () => {
+  const risk = await service.version("risk-2.");
+  await service.attest(risk, {
+    _type: "https://in-toto.io/Statement/v1",
+    subject: [{ name: "risk", digest: { sha256: risk.sha256 } }],
+    predicateType: "https://cyclonedx.org/bom",
+    predicate: {
+      bomFormat: "CycloneDX",
+      components: [{ name: "libm", version: "0.2", licenses: [{ expression: "MIT" }] }],
+    },
+  });
   await press("Details", "#versions");
   await shows(/Model card/, "dialog");
+  await shows(/Bill of materials/, "dialog");
+  await shows(/Not signed by a key that this host knows/, "dialog");
+  await shows(/1 part\b/, "dialog");
   await shot("details");
   await press("Close", "dialog");
   await press("Push a component");

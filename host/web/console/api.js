@@ -112,9 +112,14 @@ export function rollBack(kind, etag, wanted) {
   return change("POST", pathOf(kind, "rollback"), etag, wanted);
 }
 
-/** Sends a component to the gate. @param {string} kind @param {File} file @returns {Promise<Version & { isNew: boolean, report?: GateReport }>} */
-export async function push(kind, file) {
-  const sent = { headers: { "Content-Type": "application/wasm" }, body: file, timeoutMs: PUSH_TIMEOUT_MS };
+/**
+ * Sends a component to the gate, with its signature in base64 if it has one.
+ * @param {string} kind @param {File} file @param {string} signature
+ * @returns {Promise<Version & { isNew: boolean, report?: GateReport }>}
+ */
+export async function push(kind, file, signature) {
+  const headers = { "Content-Type": "application/wasm", ...(signature && { "Model-Signature": signature }) };
+  const sent = { headers, body: file, timeoutMs: PUSH_TIMEOUT_MS };
   const { status, body } = await call("POST", pathOf(kind, "versions"), sent);
   return { isNew: status === 201, ...body };
 }

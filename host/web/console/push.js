@@ -25,6 +25,21 @@ async function faultOf(file) {
 }
 
 /**
+ * The signature in a bundle of cosign, or in base64; `undefined` if there is none in the file.
+ * @param {File | undefined} file
+ */
+async function signatureIn(file) {
+  if (!file) return "";
+  const text = (await file.text()).trim();
+  try {
+    const bundle = JSON.parse(text);
+    return bundle.messageSignature?.signature ?? bundle.base64Signature;
+  } catch {
+    return /^[A-Za-z0-9+/=]+$/.test(text) ? text : undefined;
+  }
+}
+
+/**
  * `onRegistered` is called after the dialog has closed, `onUnauthorized` when the token is no longer accepted.
  * @param {string} kind @param {{ onRegistered: () => void, onUnauthorized: (failure: Failure) => void }} hooks
  */
@@ -40,6 +55,12 @@ export function openPush(kind, { onRegistered, onUnauthorized }) {
     "aria-describedby": "push-fault push-hint",
   });
   const fault = h("p.fault", { id: "push-fault", role: "alert" });
+  const signature = h("input", {
+    type: "file",
+    id: "push-signature",
+    "aria-describedby": "push-signature-fault push-signature-hint",
+  });
+  const signatureFault = h("p.fault", { id: "push-signature-fault", role: "alert" });
   // The outcome is announced; the table of checks is only there to be read.
   const outcome = h("div", { role: "status" });
   const checks = h("div.details");
@@ -65,6 +86,17 @@ export function openPush(kind, { onRegistered, onUnauthorized }) {
       fault,
       h("p.hint", { id: "push-hint" }, `A WebAssembly component of this kind, at most ${bytes(COMPONENT_BYTES_MAX)}.`),
     ),
+    h(
+      "div.field",
+      h("label", { for: "push-signature" }, "Signature (optional)"),
+      signature,
+      signatureFault,
+      h(
+        "p.hint",
+        { id: "push-signature-hint" },
+        "As cosign sign-blob makes it. Hosts may require one; pushing a registered component again replaces its signature.",
+      ),
+    ),
     outcome,
     checks,
     h("div.choice", cancel, send),
@@ -79,7 +111,8 @@ export function openPush(kind, { onRegistered, onUnauthorized }) {
     onClose: () => isRegistered && onRegistered(),
   });
   // An earlier outcome belongs to another file.
-  file.addEventListener("change", () => [outcome, checks].forEach((place) => update(place)));
+  for (const input of [file, signature])
+    input.addEventListener("change", () => [outcome, checks].forEach((place) => update(place)));
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -92,13 +125,20 @@ export function openPush(kind, { onRegistered, onUnauthorized }) {
       file.focus();
       return;
     }
+    const signed = await signatureIn(signature.files?.[0]);
+    update(signatureFault, signed === undefined && "There is no signature in this file.");
+    markInvalid(signature, signed === undefined);
+    if (signed === undefined) {
+      signature.focus();
+      return;
+    }
     isSending = true;
     send.setAttribute("aria-disabled", "true");
     update(send, "Examining…");
     update(outcome, h("p", "The gate is examining the component. A large one takes about ten seconds."));
     update(checks);
     try {
-      const pushed = await api.push(kind, chosen);
+      const pushed = await api.push(kind, chosen, signed);
       isRegistered = true;
       update(outcome, h("p.notice.good", sentence(outcomeOf(pushed))));
       update(checks, pushed.report && drawGate(pushed.report));

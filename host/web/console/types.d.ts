@@ -41,6 +41,21 @@ export interface VersionDetails extends Version {
   sha256: string;
   report?: GateReport | null;
   card?: string | null;
+  signature?: Signed | null;
+  attestations?: Attestation[];
+}
+
+export interface Signed {
+  /** Null if no key of the host made it. */
+  signed_by: string | null;
+  added_by: string;
+  added_at: string;
+}
+
+export interface Attestation extends Signed {
+  form: string;
+  /** An in-toto statement. */
+  statement: unknown;
 }
 
 export interface Versions {

@@ -7,6 +7,7 @@ import * as api from "./api.js";
 import { drawCard } from "./card.js";
 import { openDialog } from "./dialog.js";
 import { badge, kindOf, rolesOf, SHADOWS_MAX } from "./kinds.js";
+import { drawOrigin } from "./origin.js";
 import { update } from "./patch.js";
 import { asFailure, drawFailure } from "./problems.js";
 import { changeButton } from "./service.js";
@@ -102,6 +103,7 @@ function drawDetails(it, now) {
     ),
     h("h3", "The gate’s report"),
     it.report ? drawGate(it.report) : h("p", "Built-in versions are covered by the program’s own tests."),
+    drawOrigin(it),
     it.card && [h("h3", "Model card"), h("div.card", drawCard(it.card))],
   ];
 }
