@@ -69,6 +69,8 @@ pub struct Settings {
     pub clabe_range: Option<ClabeRange>,
     /// Whether the ledger API requires scopes.
     pub api_scopes: bool,
+    /// Whether the ledger API requires tokens that are bound to a key.
+    pub require_proof: bool,
     pub rates: RateLimits,
     /// Proxies that say for whom they ask.
     pub trusted_proxies: Vec<Network>,

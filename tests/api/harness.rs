@@ -89,6 +89,7 @@ pub(crate) struct Options {
     /// In place of the secret.
     pub(crate) tokens: Option<Verifier>,
     pub(crate) api_scopes: bool,
+    pub(crate) require_proof: bool,
     pub(crate) rates: RateLimits,
     pub(crate) approvals: Option<ApprovalPolicy>,
     pub(crate) model_keys: Arc<ModelKeys>,
@@ -111,6 +112,7 @@ impl Default for Options {
             sandbox: false,
             tokens: None,
             api_scopes: false,
+            require_proof: false,
             rates: RateLimits::default(),
             approvals: None,
             model_keys: Arc::default(),
@@ -189,11 +191,11 @@ impl Drop for Closing {
 pub(crate) async fn as_role(db: &PgPool, role: &str) -> PgPool {
     let mut owner = db.acquire().await.unwrap();
     let name: String = sqlx::query_scalar("select current_user::text").fetch_one(&mut *owner).await.unwrap();
-    // Two apps of one test may get here at once.
-    owner.execute("select pg_advisory_lock(1)").await.unwrap();
+    // Roles belong to the whole server, and tests to one program.
+    static ROLES: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+    let _turn = ROLES.lock().await;
     owner.execute(sqlx::AssertSqlSafe(roles::creation(&name))).await.unwrap();
     schema::migrate(&mut owner).await.unwrap();
-    owner.execute("select pg_advisory_unlock(1)").await.unwrap();
     let options = db.connect_options().as_ref().clone().username(role);
     let pool = PgPoolOptions::new().max_connections(5).idle_timeout(Duration::from_secs(1));
     pool.connect_lazy_with(options)
@@ -232,6 +234,7 @@ impl TestApp {
             enforce_clabe: options.enforce_clabe,
             clabe_range: options.clabe_range,
             api_scopes: options.api_scopes,
+            require_proof: options.require_proof,
             rates: options.rates,
             trusted_proxies: Vec::new(),
             approvals: options.approvals,

@@ -18,7 +18,7 @@ async fn get(app: &TestApp, token: &str) -> Answer {
     app.anon().with("authorization", &format!("Bearer {token}")).get("/api/ledger/accounts").await
 }
 
-fn with(claims: &Value, extra: Value) -> Value {
+pub(crate) fn with(claims: &Value, extra: Value) -> Value {
     let mut claims = claims.clone();
     for (name, value) in extra.as_object().unwrap() {
         match value {
@@ -30,7 +30,7 @@ fn with(claims: &Value, extra: Value) -> Value {
 }
 
 /// Sets header fields that the library would not, which breaks the signature's fit unless `sign` is given.
-fn with_header(pair: &Pair, claims: &Value, header: &Value) -> String {
+pub(crate) fn with_header(pair: &Pair, claims: &Value, header: &Value) -> String {
     use base64::Engine as _;
     let encode = |value: &Value| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(value.to_string());
     let signed = format!("{}.{}", encode(header), encode(claims));

@@ -18,6 +18,7 @@ mod bulk;
 mod client;
 mod concurrency;
 mod connections;
+mod dpop;
 mod enforcement;
 mod entries;
 mod events;

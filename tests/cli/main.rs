@@ -13,8 +13,8 @@ mod models;
 mod process;
 mod roles;
 mod score;
-mod signing;
 mod secrets;
+mod signing;
 mod transport;
 
 impl process::DataDir {

@@ -5,6 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use caudal::auth::claims::TokenConfig;
 use caudal::auth::minter::Minter;
+use caudal::auth::proof::Request;
 use caudal::auth::token::Verifier;
 use caudal::auth::{self, AuthError};
 use futures_util::FutureExt as _;
@@ -63,7 +64,8 @@ fn signature(secret: &[u8], signed: &str) -> Vec<u8> {
 
 fn verify(authorization: &[u8]) -> Outcome {
     let verifier = Verifier::with_secret(SECRET, config());
-    let verified = auth::authenticate(&verifier, [authorization], NOW).now_or_never().unwrap();
+    let request = Request { method: "GET", path: "/api/ledger/accounts", proof: None };
+    let verified = auth::authenticate(&verifier, [authorization], request, NOW).now_or_never().unwrap();
     let claims = match verified {
         Ok(claims) => claims,
         Err(error) => {

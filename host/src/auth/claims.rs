@@ -37,6 +37,8 @@ pub struct Claims {
     pub scopes: Vec<String>,
     /// Who issued the token, if it says so.
     pub issuer: Option<String>,
+    /// Thumbprint of the key that the token is bound to, if it is.
+    pub key: Option<String>,
     /// In seconds since 1970, leeway included.
     pub(super) begins: f64,
     pub(super) expires: f64,
@@ -96,10 +98,18 @@ impl Policy {
         }
         // One string, separated by spaces (RFC 8693).
         let scopes = claims.get("scope").and_then(Value::as_str).unwrap_or_default();
+        let key = match claims.get("cnf") {
+            None => None,
+            // Other confirmations, such as a certificate's, are not supported: the token must not count without them.
+            Some(confirmation) => {
+                Some(confirmation.get("jkt").and_then(Value::as_str).ok_or(Refusal::Proof)?.to_owned())
+            }
+        };
         let claims = Claims {
             user: user.to_owned(),
             scopes: scopes.split_whitespace().map(str::to_owned).collect(),
             issuer: named_issuer.map(str::to_owned),
+            key,
             begins: begins.map_or(f64::NEG_INFINITY, |begins| begins - self.leeway),
             expires: expires + self.leeway,
         };

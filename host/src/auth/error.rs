@@ -40,10 +40,16 @@ pub enum Refusal {
     Lifetime,
     #[error("it names no user")]
     User,
+    #[error("it has to be bound to a key of its bearer")]
+    Unbound,
+    #[error("the proof that its bearer has its key is missing or wrong")]
+    Proof,
+    #[error("the proof that its bearer has its key was used before")]
+    Replayed,
 }
 
 impl Refusal {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Malformed,
         Self::Algorithm,
         Self::Critical,
@@ -56,7 +62,15 @@ impl Refusal {
         Self::NotYetValid,
         Self::Lifetime,
         Self::User,
+        Self::Unbound,
+        Self::Proof,
+        Self::Replayed,
     ];
+
+    /// Whether a proof of possession would help.
+    pub(crate) fn is_about_proof(self) -> bool {
+        matches!(self, Self::Unbound | Self::Proof | Self::Replayed)
+    }
 
     /// In metrics and in the audit log.
     pub(crate) fn name(self) -> &'static str {
@@ -73,6 +87,9 @@ impl Refusal {
             Self::NotYetValid => "not-yet-valid",
             Self::Lifetime => "lifetime",
             Self::User => "user",
+            Self::Unbound => "unbound",
+            Self::Proof => "proof",
+            Self::Replayed => "proof-replayed",
         }
     }
 }

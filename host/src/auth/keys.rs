@@ -93,6 +93,11 @@ impl KeySet {
     }
 }
 
+/// The key in a JWK, if it verifies signatures of this algorithm.
+pub(super) fn for_algorithm(jwk: Value, algorithm: Algorithm) -> Option<DecodingKey> {
+    read(jwk).filter(|key| key.algorithms.contains(&algorithm)).map(|key| key.decoding)
+}
+
 /// `None` for a key that cannot verify access tokens.
 fn read(json: Value) -> Option<Key> {
     let jwk: Jwk = serde_json::from_value(json).ok()?;

@@ -8,6 +8,7 @@ mod error;
 mod keys;
 pub mod minter;
 pub mod network;
+pub mod proof;
 pub mod provider;
 pub mod rates;
 pub mod reader;
@@ -21,6 +22,7 @@ use time::OffsetDateTime;
 use crate::domain::approval::Person;
 use crate::domain::model::ModelKind;
 use claims::Claims;
+use proof::Request;
 use scope::{LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
 use token::Verifier;
 
@@ -115,13 +117,14 @@ impl Approver {
     }
 }
 
-/// Authenticates a request by the values of its `Authorization` header.
+/// Authenticates a request by the values of its `Authorization` header, and by its proof if the token is bound to a key.
 ///
 /// # Errors
 /// When there is not exactly one value with a valid bearer token, or no token can be verified.
 pub async fn authenticate<'a>(
     verifier: &Verifier,
     authorization: impl IntoIterator<Item = &'a [u8]>,
+    request: Request<'a>,
     now: OffsetDateTime,
 ) -> Result<Arc<Claims>, AuthError> {
     let mut values = authorization.into_iter();
@@ -129,9 +132,18 @@ pub async fn authenticate<'a>(
     // With two tokens it would be ambiguous which one counts.
     let only = values.next().is_none();
     let credentials = std::str::from_utf8(value).ok().and_then(|value| value.trim().split_once(' '));
-    let bearer = credentials.filter(|(scheme, _)| only && scheme.eq_ignore_ascii_case("bearer"));
-    let (_, token) = bearer.ok_or(AuthError::TokenInvalid(Refusal::Malformed))?;
-    verifier.verify(token.trim(), now).await
+    let (scheme, token) = credentials.filter(|_| only).ok_or(AuthError::TokenInvalid(Refusal::Malformed))?;
+    let (is_bearer, is_bound) = (scheme.eq_ignore_ascii_case("bearer"), scheme.eq_ignore_ascii_case("dpop"));
+    if !is_bearer && !is_bound {
+        return Err(AuthError::TokenInvalid(Refusal::Malformed));
+    }
+    let claims = verifier.verify(token.trim(), now).await?;
+    match &claims.key {
+        None if is_bearer => Ok(claims),
+        // A bound token without its proof may be stolen.
+        Some(key) if is_bound => verifier.check_proof(request, token.trim(), key, now).map(|()| claims),
+        _ => Err(AuthError::TokenInvalid(Refusal::Proof)),
+    }
 }
 
 #[cfg(test)]
@@ -140,7 +152,7 @@ mod tests {
 
     fn claims(scopes: &[&str]) -> Claims {
         let scopes = scopes.iter().map(|&scope| scope.to_owned()).collect();
-        Claims { user: "ops".to_owned(), scopes, issuer: None, begins: 0.0, expires: 0.0 }
+        Claims { user: "ops".to_owned(), scopes, issuer: None, key: None, begins: 0.0, expires: 0.0 }
     }
 
     fn operator(scopes: &[&str]) -> Result<Operator, AuthError> {

@@ -15,6 +15,7 @@ use time::{Duration, OffsetDateTime};
 use super::claims::{Claims, Policy, TokenConfig};
 use super::error::{AuthError, Refusal};
 use super::keys::ALGORITHMS;
+use super::proof::{Proofs, Request};
 use super::provider::{Endpoints, Provider, Published};
 
 /// Tolerated clock skew of whoever shares the secret, in seconds.
@@ -36,6 +37,8 @@ const REMEMBERED_MAX: usize = 10_000;
 pub struct Verifier {
     keys: Keys,
     policy: Policy,
+    /// `None` if tokens that are bound to a key do not count.
+    proofs: Option<Proofs>,
     /// By the token's hash.
     remembered: Cache<[u8; 32], Remembered>,
 }
@@ -67,13 +70,19 @@ impl Verifier {
     /// For tokens that are signed with HS256.
     pub fn with_secret(secret: &[u8], config: TokenConfig) -> Self {
         let policy = Policy { config, lifetime_max: None, leeway: SECRET_LEEWAY };
-        Self { keys: Keys::Secret(DecodingKey::from_secret(secret)), policy, remembered: Cache::new(0) }
+        Self { keys: Keys::Secret(DecodingKey::from_secret(secret)), policy, proofs: None, remembered: Cache::new(0) }
     }
 
     /// For access tokens of a provider. The configuration must name issuer and audience.
     pub fn with_provider(provider: Arc<Provider>, config: TokenConfig, kind: String, lifetime_max: Duration) -> Self {
         let policy = Policy { config, lifetime_max: Some(lifetime_max.as_seconds_f64()), leeway: PROVIDER_LEEWAY };
-        Self { keys: Keys::Provider { provider, kind }, policy, remembered: Cache::new(REMEMBERED_MAX) }
+        Self { keys: Keys::Provider { provider, kind }, policy, proofs: None, remembered: Cache::new(REMEMBERED_MAX) }
+    }
+
+    /// Accepts tokens that are bound to a key, with proofs for these origins.
+    #[must_use]
+    pub fn with_proofs(self, proofs: Proofs) -> Self {
+        Self { proofs: Some(proofs), ..self }
     }
 
     /// Whether tokens can be verified at all.
@@ -117,6 +126,20 @@ impl Verifier {
         provider.read_again().await.map_err(|_| AuthError::KeysUnknown)?;
         let published = provider.published().ok_or(AuthError::KeysUnknown)?;
         self.verify_with(&published, token, now).map_err(refused)
+    }
+
+    pub(super) fn check_proof(
+        &self,
+        request: Request<'_>,
+        token: &str,
+        key: &str,
+        now: OffsetDateTime,
+    ) -> Result<(), AuthError> {
+        let checked = self.proofs.as_ref().ok_or(Refusal::Proof).and_then(|it| it.check(request, token, key, now));
+        checked.map_err(|refusal| {
+            tracing::debug!(%refusal, "a proof was refused");
+            AuthError::TokenInvalid(refusal)
+        })
     }
 
     fn verify_with(&self, published: &Published, token: &str, now: OffsetDateTime) -> Result<Arc<Claims>, Refusal> {

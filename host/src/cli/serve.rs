@@ -181,6 +181,7 @@ fn settings(serve: &Serve) -> Settings {
         risk_enforcement: serve.risk_enforcement,
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,
         clabe_range: serve.issues_from(),
+        require_proof: serve.provider.require_dpop,
         api_scopes: serve.provider.keys.is_some() && !serve.provider.no_api_scopes,
         rates: RateLimits {
             user: NonZeroU32::new(serve.requests_per_user),

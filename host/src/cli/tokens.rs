@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 
 use crate::auth::minter::Minter;
+use crate::auth::proof::Proofs;
 use crate::auth::provider::Provider;
 use crate::auth::token::Verifier;
 use crate::cli::secret::{self, Missing};
@@ -61,10 +62,9 @@ fn of_provider(serve: &Serve) -> Result<Tokens> {
     let provider = Arc::new(Provider::new(source).context("cannot use --jwt-keys")?);
     let lifetime_max = serve.provider.lifetime_max.try_into().context("--jwt-lifetime-max is too long")?;
     let kind = serve.provider.token_type.clone();
-    Ok(Tokens {
-        verifier: Verifier::with_provider(Arc::clone(&provider), config, kind, lifetime_max),
-        minter: None,
-        provider: Some(provider),
-        secret: None,
-    })
+    let mut verifier = Verifier::with_provider(Arc::clone(&provider), config, kind, lifetime_max);
+    if !serve.provider.dpop_origins.is_empty() {
+        verifier = verifier.with_proofs(Proofs::new(&serve.provider.dpop_origins).context("cannot use --dpop-origin")?);
+    }
+    Ok(Tokens { verifier, minter: None, provider: Some(provider), secret: None })
 }

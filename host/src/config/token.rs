@@ -71,6 +71,13 @@ pub struct Provider {
     /// Do not require the scopes api:read and api:write of the provider's tokens on the ledger API
     #[arg(long = "no-api-scopes", env = "CAUDAL_NO_API_SCOPES")]
     pub no_api_scopes: bool,
+    /// Accept tokens that are bound to a key of their bearer (DPoP), with proofs for this origin: where clients reach the
+    /// service, for example https://bank.example; repeatable [default: such tokens are refused]
+    #[arg(long = "dpop-origin", env = "CAUDAL_DPOP_ORIGINS", value_delimiter = ',', requires = "keys")]
+    pub dpop_origins: Vec<String>,
+    /// Require such tokens on the ledger API
+    #[arg(long = "require-dpop", env = "CAUDAL_REQUIRE_DPOP", requires = "dpop_origins")]
+    pub require_dpop: bool,
     /// Client id with which the bank page signs people in, as a public client with PKCE [default: none]
     #[arg(long = "sign-in-client", env = "CAUDAL_SIGN_IN_CLIENT")]
     pub sign_in_client: Option<String>,

@@ -6,19 +6,26 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderName, HeaderValue, header};
 
 use crate::app::App;
 use crate::auth::claims::Claims;
+use crate::auth::proof;
 use crate::auth::scope::{API_READ, API_WRITE};
-use crate::auth::{self, Approver, AuthError, LedgerOperator, Operator, User};
+use crate::auth::{self, Approver, AuthError, LedgerOperator, Operator, Refusal, User};
 use crate::http::error::Error;
+
+/// Carries a proof of possession (RFC 9449).
+const PROOF: HeaderName = HeaderName::from_static("dpop");
 
 impl FromRequestParts<App> for User {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let claims = authenticate(&parts.headers, app).await?;
+        let claims = authenticate(parts, app).await?;
+        if app.settings.require_proof && claims.key.is_none() {
+            return Err(Error::ProofInvalid(Refusal::Unbound));
+        }
         app.rates.count_user(&claims.user)?;
         if app.settings.api_scopes {
             claims.require(if parts.method.is_safe() { API_READ } else { API_WRITE })?;
@@ -33,7 +40,7 @@ impl FromRequestParts<App> for Operator {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate(&parts.headers, app).await?).try_into()?)
+        Ok((&*authenticate(parts, app).await?).try_into()?)
     }
 }
 
@@ -41,7 +48,7 @@ impl FromRequestParts<App> for LedgerOperator {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate(&parts.headers, app).await?).try_into()?)
+        Ok((&*authenticate(parts, app).await?).try_into()?)
     }
 }
 
@@ -49,19 +56,24 @@ impl FromRequestParts<App> for Approver {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate(&parts.headers, app).await?).try_into()?)
+        Ok((&*authenticate(parts, app).await?).try_into()?)
     }
 }
 
-pub(crate) async fn authenticate(headers: &HeaderMap, app: &App) -> Result<Arc<Claims>, AuthError> {
-    let values = headers.get_all(header::AUTHORIZATION).iter();
-    auth::authenticate(&app.tokens, values.map(axum::http::HeaderValue::as_bytes), app.clock.now()).await
+pub(crate) async fn authenticate(parts: &Parts, app: &App) -> Result<Arc<Claims>, AuthError> {
+    let values = parts.headers.get_all(header::AUTHORIZATION).iter();
+    let mut proofs = parts.headers.get_all(PROOF).iter();
+    let proof = proofs.next().filter(|_| proofs.next().is_none());
+    let (method, path) = (parts.method.as_str(), parts.uri.path());
+    let request = proof::Request { method, path, proof: proof.and_then(|proof| proof.to_str().ok()) };
+    auth::authenticate(&app.tokens, values.map(HeaderValue::as_bytes), request, app.clock.now()).await
 }
 
 impl From<AuthError> for Error {
     fn from(error: AuthError) -> Self {
         match error {
             AuthError::TokenMissing => Self::TokenMissing,
+            AuthError::TokenInvalid(reason) if reason.is_about_proof() => Self::ProofInvalid(reason),
             AuthError::TokenInvalid(reason) => Self::TokenInvalid(reason),
             AuthError::KeysUnknown => Self::KeysUnknown,
             AuthError::TooManyRequests(limit) => Self::TooManyRequests(limit),

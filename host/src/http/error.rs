@@ -34,6 +34,9 @@ const IDENTITY: (HeaderName, &str) = (header::ACCEPT_ENCODING, "identity");
 const CHALLENGE: (HeaderName, &str) = (header::WWW_AUTHENTICATE, "Bearer");
 const CHALLENGE_INVALID: (HeaderName, &str) = (header::WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#);
 
+const CHALLENGE_PROOF: (HeaderName, &str) =
+    (header::WWW_AUTHENTICATE, r#"DPoP error="invalid_dpop_proof", algs="ES256 EdDSA RS256 PS256""#);
+
 /// A plural noun, and how many of them there may be.
 type Limit = (&'static str, i64);
 
@@ -88,6 +91,9 @@ problems! {
     /// Its bearer does not learn the reason.
     TokenInvalid(_reason: Refusal) = UNAUTHORIZED, "unauthorized", "The bearer token is not valid",
         "The token is malformed, expired, not yet valid, or not signed for this service.", header: CHALLENGE_INVALID;
+    /// Its bearer does not learn the reason.
+    ProofInvalid(_reason: Refusal) = UNAUTHORIZED, "unauthorized", "The proof of possession is not valid",
+        "This token counts only with a new DPoP proof for each request, made with its key.", header: CHALLENGE_PROOF;
     KeysUnknown = SERVICE_UNAVAILABLE, "keys-unknown", "Tokens cannot be verified at the moment",
         "The keys of the login service are not known here. Retry after the time in Retry-After.", header: RETRY_AFTER;
     ScopeMissing(scope: &'static str) = FORBIDDEN, "insufficient-scope", "The token lacks a scope",
@@ -248,7 +254,7 @@ impl Error {
     fn refusal(&self) -> Option<[&'static str; 2]> {
         match self {
             Self::TokenMissing => Some([TOKEN_REFUSED, "missing"]),
-            Self::TokenInvalid(reason) => Some([TOKEN_REFUSED, reason.name()]),
+            Self::TokenInvalid(reason) | Self::ProofInvalid(reason) => Some([TOKEN_REFUSED, reason.name()]),
             Self::KeysUnknown => Some([TOKEN_REFUSED, "keys-unknown"]),
             Self::ScopeMissing(scope) => Some([SCOPE_REFUSED, scope]),
             Self::TooManyRequests(limit) => Some([LIMIT_REACHED, limit]),

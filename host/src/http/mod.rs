@@ -21,7 +21,7 @@ mod stp;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{HeaderMap, Uri};
+use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -164,17 +164,18 @@ fn finished(listener: &'static str, routes: Router<App>, app: App) -> Router {
 }
 
 /// Without a token, existing and unknown paths of the API are indistinguishable.
-async fn ledger_not_found(app: State<App>, uri: Uri, headers: HeaderMap) -> Error {
-    after_auth(app, &uri, headers, Error::NotFound).await
+async fn ledger_not_found(app: State<App>, request: Parts) -> Error {
+    after_auth(app, request, Error::NotFound).await
 }
 
-async fn ledger_method_not_allowed(app: State<App>, uri: Uri, headers: HeaderMap) -> Error {
-    after_auth(app, &uri, headers, Error::MethodNotAllowed).await
+async fn ledger_method_not_allowed(app: State<App>, request: Parts) -> Error {
+    after_auth(app, request, Error::MethodNotAllowed).await
 }
 
-async fn after_auth(State(app): State<App>, uri: &Uri, headers: HeaderMap, error: Error) -> Error {
-    if uri.path() != "/api" && !uri.path().starts_with("/api/") {
+async fn after_auth(State(app): State<App>, request: Parts, error: Error) -> Error {
+    let path = request.uri.path();
+    if path != "/api" && !path.starts_with("/api/") {
         return error;
     }
-    auth::authenticate(&headers, &app).await.map_or_else(Error::from, |_| error)
+    auth::authenticate(&request, &app).await.map_or_else(Error::from, |_| error)
 }

@@ -25,6 +25,6 @@ impl FromRequestParts<App> for Reader {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate(&parts.headers, app).await?).try_into()?)
+        Ok((&*authenticate(parts, app).await?).try_into()?)
     }
 }
