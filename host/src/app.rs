@@ -105,4 +105,6 @@ pub struct SignIn {
     pub scope: String,
     /// The audience of its access tokens (RFC 8707).
     pub resource: String,
+    /// Whether it may ask for tokens that are bound to a key.
+    pub binds_tokens: bool,
 }

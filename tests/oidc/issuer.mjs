@@ -64,6 +64,7 @@ export function issue({ issuer, ring, memory, client, audience, seconds }) {
     findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
     features: {
       devInteractions: { enabled: false },
+      dPoP: { enabled: true },
       rpInitiatedLogout: {
         logoutSource: (context, form) => {
           context.body = logoutPage(form);

@@ -101,10 +101,11 @@ export class Customer extends Person {
   }
 }
 
-export async function setUp() {
+/** @param {string[]} settings more of the host's */
+export async function setUp(settings = []) {
   const [issuer, browser] = await Promise.all([Issuer.start(), launch(["--lang=es-MX"])]);
   const trust = ["--jwt-keys", "discover", "--jwt-issuer", issuer.issuer, "--jwt-audience", issuer.audience];
-  const more = [...trust, "--sign-in-client", issuer.client, "--clabe-range", CLABES];
+  const more = [...trust, "--sign-in-client", issuer.client, "--clabe-range", CLABES, ...settings];
   // The private Postgres has one role.
   const service = await Service.start(more, ["--allow-owner"]).catch(async (error) => {
     issuer.end();

@@ -31,6 +31,9 @@ const LEEWAY: f64 = 5.0;
 /// several thousand requests a second need.
 const REMEMBERED_MAX: usize = 400_000;
 
+/// Hosts that need no TLS.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
 /// A request, as its proof has to describe it.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
@@ -73,12 +76,18 @@ impl Proofs {
         let origins = origins.iter().map(|text| {
             let uri: Uri = text.parse().with_context(|| format!("{text} is not a URL"))?;
             let (scheme, host) = (uri.scheme_str().unwrap_or_default(), uri.host().unwrap_or_default());
-            let is_local = ["localhost", "127.0.0.1", "[::1]"].contains(&host);
+            let is_local = LOOPBACK.contains(&host);
             ensure!(scheme == "https" || (scheme == "http" && is_local), "{text} must begin with https://");
             ensure!(uri.path() == "/" && uri.query().is_none(), "{text} must be like https://bank.example");
             origin_of(&uri).with_context(|| format!("{text} names no host"))
         });
         Ok(Self { origins: origins.collect::<anyhow::Result<_>>()?, seen: Mutex::default() })
+    }
+
+    /// On this machine the port does not matter unless it was named.
+    fn serves(&self, uri: &Uri) -> bool {
+        let without_port = uri.host().filter(|host| LOOPBACK.contains(host)).map(|host| format!("http://{host}"));
+        [origin_of(uri), without_port].iter().flatten().any(|origin| self.origins.contains(origin))
     }
 
     /// Checks that this request was made by whoever has the key with this thumbprint, and only now.
@@ -100,7 +109,7 @@ impl Proofs {
         let (key, algorithm) = key_of(&header, thumbprint)?;
         let is_signed = crypto::verify(signature, signed.as_bytes(), &key, algorithm);
         let uri: Uri = text("htu")?.parse().map_err(|_| Refusal::Proof)?;
-        let is_here = origin_of(&uri).is_some_and(|origin| self.origins.contains(&origin)) && uri.path() == path;
+        let is_here = self.serves(&uri) && uri.path() == path;
         let is_of_token = text("ath")? == URL_SAFE_NO_PAD.encode(Sha256::digest(token));
         let (id, now) = (text("jti")?, now.unix_timestamp() as f64);
         let age = now - claims.get("iat").and_then(Value::as_f64).ok_or(Refusal::Proof)?;
@@ -176,7 +185,7 @@ mod tests {
     fn thumbprints_are_those_of_the_standard() {
         let jwk = json!({
             "kty": "RSA", "e": "AQAB", "alg": "RS256", "kid": "2011-04-29",
-            "n": "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3ok\
+            "n": "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3okn\
                   nhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6q\
                   MQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awap\
                   JzKnqDKgw",

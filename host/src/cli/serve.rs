@@ -208,6 +208,7 @@ fn model_keys(serve: &Serve) -> Result<ModelKeys> {
 fn sign_in(serve: &Serve) -> Option<SignIn> {
     let client_id = serve.provider.sign_in_client.clone()?;
     Some(SignIn {
+        binds_tokens: !serve.provider.dpop_origins.is_empty(),
         client_id,
         scope: serve.provider.sign_in_scope.clone(),
         issuer: serve.jwt.issuer.clone()?,

@@ -5,6 +5,7 @@
 /** @import { Account, Consent, Device, Parties, Payee, Profile, Provider, Transfer, TransferPage } from "./types.js" */
 import { asProblem, Problem, readProblem } from "../shared/problem.js";
 import { fromPesos, toJson } from "./money.js";
+import { isBound, noteTime, proofFor } from "./possession.js";
 import { token } from "./token.js";
 
 /** For requests that leave the screen empty until they finish. */
@@ -28,11 +29,12 @@ async function call(method, path, options = {}) {
   /** @type {Record<string, string>} */
   const sent = { ...headers, Accept: "application/json" };
   const bearer = isPublic ? "" : token();
-  if (!isPublic) sent.Authorization = `Bearer ${bearer}`;
+  if (!isPublic) sent.Authorization = `${isBound(bearer) ? "DPoP" : "Bearer"} ${bearer}`;
   if (body !== undefined) sent["Content-Type"] = "application/json";
   let response;
   let json = null;
   try {
+    if (isBound(bearer)) sent.DPoP = await proofFor(method, path, bearer);
     response = await fetch(path, {
       method,
       headers: sent,
@@ -42,6 +44,7 @@ async function call(method, path, options = {}) {
       redirect: "error",
       signal: AbortSignal.timeout(timeoutMs),
     });
+    noteTime(response.headers.get("Date"));
     const hasBody = response.ok && response.status !== 202 && response.status !== 204;
     if (hasBody) json = await response.json();
   } catch (error) {

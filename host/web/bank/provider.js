@@ -4,13 +4,13 @@
 /** @import { Attempt, Provider, Return, Tokens } from "./types.js" */
 import { Problem } from "../shared/problem.js";
 import { payloadOf } from "../shared/token.js";
+import { proofFor } from "./possession.js";
+import { base64url, randomText } from "./random.js";
 
 /** For requests that a person waits for. */
 const TIMEOUT_MS = 10_000;
 /** Shorter, because it precedes them. */
 const PROBE_TIMEOUT_MS = 4_000;
-/** 256 bits; as text 43 characters, the shortest verifier that RFC 7636 allows. */
-const RANDOM_BYTES = 32;
 
 /** What the provider's error codes mean to a person; the others mean that signing in failed. */
 const FAULTS = new Map([
@@ -22,15 +22,6 @@ const FAULTS = new Map([
   ["server_error", "unavailable"],
   ["temporarily_unavailable", "unavailable"],
 ]);
-
-/** @param {Uint8Array} octets */
-const base64url = (octets) =>
-  btoa(String.fromCharCode(...octets))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
-
-const randomText = () => base64url(crypto.getRandomValues(new Uint8Array(RANDOM_BYTES)));
 
 /** @param {Provider} provider */
 const isOpenId = ({ scope }) => scope.split(" ").includes("openid");
@@ -81,14 +72,14 @@ export function faultOf({ code, state, error, issuers }, attempt, { issuer }) {
  * Throws the Problem `provider-unavailable` when the provider may accept the same later, else `provider-refused`.
  * @param {Provider} provider @param {Record<string, string>} grant @returns {Promise<Tokens>}
  */
-async function tokensFor({ tokenEndpoint, clientId, resource }, grant) {
+async function tokensFor({ tokenEndpoint, clientId, resource, bindsTokens }, grant) {
   const body = new URLSearchParams({ client_id: clientId, ...grant, ...(resource ? { resource } : {}) });
   let response;
   let json = null;
   try {
     response = await fetch(tokenEndpoint, {
       method: "POST",
-      headers: { Accept: "application/json" },
+      headers: { Accept: "application/json", ...(bindsTokens && { DPoP: await proofFor("POST", tokenEndpoint) }) },
       body,
       credentials: "omit",
       cache: "no-store",
@@ -100,8 +91,10 @@ async function tokensFor({ tokenEndpoint, clientId, resource }, grant) {
     throw new Problem({ code: "provider-unavailable" });
   }
   if (response.status >= 500 || response.status === 429) throw new Problem({ code: "provider-unavailable" });
-  const isBearer = typeof json?.access_token === "string" && /^bearer$/i.test(json.token_type);
-  if (!isBearer) throw new Problem({ code: "provider-refused" });
+  // A provider that binds no tokens issues bearer tokens all the same.
+  const isUsable =
+    typeof json?.access_token === "string" && (bindsTokens ? /^(bearer|dpop)$/i : /^bearer$/i).test(json.token_type);
+  if (!isUsable) throw new Problem({ code: "provider-refused" });
   /** @param {unknown} value */
   const text = (value) => (typeof value === "string" ? value : null);
   return {

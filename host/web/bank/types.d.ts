@@ -84,6 +84,8 @@ export interface Provider {
   scope: string;
   /** The audience of the access token, for providers that want it named. */
   resource: string | null;
+  /** Whether the bank takes tokens that are bound to a key. */
+  bindsTokens?: boolean;
 }
 
 /** An attempt to sign in. */

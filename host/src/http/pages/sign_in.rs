@@ -18,12 +18,15 @@ answer! {
         scope: String { example: "\"openid api:read api:write\"" },
         /// The audience to ask access tokens for (RFC 8707).
         resource: String { example: "\"https://bank.example.com\"" },
+        /// Whether tokens that are bound to a key count here (DPoP).
+        binds_tokens: bool { example: "false" },
     }
 }
 
 /// Responds with 404 where the page has no sign-in, and with 503 while the provider is unknown.
 pub(crate) async fn get_sign_in(State(app): State<App>) -> Result<Json<SignInJson>, Error> {
-    let SignIn { issuer, client_id, scope, resource } = app.settings.sign_in.clone().ok_or(Error::NotFound)?;
+    let SignIn { issuer, client_id, scope, resource, binds_tokens } =
+        app.settings.sign_in.clone().ok_or(Error::NotFound)?;
     let endpoints = app.tokens.endpoints().ok_or(Error::KeysUnknown)?;
     Ok(Json(SignInJson {
         issuer,
@@ -33,5 +36,6 @@ pub(crate) async fn get_sign_in(State(app): State<App>) -> Result<Json<SignInJso
         client_id,
         scope,
         resource,
+        binds_tokens,
     }))
 }

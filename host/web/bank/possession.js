@@ -1,0 +1,77 @@
+// Proofs that this browser has the key that its tokens are bound to (DPoP, RFC 9449): a token that leaks is worth nothing
+// elsewhere. The browser keeps the private key, and lets no script read it.
+
+import { payloadOf } from "../shared/token.js";
+import { base64url, randomText } from "./random.js";
+
+const DATABASE = "caudal";
+const STORE = "keys";
+const NAME = "tokens";
+const ALGORITHM = { name: "ECDSA", namedCurve: "P-256" };
+
+/** How far this device's clock is behind the bank's, which compares it with the time of a proof. */
+let behindMs = 0;
+
+/** Sets the clock by a response of the bank. @param {string | null} date */
+export function noteTime(date, now = Date.now()) {
+  const at = Date.parse(date ?? "");
+  if (!Number.isNaN(at)) behindMs = at - now;
+}
+
+/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
+const done = (request) =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+async function opened() {
+  const request = indexedDB.open(DATABASE, 1);
+  request.onupgradeneeded = () => request.result.createObjectStore(STORE);
+  return done(request);
+}
+
+/** Where nothing can be stored, the key lasts as long as the page. @type {Promise<CryptoKeyPair> | null} */
+let pair = null;
+
+/** The key of this browser, the same in all tabs. @returns {Promise<CryptoKeyPair>} */
+async function findPair() {
+  const made = /** @type {CryptoKeyPair} */ (await crypto.subtle.generateKey(ALGORITHM, false, ["sign"]));
+  try {
+    const database = await opened();
+    const store = database.transaction(STORE, "readwrite").objectStore(STORE);
+    // Another tab may have been first.
+    const known = await done(store.get(NAME));
+    if (!known) await done(store.put(made, NAME));
+    database.close();
+    return known ?? made;
+  } catch {
+    return made;
+  }
+}
+
+/** @param {unknown} value */
+const encoded = (value) => base64url(new TextEncoder().encode(JSON.stringify(value)));
+
+/** Whether a token counts only with proofs. @param {string} token */
+export const isBound = (token) => typeof payloadOf(token)?.cnf?.jkt === "string";
+
+/** A proof for one request; with the token that goes with it, if there is one. @param {string} method @param {string} url @param {string} [token] */
+export async function proofFor(method, url, token) {
+  pair ??= findPair();
+  const { privateKey, publicKey } = await pair;
+  const { kty, crv, x, y } = await crypto.subtle.exportKey("jwk", publicKey);
+  const { origin, pathname } = new URL(url, location.href);
+  const digest = token && (await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
+  const claims = {
+    jti: randomText(),
+    htm: method,
+    htu: origin + pathname,
+    iat: Math.floor((Date.now() + behindMs) / 1_000),
+    ...(digest ? { ath: base64url(new Uint8Array(digest)) } : {}),
+  };
+  const signed = `${encoded({ typ: "dpop+jwt", alg: "ES256", jwk: { kty, crv, x, y } })}.${encoded(claims)}`;
+  const bytes = new TextEncoder().encode(signed);
+  const signature = await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, bytes);
+  return `${signed}.${base64url(new Uint8Array(signature))}`;
+}
