@@ -2,6 +2,7 @@
 
 pub mod start;
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,9 +30,21 @@ use crate::rail::courier::Courier;
 use crate::sealing::ChainKey;
 use crate::wasm::Runtime;
 
-/// The state of the service. Clones share the same parts.
+/// The state of the service, as handlers get it. Every request clones it several times, so it is one pointer.
 #[derive(Clone)]
-pub struct App {
+pub struct App(Arc<Parts>);
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// The parts of the service. Clones share them.
+#[derive(Clone)]
+pub struct Parts {
     pub db: PgPool,
     /// Records changes to what is not money.
     pub key: ChainKey,

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::analytics::EventWorker;
-use crate::app::{App, Settings};
+use crate::app::{App, Parts, Settings};
 use crate::audit::Refusals;
 use crate::auth::minter::Minter;
 use crate::auth::rates::Rates;
@@ -114,7 +114,7 @@ impl App {
             outbox: outbox.clone(),
             outbox_poll,
         };
-        let app = Self {
+        let app = Parts {
             key: key.clone(),
             ledger,
             barrier,
@@ -133,7 +133,7 @@ impl App {
             clock,
             db,
         };
-        Ok((app, tasks))
+        Ok((Self(Arc::new(app)), tasks))
     }
 }
 

@@ -213,8 +213,8 @@ pub(crate) async fn count_address(State(app): State<App>, request: Request, next
 
 /// An internal service without tokens answers only under its own names, which stops DNS rebinding: a web page
 /// that points its own name at this address gets 421.
-pub(crate) async fn check_host(State(app): State<App>, headers: HeaderMap, request: Request, next: Next) -> Response {
-    let mut hosts = headers.get_all(header::HOST).iter();
+pub(crate) async fn check_host(State(app): State<App>, request: Request, next: Next) -> Response {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
     let host = hosts.next().and_then(|value| value.to_str().ok()).or(request.uri().host());
     let known = host.is_some_and(|host| {
         let name = without_port(host).to_ascii_lowercase();
