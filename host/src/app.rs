@@ -5,8 +5,8 @@ pub mod start;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::PgPool;
 use time::OffsetDateTime;
+use tokio::sync::Semaphore;
 
 use crate::analytics::EventWorker;
 use crate::auth::minter::Minter;
@@ -15,6 +15,7 @@ use crate::auth::rates::{RateLimits, Rates};
 use crate::auth::token::Verifier;
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
+use crate::db::connections::Connections;
 use crate::domain::clabe::ClabeRange;
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
@@ -31,7 +32,7 @@ use crate::wasm::Runtime;
 /// The state of the service. Clones share the same parts.
 #[derive(Clone)]
 pub struct App {
-    pub db: PgPool,
+    pub db: Connections,
     /// Records changes to what is not money.
     pub key: ChainKey,
     pub ledger: Ledger,
@@ -42,6 +43,8 @@ pub struct App {
     pub outbox: Outbox,
     pub models: Models,
     pub pushes: Pushes,
+    /// Turns to replay decisions.
+    pub replays: Arc<Semaphore>,
     pub events: EventWorker,
     pub runtime: Runtime,
     pub tokens: Arc<Verifier>,

@@ -51,6 +51,7 @@ mod roles;
 mod rollback;
 mod rollout;
 mod rules;
+mod shedding;
 #[path = "../rail/stand_in.rs"]
 mod stand_in;
 mod stp;

@@ -28,6 +28,7 @@ use crate::gate::report::{Check, Outcome};
 use crate::http::error::Error;
 use crate::http::extract::{Unpaged, check_head};
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
+use crate::http::limits::stage::PUSHES;
 use crate::models::Embedded;
 use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::progress::short;
@@ -186,13 +187,15 @@ pub(crate) async fn push_version(
     let kind = kind_of(&kind)?;
     operator.may_change(kind)?;
     check_head(request.headers(), is_wasm, Error::NotWasm, COMPONENT_BYTES_MAX)?;
+    let arriving = app.pushes.arrive().ok_or(Error::Shed(PUSHES))?;
     let bytes = request.with_limited_body().extract::<Bytes, _>().await;
+    drop(arriving);
     let bytes = bytes.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(COMPONENT_BYTES_MAX),
         _ => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body ended early"),
     })?;
     let pushed = app.pushes.push(kind, bytes.to_vec(), operator.person.name.clone()).await;
-    let (digest, outcome) = pushed.map_err(|_| Error::Overloaded)?;
+    let (digest, outcome) = pushed.map_err(|_| Error::Shed(PUSHES))?;
     audit::done(Event::VersionPushed, &operator.person.name, &format_args!("{kind} {digest}"));
     match outcome {
         Some(outcome) => finished(kind, &outcome),
