@@ -46,10 +46,13 @@ fn slow_clients_delay_nobody() {
     let count = if is_long() { SLOW_LONG } else { SLOW_SHORT };
     let time = seconds(2) / (2 * TURNS);
     let (mut quiet, mut crowded, mut memory) = (Vec::new(), Vec::new(), (memory(&service), 0));
+    let mut used = Duration::ZERO;
     for _ in 0..TURNS {
         quiet.extend(others(to, time));
         let crowd = Crowd::start(to, count);
+        let before = processor_time(&service);
         crowded.extend(others(to, time));
+        used += processor_time(&service) - before;
         memory.1 = memory.1.max(self::memory(&service));
         let open = crowd.open.load(Relaxed);
         assert!(open > count / 2, "only {open} slow clients are connected");
@@ -67,8 +70,16 @@ fn slow_clients_delay_nobody() {
         "{count} slow clients: p50 {half:.2} -> {half_crowded:.2} ms, p99 {most:.2} -> {most_crowded:.2} ms ({:.2})",
         most_crowded / most
     );
-    println!("memory of the host {} -> {} MiB", memory.0, memory.1);
+    let share = used.as_secs_f64() / (time * TURNS).as_secs_f64() * 100.0;
+    println!("memory of the host {} -> {} MiB; with them it used {share:.0} % of a processor", memory.0, memory.1);
     service.stop();
+}
+
+fn processor_time(service: &Service) -> Duration {
+    let ticks = std::fs::read_to_string(format!("/proc/{}/stat", service.pid())).unwrap();
+    let fields: Vec<_> = ticks.rsplit(") ").next().unwrap().split(' ').collect();
+    // Hundredths of a second, as user and as system.
+    Duration::from_millis(fields[11..=12].iter().map(|it| it.parse::<u64>().unwrap() * 10).sum())
 }
 
 /// Resident memory in MiB.

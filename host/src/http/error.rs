@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-
 use time::OffsetDateTime;
 
 use crate::audit::{HOST_REFUSED, LIMIT_REACHED, SCOPE_REFUSED, TOKEN_REFUSED};
 use crate::auth::Refusal;
 use crate::clock::timestamp;
-use crate::db::connections::AcquireError;
 use crate::db::session::is_outage;
 use crate::domain::hold::Status;
 use crate::domain::money::{INVALID_AMOUNT, Money};
@@ -344,15 +342,6 @@ impl From<Arc<sqlx::Error>> for Error {
                 Self::Overloaded
             }
             _ => Self::Internal(error.into()),
-        }
-    }
-}
-
-impl From<AcquireError> for Error {
-    fn from(error: AcquireError) -> Self {
-        match error {
-            AcquireError::Busy => Self::Shed(stage::DATABASE),
-            AcquireError::Database(error) => error.into(),
         }
     }
 }

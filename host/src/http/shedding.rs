@@ -13,6 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use tokio::runtime::Handle;
 
 use crate::app::App;
+use crate::db::connections::AcquireError;
 use crate::http::error::Error;
 use crate::http::limits::stage;
 use crate::metrics::Metrics;
@@ -60,4 +61,13 @@ fn overloaded(app: &App, method: &Method, path: &str) -> Option<&'static str> {
     }
     let is_command = method == Method::POST && COMMANDS.contains(&path);
     (is_command && app.ledger.is_busy()).then_some(stage::LEDGER)
+}
+
+impl From<AcquireError> for Error {
+    fn from(error: AcquireError) -> Self {
+        match error {
+            AcquireError::Busy => Self::Shed(stage::DATABASE),
+            AcquireError::Database(error) => error.into(),
+        }
+    }
 }
