@@ -6,8 +6,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::PgPool;
 use time::OffsetDateTime;
+use tokio::sync::Semaphore;
 
 use crate::analytics::EventWorker;
 use crate::auth::minter::Minter;
@@ -16,6 +16,7 @@ use crate::auth::rates::{RateLimits, Rates};
 use crate::auth::token::Verifier;
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
+use crate::db::connections::Connections;
 use crate::domain::clabe::ClabeRange;
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
@@ -42,10 +43,17 @@ impl Deref for App {
     }
 }
 
+impl App {
+    /// The same with other connections.
+    pub(crate) fn with_connections(&self, db: Connections) -> Self {
+        Self(Arc::new(Parts { db, ..Parts::clone(self) }))
+    }
+}
+
 /// The parts of the service. Clones share them.
 #[derive(Clone)]
 pub struct Parts {
-    pub db: PgPool,
+    pub db: Connections,
     /// Records changes to what is not money.
     pub key: ChainKey,
     pub ledger: Ledger,
@@ -56,6 +64,8 @@ pub struct Parts {
     pub outbox: Outbox,
     pub models: Models,
     pub pushes: Pushes,
+    /// Turns to replay decisions.
+    pub replays: Arc<Semaphore>,
     pub events: EventWorker,
     pub runtime: Runtime,
     pub tokens: Arc<Verifier>,

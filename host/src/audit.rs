@@ -90,8 +90,9 @@ pub(crate) const LIMIT_REACHED: &str = "limit_reached";
 pub(crate) const HOST_REFUSED: &str = "host_refused";
 pub(crate) const NOTICE_REFUSED: &str = "notice_refused";
 
-/// Requests of a user and from an address; connections that were refused, and idle ones that were closed for others.
-const LIMITS: [&str; 4] = ["user", "address", "connections", "idle-connections"];
+/// Requests of a user and from an address, a user's streams of events and refused transfers; connections that were refused,
+/// and idle ones that were closed for others.
+const LIMITS: [&str; 6] = ["user", "address", "event-streams", "refusals", "connections", "idle-connections"];
 
 const NOTICE_REASONS: [&str; 3] = ["not-json", "malformed", "unknown-payment"];
 

@@ -141,7 +141,7 @@ async fn concurrent_streams_of_a_user_are_limited(db: PgPool) {
     for _ in 0..LISTENERS_EACH_MAX {
         listeners.push(Listener::new(&ana, "").await);
     }
-    ana.get("/api/ledger/events").await.assert_problem(503, "overloaded", None);
+    ana.get("/api/ledger/events").await.assert_problem(429, "too-many-requests", None);
     assert_eq!(ana.get("/api/ledger/events").await.header("retry-after"), Some("1"));
     // Other users still get one, up to the host's limit; a closed stream frees its place.
     for user in 0..LISTENERS_MAX - LISTENERS_EACH_MAX {

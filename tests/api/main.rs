@@ -52,6 +52,7 @@ mod roles;
 mod rollback;
 mod rollout;
 mod rules;
+mod shedding;
 mod signing;
 #[path = "../rail/stand_in.rs"]
 mod stand_in;

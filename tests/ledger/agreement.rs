@@ -204,6 +204,7 @@ impl Run {
             amount,
             risk: self.risk(),
             hold_id: None,
+            may_record_refusal: true,
         }
     }
 

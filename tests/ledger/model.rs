@@ -106,6 +106,7 @@ pub(crate) fn command(position: usize, small: &Small) -> Command {
             amount: Money::from_minor(*amount),
             risk: Risk::NotEnforced,
             hold_id: None,
+            may_record_refusal: true,
         }),
     }
 }

@@ -34,6 +34,7 @@ fn order(id: u128, amount: i64) -> Order {
         amount: Money::from_minor(amount),
         risk: Risk::NotEnforced,
         hold_id: None,
+        may_record_refusal: true,
     }
 }
 

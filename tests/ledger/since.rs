@@ -38,6 +38,7 @@ fn order(number: u128, amount: i64) -> Order {
         amount: Money::from_minor(amount),
         risk: Risk::NotEnforced,
         hold_id: None,
+        may_record_refusal: true,
     }
 }
 

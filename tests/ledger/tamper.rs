@@ -43,6 +43,7 @@ fn new_order(number: u128, amount: i64) -> Order {
         amount: Money::from_minor(amount),
         risk: Risk::NotEnforced,
         hold_id: None,
+        may_record_refusal: true,
     }
 }
 

@@ -59,6 +59,7 @@ impl World {
             amount: Money::from_minor(1 + self.chance.pick(AMOUNT_MAX) as i64),
             risk: Risk::NotEnforced,
             hold_id: None,
+            may_record_refusal: true,
         }
     }
 

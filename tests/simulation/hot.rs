@@ -116,6 +116,7 @@ async fn pay(payer: usize, hosts: &[Ledger], chance: &Chance) -> Result<Duration
             amount: Money::from_minor(1),
             risk: Risk::NotEnforced,
             hold_id: None,
+            may_record_refusal: true,
         };
         let asked = Instant::now();
         let outcome = hosts[chance.pick(hosts.len())].submit(Command::Transfer(order)).await;

@@ -126,7 +126,17 @@ impl Author {
         let transfer_id = self.id(number);
         let (key, risk) = (Some(format!("{}-{number}", self.batches)), Risk::NotEnforced);
         let hold_id = None;
-        Command::Transfer(Order { transfer_id, owner, key, from_account_id, to_beneficiary_id, amount, risk, hold_id })
+        Command::Transfer(Order {
+            transfer_id,
+            owner,
+            key,
+            from_account_id,
+            to_beneficiary_id,
+            amount,
+            risk,
+            hold_id,
+            may_record_refusal: true,
+        })
     }
 
     /// One payment in ten is rejected.

@@ -5,12 +5,15 @@
 
 #[path = "../bench/client.rs"]
 mod client;
+mod crowd;
+mod flood;
 mod history;
 mod hostile;
 mod kills;
 mod load;
 mod memory;
 mod operator;
+mod overload;
 #[expect(dead_code, reason = "the tests of the commands use the rest")]
 #[path = "../cli/process.rs"]
 mod process;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use sqlx::PgPool;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 use crate::analytics::EventWorker;
@@ -17,6 +17,7 @@ use crate::auth::rates::Rates;
 use crate::auth::token::Verifier;
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
+use crate::db::connections::Connections;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::gate::launcher::Launcher;
 use crate::gate::pushes::Pushes;
@@ -27,6 +28,7 @@ use crate::models::Models;
 use crate::outbox::Outbox;
 use crate::rail::courier::Courier;
 use crate::rail::{Notification, Rail};
+use crate::replay::CONCURRENT_MAX;
 use crate::wasm::Runtime;
 
 /// The configuration of an [`App`].
@@ -103,10 +105,10 @@ impl App {
         let outbox_poll = tokio::spawn(outbox.clone().run());
         let (events, events_task) = EventWorker::start(db.clone(), clock.clone());
         let rates = Arc::new(Rates::new(settings.rates));
-        let forgotten = Arc::clone(&rates);
+        let (forgotten, time) = (Arc::clone(&rates), clock.clone());
         let tasks = Tasks {
             refusals: tokio::spawn(Refusals::new(models.metrics().clone()).run()),
-            rates: tokio::spawn(async move { forgotten.forget().await }),
+            rates: tokio::spawn(async move { forgotten.forget(|| time.now()).await }),
             ledger: ledger_task,
             events: events_task,
             courier: courier_task,
@@ -122,6 +124,7 @@ impl App {
             outbox,
             models,
             pushes: Pushes::new(Launcher::new(program), db.clone(), key, clock.clone()),
+            replays: Arc::new(Semaphore::new(CONCURRENT_MAX)),
             events,
             runtime,
             tokens: Arc::new(tokens),
@@ -131,7 +134,7 @@ impl App {
             settings: Arc::new(settings),
             started_at: clock.now(),
             clock,
-            db,
+            db: Connections::new(db),
         };
         Ok((Self(Arc::new(app)), tasks))
     }

@@ -1,15 +1,18 @@
-//! How often one user, or one address, may ask.
+//! How often one user, or one address, may ask, and be refused.
 //!
 //! Token buckets: whoever was quiet may ask in a burst. The limits are per host.
 
+use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use governor::clock::DefaultClock;
 use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{Quota, RateLimiter};
+use time::OffsetDateTime;
 
 use super::error::AuthError;
 use super::network::client;
@@ -17,6 +20,11 @@ use super::network::client;
 /// Seconds' worth of requests that may come at once: a page that opens asks a few times, an app that was offline sends what
 /// it kept.
 const BURST_SECONDS: u32 = 10;
+
+/// A refused transfer is kept with its idempotency key for good, so that a retry gets the same answer. A user may cause as
+/// many at once as a bulk has transfers, and then one in this time: some 9,000 rows a day at most.
+pub const REFUSAL_EVERY: Duration = Duration::from_secs(10);
+pub const REFUSALS_AT_ONCE: u32 = 1_000;
 
 /// How often those who were quiet are forgotten.
 const FORGET_EVERY: Duration = Duration::from_secs(60);
@@ -35,6 +43,8 @@ pub struct Rates {
     users: Option<Limiter<u64>>,
     addresses: Option<Limiter<IpAddr>>,
     hasher: RandomState,
+    /// When each user will have made up for their refusals.
+    refusals: Mutex<HashMap<u64, OffsetDateTime>>,
 }
 
 fn limiter<K: std::hash::Hash + Eq + Clone>(per_second: NonZeroU32) -> Limiter<K> {
@@ -44,7 +54,12 @@ fn limiter<K: std::hash::Hash + Eq + Clone>(per_second: NonZeroU32) -> Limiter<K
 
 impl Rates {
     pub fn new(limits: RateLimits) -> Self {
-        Self { users: limits.user.map(limiter), addresses: limits.address.map(limiter), hasher: RandomState::new() }
+        Self {
+            users: limits.user.map(limiter),
+            addresses: limits.address.map(limiter),
+            hasher: RandomState::new(),
+            refusals: Mutex::default(),
+        }
     }
 
     /// Counts a user's request.
@@ -77,10 +92,30 @@ impl Rates {
         is_allowed.then_some(()).ok_or(AuthError::TooManyRequests("address"))
     }
 
+    /// Whether another refused transfer of the user may be kept.
+    pub fn may_be_refused(&self, user: &str, now: OffsetDateTime) -> bool {
+        let made_up = self.refusals().get(&self.hasher.hash_one(user)).copied();
+        made_up.is_none_or(|made_up| made_up - now <= REFUSAL_EVERY * (REFUSALS_AT_ONCE - 1))
+    }
+
+    /// Counts a refused transfer that was kept.
+    pub fn count_refusal(&self, user: &str, now: OffsetDateTime) {
+        let mut refusals = self.refusals();
+        let made_up = refusals.entry(self.hasher.hash_one(user)).or_insert(now);
+        *made_up = (*made_up).max(now) + REFUSAL_EVERY;
+    }
+
+    fn refusals(&self) -> MutexGuard<'_, HashMap<u64, OffsetDateTime>> {
+        // A panic cannot leave an entry half written.
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Forgets who was quiet, until it is aborted.
-    pub async fn forget(&self) {
+    pub async fn forget(&self, clock: impl Fn() -> OffsetDateTime) {
         loop {
             tokio::time::sleep(FORGET_EVERY).await;
+            let now = clock();
+            self.refusals().retain(|_, made_up| *made_up > now);
             if let Some(users) = &self.users {
                 users.retain_recent();
             }
@@ -103,6 +138,21 @@ mod tests {
         let address = |text: &str| rates.count_address(text.parse().unwrap());
         assert_eq!((0..100).filter(|last| address(&format!("2001:db8::{last}")).is_ok()).count(), 10);
         assert!(address("2001:db8:0:1::").is_ok());
+    }
+
+    #[test]
+    fn refusals_are_kept_in_a_burst_and_then_now_and_then() {
+        let rates = Rates::new(RateLimits::default());
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let kept = |user: &str, now: OffsetDateTime| {
+            (0..10_000)
+                .take_while(|_| rates.may_be_refused(user, now))
+                .inspect(|_| rates.count_refusal(user, now))
+                .count()
+        };
+        assert_eq!((kept("ana", now), kept("ana", now), kept("luis", now)), (1_000, 0, 1_000));
+        assert_eq!(kept("ana", now + REFUSAL_EVERY * 3), 3);
+        assert_eq!(kept("ana", now + REFUSAL_EVERY * 5_000), 1_000);
     }
 
     #[test]

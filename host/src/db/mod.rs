@@ -29,6 +29,7 @@ pub mod barrier;
 pub(crate) mod beneficiaries;
 pub(crate) mod comparisons;
 pub mod components;
+pub mod connections;
 pub mod consents;
 pub(crate) mod decisions;
 pub mod deployments;

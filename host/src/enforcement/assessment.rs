@@ -1,8 +1,7 @@
 //! Scores the risk of a transfer from its sender's history.
 
-use sqlx::PgPool;
-
 use crate::clock::{Clock, mexico_city_hour};
+use crate::db::connections::{AcquireError, Connections};
 use crate::db::{accounts, beneficiaries, transfers};
 use crate::domain::account_number::normalise;
 use crate::domain::risk::Request;
@@ -27,15 +26,21 @@ pub(crate) enum AssessmentError {
     #[error("the sender has no such beneficiary")]
     BeneficiaryNotFound,
     #[error(transparent)]
-    Database(#[from] sqlx::Error),
+    Database(#[from] AcquireError),
     #[error(transparent)]
     Response(#[from] ResponseError),
 }
 
 pub(crate) struct Assessor<'a> {
-    pub(crate) db: &'a PgPool,
+    pub(crate) db: &'a Connections,
     pub(crate) models: &'a Models,
     pub(crate) clock: &'a Clock,
+}
+
+impl From<sqlx::Error> for AssessmentError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error.into())
+    }
 }
 
 impl Assessor<'_> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sqlx::PgPool;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::clock::Clock;
 use crate::db::components::Registered;
@@ -19,6 +19,9 @@ use crate::wasm::digest_of;
 
 /// Concurrent examinations: each uses a whole processor.
 const CONCURRENT_MAX: usize = 1;
+
+/// Components that arrive at once: each takes up to 16 MiB of memory.
+pub const ARRIVING_MAX: usize = 4;
 
 /// Unfinished examinations: each keeps its bytes in memory.
 const UNFINISHED_MAX: usize = 8;
@@ -55,6 +58,7 @@ struct Inner {
     db: PgPool,
     key: ChainKey,
     clock: Clock,
+    arriving: Semaphore,
     turn: Semaphore,
     pushes: Mutex<HashMap<(ModelKind, Digest), Progress>>,
 }
@@ -65,8 +69,13 @@ pub(crate) struct TooMany;
 
 impl Pushes {
     pub fn new(gate: Launcher, db: PgPool, key: ChainKey, clock: Clock) -> Self {
-        let (turn, pushes) = (Semaphore::new(CONCURRENT_MAX), Mutex::default());
-        Self(Arc::new(Inner { gate, db, key, clock, turn, pushes }))
+        let (arriving, turn) = (Semaphore::new(ARRIVING_MAX), Semaphore::new(CONCURRENT_MAX));
+        Self(Arc::new(Inner { gate, db, key, clock, arriving, turn, pushes: Mutex::default() }))
+    }
+
+    /// Room for a component that arrives; `None` if too many do.
+    pub(crate) fn arrive(&self) -> Option<SemaphorePermit<'_>> {
+        self.0.arriving.try_acquire().ok()
     }
 
     /// Examines and registers a component with its signature, unless that is already in progress, and waits a while for

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-
 use time::OffsetDateTime;
 
 use crate::audit::{HOST_REFUSED, LIMIT_REACHED, SCOPE_REFUSED, TOKEN_REFUSED};
@@ -17,6 +16,7 @@ use crate::domain::hold::Status;
 use crate::domain::money::{INVALID_AMOUNT, Money};
 use crate::domain::rules::Violation;
 use crate::domain::{approval, transfer};
+use crate::http::limits::stage;
 use crate::http::problem::{Problem, summary};
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
@@ -27,6 +27,9 @@ use crate::schema::{FieldError, Invalid};
 
 /// Seconds that a client should wait before it retries.
 const RETRY_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "1");
+
+/// The same for a user of whom another refusal cannot be kept yet: [`REFUSAL_EVERY`](crate::auth::rates::REFUSAL_EVERY).
+const RETRY_REFUSED_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "10");
 
 /// The only encoding of a body.
 const IDENTITY: (HeaderName, &str) = (header::ACCEPT_ENCODING, "identity");
@@ -191,6 +194,13 @@ problems! {
         "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
     Overloaded = SERVICE_UNAVAILABLE, "overloaded", "The service is busy",
         "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
+    /// What it would have waited for.
+    Shed(_stage: &'static str) = SERVICE_UNAVAILABLE, "overloaded", "The service is busy",
+        "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
+    /// Their refusals are kept with their keys.
+    TooManyRefusals = TOO_MANY_REQUESTS, "too-many-requests", "Too many transfers were refused",
+        "This one was not decided, and its Idempotency-Key is not used up. Retry after the time in Retry-After.",
+        header: RETRY_REFUSED_AFTER;
     TimedOut = SERVICE_UNAVAILABLE, "timed-out", "The request took too long",
         "A transfer may still complete: retry it with the same Idempotency-Key.", header: RETRY_AFTER;
     BodyTooSlow = SERVICE_UNAVAILABLE, "timed-out", "The request took too long",
@@ -258,6 +268,7 @@ impl Error {
             Self::KeysUnknown => Some([TOKEN_REFUSED, "keys-unknown"]),
             Self::ScopeMissing(scope) => Some([SCOPE_REFUSED, scope]),
             Self::TooManyRequests(limit) => Some([LIMIT_REACHED, limit]),
+            Self::TooManyRefusals => Some([LIMIT_REACHED, "refusals"]),
             Self::HostNotAllowed => Some([HOST_REFUSED, "name"]),
             _ => None,
         }
@@ -283,6 +294,8 @@ pub(crate) struct Failure {
     pub(crate) kind: &'static Kind,
     /// Event and reason, if it was refused for security.
     pub(crate) refusal: Option<[&'static str; 2]>,
+    /// What it would have waited for too long.
+    pub(crate) shed: Option<&'static str>,
 }
 
 impl IntoResponse for Error {
@@ -290,6 +303,7 @@ impl IntoResponse for Error {
         self.log();
         let (kind, detail) = self.row();
         let refusal = self.refusal();
+        let shed = if let Self::Shed(stage) = self { Some(stage) } else { None };
         let mut problem = Problem { code: kind.code.into(), title: kind.title, detail, errors: Vec::new() };
         match self {
             Self::InvalidAmount(errors)
@@ -313,7 +327,7 @@ impl IntoResponse for Error {
         let header = kind.header.clone().map(|(name, value)| (name, HeaderValue::from_static(value)));
         response.headers_mut().extend(header);
         response.extensions_mut().insert(problem);
-        response.extensions_mut().insert(Failure { kind, refusal });
+        response.extensions_mut().insert(Failure { kind, refusal, shed });
         response
     }
 }
@@ -354,7 +368,7 @@ impl From<Arc<sqlx::Error>> for Error {
 impl From<ScoreError> for Error {
     fn from(error: ScoreError) -> Self {
         match error {
-            ScoreError::Busy => Self::Overloaded,
+            ScoreError::Busy => Self::Shed(stage::COMPONENTS),
             error => Self::ModelUnavailable(error),
         }
     }
@@ -370,6 +384,7 @@ impl From<LedgerError> for Error {
     fn from(error: LedgerError) -> Self {
         match error {
             LedgerError::Database(error) | LedgerError::Refused(error) => error.into(),
+            LedgerError::Full => Self::Shed(stage::LEDGER),
             LedgerError::Overloaded | LedgerError::Closed => Self::Overloaded,
             LedgerError::DecisionNotRecorded(error) => error.into(),
             LedgerError::Unknown => Self::OutcomeUnknown,

@@ -54,6 +54,7 @@ impl Answers {
     pub(crate) fn new(listener: &'static str, metrics: Metrics) -> Self {
         // Shown before they happen, so that an alert sees the first.
         ALL.iter().for_each(|kind| drop(metrics.problems.of([kind.status.as_str(), kind.code])));
+        metrics.expect_shedding();
         Self { listener, metrics }
     }
 
@@ -64,10 +65,13 @@ impl Answers {
             _ => "5xx",
         };
         self.metrics.answers.of([self.listener, class]).inc();
-        if let Some(Failure { kind, refusal }) = response.extensions().get() {
+        if let Some(Failure { kind, refusal, shed }) = response.extensions().get() {
             self.metrics.problems.of([kind.status.as_str(), kind.code]).inc();
             if let Some(labels) = refusal {
                 self.metrics.refusals.of(*labels).inc();
+            }
+            if let Some(stage) = shed {
+                self.metrics.shed.of([stage]).inc();
             }
         }
     }
@@ -161,13 +165,17 @@ pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next
     }
     let deadline = Instant::now() + app.settings.failover_wait;
     let (head, _) = request.into_parts();
+    let mut is_first = true;
     loop {
         let request = Request::from_parts(head.clone(), Body::empty());
         let response = run_and_confirm(&app, request, next.clone(), false).await;
         let is_outage = response.extensions().get::<Problem>().is_some_and(Problem::is_outage);
-        if !is_outage || Instant::now() >= deadline {
+        // Too much load is no outage, and waiting would make it worse.
+        let is_shed = response.extensions().get::<Failure>().is_some_and(|it| it.shed.is_some());
+        if !is_outage || (is_first && is_shed) || Instant::now() >= deadline {
             return response;
         }
+        is_first = false;
         tokio::time::sleep(REPEAT_EVERY).await;
     }
 }

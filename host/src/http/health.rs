@@ -110,7 +110,8 @@ pub(crate) async fn livez() -> Response {
 pub(crate) async fn readyz(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().all(|kind| registry.identity(*kind).is_some());
-    let database = match app.db.acquire().await {
+    // Without a turn: that requests wait does not make the host unready.
+    let database = match app.db.without_turns().acquire().await {
         Ok(mut db) => sqlx::Connection::ping(&mut *db).await.is_ok(),
         Err(_) => false,
     };

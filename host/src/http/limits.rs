@@ -8,3 +8,16 @@ pub const BODY_BYTES_MAX: usize = 64 << 10;
 /// Longest time from a request's head to its response, including the body, so that a slow sender cannot hold
 /// a connection forever. Longer than the ledger waits for a command and looks up its outcome.
 pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// What requests are refused for rather than let wait, in metrics.
+pub(crate) mod stage {
+    pub(crate) const PROCESSORS: &str = "processors";
+    pub(crate) const LEDGER: &str = "ledger";
+    pub(crate) const DATABASE: &str = "database";
+    pub(crate) const COMPONENTS: &str = "components";
+    pub(crate) const EVENT_STREAMS: &str = "event-streams";
+    pub(crate) const PUSHES: &str = "pushes";
+    pub(crate) const REPLAYS: &str = "replays";
+
+    pub(crate) const ALL: [&str; 7] = [PROCESSORS, LEDGER, DATABASE, COMPONENTS, EVENT_STREAMS, PUSHES, REPLAYS];
+}

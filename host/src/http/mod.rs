@@ -17,6 +17,7 @@ pub mod openapi;
 pub(crate) mod pages;
 pub mod problem;
 pub mod server;
+mod shedding;
 mod stp;
 
 use axum::Router;
@@ -89,6 +90,8 @@ pub fn ledger_router(app: App) -> Router {
 
 /// The assistance API: internal, under configured host names only. Operators need a token.
 pub fn assist_router(app: App) -> Router {
+    // Operators do not queue behind customers.
+    let app = app.with_connections(app.db.without_turns());
     let routes = Router::new()
         .route("/ai/health", get(health::health))
         .route("/admin/models", get(versions::list_models))
@@ -154,13 +157,14 @@ fn score_routes() -> Router<App> {
 /// Limits the size and time of every request, catches panics, and makes every failure problem+json.
 fn finished(listener: &'static str, routes: Router<App>, app: App) -> Router {
     let answers = finish::Answers::new(listener, app.models.metrics().clone());
+    let shedding = from_fn_with_state(app.clone(), shedding::shed);
     let routes = routes
         .layer(from_fn_with_state(app.clone(), finish::confirm))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(CatchPanicLayer::custom(extract::answer_panic))
         .with_state(app);
     // Wraps the whole router, which adds headers after its own layers have run.
-    Router::new().fallback_service(routes).layer(from_fn_with_state(answers, finish::finish))
+    Router::new().fallback_service(routes).layer(shedding).layer(from_fn_with_state(answers, finish::finish))
 }
 
 /// Without a token, existing and unknown paths of the API are indistinguishable.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -18,17 +19,13 @@ use super::chain::Seal;
 use super::command::{Command, Outcome};
 use super::decide::decide;
 use super::job::{Caller, Job, LedgerConfig, LedgerError};
+use super::pace::{BATCH_LENGTH_MAX, Pace};
 use super::store::{CommitError, Fate, Store};
 use super::writer::{LEASE, Writer};
 use crate::clock::Clock;
 use crate::db::session::is_outage;
 use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::models::Models;
-
-/// Commands in one batch. Measured with 512 clients on two processors, in transfers a second: 3,640 with 16, 4,210 with
-/// 32, 5,060 with 64, 5,640 with 128, 6,080 with 256 (medians; runs vary by a tenth). Beyond 128 throughput gains
-/// little, while the first command of a batch waits for the last to be decided.
-pub const BATCH_LENGTH_MAX: usize = 128;
 
 /// Attempts to decide and commit a batch. Each lost race means that another writer won one, so a few are enough.
 const ATTEMPTS_MAX: u32 = 16;
@@ -61,6 +58,7 @@ pub(super) struct Batcher<S> {
     /// Accounts at this bank that the last batch credited and that other writers want too. The next batch probably
     /// credits them again, and locks them before it reads them rather than lose a race first.
     contended: BTreeSet<BalanceKey>,
+    pace: Arc<Pace>,
 }
 
 impl<S: Store> Batcher<S> {
@@ -82,9 +80,14 @@ impl<S: Store> Batcher<S> {
             clock_checked: None,
             writer: None,
             contended: BTreeSet::new(),
+            pace: Arc::default(),
         };
         batcher.writer = Some(batcher.lease().await?);
         Ok(batcher)
+    }
+
+    pub(super) fn pace(&self) -> Arc<Pace> {
+        Arc::clone(&self.pace)
     }
 
     /// Runs until every handle is dropped and every queued command is answered.
@@ -108,7 +111,9 @@ impl<S: Store> Batcher<S> {
             let (commands, callers): (Vec<_>, Vec<_>) =
                 waiting.into_iter().map(|job| (job.command, job.caller)).unzip();
             if !commands.is_empty() {
+                let begun = Instant::now();
                 self.answer(&commands, callers).await;
+                self.pace.note(commands.len(), begun.elapsed());
             }
         }
         if let Some(writer) = self.writer {

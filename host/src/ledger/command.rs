@@ -36,6 +36,15 @@ impl Command {
         }
     }
 
+    /// Whether a user waits for it. The others come from the rail, from expired holds and from operators.
+    pub(super) fn is_of_user(&self) -> bool {
+        match self {
+            Self::Open(_) | Self::Transfer(_) | Self::Hold(_) => true,
+            Self::Release(release) => release.owner.is_some(),
+            Self::Fund(_) | Self::Report(_) | Self::Freeze(_) => false,
+        }
+    }
+
     /// The order of a transfer or a hold.
     pub fn order(&self) -> Option<&Order> {
         match self {
@@ -109,6 +118,8 @@ pub struct Order {
     pub risk: Risk,
     /// The hold that the transfer captures.
     pub hold_id: Option<Uuid>,
+    /// Whether a refusal may be recorded with the key. Otherwise it is not answered with one, so the key stays free.
+    pub may_record_refusal: bool,
 }
 
 /// Sets money aside for a transfer.
@@ -225,6 +236,8 @@ pub enum Outcome {
         frozen: bool,
         changed: bool,
     },
+    /// It would be refused, and no more refusals of its user may be recorded now. Nothing was decided.
+    TooManyRefusals,
     /// No money may leave the account. A retry may succeed, so this is never recorded with a key.
     AccountFrozen,
     /// The account does not exist or is another user's.

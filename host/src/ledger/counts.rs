@@ -7,8 +7,8 @@ use crate::domain::transfer::Status;
 use crate::metrics::Metrics;
 
 /// Why commands have no outcome. Shown before they happen, so that an alert sees the first.
-const CAUSES: [&str; 7] =
-    ["closed", "database", "decision-not-recorded", "overloaded", "panicked", "refused", "unknown"];
+const CAUSES: [&str; 8] =
+    ["closed", "database", "decision-not-recorded", "full", "overloaded", "panicked", "refused", "unknown"];
 
 /// What a transfer can become, without the refused ones.
 const FATES: [&str; 6] = ["completed", "failed", "pending", "replayed", "returned", "settled"];
@@ -36,6 +36,7 @@ impl Metrics {
             Ok(Outcome::Returned) => transfer("returned", ""),
             Ok(Outcome::RulesUnavailable) => transfer("undecided", "rules"),
             Ok(Outcome::RiskUnavailable) => transfer("undecided", "risk"),
+            Ok(Outcome::TooManyRefusals) => transfer("undecided", "refusals"),
             Ok(Outcome::AccountFrozen) => refused("account-frozen"),
             Ok(Outcome::AccountNotFound) => refused("account-not-found"),
             Ok(Outcome::BeneficiaryNotFound) => refused("beneficiary-not-found"),
@@ -64,6 +65,7 @@ fn cause(error: &LedgerError) -> &'static str {
         LedgerError::Closed => "closed",
         LedgerError::Database(_) => "database",
         LedgerError::DecisionNotRecorded(_) => "decision-not-recorded",
+        LedgerError::Full => "full",
         LedgerError::Overloaded => "overloaded",
         LedgerError::Panicked => "panicked",
         LedgerError::Refused(_) => "refused",

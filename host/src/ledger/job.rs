@@ -67,7 +67,10 @@ impl LedgerConfig {
 /// Why a command has no outcome. Retrying with the same idempotency key is always safe.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum LedgerError {
-    /// The queue is full, or too many races were lost. Nothing was written.
+    /// The queue is so long that a command would wait for too long. Nothing was written.
+    #[error("the ledger's queue is full")]
+    Full,
+    /// Its time in the queue was over, or too many races were lost. Nothing was written.
     #[error("the ledger is overloaded")]
     Overloaded,
     /// Nothing was written.

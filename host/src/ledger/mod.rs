@@ -19,17 +19,19 @@ mod fingerprint;
 pub mod heads;
 mod jitter;
 mod job;
+mod pace;
 mod queue;
 pub mod store;
 mod tracking;
 pub mod writer;
 
 pub use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
-pub use batcher::{BATCH_LENGTH_MAX, CLOCK_SKEW_MAX};
+pub use batcher::CLOCK_SKEW_MAX;
 pub use command::{
     ByHand, Command, Freeze, Fund, OpenAccount, OpenedAccount, Order, Outcome, PaymentReport, PlaceHold, ReleaseHold,
     Risk,
 };
 pub use jitter::Jitter;
 pub use job::{LedgerConfig, LedgerError};
-pub use queue::{BATCHERS, Ledger, QUEUE_LENGTH_MAX};
+pub use pace::BATCH_LENGTH_MAX;
+pub use queue::{BATCHERS, Ledger, QUEUE_LENGTH_MAX, QUEUE_RESERVED};

@@ -8,6 +8,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::batcher::Batcher;
 use super::command::{Command, Outcome};
 use super::job::{Caller, Job, LedgerConfig, LedgerError};
+use super::pace::Pace;
 use super::store::Store;
 use crate::clock::Clock;
 use crate::metrics::Metrics;
@@ -23,10 +24,31 @@ const NAMES: [&str; BATCHERS] = ["0", "1"];
 /// Commands queued for one batcher: a few batches. Beyond that, shedding load beats letting callers wait.
 pub const QUEUE_LENGTH_MAX: usize = 512;
 
+/// Places in it that users leave to the rail's reports, expired holds and operators: half a batch.
+pub const QUEUE_RESERVED: usize = 64;
+
+/// A batcher's queue.
+struct Queue {
+    jobs: mpsc::Sender<Job>,
+    pace: Arc<Pace>,
+}
+
+impl Queue {
+    fn waiting(&self) -> usize {
+        self.jobs.max_capacity() - self.jobs.capacity()
+    }
+
+    /// Whether a user's command need not wait for long.
+    fn has_room(&self) -> bool {
+        let waiting = self.waiting();
+        waiting < QUEUE_LENGTH_MAX - QUEUE_RESERVED && self.pace.is_short(waiting)
+    }
+}
+
 /// A handle to the running batchers; cheap to clone.
 #[derive(Clone)]
 pub struct Ledger {
-    queues: Arc<[mpsc::Sender<Job>]>,
+    queues: Arc<[Queue]>,
     metrics: Metrics,
 }
 
@@ -49,7 +71,7 @@ impl Ledger {
         for name in NAMES {
             let batcher = Batcher::new(name, store.clone(), models.clone(), clock.clone(), config.clone()).await?;
             let (jobs, queue) = mpsc::channel(QUEUE_LENGTH_MAX);
-            queues.push(jobs);
+            queues.push(Queue { jobs, pace: batcher.pace() });
             batchers.spawn(batcher.run(queue));
         }
         let task = tokio::spawn(async move { while batchers.join_next().await.is_some() {} });
@@ -58,20 +80,24 @@ impl Ledger {
 
     /// Whether the batchers are running.
     pub fn is_open(&self) -> bool {
-        self.queues.iter().all(|jobs| !jobs.is_closed())
+        self.queues.iter().all(|queue| !queue.jobs.is_closed())
+    }
+
+    /// Whether users' commands would wait for long in every queue.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.queues.iter().any(Queue::has_room)
     }
 
     /// Sets the metrics that are read from the queues.
     pub(crate) fn measure(&self) {
         self.metrics.ledger_open.set(self.is_open().into());
-        for (jobs, name) in self.queues.iter().zip(NAMES) {
-            let waiting = jobs.max_capacity() - jobs.capacity();
-            self.metrics.queue_commands.of([name]).set(waiting.try_into().unwrap_or(i64::MAX));
+        for (queue, name) in self.queues.iter().zip(NAMES) {
+            self.metrics.queue_commands.of([name]).set(queue.waiting().try_into().unwrap_or(i64::MAX));
         }
     }
 
     /// Commands on one account share a queue, so they never race each other within a host.
-    fn queue_for(&self, command: &Command) -> &mpsc::Sender<Job> {
+    fn queue_for(&self, command: &Command) -> &Queue {
         let account_id = command.account_id();
         // The last bytes of a UUID are random in every version in use.
         let hash = usize::from(u16::from_be_bytes([account_id.as_bytes()[14], account_id.as_bytes()[15]]));
@@ -86,9 +112,12 @@ impl Ledger {
     pub async fn submit(&self, command: Command) -> Result<Outcome, LedgerError> {
         let (reply, outcome) = oneshot::channel();
         let queue = self.queue_for(&command);
-        if let Err(error) = queue.try_send(Job { command, caller: Caller::new(reply, self.metrics.clone()) }) {
+        let caller = Caller::new(reply, self.metrics.clone());
+        if command.is_of_user() && !queue.has_room() {
+            caller.answer(Err(LedgerError::Full));
+        } else if let Err(error) = queue.jobs.try_send(Job { command, caller }) {
             let (job, error) = match error {
-                mpsc::error::TrySendError::Full(job) => (job, LedgerError::Overloaded),
+                mpsc::error::TrySendError::Full(job) => (job, LedgerError::Full),
                 mpsc::error::TrySendError::Closed(job) => (job, LedgerError::Closed),
             };
             job.caller.answer(Err(error));

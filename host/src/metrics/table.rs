@@ -70,6 +70,7 @@ table! {
 
     answers: Counters<2> = "http_answers" ["listener", "status"], "Answers by the class of their status";
     problems: Counters<2> = "http_problems" ["status", "code"], "Failed requests by the code of the problem";
+    shed: Counters<1> = "requests_shed" ["stage"], "Requests refused at once because they would have waited too long, by what for";
     refusals: Counters<2> = "refusals" ["event", "reason"], "Requests refused for reasons of security, as in the audit log";
 
     model_decisions: Counters<2> = "model_decisions" ["kind", "outcome"], "Calls of models and rules, by outcome";

@@ -7,7 +7,7 @@ use sqlx::PgPool;
 use tokio::sync::{Mutex, broadcast};
 
 use super::cursor::Cursor;
-use super::listener::{Listener, Slot, Slots, is_same_batch};
+use super::listener::{ListenError, Listener, Slot, Slots, is_same_batch};
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::db::outbox::{self, Event, Offsets};
@@ -32,17 +32,6 @@ const PAGE_LENGTH: i64 = 500;
 
 /// Longest wait for a reply from the database.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
-
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ListenError {
-    /// Also returned when the host is shutting down.
-    #[error("there are too many listeners")]
-    Overloaded,
-    #[error("the cursor is too far back")]
-    TooFarBack,
-    #[error(transparent)]
-    Database(#[from] sqlx::Error),
-}
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -117,7 +106,7 @@ impl Outbox {
     /// See [`ListenError`].
     pub(crate) async fn listen(&self, owner: String, from: Option<Cursor>) -> Result<Listener, ListenError> {
         let slot = Slot::take(&self.slots, owner.clone(), LISTENERS_MAX, LISTENERS_EACH_MAX);
-        let slot = slot.ok_or(ListenError::Overloaded)?;
+        let slot = slot?;
         let mut tail = self.tail.lock().await;
         let tail = tail.as_mut().ok_or(ListenError::Overloaded)?;
         let view = self.barrier.begin();

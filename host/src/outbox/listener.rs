@@ -9,6 +9,19 @@ use tokio::sync::broadcast;
 use super::cursor::Cursor;
 use crate::db::outbox::Event;
 
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ListenError {
+    /// Also returned when the host is shutting down.
+    #[error("there are too many listeners")]
+    Overloaded,
+    #[error("the user has too many listeners")]
+    TooManyOfUser,
+    #[error("the cursor is too far back")]
+    TooFarBack,
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
 /// A user's events: first those since the cursor, then new ones.
 pub(crate) struct Listener {
     owner: String,
@@ -63,16 +76,19 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// `None` if there are `max` listeners in total, or `max_each` for this user.
-    pub(super) fn take(slots: &Slots, owner: String, max: usize, max_each: usize) -> Option<Self> {
+    /// An error if there are `max` listeners in total, or `max_each` for this user.
+    pub(super) fn take(slots: &Slots, owner: String, max: usize, max_each: usize) -> Result<Self, ListenError> {
         let mut counts = slots.lock().unwrap_or_else(PoisonError::into_inner);
         let total: usize = counts.values().sum();
         let own = counts.get(&owner).copied().unwrap_or(0);
-        if total >= max || own >= max_each {
-            return None;
+        if own >= max_each {
+            return Err(ListenError::TooManyOfUser);
+        }
+        if total >= max {
+            return Err(ListenError::Overloaded);
         }
         counts.insert(owner.clone(), own + 1);
-        Some(Self { owner, slots: Arc::clone(slots) })
+        Ok(Self { owner, slots: Arc::clone(slots) })
     }
 }
 

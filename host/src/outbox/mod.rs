@@ -11,6 +11,5 @@ mod listener;
 
 pub(crate) use cursor::CURSOR_CHARS_MAX;
 pub use cursor::{Cursor, InvalidCursor};
-pub(crate) use feed::ListenError;
 pub use feed::{LISTENERS_EACH_MAX, LISTENERS_MAX, Outbox};
-pub(crate) use listener::Listener;
+pub(crate) use listener::{ListenError, Listener};

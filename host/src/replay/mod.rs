@@ -19,6 +19,9 @@ use crate::scoring::{Envelope, Kind, RulesRequest, RulesResponse, Scored, Visito
 use crate::wasm::{Runtime, TransferRules};
 use difference::differences;
 
+/// Replays at once on a host: each takes a processor for seconds.
+pub(crate) const CONCURRENT_MAX: usize = 2;
+
 /// A recorded decision.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Recording {

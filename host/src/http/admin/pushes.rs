@@ -20,6 +20,7 @@ use crate::http::admin::attestations::{AttestationJson, shown, signature_of};
 use crate::http::admin::versions::{VERSION_EXAMPLE, find, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::{is_json, read_bytes};
+use crate::http::limits::stage::PUSHES;
 use crate::models::attesting::statement::{ATTESTATION_BYTES_MAX, Attestation};
 use crate::schema::{FieldError, answer};
 
@@ -49,10 +50,12 @@ pub(crate) async fn push_version(
     let kind = kind_of(&kind)?;
     operator.may_change(kind)?;
     let headers = request.headers().clone();
+    let arriving = app.pushes.arrive().ok_or(Error::Shed(PUSHES))?;
     let bytes = read_bytes(request, (is_wasm, Error::NotWasm), COMPONENT_BYTES_MAX).await?;
+    drop(arriving);
     let signature = signature_of(&headers, &app.settings.model_keys, &bytes)?.map(str::to_owned);
     let pushed = app.pushes.push(kind, bytes.to_vec(), signature, operator.person.name.clone()).await;
-    let (digest, outcome) = pushed.map_err(|_| Error::Overloaded)?;
+    let (digest, outcome) = pushed.map_err(|_| Error::Shed(PUSHES))?;
     audit::done(Event::VersionPushed, &operator.person.name, &format_args!("{kind} {digest}"));
     match outcome {
         Some(outcome) => finished(kind, &outcome),

@@ -1,7 +1,7 @@
 //! `/admin/replay`: replays decisions, like `caudal replay`.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{FromRequest as _, Request, State};
 use serde_json::Value;
 use time::OffsetDateTime;
 
@@ -11,6 +11,7 @@ use crate::db::decisions;
 use crate::domain::model::ModelKind;
 use crate::http::error::Error;
 use crate::http::extract::AssistBody;
+use crate::http::limits::stage::REPLAYS;
 use crate::replay::{Outcome, Recording, Replayer};
 use crate::schema::request;
 
@@ -60,13 +61,12 @@ impl From<DecisionRequest> for Recording {
 }
 
 /// A misspelt field must not look like a replay that found nothing, so unknown ones are refused.
-pub(crate) async fn replay(
-    State(app): State<App>,
-    reader: Reader,
-    body: Result<AssistBody<BODY_BYTES_MAX>, Error>,
-) -> Result<Json<Outcome>, Error> {
+pub(crate) async fn replay(State(app): State<App>, reader: Reader, request: Request) -> Result<Json<Outcome>, Error> {
     reader.may_replay()?;
-    let mut fields = body?.0.strict();
+    // Before the body, which takes memory too.
+    let _turn = app.replays.try_acquire().map_err(|_| Error::Shed(REPLAYS))?;
+    let AssistBody::<BODY_BYTES_MAX>(fields) = AssistBody::from_request(request, &()).await?;
+    let mut fields = fields.strict();
     let ReplayRequest { decisions, stored } = fields.read();
     if stored.as_ref().is_some_and(|it| kept(&it.kind).is_none()) {
         fields.refuse("stored.kind", "unknown-value", "must be risk or transfer-rules");
@@ -87,7 +87,7 @@ pub(crate) async fn replay(
             recordings.map_err(|error| Error::Internal(error.into()))?
         }
     };
-    let mut replayer = Replayer::new(app.db.clone(), app.runtime.clone());
+    let mut replayer = Replayer::new((*app.db).clone(), app.runtime.clone());
     replayer.replay(decisions).await?;
     Ok(Json(replayer.finish()))
 }

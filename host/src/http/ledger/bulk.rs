@@ -18,7 +18,7 @@ use crate::auth::User;
 use crate::domain::transfer::Transfer;
 use crate::http::error::Error;
 use crate::http::extract::{KEY_LENGTH_MAX, LedgerBody};
-use crate::http::ledger::orders::{Answer, Draft};
+use crate::http::ledger::orders::{Answer, Draft, count_refusal};
 use crate::http::ledger::transactions::{TransactionJson, TransferRequest};
 use crate::http::problem::{Problem, ProblemJson, RequestId};
 use crate::ledger::{Command, Ledger, LedgerError, Order, Outcome};
@@ -118,12 +118,22 @@ async fn send_all(app: &App, owner: &str, drafts: impl Iterator<Item = Draft>) -
             answers.extend(queued.next().await);
         }
         queued.push_back(match order {
-            Ok(order) => queue(&app.ledger, order, deadline).await.map(Answer::of_transfer).boxed(),
+            Ok(order) => {
+                let outcome = queue(&app.ledger, order, deadline).await;
+                outcome.map(|outcome| counted(app, owner, outcome)).boxed()
+            }
             Err(error) => future::ready(Answer::failed(error)).boxed(),
         });
     }
     answers.extend(queued.collect::<Vec<_>>().await);
     answers
+}
+
+fn counted(app: &App, owner: &str, outcome: Result<Outcome, LedgerError>) -> Answer<Transfer> {
+    if let Ok(outcome) = &outcome {
+        count_refusal(app, owner, outcome);
+    }
+    Answer::of_transfer(outcome)
 }
 
 type Pending<'a> = Pin<Box<dyn Future<Output = Result<Outcome, LedgerError>> + Send + 'a>>;
@@ -135,7 +145,7 @@ async fn queue(ledger: &Ledger, order: Order, deadline: Instant) -> Pending<'_> 
         // The first poll queues the command.
         match poll_fn(|context| Poll::Ready(outcome.as_mut().poll(context))).await {
             Poll::Pending => return outcome,
-            Poll::Ready(Err(LedgerError::Overloaded)) if Instant::now() < deadline => {
+            Poll::Ready(Err(LedgerError::Full | LedgerError::Overloaded)) if Instant::now() < deadline => {
                 tokio::time::sleep(REQUEUE_EVERY).await;
             }
             Poll::Ready(outcome) => return future::ready(outcome).boxed(),

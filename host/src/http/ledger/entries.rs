@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
-use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -11,6 +10,7 @@ use crate::app::App;
 use crate::auth::User;
 use crate::clock::timestamp;
 use crate::db::accounts::find_account;
+use crate::db::connections::Connections;
 use crate::db::entries::{self as table, Entry, Span};
 use crate::domain::money::Money;
 use crate::http::error::Error;
@@ -183,7 +183,7 @@ pub(crate) async fn get_balance(
     Ok(Json(BalanceJson { account_id, at, balance, currency: CURRENCY }))
 }
 
-async fn own_account(db: &PgPool, owner: &str, PathId(id): PathId) -> Result<Uuid, Error> {
+async fn own_account(db: &Connections, owner: &str, PathId(id): PathId) -> Result<Uuid, Error> {
     let mut db = db.acquire().await?;
     find_account(&mut db, owner, id).await?.ok_or(Error::NotFound)?;
     Ok(id)

@@ -21,6 +21,7 @@ use crate::domain::money::Money;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
+use crate::http::limits::stage::EVENT_STREAMS;
 use crate::outbox::{CURSOR_CHARS_MAX, Cursor, ListenError, Listener};
 use crate::schema::{answer, request};
 
@@ -93,7 +94,8 @@ pub(crate) async fn stream_events(
     }
     fields.finish()?;
     let listener = app.outbox.listen(owner, cursor).await.map_err(|error| match error {
-        ListenError::Overloaded => Error::Overloaded,
+        ListenError::Overloaded => Error::Shed(EVENT_STREAMS),
+        ListenError::TooManyOfUser => Error::TooManyRequests(EVENT_STREAMS),
         ListenError::TooFarBack => {
             let detail = "is too old: read the lists, then listen from now on";
             Error::invalid_field("from", "out-of-range", detail)

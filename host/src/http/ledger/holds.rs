@@ -135,7 +135,7 @@ pub(crate) async fn create_hold(
     let IdempotencyKey(key) = key?;
     let lifetime = expires_in_seconds.map_or(LIFETIME_DEFAULT, |seconds| Duration::seconds(seconds.into()));
     let order = transfer.draft(key).order(&app, &owner).await?;
-    let answer = match app.ledger.submit(Command::Hold(PlaceHold { order, lifetime })).await? {
+    let answer = match orders::submit(&app, Command::Hold(PlaceHold { order, lifetime })).await? {
         Outcome::Held { hold, replayed } => Answer { result: Ok(with_transfer(&app, &owner, hold).await?), replayed },
         other => Answer::refused(other),
     };

@@ -1,6 +1,7 @@
 //! Lists: one page with a link to the next, or the whole list as a streamed array.
 
 use std::future::Future;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
@@ -8,10 +9,14 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::Serialize;
 
+use crate::db::connections::AcquireError;
 use crate::http::error::Error;
 use crate::http::extract::{Cursor, PAGE_LENGTH_MAX, Page};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// Pause before the rest of a list asks for a connection again.
+const PAUSE: Duration = Duration::from_millis(50);
 
 pub(crate) trait Item: Serialize + Send + Sync + 'static {
     type Cursor: Cursor;
@@ -25,7 +30,7 @@ pub(crate) async fn answer<T, F, R>(path: &str, page: Page<T::Cursor>, fetch: F)
 where
     T: Item,
     F: Fn(Option<T::Cursor>, i64) -> R + Send + 'static,
-    R: Future<Output = Result<Vec<T>, sqlx::Error>> + Send,
+    R: Future<Output = Result<Vec<T>, AcquireError>> + Send,
 {
     match page.limit {
         Some(limit) => one_page(path, limit, page.after, fetch).await,
@@ -37,7 +42,7 @@ async fn one_page<T, F, R>(path: &str, limit: u32, after: Option<T::Cursor>, fet
 where
     T: Item,
     F: Fn(Option<T::Cursor>, i64) -> R,
-    R: Future<Output = Result<Vec<T>, sqlx::Error>>,
+    R: Future<Output = Result<Vec<T>, AcquireError>>,
 {
     // One item more than the limit shows whether there is a next page.
     let mut items = fetch(after, i64::from(limit) + 1).await?;
@@ -65,7 +70,7 @@ async fn whole<T, F, R>(after: Option<T::Cursor>, fetch: F) -> Result<Response, 
 where
     T: Item,
     F: Fn(Option<T::Cursor>, i64) -> R + Send + 'static,
-    R: Future<Output = Result<Vec<T>, sqlx::Error>> + Send,
+    R: Future<Output = Result<Vec<T>, AcquireError>> + Send,
 {
     let length = i64::from(PAGE_LENGTH_MAX);
     let items = fetch(after, length).await?;
@@ -73,12 +78,19 @@ where
     let chunks = stream::try_unfold((start, fetch), move |(batch, fetch)| async move {
         let Some(Batch { items, first }) = batch else { return Ok(None) };
         let chunk = chunk(&items, first, (items.len() as i64) < length)?;
-        let next = match items.last() {
-            Some(last) if items.len() as i64 == length => {
-                Some(Batch { items: fetch(Some(last.cursor()), length).await?, first: false })
+        let after = items.last().filter(|_| items.len() as i64 == length).map(Item::cursor);
+        let mut next = None;
+        while after.is_some() && next.is_none() {
+            let fetched = fetch(after, length).await;
+            next = match fetched {
+                // What has begun is not refused: it waits as long as its client does.
+                Err(AcquireError::Busy) => None,
+                fetched => Some(Batch { items: fetched?, first: false }),
+            };
+            if next.is_none() {
+                tokio::time::sleep(PAUSE).await;
             }
-            _ => None,
-        };
+        }
         Ok::<_, Box<dyn std::error::Error + Send + Sync>>(Some((chunk, (next, fetch))))
     });
     Ok(([(header::CONTENT_TYPE, JSON)], Body::from_stream(chunks)).into_response())

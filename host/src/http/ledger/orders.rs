@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::domain::hold::Status;
 use crate::domain::money::Money;
+use crate::domain::rules::RISK_ACKNOWLEDGMENT_REQUIRED;
 use crate::domain::transfer::Transfer;
 use crate::enforcement::acknowledgment::{Subject, TOKEN_CHARS_MAX};
 use crate::enforcement::assessment::Circumstances;
@@ -56,8 +57,19 @@ impl Draft {
         let token = self.circumstances.acknowledgment_token;
         let subject = Subject { owner, from: from_account_id, to: to_beneficiary_id, amount };
         let risk = risk_of(app, &subject, circumstances, token.as_deref()).await?;
+        let may_record_refusal = app.rates.may_be_refused(owner, app.clock.now());
         let (transfer_id, owner) = (app.clock.new_id(), owner.to_owned());
-        Ok(Order { transfer_id, owner, key, from_account_id, to_beneficiary_id, amount, risk, hold_id })
+        Ok(Order {
+            transfer_id,
+            owner,
+            key,
+            from_account_id,
+            to_beneficiary_id,
+            amount,
+            risk,
+            hold_id,
+            may_record_refusal,
+        })
     }
 }
 
@@ -99,7 +111,26 @@ impl Answer<Transfer> {
 
 /// Makes a transfer.
 pub(crate) async fn send(app: &App, order: Order) -> Answer<Transfer> {
-    Answer::of_transfer(app.ledger.submit(Command::Transfer(order)).await)
+    Answer::of_transfer(submit(app, Command::Transfer(order)).await)
+}
+
+/// Submits an order, and counts it if it is refused.
+pub(crate) async fn submit(app: &App, command: Command) -> Result<Outcome, LedgerError> {
+    let keyed = command.order().filter(|order| order.key.is_some()).map(|order| order.owner.clone());
+    let outcome = app.ledger.submit(command).await?;
+    if let Some(owner) = keyed {
+        count_refusal(app, &owner, &outcome);
+    }
+    Ok(outcome)
+}
+
+/// Counts a refusal that the ledger keeps with its key.
+pub(crate) fn count_refusal(app: &App, owner: &str, outcome: &Outcome) {
+    if let Outcome::Rejected { violations, replayed: false } = outcome
+        && violations.iter().all(|violation| violation.code != RISK_ACKNOWLEDGMENT_REQUIRED)
+    {
+        app.rates.count_refusal(owner, app.clock.now());
+    }
 }
 
 /// Why a command made nothing.
@@ -114,6 +145,7 @@ pub(crate) fn refusal(outcome: Outcome) -> Error {
         Outcome::HoldEnded(hold) => Error::HoldEnded(hold.status),
         Outcome::HoldExceeded(hold) => Error::HoldExceeded(hold.amount),
         Outcome::KeyReused => Error::KeyReused,
+        Outcome::TooManyRefusals => Error::TooManyRefusals,
         Outcome::RulesUnavailable | Outcome::RiskUnavailable => Error::RulesUnavailable,
         other => Error::Internal(anyhow::anyhow!("an order ended as {other:?}")),
     }

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use crate::app::App;
 use crate::http::error::Error;
-use crate::http::pages::files::{BANK, NAMED, SCORERS, SHARED, answer, embedded};
+use crate::http::pages::files::{BANK, SCORERS, SHARED, embedded, lasting};
 use crate::models::publishing::package::{self, PackageFile};
 
 /// Nothing inline, nothing from other hosts, no framing, and no text becomes markup. The package compiles
@@ -68,5 +68,5 @@ pub(crate) async fn generated(
         }
     };
     let (_, bytes) = files.iter().find(|(it, _)| *it == path).ok_or(Error::NotFound)?;
-    Ok(answer(&headers, &path, bytes.as_slice(), (POLICY, NAMED)))
+    Ok(lasting(&headers, &path, bytes, POLICY))
 }

@@ -1,8 +1,10 @@
 //! Static files for browsers: pages, their modules and models, with headers for security and caching. Not for
 //! responses that depend on the user.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
+use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
@@ -24,7 +26,18 @@ include!(concat!(env!("OUT_DIR"), "/served.rs"));
 
 pub(crate) fn embedded(folder: &[Embedded], name: &str, headers: &HeaderMap, policy: &str) -> Result<Response, Error> {
     let (_, bytes) = folder.iter().find(|(it, _)| *it == name).ok_or(Error::NotFound)?;
-    Ok(answer(headers, name, *bytes, (policy, NAMED)))
+    Ok(lasting(headers, name, bytes, policy))
+}
+
+/// Responds with a file that lasts as long as the process. It is hashed once: large ones take milliseconds, and keep a
+/// processor from other clients.
+pub(crate) fn lasting(headers: &HeaderMap, name: &str, bytes: &'static [u8], policy: &str) -> Response {
+    static DIGESTS: LazyLock<Mutex<HashMap<(usize, usize), Digest>>> = LazyLock::new(Mutex::default);
+    // A panic leaves no half of an entry.
+    let mut digests = DIGESTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let digest = *digests.entry((bytes.as_ptr().addr(), bytes.len())).or_insert_with(|| digest_of(bytes));
+    drop(digests);
+    answer(headers, name, (Bytes::from_static(bytes), digest), (policy, NAMED))
 }
 
 pub(crate) fn content_type(name: &str) -> &'static str {
@@ -38,17 +51,16 @@ pub(crate) fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// Responds with a file, or with 304 when the client has it.
+/// Responds with a file that has this digest, or with 304 when the client has it.
 pub(crate) fn answer(
     request: &HeaderMap,
     name: &str,
-    bytes: impl Into<Cow<'static, [u8]>>,
+    (bytes, digest): (Bytes, Digest),
     (policy, caching): (&str, &'static str),
 ) -> Response {
     // Policies are written here, or contain an origin that was parsed from a URI.
     let policy = HeaderValue::from_str(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
-    let bytes = bytes.into();
-    let etag = etag(digest_of(&bytes));
+    let etag = etag(digest);
     let headers: [(HeaderName, HeaderValue); 6] = [
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type(name))),
         (header::CONTENT_SECURITY_POLICY, policy),
@@ -60,7 +72,7 @@ pub(crate) fn answer(
     if is_known(request, &etag) {
         return (StatusCode::NOT_MODIFIED, headers).into_response();
     }
-    (headers, bytes.into_owned()).into_response()
+    (headers, bytes).into_response()
 }
 
 pub(crate) fn etag(digest: Digest) -> HeaderValue {
@@ -78,6 +90,18 @@ pub(crate) fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A thousand readers of a large file share its bytes.
+    #[tokio::test]
+    async fn a_file_is_not_copied() {
+        for _ in 0..2 {
+            let (name, bytes) = REFERENCE[0];
+            let response = embedded(REFERENCE, name, &HeaderMap::new(), "default-src 'none'").unwrap();
+            assert_eq!(response.headers()[header::ETAG], etag(digest_of(bytes)));
+            let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+            assert_eq!(body.as_ptr(), bytes.as_ptr());
+        }
+    }
 
     #[test]
     fn if_none_match_is_a_list_and_may_be_weak() {

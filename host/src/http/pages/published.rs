@@ -1,7 +1,10 @@
 //! `/models`: the active models of the published kinds, for pages and workers that score locally. Public,
 //! for any origin, and the same for all users: canaries are not published.
 
+use std::sync::Arc;
+
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -111,5 +114,6 @@ async fn by_digest(app: &App, name: &str, extension: &str, request: &HeaderMap) 
     if file.is_wasm() != (extension == ".wasm") {
         return Err(Error::NotFound);
     }
-    Ok((ANY_ORIGIN, answer(request, name, file.bytes.to_vec(), (POLICY, BY_DIGEST))).into_response())
+    let bytes = Bytes::from_owner(Arc::clone(&file.bytes));
+    Ok((ANY_ORIGIN, answer(request, name, (bytes, file.digest), (POLICY, BY_DIGEST))).into_response())
 }

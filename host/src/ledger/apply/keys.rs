@@ -35,6 +35,9 @@ impl Run<'_> {
             Err(Refusal::BalanceTooLarge) => return Outcome::BalanceTooLarge,
         };
         if let Some(key) = key.filter(|_| is_final(&outcome)) {
+            if outcome.is_err() && !order.may_record_refusal {
+                return Outcome::TooManyRefusals;
+            }
             let answer = Answer { fingerprint, outcome: outcome.clone() };
             self.state.answers.insert(key.clone(), answer.clone());
             self.batch.answers.insert(key, answer);

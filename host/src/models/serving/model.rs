@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -21,6 +21,19 @@ static DENY_ALL_CALLS: Semaphore = Semaphore::const_new(DENY_ALL_CALLS_MAX);
 
 /// Longest wait for such a call to start: the deadline of one call.
 const DENY_ALL_WAIT_MAX: Duration = Duration::from_millis(250);
+
+/// Calls that wait, four for each that runs: at a few milliseconds each, the last of them waits for some 50 ms.
+const DENY_ALL_WAITING_MAX: usize = 16;
+static DENY_ALL_WAITING: Semaphore = Semaphore::const_new(DENY_ALL_WAITING_MAX);
+
+/// `None` if too many calls wait already, or it takes too long.
+async fn deny_all_permit() -> Option<SemaphorePermit<'static>> {
+    if let Ok(permit) = DENY_ALL_CALLS.try_acquire() {
+        return Some(permit);
+    }
+    let _place = DENY_ALL_WAITING.try_acquire().ok()?;
+    timeout(DENY_ALL_WAIT_MAX, DENY_ALL_CALLS.acquire()).await.ok()?.ok()
+}
 
 /// A version of kind `K`, with its circuit breaker.
 pub struct Model<K: Kind> {
@@ -69,8 +82,7 @@ impl<K: Kind> Model<K> {
         self: &Arc<Self>,
         request: K::Request,
     ) -> (Result<K::Assessment, ScoreError>, Duration) {
-        let permit = timeout(DENY_ALL_WAIT_MAX, DENY_ALL_CALLS.acquire()).await;
-        let Ok(Ok(permit)) = permit else { return (Err(ScoreError::Busy), Duration::ZERO) };
+        let Some(permit) = deny_all_permit().await else { return (Err(ScoreError::Busy), Duration::ZERO) };
         let model = Arc::clone(self);
         let call = move || {
             // Held until the call ends, even if the caller stops waiting.
@@ -85,5 +97,24 @@ impl<K: Kind> Model<K> {
         let start = Instant::now();
         let answer = self.scorer.assess(request);
         (answer, start.elapsed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt as _;
+
+    #[tokio::test]
+    async fn one_call_too_many_is_refused_at_once() {
+        let mut running = Vec::new();
+        for _ in 0..DENY_ALL_CALLS_MAX {
+            running.push(deny_all_permit().await.unwrap());
+        }
+        let mut waiting: Vec<_> = (0..DENY_ALL_WAITING_MAX).map(|_| deny_all_permit().boxed()).collect();
+        assert!(waiting.iter_mut().all(|it| it.now_or_never().is_none()));
+        assert!(deny_all_permit().now_or_never().unwrap().is_none());
+        running.pop();
+        assert!(waiting.remove(0).await.is_some());
     }
 }

@@ -1,0 +1,248 @@
+//! More than the host can do: what would wait for long is refused at once, has done nothing, and the host recovers.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{Request, header};
+use caudal::db::connections::WAITING_EACH_MAX;
+use caudal::domain::money::Money;
+use caudal::gate::pushes::ARRIVING_MAX;
+use futures_util::stream;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use tokio::task::JoinSet;
+use tower::ServiceExt as _;
+
+use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp, refused};
+
+/// Far longer than a refusal takes, and shorter than any wait that it spares.
+const AT_ONCE: Duration = Duration::from_millis(500);
+
+/// Replays at once.
+const REPLAYS: usize = 2;
+
+/// Connections that ask at the same moment.
+const CONNECTIONS: usize = 600;
+
+/// Serves with one worker, so that a test can keep it busy. Returns its address.
+fn serve(router: Router) -> (tokio::runtime::Runtime, std::net::SocketAddr) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    runtime.spawn(async move {
+        let _stop = stop;
+        caudal::http::server::serve(listener, router, Default::default(), stopped).await;
+    });
+    (runtime, address)
+}
+
+fn ask(stream: &mut TcpStream, method: &str, path: &str, body: &str) {
+    let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n");
+    let request = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(request.as_bytes()).unwrap();
+}
+
+/// Status and body.
+fn answer(stream: &mut TcpStream) -> (u16, Value) {
+    let (mut bytes, mut byte) = (Vec::new(), [0]);
+    while !bytes.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).unwrap();
+        bytes.push(byte[0]);
+    }
+    let head = String::from_utf8(bytes).unwrap();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap().parse().unwrap();
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    if status == 503 {
+        assert!(head.contains("\r\nretry-after: 1\r\n"), "{head}");
+    }
+    (status, serde_json::from_slice(&body).unwrap())
+}
+
+fn connect(address: std::net::SocketAddr) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    // It has been accepted once it is answered.
+    ask(&mut stream, "GET", "/livez", "");
+    assert_eq!(answer(&mut stream).0, 200);
+    stream
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn more_requests_than_the_processors_can_look_at_are_refused(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let router = app.assist.clone();
+    let body =
+        json!({"screen": "a", "num_validation_errors": 0, "time_on_screen_seconds": 0, "num_back_navigations": 0,
+        "steps_total": 1, "current_step": 1})
+        .to_string();
+    let asking = std::thread::spawn(move || {
+        let (runtime, address) = serve(router);
+        let mut streams: Vec<_> = (0..CONNECTIONS).map(|_| connect(address)).collect();
+        let mut alive = connect(address);
+        runtime.spawn(async { std::thread::sleep(Duration::from_millis(300)) });
+        streams.iter_mut().for_each(|stream| ask(stream, "POST", "/ai/nudge", &body));
+        ask(&mut alive, "GET", "/livez", "");
+        let answers: Vec<_> = streams.iter_mut().map(answer).collect();
+        let (served, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|(status, _)| *status == 200);
+        assert!(!served.is_empty() && refused.len() > 50, "{} served, {} refused", served.len(), refused.len());
+        assert!(refused.iter().all(|(status, body)| *status == 503 && body["code"] == "overloaded"));
+        assert_eq!(answer(&mut alive).0, 200);
+        ask(&mut streams[0], "POST", "/ai/nudge", &body);
+        assert_eq!(answer(&mut streams[0]).0, 200);
+        runtime.shutdown_background();
+    });
+    tokio::task::spawn_blocking(move || asking.join().unwrap()).await.unwrap();
+    let metrics = app.ai().get("/metrics").await.text;
+    assert!(!metrics.contains("caudal_requests_shed_total{stage=\"processors\"} 0"), "{metrics}");
+}
+
+/// Reads that wait leave connections to money.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn more_reads_than_there_are_connections_for_are_refused(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let (ana, luis) = (app.user("ana"), app.user("luis"));
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let mut lock = db.begin().await.unwrap();
+    sqlx::query("lock table profile in access exclusive mode").execute(&mut *lock).await.unwrap();
+    // Of five connections, requests may use three.
+    let most = 3 + 3 * WAITING_EACH_MAX;
+    let mut reads = JoinSet::new();
+    for _ in 0..most + 10 {
+        let luis = luis.clone();
+        reads.spawn(async move { luis.get("/api/profile/accessibility").await });
+    }
+    for _ in 0..10 {
+        let answer = tokio::time::timeout(AT_ONCE, reads.join_next()).await.expect("refused at once").unwrap().unwrap();
+        answer.assert_problem(503, "overloaded", None);
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    ana.transfer(&from, &to, "1").await.assert_status(200);
+    app.operator(Some("models:admin")).get("/admin/models").await.assert_status(200);
+    for path in ["/livez", "/readyz"] {
+        app.anon().get(path).await.assert_status(200);
+    }
+    lock.rollback().await.unwrap();
+    while let Some(answer) = reads.join_next().await {
+        answer.unwrap().assert_status(200);
+    }
+    luis.get("/api/profile/accessibility").await.assert_status(200);
+}
+
+/// A request whose body never comes.
+fn unfinished(client: &Client, path: &str, content_type: &str) -> Request<Body> {
+    let body = Body::from_stream(stream::pending::<Result<Bytes, std::io::Error>>());
+    let request = Request::post(path).header(header::CONTENT_TYPE, content_type);
+    let request = client.headers.iter().fold(request, |request, (name, value)| request.header(name.as_str(), value));
+    request.body(body).unwrap()
+}
+
+/// Sends so many that never end, and then one more, which `status` answers once they are gone.
+async fn fill(app: &TestApp, client: &Client, (path, content_type): (&str, &str), count: usize) {
+    let mut held = JoinSet::new();
+    for _ in 0..count {
+        held.spawn(app.assist.clone().oneshot(unfinished(client, path, content_type)));
+    }
+    let nothing = tokio::time::timeout(AT_ONCE, held.join_next()).await;
+    assert!(nothing.is_err(), "{nothing:?}");
+    let more = app.assist.clone().oneshot(unfinished(client, path, content_type));
+    // A client that sends slowly keeps its answer waiting for as long.
+    let answer = tokio::time::timeout(AT_ONCE * 4, more).await.expect("refused at once").unwrap();
+    assert_eq!((answer.status().as_u16(), &answer.headers()[header::RETRY_AFTER]), (503, &"1".parse().unwrap()));
+    held.shutdown().await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_few_components_arrive_at_once(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ops = app.operator(Some("models:admin"));
+    fill(&app, &ops, ("/admin/models/nudge/versions", "application/wasm"), ARRIVING_MAX).await;
+    refused(
+        &app,
+        ops.send("POST", "/admin/models/nudge/versions", Some("application/wasm"), Body::from("x")),
+        422,
+        "component-refused",
+        None,
+    )
+    .await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_few_replays_run_at_once(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ops = app.operator(Some("models:admin rules:admin"));
+    fill(&app, &ops, ("/admin/replay", "application/json"), REPLAYS).await;
+    ops.post("/admin/replay", json!({"decisions": []})).await.assert_status(200);
+}
+
+/// A user without money cannot fill the table of keys; what was answered is still replayed, and what can be made is made.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn refusals_are_kept_within_limits(db: PgPool) {
+    let app = TestApp::with(db, Options { opening_credit: Money::from_minor(100), ..Options::default() }).await;
+    let ana = app.user("ana");
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let transfer =
+        |key: String| json!({"idempotencyKey": key, "fromAccountId": from, "toBeneficiaryId": to, "amount": 9});
+    let bulk = json!({"transfers": (0..1_000).map(|number| transfer(number.to_string())).collect::<Vec<_>>()});
+    let results = ana.post("/api/ledger/transactions/bulk", bulk).await.assert_status(200).json()["results"].take();
+    let is_refused = |result: &Value| result["problem"]["code"] == "insufficient-funds";
+    assert!(results.as_array().unwrap().iter().all(is_refused));
+    let kept = async || app.count("select count(*) from idempotency").await;
+    assert_eq!(kept().await, 1_000);
+    let keyed = |key: &str| ana.with("idempotency-key", key);
+    let sixth = keyed("another").transfer(&from, &to, "9").await;
+    assert_eq!(sixth.header("retry-after"), Some("10"));
+    refused(&app, keyed("another").transfer(&from, &to, "9"), 429, "too-many-requests", None).await;
+    let hold = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 9});
+    refused(&app, keyed("hold").post("/api/ledger/holds", hold), 429, "too-many-requests", None).await;
+    let replayed = keyed("7").transfer(&from, &to, "9").await;
+    replayed.assert_problem(400, "insufficient-funds", Some("amount"));
+    assert_eq!(replayed.header("idempotency-replayed"), Some("true"));
+    ana.transfer(&from, &to, "9").await.assert_problem(400, "insufficient-funds", Some("amount"));
+    // The key is still free, and what the account covers is not refused.
+    keyed("another").transfer(&from, &to, "0.50").await.assert_status(200);
+    app.user("luis").open_account("1").await;
+    assert_eq!(kept().await, 1_001);
+    app.clock.advance(time::Duration::seconds(10));
+    keyed("later").transfer(&from, &to, "9").await.assert_problem(400, "insufficient-funds", Some("amount"));
+    refused(&app, keyed("soon").transfer(&from, &to, "9"), 429, "too-many-requests", None).await;
+    assert_eq!(kept().await, 1_002);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_full_queue_of_the_ledger_answers_before_the_body(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let mut accounts = Vec::new();
+    for number in 0..32 {
+        accounts.push(ana.open_account(&number.to_string()).await);
+    }
+    let mut holder = app.db.begin().await.unwrap();
+    sqlx::query("select from account_balance for update").execute(&mut *holder).await.unwrap();
+    let mut sent = JoinSet::new();
+    // The batchers take some of the first ones, which leaves room for the second ones.
+    for turn in 0..4_000 {
+        let (ana, from, to) = (ana.clone(), accounts[turn % accounts.len()].clone(), to.clone());
+        sent.spawn(async move {
+            tokio::time::sleep(AT_ONCE * u32::from(turn >= 2_000)).await;
+            ana.transfer(&from, &to, "1").await
+        });
+    }
+    tokio::time::sleep(AT_ONCE * 3).await;
+    let begun = Instant::now();
+    let unread = unfinished(&ana, "/api/ledger/transactions", "application/json");
+    let answer = app.ledger.clone().oneshot(unread).await.unwrap();
+    assert_eq!(answer.status(), 503);
+    assert!(begun.elapsed() < AT_ONCE * 4, "{:?}", begun.elapsed());
+    app.anon().get("/livez").await.assert_status(200);
+    holder.rollback().await.unwrap();
+    let made = sent.join_all().await.into_iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(app.count("select count(*) from transfer where kind = 'spei'").await, made as i64);
+    ana.transfer(&accounts[0], &to, "1").await.assert_status(200);
+}
