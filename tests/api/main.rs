@@ -21,6 +21,7 @@ mod connections;
 mod enforcement;
 mod entries;
 mod events;
+mod foreign;
 mod freezing;
 mod golden;
 mod harness;
@@ -51,6 +52,7 @@ mod roles;
 mod rollback;
 mod rollout;
 mod rules;
+mod scopes;
 #[path = "../rail/stand_in.rs"]
 mod stand_in;
 mod stp;
