@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve release sbom test fuzz soak bench ha ha-drill restore-drill check audit components package train prepare install
+.PHONY: serve release sbom test contract fuzz soak bench ha ha-drill restore-drill check audit components package train prepare install
 
 serve: components ## Serve the sandbox; prints addresses, a token and a curl command
 	cargo build --locked --package caudal
@@ -26,6 +26,10 @@ test: install ## Run all short tests against a throw-away Postgres
 	$(MAKE) package
 	npm --prefix tests run --silent check
 	tests/run.sh $(CAUDAL)
+
+contract: components ## Try CASES (5000) requests of each scope on each listener, from its OpenAPI document
+	cargo build --locked --package caudal
+	tests/contract/schemathesis.sh $(CAUDAL) $${CASES:-5000}
 
 fuzz: install ## Try arbitrary input for FUZZ_SECONDS (600) on each of nine readers of bytes
 	components/build.sh

@@ -3,6 +3,7 @@
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, header};
+use axum::response::Response;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
@@ -46,15 +47,20 @@ impl Client {
 
     /// A response whose body does not end.
     pub(crate) async fn stream(&self, path: &str) -> (u16, Body) {
-        let mut request = Request::builder().uri(path);
-        for (name, value) in &self.headers {
-            request = request.header(name, value);
-        }
-        let response = self.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        let response = self.open("GET", path, None, Body::empty()).await;
         (response.status().as_u16(), response.into_body())
     }
 
     pub(crate) async fn send(&self, method: &str, path: &str, content_type: Option<&str>, body: Body) -> Answer {
+        let response = self.open(method, path, content_type, body).await;
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes().to_vec();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Answer { path: path.to_owned(), status: parts.status, headers: parts.headers, text, bytes }
+    }
+
+    /// A response whose body nobody has read.
+    pub(crate) async fn open(&self, method: &str, path: &str, content_type: Option<&str>, body: Body) -> Response {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in &self.headers {
             request = request.header(name, value);
@@ -62,11 +68,7 @@ impl Client {
         if let Some(content_type) = content_type {
             request = request.header(header::CONTENT_TYPE, content_type);
         }
-        let response = self.router.clone().oneshot(request.body(body).unwrap()).await.unwrap();
-        let (parts, body) = response.into_parts();
-        let bytes = body.collect().await.unwrap().to_bytes().to_vec();
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        Answer { path: path.to_owned(), status: parts.status, headers: parts.headers, text, bytes }
+        self.router.clone().oneshot(request.body(body).unwrap()).await.unwrap()
     }
 
     /// Opens an account and returns its id.

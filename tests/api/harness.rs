@@ -301,7 +301,12 @@ impl TestApp {
 
     /// A client of the ledger API with a token for `user`.
     pub(crate) fn user(&self, user: &str) -> Client {
-        let token = self.token(user, None);
+        self.user_with(user, None)
+    }
+
+    /// The same with a token of this scope.
+    pub(crate) fn user_with(&self, user: &str, scope: Option<&str>) -> Client {
+        let token = self.token(user, scope);
         Client { router: self.ledger.clone(), headers: vec![("authorization".to_owned(), format!("Bearer {token}"))] }
     }
 

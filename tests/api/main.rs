@@ -22,6 +22,7 @@ mod dpop;
 mod enforcement;
 mod entries;
 mod events;
+mod foreign;
 mod freezing;
 mod golden;
 mod harness;
@@ -52,6 +53,7 @@ mod roles;
 mod rollback;
 mod rollout;
 mod rules;
+mod scopes;
 mod shedding;
 mod signing;
 #[path = "../rail/stand_in.rs"]

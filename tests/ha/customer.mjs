@@ -23,6 +23,8 @@ const transferFrom = (json) => ({
   createdAt: json.createdAt,
 });
 
+/** @typedef {{ name: string, from: number, to: number }} Answer what was asked and how it was answered, and when */
+
 export class Customer {
   /** Amount of the next order, in centavos: no two orders have the same one. */
   #amount = 0;
@@ -32,10 +34,12 @@ export class Customer {
   /**
    * @param {string} user
    * @param {import("./checker.mjs").Record[]} history where to note
+   * @param {(answer: Answer) => void} observe is shown every answer
    */
-  constructor(user, history) {
+  constructor(user, history, observe = () => {}) {
     this.user = user;
     this.history = history;
+    this.observe = observe;
     this.headers = { authorization: `Bearer ${token(user)}`, "content-type": "application/json" };
     /** Counts responses by what was asked and how it was answered. */
     this.answers = new Map();
@@ -61,12 +65,16 @@ export class Customer {
       isReplay = response.headers.has("idempotency-replayed");
       if (status) name = `${what} ${status}`;
       if (status === 503 && !response.headers.has("retry-after")) name += " without Retry-After";
+      if (status >= 400 && !response.headers.get("content-type")?.includes("problem+json"))
+        name += " without a problem";
     } catch (error) {
       // The host is gone, or does not answer.
       name = `${what} ${error.cause?.code ?? error.name}`;
     }
     this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
-    return { from, to: Date.now(), status, answer, isReplay };
+    const to = Date.now();
+    this.observe({ name, from, to });
+    return { from, to, status, answer, isReplay };
   }
 
   /** Opens the account and saves the payee; to be called while all is well. */

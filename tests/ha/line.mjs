@@ -2,7 +2,44 @@
 
 import { connect, createServer } from "node:net";
 
+/** One direction of a connection: what enters later never arrives earlier. */
+class Lane {
+  /** @type {{ at: number, pass: () => void }[]} */
+  #underWay = [];
+
+  constructor(to) {
+    this.to = to;
+  }
+
+  carry(bytes, delayMs) {
+    this.#enter(delayMs, () => this.to.destroyed || this.to.write(bytes));
+  }
+
+  close() {
+    this.#enter(0, () => this.to.end());
+  }
+
+  #enter(delayMs, pass) {
+    this.#underWay.push({ at: Date.now() + delayMs, pass });
+    if (this.#underWay.length === 1) this.#pass();
+  }
+
+  #pass() {
+    for (let first = this.#underWay[0]; first; first = this.#underWay[0]) {
+      const waitMs = first.at - Date.now();
+      if (waitMs > 0) {
+        setTimeout(() => this.#pass(), waitMs);
+        return;
+      }
+      first.pass();
+      this.#underWay.shift();
+    }
+  }
+}
+
 export class Line {
+  /** How much later everything arrives, in milliseconds. */
+  delayMs = 0;
   #pairs = new Set();
 
   /** @param {number} port the server's */
@@ -30,7 +67,9 @@ export class Line {
     ]) {
       from.on("error", end);
       from.on("close", end);
-      from.pipe(to);
+      const lane = new Lane(to);
+      from.on("data", (bytes) => lane.carry(bytes, this.delayMs));
+      from.on("end", () => lane.close());
     }
   }
 

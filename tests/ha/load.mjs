@@ -26,9 +26,13 @@ export class Load {
   #running = [];
   #count = 0;
 
-  /** @param {() => { url: string }[]} hosts those to send requests to */
-  constructor(hosts) {
+  /**
+   * @param {() => { url: string }[]} hosts those to send requests to
+   * @param {(answer: import("./customer.mjs").Answer) => void} [observe] is shown every answer
+   */
+  constructor(hosts, observe) {
     this.hosts = hosts;
+    this.observe = observe;
   }
 
   async start() {
@@ -38,7 +42,7 @@ export class Load {
 
   async #arrive() {
     this.#count += 1;
-    const customer = new Customer(`customer-${this.#count}`, this.history);
+    const customer = new Customer(`customer-${this.#count}`, this.history, this.observe);
     // Until it is well: the lab may be in the middle of a fault.
     await until("a customer arrives", DRAIN_MS, async () => {
       await customer.arrive(this.#host(this.#count));

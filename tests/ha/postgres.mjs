@@ -45,7 +45,7 @@ export async function binaries() {
 }
 
 /** The ids of user and group `postgres`. */
-async function account() {
+export async function account() {
   const [uid, gid] = await Promise.all(["-u", "-g"].map(async (flag) => (await run("id", [flag, USER])).stdout.trim()));
   return { uid: Number(uid), gid: Number(gid) };
 }

@@ -176,11 +176,13 @@ pub(crate) async fn put_deployment(
     operator: Operator,
     Path(kind): Path<String>,
     headers: HeaderMap,
-    AssistBody(mut fields): AssistBody,
+    // Read once it is clear that the operator may change this kind.
+    body: Result<AssistBody, Error>,
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
     operator.may_change(kind)?;
     let if_match = IfMatch::read(&headers)?;
+    let AssistBody(mut fields) = body?;
     let DeploymentRequest { champion, canary, shadows, reason } = fields.read();
     fields.finish()?;
 
@@ -319,11 +321,12 @@ pub(crate) async fn roll_back(
     operator: Operator,
     Path(kind): Path<String>,
     headers: HeaderMap,
-    AssistBody(mut fields): AssistBody,
+    body: Result<AssistBody, Error>,
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
     operator.may_change(kind)?;
     let if_match = IfMatch::read(&headers)?;
+    let AssistBody(mut fields) = body?;
     let RollbackRequest { from, reason, to } = fields.read();
     fields.finish()?;
     let mut db = app.db.acquire().await?;
