@@ -1,10 +1,7 @@
 //! More than the host can do: what would wait for long is refused at once, has done nothing, and the host recovers.
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{Request, header};
 use caudal::db::connections::WAITING_EACH_MAX;
@@ -23,84 +20,6 @@ const AT_ONCE: Duration = Duration::from_millis(500);
 
 /// Replays at once.
 const REPLAYS: usize = 2;
-
-/// Connections that ask at the same moment.
-const CONNECTIONS: usize = 600;
-
-/// Serves with one worker, so that a test can keep it busy. Returns its address.
-fn serve(router: Router) -> (tokio::runtime::Runtime, std::net::SocketAddr) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
-    let address = listener.local_addr().unwrap();
-    let (stop, stopped) = tokio::sync::watch::channel(false);
-    runtime.spawn(async move {
-        let _stop = stop;
-        caudal::http::server::serve(listener, router, Default::default(), stopped).await;
-    });
-    (runtime, address)
-}
-
-fn ask(stream: &mut TcpStream, method: &str, path: &str, body: &str) {
-    let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n");
-    let request = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
-    stream.write_all(request.as_bytes()).unwrap();
-}
-
-/// Status and body.
-fn answer(stream: &mut TcpStream) -> (u16, Value) {
-    let (mut bytes, mut byte) = (Vec::new(), [0]);
-    while !bytes.ends_with(b"\r\n\r\n") {
-        stream.read_exact(&mut byte).unwrap();
-        bytes.push(byte[0]);
-    }
-    let head = String::from_utf8(bytes).unwrap();
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap().parse().unwrap();
-    let mut body = vec![0; length];
-    stream.read_exact(&mut body).unwrap();
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    if status == 503 {
-        assert!(head.contains("\r\nretry-after: 1\r\n"), "{head}");
-    }
-    (status, serde_json::from_slice(&body).unwrap())
-}
-
-fn connect(address: std::net::SocketAddr) -> TcpStream {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    // It has been accepted once it is answered.
-    ask(&mut stream, "GET", "/livez", "");
-    assert_eq!(answer(&mut stream).0, 200);
-    stream
-}
-
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn more_requests_than_the_processors_can_look_at_are_refused(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let router = app.assist.clone();
-    let body =
-        json!({"screen": "a", "num_validation_errors": 0, "time_on_screen_seconds": 0, "num_back_navigations": 0,
-        "steps_total": 1, "current_step": 1})
-        .to_string();
-    let asking = std::thread::spawn(move || {
-        let (runtime, address) = serve(router);
-        let mut streams: Vec<_> = (0..CONNECTIONS).map(|_| connect(address)).collect();
-        let mut alive = connect(address);
-        runtime.spawn(async { std::thread::sleep(Duration::from_millis(300)) });
-        streams.iter_mut().for_each(|stream| ask(stream, "POST", "/ai/nudge", &body));
-        ask(&mut alive, "GET", "/livez", "");
-        let answers: Vec<_> = streams.iter_mut().map(answer).collect();
-        let (served, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|(status, _)| *status == 200);
-        assert!(!served.is_empty() && refused.len() > 50, "{} served, {} refused", served.len(), refused.len());
-        assert!(refused.iter().all(|(status, body)| *status == 503 && body["code"] == "overloaded"));
-        assert_eq!(answer(&mut alive).0, 200);
-        ask(&mut streams[0], "POST", "/ai/nudge", &body);
-        assert_eq!(answer(&mut streams[0]).0, 200);
-        runtime.shutdown_background();
-    });
-    tokio::task::spawn_blocking(move || asking.join().unwrap()).await.unwrap();
-    let metrics = app.ai().get("/metrics").await.text;
-    assert!(!metrics.contains("caudal_requests_shed_total{stage=\"processors\"} 0"), "{metrics}");
-}
 
 /// Reads that wait leave connections to money.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -1,4 +1,4 @@
-//! Twice what a host sustains: it serves as much as before, and refuses the rest at once.
+//! Twice what a host sustains: it serves as much as before. Transfers beyond that are refused at once, scores wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -64,7 +64,7 @@ pub(crate) fn address(url: &str) -> std::net::SocketAddr {
 }
 
 #[test]
-fn scores_beyond_what_the_host_sustains_are_refused() {
+fn scores_beyond_what_the_host_sustains_are_served_late() {
     stay_on(true);
     let data = DataDir::new();
     let service = Service::start(&data);

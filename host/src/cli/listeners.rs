@@ -4,12 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
-use tokio::net::TcpListener;
 
 use crate::cli::secret;
 use crate::config::Serve;
-use crate::http::server::Listener;
 use crate::http::server::tls::{Files, Tls};
+use crate::http::server::{self, Listener};
 use crate::serve::Listeners;
 
 /// Refuses to serve plain HTTP to a network.
@@ -54,7 +53,7 @@ fn files(certificate: &Option<PathBuf>, key: &Option<PathBuf>, clients: &Option<
 }
 
 async fn listener(serve: &Serve, tls: Option<Tls>, (address, flag): (SocketAddr, &str)) -> Result<Listener> {
-    let tcp = TcpListener::bind(address).await.with_context(|| {
+    let tcp = server::bind(address).with_context(|| {
         format!("cannot listen on {address}: stop the program that does, or choose another address with {flag}")
     })?;
     // A browser that has used the sandbox of this machine must not insist on TLS for everything else on it.

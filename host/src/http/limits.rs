@@ -11,7 +11,6 @@ pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// What requests are refused for rather than let wait, in metrics.
 pub(crate) mod stage {
-    pub(crate) const PROCESSORS: &str = "processors";
     pub(crate) const LEDGER: &str = "ledger";
     pub(crate) const DATABASE: &str = "database";
     pub(crate) const COMPONENTS: &str = "components";
@@ -19,5 +18,5 @@ pub(crate) mod stage {
     pub(crate) const PUSHES: &str = "pushes";
     pub(crate) const REPLAYS: &str = "replays";
 
-    pub(crate) const ALL: [&str; 7] = [PROCESSORS, LEDGER, DATABASE, COMPONENTS, EVENT_STREAMS, PUSHES, REPLAYS];
+    pub(crate) const ALL: [&str; 6] = [LEDGER, DATABASE, COMPONENTS, EVENT_STREAMS, PUSHES, REPLAYS];
 }
