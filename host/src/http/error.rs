@@ -1,5 +1,6 @@
-//! The errors of the HTTP APIs in one table, and conversions from the errors of inner layers, which know
-//! no HTTP statuses.
+//! The errors of the HTTP APIs in one table.
+
+mod conversions;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,19 +12,15 @@ use time::OffsetDateTime;
 use crate::audit::{HOST_REFUSED, LIMIT_REACHED, SCOPE_REFUSED, TOKEN_REFUSED};
 use crate::auth::Refusal;
 use crate::clock::timestamp;
-use crate::db::session::is_outage;
 use crate::domain::hold::Status;
 use crate::domain::money::{INVALID_AMOUNT, Money};
 use crate::domain::rules::Violation;
 use crate::domain::{approval, transfer};
-use crate::http::limits::stage;
 use crate::http::problem::{Problem, summary};
-use crate::ledger::LedgerError;
 use crate::models::ScoreError;
 use crate::models::attesting::statement::Fault;
-use crate::models::decisions::DecisionLogError;
 use crate::models::publishing::published::NotPublishable;
-use crate::schema::{FieldError, Invalid};
+use crate::schema::FieldError;
 
 /// Seconds that a client should wait before it retries.
 const RETRY_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "1");
@@ -329,67 +326,6 @@ impl IntoResponse for Error {
         response.extensions_mut().insert(problem);
         response.extensions_mut().insert(Failure { kind, refusal, shed });
         response
-    }
-}
-
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Self {
-        Self::AttestationInvalid(fault)
-    }
-}
-
-impl From<Invalid> for Error {
-    fn from(Invalid { status, errors }: Invalid) -> Self {
-        Self::validation(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST), errors)
-    }
-}
-
-impl From<sqlx::Error> for Error {
-    fn from(error: sqlx::Error) -> Self {
-        Arc::new(error).into()
-    }
-}
-
-impl From<Arc<sqlx::Error>> for Error {
-    fn from(error: Arc<sqlx::Error>) -> Self {
-        match &*error {
-            sqlx::Error::PoolTimedOut => Self::Overloaded,
-            sqlx::Error::PoolClosed => Self::DatabaseUnavailable(error),
-            _ if is_outage(&error) => Self::DatabaseUnavailable(error),
-            // The statement, or its wait for a lock, exceeded the session's limit.
-            sqlx::Error::Database(inner) if matches!(inner.code().as_deref(), Some("57014" | "55P03")) => {
-                Self::Overloaded
-            }
-            _ => Self::Internal(error.into()),
-        }
-    }
-}
-
-impl From<ScoreError> for Error {
-    fn from(error: ScoreError) -> Self {
-        match error {
-            ScoreError::Busy => Self::Shed(stage::COMPONENTS),
-            error => Self::ModelUnavailable(error),
-        }
-    }
-}
-
-impl From<DecisionLogError> for Error {
-    fn from(_: DecisionLogError) -> Self {
-        Self::DecisionNotKept
-    }
-}
-
-impl From<LedgerError> for Error {
-    fn from(error: LedgerError) -> Self {
-        match error {
-            LedgerError::Database(error) | LedgerError::Refused(error) => error.into(),
-            LedgerError::Full => Self::Shed(stage::LEDGER),
-            LedgerError::Overloaded | LedgerError::Closed => Self::Overloaded,
-            LedgerError::DecisionNotRecorded(error) => error.into(),
-            LedgerError::Unknown => Self::OutcomeUnknown,
-            LedgerError::Panicked => Self::Internal(error.into()),
-        }
     }
 }
 

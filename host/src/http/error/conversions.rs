@@ -1,0 +1,75 @@
+//! What the errors of inner layers, which know no HTTP statuses, are to a client.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+
+use super::Error;
+use crate::db::session::is_outage;
+use crate::http::limits::stage;
+use crate::ledger::LedgerError;
+use crate::models::ScoreError;
+use crate::models::attesting::statement::Fault;
+use crate::models::decisions::DecisionLogError;
+use crate::schema::Invalid;
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Self::AttestationInvalid(fault)
+    }
+}
+
+impl From<Invalid> for Error {
+    fn from(Invalid { status, errors }: Invalid) -> Self {
+        Self::validation(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST), errors)
+    }
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        Arc::new(error).into()
+    }
+}
+
+impl From<Arc<sqlx::Error>> for Error {
+    fn from(error: Arc<sqlx::Error>) -> Self {
+        match &*error {
+            sqlx::Error::PoolTimedOut => Self::Overloaded,
+            sqlx::Error::PoolClosed => Self::DatabaseUnavailable(error),
+            _ if is_outage(&error) => Self::DatabaseUnavailable(error),
+            // The statement, or its wait for a lock, exceeded the session's limit.
+            sqlx::Error::Database(inner) if matches!(inner.code().as_deref(), Some("57014" | "55P03")) => {
+                Self::Overloaded
+            }
+            _ => Self::Internal(error.into()),
+        }
+    }
+}
+
+impl From<ScoreError> for Error {
+    fn from(error: ScoreError) -> Self {
+        match error {
+            ScoreError::Busy => Self::Shed(stage::COMPONENTS),
+            error => Self::ModelUnavailable(error),
+        }
+    }
+}
+
+impl From<DecisionLogError> for Error {
+    fn from(_: DecisionLogError) -> Self {
+        Self::DecisionNotKept
+    }
+}
+
+impl From<LedgerError> for Error {
+    fn from(error: LedgerError) -> Self {
+        match error {
+            LedgerError::Database(error) | LedgerError::Refused(error) => error.into(),
+            LedgerError::Full => Self::Shed(stage::LEDGER),
+            LedgerError::Overloaded | LedgerError::Closed => Self::Overloaded,
+            LedgerError::DecisionNotRecorded(error) => error.into(),
+            LedgerError::Unknown => Self::OutcomeUnknown,
+            LedgerError::Panicked => Self::Internal(error.into()),
+        }
+    }
+}
