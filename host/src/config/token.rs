@@ -72,7 +72,7 @@ pub struct Provider {
     #[arg(long = "no-api-scopes", env = "CAUDAL_NO_API_SCOPES")]
     pub no_api_scopes: bool,
     /// Accept tokens that are bound to a key of their bearer (DPoP), with proofs for this origin: where clients reach the
-    /// service, for example https://bank.example; repeatable [default: such tokens are refused]
+    /// service, for example `https://bank.example`; repeatable [default: such tokens are refused]
     #[arg(long = "dpop-origin", env = "CAUDAL_DPOP_ORIGINS", value_delimiter = ',', requires = "keys")]
     pub dpop_origins: Vec<String>,
     /// Require such tokens on the ledger API
