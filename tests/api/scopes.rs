@@ -62,7 +62,7 @@ impl Operation {
         kinds.iter().map(|kind| (path.replace("{kind}", kind), *kind)).collect()
     }
 
-    /// A request as it is described, and some that are not: whoever may not ask learns nothing about either.
+    /// A valid request and several broken ones: a caller without the scope must get the same answer to all.
     async fn answers(&self, client: &Client, path: &str) -> Vec<u16> {
         let client = client.with("if-match", "*");
         let mut bodies = vec![(None, String::new()), (Some("application/json"), "nonsense".to_owned())];

@@ -45,7 +45,7 @@ export class Crowd {
     });
   }
 
-  /** Whoever is in can tell the server to cut others off. */
+  /** A connected client can have the server disconnect others. */
   #cut() {
     const [first] = this.#sockets;
     first?.write(message("Q", CUT));

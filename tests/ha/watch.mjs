@@ -81,9 +81,9 @@ export class Watch {
     assert.deepEqual(
       ready.filter((it) => ![200, 503].includes(it.status)),
       [],
-      "whether it is ready is told in time",
+      "the readiness probe answers in time",
     );
-    if (!isReady) assert.ok(isTold, "it is told that the host is not ready");
+    if (!isReady) assert.ok(isTold, "the readiness probe says that the host is not ready");
   }
 
   async end() {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
@@ -125,4 +127,10 @@ fn names(claim: &Value, audience: &str) -> bool {
         Value::Array(names) => names.iter().any(|name| name == audience),
         _ => false,
     }
+}
+
+/// A part of a token: a JSON object in base64url.
+pub(super) fn object(base64: &str) -> Result<Map<String, Value>, Refusal> {
+    let json = URL_SAFE_NO_PAD.decode(base64).map_err(|_| Refusal::Malformed)?;
+    serde_json::from_slice(&json).map_err(|_| Refusal::Malformed)
 }

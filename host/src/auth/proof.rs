@@ -1,5 +1,5 @@
-//! Proofs of possession (DPoP, RFC 9449). Whoever uses a token that is bound to a key signs each request with that key, so
-//! a token alone is worth nothing to a thief.
+//! Proofs of possession (DPoP, RFC 9449). The holder of a key-bound token signs each request with the key, so a stolen token
+//! alone is worthless.
 
 use std::collections::HashSet;
 use std::mem;
@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 
+use super::claims::object;
 use super::error::Refusal;
 use super::keys::{self, ALGORITHMS};
 
@@ -90,7 +91,7 @@ impl Proofs {
         [origin_of(uri), without_port].iter().flatten().any(|origin| self.origins.contains(origin))
     }
 
-    /// Checks that this request was made by whoever has the key with this thumbprint, and only now.
+    /// Checks that the holder of the key with this thumbprint made this request, and that the proof is new.
     ///
     /// # Errors
     /// With what is wrong.
@@ -104,6 +105,7 @@ impl Proofs {
         let proof = proof.filter(|proof| proof.len() <= PROOF_BYTES_MAX).ok_or(Refusal::Proof)?;
         let (signed, signature) = proof.rsplit_once('.').ok_or(Refusal::Proof)?;
         let (header, claims) = signed.split_once('.').ok_or(Refusal::Proof)?;
+        let object = |part| object(part).map_err(|_| Refusal::Proof);
         let (header, claims) = (object(header)?, object(claims)?);
         let text = |name: &str| claims.get(name).and_then(Value::as_str).ok_or(Refusal::Proof);
         let (key, algorithm) = key_of(&header, thumbprint)?;
@@ -152,11 +154,6 @@ fn origin_of(uri: &Uri) -> Option<String> {
     let (scheme, host) = (uri.scheme_str()?, uri.host()?.to_ascii_lowercase());
     let port = uri.port_u16().filter(|port| !matches!((scheme, port), ("https", 443) | ("http", 80)));
     Some(port.map_or_else(|| format!("{scheme}://{host}"), |port| format!("{scheme}://{host}:{port}")))
-}
-
-fn object(base64: &str) -> Result<Map<String, Value>, Refusal> {
-    let json = URL_SAFE_NO_PAD.decode(base64).map_err(|_| Refusal::Proof)?;
-    serde_json::from_slice(&json).map_err(|_| Refusal::Proof)
 }
 
 #[cfg(test)]

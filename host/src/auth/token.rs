@@ -4,15 +4,13 @@
 
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, DecodingKey, crypto};
 use quick_cache::sync::Cache;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use time::{Duration, OffsetDateTime};
 
-use super::claims::{Claims, Policy, TokenConfig};
+use super::claims::{Claims, Policy, TokenConfig, object};
 use super::error::{AuthError, Refusal};
 use super::keys::ALGORITHMS;
 use super::proof::{Proofs, Request};
@@ -199,11 +197,6 @@ impl Verifier {
             }
         }
     }
-}
-
-fn object(base64: &str) -> Result<Map<String, Value>, Refusal> {
-    let json = URL_SAFE_NO_PAD.decode(base64).map_err(|_| Refusal::Malformed)?;
-    serde_json::from_slice(&json).map_err(|_| Refusal::Malformed)
 }
 
 #[cfg(test)]

@@ -84,6 +84,7 @@ pub fn ledger_router(app: App) -> Router {
         .route("/readyz", get(health::readyz))
         .method_not_allowed_fallback(ledger_method_not_allowed)
         .fallback(ledger_not_found)
+        .layer(from_fn_with_state(app.clone(), shedding::shed))
         .layer(from_fn_with_state(app.clone(), finish::count_address));
     finished("ledger", routes, app)
 }
@@ -157,14 +158,13 @@ fn score_routes() -> Router<App> {
 /// Limits the size and time of every request, catches panics, and makes every failure problem+json.
 fn finished(listener: &'static str, routes: Router<App>, app: App) -> Router {
     let answers = finish::Answers::new(listener, app.models.metrics().clone());
-    let shedding = from_fn_with_state(app.clone(), shedding::shed);
     let routes = routes
         .layer(from_fn_with_state(app.clone(), finish::confirm))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(CatchPanicLayer::custom(extract::answer_panic))
         .with_state(app);
     // Wraps the whole router, which adds headers after its own layers have run.
-    Router::new().fallback_service(routes).layer(shedding).layer(from_fn_with_state(answers, finish::finish))
+    Router::new().fallback_service(routes).layer(from_fn_with_state(answers, finish::finish))
 }
 
 /// Without a token, existing and unknown paths of the API are indistinguishable.

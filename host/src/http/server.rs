@@ -162,7 +162,7 @@ async fn unless<T>(mut stopped: watch::Receiver<bool>, work: impl Future<Output 
     }
 }
 
-/// Connections that the system has accepted and this host has not.
+/// Connections that the system has accepted and this host has not: as many as tokio allows otherwise.
 const BACKLOG: u32 = 1_024;
 
 /// What the system keeps for a client that does not read, in bytes; Linux would keep megabytes for each. Enough for 256 KiB in

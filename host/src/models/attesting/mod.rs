@@ -6,9 +6,9 @@ pub mod statement;
 
 use sqlx::PgConnection;
 
-use crate::db::{attestations, components};
+use crate::db::attestations;
 use crate::domain::model::Digest;
-use crate::models::attesting::keys::{KeyId, ModelKeys};
+use crate::models::attesting::keys::ModelKeys;
 use crate::models::serving::embedded::Embedded;
 use crate::wasm::digest_of;
 
@@ -16,25 +16,16 @@ use crate::wasm::digest_of;
 ///
 /// # Errors
 /// When the database fails.
-pub(crate) async fn may_serve(db: &mut PgConnection, keys: &ModelKeys, digest: Digest) -> Result<bool, sqlx::Error> {
-    let is_embedded = || Embedded::ALL.into_iter().any(|it| digest_of(it.bytes) == digest);
-    if !keys.is_required() || is_embedded() {
-        return Ok(true);
-    }
-    let Some(bytes) = components::bytes_of(&mut *db, digest).await? else { return Ok(false) };
-    Ok(signer_of(db, keys, digest, &bytes).await?.is_some())
-}
-
-/// The key that signed a registered component, if it is one of these.
-///
-/// # Errors
-/// When the database fails.
-pub(crate) async fn signer_of(
+pub(crate) async fn may_serve(
     db: &mut PgConnection,
     keys: &ModelKeys,
     digest: Digest,
     bytes: &[u8],
-) -> Result<Option<KeyId>, sqlx::Error> {
+) -> Result<bool, sqlx::Error> {
+    let is_embedded = || Embedded::ALL.into_iter().any(|it| digest_of(it.bytes) == digest);
+    if !keys.is_required() || is_embedded() {
+        return Ok(true);
+    }
     let signature = attestations::signature_of(db, digest).await?;
-    Ok(signature.and_then(|signature| keys.signer_of(bytes, &signature)))
+    Ok(signature.is_some_and(|signature| keys.signer_of(bytes, &signature).is_some()))
 }

@@ -136,15 +136,14 @@ async fn load_registered(
 ) -> Result<LoadedComponent, Failure> {
     let db = db.acquire().await?;
     let read = async |db: &mut PgConnection| {
-        let bytes = components::bytes_of(&mut *db, digest).await?;
-        Ok((bytes, may_serve(db, keys, digest).await?))
+        let Some(bytes) = components::bytes_of(&mut *db, digest).await? else { return Ok(None) };
+        let may_serve = may_serve(db, keys, digest, &bytes).await?;
+        Ok(Some((bytes, may_serve)))
     };
-    let (bytes, may_serve) = within(db, DATABASE_TIME_MAX, read).await?;
-    let bytes = bytes.ok_or(Failure::Unknown)?;
-    if !may_serve {
-        return Err(Failure::Unsigned);
+    match within(db, DATABASE_TIME_MAX, read).await?.ok_or(Failure::Unknown)? {
+        (bytes, true) => load(runtime, kind, bytes).await,
+        (_, false) => Err(Failure::Unsigned),
     }
-    load(runtime, kind, bytes).await
 }
 
 /// Compiles a component on a thread of low priority.
