@@ -4,6 +4,7 @@
 #   tests/tools.sh node       Node 18 or newer, with npm
 #   tests/tools.sh packages   the above, and the packages of tests/package.json
 #   tests/tools.sh browser    the above, and Chromium
+#   tests/tools.sh wrk        the load generator of the benchmarks
 #
 # As root on Debian it installs everything; elsewhere it prints the command to run.
 set -euo pipefail
@@ -51,5 +52,6 @@ case ${1:-} in
     node) install_node ;;
     packages) install_packages ;;
     browser) install_browser ;;
-    *) die "say 'node', 'packages' or 'browser'." ;;
+    wrk) install wrk ;;
+    *) die "say 'node', 'packages', 'browser' or 'wrk'." ;;
 esac

@@ -48,6 +48,23 @@ impl App {
     pub(crate) fn with_connections(&self, db: Connections) -> Self {
         Self(Arc::new(Parts { db, ..Parts::clone(self) }))
     }
+
+    /// A reader of all metrics that does not keep the service alive: a host that stops waits for every other handle.
+    pub(crate) fn metrics_reader(&self) -> impl Fn() -> String + use<> {
+        let (parts, metrics) = (Arc::downgrade(&self.0), self.models.metrics().clone());
+        move || parts.upgrade().map_or_else(|| metrics.text(), |parts| Self(parts).metrics_text())
+    }
+
+    /// All metrics as of now, in the OpenMetrics text format.
+    pub(crate) fn metrics_text(&self) -> String {
+        let metrics = self.models.metrics();
+        self.ledger.measure();
+        let (open, idle) = (i64::from(self.db.size()), i64::try_from(self.db.num_idle()).unwrap_or(i64::MAX));
+        metrics.pool_connections.of(["used"]).set(open - idle);
+        metrics.pool_connections.of(["idle"]).set(idle);
+        metrics.pool_connections.of(["most"]).set(self.db.options().get_max_connections().into());
+        metrics.text()
+    }
 }
 
 /// The parts of the service. Clones share them.

@@ -38,6 +38,7 @@ pub mod schema;
 pub mod scoring;
 pub mod sealing;
 mod serve;
+pub(crate) mod telemetry;
 pub mod wasm;
 
 pub use http::{assist_router, ledger_router};

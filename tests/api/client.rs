@@ -1,9 +1,9 @@
 //! A client of one listener.
 
-use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, header};
 use axum::response::Response;
+use caudal::http::endpoint::Endpoint;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
@@ -13,7 +13,7 @@ use crate::answer::Answer;
 /// Sends requests to one router.
 #[derive(Clone)]
 pub(crate) struct Client {
-    pub(crate) router: Router,
+    pub(crate) router: Endpoint,
     pub(crate) headers: Vec<(String, String)>,
 }
 

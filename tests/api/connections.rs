@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::Router;
+use caudal::http::endpoint::Endpoint;
 use sqlx::PgPool;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use crate::harness::{Client, TestApp};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Serves a router until the sender is dropped.
-async fn served(router: &Router) -> (std::net::SocketAddr, watch::Sender<bool>) {
+async fn served(router: &Endpoint) -> (std::net::SocketAddr, watch::Sender<bool>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = watch::channel(false);

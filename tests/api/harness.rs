@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use axum::Router;
 use caudal::app::start::{Config, Tasks};
 use caudal::app::{App, ApprovalPolicy, Settings};
 use caudal::auth::claims::TokenConfig;
@@ -22,6 +21,7 @@ use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::risk::Enforcement;
 use caudal::enforcement::acknowledgment::Acknowledgments;
+use caudal::http::endpoint::Endpoint;
 use caudal::ledger::batch::Terms;
 use caudal::ledger::chain::ChainKey;
 use caudal::ledger::{Ledger, LedgerConfig};
@@ -66,8 +66,8 @@ pub(crate) struct TestApp {
     pub(crate) core: Ledger,
     tasks: Tasks,
     pub(crate) model_keys: Arc<ModelKeys>,
-    pub(crate) ledger: Router,
-    pub(crate) assist: Router,
+    pub(crate) ledger: Endpoint,
+    pub(crate) assist: Endpoint,
 }
 
 pub(crate) struct Options {

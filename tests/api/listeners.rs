@@ -3,7 +3,6 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use axum::Router;
 use caudal::http::server::{CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX, serve};
 use sqlx::PgPool;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -21,7 +20,7 @@ struct Server {
 }
 
 impl Server {
-    async fn start(router: Router) -> Self {
+    async fn start(router: impl caudal::http::server::Handler) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = watch::channel(false);

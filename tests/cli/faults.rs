@@ -40,6 +40,12 @@ fn errors_at_startup_say_what_to_do() {
     );
     refuses(&data, &serve(&[]), &[("CAUDAL_JWT_SECRET", "short")], "use at least 32");
     refuses(&data, &["serve", "--sandbox", "--ledger-addr", "0.0.0.0:0"], &[], "loopback addresses");
+    refuses(
+        &data,
+        &serve(&["--sandbox", "--otlp-url", "http://collector.example:4318"]),
+        &[],
+        "needs an https:// address",
+    );
     let nowhere = [&["--postgres-bin", "/nonexistent"], &serve(&["--sandbox"])[..]].concat();
     refuses(&data, &nowhere, &[], "apt-get install postgresql");
     refuses(

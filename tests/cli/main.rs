@@ -1,6 +1,7 @@
 //! The program as an operator uses it: started, used over real sockets, stopped, killed.
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 
+mod collector;
 mod commands;
 mod elsewhere;
 mod evidence;
@@ -15,6 +16,7 @@ mod roles;
 mod score;
 mod secrets;
 mod signing;
+mod telemetry;
 mod transport;
 
 impl process::DataDir {

@@ -11,6 +11,7 @@ use std::time::Duration;
 use rsa::pkcs8::{EncodePrivateKey as _, LineEnding};
 use serde_json::json;
 
+use crate::collector::Collector;
 use crate::process::{DataDir, PATIENCE, Service, eventually, text};
 
 const TOKEN_SECRET: &str = "planted-token-secret-0f3a9b77c1d24e55";
@@ -143,7 +144,8 @@ fn nothing_that_a_host_tells_contains_a_secret_or_what_a_customer_wrote() {
         .env("CAUDAL_RAIL", "stp")
         .env("CAUDAL_STP_URL", talkative_stp())
         .env("CAUDAL_STP_ACCOUNT", "646180110400000007");
-    command.stderr(File::create(&log).unwrap());
+    let collector = Collector::start();
+    command.env("CAUDAL_OTLP_URL", &collector.url).stderr(File::create(&log).unwrap());
     let mint = |user: &str, scope: &str| {
         let mut command = data.command(&["token", "--user", user, "--scope", scope]);
         let output = command.env("CAUDAL_JWT_SECRET", TOKEN_SECRET).env("DATABASE_URL", &url).output().unwrap();
@@ -166,6 +168,9 @@ fn nothing_that_a_host_tells_contains_a_secret_or_what_a_customer_wrote() {
     drop(database);
     let logged = fs::read_to_string(&log).unwrap();
     told += &logged;
+    let traced = collector.text();
+    assert!(traced.contains("POST /api/ledger/transactions") && traced.contains("caudal_transfers"));
+    told += &traced;
 
     for line in ["event=\"account_frozen\" by=\"rosa\"", "event=\"token_refused\" reason=\"signature\" count=1"] {
         assert!(logged.contains(line), "{line} is not in the log");

@@ -6,7 +6,7 @@ use crate::imports::{imports, is_justified, module_path};
 use crate::source::{Source, assert_clean, assert_each_breaks, host};
 
 /// What each module may import besides itself. To import anything else, a line needs a comment that justifies it.
-const LAYERS: [(&str, &[&str]); 28] = [
+const LAYERS: [(&str, &[&str]); 29] = [
     ("lib", &["http"]),
     ("main", &["cli", "config"]),
     ("cli", &["serve", "app", "http", "postgres", "config", "*"]),
@@ -16,18 +16,19 @@ const LAYERS: [(&str, &[&str]); 28] = [
     ("replay", &["models", "scoring", "schema", "wasm", "domain", "db", "clock"]),
     ("enforcement", &["models", "scoring", "schema", "domain", "db", "clock"]),
     ("gate", &["scoring", "schema", "wasm", "db", "sealing", "domain", "clock"]),
-    ("ledger", &["models", "metrics", "db", "sealing", "domain", "clock"]),
-    ("models", &["metrics", "scoring", "schema", "wasm", "db", "sealing", "domain", "clock"]),
+    ("ledger", &["models", "metrics", "telemetry", "db", "sealing", "domain", "clock"]),
+    ("models", &["metrics", "telemetry", "scoring", "schema", "wasm", "db", "sealing", "domain", "clock"]),
     ("scoring", &["schema", "wasm", "domain"]),
     ("schema", &["clock"]),
     ("audit", &["auth", "metrics"]),
     ("auth", &["client", "db", "domain", "clock"]),
     ("analytics", &["db", "domain", "clock"]),
     ("outbox", &["metrics", "db", "domain", "clock"]),
-    ("rail", &["metrics", "client", "db", "domain", "clock"]),
+    ("rail", &["metrics", "telemetry", "client", "db", "domain", "clock"]),
     ("client", &[]),
-    ("db", &["sealing", "domain", "MIGRATOR"]),
+    ("db", &["telemetry", "sealing", "domain", "MIGRATOR"]),
     ("metrics", &[]),
+    ("telemetry", &["client", "clock", "metrics"]),
     ("sealing", &[]),
     ("wasm", &["domain"]),
     // The database's binaries and processes, below everything that uses them.
@@ -40,9 +41,10 @@ const LAYERS: [(&str, &[&str]); 28] = [
 ];
 
 /// What `*` stands for: the service's parts below `app`.
-const PARTS: [&str; 20] = [
+const PARTS: [&str; 21] = [
     "audit",
     "metrics",
+    "telemetry",
     "replay",
     "enforcement",
     "gate",

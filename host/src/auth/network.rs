@@ -47,14 +47,19 @@ impl Network {
 /// The address of whoever asks: the connection's, or, if that is a trusted proxy, the last one in `X-Forwarded-For` that is
 /// not. What stands before it was written by the client. `None` if only trusted addresses are known.
 pub fn origin(peer: IpAddr, forwarded: &[&str], trusted: &[Network]) -> Option<IpAddr> {
-    let is_trusted = |address: IpAddr| address.is_loopback() || trusted.iter().any(|network| network.contains(address));
     let peer = peer.to_canonical();
-    if !is_trusted(peer) {
+    if !is_trusted(peer, trusted) {
         return Some(peer);
     }
     let hops = forwarded.iter().rev().flat_map(|header| header.rsplit(',')).take(PROXIES_MAX);
     hops.map_while(|hop| hop.trim().parse::<IpAddr>().ok().map(|address| address.to_canonical()))
-        .find(|address| !is_trusted(*address))
+        .find(|address| !is_trusted(*address, trusted))
+}
+
+/// Whether it is a trusted proxy's; this machine's own always are.
+pub(crate) fn is_trusted(address: IpAddr, trusted: &[Network]) -> bool {
+    let address = address.to_canonical();
+    address.is_loopback() || trusted.iter().any(|network| network.contains(address))
 }
 
 /// What counts as one client: of IPv6 the 64 bits that a customer of a network gets.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
-use sqlx::{ConnectOptions as _, Connection as _, PgPool};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
 use tokio::task::JoinHandle;
 
 use crate::audit;
@@ -22,6 +22,10 @@ const CONNECTIONS_MAX: u32 = 16;
 
 /// How long a request waits for a connection before it fails with `overloaded`.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
+
+/// How long after its last use a connection is believed to be open: the pool asked it then. If the server ends meanwhile, the
+/// requests that find out are answered with 503, as those that arrive while it is away.
+const IDLE_TRUSTED: Duration = Duration::from_secs(1);
 
 /// A pool and, if this process started it, the server behind it.
 pub(super) struct Database {
@@ -167,8 +171,12 @@ async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPo
     let options = if usage == Use::Shared { options.disable_statement_logging() } else { options };
     let (durability, timeline) = (common.durability, Timeline::default());
     let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX).acquire_timeout(CONNECTION_WAIT);
+    let pool = pool.test_before_acquire(false);
     let pool = match durability {
-        Durability::Local => pool.after_connect(|db, _| Box::pin(session::prepare(db))),
+        Durability::Local => {
+            let pool = pool.after_connect(|db, _| Box::pin(session::prepare(db)));
+            pool.before_acquire(|db, connection| Box::pin(responds(db, connection.idle_for)))
+        }
         Durability::Replicated => follow(pool, timeline.clone()),
     };
     let pool = pool.connect_with(options).await.context(unreachable)?;
@@ -205,8 +213,16 @@ fn follow(pool: PgPoolOptions, timeline: Timeline) -> PgPoolOptions {
             Durability::Replicated.prepare(db).await
         })
     })
-    .before_acquire(move |_, connection| {
+    .before_acquire(move |db, connection| {
         let is_usable = newest.is_newer_than(connection.age);
-        Box::pin(async move { Ok(is_usable) })
+        Box::pin(async move { Ok(is_usable && responds(db, connection.idle_for).await?) })
     })
+}
+
+/// Asks a connection that was not used for a while. Asking every time would double what the database does for a read.
+async fn responds(db: &mut PgConnection, idle_for: Duration) -> Result<bool, sqlx::Error> {
+    if idle_for > IDLE_TRUSTED {
+        db.ping().await?;
+    }
+    Ok(true)
 }

@@ -38,6 +38,7 @@ use tracing_subscriber::{EnvFilter, Layer as _};
 use crate::audit::{self, Event};
 use crate::config::{Cli, Command, exposed_secret};
 use crate::db::{durability, session};
+use crate::telemetry::{Lines, SPANS, Telemetry};
 
 /// What to do where the database's role may not.
 const FORBIDDEN: &str = "the role in DATABASE_URL may not do this: `caudal migrate` and `caudal rotate-key` need the owner of \
@@ -50,19 +51,30 @@ const FORBIDDEN: &str = "the role in DATABASE_URL may not do this: `caudal migra
 pub fn run(cli: Cli) -> Result<ExitCode> {
     let filter = EnvFilter::try_new(&cli.common.log).context("--log is not a filter such as \"info,caudal=debug\"")?;
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(color).with_filter(filter);
-    tracing_subscriber::registry().with(log).with(durability::warnings()).init();
+    // Those of a trace are not for the log.
+    let filter = filter.add_directive(format!("{SPANS}=off").parse().context("a target is no filter")?);
+    let log = tracing_subscriber::fmt::layer().event_format(Lines::new(color));
+    let log = log.with_writer(std::io::stderr).with_ansi(color).with_filter(filter);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
+    let telemetry = match &cli.command {
+        Command::Serve(serve) => {
+            serve.otlp.url.as_ref().map(|url| Telemetry::new(url, serve.otlp.traced, runtime.handle().clone()))
+        }
+        _ => None,
+    };
+    let telemetry = telemetry.transpose()?;
+    let spans = telemetry.as_ref().map(Telemetry::layer);
+    tracing_subscriber::registry().with(log).with(durability::warnings()).with(spans).init();
 
     if let Some(flag) = exposed_secret() {
         let advice = format!("use {flag}-file, or the environment");
         audit::warn_of_configuration(&format!("{flag} shows its value to every user of this machine: {advice}"));
     }
 
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
     let action = action(&cli.command);
     let outcome = runtime.block_on(async {
         match cli.command {
-            Command::Serve(serve) => serve::run(&cli.common, *serve).await,
+            Command::Serve(serve) => serve::run(&cli.common, *serve, telemetry).await,
             Command::Migrate => migrate::run(&cli.common).await,
             Command::Roles(roles) => migrate::print_roles(&roles),
             Command::Token(token) => token::run(&cli.common, token).await,

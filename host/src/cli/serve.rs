@@ -29,6 +29,7 @@ use crate::ledger::{LedgerConfig, heads};
 use crate::models::Registry;
 use crate::models::attesting::keys::ModelKeys;
 use crate::serve::{Host, Listeners, Scoring};
+use crate::telemetry::Telemetry;
 use crate::wasm::{Cache, Runtime};
 
 /// Opening credit of a sandbox account: 10,000.00 MXN.
@@ -40,7 +41,7 @@ const CACHE_FOLDER: &str = "compiled";
 /// The user of the token that the sandbox prints.
 const SANDBOX_USER: &str = "ana";
 
-pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
+pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemetry>) -> Result<ExitCode> {
     if serve.sandbox && !(serve.ledger_addr.ip().is_loopback() && serve.assist_addr.ip().is_loopback()) {
         bail!("--sandbox gives money away: it serves on loopback addresses like 127.0.0.1 only");
     }
@@ -105,7 +106,12 @@ pub(super) async fn run(common: &Common, serve: Serve) -> Result<ExitCode> {
                 gone = &mut heads.0 => Err(gone.map_or_else(anyhow::Error::from, anyhow::Error::from)),
             }
         };
-        host.serve(listeners, stop).await?;
+        let metrics = host.app().metrics_reader();
+        let serving = host.serve(listeners, stop);
+        match telemetry {
+            Some(telemetry) => telemetry.during(metrics, serving).await?,
+            None => serving.await?,
+        }
         drop(heads);
         if let Err(error) = heads::record_last(&database.pool, &database.barrier, &key, &heads_paths).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "cannot record the heads of the hash chains");

@@ -133,6 +133,18 @@ impl ValueEnum for Enforcement {
     }
 }
 
+/// Where traces and metrics are sent.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Monitoring")]
+pub struct Otlp {
+    /// OpenTelemetry collector that gets traces and metrics by OTLP over HTTP, for example http://127.0.0.1:4318
+    #[arg(long = "otlp-url", env = "CAUDAL_OTLP_URL")]
+    pub url: Option<String>,
+    /// Percentage of requests that are traced, unless their caller has decided
+    #[arg(long = "otlp-traced", env = "CAUDAL_OTLP_TRACED", default_value_t = 100, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub traced: u8,
+}
+
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Address of the ledger API
@@ -222,6 +234,8 @@ pub struct Serve {
     /// likewise]
     #[arg(long, help_heading = "Models", env = "CAUDAL_CACHE_KEY_FILE")]
     pub cache_key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub otlp: Otlp,
     #[command(flatten)]
     pub tls: Tls,
     #[command(flatten)]

@@ -8,6 +8,9 @@ use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, PgPool, Postgres};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+use tracing::Instrument as _;
+
+use crate::telemetry::SPANS;
 
 /// Of how many connections requests leave one to the batchers, the courier and other tasks, which move money.
 const RESERVED_OF: usize = 4;
@@ -62,11 +65,14 @@ impl Connections {
     /// # Errors
     /// See [`AcquireError`].
     pub async fn acquire(&self) -> Result<Connection, AcquireError> {
-        let turn = match &self.turns {
-            Some(turns) => Some(turns.take(self.pool.options().get_acquire_timeout()).await?),
-            None => None,
+        let acquire = async {
+            let turn = match &self.turns {
+                Some(turns) => Some(turns.take(self.pool.options().get_acquire_timeout()).await?),
+                None => None,
+            };
+            Ok(Connection { db: self.pool.acquire().await?, _turn: turn })
         };
-        Ok(Connection { db: self.pool.acquire().await?, _turn: turn })
+        acquire.instrument(tracing::debug_span!(target: SPANS, "connection")).await
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use axum::RequestExt as _;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::Response;
 
+use http_body_util::{BodyExt as _, Collected, LengthLimitError, Limited};
 use serde_json::error::Category;
 use uuid::Uuid;
 
@@ -68,9 +67,10 @@ pub(crate) async fn read_bytes(
     bytes_max: usize,
 ) -> Result<Bytes, Error> {
     check_head(request.headers(), is_type, wrong_type, bytes_max)?;
-    request.with_limited_body().extract::<Bytes, _>().await.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Error::PayloadTooLarge(bytes_max),
-        _ => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body ended early"),
+    let body = Limited::new(request.into_body(), bytes_max).collect().await;
+    body.map(Collected::to_bytes).map_err(|error| match error.is::<LengthLimitError>() {
+        true => Error::PayloadTooLarge(bytes_max),
+        false => Error::invalid(StatusCode::BAD_REQUEST, "", "broken-off", "The body ended early"),
     })
 }
 
@@ -258,11 +258,6 @@ fn unquote(quoted: &str) -> Option<String> {
         }
     }
     Some(text)
-}
-
-/// A panic gets the same response as any other internal error.
-pub(crate) fn answer_panic(_: Box<dyn std::any::Any + Send>) -> Response {
-    axum::response::IntoResponse::into_response(Error::Internal(anyhow::anyhow!("a handler panicked")))
 }
 
 #[cfg(test)]

@@ -136,11 +136,5 @@ pub(crate) async fn readyz(State(app): State<App>) -> Response {
 /// `/metrics`, in the OpenMetrics text format. Asks nobody, so any number of requests is harmless.
 pub(crate) async fn metrics(State(app): State<App>) -> Response {
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    let metrics = app.models.metrics();
-    app.ledger.measure();
-    let (open, idle) = (i64::from(app.db.size()), i64::try_from(app.db.num_idle()).unwrap_or(i64::MAX));
-    metrics.pool_connections.of(["used"]).set(open - idle);
-    metrics.pool_connections.of(["idle"]).set(idle);
-    metrics.pool_connections.of(["most"]).set(app.db.options().get_max_connections().into());
-    ([(CONTENT_TYPE, content_type)], metrics.text()).into_response()
+    ([(CONTENT_TYPE, content_type)], app.metrics_text()).into_response()
 }

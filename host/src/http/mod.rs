@@ -3,14 +3,19 @@
 //! Handlers read a request into domain types, call one inner layer and shape the response. Authentication is
 //! an argument: a handler without [`User`](crate::auth::User) is visibly public. No SQL and no scoring here.
 
+mod address;
 pub(crate) mod admin;
+mod answers;
 mod assistance;
 pub mod auth;
 mod body;
+mod confirm;
+pub mod endpoint;
 pub mod error;
 pub mod extract;
 mod finish;
 pub mod health;
+mod host;
 pub mod ledger;
 pub mod limits;
 pub mod openapi;
@@ -20,28 +25,28 @@ pub mod server;
 mod shedding;
 mod stp;
 
+use std::sync::Arc;
+
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::State;
 use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, post};
-use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::app::App;
 use crate::domain::model::ModelKind;
-use crate::gate::limits::COMPONENT_BYTES_MAX;
-use crate::models::attesting::statement::ATTESTATION_BYTES_MAX;
 use crate::scoring::{Kind, Visitor, with_kind};
 use admin::{deployment, pushes, replay, versions};
+use answers::Answers;
 use assistance::scores;
+use endpoint::{Callers, Endpoint};
 use error::Error;
 use ledger::{accounts, analytics, beneficiaries, bulk, entries, events, holds, profile, risk_context, transactions};
-use limits::BODY_BYTES_MAX;
 use openapi::Listener;
 use pages::{bank, console, published, reference, sandbox, sign_in};
 
 /// The ledger API: for the bank's app, with bearer tokens.
-pub fn ledger_router(app: App) -> Router {
+pub fn ledger_router(app: App) -> Endpoint {
     let routes = Router::new()
         .route("/api/ledger/accounts", get(accounts::list_accounts).post(accounts::create_account))
         .route("/api/ledger/accounts/{id}", get(accounts::get_account))
@@ -53,10 +58,7 @@ pub fn ledger_router(app: App) -> Router {
         )
         .route("/api/ledger/beneficiaries/{id}", delete(beneficiaries::delete_beneficiary))
         .route("/api/ledger/transactions", get(transactions::list_transactions).post(transactions::create_transaction))
-        .route(
-            "/api/ledger/transactions/bulk",
-            post(bulk::create_transactions).layer(DefaultBodyLimit::max(bulk::BODY_BYTES_MAX)),
-        )
+        .route("/api/ledger/transactions/bulk", post(bulk::create_transactions))
         .route("/api/ledger/holds", get(holds::list_holds).post(holds::create_hold))
         .route("/api/ledger/holds/{id}", get(holds::get_hold))
         .route("/api/ledger/holds/{id}/capture", post(holds::capture_hold))
@@ -85,32 +87,27 @@ pub fn ledger_router(app: App) -> Router {
         .method_not_allowed_fallback(ledger_method_not_allowed)
         .fallback(ledger_not_found)
         .layer(from_fn_with_state(app.clone(), shedding::shed))
-        .layer(from_fn_with_state(app.clone(), finish::count_address));
-    finished("ledger", routes, app)
+        .layer(from_fn_with_state(app.clone(), address::count_address))
+        .layer(from_fn_with_state(app.clone(), confirm::confirm));
+    endpoint("ledger", Callers::Public, routes, app)
 }
 
 /// The assistance API: internal, under configured host names only. Operators need a token.
-pub fn assist_router(app: App) -> Router {
+pub fn assist_router(app: App) -> Endpoint {
     // Operators do not queue behind customers.
     let app = app.with_connections(app.db.without_turns());
     let routes = Router::new()
         .route("/ai/health", get(health::health))
         .route("/admin/models", get(versions::list_models))
-        .route(
-            "/admin/models/{kind}/versions",
-            post(pushes::push_version).layer(DefaultBodyLimit::max(COMPONENT_BYTES_MAX)),
-        )
+        .route("/admin/models/{kind}/versions", post(pushes::push_version))
         .route("/admin/models/{kind}/versions/{version}", get(versions::get_version))
-        .route(
-            "/admin/models/{kind}/versions/{version}/attestations",
-            post(pushes::attest).layer(DefaultBodyLimit::max(ATTESTATION_BYTES_MAX)),
-        )
+        .route("/admin/models/{kind}/versions/{version}/attestations", post(pushes::attest))
         .route("/admin/models/{kind}/pushes/{sha256}", get(pushes::get_push))
         .route("/admin/models/{kind}/deployment", get(deployment::get_deployment).put(deployment::put_deployment))
         .route("/admin/models/{kind}/rollback", post(deployment::roll_back))
         .route("/admin/models/{kind}/history", get(deployment::get_history))
         .route("/admin/models/{kind}/report", get(deployment::get_report))
-        .route("/admin/replay", post(replay::replay).layer(DefaultBodyLimit::max(replay::BODY_BYTES_MAX)))
+        .route("/admin/replay", post(replay::replay))
         .route("/admin/accounts/{id}/freeze", post(admin::accounts::freeze))
         .route("/admin/accounts/{id}/unfreeze", post(admin::accounts::unfreeze))
         .route("/admin/accounts/{id}/fund", post(admin::accounts::fund))
@@ -136,9 +133,9 @@ pub fn assist_router(app: App) -> Router {
         .route("/readyz", get(health::readyz))
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .fallback(async || Error::NotFound)
-        .merge(score_routes())
-        .layer(from_fn_with_state(app.clone(), finish::check_host));
-    finished("assist", routes, app)
+        .layer(from_fn_with_state(app.clone(), confirm::confirm))
+        .merge(score_routes());
+    endpoint("assist", Callers::Internal, routes, app)
 }
 
 /// The route of each kind of scorer.
@@ -155,16 +152,9 @@ fn score_routes() -> Router<App> {
     routes.flatten().fold(Router::new(), Router::merge)
 }
 
-/// Limits the size and time of every request, catches panics, and makes every failure problem+json.
-fn finished(listener: &'static str, routes: Router<App>, app: App) -> Router {
-    let answers = finish::Answers::new(listener, app.models.metrics().clone());
-    let routes = routes
-        .layer(from_fn_with_state(app.clone(), finish::confirm))
-        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-        .layer(CatchPanicLayer::custom(extract::answer_panic))
-        .with_state(app);
-    // Wraps the whole router, which adds headers after its own layers have run.
-    Router::new().fallback_service(routes).layer(from_fn_with_state(answers, finish::finish))
+fn endpoint(listener: &'static str, callers: Callers, routes: Router<App>, app: App) -> Endpoint {
+    let (settings, answers) = (Arc::clone(&app.settings), Answers::new(listener, app.models.metrics().clone()));
+    Endpoint::new(routes.with_state(app), callers, settings, answers)
 }
 
 /// Without a token, existing and unknown paths of the API are indistinguishable.

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use axum::http::StatusCode;
+use uuid::Uuid;
 
 use crate::domain::rules::Violation;
 use crate::schema::{FieldError, answer};
@@ -38,8 +39,8 @@ answer! {
 }
 
 /// The id of a request, which its handler finds among the extensions.
-#[derive(Debug, Clone)]
-pub(crate) struct RequestId(pub(crate) String);
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RequestId(pub(crate) Uuid);
 
 impl Problem {
     /// Whether a read may succeed once there is a primary again.
@@ -48,7 +49,7 @@ impl Problem {
     }
 
     /// The object of a response or, in a bulk, of one of its requests.
-    pub(crate) fn shown(&self, status: StatusCode, instance: &str, request_id: &str) -> ProblemJson {
+    pub(crate) fn shown(&self, status: StatusCode, instance: &str, id: Uuid) -> ProblemJson {
         ProblemJson {
             kind: format!("urn:caudal:problem:{}", self.code),
             title: self.title,
@@ -57,13 +58,13 @@ impl Problem {
             instance: instance.to_owned(),
             code: self.code.clone().into_owned(),
             errors: (!self.errors.is_empty()).then(|| self.errors.clone()),
-            request_id: request_id.to_owned(),
+            request_id: id.to_string(),
         }
     }
 
-    pub(crate) fn to_json(&self, status: StatusCode, instance: &str, request_id: &str) -> Vec<u8> {
+    pub(crate) fn to_json(&self, status: StatusCode, instance: &str, id: Uuid) -> Vec<u8> {
         // Strings and numbers only: cannot fail. An empty body would still carry the status.
-        serde_json::to_vec(&self.shown(status, instance, request_id)).unwrap_or_default()
+        serde_json::to_vec(&self.shown(status, instance, id)).unwrap_or_default()
     }
 }
 

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderValue, Request, Response, header};
@@ -27,7 +26,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
-use tower::ServiceExt as _;
+use tower::Service;
 
 pub use connections::{CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX};
 
@@ -84,10 +83,21 @@ impl Listener {
     }
 }
 
+/// Answers requests.
+pub trait Handler:
+    Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send> + Clone + Send + 'static
+{
+}
+
+impl<S> Handler for S where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send> + Clone + Send + 'static
+{
+}
+
 /// Serves until `stopped` turns true, then finishes requests in progress.
 pub async fn serve(
     listener: impl Into<Listener>,
-    router: Router,
+    endpoint: impl Handler,
     metrics: Metrics,
     mut stopped: watch::Receiver<bool>,
 ) {
@@ -119,7 +129,7 @@ pub async fn serve(
         // An optimisation for small responses; failing to set it is harmless.
         let _ = stream.set_nodelay(true);
         let slot = Arc::new(slot);
-        let service = service(router.clone(), (peer, strict_transport), Arc::clone(&slot));
+        let service = service(endpoint.clone(), (peer, strict_transport), Arc::clone(&slot));
         let (builder, watcher, tls, stopped) = (builder.clone(), graceful.watcher(), tls.clone(), stopped.clone());
         tokio::spawn(async move {
             let stream = Paced::new(stream);
@@ -194,9 +204,9 @@ fn connections_max() -> usize {
     possible.clamp(1, CONNECTIONS_MAX)
 }
 
-/// Hands requests to the router; the connection is not idle until the response was written.
+/// Hands requests to the endpoint; the connection is not idle until the response was written.
 fn service(
-    router: Router,
+    endpoint: impl Handler,
     (peer, strict_transport): (SocketAddr, bool),
     slot: Arc<Slot>,
 ) -> impl hyper::service::Service<Request<Incoming>, Response = Response<Serving>, Error = Infallible, Future: Send> {
@@ -204,7 +214,7 @@ fn service(
         let busy = Slot::busy(&slot);
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(peer));
-        let response = router.clone().oneshot(request);
+        let response = endpoint.clone().call(request);
         async move {
             let mut response = response.await?;
             if strict_transport {

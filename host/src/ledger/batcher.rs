@@ -12,6 +12,7 @@ use futures_util::FutureExt as _;
 use time::OffsetDateTime;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 use uuid::Uuid;
 
 use super::batch::{BalanceKey, Context};
@@ -26,6 +27,7 @@ use crate::clock::Clock;
 use crate::db::session::is_outage;
 use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::models::Models;
+use crate::telemetry::SPANS;
 
 /// Attempts to decide and commit a batch. Each lost race means that another writer won one, so a few are enough.
 const ATTEMPTS_MAX: u32 = 16;
@@ -112,7 +114,11 @@ impl<S: Store> Batcher<S> {
                 waiting.into_iter().map(|job| (job.command, job.caller)).unzip();
             if !commands.is_empty() {
                 let begun = Instant::now();
-                self.answer(&commands, callers).await;
+                let span = tracing::debug_span!(target: SPANS, parent: None, "batch", commands = commands.len());
+                for caller in &callers {
+                    span.follows_from(caller.span());
+                }
+                self.answer(&commands, callers).instrument(span).await;
                 self.pace.note(commands.len(), begun.elapsed());
             }
         }
@@ -179,7 +185,8 @@ impl<S: Store> Batcher<S> {
             if locked.is_empty() && !self.contended.is_empty() {
                 locked = self.contended.iter().copied().chain(named(commands, &writer)).collect();
             }
-            let mut state = self.store.lookup(commands, &writer, &context, &locked).await?;
+            let span = tracing::debug_span!(target: SPANS, "lookup");
+            let mut state = self.store.lookup(commands, &writer, &context, &locked).instrument(span).await?;
             let (batch, outcomes) = decide(&self.models, &mut state, commands, &context).await?;
             if batch.is_empty() {
                 // Replays and refusals tell what was read.
@@ -194,7 +201,8 @@ impl<S: Store> Batcher<S> {
             }
             let seal = self.config.key.seal(&batch, Uuid::new_v4(), &writer, &context);
             let begun = Instant::now();
-            match self.store.commit(&batch, &seal, &context).await {
+            let span = tracing::debug_span!(target: SPANS, "commit");
+            match self.store.commit(&batch, &seal, &context).instrument(span).await {
                 Ok(()) => {
                     self.writer = Some(writer.after(seal.header.seq, seal.hash));
                     self.committed(commands, seal.header.seq, begun);

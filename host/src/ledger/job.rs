@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
+use tracing::Span;
 
 use super::batch::Terms;
 use super::chain::ChainKey;
@@ -13,6 +14,7 @@ use super::jitter::Jitter;
 use crate::db::session::is_outage;
 use crate::metrics::Metrics;
 use crate::models::decisions::DecisionLogError;
+use crate::telemetry::SPANS;
 
 /// How long a command may be queued. Its caller has given up by then, so it is no longer decided.
 const QUEUE_TIME_MAX: Duration = Duration::from_secs(15);
@@ -27,12 +29,19 @@ pub(super) struct Job {
 pub(super) struct Caller {
     queued_at: Instant,
     metrics: Metrics,
+    /// Of its wait, linked to the batch's.
+    span: Span,
     reply: oneshot::Sender<Result<Outcome, LedgerError>>,
 }
 
 impl Caller {
     pub(super) fn new(reply: oneshot::Sender<Result<Outcome, LedgerError>>, metrics: Metrics) -> Self {
-        Self { queued_at: Instant::now(), metrics, reply }
+        let span = tracing::debug_span!(target: SPANS, "command");
+        Self { queued_at: Instant::now(), metrics, span, reply }
+    }
+
+    pub(super) fn span(&self) -> &Span {
+        &self.span
     }
 
     /// Whether the caller is still there, and not about to give up.

@@ -15,14 +15,15 @@ const TICK: Duration = Duration::from_millis(1);
 /// call ends before it.
 const FIRST_CHECK_TICKS: u64 = 2;
 
-/// Starts an OS thread, so that a stalled async runtime cannot delay a deadline. It ends when the engine
-/// is dropped.
-pub(super) fn start_clock(engine: &Engine) -> Result<(), LoadError> {
-    let engine = engine.weak();
+/// Starts an OS thread, so that a stalled async runtime cannot delay a deadline. It ends when the engines are dropped.
+pub(super) fn start_clock(engines: &[&Engine]) -> Result<(), LoadError> {
+    let engines: Vec<_> = engines.iter().map(|engine| engine.weak()).collect();
     let tick = move || {
-        while let Some(engine) = engine.upgrade() {
-            engine.increment_epoch();
-            drop(engine);
+        loop {
+            let ticked = engines.iter().filter_map(|engine| engine.upgrade()).map(|engine| engine.increment_epoch());
+            if ticked.count() == 0 {
+                return;
+            }
             thread::sleep(TICK);
         }
     };

@@ -32,8 +32,7 @@ impl Runtime {
     pub fn new() -> Result<Self, LoadError> {
         let engine = |limits| Engine::new(&config(limits)).map_err(LoadError::Engine);
         let (pure, deny_all) = (engine(&PURE)?, engine(&DENY_ALL)?);
-        deadline::start_clock(&pure)?;
-        deadline::start_clock(&deny_all)?;
+        deadline::start_clock(&[&pure, &deny_all])?;
         Ok(Self { pure, deny_all, cache: None, counts: Arc::default() })
     }
 
@@ -79,6 +78,8 @@ fn config(limits: &Limits) -> Config {
         .total_stacks(1)
         .max_memory_size(limits.memory_bytes)
         .linear_memory_keep_resident(limits.memory_bytes_kept)
+        // Cleared without asking the kernel, which would interrupt the other processors.
+        .table_keep_resident(limits.table_elements * size_of::<usize>())
         .table_elements(limits.table_elements)
         .pagemap_scan(Enabled::No);
     let mut config = Config::new();

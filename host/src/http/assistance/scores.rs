@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use axum::Json;
-use axum::extract::{FromRequestParts, State};
+use axum::extract::{FromRequestParts, MatchedPath, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
@@ -13,10 +13,12 @@ use crate::http::error::Error;
 use crate::http::extract::AssistBody;
 use crate::models::ResponseError;
 use crate::scoring::{Envelope, Kind};
+use crate::telemetry;
 
 /// Scores a request. Requests and responses of kinds that reveal something about a person's health are never
 /// logged or stored.
 pub(crate) async fn assess<K: Kind>(
+    _: NamedRoute,
     State(app): State<App>,
     PreferredLanguage(language): PreferredLanguage,
     AssistBody(mut fields): AssistBody,
@@ -32,6 +34,20 @@ impl From<ResponseError> for Error {
             ResponseError::Score(error) => error.into(),
             ResponseError::Log(error) => error.into(),
         }
+    }
+}
+
+/// Names the route in the log and in the trace before the body is read, which may fail. Other routes pass a layer that does.
+pub(crate) struct NamedRoute;
+
+impl<S: Send + Sync> FromRequestParts<S> for NamedRoute {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        if let Some(route) = parts.extensions.get::<MatchedPath>() {
+            telemetry::set_route(route.as_str());
+        }
+        Ok(Self)
     }
 }
 

@@ -12,6 +12,7 @@ use axum::{Extension, Json};
 use futures_util::stream::FuturesOrdered;
 use futures_util::{FutureExt as _, StreamExt as _, future, stream};
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
@@ -105,7 +106,7 @@ pub(crate) async fn create_transactions(
         .into_iter()
         .map(|BulkTransferRequest { idempotency_key, transfer: Flat(transfer) }| transfer.draft(Some(idempotency_key)));
     let answers = send_all(&app, &owner, drafts).await;
-    let results = keys.into_iter().zip(answers).map(|(key, answer)| shown(key, answer, &request_id)).collect();
+    let results = keys.into_iter().zip(answers).map(|(key, answer)| shown(key, answer, request_id)).collect();
     Ok(Json(BulkJson { results }))
 }
 
@@ -153,7 +154,7 @@ async fn queue(ledger: &Ledger, order: Order, deadline: Instant) -> Pending<'_> 
     }
 }
 
-fn shown(idempotency_key: String, answer: Answer<Transfer>, request_id: &str) -> BulkResultJson {
+fn shown(idempotency_key: String, answer: Answer<Transfer>, request_id: Uuid) -> BulkResultJson {
     let replayed = answer.replayed;
     match answer.result {
         Ok(transfer) => {

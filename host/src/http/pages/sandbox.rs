@@ -12,7 +12,7 @@ use crate::auth::claims::USER_CHARS_MAX;
 use crate::auth::minter::Minter;
 use crate::http::error::Error;
 use crate::http::extract::LedgerBody;
-use crate::http::finish::is_local_name;
+use crate::http::host::is_local_name;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::schema::{answer, request};
 

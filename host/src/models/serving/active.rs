@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
+use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use crate::db::hosts::HostStatus;
 use crate::domain::model::ModelKind;
@@ -17,6 +19,7 @@ use crate::models::publishing::published::{NotPublishable, Published};
 use crate::models::publishing::shelf::Shelf;
 use crate::models::serving::registry::Registry;
 use crate::scoring::{Envelope, Kind, Scored};
+use crate::telemetry::SPANS;
 use crate::wasm::{Identity, ScoreError};
 
 /// Points at the registry in service; cheap to clone.
@@ -132,7 +135,11 @@ impl Snapshot {
         user: Option<&str>,
     ) -> Result<Scored<K::Assessment>, ScoreError> {
         let route = self.registry.route::<K>().ok_or(ScoreError::Missing)?;
-        route.assess(request, user, (&self.shared.observer, &self.shared.metrics)).await
+        let span = tracing::debug_span!(target: SPANS, "score", kind = K::KIND.as_str(), version = Empty);
+        let scored = route.assess(request, user, (&self.shared.observer, &self.shared.metrics));
+        let scored = scored.instrument(span.clone()).await?;
+        span.record("version", scored.version.as_str());
+        Ok(scored)
     }
 
     /// Scores a request and shapes the response. If this host logs decisions of the kind, the decision is

@@ -1,6 +1,6 @@
 //! One version of a scorer: called on the right thread, with its failures counted.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use crate::domain::model::PolicyClass;
 use crate::metrics::Metrics;
+use crate::models::metrics::Answered;
 use crate::models::publishing::published::Source;
 use crate::models::serving::breaker::Breaker;
 use crate::scoring::{Kind, Scorer};
@@ -41,11 +42,12 @@ pub struct Model<K: Kind> {
     /// Its publishable form, unless it can only run on a host.
     pub(crate) source: Option<Arc<Source>>,
     breaker: Mutex<Breaker>,
+    answered: OnceLock<Answered>,
 }
 
 impl<K: Kind> Model<K> {
     pub(crate) fn new(scorer: Scorer<K>, source: Option<Arc<Source>>) -> Self {
-        Self { scorer, source, breaker: Mutex::default() }
+        Self { scorer, source, breaker: Mutex::default(), answered: OnceLock::new() }
     }
 
     /// Whether its circuit breaker is open.
@@ -71,7 +73,10 @@ impl<K: Kind> Model<K> {
             PolicyClass::Pure => self.assess_timed(request),
             PolicyClass::DenyAll => self.assess_on_other_thread(request.clone()).await,
         };
-        metrics.decided(K::KIND, answer.as_ref().err(), start.elapsed());
+        match &answer {
+            Ok(_) => self.answered.get_or_init(|| Answered::of(metrics, K::KIND)).note(start.elapsed()),
+            Err(error) => metrics.decided(K::KIND, Some(error), start.elapsed()),
+        }
         if answer.as_ref().is_err_and(ScoreError::is_model_fault) && self.record_failure() {
             tracing::error!(version = %self.scorer.identity().version, "a model keeps failing; its breaker is open");
         }

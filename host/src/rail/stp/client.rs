@@ -6,10 +6,12 @@ use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Bytes;
 use hyper::header::CONTENT_TYPE;
+use tracing::Instrument as _;
 
 use super::settings::SettingsError;
 use crate::client::{self, ExchangeError, Transport};
 use crate::rail::RailError;
+use crate::telemetry::SPANS;
 
 pub(super) use crate::client::Reply;
 pub(super) use hyper::Method;
@@ -41,7 +43,8 @@ impl Client {
             .header(CONTENT_TYPE, "application/json")
             .body(Full::new(Bytes::from(json)))
             .map_err(|error| RailError::Unreachable(error.into()))?;
-        self.http.exchange(request).await.map_err(|error| match error {
+        let span = tracing::debug_span!(target: SPANS, "rail request", otel.kind = "client", rail = "stp");
+        self.http.exchange(request).instrument(span).await.map_err(|error| match error {
             ExchangeError::Unreachable(error) => RailError::Unreachable(error),
             ExchangeError::Unknown(error) => RailError::Unknown(error),
         })

@@ -1,0 +1,123 @@
+//! Holds responses back until what they reveal is durable.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::http::error::{Error, Failure};
+use crate::http::problem::Problem;
+use crate::telemetry;
+
+/// Pause before a read is repeated.
+const REPEAT_EVERY: Duration = Duration::from_millis(500);
+
+/// Routes whose success follows a confirmed commit. A bulk is not among them: its success also reports refusals, so it is
+/// confirmed like a read.
+const COMMANDS: [&str; 7] = [
+    "/api/ledger/accounts",
+    "/api/ledger/transactions",
+    "/api/ledger/holds",
+    "/api/ledger/holds/{id}/capture",
+    "/api/ledger/holds/{id}/void",
+    "/admin/accounts/{id}/freeze",
+    "/admin/accounts/{id}/unfreeze",
+];
+
+/// Tells what was read only once it is as durable as a commit has to be; the ledger confirms commands itself. Repeats
+/// reads while there is no primary.
+pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next) -> Response {
+    if let Some(route) = request.extensions().get::<MatchedPath>() {
+        telemetry::set_route(route.as_str());
+    }
+    let path = request.uri().path();
+    if !(path.starts_with("/api/") || path.starts_with("/admin/")) {
+        return next.run(request).await;
+    }
+    let is_command = is_command(&request);
+    // Only reads that may have to be repeated are worth copying.
+    if !request.method().is_safe() || app.settings.failover_wait.is_zero() {
+        return run_and_confirm(&app, request, next, is_command).await;
+    }
+    let deadline = Instant::now() + app.settings.failover_wait;
+    let (head, _) = request.into_parts();
+    let mut is_first = true;
+    loop {
+        let request = Request::from_parts(head.clone(), Body::empty());
+        let response = run_and_confirm(&app, request, next.clone(), false).await;
+        let is_outage = response.extensions().get::<Problem>().is_some_and(Problem::is_outage);
+        // Too much load is no outage, and waiting would make it worse.
+        let is_shed = response.extensions().get::<Failure>().is_some_and(|it| it.shed.is_some());
+        if !is_outage || (is_first && is_shed) || Instant::now() >= deadline {
+            return response;
+        }
+        is_first = false;
+        tokio::time::sleep(REPEAT_EVERY).await;
+    }
+}
+
+fn is_command(request: &Request) -> bool {
+    let route = request.extensions().get::<MatchedPath>();
+    request.method() == Method::POST && route.is_some_and(|it| COMMANDS.contains(&it.as_str()))
+}
+
+async fn run_and_confirm(app: &App, request: Request, next: Next, is_command: bool) -> Response {
+    let view = app.barrier.begin();
+    let response = next.run(request).await;
+    let status = response.status();
+    // A command may be refused for what was read before it reached the ledger. Strangers must not cause writes.
+    let reveals = match is_command {
+        true => status.is_client_error() && status != StatusCode::UNAUTHORIZED,
+        false => status.is_success(),
+    };
+    if !reveals {
+        return response;
+    }
+    let begun = Instant::now();
+    let passed = app.barrier.pass(view).await;
+    app.models.metrics().barrier_seconds.observe(begun.elapsed().as_secs_f64());
+    match passed {
+        Ok(()) => response,
+        Err(error) => Error::from(error).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::Router;
+    use axum::middleware::from_fn;
+    use axum::routing::any;
+    use tower::ServiceExt as _;
+
+    /// Layered like the real router.
+    async fn is_answered_as_command(method: Method, path: &str) -> bool {
+        let tell =
+            async |request: Request, _: Next| if is_command(&request) { StatusCode::CREATED } else { StatusCode::OK };
+        let reads = ["/api/ledger/holds/{id}", "/api/ledger/transactions/bulk"];
+        let routes =
+            COMMANDS.iter().chain(&reads).fold(Router::new(), |router, route| router.route(route, any(async || ())));
+        let routes = Router::new().fallback_service(routes.layer(from_fn(tell)));
+        let request = axum::http::Request::builder().method(method).uri(path).body(Body::empty());
+        routes.oneshot(request.unwrap()).await.unwrap().status() == StatusCode::CREATED
+    }
+
+    #[tokio::test]
+    async fn commands_are_known_by_their_routes() {
+        let sources = include_str!("mod.rs");
+        for route in COMMANDS {
+            assert!(sources.contains(&format!(".route(\"{route}\"")), "{route}");
+            let path = route.replace("{id}", "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b");
+            assert!(is_answered_as_command(Method::POST, &path).await, "{route}");
+            assert!(!is_answered_as_command(Method::GET, &path).await, "{route}");
+        }
+        for path in ["/api/ledger/holds/capture", "/api/ledger/transactions/bulk", "/api/ledger/nothing"] {
+            assert!(!is_answered_as_command(Method::POST, path).await, "{path}");
+        }
+    }
+}

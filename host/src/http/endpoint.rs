@@ -1,0 +1,167 @@
+//! A listener's routes, and what every request goes through before and after them.
+//!
+//! One future for all of it, and no middleware: a score takes ten microseconds, and each layer around it would add one.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::header;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
+use tokio::time::timeout;
+use tower::{Service, ServiceExt as _};
+use uuid::Uuid;
+
+use crate::app::Settings;
+use crate::auth::network;
+use crate::http::answers::Answers;
+use crate::http::body::Arriving;
+use crate::http::error::Error;
+use crate::http::finish::finish;
+use crate::http::limits::REQUEST_TIME_MAX;
+use crate::http::problem::RequestId;
+use crate::http::{address, host};
+use crate::telemetry;
+
+/// The API of a listener. Cheap to clone.
+#[derive(Clone)]
+pub struct Endpoint(Arc<Inner>);
+
+struct Inner {
+    routes: Router,
+    callers: Callers,
+    settings: Arc<Settings>,
+    answers: Answers,
+}
+
+/// Who asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Callers {
+    /// Anybody, perhaps through a proxy.
+    Public,
+    /// The bank's own services and operators, under the configured host names.
+    Internal,
+}
+
+impl Endpoint {
+    pub(super) fn new(routes: Router, callers: Callers, settings: Arc<Settings>, answers: Answers) -> Self {
+        Self(Arc::new(Inner { routes, callers, settings, answers }))
+    }
+}
+
+impl Service<Request> for Endpoint {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let inner = Arc::clone(&self.0);
+        Box::pin(async move { Ok(inner.answer(request).await) })
+    }
+}
+
+impl Inner {
+    async fn answer(&self, request: Request) -> Response {
+        let (mut head, body) = request.into_parts();
+        let body = Arriving::new(body);
+        let id = Uuid::new_v4();
+        head.extensions.insert(RequestId(id));
+        let span = telemetry::request_span(&head, self.answers.listener, id, || self.trusts(&head));
+        let (method, uri) = (head.method.clone(), head.uri.clone());
+        let expects = head.headers.contains_key(header::EXPECT);
+        let work = async {
+            let mut response = match self.callers == Callers::Internal && !host::is_allowed(&head, &self.settings) {
+                true => Error::HostNotAllowed.into_response(),
+                false => route(&self.routes, Request::from_parts(head, body.view()), &body).await,
+            };
+            finish(&mut response, uri.path(), id);
+            self.answers.count(&response);
+            body.settle(expects, &mut response).await;
+            tracing::debug!(status = response.status().as_u16(), "answered");
+            response
+        };
+        let response = telemetry::in_request(method, id, span.clone(), work).await;
+        telemetry::answered(&span, response.status());
+        response
+    }
+
+    /// Whether a caller's trace goes on here.
+    fn trusts(&self, head: &Parts) -> bool {
+        let is_proxy =
+            || address::peer(&head.extensions).map(|it| network::is_trusted(it, &self.settings.trusted_proxies));
+        self.callers == Callers::Internal || is_proxy() == Some(true)
+    }
+}
+
+/// Within the time for a request; a panic is an internal error.
+async fn route(routes: &Router, request: Request, body: &Arriving) -> Response {
+    let uri = request.uri().clone();
+    let routed = AssertUnwindSafe(routes.clone().oneshot(request)).catch_unwind();
+    match timeout(REQUEST_TIME_MAX, routed).await {
+        Ok(Ok(Ok(response))) => response,
+        Ok(Ok(Err(never))) => match never {},
+        Ok(Err(_)) => Error::Internal(anyhow::anyhow!("a handler panicked")).into_response(),
+        Err(_) => timed_out(uri.path(), body).into_response(),
+    }
+}
+
+fn timed_out(path: &str, body: &Arriving) -> Error {
+    match body.has_ended() {
+        false => Error::BodyTooSlow,
+        true if path.starts_with("/api/ledger/") => Error::TimedOut,
+        true => Error::NoAnswer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+    use axum::http::{Method, StatusCode};
+
+    use crate::http::limits::BODY_BYTES_MAX;
+
+    /// Waits for ever, after reading the request's body.
+    async fn asked(path: &str, body: Body) -> String {
+        let forever = async |_: axum::body::Bytes| std::future::pending::<()>().await;
+        let routes = Router::new().fallback(forever);
+        let body = Arriving::new(body);
+        let request = Request::builder().method(Method::POST).uri(path).body(body.view()).unwrap();
+        let mut response = route(&routes, request, &body).await;
+        finish(&mut response, path, Uuid::nil());
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let bytes = axum::body::to_bytes(response.into_body(), BODY_BYTES_MAX).await.unwrap();
+        serde_json::from_slice::<serde_json::Value>(&bytes).unwrap()["detail"].as_str().unwrap().to_owned()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_takes_too_long_speaks_of_its_own_request() {
+        let slow = || Body::from_stream(futures_util::stream::pending::<Result<axum::body::Bytes, std::io::Error>>());
+        for path in ["/ai/risk", "/api/ledger/transactions", "/admin/replay"] {
+            assert!(asked(path, slow()).await.starts_with("Its body did not arrive in time"), "{path}");
+        }
+        assert!(asked("/api/ledger/transactions", Body::empty()).await.contains("Idempotency-Key"));
+        for path in ["/ai/risk", "/admin/replay", "/api/profile/accessibility"] {
+            let detail = asked(path, Body::from("{}")).await;
+            assert!(!detail.contains("transfer") && !detail.contains("Idempotency-Key"), "{path}: {detail}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_answered() {
+        let routes = Router::new().fallback(async || -> () { panic!("on purpose") });
+        let response = route(&routes, Request::new(Body::empty()), &Arriving::new(Body::empty())).await;
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    }
+}

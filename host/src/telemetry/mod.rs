@@ -1,0 +1,100 @@
+//! Traces and metrics for an OpenTelemetry collector, by OTLP over HTTP.
+//!
+//! Only spans with the target [`SPANS`] are traced, and none has an attribute that a client chose. Without a collector they
+//! cost nothing.
+
+mod collector;
+mod lines;
+mod metrics;
+mod spans;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use opentelemetry::KeyValue;
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
+use tokio::runtime::Handle;
+use tracing::{Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::registry::LookupSpan;
+use uuid::Uuid;
+
+use crate::client::{Client, Transport};
+use collector::Collector;
+pub(crate) use lines::{Lines, in_request, set_route};
+pub(crate) use spans::{SPANS, answered, request_span};
+
+/// Pause between two reports of the metrics, as usual for scraping them.
+const METRICS_EVERY: Duration = Duration::from_secs(15);
+
+/// Longest time for one request to the collector, and at the end for the spans that are left.
+const SEND_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Sends to a collector.
+pub(crate) struct Telemetry {
+    collector: Arc<Collector>,
+    provider: SdkTracerProvider,
+}
+
+impl Telemetry {
+    /// To the collector at `url`; of the traces that begin here, `percent` of a hundred.
+    pub(crate) fn new(url: &str, percent: u8, runtime: Handle) -> Result<Self> {
+        let Some(transport) = Transport::of(url).filter(|_| !url.contains('?')) else {
+            bail!("--otlp-url needs an https:// address, or an http:// address of this machine, without a query");
+        };
+        // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES add to it.
+        let resource = Resource::builder()
+            .with_attributes([
+                KeyValue::new("service.version", env!("CARGO_PKG_VERSION")),
+                KeyValue::new("service.instance.id", Uuid::new_v4().to_string()),
+            ])
+            .build();
+        let client = Client::new(transport, SEND_TIME_MAX)?;
+        let collector = Arc::new(Collector::new(client, url, &resource, runtime));
+        let ratio = Sampler::TraceIdRatioBased(f64::from(percent) / 100.0);
+        let provider = SdkTracerProvider::builder()
+            .with_resource(resource)
+            .with_sampler(Sampler::ParentBased(Box::new(ratio)))
+            .with_batch_exporter(spans::Exporter(Arc::clone(&collector)))
+            .build();
+        Ok(Self { collector, provider })
+    }
+
+    /// Records spans, for the subscriber of the process.
+    pub(crate) fn layer<S: Subscriber + for<'a> LookupSpan<'a>>(&self) -> impl Layer<S> + use<S> {
+        tracing_opentelemetry::layer()
+            .with_tracer(self.provider.tracer("caudal"))
+            .with_level(false)
+            .with_location(false)
+            .with_target(false)
+            .with_threads(false)
+            .with_tracked_inactivity(false)
+            .with_filter(Targets::new().with_target(SPANS, Level::DEBUG))
+    }
+
+    /// Sends the metrics from time to time while `work` takes place, and at its end the last ones and the last spans.
+    pub(crate) async fn during<T>(self, metrics: impl Fn() -> String, work: impl Future<Output = T>) -> T {
+        let done = tokio::select! {
+            done = work => done,
+            never = self.report(&metrics) => match never {},
+        };
+        self.collector.send_metrics(&metrics()).await;
+        let flush = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(SEND_TIME_MAX));
+        if !matches!(flush.await, Ok(Ok(()))) {
+            tracing::warn!("the collector did not get the last spans");
+        }
+        done
+    }
+
+    async fn report(&self, metrics: impl Fn() -> String) -> Infallible {
+        loop {
+            tokio::time::sleep(METRICS_EVERY).await;
+            self.collector.send_metrics(&metrics()).await;
+        }
+    }
+}
