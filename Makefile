@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve release sbom test contract fuzz soak bench ha ha-drill restore-drill check audit components package train prepare install
+.PHONY: serve release dist sbom test contract fuzz soak bench ha ha-drill restore-drill check audit components package train prepare install
 
 serve: components ## Serve the sandbox; prints addresses, a token and a curl command
 	cargo build --locked --package caudal
@@ -13,6 +13,10 @@ serve: components ## Serve the sandbox; prints addresses, a token and a curl com
 release: components ## The optimised binary, target/release/caudal, with its symbols in caudal.debug beside it
 	cargo build --locked --release --package caudal
 	host/split-symbols.sh $(CARGO_TARGET_DIR)/release/caudal
+
+dist: components ## The binary for production, target/dist/caudal: optimised across crates, which takes longer
+	cargo build --locked --profile dist --package caudal
+	host/split-symbols.sh $(CARGO_TARGET_DIR)/dist/caudal
 
 sbom: ## The bills of materials of the binary and of the npm package, in target/sbom
 	tests/tools.sh node
@@ -40,10 +44,10 @@ soak: install ## Load while models are swapped and processes killed; prints time
 	cargo build --locked --package caudal
 	CAUDAL_SOAK_SECONDS=30 cargo test --locked --package caudal --test soak -- --nocapture --test-threads 1
 
-bench: install ## Measure beside pgbench, with three hosts, over millions of transfers; needs a release build
+bench: install ## Measure beside native handlers, FastAPI and pgbench; writes target/bench/report.md
 	components/build.sh
-	cargo build --locked --release --package caudal --package caudal-bench
-	tests/bench/run.sh $(CARGO_TARGET_DIR)/release
+	cargo build --locked --profile dist --package caudal --package caudal-bench
+	tests/bench/run.sh $(CARGO_TARGET_DIR)/dist
 
 ha: components ## Serve from a high-availability lab: three Postgres under Patroni, HAProxy, two hosts; prints addresses
 	cargo build --locked --package caudal

@@ -1,5 +1,6 @@
 //! The figures of one turn.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::processor::Used;
@@ -49,6 +50,27 @@ impl Sorted {
     pub(crate) fn at(&self, share: f64) -> f64 {
         let time = self.0.get((self.0.len() as f64 * share) as usize);
         time.map_or(0.0, |it| it.as_secs_f64() * 1e3)
+    }
+}
+
+/// The median of several turns, and how far they are apart.
+pub(crate) struct Spread {
+    low: f64,
+    median: f64,
+    high: f64,
+}
+
+impl Spread {
+    pub(crate) fn of(turns: &[f64]) -> Self {
+        let low = turns.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = turns.iter().copied().fold(0.0, f64::max);
+        Self { low, median: median(turns.to_vec()), high }
+    }
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} ({:.0} to {:.0})", self.median, self.low, self.high)
     }
 }
 

@@ -23,7 +23,9 @@ const LEDGER_KEY: &str = "a benchmark's batches are chained with this";
 pub(crate) struct Host {
     child: Child,
     address: SocketAddr,
+    assist: SocketAddr,
     data: String,
+    is_temporary: bool,
 }
 
 impl Host {
@@ -36,12 +38,26 @@ impl Host {
     pub(crate) fn start_with(database: &Database, arguments: &[&str]) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let data = format!("/tmp/caudal-bench.{}.{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
-        let mut child =
-            command(&data, database).args(ARGUMENTS).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut host = Self::start_with_data(database, &data, arguments);
+        host.is_temporary = true;
+        host
+    }
+
+    /// With a data folder that stays.
+    pub(crate) fn start_in(database: &Database, data: &str) -> Self {
+        Self::start_with_data(database, data, &[])
+    }
+
+    fn start_with_data(database: &Database, data: &str, arguments: &[&str]) -> Self {
+        let mut child = command(data, database).args(ARGUMENTS).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let line = lines.find(|line| line.contains("ledger API")).unwrap();
-        let address = line.rsplit("http://").next().unwrap().trim().parse().unwrap();
-        Self { child, address, data }
+        let mut after = |title: &str| {
+            let line = lines.find(|line| line.contains(title)).unwrap();
+            let address = line.rsplit("http://").next().unwrap().split_whitespace().next().unwrap();
+            address.parse().unwrap()
+        };
+        let (address, assist) = (after("ledger API"), after("assistance API"));
+        Self { child, address, assist, data: data.to_owned(), is_temporary: false }
     }
 
     /// For display.
@@ -57,11 +73,23 @@ impl Host {
         self.address
     }
 
+    pub(crate) fn assist(&self) -> SocketAddr {
+        self.assist
+    }
+
     /// The user's authorization header.
     pub(crate) async fn authorization(&self, user: &str) -> String {
         let mut client = Client::connect(self.address).await.unwrap();
         let token = client.create("/sandbox/token", "", &json!({"user": user})).await;
         format!("authorization: Bearer {}\r\n", token["token"].as_str().unwrap())
+    }
+
+    /// The authorization header of an operator.
+    pub(crate) fn operator(&self, database: &Database, scope: &str) -> String {
+        let output = command(&self.data, database).args(["token", "--user", "operator", "--scope", scope]).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        format!("authorization: Bearer {}\r\n", String::from_utf8(output.stdout).unwrap().trim())
     }
 
     /// Stops gracefully, so that all database sessions end.
@@ -86,14 +114,16 @@ impl Drop for Host {
         // Also after a panic.
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let _ = std::fs::remove_dir_all(&self.data);
+        if self.is_temporary {
+            let _ = std::fs::remove_dir_all(&self.data);
+        }
     }
 }
 
 fn command(data: &str, database: &Database) -> Command {
     let mut command = Command::new(std::env::args_os().nth(1).unwrap());
     command.args(["--data-dir", data, "--database-url", &database.url()]);
-    command.env("CAUDAL_JWT_SECRET", TOKEN_SECRET).env("CAUDAL_LEDGER_KEY", LEDGER_KEY).env("CAUDAL_LOG", "warn");
+    command.env("CAUDAL_JWT_SECRET", TOKEN_SECRET).env("CAUDAL_LEDGER_KEY", LEDGER_KEY).env("CAUDAL_LOG", "info");
     command
 }
 

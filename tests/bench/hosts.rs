@@ -18,6 +18,7 @@ use crate::database::{Database, Server};
 use crate::figures::Figures;
 use crate::host::Host;
 use crate::processor::Used;
+use crate::report::say;
 use crate::senders::{self, PATH, Sender};
 use crate::{CLIENTS, Settings};
 
@@ -78,22 +79,22 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
     let hosts: Vec<Host> = (0..HOSTS).map(|_| Host::start(&database)).collect();
     let sender = Arc::new(senders::open(&hosts[0], 1).await.remove(0));
     let pids: Vec<u32> = hosts.iter().map(Host::pid).collect();
-    println!("{HOSTS} hosts, {CLIENTS} clients, one account, {} s", settings.time.as_secs());
-    println!("{}", Figures::HEAD);
+    say!("{HOSTS} hosts, {CLIENTS} clients, one account, {} s", settings.time.as_secs());
+    say!("{}", Figures::HEAD);
     let before = Used::now(&pids, server.pid());
     let (mut tally, time) = hammer(&hosts, &sender, settings.time).await;
     let used = Used::now(&pids, server.pid()).since(&before);
     let failed = tally.open.len();
-    println!("{}", Figures { took: std::mem::take(&mut tally.took), failed, time }.line("caudal, 3 hosts", &used));
-    println!("responses by status: {:?}", tally.statuses);
+    say!("{}", Figures { took: std::mem::take(&mut tally.took), failed, time }.line("caudal, 3 hosts", &used));
+    say!("responses by status: {:?}", tally.statuses);
 
     let written = transfers(&database, sender.account_id).await;
-    println!("{} transfers were acknowledged, {} exist", tally.made.len(), written);
+    say!("{} transfers were acknowledged, {} exist", tally.made.len(), written);
     send_again(&hosts, &sender, &mut tally).await;
     hosts.into_iter().for_each(Host::stop);
     check(&database, &sender, &tally).await;
     let deadlocks = database.deadlocks().await - deadlocks;
-    println!(
+    say!(
         "{failed} were sent again; {} keys have one transfer each; deadlocks: {deadlocks}; {}",
         tally.made.len(),
         Host::verify(&database)

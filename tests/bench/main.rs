@@ -1,4 +1,4 @@
-//! Benchmarks of the service against hand-written SQL on the same Postgres.
+//! Benchmarks of the service against what its users would otherwise write: native calls of the models, hand-written SQL.
 //!
 //! `make bench` runs all sections, `CAUDAL_BENCH=pages,memory` some of them. Speed is printed; responses, rows and sums
 //! of balances are asserted. Commits of both sides are durable before they are acknowledged; the settings behind that
@@ -6,42 +6,74 @@
 //!
 //! | section | |
 //! |---|---|
+//! | [`calls`] | scores without HTTP, and how long a version takes to load |
+//! | [`scores`] | scores per second, compared with native calls |
+//! | [`python`] | risk scores, compared with FastAPI |
+//! | [`swaps`] | scores while models are swapped |
+//! | [`start`] | how long a start takes, and memory |
+//! | [`reads`] | accounts and transactions, compared with the same SQL in pgbench |
 //! | [`transfers`] | transfers per second, compared with pgbench |
 //! | [`replication`] | the same with and without a synchronous standby, and the cost of a read |
 //! | [`hosts`] | three hosts debiting one account |
 //! | [`merchant`] | three hosts crediting one account, on us |
 //! | [`pages`] | lists and statements of small and large databases |
 //! | [`memory`] | a host's memory over a million transfers |
+#![expect(clippy::print_stdout, reason = "says where the report is")]
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot continue should fail")]
-#![expect(clippy::print_stdout, reason = "prints figures for the reader")]
 
+mod calls;
 mod client;
 mod database;
 mod figures;
 mod fill;
 mod host;
 mod hosts;
+mod load;
 mod memory;
 mod merchant;
 mod pages;
 mod peer;
 mod processor;
+mod python;
+mod reads;
 mod replication;
+mod report;
+mod scores;
 mod senders;
+mod start;
+mod swaps;
 mod transfers;
 
 use std::fmt::Debug;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
 use database::Server;
+
+/// The service's own.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Clients of each side.
 pub(crate) const CLIENTS: usize = 64;
 /// Sending accounts, each with one payee.
 pub(crate) const ACCOUNTS: usize = 1_000;
 
-const SECTIONS: [&str; 6] = ["transfers", "replication", "hosts", "merchant", "pages", "memory"];
+const SECTIONS: [&str; 12] = [
+    "calls",
+    "scores",
+    "python",
+    "swaps",
+    "start",
+    "reads",
+    "transfers",
+    "replication",
+    "hosts",
+    "merchant",
+    "pages",
+    "memory",
+];
 
 /// Smaller values suit a trial run, but give no meaningful figures.
 pub(crate) struct Settings {
@@ -83,11 +115,22 @@ fn main() {
 async fn run(url: &str, settings: &Settings) {
     let server = Server::new(url).await;
     let build = if cfg!(debug_assertions) { "debug: its figures mean nothing" } else { "release" };
-    println!("{} processors; build {build}", std::thread::available_parallelism().unwrap());
-    println!("Postgres: {}", server.settings().await);
+    report::fact("date", report::first_line("date", &["--utc", "--iso-8601=minutes"]));
+    report::fact("command", std::env::var("CAUDAL_BENCH_COMMAND").unwrap_or_else(|_| "make bench".to_owned()));
+    report::fact("revision", report::first_line("git", &["describe", "--always", "--dirty"]));
+    report::fact("build", format!("{build}, {}", report::first_line("rustc", &["--version"])));
+    report::fact("machine", machine());
+    report::fact("load", report::first_line("wrk", &["--version"]));
+    report::fact("Postgres", server.settings().await);
     for section in &settings.sections {
-        println!("\n== {section}");
+        report::section(section);
         match section.as_str() {
+            "calls" => calls::run(),
+            "scores" => scores::run(&server, settings).await,
+            "python" => python::run(&server, settings).await,
+            "swaps" => swaps::run(&server, settings).await,
+            "start" => start::run(&server).await,
+            "reads" => reads::run(&server, settings).await,
             "transfers" => transfers::run(&server, settings).await,
             "replication" => replication::run(&server, settings).await,
             "hosts" => hosts::run(&server, settings).await,
@@ -96,4 +139,19 @@ async fn run(url: &str, settings: &Settings) {
             _ => memory::run(&server, settings).await,
         }
     }
+    let folder = std::env::var("CAUDAL_BENCH_REPORT").unwrap_or_else(|_| "target/bench".to_owned());
+    report::write(Path::new(&folder));
+    println!("\nwritten: {folder}/report.md");
+}
+
+/// Its processors and their name.
+fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = info.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
+    let kernel = report::first_line("uname", &["-sr"]);
+    format!(
+        "{} x {}, {kernel}",
+        std::thread::available_parallelism().unwrap(),
+        name.trim_start_matches([' ', '\t', ':'])
+    )
 }

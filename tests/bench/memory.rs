@@ -8,6 +8,7 @@ use crate::database::Server;
 use crate::figures::Figures;
 use crate::host::Host;
 use crate::processor::{Used, resident};
+use crate::report::say;
 use crate::senders::{Service, Spread, Until};
 use crate::{CLIENTS, Settings};
 
@@ -22,9 +23,9 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
     let database = server.database("memory").await;
     let service = Service::new(Host::start(&database)).await;
     let pid = service.host.pid();
-    println!("{CLIENTS} clients, {count} transfers");
-    println!("transfers   resident KiB");
-    println!("{:9} {:14}", 0, resident(pid));
+    say!("{CLIENTS} clients, {count} transfers");
+    say!("transfers   resident KiB");
+    say!("{:9} {:14}", 0, resident(pid));
     let left = Arc::new(AtomicUsize::new(count));
     let before = Used::now(&[pid], server.pid());
     let measure = async {
@@ -35,15 +36,15 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
                 tokio::time::sleep(POLL_EVERY).await;
             }
             samples.push(resident(pid));
-            println!("{sent:9} {:14}", resident(pid));
+            say!("{sent:9} {:14}", resident(pid));
         }
         samples
     };
     let (figures, samples) = tokio::join!(service.run(Spread::Uniform, Until::Sent(Arc::clone(&left))), measure);
     let used = Used::now(&[pid], server.pid()).since(&before);
-    println!("last / first: {:.3}", samples[SAMPLES - 1] as f64 / samples[0] as f64);
-    println!("{}", Figures::HEAD);
-    println!("{}", figures.line("caudal uniform", &used));
+    say!("last / first: {:.3}", samples[SAMPLES - 1] as f64 / samples[0] as f64);
+    say!("{}", Figures::HEAD);
+    say!("{}", figures.line("caudal uniform", &used));
     assert_eq!(figures.took.len() + figures.failed, count);
     service.host.stop();
     server.drop(database).await;

@@ -13,6 +13,7 @@ use crate::database::Server;
 use crate::figures::{Figures, median};
 use crate::host::Host;
 use crate::processor::Used;
+use crate::report::say;
 use crate::senders::{self, Sender, Spread, Until};
 use crate::{ACCOUNTS, CLIENTS, Settings};
 
@@ -30,8 +31,8 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
     let elsewhere: Arc<[Sender]> = senders::open(&hosts[0], ACCOUNTS).await.into();
     let on_us: Arc<[Sender]> = pay_merchant(&hosts[0], &elsewhere).await.into();
     let pids: Vec<u32> = hosts.iter().map(Host::pid).collect();
-    println!("{HOSTS} hosts, {CLIENTS} clients, {TURNS} turns of {} s each", time.as_secs());
-    println!("{}", Figures::HEAD);
+    say!("{HOSTS} hosts, {CLIENTS} clients, {TURNS} turns of {} s each", time.as_secs());
+    say!("{}", Figures::HEAD);
     let mut rates = [Vec::new(), Vec::new()];
     let mut turned_away = 0;
     for _ in 0..TURNS {
@@ -40,16 +41,16 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
         {
             let before = Used::now(&pids, server.pid());
             let figures = senders::load(&addresses, senders, Spread::Uniform, Until::Time(time)).await;
-            println!("{}", figures.line(name, &Used::now(&pids, server.pid()).since(&before)));
+            say!("{}", figures.line(name, &Used::now(&pids, server.pid()).since(&before)));
             rates[side].push(figures.per_second());
             turned_away += figures.failed;
         }
     }
     let [elsewhere, merchant] = rates.map(median);
-    println!("one merchant / another bank: {:.2}", merchant / elsewhere);
+    say!("one merchant / another bank: {:.2}", merchant / elsewhere);
     hosts.into_iter().for_each(Host::stop);
     let deadlocks = database.deadlocks().await - deadlocks;
-    println!("{turned_away} were turned away; deadlocks: {deadlocks}; {}", Host::verify(&database));
+    say!("{turned_away} were turned away; deadlocks: {deadlocks}; {}", Host::verify(&database));
     assert_eq!((turned_away, deadlocks), (0, 0));
     server.drop(database).await;
 }

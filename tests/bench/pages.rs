@@ -11,6 +11,7 @@ use crate::database::Server;
 use crate::figures::Sorted;
 use crate::fill::{ACCOUNT, Filled, OWNER};
 use crate::host::Host;
+use crate::report::say;
 use crate::senders::PATH;
 
 /// Transfers in the small database, all of one user.
@@ -50,12 +51,12 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
     let start = Instant::now();
     let small = Filled::new(server, "small", SMALL, 1).await;
     let large = Filled::new(server, "large", settings.page_transfers, SHARE).await;
-    println!("filled in {} s; {REQUESTS} requests for each, {LENGTH} items a page", start.elapsed().as_secs());
+    say!("filled in {} s; {REQUESTS} requests for each, {LENGTH} items a page", start.elapsed().as_secs());
     // Only once both are filled: a host closes idle connections.
     let (small, large) = (Side::new(small).await, Side::new(large).await);
     let sizes = [&small, &large].map(|side| format!("{} of {}", side.filled.own, side.filled.total));
-    println!("{:32} {:>24} {:>24}", "transfers of the user", sizes[0], sizes[1]);
-    println!("{:32} {:>15} {:>8} {:>15} {:>8}    p99 ratio", "", "p50 ms", "p99 ms", "p50 ms", "p99 ms");
+    say!("{:32} {:>24} {:>24}", "transfers of the user", sizes[0], sizes[1]);
+    say!("{:32} {:>15} {:>8} {:>15} {:>8}    p99 ratio", "", "p50 ms", "p99 ms", "p50 ms", "p99 ms");
     let mut sides = [small, large];
     for kind in 0..sides[0].kinds.len() {
         let mut took = [Vec::with_capacity(REQUESTS), Vec::with_capacity(REQUESTS)];
@@ -67,7 +68,7 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
             }
         }
         let [small, large] = took.map(Sorted::new);
-        println!(
+        say!(
             "{:32} {:15.2} {:8.2} {:15.2} {:8.2} {:12.2}",
             sides[0].kinds[kind].name,
             small.at(0.5),

@@ -34,6 +34,36 @@ impl Used {
     }
 }
 
+/// What one process has used so far.
+pub(crate) struct Process {
+    pub(crate) seconds: f64,
+    /// Context switches of its threads.
+    pub(crate) switches: f64,
+}
+
+impl Process {
+    /// With its children.
+    pub(crate) fn now(pid: u32) -> Self {
+        let all = children(pid).into_iter().chain([pid]).map(Self::alone);
+        all.reduce(|a, b| Self { seconds: a.seconds + b.seconds, switches: a.switches + b.switches }).unwrap()
+    }
+
+    fn alone(pid: u32) -> Self {
+        let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
+        let status = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("status")).ok());
+        let switches = status.flat_map(|status| {
+            let lines = status.lines().filter(|line| line.contains("ctxt_switches:"));
+            let counts = lines.filter_map(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+            counts.collect::<Vec<_>>()
+        });
+        Self { seconds: time(pid, false), switches: switches.sum() }
+    }
+
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self { seconds: self.seconds - before.seconds, switches: self.switches - before.switches }
+    }
+}
+
 /// Resident memory in KiB.
 pub(crate) fn resident(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();

@@ -16,6 +16,7 @@ use crate::figures::{Figures, Sorted, median};
 use crate::host::Host;
 use crate::peer::Peer;
 use crate::processor::Used;
+use crate::report::say;
 use crate::senders::{Service, Spread, Until};
 
 /// Turns of each side; the median counts.
@@ -103,7 +104,7 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
     let local = Service::new(Host::start(&database)).await;
     require(server, true).await;
     let replicated = Service::of(Host::start_with(&database, &["--durability", "replicated"]), &local);
-    println!("{}", Figures::HEAD);
+    say!("{}", Figures::HEAD);
     let mut sides = [Side::default(), Side::default()];
     for _ in 0..TURNS {
         for (waits, service) in [(false, &local), (true, &replicated)] {
@@ -114,18 +115,18 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
             let before = now();
             let figures = peer.run(time).await;
             side.peer.push(figures.per_second());
-            println!("{}", figures.line(&format!("pgbench {name}"), &now().since(&before)));
+            say!("{}", figures.line(&format!("pgbench {name}"), &now().since(&before)));
             let before = now();
             let figures = service.run(Spread::Uniform, Until::Time(time)).await;
             side.transfers.push(figures.per_second());
-            println!("{}", figures.line(&format!("caudal {name}"), &now().since(&before)));
+            say!("{}", figures.line(&format!("caudal {name}"), &now().since(&before)));
             side.reads.push(read(service).await);
         }
     }
     let [local_side, replicated_side] = sides.map(|it| (median(it.transfers), median(it.peer), median(it.reads)));
-    println!("caudal, replicated / local: {:.2}", replicated_side.0 / local_side.0);
-    println!("pgbench, replicated / local: {:.2}", replicated_side.1 / local_side.1);
-    println!("an account read, median: local {:.2} ms, replicated {:.2} ms", local_side.2, replicated_side.2);
+    say!("caudal, replicated / local: {:.2}", replicated_side.0 / local_side.0);
+    say!("pgbench, replicated / local: {:.2}", replicated_side.1 / local_side.1);
+    say!("an account read, median: local {:.2} ms, replicated {:.2} ms", local_side.2, replicated_side.2);
     replicated.host.stop();
     local.host.stop();
     require(server, false).await;

@@ -9,22 +9,26 @@ use crate::figures::{Figures, median};
 use crate::host::Host;
 use crate::peer::Peer;
 use crate::processor::Used;
+use crate::report::{self, Target, say};
 use crate::senders::{Service, Spread, Until};
 use crate::{ACCOUNTS, CLIENTS};
 
 /// Turns of each side; the median counts.
 const TURNS: usize = 5;
 
+/// The hot account is one user's, who may make 1,000 requests a second by default: it would measure that limit.
+const LIMIT: [&str; 2] = ["--requests-per-user", "20000"];
+
 pub(crate) async fn run(server: &Server, settings: &Settings) {
     let time = settings.time;
     let mut peer = Peer::prepare(server).await;
     let database = server.database("transfers").await;
-    let service = Service::new(Host::start(&database)).await;
+    let service = Service::new(Host::start_with(&database, &LIMIT)).await;
     let now = || Used::now(&[service.host.pid()], server.pid());
-    println!("{CLIENTS} clients, {ACCOUNTS} accounts, {TURNS} turns of {} s each", time.as_secs());
-    println!("  {}", Host::command_line());
-    println!("  {}", peer.command_line(time));
-    println!("{}", Figures::HEAD);
+    say!("{CLIENTS} clients, {ACCOUNTS} accounts, {TURNS} turns of {} s each", time.as_secs());
+    say!("  {} {}", Host::command_line(), LIMIT.join(" "));
+    say!("  {}", peer.command_line(time));
+    say!("{}", Figures::HEAD);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for spread in [Spread::Uniform, Spread::Zipf, Spread::Hot] {
         let mut rates = Vec::new();
@@ -33,19 +37,19 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
                 let before = now();
                 let figures = peer.run(time).await;
                 theirs.push(figures.per_second());
-                println!("{}", figures.line("pgbench uniform", &now().since(&before)));
+                say!("{}", figures.line("pgbench uniform", &now().since(&before)));
             }
             let before = now();
             let figures = service.run(spread, Until::Time(time)).await;
             rates.push(figures.per_second());
-            println!("{}", figures.line(&format!("caudal {spread}"), &now().since(&before)));
+            say!("{}", figures.line(&format!("caudal {spread}"), &now().since(&before)));
         }
         ours.push((spread, median(rates)));
     }
     let (_, uniform) = ours[0];
-    println!("caudal / pgbench, uniform: {:.2}", uniform / median(theirs));
+    report::result("transfers / pgbench", uniform / median(theirs), Target::AtLeast(2.5));
     for (spread, rate) in &ours[1..] {
-        println!("{spread} / uniform: {:.2}", rate / uniform);
+        report::result(&format!("transfers, {spread} / uniform"), rate / uniform, Target::AtLeast(0.9));
     }
     service.host.stop();
     peer.check().await;
@@ -64,6 +68,6 @@ async fn check(database: &Database) {
     .fetch_one(&mut database.connect().await)
     .await
     .unwrap();
-    println!("{transfers} transfers, {debits} debits, sum of all balances {sum}");
+    say!("{transfers} transfers, {debits} debits, sum of all balances {sum}");
     assert_eq!((sum, transfers), (0, debits));
 }
