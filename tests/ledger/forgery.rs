@@ -25,6 +25,8 @@ async fn a_cleanly_truncated_tail_is_detected(db: PgPool) {
                 changed_at = (select max(e.created_at) from entry e
                     where e.account_id = b.account_id and e.stripe = b.stripe and e.version < g.version)
             from gone g where g.account_id = b.account_id and g.stripe = b.stripe",
+        "update payee_total p set transfers = p.transfers - 1, amount = p.amount - t.amount
+            from transfer t join tail using (chain_id, seq) where (p.owner, p.payee_key) = (t.owner, t.payee_key)",
         "delete from entry e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",
         "delete from transfer_event e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",
         "delete from idempotency e using tail t where e.chain_id = t.chain_id and e.seq = t.seq",

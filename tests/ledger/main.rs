@@ -21,4 +21,5 @@ mod store;
 #[path = "../simulation/tables.rs"]
 mod tables;
 mod tamper;
+mod totals;
 mod upgrade;

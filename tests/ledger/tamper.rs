@@ -300,7 +300,7 @@ async fn every_column_of_every_row_is_covered(db: PgPool) {
             }
             let value = match kind.as_str() {
                 "text" => format!("coalesce({column}, '') || '7'"),
-                "int8" | "int4" | "int2" => format!("coalesce({column}, 0) + 1"),
+                "int8" | "int4" | "int2" | "numeric" => format!("coalesce({column}, 0) + 1"),
                 "bool" => format!("not {column}"),
                 "uuid" => "gen_random_uuid()".to_owned(),
                 "date" => format!("{column} + 1"),

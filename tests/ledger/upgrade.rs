@@ -23,8 +23,8 @@ use crate::tamper::{ACCOUNT, complaints, write};
 /// The last version of the schema without audit records.
 const BEFORE: i64 = 9;
 
-/// Add columns that the writing statement of today needs.
-const WRITTEN_TO: [i64; 2] = [14, 17];
+/// Add what the writing statement of today needs; the last one needs 13.
+const WRITTEN_TO: [i64; 4] = [13, 14, 17, 20];
 
 const CHAIN: Uuid = Uuid::from_u128(0xF000);
 

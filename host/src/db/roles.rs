@@ -56,6 +56,8 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     // The rail's queue, which is emptied.
     ("rail_order", "insert, update (inquire_at, inquired_at, inquiries), delete", Reads),
     ("rail_payment", "insert, update (attempts, due_at, last_error, parked_at), delete", Reads),
+    // What the ledger's statement adds up.
+    ("payee_total", "insert, update (transfers, amount, largest)", Reads),
     // Users' own things.
     ("beneficiary", "insert, delete", Reads),
     ("consent", "insert, update (granted, notice_version, updated_at)", Ignores),

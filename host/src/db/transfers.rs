@@ -135,10 +135,11 @@ pub(crate) struct History {
 pub(crate) async fn find_history(db: &mut PgConnection, owner: &str, payee_key: &str) -> Result<History, sqlx::Error> {
     let row = sqlx::query!(
         r#"
-        select count(*) as "count!", coalesce(sum(amount), 0)::float8 as "sum!", coalesce(max(amount), 0) as "max!",
-            count(*) filter (where payee_key = $2) as "count_to_payee!"
-        from transfer
-        where owner = $1 and kind = 'spei' and status = 'completed'
+        select coalesce(sum(transfers), 0)::bigint as "count!", coalesce(sum(amount), 0)::float8 as "sum!",
+            coalesce(max(largest), 0) as "max!",
+            coalesce(sum(transfers) filter (where payee_key = $2), 0)::bigint as "count_to_payee!"
+        from payee_total
+        where owner = $1
         "#,
         owner,
         payee_key,

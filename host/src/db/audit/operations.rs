@@ -72,7 +72,13 @@ pub(super) async fn prove_history(db: &mut PgConnection) -> Result<Vec<Finding>,
                 ) as rows group by chain_id, seq
             ) as o using (chain_id, seq)
                 where b.operations_written is distinct from coalesce(o.n, 0) or b.operations_meant <> b.operations_written
-            ) as "odd_batches!"
+            ) as "odd_batches!",
+            (select count(*) from payee_total p full join (
+                select owner, payee_key, count(*) as transfers, sum(amount) as amount, max(amount) as largest
+                from transfer where kind = 'spei' and status = 'completed' group by owner, payee_key
+            ) as t using (owner, payee_key)
+                where (p.transfers, p.amount, p.largest) is distinct from (t.transfers, t.amount, t.largest)
+            ) as "odd_totals!"
         "#
     )
     .fetch_one(db)
@@ -82,5 +88,6 @@ pub(super) async fn prove_history(db: &mut PgConnection) -> Result<Vec<Finding>,
         finding("each transfer on us went to the account with the issued number", row.odd_on_us),
         finding("each idempotency key refers to a hold of its owner", row.stray_keys),
         finding("each batch has exactly the holds and account events that it wrote", row.odd_batches),
+        finding("each payee's total is what completed transfers add up to", row.odd_totals),
     ])
 }

@@ -88,6 +88,13 @@ async fn transfers(db: &mut PgConnection, part: &Part) -> Result<Vec<Finding>, s
                 where t.status is distinct from (
                     select status from transfer_event v where v.transfer_id = touched.id order by ordinal desc limit 1
             )) as "untold_statuses!",
+            (select count(*) from (
+                select t.owner, t.payee_key, count(*) as transfers, sum(t.amount) as amount, max(t.amount) as largest
+                from touched join transfer t on t.transfer_id = touched.id
+                where t.kind = 'spei' and t.status = 'completed' group by t.owner, t.payee_key
+            ) as s left join payee_total p using (owner, payee_key)
+                where (p.transfers >= s.transfers and p.amount >= s.amount and p.largest >= s.largest) is not true
+            ) as "odd_totals!",
             (select count(*) from touched left join transfer t on t.transfer_id = touched.id
                 left join rail_payment p on p.transfer_id = touched.id
                 where (coalesce(t.status, '') = 'pending') <> (p.transfer_id is not null)
@@ -137,6 +144,7 @@ async fn transfers(db: &mut PgConnection, part: &Part) -> Result<Vec<Finding>, s
     Ok(vec![
         finding("each transfer's statuses form a valid sequence", row.odd_lives),
         finding("each transfer's status is the last one recorded", row.untold_statuses),
+        finding("each payee's total includes what was sent to them", row.odd_totals),
         finding("exactly the pending transfers are with a rail", row.odd_payments),
         finding("each return belongs to a settled transfer of the same amount, account and owner", row.odd_returns),
         finding("each transfer is between its owner's account and the other side's", row.transfers_of_others),

@@ -123,12 +123,12 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
                 $12::uuid[], $13::text[], $14::text[], $15::uuid[], $16::uuid[], $17::bigint[], $18::text[],
                 $19::uuid[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::uuid[]
             ) as n
-            returning transfer_id, debit_account_id, amount
+            returning transfer_id, debit_account_id, amount, kind, owner, payee_key, status
         ), moved as (
             update transfer t set status = n.status
             from unnest($27::uuid[], $28::text[]) as n (transfer_id, status)
             where t.transfer_id = any($27) and t.transfer_id = n.transfer_id and t.status = 'pending'
-            returning 1
+            returning t.owner, t.payee_key, t.amount, t.status
         ), events as (
             insert into transfer_event (transfer_id, ordinal, status, reason, actor, note, chain_id, seq, created_at)
             select n.*, $1, $2, $3
@@ -139,6 +139,20 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             select n.*, $3 from unnest($33::uuid[], $34::text[]) as n
         ), dequeued as (
             delete from rail_payment where transfer_id = any($27)
+        ), totalled as (
+            -- Nothing reads this, so Postgres runs it after everything else: two hosts lock balances and totals in the same
+            -- order.
+            insert into payee_total (owner, payee_key, transfers, amount, largest)
+            select owner, payee_key, count(*), sum(amount), max(amount)
+            from (
+                select owner, payee_key, amount, status from made where kind = 'spei'
+                union all select * from moved
+            ) as paid
+            where status = 'completed'
+            group by owner, payee_key order by owner, payee_key
+            on conflict (owner, payee_key) do update set transfers = payee_total.transfers + excluded.transfers,
+                amount = payee_total.amount + excluded.amount,
+                largest = greatest(payee_total.largest, excluded.largest)
         ), entered as (
             insert into entry (
                 account_id, stripe, version, transfer_id, delta, balance_after, created_at, chain_id, seq
