@@ -123,6 +123,8 @@ export function nudges(stage) {
           : 0);
     });
     await it.activates("link", "Abrir otra cuenta");
+    // The clock may run ahead only once the screen's time has begun.
+    await it.arrives("Abrir una cuenta");
     await it.page.evaluate(() => {
       globalThis.ahead = 130_000;
     });
