@@ -47,6 +47,7 @@ soak: install ## Load while models are swapped and processes killed; prints time
 bench: install ## Measure beside native handlers, FastAPI and pgbench; writes target/bench/report.md
 	components/build.sh
 	cargo build --locked --profile dist --package caudal --package caudal-bench
+	$(MAKE) package CAUDAL=$(CARGO_TARGET_DIR)/dist/caudal
 	tests/bench/run.sh $(CARGO_TARGET_DIR)/dist
 
 ha: components ## Serve from a high-availability lab: three Postgres under Patroni, HAProxy, two hosts; prints addresses

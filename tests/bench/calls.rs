@@ -10,6 +10,7 @@ use caudal::scoring::Risk;
 use caudal::wasm::{Cache, Runtime};
 
 use crate::figures::median;
+use crate::processor::resident;
 use crate::report::{self, Target, say};
 
 /// Turns of each side; the median counts.
@@ -18,6 +19,9 @@ const TURNS: usize = 9;
 const CALLS: usize = 20_000;
 /// Requests of one batch.
 const BATCH: usize = 1_000;
+
+/// Loaded at once when memory is measured.
+const VERSIONS: u8 = 20;
 
 const WEIGHTS: caudal_model::risk::Weights<'static> =
     caudal_model::risk::Weights::built_in(include_bytes!("../../components/risk/models/risk-2/weights.bin"));
@@ -53,6 +57,7 @@ pub(crate) fn run() {
         Target::AtMost(0.25 + 2.0 * native, "us, a quarter and twice native"),
     );
     load();
+    hold();
 }
 
 /// From a component's bytes to its first answer.
@@ -76,6 +81,34 @@ fn load() {
     let _ = std::fs::remove_dir_all(&folder);
     report::result("a version until its first answer, compiled before, ms", median(warm), Target::AtMost(5.0, "ms"));
     report::result("a version until its first answer, compiled now, ms", median(cold), Target::AtMost(150.0, "ms"));
+}
+
+/// Versions that are loaded and have answered.
+fn hold() {
+    let folder = std::env::temp_dir().join(format!("caudal-bench.{}.versions", std::process::id()));
+    let embedded = Embedded::find("risk-2").unwrap();
+    let (_, request) = requests();
+    // Different files: each ends with a custom section of its own.
+    let versions: Vec<Vec<u8>> = (0..VERSIONS).map(|number| [embedded.bytes, &[0, 2, 1, number]].concat()).collect();
+    let load_all = || {
+        let runtime = Runtime::new().unwrap().with_cache(Cache::open(&folder, b"a benchmark's cache").unwrap());
+        let before = resident(std::process::id());
+        let loaded: Vec<Registry> = versions
+            .iter()
+            .map(|bytes| {
+                let component = LoadedComponent::load(&runtime, ModelKind::Risk, bytes).unwrap();
+                let registry = Registry::default().with(component);
+                registry.route::<Risk>().unwrap().champion.scorer.assess(&request).unwrap();
+                registry
+            })
+            .collect();
+        resident(std::process::id()).saturating_sub(before) as f64 / 1e3 / loaded.len() as f64
+    };
+    // Compiles them; the second time is a host's ordinary start.
+    load_all();
+    let each = load_all();
+    let _ = std::fs::remove_dir_all(&folder);
+    report::result("resident memory of a warm version, MB", each, Target::AtMost(1.0, "MB"));
 }
 
 /// The same for both sides.

@@ -8,6 +8,9 @@ use crate::database::{Database, Server};
 /// Users who share the transfers that are not the first user's.
 const OTHERS: i64 = 1_000;
 
+/// That each user pays in turn.
+const PAYEES: i64 = 100;
+
 /// The user whose pages are read, and their only account. The script creates both.
 pub(crate) const OWNER: &str = "user-0";
 pub(crate) const ACCOUNT: Uuid = Uuid::from_u128(0x0000_0000_0000_7000_9000_0000_0000_0000);
@@ -36,6 +39,7 @@ impl Filled {
         let mut db = database.migrate().await;
         let script = include_str!("fill.sql").replace(":total", &total.to_string());
         let script = script.replace(":share", &share.to_string()).replace(":users", &OTHERS.to_string());
+        let script = script.replace(":payees", &PAYEES.to_string());
         sqlx::raw_sql(AssertSqlSafe(script)).execute(&mut db).await.unwrap();
         // As autovacuum has done many times in a ledger that grew over years.
         db.execute("vacuum analyze").await.unwrap();

@@ -1,9 +1,10 @@
 -- Fills an empty database with `:total` transfers: every `:share`-th by the first user, the others by `:users` users in
 -- turn, half a minute apart, a peso each. Accounts open with what they will send. The rows are those that the ledger
--- would have written, in the order of time, under all indexes and constraints. What no page reads is omitted: batches
--- with their hashes, keys, and the day's totals.
+-- would have written, in the order of time, under all indexes and constraints. What no request reads is omitted: batches
+-- with their hashes, keys, and the day's totals. A user pays :payees payees in turn, the first of them saved.
 create temp table planned as
     select n, u, k, at, noise, ('00000000-0000-7000-9000-' || lpad(to_hex(u), 12, '0'))::uuid as account_id,
+        'P' || k % :payees as payee_key,
         (
             lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || substr(noise, 1, 3) || '8'
                 || substr(noise, 4, 15)
@@ -22,6 +23,8 @@ create temp table sender as
 analyze planned, sender;
 
 insert into app_user (owner, created_at) select owner, opened from sender;
+insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at)
+    select account_id, owner, 'Luis', 'BBVA', 'P0', opened from sender;
 insert into account (account_id, kind, owner, account_number, number_key, account_type, currency, created_at)
     select account_id, 'customer', owner, 'N' || u, 'N' || u, 'checking', 'MXN', opened from sender;
 insert into account_balance (account_id, stripe, posted, floor, version, changed_at)
@@ -44,9 +47,11 @@ insert into transfer (
     beneficiary_bank, beneficiary_account_number, payee_key, spei_reference, rail, chain_id, seq, created_at
 )
     select id, 'spei', owner, account_id, '00000000-0000-7000-8000-000000000002', 100, 'completed', account_id, 'Luis',
-        'BBVA', '012180004643051249', '012180004643051249',
+        'BBVA', payee_key, payee_key,
         'CAUD' || to_char(at, 'YYYYMMDD') || upper(left(noise, 18)), 'instant', account_id, n, at
     from planned join sender using (u, account_id) order by n;
+insert into payee_total (owner, payee_key, transfers, amount, largest)
+    select owner, payee_key, count(*), sum(amount), max(amount) from transfer where kind = 'spei' group by owner, payee_key;
 insert into transfer_event (transfer_id, ordinal, status, chain_id, seq, created_at)
     select opening_id, 0, 'completed', opening_id, 0, opened from sender;
 insert into transfer_event (transfer_id, ordinal, status, chain_id, seq, created_at)

@@ -1,6 +1,6 @@
 //! Benchmarks of the service against what its users would otherwise write: native calls of the models, hand-written SQL.
 //!
-//! `make bench` runs all sections, `CAUDAL_BENCH=pages,memory` some of them. Speed is printed; responses, rows and sums
+//! `make bench` runs all sections, `CAUDAL_BENCH=growth,memory` some of them. Speed is printed; responses, rows and sums
 //! of balances are asserted. Commits of both sides are durable before they are acknowledged; the settings behind that
 //! are printed.
 //!
@@ -9,39 +9,47 @@
 //! | [`calls`] | scores without HTTP, and how long a version takes to load |
 //! | [`scores`] | scores per second, compared with native calls |
 //! | [`python`] | risk scores, compared with FastAPI |
+//! | [`backtest`] | rows of a file, compared with pandas |
+//! | [`runtimes`] | the same component in Node, Chromium and workerd |
+//! | [`tokens`] | checks of access tokens |
 //! | [`swaps`] | scores while models are swapped |
 //! | [`start`] | how long a start takes, and memory |
 //! | [`reads`] | accounts and transactions, compared with the same SQL in pgbench |
 //! | [`transfers`] | transfers per second, compared with pgbench |
+//! | [`latency`] | transfers at half the rate that pgbench can do, compared with pgbench |
 //! | [`replication`] | the same with and without a synchronous standby, and the cost of a read |
 //! | [`hosts`] | three hosts debiting one account |
 //! | [`merchant`] | three hosts crediting one account, on us |
-//! | [`pages`] | lists and statements of small and large databases |
+//! | [`growth`] | pages, risks and transfers in small and large databases |
 //! | [`memory`] | a host's memory over a million transfers |
 #![expect(clippy::print_stdout, reason = "says where the report is")]
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot continue should fail")]
 
+mod backtest;
 mod calls;
 mod client;
 mod database;
 mod figures;
 mod fill;
+mod growth;
 mod host;
 mod hosts;
+mod latency;
 mod load;
 mod memory;
 mod merchant;
-mod pages;
 mod peer;
 mod processor;
 mod python;
 mod reads;
 mod replication;
 mod report;
+mod runtimes;
 mod scores;
 mod senders;
 mod start;
 mod swaps;
+mod tokens;
 mod transfers;
 
 use std::fmt::Debug;
@@ -60,18 +68,22 @@ pub(crate) const CLIENTS: usize = 64;
 /// Sending accounts, each with one payee.
 pub(crate) const ACCOUNTS: usize = 1_000;
 
-const SECTIONS: [&str; 12] = [
+const SECTIONS: [&str; 16] = [
     "calls",
     "scores",
     "python",
+    "backtest",
+    "runtimes",
+    "tokens",
     "swaps",
     "start",
     "reads",
     "transfers",
+    "latency",
     "replication",
     "hosts",
     "merchant",
-    "pages",
+    "growth",
     "memory",
 ];
 
@@ -80,8 +92,8 @@ pub(crate) struct Settings {
     sections: Vec<String>,
     /// Duration of one turn.
     pub(crate) time: Duration,
-    /// In the large database of the pages.
-    pub(crate) page_transfers: i64,
+    /// In the large database.
+    pub(crate) growth_transfers: i64,
     /// During the memory measurement.
     pub(crate) memory_transfers: usize,
 }
@@ -95,7 +107,7 @@ impl Settings {
         Self {
             sections,
             time: Duration::from_secs(variable("CAUDAL_BENCH_SECONDS", 10)),
-            page_transfers: variable("CAUDAL_BENCH_PAGE_TRANSFERS", 3_000_000),
+            growth_transfers: variable("CAUDAL_BENCH_GROWTH_TRANSFERS", 3_000_000),
             memory_transfers: variable("CAUDAL_BENCH_MEMORY_TRANSFERS", 1_000_000),
         }
     }
@@ -128,14 +140,18 @@ async fn run(url: &str, settings: &Settings) {
             "calls" => calls::run(),
             "scores" => scores::run(&server, settings).await,
             "python" => python::run(&server, settings).await,
+            "backtest" => backtest::run(),
+            "runtimes" => runtimes::run(),
+            "tokens" => tokens::run().await,
             "swaps" => swaps::run(&server, settings).await,
             "start" => start::run(&server).await,
             "reads" => reads::run(&server, settings).await,
             "transfers" => transfers::run(&server, settings).await,
+            "latency" => latency::run(&server, settings).await,
             "replication" => replication::run(&server, settings).await,
             "hosts" => hosts::run(&server, settings).await,
             "merchant" => merchant::run(&server, settings).await,
-            "pages" => pages::run(&server, settings).await,
+            "growth" => growth::run(&server, settings).await,
             _ => memory::run(&server, settings).await,
         }
     }

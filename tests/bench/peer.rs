@@ -37,7 +37,7 @@ impl Peer {
         Self { database, made: 0 }
     }
 
-    fn command(&self, time: Duration) -> Command {
+    fn command(&self, time: Duration, rate: Option<f64>) -> Command {
         let mut command = Command::new("pgbench");
         command
             .args(["--no-vacuum", "--protocol=prepared", "--log", "--log-prefix=turn", "--define"])
@@ -47,21 +47,40 @@ impl Peer {
             .args(["--host", self.database.options.get_socket().unwrap().to_str().unwrap()])
             .args(["--port", &self.database.options.get_port().to_string()])
             .args(["--username", self.database.options.get_username(), &self.database.name]);
+        if let Some(rate) = rate {
+            command.arg(format!("--rate={rate:.0}"));
+        }
         command
     }
 
     /// For display, relative to the repository.
     pub(crate) fn command_line(&self, time: Duration) -> String {
-        let command = self.command(time);
+        Self::display(&self.command(time, None))
+    }
+
+    pub(crate) fn command_line_at(&self, time: Duration, rate: f64) -> String {
+        Self::display(&self.command(time, Some(rate)))
+    }
+
+    fn display(command: &Command) -> String {
         let arguments = command.get_args().map(|it| it.to_str().unwrap());
         let short = arguments.map(|it| if it == SCRIPT { "tests/bench/transfer.sql" } else { it });
         format!("pgbench {}", short.collect::<Vec<_>>().join(" "))
     }
 
     pub(crate) async fn run(&mut self, time: Duration) -> Figures {
+        self.run_with(time, None)
+    }
+
+    /// At random moments, so many a second; times count from when a transaction was due.
+    pub(crate) async fn run_at(&mut self, time: Duration, rate: f64) -> Figures {
+        self.run_with(time, Some(rate))
+    }
+
+    fn run_with(&mut self, time: Duration, rate: Option<f64>) -> Figures {
         let folder = format!("/tmp/caudal-bench-log.{}", std::process::id());
         std::fs::create_dir_all(&folder).unwrap();
-        let output = self.command(time).current_dir(&folder).output().unwrap();
+        let output = self.command(time, rate).current_dir(&folder).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let mut figures = Figures { took: Vec::new(), failed: 0, time: Duration::ZERO };
         for entry in std::fs::read_dir(&folder).unwrap() {

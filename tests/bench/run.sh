@@ -2,8 +2,8 @@
 # Runs the benchmarks with a private Postgres in a temporary folder.
 #
 # $1: the folder with the optimised binaries. CAUDAL_BENCH names sections (default: all; each takes about two minutes, memory
-# and pages longer), CAUDAL_BENCH_SECONDS the length of a turn (10), CAUDAL_BENCH_PAGE_TRANSFERS the transfers in the large
-# database of pages (3000000), CAUDAL_BENCH_MEMORY_TRANSFERS those while memory is measured (1000000), CAUDAL_BENCH_REPORT the
+# and growth longer), CAUDAL_BENCH_SECONDS the length of a turn (10), CAUDAL_BENCH_GROWTH_TRANSFERS the transfers in the large
+# database of growth (3000000), CAUDAL_BENCH_MEMORY_TRANSFERS those while memory is measured (1000000), CAUDAL_BENCH_REPORT the
 # folder of the report (target/bench).
 set -euo pipefail
 

@@ -1,21 +1,16 @@
 """What a score is compared with: FastAPI with ONNX Runtime or scikit-learn, as data teams often serve a model.
 
-A logistic regression over the features of our risk model, fitted to made-up data, answers the same JSON with the same
-validation of types. In its favour: no refusals that name every field, no metrics, no request ids. ENGINE says which of the
-two libraries predicts; uvicorn runs with uvloop and httptools, one worker for each processor.
+The model (`model.py`) answers the same JSON with the same validation of types. In its favour: no refusals that name every
+field, no metrics, no request ids. ENGINE says which of the two libraries predicts; uvicorn runs with uvloop and httptools,
+one worker for each processor.
 """
 
 import os
 
 import numpy as np
 from fastapi import FastAPI
+from model import FEATURES, LEVELS, fitted
 from pydantic import BaseModel
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-
-FEATURES = 9
-LEVELS = ["low", "medium", "high"]
 
 
 class Transfer(BaseModel):
@@ -29,13 +24,6 @@ class Transfer(BaseModel):
     num_transactions_to_beneficiary: int
     is_new_device: bool
     geolocation_changed: bool
-
-
-def fitted():
-    random = np.random.default_rng(1)
-    rows = random.random((5_000, FEATURES), dtype=np.float32)
-    labels = np.digitize(rows @ random.random(FEATURES), [2.0, 3.0])
-    return make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, labels)
 
 
 def sklearn_predictor():
