@@ -72,6 +72,23 @@ async fn money_waits_in_transit_until_it_settles(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_payment_is_history_once_it_is_completed(db: PgPool) {
+    let rejecting = Behaviour { rejected: 100, ..PROMPT };
+    for (behaviour, end, counted) in [(SLOW, "pending", 0), (rejecting, "failed", 0), (PROMPT, "completed", 1)] {
+        let app = app(db.clone(), behaviour).await;
+        // Each is another user.
+        let user = app.user(end);
+        let (from, to) = account_and_payee(&user).await;
+        user.transfer(&from, &to, "100").await.assert_status(200);
+        wait_for(&user, end).await;
+        let path = format!("/api/ledger/risk-context?fromAccountId={from}&toBeneficiaryId={to}&amount=500");
+        let context = user.get(&path).await.assert_status(200).json();
+        assert_eq!(context["request"]["num_past_transactions"], counted, "{end}");
+        assert_sound(&app).await;
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_rejected_payment_is_refunded_and_does_not_count_for_the_day(db: PgPool) {
     let app = app(db, Behaviour { rejected: 100, ..PROMPT }).await;
     let ana = app.user("ana");

@@ -18,6 +18,7 @@ use crate::auth::token::Verifier;
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::db::connections::Connections;
+use crate::db::durability::Durability;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::gate::launcher::Launcher;
 use crate::gate::pushes::Pushes;
@@ -116,6 +117,7 @@ impl App {
             outbox: outbox.clone(),
             outbox_poll,
         };
+        let durability = barrier.durability();
         let app = Parts {
             key: key.clone(),
             ledger,
@@ -134,7 +136,8 @@ impl App {
             settings: Arc::new(settings),
             started_at: clock.now(),
             clock,
-            db: Connections::new(db),
+            // A replicated host checks before each use that its connection is to the present primary.
+            db: Connections::new(db, durability == Durability::Local),
         };
         Ok((Self(Arc::new(app)), tasks))
     }

@@ -1,8 +1,12 @@
 //! How requests share the pool's connections: in turns, so that they leave some to the ledger, and with few waiting, so that
 //! one too many learns it at once.
+//!
+//! A connection that goes back to the pool is asked whether it still responds, which costs as much as a short read. A read
+//! that is done passes its connection to the next one instead ([`Connection::pass_on`]).
 
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, PgPool, Postgres};
@@ -18,6 +22,12 @@ const RESERVED_OF: usize = 4;
 /// Requests that wait for each connection that requests may use. A query takes a millisecond or two, so the last of them
 /// waits for about 25 ms.
 pub const WAITING_EACH_MAX: usize = 16;
+
+/// How long a connection is passed on unused. The pool, too, believes for so long that one is open.
+const PASSED_UNUSED: Duration = Duration::from_secs(1);
+
+/// How long a connection is passed on in all, before the pool sees it again and may replace it.
+const PASSED_ON: Duration = Duration::from_secs(60);
 
 #[derive(Debug, thiserror::Error)]
 pub enum AcquireError {
@@ -39,21 +49,37 @@ pub struct Connections {
 struct Turns {
     running: Arc<Semaphore>,
     waiting: Semaphore,
+    /// `None` if connections go back to the pool.
+    passed: Mutex<Option<Vec<Passed>>>,
+}
+
+/// A connection for the next turn.
+struct Passed {
+    db: PoolConnection<Postgres>,
+    /// When the pool gave it.
+    since: Instant,
+    at: Instant,
 }
 
 /// A connection, and the turn to use it.
 pub struct Connection {
     db: PoolConnection<Postgres>,
-    _turn: Option<OwnedSemaphorePermit>,
+    since: Instant,
+    turn: Option<(Arc<Turns>, OwnedSemaphorePermit)>,
 }
 
 impl Connections {
-    pub fn new(pool: PgPool) -> Self {
+    /// `passes` says whether connections are passed on: not where each has to be checked before it is used again.
+    pub fn new(pool: PgPool, passes: bool) -> Self {
         let all = usize::try_from(pool.options().get_max_connections()).unwrap_or(usize::MAX);
         let running = (all - all.div_ceil(RESERVED_OF)).max(1);
         let waiting = Semaphore::new(running.saturating_mul(WAITING_EACH_MAX).min(Semaphore::MAX_PERMITS));
         let running = Arc::new(Semaphore::new(running.min(Semaphore::MAX_PERMITS)));
-        Self { pool, turns: Some(Arc::new(Turns { running, waiting })) }
+        let turns = Arc::new(Turns { running, waiting, passed: Mutex::new(passes.then(Vec::new)) });
+        if passes {
+            tokio::spawn(return_unused(pool.clone(), Arc::downgrade(&turns)));
+        }
+        Self { pool, turns: Some(turns) }
     }
 
     /// The same pool, without turns.
@@ -66,17 +92,55 @@ impl Connections {
     /// See [`AcquireError`].
     pub async fn acquire(&self) -> Result<Connection, AcquireError> {
         let acquire = async {
-            let turn = match &self.turns {
-                Some(turns) => Some(turns.take(self.pool.options().get_acquire_timeout()).await?),
-                None => None,
+            let Some(turns) = &self.turns else {
+                return Ok(Connection { db: self.pool.acquire().await?, since: Instant::now(), turn: None });
             };
-            Ok(Connection { db: self.pool.acquire().await?, _turn: turn })
+            let turn = turns.take(self.pool.options().get_acquire_timeout()).await?;
+            let turn = Some((Arc::clone(turns), turn));
+            let passed = turns.passed().as_mut().and_then(Vec::pop);
+            if let Some(Passed { db, since, .. }) = passed {
+                return Ok(Connection { db, since, turn });
+            }
+            Ok(Connection { db: self.pool.acquire().await?, since: Instant::now(), turn })
         };
         acquire.instrument(tracing::debug_span!(target: SPANS, "connection")).await
     }
 }
 
+/// Gives the pool back what nobody took, and everything when it closes.
+async fn return_unused(pool: PgPool, turns: Weak<Turns>) {
+    let mut is_open = true;
+    while is_open {
+        is_open = timeout(PASSED_UNUSED, pool.close_event()).await.is_err();
+        let Some(turns) = turns.upgrade() else { return };
+        let mut passed = turns.passed();
+        if is_open {
+            passed.iter_mut().for_each(|passed| passed.retain(|it| it.at.elapsed() < PASSED_UNUSED));
+        } else {
+            *passed = None;
+        }
+    }
+}
+
+impl Connection {
+    /// For the next request. Only once every statement is done: nobody checks.
+    pub fn pass_on(self) {
+        let Self { db, since, turn: Some((turns, turn)) } = self else { return };
+        if since.elapsed() < PASSED_ON
+            && let Some(passed) = turns.passed().as_mut()
+        {
+            passed.push(Passed { db, since, at: Instant::now() });
+        }
+        // The connection is there before the turn is free.
+        drop(turn);
+    }
+}
+
 impl Turns {
+    fn passed(&self) -> MutexGuard<'_, Option<Vec<Passed>>> {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn take(&self, longest: std::time::Duration) -> Result<OwnedSemaphorePermit, AcquireError> {
         if let Ok(turn) = Arc::clone(&self.running).try_acquire_owned() {
             return Ok(turn);
@@ -123,7 +187,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_too_many_learns_it_at_once_and_the_others_get_their_turn() {
-        let turns = Turns { running: Arc::new(Semaphore::new(2)), waiting: Semaphore::new(3) };
+        let (running, waiting) = (Arc::new(Semaphore::new(2)), Semaphore::new(3));
+        let turns = Turns { running, waiting, passed: Mutex::new(None) };
         let running = join_all([turns.take(LONGEST), turns.take(LONGEST)]).await;
         let mut waiting: Vec<_> = (0..3).map(|_| turns.take(LONGEST).boxed()).collect();
         assert!(waiting.iter_mut().all(|it| it.now_or_never().is_none()));

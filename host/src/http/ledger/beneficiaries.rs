@@ -118,6 +118,7 @@ pub(crate) async fn list_beneficiaries(
         async move {
             let mut db = pool.acquire().await?;
             let beneficiaries = table::list_beneficiaries(&mut db, &owner, after.map(|Place(at)| at), limit).await?;
+            db.pass_on();
             Ok(beneficiaries.into_iter().map(BeneficiaryJson::from).collect())
         }
     })
