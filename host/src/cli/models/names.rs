@@ -36,7 +36,7 @@ pub(super) fn resolve_of(kinds: &[Kind], kind: &str, typed: &str) -> Result<Stri
     match find(kinds.iter().filter(|it| it.kind == kind), typed) {
         Ok((_, version)) => Ok(version.to_owned()),
         Err(error) => match resolve(kinds, typed) {
-            Ok((other, version)) => bail!("{version} is a {other} component, not a {kind} component"),
+            Ok((other, version)) => bail!("{version} belongs to {other}, not to {kind}"),
             Err(_) => Err(error),
         },
     }
@@ -60,7 +60,7 @@ mod tests {
         let ambiguous = resolve(&kinds, "nudge-1").unwrap_err().to_string();
         assert!(ambiguous.ends_with("name one of them:\n  nudge-1.0.0+aaaaaaaa\n  nudge-1.0.0+aabbbbbb"), "{ambiguous}");
         assert!(resolve(&kinds, "risk-3").unwrap_err().to_string().starts_with("no registered component is called"));
-        assert!(resolve_of(&kinds, "nudge", "risk-2").unwrap_err().to_string().contains("is a risk component"));
+        assert!(resolve_of(&kinds, "nudge", "risk-2").unwrap_err().to_string().contains("belongs to risk, not to nudge"));
         assert_eq!(resolve_of(&kinds, "risk", "risk-2").unwrap(), "risk-2.0.0+dddddddd");
     }
 }
