@@ -157,7 +157,8 @@ async fn a_rollback_past_a_canary_returns_to_the_champion_before_it(db: PgPool) 
     }
     roll_back(&ops, "nudge", "it loops").await.assert_status(200);
     serving(&ops, "nudge", 4, champion).await;
-    let tried = put(4, json!({"champion": champion, "canary": {"version": canary, "percent": 5}, "reason": "again"})).await;
+    let tried =
+        put(4, json!({"champion": champion, "canary": {"version": canary, "percent": 5}, "reason": "again"})).await;
     assert_eq!((&tried["previous"], &tried["rollback_to"]), (&json!(canary), &json!(oldest)));
     let back = roll_back(&ops, "nudge", "neither").await.assert_status(200).json();
     assert_eq!((&back["champion"], &back["canary"]), (&json!(oldest), &Value::Null));

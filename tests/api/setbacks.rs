@@ -56,7 +56,10 @@ async fn a_withdrawn_version_is_promoted_only_by_name(db: PgPool) {
     }
     let now = until(async || present(&ops).await, |it| it["changed_by"] == "automatic").await;
     let setback = &now["setbacks"][0];
-    assert_eq!((&setback["version"], &setback["cause"], &setback["epoch"]), (&json!(canary), &json!("withdrawn"), &json!(2)));
+    assert_eq!(
+        (&setback["version"], &setback["cause"], &setback["epoch"]),
+        (&json!(canary), &json!("withdrawn"), &json!(2))
+    );
     assert!(setback["reason"].as_str().unwrap().starts_with("canary withdrawn: it failed 3 times"), "{setback}");
     // Another try with some users needs no more words than the first.
     informed(&ops).await.put(DEPLOYMENT, change).await.assert_status(200);
@@ -104,9 +107,7 @@ async fn a_running_canary_is_ended_only_by_name(db: PgPool) {
     let ops = app.operator(Some("models:admin"));
     let champion = built_in_version();
     let (canary, other) = (version(&ops, "nudge-1.0.7+").await, version(&ops, "nudge-1.0.8+").await);
-    let on_trial = |version: &str, percent: u8| {
-        json!({"champion": champion, "canary": {"version": version, "percent": percent}, "reason": "try it"})
-    };
+    let on_trial = |version: &str, percent: u8| json!({"champion": champion, "canary": {"version": version, "percent": percent}, "reason": "try it"});
     let start = async |change: Value| informed(&ops).await.put(DEPLOYMENT, change).await.assert_status(200).json();
     start(on_trial(&canary, 5)).await;
     start(on_trial(&canary, 25)).await;

@@ -81,7 +81,8 @@ fn a_version_that_was_rolled_back_from_is_promoted_only_on_purpose() {
     assert_eq!(serving(&service, "risk"), second);
     // A second try with some users: a rollback ends it, and neither promotes nor restores the canary.
     let on_trial = ["deploy", "risk-2", "--canary", "risk-1", "--percent", "5", "--reason", "second try", "--wait"];
-    data.models(&service, &on_trial);
+    let tried = data.models(&service, &on_trial);
+    assert!(tried.starts_with(&format!("note: {warning}\n")), "{tried}");
     let back = data.models(&service, &["rollback", "risk", "--reason", "no better", "--wait"]);
     let kept = format!("{second} keeps serving: no other version served before it\nended the canary {first}\n");
     assert!(back.starts_with(&kept), "{back}");
@@ -97,7 +98,10 @@ fn a_start_of_a_name_is_enough_if_it_is_that_of_one_version() {
     let service = Service::start(&data);
     data.models(&service, &["push", &component("fixtures/hostile")]);
     let refused = data.refused(&service, &["deploy", "nudge-1", "--reason", "x"]);
-    assert!(refused.contains("nudge-1 is the start of several versions; name one of them:\n  nudge-1.0.0+"), "{refused}");
+    assert!(
+        refused.contains("nudge-1 is the start of several versions; name one of them:\n  nudge-1.0.0+"),
+        "{refused}"
+    );
     assert_eq!(refused.matches("\n  nudge-1.0.0+").count(), 2, "{refused}");
     let of_two_kinds = ["deploy", "risk-2", "--shadow", "acc", "--reason", "x"];
     assert!(data.refused(&service, &of_two_kinds).contains("belongs to accessibility, not to risk"));

@@ -75,7 +75,8 @@ fn an_operator_swaps_a_model_while_the_service_runs_and_back() {
     let back = ["rollback", "risk", "--to", "risk-1", "--reason", "one more look", "--wait=60", "--despite-setback"];
     let back = data.models(&service, &back);
     assert!(back.starts_with(&format!("rolled back to {first}\n")), "{back}");
-    let back = ["rollback", "risk", "--from", &first, "--to", &second, "--reason", "x", "--wait=60", "--despite-setback"];
+    let back =
+        ["rollback", "risk", "--from", &first, "--to", &second, "--reason", "x", "--wait=60", "--despite-setback"];
     let back = data.models(&service, &back);
     assert!(back.starts_with(&format!("rolled back to {second}\n")), "{back}");
 

@@ -10,6 +10,21 @@ import { program } from "../parity/service.mjs";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core");
 const SHOTS = process.env.CAUDAL_WEB_SHOTS;
+/** Serves the console's files from the repository instead of the program, while they are written. */
+const TREE = process.env.CAUDAL_WEB_TREE;
+const TYPES = { css: "text/css", js: "text/javascript" };
+
+async function fromTree(page) {
+  await page.setRequestInterception(true);
+  page.on("request", (request) => {
+    const [, path, type] = /^\/((?:console|shared)\/[\w-]+\.(css|js))$/.exec(new URL(request.url()).pathname) ?? [];
+    if (!path) return request.continue();
+    return request.respond({
+      contentType: TYPES[type],
+      body: readFileSync(new URL(`../../host/web/${path}`, import.meta.url)),
+    });
+  });
+}
 
 export class Operator {
   /** What the page reported to the browser's log. */
@@ -23,6 +38,7 @@ export class Operator {
     await page.setViewport({ width: 1280, height: 900 });
     page.on("pageerror", (error) => faults.push(String(error)));
     page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+    if (TREE) await fromTree(page);
     await page.goto(`${service.assist}/console`, { waitUntil: "networkidle0" });
     return operator;
   }

@@ -39,7 +39,10 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let rows = [["ana".to_owned(), "José Ñúñez".to_owned(), String::new()], ["b".to_owned(), "x".to_owned(), "1".to_owned()]];
+        let rows = [
+            ["ana".to_owned(), "José Ñúñez".to_owned(), String::new()],
+            ["b".to_owned(), "x".to_owned(), "1".to_owned()],
+        ];
         let shown = table(["ID", "NAME", "N"], &rows);
         assert_eq!(shown, "ID   NAME        N\nana  José Ñúñez\nb    x           1");
         assert_eq!(table(["ID"], &[]), "ID");

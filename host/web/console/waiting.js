@@ -79,7 +79,7 @@ function drawPart(title, none, part, drawn) {
   const items = part.data ?? [];
   return h(
     "div",
-    h("h4", title, items.length > 0 && ` (${items.length})`),
+    h("h3", title, items.length > 0 && ` (${items.length})`),
     part.failure ? h("div.notice.bad", drawFailure(part.failure)) : items.length > 0 ? drawn(items) : h("p", none),
   );
 }

@@ -25,8 +25,10 @@ struct Deployment {
     champion: Option<String>,
     canary: Option<Canary>,
     shadows: Vec<String>,
-    /// Null if nothing was deployed.
+    previous: Option<String>,
+    /// Null if nothing was deployed. A host of the release before does not say.
     rollback_to: Option<String>,
+    #[serde(default)]
     setbacks: Vec<Setback>,
 }
 
@@ -96,6 +98,11 @@ pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCod
         agree(&setback.describe(version), "--despite-setback", arguments.despite_setback)?;
         change["despite_setback"] = json!(version);
     }
+    // Another trial needs no consent, but its operator should know.
+    let tried = new_canary.filter(|it| present.canary.as_ref().is_none_or(|canary| canary.version != *it));
+    if let Some((version, setback)) = tried.and_then(|it| Some((it, present.setback(it)?))) {
+        print(&format!("note: {}", setback.describe(version)))?;
+    }
     let path = format!("/admin/models/{kind}/deployment");
     let answer = api.call(Method::PUT, &path, &if_match(present.epoch), Some(&change)).await?;
     let Some(done) = answer.done()? else { return Ok(ExitCode::SUCCESS) };
@@ -117,7 +124,9 @@ pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<Ex
     let kind = kind_of(&arguments.kind)?.as_str();
     check_reason(reason)?;
     let present = Deployment::read(api, kind).await?;
-    let (Some(champion), Some(target)) = (&present.champion, &present.rollback_to) else {
+    let (Some(champion), Some(target)) =
+        (&present.champion, present.rollback_to.as_ref().or(present.previous.as_ref()))
+    else {
         bail!("nothing was deployed for {kind}, so there is nothing to roll back");
     };
     let kinds = if from.is_some() || to.is_some() { kinds(api).await? } else { Vec::new() };

@@ -58,9 +58,14 @@ mod tests {
         // A full name counts, even if another begins with it.
         assert_eq!(resolve(&kinds, "risk-1.0.0+cccccccc").unwrap().1, "risk-1.0.0+cccccccc");
         let ambiguous = resolve(&kinds, "nudge-1").unwrap_err().to_string();
-        assert!(ambiguous.ends_with("name one of them:\n  nudge-1.0.0+aaaaaaaa\n  nudge-1.0.0+aabbbbbb"), "{ambiguous}");
+        assert!(
+            ambiguous.ends_with("name one of them:\n  nudge-1.0.0+aaaaaaaa\n  nudge-1.0.0+aabbbbbb"),
+            "{ambiguous}"
+        );
         assert!(resolve(&kinds, "risk-3").unwrap_err().to_string().starts_with("no registered component is called"));
-        assert!(resolve_of(&kinds, "nudge", "risk-2").unwrap_err().to_string().contains("belongs to risk, not to nudge"));
+        assert!(
+            resolve_of(&kinds, "nudge", "risk-2").unwrap_err().to_string().contains("belongs to risk, not to nudge")
+        );
         assert_eq!(resolve_of(&kinds, "risk", "risk-2").unwrap(), "risk-2.0.0+dddddddd");
     }
 }

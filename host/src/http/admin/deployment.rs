@@ -363,12 +363,14 @@ pub(crate) async fn roll_back(
         RolledBack::Stale => Err(Error::Stale),
         RolledBack::NotChampion => Err(unprocessable("from", "not-allowed", "is not the champion")),
         RolledBack::NotTarget(target) => {
-            let detail = format!("is not {}, to which a rollback returns: deploy it instead", named(target, &registered));
+            let detail =
+                format!("is not {}, to which a rollback returns: deploy it instead", named(target, &registered));
             Err(unprocessable("to", "not-allowed", &detail))
         }
         RolledBack::Challenger(target) => {
             let target = named(target, &registered);
-            let detail = format!("is a challenger: deploy it to promote it. A rollback ends it and returns to {target}");
+            let detail =
+                format!("is a challenger: deploy it to promote it. A rollback ends it and returns to {target}");
             Err(unprocessable("to", "not-allowed", &detail))
         }
         RolledBack::Setback(setback) => Err(unconfirmed(&setback, &registered)),

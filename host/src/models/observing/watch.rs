@@ -87,7 +87,10 @@ mod tests {
         (0..COMPARED_MIN - 1).for_each(|_| watch.compare(true));
         assert!(!watch.has_failed(), "too few answers");
         watch.compare(true);
-        assert_eq!(watch.reason(), Some("200 of the 200 answers that one host had compared were of another class, more than 10 %"));
+        assert_eq!(
+            watch.reason(),
+            Some("200 of the 200 answers that one host had compared were of another class, more than 10 %")
+        );
 
         let watch = Watch::with_limit(10);
         (0..10_000).for_each(|index| watch.compare(index % 10 == 9));
