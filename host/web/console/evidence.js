@@ -80,7 +80,6 @@ export function drawEvidence(name, now, history, part) {
       compared && report && comparison(compared, report, report.epoch !== now.epoch),
       hasChallengers && !compared && fact("Compared", h("strong", "not since the last trial, or never")),
     ),
-    compared?.withdrawn && h("p.notice.bad", compared.withdrawn),
     h("h4", "The gate’s report"),
     examined,
   );

@@ -95,8 +95,8 @@ function drawFailed(failed) {
 
 /** A canary is compared on its own users' requests, a shadow on all. @param {Challenger} it @param {number} observed */
 function drawCompared(it, observed) {
-  const whose = it.role === "canary" ? "those of its users, of" : "of";
-  return fact("Compared", count(it.compared), `${whose} ${count(observed)} observed`);
+  const whose = it.role === "canary" ? ", its users’ only" : "";
+  return fact("Compared", count(it.compared), `of ${count(observed)} observed${whose}`);
 }
 
 /** @param {Challenger} it @param {number} observed @param {string} score @param {ReturnType<typeof roomIn>} room @param {number} at */

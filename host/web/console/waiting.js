@@ -77,11 +77,8 @@ function drawPayments(payments) {
 function drawPart(title, none, part, drawn) {
   if (!part) return null;
   const items = part.data ?? [];
-  return h(
-    "div",
-    h("h3", title, items.length > 0 && ` (${items.length})`),
-    part.failure ? h("div.notice.bad", drawFailure(part.failure)) : items.length > 0 ? drawn(items) : h("p", none),
-  );
+  if (part.failure) return h("div", h("h3", title), h("div.notice.bad", drawFailure(part.failure)));
+  return items.length > 0 ? h("div", h("h3", `${title} (${items.length})`), drawn(items)) : h("p", none);
 }
 
 /** Null if the token allows to see neither. @param {Loaded<Approval[]> | undefined} approvals @param {Loaded<Payment[]> | undefined} payments */
