@@ -157,6 +157,7 @@ step("a rollback shows what it returns to, and the version that it left is marke
   await ops.page.waitForFunction(() => document.querySelector("#hosts tbody td.number")?.textContent === "4");
   await ops.change("roll-back", champion, "#service");
   await ops.shows(/Was champion\s+until change 4/, "dialog .evidence");
+  await ops.shows(/Answers now\s+everyone, as the champion[\s\S]*Failed\s+3/, "dialog .evidence + .evidence");
   await ops.shows(/will answer every nudge request/, "dialog");
   await ops.axe("roll-back");
   // The wrong way: without a reason, and not after all.

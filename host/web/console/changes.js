@@ -70,7 +70,7 @@ function promote(now, version) {
     title: "Promote to champion",
     verb: "Promote",
     fields: [],
-    about: version,
+    about: [version],
     setback: setbackOf(version, now),
     inSpite: `Promote ${version} all the same`,
     effects: () =>
@@ -104,7 +104,8 @@ function rollBack(now) {
     title: "Roll back",
     verb: "Roll back",
     fields: [],
-    about: target,
+    // What it returns to, and what it leaves.
+    about: isOnlyTrial ? [champion, now.canary?.version] : [target, champion],
     setback,
     inSpite: `Return to ${target} all the same`,
     effects: () =>

@@ -244,9 +244,8 @@ async function makeChange(name, version) {
   const now = known.deployments.get(kind);
   if (!now) return;
   const change = CHANGES[name](now, version);
-  const evidence = change.about
-    ? drawEvidence(change.about, now, known.histories.get(kind)?.data ?? [], known.reports.get(kind))
-    : null;
+  const [past, report] = [known.histories.get(kind)?.data ?? [], known.reports.get(kind)];
+  const evidence = change.about?.map((name) => name && drawEvidence(name, now, past, report));
   const result = await confirmChange(change, kindOf(kind).name, drafts.get(kind), evidence);
   const isSent = result.outcome === "done" || result.outcome === "proposed";
   drafts.set(kind, isSent ? "" : result.draft);

@@ -218,7 +218,7 @@ export function confirmChange(change, kindName, draft = "", evidence = null) {
       title: change.title,
       parts: form,
       // There is something to read first.
-      startsAtTitle: evidence !== null || change.setback !== undefined,
+      startsAtTitle: change.about !== undefined || change.setback !== undefined,
       isBusy: () => isSending,
       onClose: () => resolve({ ...result, draft: reason.read() }),
     });

@@ -189,8 +189,8 @@ export interface Change {
   title: string;
   verb: string;
   fields: NumberField[];
-  /** The version whose evidence the operator reads first. */
-  about?: string | null;
+  /** The versions whose evidence the operator reads first. */
+  about?: (string | null | undefined)[];
   /** What speaks against it; a change that is made in spite of it is confirmed separately. */
   setback?: Setback;
   /** The confirmation, in the operator's words. */
