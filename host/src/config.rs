@@ -8,7 +8,8 @@ mod token;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap_complete::Shell;
 
 use crate::db::durability::Durability;
 use crate::db::roles::OWNER;
@@ -117,6 +118,42 @@ pub enum Command {
     /// Examine the component on standard input under tight limits; `models check` runs this
     #[command(hide = true)]
     Gate,
+    /// Print the completions of a shell, to be sourced or installed
+    #[command(hide = true)]
+    Completions { shell: Shell },
+    /// Write manual pages, one for each command
+    #[command(hide = true)]
+    Man {
+        /// Folder of the pages, for example man/man1
+        folder: PathBuf,
+    },
+}
+
+/// Below the help of a command, in place of the settings of every command.
+const MORE: &str = "`caudal --help` lists the options of every command, such as --data-dir.";
+
+impl Cli {
+    /// Reads the command line. Exits with a message if it is not valid.
+    pub fn read() -> Self {
+        let matches = command_line().get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command_line()).exit())
+    }
+}
+
+/// The command line as people read it: what every command accepts is told once, by `caudal --help`.
+pub fn command_line() -> clap::Command {
+    let command = Cli::command();
+    let common = command.get_arguments().filter(|it| it.is_global_set());
+    let common: Vec<Arg> = common.map(|it| it.clone().hide(true)).collect();
+    command.mut_subcommands(|command| brief(command.args(&common)))
+}
+
+fn brief(command: clap::Command) -> clap::Command {
+    if command.has_subcommands() {
+        return command.mut_subcommands(brief);
+    }
+    let help = command.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
+    command.after_help(format!("{help}{MORE}"))
 }
 
 /// Flags whose values are secrets.

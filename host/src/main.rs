@@ -3,14 +3,13 @@
 use std::process::ExitCode;
 
 use caudal::{cli, config::Cli};
-use clap::Parser as _;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[expect(clippy::print_stderr, reason = "a failed command reports its error on standard error")]
 fn main() -> ExitCode {
-    match cli::run(Cli::parse()) {
+    match cli::run(Cli::read()) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("caudal: {error:#}");

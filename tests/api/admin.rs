@@ -125,7 +125,14 @@ async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: Pg
         json!({"kind": "risk", "epoch": epoch, "champion": champion, "previous": previous, "canary": null,
             "fallback": epoch == 1, "shadows": [], "reason": reason, "changed_by": who.map(|it| it.0), "changed_at": who.map(|it| it.1)})
     };
-    assert_eq!(seen.assert_status(200).json(), shown(0, &second, None, None));
+    // What is deployed, and where it can go from there.
+    let present = |deployed: &Value, rollback_to: Option<&str>, setbacks: Value| {
+        let mut present = deployed.clone();
+        present["rollback_to"] = json!(rollback_to);
+        present["setbacks"] = setbacks;
+        present
+    };
+    assert_eq!(seen.assert_status(200).json(), present(&shown(0, &second, None, None), None, json!([])));
     let nothing = json!({"from": second, "to": first, "reason": "x"});
     let nothing = ops.with("if-match", "\"0\"").post("/admin/models/risk/rollback", nothing).await;
     nothing.assert_problem(409, "nothing-deployed", None);
@@ -150,7 +157,7 @@ async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: Pg
     let done = put(&ops, "\"0\"", change.clone()).await;
     assert_eq!(done.header("etag"), Some("\"1\""));
     let one = shown(1, &first, Some(&second), Some("compare with the baseline"));
-    assert_eq!(done.assert_status(200).json(), one);
+    assert_eq!(done.assert_status(200).json(), present(&one, Some(&second), json!([])));
     put(&ops, "\"0\"", change).await.assert_problem(412, "stale", None);
     let version = ops.get(&format!("/admin/models/risk/versions/{}", first.replace('+', "%2B"))).await;
     let version = version.assert_status(200).json();
@@ -164,7 +171,9 @@ async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: Pg
     serving(&ops, "risk", 1, &first).await;
     let back = roll_back(&ops, "risk", "enough seen").await;
     let two = shown(2, &second, Some(&first), Some("enough seen"));
-    assert_eq!(back.assert_status(200).json(), two);
+    let left = json!({"version": first, "cause": "rolled-back", "epoch": 2, "reason": "enough seen", "changed_by": "ops",
+        "changed_at": "2026-11-21T18:00:00.000Z"});
+    assert_eq!(back.assert_status(200).json(), present(&two, Some(&first), json!([left])));
     let history = ops.get("/admin/models/risk/history").await.assert_status(200).json();
     assert_eq!(history, json!({"history": [two, one]}));
     let kept: Vec<(i64, String, String)> =

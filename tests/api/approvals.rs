@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::admin::{serving, version};
 use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp, ledger_key, refused};
+use crate::rollback::roll_back;
 
 const OPERATE: &str = "ledger:operate";
 
@@ -185,6 +186,28 @@ async fn a_new_risk_champion_takes_two_and_a_rollback_one(db: PgPool) {
     let back = json!({"from": new, "to": old, "reason": "worse"});
     ops.with("if-match", "\"3\"").post("/admin/models/risk/rollback", back).await.assert_status(200);
     assert_eq!(ops.get(path).await.json()["champion"], old);
+}
+
+/// A version that was rolled back from is promoted again: both operators know.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn the_second_operator_reads_what_the_first_confirmed(db: PgPool) {
+    let app = app(db).await;
+    let _follower = app.follow().await;
+    let (eva, ops) = (app.operator_named("eva", "models:admin"), app.operator(Some("models:admin")));
+    let path = "/admin/models/risk/deployment";
+    let version = version(&ops, "risk-1.0.0+").await;
+    let mut change = json!({"champion": version, "reason": "better"});
+    let first = ops.with("if-match", "\"0\"").put(path, change.clone()).await.assert_status(202).json();
+    approve(&eva, &first).await.assert_status(200);
+    serving(&ops, "risk", 1, &version).await;
+    roll_back(&ops, "risk", "worse").await.assert_status(200);
+    let ops = ops.with("if-match", "\"2\"");
+    refused(&app, ops.put(path, change.clone()), 422, "validation-failed", Some("despite_setback")).await;
+    change["despite_setback"] = json!(version);
+    let again = ops.put(path, change).await.assert_status(202).json();
+    assert_eq!(again["action"]["versions"]["despiteSetback"], version);
+    assert_eq!(first["action"]["versions"].get("despiteSetback"), None, "{first}");
+    assert_eq!(approve(&eva, &again).await.assert_status(200).json()["champion"], version);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -54,6 +54,7 @@ mod rollback;
 mod rollout;
 mod rules;
 mod scopes;
+mod setbacks;
 mod shedding;
 mod signing;
 #[path = "../rail/stand_in.rs"]

@@ -1,20 +1,26 @@
 //! Rolling back: twice is once, and only to where the operator wants.
 
+use caudal::domain::model::ModelKind;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::admin::{serving, version};
-use crate::harness::{Answer, Client, TestApp, refused};
+use crate::harness::{Answer, Client, TestApp, hostile_of, refused};
+use crate::swap::register;
 
 const ROLLBACK: &str = "/admin/models/risk/rollback";
 const DEPLOYMENT: &str = "/admin/models/risk/deployment";
 
-/// Rolls back what is deployed.
+/// Rolls back what is deployed, to the version that the deployment names.
 pub(crate) async fn roll_back(ops: &Client, kind: &str, reason: &str) -> Answer {
+    roll_back_to(ops, kind, "rollback_to", reason).await
+}
+
+async fn roll_back_to(ops: &Client, kind: &str, target: &str, reason: &str) -> Answer {
     let seen = ops.get(&format!("/admin/models/{kind}/deployment")).await;
     let deployed = seen.assert_status(200).json();
     let ops = ops.with("if-match", seen.header("etag").unwrap());
-    let body = json!({"from": deployed["champion"], "to": deployed["previous"], "reason": reason});
+    let body = json!({"from": deployed["champion"], "to": deployed[target], "reason": reason});
     ops.post(&format!("/admin/models/{kind}/rollback"), body).await
 }
 
@@ -106,14 +112,57 @@ async fn a_rollback_never_promotes_a_challenger(db: PgPool) {
     serving(&ops, "risk", 2, &second).await;
     let challengers = [
         (2, json!({"champion": second, "canary": {"version": first, "percent": 1}, "reason": "a second try"})),
-        (3, json!({"champion": second, "shadows": [first], "reason": "only compare"})),
+        (4, json!({"champion": second, "shadows": [first], "reason": "only compare"})),
     ];
     for (seen, challenger) in challengers {
-        let changed = ops.with("if-match", &format!("\"{seen}\"")).put(DEPLOYMENT, challenger).await;
-        changed.assert_status(200);
+        let ops = ops.with("if-match", &format!("\"{seen}\""));
+        let deployed = ops.put(DEPLOYMENT, challenger).await.assert_status(200).json();
         serving(&ops, "risk", seen + 1, &second).await;
-        refused(&app, roll_back(&ops, "risk", "stop it"), 422, "validation-failed", Some("to")).await;
+        assert_eq!((&deployed["previous"], &deployed["rollback_to"]), (&json!(first), &json!(second)));
+        let to_challenger = roll_back_to(&ops, "risk", "previous", "stop it");
+        refused(&app, to_challenger, 422, "validation-failed", Some("to")).await;
+        // No other champion ever served, so a rollback only ends the trial; repeated, it changes nothing.
+        for _ in 0..2 {
+            let body = json!({"from": second, "to": second, "reason": "stop it"});
+            let back = ops.with("if-match", &format!("\"{}\"", seen + 1)).post(ROLLBACK, body).await;
+            let back = back.assert_status(200).json();
+            assert_eq!((&back["epoch"], &back["champion"]), (&json!(seen + 2), &json!(second)));
+            assert_eq!((&back["canary"], &back["shadows"]), (&Value::Null, &json!([])));
+        }
     }
+}
+
+/// After a rollback its second try is the canary, and the champion before is the one that served before both.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_rollback_past_a_canary_returns_to_the_champion_before_it(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    let mut versions = Vec::new();
+    for version in ["1.0.7", "1.0.8"] {
+        register(&db, ModelKind::Nudge, version, &hostile_of(version)).await;
+    }
+    let ops = app.operator(Some("models:admin"));
+    for start in ["nudge-1.0.0+", "nudge-1.0.7+", "nudge-1.0.8+"] {
+        versions.push(version(&ops, start).await);
+    }
+    let [oldest, champion, canary] = &versions[..] else { unreachable!() };
+    let put = async |epoch: i64, change: Value| {
+        let ops = ops.with("if-match", &format!("\"{epoch}\""));
+        ops.put("/admin/models/nudge/deployment", change).await.assert_status(200).json()
+    };
+    for (epoch, version) in versions.iter().enumerate() {
+        let epoch = i64::try_from(epoch).unwrap();
+        put(epoch, json!({"champion": version, "reason": "next"})).await;
+        serving(&ops, "nudge", epoch + 1, version).await;
+    }
+    roll_back(&ops, "nudge", "it loops").await.assert_status(200);
+    serving(&ops, "nudge", 4, champion).await;
+    let tried =
+        put(4, json!({"champion": champion, "canary": {"version": canary, "percent": 5}, "reason": "again"})).await;
+    assert_eq!((&tried["previous"], &tried["rollback_to"]), (&json!(canary), &json!(oldest)));
+    let back = roll_back(&ops, "nudge", "neither").await.assert_status(200).json();
+    assert_eq!((&back["champion"], &back["canary"]), (&json!(oldest), &Value::Null));
+    serving(&ops, "nudge", 6, oldest).await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

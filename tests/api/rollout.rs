@@ -30,11 +30,11 @@ async fn version(ops: &Client, kind: &str, start: &str) -> String {
 }
 
 /// The nudge scorer of this program, and the hostile one, which has the same semantic version.
-fn built_in_version() -> String {
+pub(crate) fn built_in_version() -> String {
     ModelVersion::new(ModelKind::Nudge, "1.0.0", digest_of(Embedded::find("nudge").unwrap().bytes)).to_string()
 }
 
-fn hostile_version() -> String {
+pub(crate) fn hostile_version() -> String {
     ModelVersion::new(ModelKind::Nudge, "1.0.0", digest_of(&hostile())).to_string()
 }
 
@@ -62,7 +62,7 @@ async fn serves(app: &TestApp, kind: ModelKind, epoch: i64, challengers: usize) 
 }
 
 /// Waits until an answer meets a condition.
-async fn until(mut ask: impl AsyncFnMut() -> Value, wanted: impl Fn(&Value) -> bool) -> Value {
+pub(crate) async fn until(mut ask: impl AsyncFnMut() -> Value, wanted: impl Fn(&Value) -> bool) -> Value {
     let start = Instant::now();
     loop {
         let answer = ask().await;
@@ -213,7 +213,7 @@ async fn a_canary_that_disagrees_too_often_is_withdrawn(db: PgPool) {
     )
     .await;
     let reason = now["reason"].as_str().unwrap();
-    assert!(reason.contains("answers were of another class, more than 10 %"), "{reason}");
+    assert!(reason.contains("answers that one host had compared were of another class, more than 10 %"), "{reason}");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

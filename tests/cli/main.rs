@@ -1,6 +1,7 @@
 //! The program as an operator uses it: started, used over real sockets, stopped, killed.
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue should fail")]
 
+mod caution;
 mod collector;
 mod commands;
 mod elsewhere;
@@ -10,6 +11,7 @@ mod freezing;
 mod ledger;
 mod lifecycle;
 mod listeners;
+mod manual;
 mod models;
 mod process;
 mod roles;

@@ -7,15 +7,22 @@ use serde_json::{Value, json};
 
 use crate::cli::admin::AdminApi;
 use crate::cli::output::print;
+use crate::cli::table::{print_json, table, text};
 use crate::config::{Approvals, Common};
 
 pub(super) async fn run(common: &Common, approvals: Approvals) -> Result<ExitCode> {
     match approvals {
-        Approvals::List { all, admin } => {
-            let answer = AdminApi::new(common, &admin)?.get("/admin/approvals").await?;
-            let listed = answer["approvals"].as_array().into_iter().flatten();
-            let lines: Vec<_> = listed.filter(|it| all || is_open(it)).map(line).collect();
-            print(&if lines.is_empty() { "nothing waits for approval".to_owned() } else { lines.join("\n") })?;
+        Approvals::List { all, json, admin } => {
+            let mut answer = AdminApi::new(common, &admin)?.get("/admin/approvals").await?;
+            if let Some(listed) = answer["approvals"].as_array_mut() {
+                listed.retain(|it| all || is_open(it));
+            }
+            let rows: Vec<_> = answer["approvals"].as_array().into_iter().flatten().map(row).collect();
+            match rows.is_empty() {
+                _ if json => print_json(&answer)?,
+                true => print("nothing waits for approval")?,
+                false => print(&table(["APPROVAL", "STATE", "BY", "UNTIL", "REASON", "ACTION", "DIGEST"], &rows))?,
+            }
         }
         Approvals::Approve { id, digest, admin } => {
             let api = AdminApi::new(common, &admin)?;
@@ -43,6 +50,20 @@ fn is_open(it: &Value) -> bool {
     matches!(it["state"].as_str(), Some("pending" | "approved"))
 }
 
+fn row(it: &Value) -> [String; 7] {
+    let decided = it["decidedBy"].as_str().map(|by| format!(" by {by}")).unwrap_or_default();
+    [
+        text(&it["id"]),
+        format!("{}{decided}", text(&it["state"])),
+        text(&it["proposedBy"]),
+        text(&it["expiresAt"]),
+        text(&it["reason"]),
+        it["action"].to_string(),
+        text(&it["digest"]),
+    ]
+}
+
+/// One action, over several lines.
 fn line(it: &Value) -> String {
     let text = |field: &str| it[field].as_str().unwrap_or_default();
     let decided = it["decidedBy"].as_str().map(|by| format!(" by {by}")).unwrap_or_default();

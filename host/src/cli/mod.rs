@@ -2,6 +2,7 @@
 
 mod admin;
 mod approvals;
+mod completions;
 mod database;
 mod events;
 mod freeze;
@@ -24,6 +25,7 @@ mod rotate;
 mod score;
 mod secret;
 mod serve;
+mod table;
 mod token;
 mod tokens;
 mod verify;
@@ -96,6 +98,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Openapi(openapi) => openapi::run(&openapi),
             Command::Models(models) => models::run(&cli.common, &models).await,
             Command::Gate => gate::run(),
+            Command::Completions { shell } => completions::print(shell),
+            Command::Man { folder } => completions::write_manual(&folder),
         }
     });
     let code = outcome.map_err(|error| if is_forbidden(&error) { error.context(FORBIDDEN) } else { error })?;

@@ -1,7 +1,10 @@
 //! `caudal models`: cards, examinations and the registry.
 
+mod caution;
 mod check;
 mod deployment;
+mod history;
+mod names;
 mod push;
 pub(super) mod registry;
 mod report;
@@ -26,7 +29,10 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
         Models::Card { model, json } => card(model, *json),
         Models::Check { file, json } => check::run(file, *json).await,
         Models::Package { folder } => package(folder),
-        Models::List { admin } => registry::list(&AdminApi::new(common, admin)?).await,
+        Models::List { json, admin } => registry::list(&AdminApi::new(common, admin)?, *json).await,
+        Models::History { kind, json, admin } => {
+            history::run(&AdminApi::new(common, admin)?, registry::kind_of(kind)?, *json).await
+        }
         Models::Push(push) => push::run(&AdminApi::new(common, &push.admin)?, push).await,
         Models::Show { version, json, admin } => version::run(&AdminApi::new(common, admin)?, version, *json).await,
         Models::Deploy(arguments) => deployment::deploy(&AdminApi::new(common, &arguments.admin)?, arguments).await,

@@ -9,40 +9,50 @@ use uuid::Uuid;
 
 use crate::cli::admin::{AdminApi, is_refusal, pesos};
 use crate::cli::output::print;
+use crate::cli::table::{print_json, table, text};
 use crate::config::{Common, DecidePayment, Payments};
 
 pub(super) async fn run(common: &Common, payments: Payments) -> Result<ExitCode> {
     match payments {
-        Payments::List { admin } => list(&AdminApi::new(common, &admin)?).await,
+        Payments::List { json, admin } => list(&AdminApi::new(common, &admin)?, json).await,
         Payments::Settle(decision) => decide(common, decision, "settle").await,
         Payments::Refuse(decision) => decide(common, decision, "refuse").await,
     }
 }
 
-async fn list(api: &AdminApi) -> Result<ExitCode> {
+async fn list(api: &AdminApi, json: bool) -> Result<ExitCode> {
     let answer = api.get("/admin/payments").await?;
-    let lines: Vec<_> = answer["payments"].as_array().into_iter().flatten().map(line).collect();
-    print(&if lines.is_empty() { "no payment is pending".to_owned() } else { lines.join("\n") })?;
+    if json {
+        print_json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rows: Vec<_> = answer["payments"].as_array().into_iter().flatten().map(row).collect();
+    print(&if rows.is_empty() {
+        "no payment is pending".to_owned()
+    } else {
+        let heads =
+            ["TRANSACTION", "TRACKING KEY", "MXN", "RAIL", "MINUTES", "ATTEMPTS", "SENT FOR", "STATE", "LAST ERROR"];
+        table(heads, &rows)
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(it: &Value) -> String {
-    let text = |field: &str| it[field].as_str().unwrap_or_default();
-    let minutes = it["ageSeconds"].as_i64().unwrap_or_default() / 60;
+fn row(it: &Value) -> [String; 9] {
     let state = match it["parkedAt"].as_str() {
         Some(at) => format!("to be decided since {at}"),
-        None => format!("asked next at {}", text("nextAttemptAt")),
+        None => format!("asked next at {}", text(&it["nextAttemptAt"])),
     };
-    let date = it["operatingDate"].as_str().map_or_else(|| "not sent".to_owned(), |date| format!("sent for {date}"));
-    format!(
-        "{} {} {} MXN by {}, {minutes} min old, {} attempts, {date}, {state}: {}",
-        text("transactionId"),
-        text("trackingKey"),
+    [
+        text(&it["transactionId"]),
+        text(&it["trackingKey"]),
         pesos(&it["amount"]),
-        text("rail"),
-        it["attempts"],
-        it["lastError"].as_str().unwrap_or("no error")
-    )
+        text(&it["rail"]),
+        (it["ageSeconds"].as_i64().unwrap_or_default() / 60).to_string(),
+        it["attempts"].to_string(),
+        it["operatingDate"].as_str().unwrap_or("not sent").to_owned(),
+        state,
+        text(&it["lastError"]),
+    ]
 }
 
 async fn decide(common: &Common, decision: DecidePayment, action: &str) -> Result<ExitCode> {

@@ -30,6 +30,9 @@ pub enum Approvals {
         /// Those that were decided or expired too
         #[arg(long)]
         all: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         admin: Admin,
     },
@@ -90,6 +93,9 @@ pub struct Freeze {
 pub enum Payments {
     /// List them, those to decide on first
     List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         admin: Admin,
     },

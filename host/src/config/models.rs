@@ -79,6 +79,9 @@ pub enum Models {
     },
     /// List registered versions, their roles, and what each running host serves
     List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         admin: Admin,
     },
@@ -86,7 +89,7 @@ pub enum Models {
     Push(Push),
     /// Show one version: who signed it, what it contains, how it was built, and what the gate found
     Show {
-        /// As `list` and `push` print it, for example risk-2.0.0+9f2c41aa
+        /// As `list` and `push` print it, for example risk-2.0.0+9f2c41aa, or as much of its start as names one
         version: String,
         /// Print JSON
         #[arg(long)]
@@ -116,6 +119,16 @@ pub enum Models {
     },
     /// Return to the version that served before
     Rollback(RollBack),
+    /// List what was deployed of a kind, when, by whom and why, newest first
+    History {
+        /// A kind, such as risk or transfer-rules
+        kind: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        admin: Admin,
+    },
     /// Run the gate on a component file without registering it. Exits with 1 if it is rejected
     Check {
         /// The component file
@@ -154,10 +167,12 @@ pub struct Push {
 #[command(
     after_help = "A canary always answers the same users, identified by `user_id` in the body of a request. A request \
                         without `user_id` is assigned by its content: repeating it always reaches the same version.\n\n\
+                        It asks before it ends a running canary, or promotes a version that was withdrawn or rolled back \
+                        from; without a terminal, --end-canary and --despite-setback say that this is meant.\n\n\
                         With --wait, exits with 1 if a host cannot load the version or time runs out."
 )]
 pub struct Deploy {
-    /// The champion, as `list` and `push` print it, for example risk-2.0.0+9f2c41aa
+    /// The champion, as `list` and `push` print it, for example risk-2.0.0+9f2c41aa, or as much of its start as names one
     pub version: String,
     /// A version that answers a share of the users; withdrawn automatically if it fails
     #[arg(long, requires = "percent")]
@@ -171,6 +186,12 @@ pub struct Deploy {
     /// A version that is compared but answers no user; repeatable
     #[arg(long = "shadow")]
     pub shadows: Vec<String>,
+    /// End the running canary, which this neither keeps nor promotes
+    #[arg(long)]
+    pub end_canary: bool,
+    /// Promote the version although it was withdrawn or rolled back from
+    #[arg(long)]
+    pub despite_setback: bool,
     /// Reason, kept in the deployment history
     #[arg(long)]
     pub reason: String,
@@ -201,6 +222,10 @@ pub struct Replay {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Challengers end with it. A version that is on trial as a challenger is not returned to, but the champion \
+                        before it."
+)]
 pub struct RollBack {
     /// A kind, such as risk or transfer-rules
     pub kind: String,
@@ -208,9 +233,12 @@ pub struct RollBack {
     #[arg(long, value_name = "VERSION")]
     pub from: Option<String>,
     /// Version to return to: the rollback is refused if another one served before. Required to return to a version
-    /// that was itself rolled back
+    /// that was itself rolled back from
     #[arg(long, value_name = "VERSION")]
     pub to: Option<String>,
+    /// Return to the version although it was withdrawn or itself rolled back from; without a terminal to ask at
+    #[arg(long)]
+    pub despite_setback: bool,
     /// Reason, kept in the deployment history
     #[arg(long)]
     pub reason: String,

@@ -30,13 +30,15 @@ pub struct Deployment {
     /// Number of changes so far.
     pub epoch: i64,
     pub champion: Digest,
-    /// The version to which a rollback returns.
+    /// The champion before. A rollback returns to it, unless it is on trial as a challenger.
     pub previous: Digest,
     pub canary: Option<Canary>,
     /// Compared with the champion without serving anyone.
     pub shadows: Vec<Digest>,
     /// Whether `previous` answers when the champion fails.
     pub stands_in: bool,
+    /// Whether the champion came by a rollback.
+    pub is_rolled_back: bool,
     /// The operator's reason for the last change.
     pub reason: String,
     pub changed_by: String,
@@ -47,7 +49,7 @@ impl Deployment {
     /// The state before the first deployment.
     pub fn nothing(kind: ModelKind, champion: Digest) -> Self {
         let (reason, changed_by) = (String::new(), String::new());
-        let (canary, shadows, stands_in, changed_at) = (None, Vec::new(), false, OffsetDateTime::UNIX_EPOCH);
+        let (canary, shadows, changed_at) = (None, Vec::new(), OffsetDateTime::UNIX_EPOCH);
         Self {
             kind,
             epoch: 0,
@@ -55,11 +57,16 @@ impl Deployment {
             previous: champion,
             canary,
             shadows,
-            stands_in,
+            stands_in: false,
+            is_rolled_back: false,
             reason,
             changed_by,
             changed_at,
         }
+    }
+
+    pub fn has_challenger(&self, version: Digest) -> bool {
+        self.canary.is_some_and(|canary| canary.digest == version) || self.shadows.contains(&version)
     }
 
     /// Everything that a host must load.
@@ -126,6 +133,7 @@ impl Row {
             canary: canary.transpose()?,
             shadows: self.shadows.iter().map(|digest| digest_of(digest)).collect::<Result<_, _>>()?,
             stands_in: self.stands_in && self.previous != self.champion,
+            is_rolled_back: !self.stands_in,
             reason: self.reason,
             changed_by: self.changed_by,
             changed_at: self.changed_at,
@@ -164,6 +172,23 @@ pub async fn history_of(db: &mut PgConnection, kind: ModelKind, limit: i64) -> R
         limit,
     );
     rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
+}
+
+/// The latest champion that served on some host, other than the champion and the challengers of a deployment.
+pub async fn served_before(db: &mut PgConnection, deployment: &Deployment) -> Result<Option<Digest>, sqlx::Error> {
+    let canary = deployment.canary.map(|canary| canary.digest);
+    let others = [deployment.champion].into_iter().chain(canary).chain(deployment.shadows.iter().copied());
+    let others: Vec<Vec<u8>> = others.map(|digest| digest.0.to_vec()).collect();
+    let found = sqlx::query_scalar!(
+        r#"
+        select champion from deployment_history
+        where kind = $1 and served_at is not null and champion <> all($2)
+        order by epoch desc limit 1
+        "#,
+        deployment.kind.as_str(),
+        &others,
+    );
+    found.fetch_optional(db).await?.map(|digest| digest_of(&digest)).transpose()
 }
 
 /// A new deployment, which entirely replaces the current one.

@@ -1,6 +1,6 @@
 // The admin API: one function per request, a Problem for every failure.
 
-/** @import { Canary, Deployment, Report, Version, VersionDetails, Versions, GateReport } from "./types.js" */
+/** @import { Approval, Canary, Deployment, Payment, Report, Version, VersionDetails, Versions, GateReport } from "./types.js" */
 import { Problem, readProblem } from "../shared/problem.js";
 import { claimsOf } from "../shared/token.js";
 
@@ -98,18 +98,30 @@ export async function version(kind, name) {
 /**
  * Replaces a deployment, provided that it is still the one that was seen.
  * @param {string} kind @param {string} etag
- * @param {{ champion: string | null, canary: Canary | null, shadows: string[], reason: string }} wanted
+ * @param {{ champion: string | null, canary: Canary | null, shadows: string[], reason: string, ends_canary?: string,
+ *   despite_setback?: string }} wanted
  */
 export function deploy(kind, etag, wanted) {
   return change("PUT", pathOf(kind, "deployment"), etag, wanted);
 }
 
 /**
- * Swaps champion and previous. It names both, so that a repeated rollback changes nothing.
- * @param {string} kind @param {string} etag @param {{ from: string | null, to: string | null, reason: string }} wanted
+ * Returns to the champion before. It names both, so that a repeated rollback changes nothing.
+ * @param {string} kind @param {string} etag @param {{ from: string | null, to?: string | null, reason: string, despite_setback?: string }} wanted
  */
 export function rollBack(kind, etag, wanted) {
   return change("POST", pathOf(kind, "rollback"), etag, wanted);
+}
+
+/** Actions that nobody has decided on, or that failed when they were carried out. @returns {Promise<Approval[]>} */
+export async function approvals() {
+  const { approvals } = (await call("GET", "/admin/approvals")).body;
+  return approvals.filter((/** @type {Approval} */ it) => it.state === "pending" || it.state === "approved");
+}
+
+/** @returns {Promise<Payment[]>} */
+export async function payments() {
+  return (await call("GET", "/admin/payments")).body.payments;
 }
 
 /**

@@ -3,7 +3,7 @@
 
 /** @import { Canary, Change, Deployment, NumberField } from "./types.js" */
 import * as api from "./api.js";
-import { kindOf } from "./kinds.js";
+import { kindOf, setbackOf } from "./kinds.js";
 import { list, percent } from "./words.js";
 
 /** A new canary starts small, and is withdrawn when one answer in ten differs. */
@@ -44,7 +44,18 @@ function others(now, version) {
  */
 function put(now, wanted, reason) {
   const { champion, canary, shadows } = { ...now, ...wanted };
-  return api.deploy(now.kind, now.etag, { champion, canary, shadows, reason });
+  const running = now.canary?.version;
+  // The effects say so.
+  const ends = running && canary?.version !== running && champion !== running;
+  const isInSpite = champion !== now.champion && champion !== null && setbackOf(champion, now) !== undefined;
+  return api.deploy(now.kind, now.etag, {
+    champion,
+    canary,
+    shadows,
+    reason,
+    ...(ends && { ends_canary: running }),
+    ...(isInSpite && { despite_setback: champion }),
+  });
 }
 
 /** Sentences, without those that do not apply. @param {(string | false | null)[]} lines */
@@ -59,6 +70,9 @@ function promote(now, version) {
     title: "Promote to champion",
     verb: "Promote",
     fields: [],
+    about: [version],
+    setback: setbackOf(version, now),
+    inSpite: `Promote ${version} all the same`,
     effects: () =>
       sentences(
         `${version} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}${scope}.`,
@@ -79,24 +93,39 @@ function promote(now, version) {
   };
 }
 
-/** Swaps champion and previous, both by name. @param {Deployment} now @returns {Change} */
+/** Returns to the champion before, and promotes no challenger. @param {Deployment} now @returns {Change} */
 function rollBack(now) {
   const { request, hasChallengers } = kindOf(now.kind);
   const { length } = now.shadows;
+  const { champion, rollback_to: target } = now;
+  const isOnlyTrial = target === champion;
+  const setback = isOnlyTrial || !target ? undefined : setbackOf(target, now);
   return {
     title: "Roll back",
     verb: "Roll back",
     fields: [],
+    // What it returns to, and what it leaves.
+    about: isOnlyTrial ? [champion, now.canary?.version] : [target, champion],
+    setback,
+    inSpite: `Return to ${target} all the same`,
     effects: () =>
       sentences(
-        `${now.previous} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}.`,
-        `${now.champion} stays warm, and another rollback returns to it.`,
-        now.canary && `The canary ${now.canary.version} is stopped.`,
+        isOnlyTrial
+          ? `${champion} continues to answer, because no other version served before it.`
+          : `${target} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}.`,
+        !isOnlyTrial && `${champion} stays warm, but does not answer if ${target} fails.`,
+        now.canary && `The canary ${now.canary.version} is ended: it answers nobody and is not promoted.`,
         length > 0 && `The shadow${s(length)} ${list(now.shadows)} ${length === 1 ? "is" : "are"} removed.`,
         IN_FLIGHT,
       ),
-    send: (_, reason) => api.rollBack(now.kind, now.etag, { from: now.champion, to: now.previous, reason }),
-    done: () => `Rolled back: ${now.previous} is the champion again.`,
+    send: (_, reason) => {
+      const named = { from: champion, to: target, reason };
+      return api.rollBack(now.kind, now.etag, setback && target ? { ...named, despite_setback: target } : named);
+    },
+    done: () =>
+      isOnlyTrial
+        ? `The trial is ended: ${champion} answers everyone.`
+        : `Rolled back: ${target} is the champion again.`,
   };
 }
 
@@ -111,6 +140,7 @@ function canary(now, version) {
     title: current ? "Change the canary" : "Start a canary",
     verb: current ? "Change canary" : "Start canary",
     fields: [withValue(PERCENT, current?.percent), withValue(MAX_FLIP_PERCENT, current?.max_flip_percent)],
+    setback: current ? undefined : setbackOf(version, now),
     effects: ({ percent: share, max_flip_percent: limit }) =>
       sentences(
         `${version} will answer the ${request}s of ${share ? percent(share) : "some"} of users ${ON_EVERY_HOST}${

@@ -6,17 +6,21 @@ import { at, button, h, markInvalid } from "../shared/dom.js";
 import { isSendable, tokenIn } from "../shared/token.js";
 import * as api from "./api.js";
 import { CHANGES } from "./changes.js";
+import { copy } from "./copy.js";
 import { confirmChange, isDialogOpen } from "./dialog.js";
+import { drawEvidence } from "./evidence.js";
 import { drawHistory } from "./history.js";
+import { drawHosts } from "./hosts.js";
 import { drawKinds, KINDS, kindOf } from "./kinds.js";
 import { update } from "./patch.js";
 import { asFailure, drawFailure } from "./problems.js";
 import { openPush } from "./push.js";
 import { drawReport } from "./report.js";
 import { drawService } from "./service.js";
-import { forgetAll, known, refreshKind } from "./state.js";
+import { forgetAll, known, refreshKind, refreshWaiting } from "./state.js";
 import { markScrollable } from "./table.js";
 import { drawVersions, openDetails } from "./versions.js";
+import { drawWaiting } from "./waiting.js";
 import { sentence, timeOfDay, when, zone } from "./words.js";
 
 /** Hosts follow a change within about a second, so refreshing more often would show no more. */
@@ -30,6 +34,8 @@ let isPaused = false;
 let refreshed = null;
 /** Why refreshing has failed since. @type {Failure | null} */
 let failure = null;
+/** What is shown of a kind. */
+const PARTS = ["service", "report", "hosts", "versions", "history"];
 /** Reasons typed for changes that were not made, by kind. @type {Map<string, string>} */
 const drafts = new Map();
 
@@ -55,7 +61,7 @@ function refresh() {
   queue = queue.then(async () => {
     if (!isSignedIn) return;
     try {
-      await refreshKind(shownKind());
+      await Promise.all([refreshKind(shownKind()), refreshWaiting()]);
       failure = null;
       refreshed = new Date();
       draw();
@@ -108,6 +114,7 @@ function draw() {
   if (now) {
     const history = known.histories.get(kind);
     update(at("service"), drawService(now, isOperator));
+    update(at("hosts"), drawHosts(known.versions.get(kind)?.hosts ?? [], now.epoch));
     update(at("versions"), drawVersions(known.versions.get(kind)?.versions ?? [], now, isOperator));
     const report = known.reports.get(kind);
     update(at("report"), hasChallengers && drawReport(kind, now.epoch, report, at("report").clientWidth));
@@ -116,8 +123,11 @@ function draw() {
       : drawHistory(history?.data ?? []);
     update(at("history"), shown);
   } else {
-    for (const place of ["service", "versions", "report", "history"]) update(at(place), h("p", "Loading…"));
+    for (const place of PARTS) update(at(place), h("p", "Loading…"));
   }
+  const waiting = drawWaiting(known.approvals.get("all"), known.payments.get("all"));
+  at("waiting-part").hidden = waiting === null;
+  update(at("waiting"), waiting);
   markScrollable(at("console"));
   // The focused element may be gone, such as the button of a change that was made.
   if (focused && !focused.isConnected) part?.querySelector("h3")?.focus();
@@ -159,7 +169,7 @@ function signOut(reason) {
   reported = "";
   drafts.clear();
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-  for (const place of ["kinds", "service", "report", "versions", "history"]) update(at(place));
+  for (const place of ["kinds", "waiting", ...PARTS]) update(at(place));
   clearNotice();
   drawSession();
   showTokenFault(reason ? `${reason.title}. ${reason.detail} Sign in again with a new token.` : "");
@@ -205,7 +215,7 @@ async function signIn(event) {
   update(at("sign-in-button"), "Signing in…");
   try {
     const wanted = shownKind();
-    await refreshKind(wanted);
+    await Promise.all([refreshKind(wanted), refreshWaiting()]);
     if (shownKind() !== wanted) await refreshKind(shownKind());
   } catch (error) {
     api.setToken("");
@@ -233,7 +243,10 @@ async function makeChange(name, version) {
   const kind = shownKind();
   const now = known.deployments.get(kind);
   if (!now) return;
-  const result = await confirmChange(CHANGES[name](now, version), kindOf(kind).name, drafts.get(kind));
+  const change = CHANGES[name](now, version);
+  const [past, report] = [known.histories.get(kind)?.data ?? [], known.reports.get(kind)];
+  const evidence = change.about?.map((name) => name && drawEvidence(name, now, past, report));
+  const result = await confirmChange(change, kindOf(kind).name, drafts.get(kind), evidence);
   const isSent = result.outcome === "done" || result.outcome === "proposed";
   drafts.set(kind, isSent ? "" : result.draft);
   if (result.failure?.status === 401) {
@@ -264,7 +277,8 @@ document.addEventListener("click", (event) => {
   const clicked = event.target instanceof Element && event.target.closest("button");
   if (!clicked) return;
   const { change, version = "", details, push } = clicked.dataset;
-  if (change) makeChange(change, version);
+  if (clicked.dataset.copy !== undefined) copy(clicked);
+  else if (change) makeChange(change, version);
   else if (details) openDetails(shownKind(), details, known.deployments.get(shownKind()), signOut);
   else if (push) openPush(push, { onRegistered: refresh, onUnauthorized: signOut });
 });

@@ -2,8 +2,9 @@
 // Escape and gives the focus back to the button that opened it.
 
 /** @import { Attributes, Child } from "../shared/dom.js" */
-/** @import { Change, Control, Failure, NumberField } from "./types.js" */
+/** @import { Change, Control, Failure, NumberField, Setback } from "./types.js" */
 import { button, h, markInvalid, setAttributes } from "../shared/dom.js";
+import { copyButton } from "./copy.js";
 import { update } from "./patch.js";
 import { asFailure, drawFailure } from "./problems.js";
 import { markScrollable } from "./table.js";
@@ -28,6 +29,7 @@ export function openDialog(about) {
     { class: isWide ? "wide" : null, "aria-labelledby": "dialog-title" },
     h("header", h("p.eyebrow", eyebrow), heading),
     parts,
+    h("p.heard", { role: "status", "data-said": true }),
   );
   dialog.addEventListener("cancel", (event) => isBusy?.() && event.preventDefault());
   dialog.addEventListener("close", () => {
@@ -84,6 +86,32 @@ function percentField({ min, max, value, ...about }) {
   return { ...drawField(about, control, check, "%"), read };
 }
 
+/** A change that is made in spite of something is confirmed by itself. @param {string} text */
+function agreementField(text) {
+  const [name, id] = ["despite_setback", "change-despite_setback"];
+  const control = h("input", { type: "checkbox", id, name, required: true, "aria-describedby": `${id}-fault` });
+  const fault = h("p.fault", { id: `${id}-fault`, role: "alert" });
+  const element = h("div.field", h("label.agree", { for: id }, control, h("span", sentence(text))), fault);
+  /** @param {string} wrong */
+  const setFault = (wrong) => {
+    update(fault, wrong);
+    markInvalid(control, wrong !== "");
+  };
+  const check = () => (control.checked ? "" : "Confirm that you know this, or cancel.");
+  return { name, label: text, control, element, check, setFault };
+}
+
+/** @param {Setback} setback */
+function drawWarning({ cause, epoch, reason, changed_by, changed_at }) {
+  const happened =
+    cause === "withdrawn" ? "This version was withdrawn as a canary" : "This version was rolled back from";
+  return h(
+    "div.notice.bad",
+    h("p.title", happened),
+    h("p", `Change ${epoch}, by ${changed_by}, `, when(changed_at), ": ", h("q", sentence(reason))),
+  );
+}
+
 /** @param {string} draft */
 function reasonField(draft) {
   const control = h("textarea", { rows: 3, maxlength: REASON_CHARS_MAX, required: true });
@@ -101,11 +129,11 @@ function reasonField(draft) {
  */
 
 /**
- * Shows what a change will do, asks for the reason, and makes it.
- * @param {Change} change @param {string} kindName @param {string} draft
+ * Shows what is known and what a change will do, asks for the reason, and makes it.
+ * @param {Change} change @param {string} kindName @param {string} draft @param {Child} evidence
  * @returns {Promise<Result>}
  */
-export function confirmChange(change, kindName, draft = "") {
+export function confirmChange(change, kindName, draft = "", evidence = null) {
   return new Promise((resolve) => {
     /** @type {Result} */
     const result = { outcome: "cancelled", draft };
@@ -113,7 +141,8 @@ export function confirmChange(change, kindName, draft = "") {
 
     const numbers = change.fields.map(percentField);
     const reason = reasonField(draft);
-    const fields = [...numbers, reason];
+    const agreement = change.setback && change.inSpite ? agreementField(change.inSpite) : null;
+    const fields = [...numbers, ...(agreement ? [agreement] : []), reason];
     const values = () => Object.fromEntries(numbers.map((it) => [it.name, it.read()]));
 
     const effects = h("ul.effects", { id: "dialog-effects" });
@@ -166,6 +195,8 @@ export function confirmChange(change, kindName, draft = "") {
     const form = h(
       "form",
       { novalidate: true, onInput: drawEffects, onSubmit: submit },
+      change.setback && drawWarning(change.setback),
+      evidence,
       h("p.lead", "What will happen:"),
       effects,
       h(
@@ -173,6 +204,7 @@ export function confirmChange(change, kindName, draft = "") {
         { class: numbers.length > 1 ? "fields" : null },
         numbers.map((it) => it.element),
       ),
+      agreement?.element,
       reason.element,
       fault,
       h(
@@ -185,6 +217,8 @@ export function confirmChange(change, kindName, draft = "") {
       eyebrow: kindName,
       title: change.title,
       parts: form,
+      // There is something to read first.
+      startsAtTitle: change.about !== undefined || change.setback !== undefined,
       isBusy: () => isSending,
       onClose: () => resolve({ ...result, draft: reason.read() }),
     });
@@ -198,6 +232,7 @@ const waiting = ({ id, expiresAt }) => [
   when(expiresAt),
   ", with ",
   h("code", `caudal approvals approve ${id}`),
+  copyButton(`caudal approvals approve ${id}`, "the command"),
 ];
 
 /** Marks the fields that the service rejected. @param {Control[]} fields @param {Failure} failure */

@@ -1,6 +1,6 @@
 // The four kinds of components, and the links that lead to them.
 
-/** @import { Deployment } from "./types.js" */
+/** @import { Deployment, Setback } from "./types.js" */
 import { h } from "../shared/dom.js";
 import { percent, version } from "./words.js";
 
@@ -63,6 +63,18 @@ export function rolesOf(name, now) {
   if (now.shadows.includes(name)) roles.push("shadow");
   if (now.previous === name && now.champion !== name) roles.push("previous");
   return roles;
+}
+
+/** What speaks against promoting a version. @param {string} name @param {Deployment} now */
+export function setbackOf(name, now) {
+  return now.setbacks?.find((it) => it.version === name);
+}
+
+/** @param {Setback | undefined} setback */
+export function drawSetback(setback) {
+  if (!setback) return null;
+  const happened = setback.cause === "withdrawn" ? "withdrawn" : "rolled back from";
+  return h("span.setback", `▲ ${happened}, change ${setback.epoch}`);
 }
 
 /** Roles also differ by the shape of the edge, not by colour alone. @param {string} role */

@@ -7,7 +7,7 @@ import { badge, kindOf } from "./kinds.js";
 import { drawScores } from "./plot.js";
 import { drawFailure } from "./problems.js";
 import { table } from "./table.js";
-import { count, drift, figure, micros, percent, share, version, when } from "./words.js";
+import { count, drift, failuresIn, figure, micros, percent, share, version, when } from "./words.js";
 
 const NO_CHALLENGERS = "There are no challengers. Start a canary or add a shadow below to compare it here.";
 
@@ -87,17 +87,20 @@ function drawDifference({ mean, p50, p99, largest }) {
   });
 }
 
-/** @param {NonNullable<Challenger["failed"]>} failed */
-function drawFailed({ trapped = 0, timed_out: late = 0, bad_answer: bad = 0 }) {
-  const all = trapped + late + bad;
-  const causes = Object.entries({ trapped, "timed out": late, "bad answer": bad }).filter(([, it]) => it > 0);
-  // A single cause needs no count.
-  const note = causes.length === 1 ? causes[0][0] : causes.map(([cause, it]) => `${count(it)} ${cause}`).join(", ");
+/** @param {Challenger["failed"]} failed */
+function drawFailed(failed) {
+  const { all, note } = failuresIn(failed);
   return fact("Failed", count(all), note);
 }
 
-/** @param {Challenger} it @param {string} score @param {ReturnType<typeof roomIn>} room @param {number} at */
-function drawChallenger(it, score, room, at) {
+/** A canary is compared on its own users' requests, a shadow on all. @param {Challenger} it @param {number} observed */
+function drawCompared(it, observed) {
+  const whose = it.role === "canary" ? ", its users’ only" : "";
+  return fact("Compared", count(it.compared), `of ${count(observed)} observed${whose}`);
+}
+
+/** @param {Challenger} it @param {number} observed @param {string} score @param {ReturnType<typeof roomIn>} room @param {number} at */
+function drawChallenger(it, observed, score, room, at) {
   const isCanary = it.role === "canary";
   return h(
     "section.challenger",
@@ -113,8 +116,8 @@ function drawChallenger(it, score, room, at) {
       h("div.notice.bad", h("p.title", isCanary ? "No longer the canary" : "No longer compared"), h("p", it.withdrawn)),
     h(
       "dl.facts",
-      fact("Compared", count(it.compared)),
-      drawFailed(it.failed ?? {}),
+      drawCompared(it, observed),
+      drawFailed(it.failed),
       fact("Changed class", share(it.flip_share)),
       fact("Score drift", psi(it.score_psi), `PSI, ${drift(it.score_psi)}`),
     ),
@@ -172,13 +175,13 @@ export function drawReport(kind, epoch, part, width) {
     h(
       "p",
       count(report.observed),
-      " requests were compared ",
+      " requests were observed ",
       isPast ? `under change ${report.epoch}, made ` : "since ",
       when(report.since),
       ".",
       dropped,
     ),
-    report.challengers.map((it, at) => drawChallenger(it, score ?? "Score", room, at)),
+    report.challengers.map((it, at) => drawChallenger(it, report.observed, score ?? "Score", room, at)),
     drawFeatures(report.features),
   ];
 }

@@ -3,8 +3,9 @@
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Deployment } from "./types.js" */
 import { h, heard, s } from "../shared/dom.js";
+import { copyButton } from "./copy.js";
 import { badge, kindOf } from "./kinds.js";
-import { percent, version, when } from "./words.js";
+import { percent, sentence, version, when } from "./words.js";
 
 /**
  * A button for a change; the page listens for all of them in one place. `link` comes before the name of the version.
@@ -25,13 +26,13 @@ export function changeButton(change, text, name, { isDangerous = false, link = "
   );
 }
 
-/** @param {string} role @param {string} name @param {string} meaning @param {Child[]} buttons */
+/** @param {string} role @param {string} name @param {Child} meaning @param {Child[]} buttons */
 function slot(role, name, meaning, buttons) {
   return h(
     "li",
     { "data-key": `${role} ${name}` },
     h("div.role", badge(role)),
-    h("div.what", version(name), h("p", meaning)),
+    h("div.what", version(name), copyButton(name, name), h("p", meaning)),
     buttons.length > 0 && h("div.acts", buttons),
   );
 }
@@ -111,24 +112,18 @@ export function drawService(now, mayChange) {
       ),
     );
   }
-  if (now.previous && now.epoch > 0) {
-    const isSame = now.previous === now.champion;
-    // Rolling back to it would promote it to all users, which has a button of its own.
-    const isChallenger = now.previous === now.canary?.version || now.shadows.includes(now.previous);
-    slots.push(
-      slot(
-        "previous",
-        now.previous,
-        isSame
-          ? "The same as the champion: a rollback would only stop the challengers."
-          : isChallenger
-            ? "It is a challenger again, so there is nothing to roll back to: promote it instead."
-            : "Warm; a rollback returns to it.",
-        isChallenger
-          ? []
-          : act(changeButton("roll-back", "Roll back", now.previous, { isDangerous: true, link: " to" })),
-      ),
-    );
+  const target = now.rollback_to;
+  if (target && target !== now.champion) {
+    const meaning =
+      target === now.previous
+        ? "Warm; a rollback returns to it."
+        : `A rollback returns to it, not to ${now.previous}, which is on trial.`;
+    const back = changeButton("roll-back", "Roll back", target, { isDangerous: true, link: " to" });
+    slots.push(slot("previous", target, sentence(meaning), act(back)));
+  } else if (target && (now.canary || now.shadows.length > 0)) {
+    const meaning = "No other version served before it, so a rollback would only end the trial.";
+    const back = changeButton("roll-back", "Roll back", target, { isDangerous: true, link: " to" });
+    slots.push(slot("previous", target, meaning, act(back)));
   }
   return [
     lastChange(now),

@@ -1,6 +1,6 @@
 // What the service answered for each kind.
 
-/** @import { Deployment, Loaded, Report, Versions } from "./types.js" */
+/** @import { Approval, Deployment, Loaded, Payment, Report, Versions } from "./types.js" */
 import * as api from "./api.js";
 import { kindOf } from "./kinds.js";
 import { asFailure } from "./problems.js";
@@ -11,10 +11,36 @@ export const known = {
   deployments: /** @type {Map<string, Deployment>} */ (new Map()),
   histories: /** @type {Map<string, Loaded<Deployment[]>>} */ (new Map()),
   reports: /** @type {Map<string, Loaded<Report>>} */ (new Map()),
+  /** One entry, if the token allows to see them. */
+  approvals: /** @type {Map<"all", Loaded<Approval[]>>} */ (new Map()),
+  payments: /** @type {Map<"all", Loaded<Payment[]>>} */ (new Map()),
 };
 
 export function forgetAll() {
   for (const map of Object.values(known)) map.clear();
+}
+
+/** Loads what waits for a person, as far as the token allows. */
+export async function refreshWaiting() {
+  const has = (/** @type {string[]} */ ...scopes) => scopes.some((it) => api.claims().scopes?.includes(it));
+  const loading = [];
+  if (has("models:admin", "rules:admin", "ledger:operate")) loading.push(loadAll(known.approvals, api.approvals));
+  if (has("ledger:operate")) loading.push(loadAll(known.payments, api.payments));
+  await Promise.all(loading);
+}
+
+/**
+ * @template Data
+ * @param {Map<"all", Loaded<Data>>} parts @param {() => Promise<Data>} load
+ */
+async function loadAll(parts, load) {
+  try {
+    parts.set("all", { data: await load() });
+  } catch (error) {
+    const failure = asFailure(error);
+    if (failure.status === 401) throw error;
+    parts.set("all", { failure });
+  }
 }
 
 /**

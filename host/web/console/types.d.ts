@@ -21,6 +21,51 @@ export interface Deployment {
   changed_by: string | null;
   changed_at: string | null;
   etag: string;
+  /** Where a rollback returns to; the champion if there is nothing before it. Only of the present deployment. */
+  rollback_to?: string | null;
+  setbacks?: Setback[];
+}
+
+/** Why a version should not simply be promoted. */
+export interface Setback {
+  version: string | null;
+  cause: "withdrawn" | "rolled-back";
+  epoch: number;
+  reason: string;
+  changed_by: string;
+  changed_at: string;
+}
+
+export interface Host {
+  host: string;
+  epoch: number;
+  state: string;
+  champion: string | null;
+  detail: string | null;
+  since: string;
+}
+
+/** An action that takes two operators. */
+export interface Approval {
+  id: string;
+  action: { type: string; [field: string]: any };
+  digest: string;
+  reason: string;
+  state: string;
+  proposedBy: string;
+  expiresAt: string;
+}
+
+/** A payment that its rail has not decided. */
+export interface Payment {
+  transactionId: string;
+  trackingKey: string;
+  amount: number;
+  rail: string;
+  ageSeconds: number;
+  nextAttemptAt?: string;
+  parkedAt?: string;
+  lastError?: string;
 }
 
 export interface Version {
@@ -62,6 +107,7 @@ export interface Versions {
   kind: string;
   epoch: number;
   versions: Version[];
+  hosts: Host[];
 }
 
 export interface Scores {
@@ -143,6 +189,12 @@ export interface Change {
   title: string;
   verb: string;
   fields: NumberField[];
+  /** The versions whose evidence the operator reads first. */
+  about?: (string | null | undefined)[];
+  /** What speaks against it; a change that is made in spite of it is confirmed separately. */
+  setback?: Setback;
+  /** The confirmation, in the operator's words. */
+  inSpite?: string;
   /** What will happen; the operator confirms it, so every sentence has to be true of what `send` sends. */
   effects: (values: Values) => string[];
   send: (values: Values, reason: string) => Promise<{ state?: string; id?: string; expiresAt?: string }>;

@@ -5,8 +5,9 @@
 import { button, h, heard } from "../shared/dom.js";
 import * as api from "./api.js";
 import { drawCard } from "./card.js";
+import { copyButton } from "./copy.js";
 import { openDialog } from "./dialog.js";
-import { badge, kindOf, rolesOf, SHADOWS_MAX } from "./kinds.js";
+import { badge, drawSetback, kindOf, rolesOf, SHADOWS_MAX, setbackOf } from "./kinds.js";
 import { drawOrigin } from "./origin.js";
 import { update } from "./patch.js";
 import { asFailure, drawFailure } from "./problems.js";
@@ -46,9 +47,13 @@ export function drawVersions(versions, now, mayChange) {
   const sorted = newestFirst(versions);
   const rows = sorted.map((it) => {
     const roles = rolesOf(it.model_version, now);
+    const name = it.model_version;
     return [
-      version(it.model_version),
-      [roles.length > 0 ? roles.map(badge) : h("span.registered", "registered"), "roles"],
+      h("span.named", version(name), copyButton(name, name)),
+      [
+        [roles.length > 0 ? roles.map(badge) : h("span.registered", "registered"), drawSetback(setbackOf(name, now))],
+        "roles",
+      ],
       [bytes(it.bytes), "number"],
       [it.built_in ? "built in" : it.registered_by, "words"],
       [when(it.registered_at), "time"],
@@ -99,7 +104,7 @@ function drawDetails(it, now) {
       pair("Size", `${count(it.bytes)} bytes`),
       it.class && pair("Class", it.class === "pure" ? "pure: no imports" : "deny-all: its imports are refused"),
       pair("Registered", it.built_in ? "built in" : `by ${it.registered_by}`, ", ", when(it.registered_at)),
-      pair("sha256", h("code.long", it.sha256)),
+      pair("sha256", h("code.long", it.sha256), copyButton(it.sha256, "its sha256")),
     ),
     h("h3", "The gate’s report"),
     it.report ? drawGate(it.report) : h("p", "Built-in versions are covered by the program’s own tests."),

@@ -46,6 +46,27 @@ export function micros(value) {
   return `${value < 100 ? value.toFixed(1) : counts.format(value)}${NARROW}µs`;
 }
 
+const amounts = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+/** 1,500.50 @param {unknown} value */
+export function pesos(value) {
+  return isNumber(value) ? amounts.format(value) : NOT_KNOWN;
+}
+
+/** 95 as 1 min @param {unknown} seconds */
+export function duration(seconds) {
+  if (!isNumber(seconds)) return NOT_KNOWN;
+  if (seconds < 60) return `${seconds}${NARROW}s`;
+  return seconds < 7200 ? `${Math.floor(seconds / 60)}${NARROW}min` : `${Math.floor(seconds / 3600)}${NARROW}h`;
+}
+
+/** Failures in all, and by cause; a single cause needs no count. @param {{ trapped?: number, timed_out?: number, bad_answer?: number }} failed */
+export function failuresIn({ trapped = 0, timed_out: late = 0, bad_answer: bad = 0 } = {}) {
+  const causes = Object.entries({ trapped, "timed out": late, "bad answer": bad }).filter(([, it]) => it > 0);
+  const note = causes.length === 1 ? causes[0][0] : causes.map(([cause, it]) => `${count(it)} ${cause}`).join(", ");
+  return { all: trapped + late + bad, note };
+}
+
 /** @param {unknown} value */
 export function bytes(value) {
   if (!isNumber(value)) return NOT_KNOWN;

@@ -8,7 +8,9 @@ use hyper::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::registry::{Kind, Progress, kind_of, kinds};
+use super::caution::{Setback, agree};
+use super::names::{resolve, resolve_of};
+use super::registry::{Progress, kind_of, kinds};
 use crate::cli::admin::{AdminApi, if_match};
 use crate::cli::output::print;
 use crate::config::{Deploy, RollBack};
@@ -21,89 +23,148 @@ const POLL_EVERY: Duration = Duration::from_millis(200);
 struct Deployment {
     epoch: i64,
     champion: Option<String>,
+    canary: Option<Canary>,
+    shadows: Vec<String>,
     previous: Option<String>,
-    fallback: bool,
-    canary: Value,
-    shadows: Value,
+    /// Null if nothing was deployed. A host of the release before does not say.
+    rollback_to: Option<String>,
+    #[serde(default)]
+    setbacks: Vec<Setback>,
 }
 
-async fn deployment(api: &AdminApi, kind: &str) -> Result<Deployment> {
-    let answer = api.get(&format!("/admin/models/{kind}/deployment")).await?;
-    serde_json::from_value(answer).context("the host answers in another form")
+#[derive(Deserialize, PartialEq)]
+struct Canary {
+    version: String,
+    percent: u8,
+    max_flip_percent: u8,
+}
+
+impl Deployment {
+    async fn read(api: &AdminApi, kind: &str) -> Result<Self> {
+        let answer = api.get(&format!("/admin/models/{kind}/deployment")).await?;
+        serde_json::from_value(answer).context("the host answers in another form")
+    }
+
+    /// Why a version that does not serve everybody should not.
+    fn setback(&self, version: &str) -> Option<&Setback> {
+        self.setbacks.iter().find(|it| it.is_of(version))
+    }
+
+    fn has_challengers(&self) -> bool {
+        self.canary.is_some() || !self.shadows.is_empty()
+    }
+
+    /// Says what a change ended, given the versions that still have a role.
+    fn tell_ended(&self, stay: &[&str]) -> Result<()> {
+        let is_gone = |version: &str| !stay.contains(&version);
+        if let Some(canary) = self.canary.as_ref().filter(|it| is_gone(&it.version)) {
+            print(&format!("ended the canary {}", canary.version))?;
+        }
+        self.shadows.iter().filter(|it| is_gone(it)).try_for_each(|it| print(&format!("removed the shadow {it}")))
+    }
 }
 
 pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCode> {
-    let Deploy { version, canary, percent, max_flip_percent, shadows, reason, wait, .. } = arguments;
+    let Deploy { percent, max_flip_percent, reason, wait, .. } = arguments;
     check_reason(reason)?;
     let kinds = kinds(api).await?;
-    let kind = kind_with(&kinds, version)?;
-    for other in canary.iter().chain(shadows) {
-        if kind_with(&kinds, other)? != kind {
-            bail!("{other} is not a {kind} component like {version}");
-        }
-    }
-    let canary = canary.as_ref().map(|canary| {
-        let max_flip_percent = max_flip_percent.unwrap_or(MAX_FLIP_PERCENT);
-        json!({"version": canary, "percent": percent, "max_flip_percent": max_flip_percent})
+    let (kind, version) = resolve(&kinds, &arguments.version)?;
+    let canary = arguments.canary.as_ref().map(|it| resolve_of(&kinds, kind, it)).transpose()?;
+    let canary = canary.map(|version| Canary {
+        version,
+        percent: percent.unwrap_or_default(),
+        max_flip_percent: max_flip_percent.unwrap_or(MAX_FLIP_PERCENT),
     });
-    let present = deployment(api, kind).await?;
-    let is_same = present.epoch > 0
-        && present.champion.as_ref() == Some(version)
-        && present.canary == json!(canary)
-        && present.shadows == json!(shadows);
-    if is_same {
+    let shadows = arguments.shadows.iter().map(|it| resolve_of(&kinds, kind, it)).collect::<Result<Vec<_>>>()?;
+    let present = Deployment::read(api, kind).await?;
+    let champion = present.champion.as_deref().unwrap_or_default();
+    if present.epoch > 0 && champion == version && present.canary == canary && present.shadows == shadows {
         print(&format!("{version} is already deployed"))?;
         return follow(api, kind, present.epoch, version, *wait).await;
     }
     let mut change = json!({"champion": version, "shadows": shadows, "reason": reason});
-    if let Some(canary) = canary {
-        change["canary"] = canary;
+    if let Some(Canary { version, percent, max_flip_percent }) = &canary {
+        change["canary"] = json!({"version": version, "percent": percent, "max_flip_percent": max_flip_percent});
+    }
+    let new_canary = canary.as_ref().map(|it| it.version.as_str());
+    // One that becomes the champion is not ended.
+    let ended = present.canary.as_ref().filter(|it| it.version != version && Some(&*it.version) != new_canary);
+    if let Some(Canary { version, percent, .. }) = ended {
+        let warning = format!("this ends the canary {version}, which answers {percent} % of the users");
+        agree(&warning, "--end-canary", arguments.end_canary)?;
+        change["ends_canary"] = json!(version);
+    }
+    if let Some(setback) = present.setback(version).filter(|_| champion != version) {
+        agree(&setback.describe(version), "--despite-setback", arguments.despite_setback)?;
+        change["despite_setback"] = json!(version);
+    }
+    // Another trial needs no consent, but its operator should know.
+    let tried = new_canary.filter(|it| present.canary.as_ref().is_none_or(|canary| canary.version != *it));
+    if let Some((version, setback)) = tried.and_then(|it| Some((it, present.setback(it)?))) {
+        print(&format!("note: {}", setback.describe(version)))?;
     }
     let path = format!("/admin/models/{kind}/deployment");
     let answer = api.call(Method::PUT, &path, &if_match(present.epoch), Some(&change)).await?;
     let Some(done) = answer.done()? else { return Ok(ExitCode::SUCCESS) };
-    print(&format!("{version} is deployed"))?;
+    let replaced = if champion == version { String::new() } else { format!(" in place of {champion}") };
+    print(&format!("{version} is deployed{replaced}"))?;
+    let stay: Vec<_> = [version].into_iter().chain(new_canary).chain(shadows.iter().map(String::as_str)).collect();
+    present.tell_ended(&stay)?;
     follow(api, kind, epoch_of(&done)?, version, *wait).await
-}
-
-fn kind_with<'a>(kinds: &'a [Kind], version: &str) -> Result<&'a str> {
-    let found = kinds.iter().find(|kind| kind.versions.iter().any(|it| it.model_version == version));
-    let found = found.map(|kind| kind.kind.as_str());
-    found.with_context(|| format!("no registered component is called {version}: see `caudal models list`"))
 }
 
 fn epoch_of(deployment: &Value) -> Result<i64> {
     deployment["epoch"].as_i64().context("the host answers in another form")
 }
 
-/// Without `--to` it does not return to a version that was itself rolled back, so that a repeated command changes
+/// Without `--to` it does not return to a version that was itself rolled back from, so that a repeated command changes
 /// nothing.
 pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<ExitCode> {
-    let RollBack { kind, from, to, reason, wait, .. } = arguments;
-    let kind = kind_of(kind)?.as_str();
+    let RollBack { from, to, reason, wait, .. } = arguments;
+    let kind = kind_of(&arguments.kind)?.as_str();
     check_reason(reason)?;
-    let present = deployment(api, kind).await?;
-    let (Some(champion), Some(previous)) = (present.champion, present.previous) else {
+    let present = Deployment::read(api, kind).await?;
+    let (Some(champion), Some(target)) =
+        (&present.champion, present.rollback_to.as_ref().or(present.previous.as_ref()))
+    else {
         bail!("nothing was deployed for {kind}, so there is nothing to roll back");
     };
-    if to.is_none() && !present.fallback && previous != champion {
-        let has_challengers = !present.canary.is_null() || present.shadows != json!([]);
-        if has_challengers || from.as_ref().is_some_and(|it| *it == champion) {
+    let kinds = if from.is_some() || to.is_some() { kinds(api).await? } else { Vec::new() };
+    let full = |typed: &Option<String>| typed.as_ref().map(|it| resolve_of(&kinds, kind, it)).transpose();
+    let (from, to) = (full(from)?, full(to)?);
+    if to.is_none() && target == champion && !present.has_challengers() {
+        bail!("no other version served before {champion}, so there is nothing to roll back to");
+    }
+    let setback = present.setback(to.as_ref().unwrap_or(target));
+    if to.is_none() && setback.is_some_and(|it| it.cause == "rolled-back") {
+        if present.has_challengers() || from.as_ref() == Some(champion) {
             bail!(
-                "{previous} was itself rolled back: return to it with --to {previous}, or deploy {champion} to stop \
+                "{target} was itself rolled back: return to it with --to {target}, or deploy {champion} to end its \
                  challengers"
             );
         }
         print(&format!("already rolled back to {champion}"))?;
-        return follow(api, kind, present.epoch, &champion, *wait).await;
+        return follow(api, kind, present.epoch, champion, *wait).await;
     }
-    let to = to.as_ref().unwrap_or(&previous);
-    let change = json!({"from": from.as_ref().unwrap_or(&champion), "to": to, "reason": reason});
+    let to = to.as_ref().unwrap_or(target);
+    let mut change = json!({"from": from.as_ref().unwrap_or(champion), "to": to, "reason": reason});
+    if let Some(setback) = setback.filter(|_| to == target) {
+        agree(&setback.describe(to), "--despite-setback", arguments.despite_setback)?;
+        change["despite_setback"] = json!(to);
+    }
     let path = format!("/admin/models/{kind}/rollback");
     let done = api.call(Method::POST, &path, &if_match(present.epoch), Some(&change)).await?.body;
     let epoch = epoch_of(&done)?;
-    let before = if epoch == present.epoch { "already " } else { "" };
-    print(&format!("{before}rolled back to {to}"))?;
+    if epoch == present.epoch {
+        print(&format!("already rolled back to {to}"))?;
+    } else {
+        print(&if to == champion {
+            format!("{to} keeps serving: no other version served before it")
+        } else {
+            format!("rolled back to {to}")
+        })?;
+        present.tell_ended(&[to])?;
+    }
     follow(api, kind, epoch, to, *wait).await
 }
 

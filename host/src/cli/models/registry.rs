@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::cli::admin::AdminApi;
 use crate::cli::output::print;
+use crate::cli::table::{print_json, table};
 use crate::domain::model::ModelKind;
 
 pub(in crate::cli) fn kind_of(name: &str) -> Result<ModelKind> {
@@ -47,27 +48,48 @@ pub(super) struct Host {
     pub(super) detail: Option<String>,
 }
 
+impl Kind {
+    #[cfg(test)]
+    pub(super) fn named(kind: &str, versions: &[&str]) -> Self {
+        let version = |name: &&str| Version {
+            model_version: (*name).to_owned(),
+            role: "registered".to_owned(),
+            bytes: 0,
+            registered_by: String::new(),
+            registered_at: String::new(),
+        };
+        Self { kind: kind.to_owned(), epoch: 0, versions: versions.iter().map(version).collect(), hosts: Vec::new() }
+    }
+}
+
 pub(super) async fn kinds(api: &AdminApi) -> Result<Vec<Kind>> {
     let answer = api.get("/admin/models").await?;
     let Registry { models } = serde_json::from_value(answer).context("the host answers in another form")?;
     Ok(models)
 }
 
-pub(super) async fn list(api: &AdminApi) -> Result<ExitCode> {
+pub(super) async fn list(api: &AdminApi, json: bool) -> Result<ExitCode> {
+    if json {
+        print_json(&api.get("/admin/models").await?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let kinds = kinds(api).await?;
-    for kind in &kinds {
-        for it in &kind.versions {
-            let Version { model_version, bytes, registered_by, registered_at, .. } = it;
-            let date = registered_at.split('T').next().unwrap_or_default();
-            print(&format!("{model_version:34} {:8} {bytes:>9} bytes  {date} by {registered_by}", role(it, kind)))?;
-        }
-    }
+    let version = |kind: &Kind, it: &Version| {
+        let date = it.registered_at.split('T').next().unwrap_or_default();
+        [
+            it.model_version.clone(),
+            role(it, kind).to_owned(),
+            it.bytes.to_string(),
+            date.to_owned(),
+            it.registered_by.clone(),
+        ]
+    };
+    let versions = kinds.iter().flat_map(|kind| kind.versions.iter().map(move |it| version(kind, it)));
+    let host = |kind: &Kind, it: &Host| [it.host.clone(), kind.kind.clone(), status(it)];
+    let hosts = kinds.iter().flat_map(|kind| kind.hosts.iter().map(move |it| host(kind, it)));
+    print(&table(["VERSION", "ROLE", "BYTES", "REGISTERED", "BY"], &versions.collect::<Vec<_>>()))?;
     print("")?;
-    for kind in &kinds {
-        for it in &kind.hosts {
-            print(&format!("host {}  {:15} {}", it.host, kind.kind, status(it)))?;
-        }
-    }
+    print(&table(["HOST", "KIND", "STATE"], &hosts.collect::<Vec<_>>()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -83,7 +105,7 @@ fn role<'a>(version: &'a Version, kind: &Kind) -> &'a str {
                 _ => "failed",
             }
         }
-        "registered" => "",
+        "registered" => "-",
         role => role,
     }
 }

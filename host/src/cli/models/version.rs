@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde_json::Value;
 
+use super::names::resolve;
+use super::registry::kinds;
 use crate::cli::admin::AdminApi;
 use crate::cli::output::print;
-use crate::domain::model::ModelKind;
 
 /// The path of a version in the admin API.
 pub(super) fn path_of(kind: &str, version: &str) -> String {
@@ -15,9 +16,8 @@ pub(super) fn path_of(kind: &str, version: &str) -> String {
 }
 
 pub(super) async fn run(api: &AdminApi, version: &str, json: bool) -> Result<ExitCode> {
-    let mut kinds = ModelKind::ALL.iter().map(|kind| kind.as_str());
-    let kind = kinds.find(|kind| version.strip_prefix(kind).is_some_and(|rest| rest.starts_with('-')));
-    let kind = kind.with_context(|| format!("'{version}' is not a version; `caudal models list` prints them"))?;
+    let kinds = kinds(api).await?;
+    let (kind, version) = resolve(&kinds, version)?;
     let shown = api.get(&path_of(kind, version)).await?;
     print(&if json { serde_json::to_string_pretty(&shown)? } else { describe(&shown) })?;
     Ok(ExitCode::SUCCESS)

@@ -58,6 +58,11 @@ pub(super) struct Versions {
     pub(super) champion: String,
     pub(super) canary: Option<CanaryVersion>,
     pub(super) shadows: Vec<String>,
+    /// What the operator knows of, for the second one to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) despite_setback: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ends_canary: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

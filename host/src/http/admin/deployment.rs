@@ -3,7 +3,7 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -17,7 +17,9 @@ use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::{Digest, ModelKind};
 use crate::http::admin::action::{Action, CanaryVersion, Versions, propose};
 use crate::http::admin::attestations::require_signatures;
+use crate::http::admin::confirmation::{self, Confirmed, DESPITE_SETBACK, SetbackJson, setbacks_of, unconfirmed};
 use crate::http::admin::if_match::IfMatch;
+use crate::http::admin::names::{VERSION_CHARS_MAX, find, name_of, named, unprocessable};
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Parameters, Unpaged};
@@ -26,12 +28,9 @@ use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::catalog::{
     self, CANARY_PERCENT_MAX, MAX_FLIP_PERCENT, Plan, REASON_CHARS_MAX, SHADOWS_MAX,
 };
-use crate::models::deploying::rollback::{Rollback, RolledBack};
+use crate::models::deploying::rollback::{Rollback, RolledBack, target};
 use crate::models::observing::report::Report;
-use crate::schema::{Shape, answer, request};
-
-/// Longest `model_version`.
-const VERSION_CHARS_MAX: usize = 100;
+use crate::schema::{Flat, Shape, answer, request};
 
 /// Most changes in a history.
 const HISTORY_MAX: i64 = 100;
@@ -50,8 +49,13 @@ pub(crate) async fn get_deployment(
 
 async fn answer(db: &mut PgConnection, kind: ModelKind) -> Result<Response, Error> {
     let deployed = deployments::deployment_of(db, kind).await?;
-    let registered = components::list(db).await?;
-    let body = match &deployed {
+    let registered = components::list(&mut *db).await?;
+    let setbacks = setbacks_of(db, kind).await?;
+    let rollback_to = match &deployed {
+        Some(deployment) => name_of(target(db, deployment).await?, &registered).map(str::to_owned),
+        None => None,
+    };
+    let now = match &deployed {
         Some(deployment) => shown(deployment, &registered),
         None => DeploymentJson {
             kind,
@@ -68,15 +72,25 @@ async fn answer(db: &mut PgConnection, kind: ModelKind) -> Result<Response, Erro
     };
     let epoch = deployed.map_or(0, |it| it.epoch);
     let etag = HeaderValue::from_str(&etag(epoch)).map_err(|error| Error::Internal(error.into()))?;
-    Ok(([(header::ETAG, etag)], Json(body)).into_response())
+    let setbacks = setbacks.iter().map(|it| confirmation::shown(it, &registered)).collect();
+    Ok(([(header::ETAG, etag)], Json(PresentJson { now: Flat(now), rollback_to, setbacks })).into_response())
 }
 
 fn etag(epoch: i64) -> String {
     format!("\"{epoch}\"")
 }
 
-fn name_of(digest: Digest, registered: &[Component]) -> Option<&str> {
-    registered.iter().find(|it| it.digest == digest).map(|it| it.model_version.as_str())
+answer! {
+    /// A kind's present deployment, and where it can go from there.
+    pub(crate) struct PresentJson as "PresentDeployment" {
+        now: Flat<DeploymentJson>,
+        /// The version that a rollback restores: the previous one, or the champion before it if that is on trial as a
+        /// challenger. Without any it is the champion itself, and a rollback only ends the trial.
+        rollback_to: Option<String> { nullable: true, example: VERSION_EXAMPLE },
+        /// Versions that were withdrawn or rolled back from and have not served well since, the latest first. Promoting one
+        /// takes `despite_setback`.
+        setbacks: Vec<SetbackJson>,
+    }
 }
 
 answer! {
@@ -87,7 +101,7 @@ answer! {
         epoch: i64 { example: "3" },
         /// Answers users outside the canary.
         champion: Option<String> { nullable: true, example: VERSION_EXAMPLE },
-        /// The version that a rollback restores.
+        /// The champion before.
         previous: Option<String> { nullable: true, example: VERSION_EXAMPLE },
         /// Whether the previous version answers when the champion fails: not after a rollback.
         fallback: bool { example: "true" },
@@ -183,7 +197,7 @@ pub(crate) async fn put_deployment(
     operator.may_change(kind)?;
     let if_match = IfMatch::read(&headers)?;
     let AssistBody(mut fields) = body?;
-    let DeploymentRequest { champion, canary, shadows, reason } = fields.read();
+    let DeploymentRequest { champion, canary, despite_setback, ends_canary, shadows, reason } = fields.read();
     fields.finish()?;
 
     let mut db = app.db.acquire().await?;
@@ -198,8 +212,15 @@ pub(crate) async fn put_deployment(
         percent: it.percent.unwrap_or(0),
         max_flip_percent: it.max_flip_percent.unwrap_or(MAX_FLIP_PERCENT),
     });
-    let versions = Versions { epoch: seen, champion, canary, shadows: shadows.unwrap_or_default() };
+    let shadows = shadows.unwrap_or_default();
+    let versions = Versions { epoch: seen, champion, canary, shadows, despite_setback, ends_canary };
     let plan = versions.plan(&app, &mut db, kind).await?;
+    if let Some(deployed) = &deployed {
+        let registered = components::list(&mut db).await?;
+        let (ends_canary, despite_setback) = (versions.ends_canary.as_deref(), versions.despite_setback.as_deref());
+        let confirmed = Confirmed::find(kind, &registered, ends_canary, despite_setback)?;
+        confirmed.check(deployed, &plan, &setbacks_of(&mut db, kind).await?, &registered)?;
+    }
     let champion = deployed.map(|it| it.champion).or(built_in(kind));
     let takes_two = matches!(kind, ModelKind::Risk | ModelKind::TransferRules) && champion != Some(plan.champion);
     drop(db);
@@ -277,6 +298,10 @@ request! {
         /// Its `model_version`.
         champion: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         canary: Option<CanaryRequest>,
+        /// The new champion again, if it was withdrawn or rolled back from: see the deployment's `setbacks`.
+        despite_setback: Option<String> { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
+        /// The running canary, if this ends it: it neither stays nor becomes the champion.
+        ends_canary: Option<String> { chars_max: VERSION_CHARS_MAX, example: "\"risk-1.0.0+5c11e2d0\"" },
         /// Versions to compare with the champion.
         shadows: Option<Vec<String>> {
             length_max: SHADOWS_MAX, items: &Shape::text(VERSION_CHARS_MAX), example: "[]"
@@ -288,10 +313,12 @@ request! {
 request! {
     /// A rollback. It names both versions, so that a repeated one cannot undo the first.
     pub(crate) struct RollbackRequest {
+        /// The version to return to again, if it was withdrawn or itself rolled back from: see the deployment's `setbacks`.
+        despite_setback: Option<String> { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         /// The `model_version` to leave: the champion.
         from: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         reason: String { chars_max: REASON_CHARS_MAX, example: "\"too many false alarms\"" },
-        /// The `model_version` to return to: the deployment's `previous`.
+        /// The `model_version` to return to: the deployment's `rollback_to`.
         to: String { chars_max: VERSION_CHARS_MAX, example: "\"risk-1.0.0+5c11e2d0\"" },
     }
 }
@@ -304,18 +331,7 @@ request! {
     }
 }
 
-/// The component that a field of a request names.
-fn find(kind: ModelKind, registered: &[Component], field: &str, version: &str) -> Result<Digest, Error> {
-    let found = registered.iter().find(|it| it.kind == kind && it.model_version == version);
-    let detail = format!("is not a registered {kind} component");
-    found.map(|it| it.digest).ok_or_else(|| unprocessable(field, "unknown-value", &detail))
-}
-
-fn unprocessable(field: &str, code: &'static str, detail: &str) -> Error {
-    Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, field, code, detail)
-}
-
-/// Deploys the previous champion, without challengers. Repeating it changes nothing, whatever `If-Match` says.
+/// Deploys the champion before, without challengers. Repeating it changes nothing, whatever `If-Match` says.
 pub(crate) async fn roll_back(
     State(app): State<App>,
     operator: Operator,
@@ -327,13 +343,14 @@ pub(crate) async fn roll_back(
     operator.may_change(kind)?;
     let if_match = IfMatch::read(&headers)?;
     let AssistBody(mut fields) = body?;
-    let RollbackRequest { from, reason, to } = fields.read();
+    let RollbackRequest { despite_setback, from, reason, to } = fields.read();
     fields.finish()?;
     let mut db = app.db.acquire().await?;
     let registered = components::list(&mut db).await?;
     let (from, to) = (find(kind, &registered, "from", &from)?, find(kind, &registered, "to", &to)?);
+    let despite_setback = despite_setback.map(|it| find(kind, &registered, DESPITE_SETBACK, &it)).transpose()?;
     require_signatures(&mut db, &app.settings.model_keys, [to]).await?;
-    let rollback = Rollback { kind, from, to };
+    let rollback = Rollback { kind, from, to, despite_setback };
     let is_current = |epoch| if_match.matches(&etag(epoch));
     let why = (&*reason, &*operator.person.name);
     match rollback.run(&mut db, &app.key, is_current, why, app.clock.now()).await? {
@@ -345,9 +362,17 @@ pub(crate) async fn roll_back(
         RolledBack::NothingDeployed => Err(Error::NothingDeployed),
         RolledBack::Stale => Err(Error::Stale),
         RolledBack::NotChampion => Err(unprocessable("from", "not-allowed", "is not the champion")),
-        RolledBack::NotPrevious => {
-            Err(unprocessable("to", "not-allowed", "is not the version before: deploy it instead"))
+        RolledBack::NotTarget(target) => {
+            let detail =
+                format!("is not {}, to which a rollback returns: deploy it instead", named(target, &registered));
+            Err(unprocessable("to", "not-allowed", &detail))
         }
-        RolledBack::Challenger => Err(unprocessable("to", "not-allowed", "is a challenger: deploy it to promote it")),
+        RolledBack::Challenger(target) => {
+            let target = named(target, &registered);
+            let detail =
+                format!("is a challenger: deploy it to promote it. A rollback ends it and returns to {target}");
+            Err(unprocessable("to", "not-allowed", &detail))
+        }
+        RolledBack::Setback(setback) => Err(unconfirmed(&setback, &registered)),
     }
 }

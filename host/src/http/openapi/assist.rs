@@ -8,7 +8,7 @@ use crate::http::admin::accounts::{FreezeRequest, FrozenJson, FundRequest, Funde
 use crate::http::admin::action::ApprovalJson;
 use crate::http::admin::approvals::{ApprovalsJson, ApproveRequest};
 use crate::http::admin::attestations::{self, AttestationJson};
-use crate::http::admin::deployment::{DeploymentJson, DeploymentRequest, HistoryJson, ReportQuery, RollbackRequest};
+use crate::http::admin::deployment::{DeploymentRequest, HistoryJson, PresentJson, ReportQuery, RollbackRequest};
 use crate::http::admin::payments::{DecidedPaymentJson, PaymentDecisionRequest, PendingPaymentsJson};
 use crate::http::admin::pushes::{PushedJson, UnderWayJson};
 use crate::http::admin::replay::ReplayRequest;
@@ -96,13 +96,13 @@ const OTHERS: &[Operation] = &[
         .answers(&[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())])
         .errors(&["component-refused", "version-taken"]),
     Operation::get("/admin/models/{kind}/deployment", "get_deployment", "A kind's deployment")
-        .operator(READER).gives(&[ETAG]).answers(&[(200, one::<DeploymentJson>())]),
+        .operator(READER).gives(&[ETAG]).answers(&[(200, one::<PresentJson>())]),
     Operation::put("/admin/models/{kind}/deployment", "put_deployment", "Deploy registered versions")
         .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<DeploymentRequest>().gives(&[ETAG, LOCATION])
-        .answers(&[(200, one::<DeploymentJson>()), (202, one::<ApprovalJson>())]).errors(&["if-match-required", "stale", "signature-required"]),
+        .answers(&[(200, one::<PresentJson>()), (202, one::<ApprovalJson>())]).errors(&["if-match-required", "stale", "signature-required"]),
     Operation::post("/admin/models/{kind}/rollback", "roll_back", "Return to the previous version, without challengers")
         .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<RollbackRequest>().gives(&[ETAG])
-        .answers(&[(200, one::<DeploymentJson>())]).errors(&["if-match-required", "nothing-deployed", "stale", "signature-required"]),
+        .answers(&[(200, one::<PresentJson>())]).errors(&["if-match-required", "nothing-deployed", "stale", "signature-required"]),
     Operation::get("/admin/models/{kind}/history", "get_history", "A kind's deployments, newest first")
         .operator(READER).answers(&[(200, one::<HistoryJson>())]),
     Operation::get("/admin/models/{kind}/report", "get_report", "How the challengers of a deployment compare")

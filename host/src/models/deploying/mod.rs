@@ -6,5 +6,6 @@ mod loading;
 pub mod progress;
 mod reporter;
 pub mod rollback;
+pub mod setback;
 pub mod swap;
 mod withdrawal;

@@ -37,7 +37,7 @@ answer! {
         pub champion: String,
         /// When it was deployed; null if nothing ever was.
         pub since: Option<String> { nullable: true },
-        /// Requests that were compared.
+        /// Requests that were looked at, whichever version answered them.
         pub observed: i64,
         /// Requests that were skipped because the queue was full.
         pub dropped: i64,
@@ -68,7 +68,7 @@ answer! {
         pub role: &'static str,
         /// Share of users, for a canary.
         pub percent: Option<u8> { nullable: true },
-        /// Requests that both answered.
+        /// Requests that both answered: of those observed, a shadow's all, a canary's only its own users'.
         pub compared: i64,
         /// Requests on which it failed, by kind of failure.
         pub failed: BTreeMap<&'static str, i64>,

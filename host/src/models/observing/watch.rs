@@ -46,7 +46,9 @@ impl Watch {
         // answer, so a false alarm must be rare.
         let chance = DEVIATIONS * (allowed * (1.0 - allowed) / f64::from(compared)).sqrt();
         if share > allowed + chance {
-            self.conclude(|| format!("{flipped} of {compared} answers were of another class, more than {limit} %"));
+            // The report adds up what all hosts compare, so say whose figures these are.
+            let these = format!("{flipped} of the {compared} answers that one host had compared");
+            self.conclude(|| format!("{these} were of another class, more than {limit} %"));
         }
     }
 
@@ -85,7 +87,10 @@ mod tests {
         (0..COMPARED_MIN - 1).for_each(|_| watch.compare(true));
         assert!(!watch.has_failed(), "too few answers");
         watch.compare(true);
-        assert_eq!(watch.reason(), Some("200 of 200 answers were of another class, more than 10 %"));
+        assert_eq!(
+            watch.reason(),
+            Some("200 of the 200 answers that one host had compared were of another class, more than 10 %")
+        );
 
         let watch = Watch::with_limit(10);
         (0..10_000).for_each(|index| watch.compare(index % 10 == 9));

@@ -1,0 +1,86 @@
+// What is known about a version before it is promoted or returned to: its traffic, how its answers compared, what failed,
+// and what the gate found.
+
+/** @import { Child } from "../shared/dom.js" */
+/** @import { Challenger, Deployment, GateReport, Loaded, Report } from "./types.js" */
+import { h } from "../shared/dom.js";
+import * as api from "./api.js";
+import { kindOf, rolesOf } from "./kinds.js";
+import { update } from "./patch.js";
+import { asFailure } from "./problems.js";
+import { markScrollable } from "./table.js";
+import { drawGate } from "./versions.js";
+import { count, failuresIn, micros, percent, share, version, when } from "./words.js";
+
+/** @param {string} term @param {Child[]} about */
+const fact = (term, ...about) => h("div", h("dt", term), h("dd", about));
+
+/** @param {string} name @param {Deployment} now */
+function traffic(name, now) {
+  const roles = rolesOf(name, now);
+  if (roles.includes("champion")) {
+    return now.canary ? `${percent(100 - now.canary.percent)} of users, as the champion` : "everyone, as the champion";
+  }
+  if (roles.includes("canary")) return `${percent(now.canary?.percent)} of users, as the canary`;
+  return roles.includes("shadow") ? "nobody; compared as a shadow" : "nobody";
+}
+
+/** When it last was the champion. @param {string} name @param {Deployment[]} history newest first @returns {Child} */
+function service(name, history) {
+  const at = history.findIndex((it) => it.champion === name);
+  if (at === 0) return ["since change ", String(history[0].epoch), ", ", when(history[0].changed_at)];
+  if (at > 0) return ["until change ", String(history[at - 1].epoch), ", ", when(history[at - 1].changed_at)];
+  return "never by a change on record";
+}
+
+/** @param {Challenger} it @param {Report} report @param {boolean} isPast */
+function comparison(it, report, isPast) {
+  const flipped = it.flips.flatMap((row, was) => row.filter((_, is) => was !== is)).reduce((sum, n) => sum + n, 0);
+  const { all, note } = failuresIn(it.failed);
+  return [
+    fact(
+      "Compared",
+      `${count(it.compared)} of ${count(report.observed)} requests`,
+      isPast && `, as ${it.role} under change ${report.epoch}`,
+    ),
+    fact("Changed class", it.compared > 0 ? `${share(it.flip_share)} (${count(flipped)})` : "–"),
+    fact("Failed", count(all), note && `: ${note}`),
+    fact("Time, p99", `${micros(it.latency_us?.challenger?.p99)}; champion ${micros(it.latency_us?.champion?.p99)}`),
+  ];
+}
+
+/** @param {GateReport} report */
+function gate(report) {
+  const counted = (/** @type {string} */ outcome) => report.checks.filter((it) => it.outcome === outcome).length;
+  const noted = counted("noted");
+  const text = `${counted("passed")} checks passed, ${noted} with a note`;
+  return h("details", h("summary", noted > 0 ? text : `${counted("passed")} checks passed`), drawGate(report));
+}
+
+/**
+ * @param {string} name @param {Deployment} now @param {Deployment[]} history @param {Loaded<Report> | undefined} part
+ */
+export function drawEvidence(name, now, history, part) {
+  const { hasChallengers } = kindOf(now.kind);
+  const report = part?.data;
+  const compared = report?.challengers.find((it) => it.version === name);
+  const examined = h("div", "Loading the gate’s report…");
+  api
+    .version(now.kind, name)
+    .then((it) => update(examined, it.report ? gate(it.report) : "Built in: covered by the program’s own tests."))
+    .catch((error) => update(examined, `Its report cannot be loaded: ${asFailure(error).title}`))
+    .finally(() => markScrollable(examined));
+  return h(
+    "section.evidence",
+    h("h3", "What is known about ", version(name)),
+    h(
+      "dl.facts",
+      fact("Answers now", traffic(name, now)),
+      fact("Was champion", service(name, history)),
+      compared && report && comparison(compared, report, report.epoch !== now.epoch),
+      hasChallengers && !compared && fact("Compared", h("strong", "not since the last trial, or never")),
+    ),
+    h("h4", "The gate’s report"),
+    examined,
+  );
+}

@@ -1,0 +1,39 @@
+// The running hosts, and what each one serves.
+
+/** @import { Host } from "./types.js" */
+import { h } from "../shared/dom.js";
+import { table } from "./table.js";
+import { version, when } from "./words.js";
+
+/** @param {Host} host @param {number} epoch of the deployment */
+function stateOf(host, epoch) {
+  if (host.state === "failed") return h("strong.fault", "✕ cannot serve it");
+  if (host.epoch < epoch || host.state !== "serving") return "● loading";
+  return "✓ serving";
+}
+
+/** @param {Host[]} hosts @param {number} epoch */
+export function drawHosts(hosts, epoch) {
+  const failed = hosts.filter((it) => it.state === "failed").length;
+  const rows = hosts.map((it) => [
+    h("code", it.host),
+    [stateOf(it, epoch), "outcome"],
+    it.champion ? version(it.champion) : "no version",
+    [it.epoch === 0 ? "built in" : String(it.epoch), "number"],
+    [when(it.since), "time"],
+    [it.detail ?? "–", "words"],
+  ]);
+  return [
+    hosts.length === 0 && h("p.notice.bad", "No host reports that it runs."),
+    failed > 0 &&
+      h("p.notice.bad", `${failed} of ${hosts.length} cannot serve change ${epoch} and serve the version before.`),
+    hosts.length > 0 &&
+      table({
+        label: "Hosts",
+        heads: ["Host", "State", "Serves", ["Change", "number"], "Since", "Why"],
+        rows,
+        keys: hosts.map((it) => it.host),
+        className: "hosts",
+      }),
+  ];
+}

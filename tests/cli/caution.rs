@@ -1,0 +1,135 @@
+//! Changes that are easily made by mistake: each is tried without the flag that says that it is meant, and with it.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::models::{component, serving, wait_for};
+use crate::process::{DataDir, Service, text};
+
+impl DataDir {
+    /// Runs `caudal models`, which must refuse, and returns why.
+    fn refused(&self, service: &Service, arguments: &[&str]) -> String {
+        let output = self.ask(service, &[&["models"], arguments].concat());
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", text(&output.stdout));
+        text(&output.stderr)
+    }
+
+    /// Runs `caudal models` at a terminal, whose operator types a line.
+    fn at_terminal(&self, service: &Service, arguments: &str, typed: &str) -> String {
+        let command = format!("'{}' models {arguments}", env!("CARGO_BIN_EXE_caudal"));
+        let mut script = std::process::Command::new("script");
+        let script = script.args(["--quiet", "--return", "--command", &command, "/dev/null"]);
+        let script = script.env("CAUDAL_DATA_DIR", &self.0).env("CAUDAL_ADMIN_URL", &service.assist);
+        let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        writeln!(child.stdin.as_mut().unwrap(), "{typed}").unwrap();
+        text(&child.wait_with_output().unwrap().stdout)
+    }
+
+    fn epoch(&self, service: &Service) -> i64 {
+        let history: Value = serde_json::from_str(&self.models(service, &["history", "risk", "--json"])).unwrap();
+        history["history"][0]["epoch"].as_i64().unwrap_or_default()
+    }
+}
+
+#[test]
+fn a_running_canary_is_ended_only_on_purpose() {
+    let data = DataDir::new();
+    let service = Service::start(&data);
+    let (champion, canary) = (serving(&service, "risk"), data.version(&service, "risk-1.0.0+"));
+    let on_trial = ["deploy", "risk-2", "--canary", "risk-1", "--percent", "5", "--reason", "try it", "--wait"];
+    data.models(&service, &on_trial);
+    let warning = format!("this ends the canary {canary}, which answers 5 % of the users");
+    let refused = data.refused(&service, &["deploy", "risk-2", "--reason", "forgot it"]);
+    assert_eq!(refused, format!("caudal: {warning}. Nothing was changed; if you mean it, add --end-canary"));
+    let asked = data.at_terminal(&service, "deploy risk-2 --reason 'forgot it'", "n");
+    assert!(asked.contains(&format!("{warning}.")) && asked.contains("Go on? [y/N]"), "{asked}");
+    assert!(asked.contains("nothing was changed"), "{asked}");
+    assert_eq!(data.epoch(&service), 1);
+    let ended = data.at_terminal(&service, "deploy risk-2 --reason 'enough seen'", "y");
+    assert!(ended.contains(&format!("ended the canary {canary}")), "{ended}");
+    assert_eq!(data.epoch(&service), 2);
+    // The flag answers as well; keeping or promoting a canary ends nothing.
+    data.models(&service, &on_trial);
+    let more = ["deploy", "risk-2", "--canary", "risk-1", "--percent", "25", "--reason", "more", "--wait"];
+    data.models(&service, &more);
+    let ended = data.models(&service, &["deploy", "risk-2", "--reason", "enough", "--end-canary", "--wait"]);
+    assert!(ended.starts_with(&format!("{champion} is deployed\nended the canary {canary}\n")), "{ended}");
+    data.models(&service, &on_trial);
+    let promoted = data.models(&service, &["deploy", "risk-1", "--reason", "it is good", "--wait"]);
+    assert!(promoted.starts_with(&format!("{canary} is deployed in place of {champion}\n")), "{promoted}");
+    service.stop();
+}
+
+#[test]
+fn a_version_that_was_rolled_back_from_is_promoted_only_on_purpose() {
+    let data = DataDir::new();
+    let service = Service::start(&data);
+    let (second, first) = (serving(&service, "risk"), data.version(&service, "risk-1.0.0+"));
+    data.models(&service, &["deploy", "risk-1", "--reason", "try it", "--wait"]);
+    data.models(&service, &["rollback", "risk", "--reason", "too many alarms", "--wait", "--by", "eva"]);
+    let warning = format!("{first} was rolled back from by change 2 (eva): too many alarms");
+    let advice = "Nothing was changed; if you mean it, add --despite-setback";
+    let refusals: [&[&str]; 2] =
+        [&["deploy", "risk-1", "--reason", "again"], &["rollback", "risk", "--to", "risk-1", "--reason", "undo"]];
+    for arguments in refusals {
+        assert_eq!(data.refused(&service, arguments), format!("caudal: {warning}. {advice}"), "{arguments:?}");
+    }
+    let asked = data.at_terminal(&service, "deploy risk-1 --reason again", "");
+    assert!(asked.contains(&warning) && asked.contains("nothing was changed"), "{asked}");
+    assert_eq!(serving(&service, "risk"), second);
+    // A second try with some users: a rollback ends it, and neither promotes nor restores the canary.
+    let on_trial = ["deploy", "risk-2", "--canary", "risk-1", "--percent", "5", "--reason", "second try", "--wait"];
+    let tried = data.models(&service, &on_trial);
+    assert!(tried.starts_with(&format!("note: {warning}\n")), "{tried}");
+    let back = data.models(&service, &["rollback", "risk", "--reason", "no better", "--wait"]);
+    let kept = format!("{second} keeps serving: no other version served before it\nended the canary {first}\n");
+    assert!(back.starts_with(&kept), "{back}");
+    assert_eq!(serving(&service, "risk"), second);
+    data.models(&service, &["deploy", "risk-1", "--reason", "we know", "--despite-setback", "--wait"]);
+    wait_for(&service, "risk", &first);
+    service.stop();
+}
+
+#[test]
+fn a_start_of_a_name_is_enough_if_it_is_that_of_one_version() {
+    let data = DataDir::new();
+    let service = Service::start(&data);
+    data.models(&service, &["push", &component("fixtures/hostile")]);
+    let refused = data.refused(&service, &["deploy", "nudge-1", "--reason", "x"]);
+    assert!(
+        refused.contains("nudge-1 is the start of several versions; name one of them:\n  nudge-1.0.0+"),
+        "{refused}"
+    );
+    assert_eq!(refused.matches("\n  nudge-1.0.0+").count(), 2, "{refused}");
+    let of_two_kinds = ["deploy", "risk-2", "--shadow", "acc", "--reason", "x"];
+    assert!(data.refused(&service, &of_two_kinds).contains("belongs to accessibility, not to risk"));
+    assert!(data.models(&service, &["show", "risk-2"]).starts_with("risk-2.0.0+"));
+    service.stop();
+}
+
+#[test]
+fn lists_have_headers_or_are_json() {
+    let data = DataDir::new();
+    let service = Service::start(&data);
+    let empty = data.models(&service, &["history", "risk"]);
+    assert_eq!(empty, "nothing was deployed for risk yet: the built-in version serves");
+    data.models(&service, &["deploy", "risk-1", "--reason", "try it", "--wait"]);
+    let history = data.models(&service, &["history", "risk"]);
+    let lines: Vec<_> = history.lines().collect();
+    assert!(lines[0].starts_with("CHANGE  CHAMPION") && lines[0].ends_with("REASON"), "{history}");
+    assert!(lines[1].starts_with("1       risk-1.0.0+") && lines[1].ends_with("try it"), "{history}");
+    let lists: [(&[&str], &str); 4] = [
+        (&["models", "list"], "models"),
+        (&["models", "history", "risk"], "history"),
+        (&["payments", "list"], "payments"),
+        (&["approvals", "list"], "approvals"),
+    ];
+    for (command, field) in lists {
+        let output = data.ask(&service, &[command, &["--json"]].concat());
+        let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(listed[field].is_array(), "{command:?}: {listed}");
+    }
+    service.stop();
+}

@@ -1,0 +1,264 @@
+// An operator's session at the console in Chromium: a component is pushed, tried on more and more users, withdrawn,
+// promoted in spite of it, rolled back from, and tried again. Each dangerous step is taken the wrong way first.
+//
+//   CAUDAL                 the program under test
+//   CAUDAL_WEB_SHOTS       a folder outside of the repository for screenshots; none are made without it
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { launch } from "../parity/chromium.mjs";
+import { SOUND, textOf } from "../parity/hostile.mjs";
+import { Service } from "../parity/service.mjs";
+import { Operator } from "./console.mjs";
+
+/** A scorer that passes the gate, and traps where the screen is called so. */
+const HOSTILE = fileURLToPath(new URL("../../target/components/fixtures/hostile.wasm", import.meta.url));
+const SCOPE = "models:admin rules:admin ledger:operate";
+
+let service;
+let browser;
+let ops;
+let champion;
+let pushed;
+
+before(async () => {
+  // Two people for a new risk champion, and payments that stay pending.
+  const pending = ["--rail", "simulated", "--simulated-delay", "30d", "--simulated-rejected", "0"];
+  service = await Service.start(["--approvals", ...pending]);
+  browser = await launch();
+  await browser
+    .defaultBrowserContext()
+    .overridePermissions(service.assist, ["clipboard-read", "clipboard-write", "clipboard-sanitized-write"]);
+  ops = await Operator.at(browser, service);
+  champion = (await service.version("nudge-1.")).model_version;
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.end();
+});
+
+/** One step of the session: the ones after it build on it. */
+let isLost = false;
+const step = (name, take) =>
+  test(name, async (t) => {
+    if (isLost) {
+      t.skip("a step before it failed");
+      return;
+    }
+    isLost = true;
+    await take();
+    isLost = false;
+  });
+
+/** What the host has deployed, whatever the page shows. */
+async function deployed(kind = "nudge") {
+  const headers = { authorization: `Bearer ${ops.token("audit:read")}` };
+  return (await fetch(`${service.assist}/admin/models/${kind}/deployment`, { headers })).json();
+}
+
+/** Requests of this many users. */
+async function ask(screen, users) {
+  for (let user = 0; user < users; user += 1) {
+    const body = textOf({ ...SOUND.nudge, screen: JSON.stringify(screen), user_id: `"user-${user}"` });
+    assert.equal((await service.post("/ai/nudge", body)).status, 200);
+  }
+}
+
+step("a component is pushed; what is none is not sent", async () => {
+  await ops.signIn(SCOPE);
+  await ops.page.evaluate(() => {
+    location.hash = "#nudge";
+  });
+  await ops.shows(/Nudge/, "#kind-title");
+  await ops.shows(/serving/, "#hosts");
+  await ops.press("Push a component");
+  await ops.press("Push", "dialog form");
+  await ops.shows(/Choose a file first/, "dialog");
+  await (await ops.page.$("#push-file")).uploadFile(HOSTILE);
+  await ops.press("Push", "dialog form");
+  await ops.shows(/nudge-1\.0\.0\+[0-9a-f]{8} is registered/, "dialog");
+  pushed = /nudge-1\.0\.0\+[0-9a-f]{8}(?= is registered)/.exec(await ops.text("dialog"))?.[0];
+  assert.ok(pushed && pushed !== champion);
+  await ops.shot("pushed");
+  await ops.press("Close", "dialog");
+  await ops.page.waitForSelector(`#versions [data-version="${pushed}"]`);
+});
+
+step("a canary starts small and grows in steps", async () => {
+  await ops.change("canary", pushed);
+  // The wrong way: nobody's share, everybody's share, no reason.
+  for (const [share, fault] of [
+    ["0", /Enter a whole number from 1 to 99/],
+    ["100", /Enter a whole number from 1 to 99/],
+    ["5", /Enter a reason/],
+  ]) {
+    await ops.page.$eval("#change-percent", (input) => input.focus());
+    await ops.page.keyboard.type(share);
+    await ops.page.click("dialog button.main");
+    await ops.shows(fault, "dialog");
+    assert.equal((await deployed()).epoch, 0);
+  }
+  await ops.confirm("try it on a few");
+  await ops.shows(/answers 5.% of users/, "#notice");
+  await ops.page.waitForFunction(() => /serving/.test(document.querySelector("#hosts").innerText));
+  await ops.change("canary", pushed, "#service");
+  await ops.shows(/instead of the current 5.%/, "dialog");
+  await ops.page.$eval("#change-percent", (input) => input.focus());
+  await ops.page.keyboard.type("25");
+  await ops.confirm("it does no harm");
+  await ops.shows(/answers 25.% of users/, "#notice");
+  await ops.page.waitForFunction(() => document.querySelector("#hosts tbody td.number")?.textContent === "2");
+});
+
+step("the counts say what they count", async () => {
+  await ask("home", 60);
+  await ops.shows(/60 requests were observed/, "#report");
+  const report = await ops.text("#report");
+  const [, compared] = /Compared\s+(\d+)\s*of 60 observed, its users’ only/.exec(report) ?? [];
+  assert.ok(Number(compared) > 0 && Number(compared) < 60, report);
+  assert.doesNotMatch(report, /requests were compared/);
+});
+
+step("a canary that fails is withdrawn, and is promoted only by somebody who says that they know", async () => {
+  await ask("trap", 40);
+  await ops.shows(/withdrawn, change 3/, "#versions");
+  await ops.shows(/canary withdrawn: it failed 3 times/, "#report");
+  await ops.change("promote", pushed);
+  await ops.shows(/This version was withdrawn as a canary/, "dialog .notice");
+  await ops.shows(/Change 3, by automatic.*it failed 3 times/, "dialog .notice");
+  await ops.shows(/Compared\s+\d+ of 100 requests, as canary under change 2/, "dialog .evidence");
+  await ops.shows(/Failed\s+3/, "dialog .evidence");
+  await ops.shows(/checks passed, \d+ with a note/, "dialog .evidence");
+  await ops.axe("promote");
+  // The wrong way: a reason, but no word that the warning was read.
+  await ops.page.type("dialog textarea", "it was bad luck");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/Confirm that you know this, or cancel/, "dialog");
+  assert.deepEqual([(await deployed()).epoch, (await deployed()).champion], [3, champion]);
+  // Nor does another program get past the host.
+  const headers = {
+    authorization: `Bearer ${ops.token("models:admin")}`,
+    "content-type": "application/json",
+    "if-match": '"3"',
+  };
+  const body = JSON.stringify({ champion: pushed, reason: "x" });
+  const refused = await fetch(`${service.assist}/admin/models/nudge/deployment`, { method: "PUT", headers, body });
+  assert.equal((await refused.json()).errors[0].field, "despite_setback");
+  await ops.page.click("#change-despite_setback");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/is the champion/, "#notice");
+  assert.equal((await deployed()).champion, pushed);
+});
+
+step("a rollback shows what it returns to, and the version that it left is marked", async () => {
+  await ops.page.waitForFunction(() => document.querySelector("#hosts tbody td.number")?.textContent === "4");
+  await ops.change("roll-back", champion, "#service");
+  await ops.shows(/Was champion\s+until change 4/, "dialog .evidence");
+  await ops.shows(/Answers now\s+everyone, as the champion[\s\S]*Failed\s+3/, "dialog .evidence + .evidence");
+  await ops.shows(/will answer every nudge request/, "dialog");
+  await ops.axe("roll-back");
+  // The wrong way: without a reason, and not after all.
+  await ops.page.click("dialog button.main");
+  await ops.shows(/Enter a reason/, "dialog");
+  await ops.cancel();
+  assert.equal((await deployed()).epoch, 4);
+  await ops.change("roll-back", champion, "#service");
+  await ops.confirm("it fails");
+  await ops.shows(/Rolled back: .* is the champion again/, "#notice");
+  await ops.shows(/rolled back from, change 5/, "#versions");
+  await ops.change("promote", pushed);
+  await ops.shows(/This version was rolled back from/, "dialog .notice");
+  await ops.cancel();
+});
+
+step("a rollback while the version that was left is on trial again ends the trial and promotes nothing", async () => {
+  await ops.change("canary", pushed);
+  await ops.shows(/This version was rolled back from/, "dialog .notice");
+  assert.equal(await ops.page.$("#change-despite_setback"), null, "a trial is no promotion");
+  await ops.confirm("a second try");
+  await ops.shows(/answers 5.% of users/, "#notice");
+  await ops.shows(/would only end the trial/, "#service");
+  await ops.change("roll-back", champion, "#service");
+  await ops.shows(/is ended: it answers nobody and is not promoted/, "dialog");
+  await ops.confirm("no better");
+  await ops.shows(/The trial is ended/, "#notice");
+  const now = await deployed();
+  assert.deepEqual([now.champion, now.canary], [champion, null]);
+});
+
+step("another canary, a shadow or the end of a trial say which canary they end", async () => {
+  await ops.change("canary", pushed);
+  await ops.confirm("a third try");
+  await ops.change("add-shadow", pushed);
+  await ops.shows(/is no longer the canary/, "dialog");
+  await ops.confirm("only compare it");
+  await ops.shows(/is a shadow/, "#notice");
+  assert.equal((await deployed()).canary, null);
+  await ops.change("remove-shadow", pushed, "#service");
+  await ops.confirm("enough");
+  await ops.shows(/is no longer a shadow/, "#notice");
+});
+
+step("identifiers can be copied", async () => {
+  await ops.page.bringToFront();
+  await ops.page.click(`#versions [data-copy="${pushed}"]`);
+  await ops.shows(/Copied/, "#versions");
+  assert.equal(await ops.page.evaluate(() => navigator.clipboard.readText()), pushed);
+});
+
+step("what waits for a person is shown: an approval, and a payment", async () => {
+  await ops.shows(/No action waits for a second operator/, "#waiting");
+  await ops.shows(/No payment is pending/, "#waiting");
+  await pay();
+  await ops.page.evaluate(() => {
+    location.hash = "#risk";
+  });
+  await ops.shows(/Risk/, "#kind-title");
+  const first = (await service.version("risk-1.")).model_version;
+  await ops.change("promote", first);
+  await ops.shows(/not since the last trial, or never/, "dialog .evidence");
+  await ops.page.type("dialog textarea", "try the baseline");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/Nothing has changed yet: another operator has to approve this/, "#notice");
+  await ops.shows(new RegExp(`Deploy ${first.replace("+", "\\+")} for risk`), "#waiting");
+  await ops.shows(/to be approved/, "#waiting");
+  await ops.shows(/Payments \([1-3]\)/, "#waiting");
+  await ops.shows(/1,500\.50/, "#waiting");
+  await ops.axe("waiting");
+  // Wide tables scroll by themselves; the page does not.
+  for (const width of [390, 320]) {
+    await ops.page.setViewport({ width, height: 844 });
+    assert.ok((await ops.page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${width} pixels`);
+    await ops.axe(`narrow-${width}`);
+  }
+  await ops.page.setViewport({ width: 1280, height: 900 });
+});
+
+/** Customers send payments that the rail has not decided. */
+async function pay() {
+  const headers = { "content-type": "application/json" };
+  const issued = await fetch(`${service.ledger}/sandbox/token`, { method: "POST", headers, body: '{"user":"ana"}' });
+  headers.authorization = `Bearer ${(await issued.json()).token}`;
+  const post = async (path, body) => {
+    const answer = await fetch(service.ledger + path, { method: "POST", headers, body: JSON.stringify(body) });
+    assert.ok(answer.ok, path);
+    return answer.json();
+  };
+  const account = await post("/api/ledger/accounts", { accountType: "checking" });
+  const payee = { name: "Luis Pérez", accountNumber: "012180004643051249", bankName: "BBVA" };
+  const { id } = await post("/api/ledger/beneficiaries", payee);
+  for (let sent = 0; sent < 3; sent += 1) {
+    await post("/api/ledger/transactions", { fromAccountId: account.id, toBeneficiaryId: id, amount: 1500.5 });
+  }
+}
+
+step("the session left no fault behind", () => {
+  // What the browser logs about refusals that the session provoked on purpose.
+  assert.deepEqual(
+    ops.faults.filter((it) => !/422|status of 4\d\d/.test(it)),
+    [],
+  );
+});
