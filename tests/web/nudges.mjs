@@ -11,6 +11,11 @@ export function nudges(stage) {
   // The page checks every five seconds, and a model that failed to load is retried after ten.
   const isOffered = (it) => it.page.waitForSelector("#nudge .offer", { timeout: 40_000 });
 
+  async function addsPayee(it) {
+    await it.opens("Beneficiarios");
+    await it.activates("link", "Agregar un beneficiario");
+  }
+
   /** Submits an empty form, several times. */
   async function errs(it, button, times) {
     for (let time = 0; time < times; time += 1) {
@@ -25,22 +30,24 @@ export function nudges(stage) {
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
     assert.equal(await offer(it), "");
-    await it.activates("link", "Abrir otra cuenta");
-    await errs(it, "Abrir la cuenta", 1);
+    await addsPayee(it);
+    await errs(it, "Guardar", 1);
     await isOffered(it);
     assert.equal(await it.page.$eval("#nudge", (place) => place.getAttribute("role")), "status");
-    assert.match(await offer(it), /^Una pista .* nudge-1\.0\.0\+[0-9a-f]{8}/);
+    assert.match(await offer(it), /^Una pista /);
+    assert.doesNotMatch(await offer(it), /nudge-\d/);
+    assert.match(await it.page.$eval("#nudge details", (it) => it.textContent), /nudge-1\.0\.0\+[0-9a-f]{8}/);
     // The focus is where the errors put it.
     assert.equal((await it.focused()).name, "Hay algo que corregir");
     await it.activates("button", "No, gracias");
     assert.equal(await offer(it), "");
     assert.equal((await it.focused()).role, "heading");
-    await errs(it, "Abrir la cuenta", 2);
+    await errs(it, "Guardar", 2);
     assert.equal(await offer(it), "");
     // Not on another screen either, for a while.
-    await it.opens("Beneficiarios");
-    await it.activates("link", "Agregar un beneficiario");
-    await errs(it, "Guardar", 2);
+    await it.opens("Mis cuentas");
+    await it.activates("link", "Abrir otra cuenta");
+    await errs(it, "Abrir la cuenta", 4);
     assert.equal(await offer(it), "");
     await it.leaves();
   });
@@ -50,8 +57,7 @@ export function nudges(stage) {
     const { user } = await settled(bank);
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
-    await it.opens("Beneficiarios");
-    await it.activates("link", "Agregar un beneficiario");
+    await addsPayee(it);
     // Three fields at once, twice.
     await errs(it, "Guardar", 1);
     await isOffered(it);
@@ -76,11 +82,11 @@ export function nudges(stage) {
     await it.signsIn(user);
     // The profile is loaded at sign-in.
     assert.equal(await it.page.$eval("html", (html) => html.style.getPropertyValue("--font-scale")), "1.2");
-    await it.activates("link", "Abrir otra cuenta");
-    await errs(it, "Abrir la cuenta", 1);
+    await addsPayee(it);
+    await errs(it, "Guardar", 1);
     assert.equal(await offer(it), "");
     // Many errors still count.
-    await errs(it, "Abrir la cuenta", 3);
+    await errs(it, "Guardar", 3);
     await isOffered(it);
     assert.match(await offer(it), /^¿Te guiamos paso a paso\?/);
     await it.leaves();
@@ -91,8 +97,8 @@ export function nudges(stage) {
     const { user } = await settled(bank);
     const it = await Person.at(browser, line.url, { width: 390, height: 844 });
     await it.signsIn(user);
-    await it.activates("link", "Abrir otra cuenta");
-    await errs(it, "Abrir la cuenta", 1);
+    await addsPayee(it);
+    await errs(it, "Guardar", 1);
     await isOffered(it);
     for (let stop = 0; stop < 12; stop += 1) {
       await it.press("Tab");
@@ -118,16 +124,16 @@ export function nudges(stage) {
       const real = performance.now.bind(performance);
       performance.now = () =>
         real() +
-        (location.hash === "#/accounts/new" && document.querySelector("[name=accountNumber]")
+        (location.hash === "#/beneficiaries/new" && document.querySelector("[name=accountNumber]")
           ? (globalThis.ahead ?? 0)
           : 0);
     });
-    await it.activates("link", "Abrir otra cuenta");
+    await addsPayee(it);
     await it.page.evaluate(() => {
       globalThis.ahead = 130_000;
     });
     await isOffered(it);
-    assert.match(await offer(it), /18 dígitos/);
+    assert.match(await offer(it), /Pide la CLABE/);
     await it.leaves();
   });
 }

@@ -2,13 +2,15 @@
 
 /** @import { Account, Field, Form, Go, Payee, Screen } from "./types.js" */
 import { h, show } from "../shared/dom.js";
-import { choose, draftNow, takeFault } from "./draft.js";
+import { choose, draftNow, missingStep, takeFault } from "./draft.js";
+import { loadDraft } from "./draft-loading.js";
 import { money, pair, payeeName } from "./drawing.js";
 import { textField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { accountOf, known, loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { readAmount, toJson, writeMoney } from "./money.js";
+import { drawPayeeNotice } from "./payee-warnings.js";
 import { unsettledGuard } from "./screen-transfer-parties.js";
 import { t } from "./words.js";
 
@@ -70,6 +72,7 @@ function drawAmount(account, payee, go) {
         pair(t("amount.to"), h("strong", payeeName(payee)), h("br"), payee.bankName),
         h("div", h("dt", t("amount.available")), available),
       ),
+      drawPayeeNotice(payee, known.payees),
       form.element,
       h("p", h("a", { href: "#/transfer/parties" }, t("back"))),
     ],
@@ -84,8 +87,7 @@ export const amountScreen = {
   step: 2,
   title: () => t("amount.title"),
   guard() {
-    const { fromAccountId, toBeneficiaryId } = draftNow();
-    return unsettledGuard() ?? (fromAccountId && toBeneficiaryId ? null : "/transfer/parties");
+    return unsettledGuard() ?? missingStep("/transfer/amount");
   },
   async draw(place, { signal, go }) {
     /** @type {ReturnType<typeof drawAmount> | undefined} */
@@ -93,14 +95,11 @@ export const amountScreen = {
     await drawLoaded(place, {
       signal,
       lines: 2,
-      load: async () => {
-        // Unknown only after a reload: the step before has loaded them.
-        if (!known.accounts) await loadAccounts();
-        return accountOf(draftNow().fromAccountId);
-      },
-      draw: (account) => {
-        const { payee } = draftNow();
-        if (!account || !payee) {
+      load: loadDraft,
+      draw: (isThere) => {
+        const { payee, fromAccountId } = draftNow();
+        const account = accountOf(fromAccountId);
+        if (!isThere || !account || !payee) {
           go("/transfer/parties", { replace: true });
           return null;
         }
