@@ -110,7 +110,7 @@ export default {
   "risk.medium.title": "Take a moment: something is unusual",
   "risk.medium": "You are about to send {amount} to {name}, account {number}. This caught our attention:",
   "risk.high.title": "Stop for a moment: the risk is high",
-  "risk.high": "You are about to send {amount} to {name}, account {number}. This is very unusual for your transfers:",
+  "risk.high": "You are about to send {amount} to {name}, account {number}. This is very unusual for you:",
   "risk.unscored.title": "We could not check the risk",
   "risk.unscored":
     "You are about to send {amount} to {name}, account {number}. Because we could not check it, please be as " +

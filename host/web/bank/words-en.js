@@ -323,7 +323,7 @@ export default {
   "theme.voice-assisted": "Voice-assisted",
   "theme.voice-assisted.about": "One column and no decoration, for screen readers.",
   "level.low": "Low",
-  "level.low.about": "Only when something is very hard.",
+  "level.low.about": "Only when a screen is very hard to use.",
   "level.medium": "Medium",
   "level.medium.about": "A hint when you seem to need one.",
   "level.high": "High",
