@@ -31,14 +31,21 @@ export function keeping(stage) {
     await it.arrives("Cuánto");
     await it.page.reload();
     await it.arrives("Cuánto");
-    assert.equal(await it.page.$eval("[name=amount]", (input) => input.value), "123.45");
+    const amount = () => it.page.$eval("[name=amount]", (input) => input.value);
+    assert.equal(await amount(), "123.45");
+    // Also what is only typed.
+    await it.fills("Monto", "1,00");
+    await it.page.reload();
+    await it.arrives("Cuánto");
+    assert.equal(await amount(), "1,00");
+    await it.fills("Monto", "99.50");
     await it.activates("button", "Continuar");
     await it.arrives("Revisa antes");
-    // Sent once, though the line loses the answer and the tab is reloaded in between.
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");
     assert.equal(await key(), null);
-    assert.equal((await api.transfers()).length, 4);
+    const [made, ...earlier] = await api.transfers();
+    assert.deepEqual([made.amount, earlier.length], [99.5, 3]);
     await it.leaves();
   });
 

@@ -8,7 +8,14 @@ const KEY = "caudal.draft";
 const UNSETTLED_KEY = "caudal.unsettled";
 
 /** @returns {Draft} */
-const emptyDraft = () => ({ fromAccountId: null, toBeneficiaryId: null, centavos: null, payee: null, key: null });
+const emptyDraft = () => ({
+  fromAccountId: null,
+  toBeneficiaryId: null,
+  centavos: null,
+  typed: null,
+  payee: null,
+  key: null,
+});
 
 let draft = emptyDraft();
 /** Whose draft it is; null while nobody is signed in. @type {string | null} */
@@ -51,11 +58,11 @@ function become(next) {
 
 /** At sign-in: goes on with what this tab has of the same user, and drops what it has of another. @param {string} user */
 export function claimDraft(user) {
-  const { user: before, fromAccountId = null, toBeneficiaryId = null, centavos, key = null } = stored(KEY) ?? {};
+  const { user: before, ...kept } = stored(KEY) ?? {};
   const isKept = before === user && draft.fromAccountId === null && draft.toBeneficiaryId === null;
-  const amount = Number.isSafeInteger(centavos) ? centavos : null;
+  const centavos = Number.isSafeInteger(kept.centavos) ? kept.centavos : null;
   owner = user;
-  become(isKept ? { fromAccountId, toBeneficiaryId, centavos: amount, key, payee: null } : draft);
+  become(isKept ? { ...emptyDraft(), ...kept, centavos } : draft);
 }
 
 /** Changes the draft. A different transfer gets a new key. @param {Partial<Draft>} changes */
@@ -130,7 +137,9 @@ export function settle() {
 export function resume(user) {
   const { user: before, fromAccountId, toBeneficiaryId, centavos, key, payee } = stored(UNSETTLED_KEY) ?? {};
   if (before !== user || typeof key !== "string" || !Number.isSafeInteger(centavos)) return false;
-  if (draft.key !== key || draft.payee === null) become({ fromAccountId, toBeneficiaryId, centavos, key, payee });
+  if (draft.key !== key || draft.payee === null) {
+    become({ ...emptyDraft(), fromAccountId, toBeneficiaryId, centavos, key, payee });
+  }
   return true;
 }
 

@@ -29,7 +29,8 @@ const drawState = (state) => [" · ", h("span", { class: `state ${state}` }, t(`
 function drawMovement(movement) {
   const { entry, state } = movement;
   const { transactionId, centavos, balance, createdAt, speiReference, type } = entry;
-  const reason = (state === "failed" || state === "returned" || type === "return") && reasonOf(transactionId ?? "");
+  // Of money that came back later, the entry that it came back with says why.
+  const reason = (state === "failed" || type === "return") && reasonOf(transactionId ?? "");
   const name = nameOf(movement);
   return h(
     "li.row.movement",

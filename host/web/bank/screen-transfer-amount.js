@@ -1,6 +1,6 @@
 // Transfer, step 2: how much.
 
-/** @import { Account, Field, Form, Go, Payee, Screen } from "./types.js" */
+/** @import { Account, Form, Go, Payee, Screen, TextField } from "./types.js" */
 import { h, show } from "../shared/dom.js";
 import { choose, draftNow, missingStep, takeFault } from "./draft.js";
 import { loadDraft } from "./draft-loading.js";
@@ -28,8 +28,8 @@ async function balanceOf(account) {
 
 /** @param {Account} account @param {Payee} payee @param {Go} go */
 function drawAmount(account, payee, go) {
-  const { centavos, toBeneficiaryId } = draftNow();
-  /** @type {Field<string>} */
+  const { centavos, typed, toBeneficiaryId } = draftNow();
+  /** @type {TextField} */
   const field = textField({
     name: "amount",
     label: t("amount.label"),
@@ -37,9 +37,14 @@ function drawAmount(account, payee, go) {
     prefix: "$",
     suffix: "MXN",
     check: faultOf,
-    attributes: { inputmode: "decimal", class: "amount digits" },
+    attributes: {
+      inputmode: "decimal",
+      class: "amount digits",
+      onInput: () => choose({ typed: field.control.value }),
+    },
   });
-  if (centavos !== null) field.write(toJson(centavos));
+  if (typed !== null) field.write(typed);
+  else if (centavos !== null) field.write(toJson(centavos));
   const available = h("dd", money(account.available));
   // The known balance may be stale: refresh it without waiting.
   balanceOf(account)
@@ -59,7 +64,7 @@ function drawAmount(account, payee, go) {
         form.showFaults([{ field, text: t("amount.too-much", { available: writeMoney(balance) }) }]);
         return;
       }
-      choose({ centavos: chosen });
+      choose({ centavos: chosen, typed: null });
       go("/transfer/review");
     },
   });

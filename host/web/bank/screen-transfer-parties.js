@@ -96,7 +96,9 @@ function drawParties(accounts, payees, go) {
     isDrafted: false,
     extra: h("p", h("a", { href: add }, t("parties.add"))),
     send: async (values) => {
-      choose({ ...values, payee: payees.find((it) => it.id === values.toBeneficiaryId) });
+      // An amount that was being typed for another payee must not be suggested.
+      const typed = values.toBeneficiaryId === draftNow().toBeneficiaryId ? draftNow().typed : null;
+      choose({ ...values, typed, payee: payees.find((it) => it.id === values.toBeneficiaryId) });
       go("/transfer/amount");
     },
   });

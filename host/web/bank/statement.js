@@ -64,4 +64,4 @@ export function openStatement(accountId, signal) {
 }
 
 /** Whether the events may say why. @param {Entry} entry @param {TransferState | null} state */
-const hasReason = ({ type }, state) => type === "return" || state === "failed" || state === "returned";
+const hasReason = ({ type }, state) => type === "return" || state === "failed";

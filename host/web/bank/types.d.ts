@@ -192,13 +192,15 @@ export interface Draft {
   fromAccountId: string | null;
   toBeneficiaryId: string | null;
   centavos: number | null;
+  /** The amount as it is being typed, before it is chosen. */
+  typed: string | null;
   payee: Payee | null;
   /** Its idempotency key. */
   key: string | null;
 }
 
 /** A complete draft. */
-export type FullDraft = { [Name in keyof Omit<Draft, "key">]: NonNullable<Draft[Name]> };
+export type FullDraft = { [Name in keyof Omit<Draft, "key" | "typed">]: NonNullable<Draft[Name]> };
 
 export interface Answers {
   risk: { request: RiskRequest; answer: RiskAnswer };
