@@ -59,6 +59,7 @@ export function doubts(stage) {
     await it.activates("button", /^No, revisar/);
     assert.equal((await api.transfers()).length, 4);
     await it.opens("Beneficiarios");
+    await it.page.waitForSelector(".rows");
     assert.equal((await it.page.$$(".rows .derived.warn")).length, 2);
     await it.leaves();
   });

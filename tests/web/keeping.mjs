@@ -120,6 +120,19 @@ export function keeping(stage) {
     for (const said of ["Caudal", "Transferencia enviada", "$20.00", "Clave de rastreo", "Banxico"])
       assert.ok(seen.includes(said), `${said} in ${seen}`);
     assert.doesNotMatch(seen, /Imprimir|Copiar|Salir|Movimientos|Hacer otra|Paso/);
+    // Black on white, whatever the theme.
+    await it.page.evaluate(() => {
+      document.documentElement.dataset.theme = "large-text-high-contrast";
+    });
+    await it.cdp.send("Emulation.setEmulatedMedia", {
+      media: "print",
+      features: [{ name: "prefers-color-scheme", value: "dark" }],
+    });
+    const colours = await it.page.$eval(".notice", (notice) => {
+      const { color, backgroundColor } = getComputedStyle(notice);
+      return { color, backgroundColor };
+    });
+    assert.deepEqual(colours, { color: "rgb(0, 0, 0)", backgroundColor: "rgba(0, 0, 0, 0)" });
     await it.leaves();
   });
 

@@ -10,7 +10,7 @@ import { groupsOf, groupWhileTyping, isSameBank, readNumber, sayNumber } from ".
 import { riskFacts } from "../../host/web/bank/facts.js";
 import { CENTAVOS_MAX, fromPesos, readAmount, sayMoney, toJson, writeMoney } from "../../host/web/bank/money.js";
 import { LEVELS, mayOffer, noOffers } from "../../host/web/bank/nudge-rules.js";
-import { TEXTS } from "../../host/web/bank/words.js";
+import { TEXTS, t } from "../../host/web/bank/words.js";
 import { claimsOf, tokenIn } from "../../host/web/shared/token.js";
 
 const WEB = new URL("../../host/web/", import.meta.url);
@@ -214,6 +214,11 @@ test("the page does not speak like a translation", () => {
   const FITS_ANY = ["number.short"];
   for (const [key, text] of Object.entries({ ...es, ...en }))
     if (text.includes("{count}")) assert.ok(COUNTED.test(key) || FITS_ANY.includes(key), key);
+});
+
+test("a name that ends with a full stop ends the sentence", () => {
+  assert.equal(t("payees.deleted", { name: "Renta S.A. de C.V." }), "Se eliminó a Renta S.A. de C.V.");
+  assert.equal(t("payees.deleted", { name: "Luis" }), "Se eliminó a Luis.");
 });
 
 test("no version and no code is in a text that stands outside the details", () => {

@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 
 import { PAYEE, settled, startBank } from "./bank.mjs";
 import { Line } from "./line.mjs";
+import { AXE, tooWide, violations } from "./looks.mjs";
 import { Person } from "./person.mjs";
 
 /** Long enough to see a pending transfer, most times. */
@@ -66,6 +67,17 @@ async function sendsUntil(it, heading, meanwhile = async () => {}) {
   assert.fail(`no receipt came to say ${heading}`);
 }
 
+/** Nothing found by axe, and nothing cut off on a phone. */
+async function isSound(it) {
+  await it.page.evaluate(AXE);
+  for (const width of [1280, 390]) {
+    await it.page.setViewport({ width, height: 900 });
+    assert.deepEqual(await violations(it), []);
+    assert.equal(await tooWide(it), null);
+  }
+  await it.page.setViewport({ width: 1280, height: 900 });
+}
+
 export function receipts(stage) {
   const settling = slowBank("--simulated-rejected", "0", "--simulated-returned", "0");
   const rejecting = slowBank("--simulated-rejected", "100");
@@ -100,6 +112,7 @@ export function receipts(stage) {
     await sendsUntil(it, "Transferencia enviada", async () => {
       line.cut();
       await it.sees("Sin conexión con el banco", "main");
+      await isSound(it);
       await it.pause(4_500);
       assert.match(await it.heading(), /en proceso/);
       line.mend();
@@ -128,15 +141,22 @@ export function receipts(stage) {
     await it.page.reload();
     await it.arrives("no se completó");
     await it.sees(reason, ".notice");
+    await isSound(it);
     await it.opens("Movimientos");
+    await it.page.waitForSelector(".movement");
     const rows = await it.page.$$eval(".movement", (all) => all.map((row) => row.innerText.replace(/\s+/g, " ")));
     const [refund, sent] = rows;
     assert.match(refund, /^Reembolso: Luis Pérez \+\$100\.00/);
     assert.match(sent, /^Luis Pérez \$100\.00/);
     assert.match(sent, /No se completó/);
     assert.ok(sent.includes(reason), sent);
-    assert.equal(await it.page.$eval(".movement s", (it) => it.innerText.includes("−")), false);
+    const struck = await it.page.$eval(".movement s [aria-hidden] span", (figure) => ({
+      text: figure.textContent,
+      line: getComputedStyle(figure).textDecorationLine,
+    }));
+    assert.deepEqual(struck, { text: "$100.00", line: "line-through" });
     assert.match(rows.at(-1), /^Depósito de apertura \+\$10,000\.00/);
+    await isSound(it);
     await it.leaves();
   });
 
@@ -148,9 +168,12 @@ export function receipts(stage) {
     await it.sees("$10,000.00", ".receipt");
     await it.page.reload();
     await it.arrives("Te devolvieron la transferencia");
+    await isSound(it);
     await it.opens("Movimientos");
+    await it.page.waitForSelector(".movement");
     await it.sees(/Devolución: Luis Pérez \+\$100\.00/, "main");
     await it.sees(/Luis Pérez −\$100\.00 .{0,40} · Devuelta/, "main");
+    await isSound(it);
     await it.leaves();
   });
 

@@ -72,7 +72,7 @@ export async function tour(it, { api, line, at }) {
   await submit();
   await at("payee-new-errors");
   const luis = await api.savePayee(PAYEE);
-  await api.savePayee(DOUBTFUL);
+  const doubtful = await api.savePayee(DOUBTFUL);
   const maria = await api.savePayee(OTHER);
   await go("/beneficiaries");
   await at("payees");
@@ -128,6 +128,12 @@ export async function tour(it, { api, line, at }) {
   await page.keyboard.press("Escape");
   await toReview(luis, "100");
   await at("transfer-3-low");
+
+  await toReview(doubtful, "100");
+  await at("transfer-3-doubtful");
+  await page.goBack();
+  await it.arrives("Cuánto");
+  await at("transfer-2-doubtful");
 
   await go("/help");
   await at("help");
