@@ -183,7 +183,7 @@ export function receipts(stage) {
     // Away from the receipt, and the page is loaded anew: nobody watches it complete.
     await it.opens("Mis cuentas");
     const isOver = async () => (await api.transfers()).every(({ status }) => status === "completed");
-    for (let time = 0; time < 60 && !(await isOver()); time += 1) await it.pause(250);
+    for (let time = 0; time < 200 && !(await isOver()); time += 1) await it.pause(250);
     await it.page.reload();
     await it.arrives("Mis cuentas");
     await it.reviews({ payee: PAYEE.name, amount: "100" });
