@@ -20,8 +20,9 @@ export function newUser() {
   return `user-${process.pid}-${users}`;
 }
 
-export async function startBank() {
-  const service = await Service.start();
+/** `more` are arguments of the service. */
+export async function startBank(more = []) {
+  const service = await Service.start(more);
 
   /** A token as operators issue it. */
   const token = async (user, ...more) => {

@@ -10,12 +10,15 @@ import { after, before, describe } from "node:test";
 
 import { launch } from "../parity/chromium.mjs";
 import { startBank } from "./bank.mjs";
+import { doubts } from "./doubts.mjs";
 import { failures } from "./failures.mjs";
 import { flow } from "./flow.mjs";
 import { help } from "./help.mjs";
+import { keeping } from "./keeping.mjs";
 import { Line } from "./line.mjs";
 import { looks } from "./looks.mjs";
 import { nudges } from "./nudges.mjs";
+import { receipts } from "./receipts.mjs";
 import { swap } from "./swap.mjs";
 
 /** What every part works with: one bank and browser, and a line for each part that runs beside another. */
@@ -42,9 +45,13 @@ describe("the page", { concurrency: 2 }, () => {
     failures(stage);
     nudges(stage);
     help(stage);
+    keeping(stage);
+    doubts(stage);
   });
   describe("to the eye and the ear", { concurrency: 1 }, () => looks(beside));
 });
+
+describe("a slow rail", { concurrency: 1 }, () => receipts(stage));
 
 // Alone, because it swaps the champion and stops the bank.
 describe("another model", { concurrency: 1 }, () => swap(stage));

@@ -117,7 +117,7 @@ export function failures(stage) {
     await it.sendsWhateverTheRisk();
     await it.arrives("Entrar");
     await it.sees("Tu sesión terminó");
-    await it.sees("lo que llevabas sigue aquí");
+    await it.sees("continúa donde te quedaste");
     assert.equal(await it.page.evaluate(() => sessionStorage.getItem("caudal.token")), null);
     await it.signsIn(api.user);
     await it.arrives("Revisa antes");
@@ -183,7 +183,11 @@ export function failures(stage) {
     await it.sendsWhateverTheRisk();
     await it.sees("mucha demanda");
     await it.sees("No se hizo ningún cambio. Espera 7 s");
-    await it.sees("referencia: 7f");
+    // What only helps the bank is among the details.
+    assert.doesNotMatch(await it.text(".send-faults"), /7f|overloaded/);
+    const details = await it.page.$eval(".send-faults details", (it) => it.textContent);
+    assert.match(details, /referencia: 7f/);
+    assert.match(details, /Código: overloaded/);
     line.mend();
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");
@@ -214,11 +218,19 @@ export function failures(stage) {
     const { user, account } = await settled(bank);
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
-    await it.activates("link", "Abrir otra cuenta");
-    await it.fills("Número de cuenta", account.accountNumber);
-    await it.picks("Cuenta de cheques");
-    await it.activates("button", "Abrir la cuenta");
-    await it.sees("Ya tienes una cuenta con este número", ".summary");
+    const errors = [{ field: "accountNumber", code: "clabe-check-digit", detail: "" }];
+    line.answer("POST", "/api/ledger/beneficiaries", {
+      status: 400,
+      headers: { "content-type": "application/problem+json" },
+      body: JSON.stringify({ title: "Invalid", status: 400, code: "validation-failed", errors }),
+    });
+    await it.opens("Beneficiarios");
+    await it.activates("link", "Agregar un beneficiario");
+    await it.fills("Nombre completo", "Ana Ruiz");
+    await it.fills("CLABE", OTHER.accountNumber);
+    await it.sees("CLABE de Banamex");
+    await it.activates("button", "Guardar");
+    await it.sees("El último dígito de la CLABE no coincide", ".summary");
     const described = await it.page.$eval("[name=accountNumber]", (input) =>
       input
         .getAttribute("aria-describedby")
@@ -226,7 +238,8 @@ export function failures(stage) {
         .map((id) => document.getElementById(id).textContent)
         .join(" "),
     );
-    assert.match(described, /Ya tienes una cuenta con este número/);
+    assert.match(described, /El último dígito de la CLABE no coincide/);
+    line.mend();
     // And a payee with the number of the account that pays.
     await it.opens("Beneficiarios");
     await it.activates("link", "Agregar un beneficiario");
@@ -253,13 +266,13 @@ export function failures(stage) {
     await it.sees("Se perdió la conexión con el banco");
     // What was seen before is still shown.
     await it.opens("Mis cuentas");
-    await it.sees("esto es lo último que vimos");
+    await it.sees("lo último que tenemos");
     await it.sees("$10,000.00");
     await it.opens("Movimientos");
     await it.sees("Se perdió la conexión con el banco");
     line.mend();
     await it.activates("button", "Intentar de nuevo");
-    await it.sees("Todavía no hay movimientos");
+    await it.sees("Depósito de apertura");
     await it.leaves();
   });
 

@@ -11,6 +11,11 @@ export function nudges(stage) {
   // The page checks every five seconds, and a model that failed to load is retried after ten.
   const isOffered = (it) => it.page.waitForSelector("#nudge .offer", { timeout: 40_000 });
 
+  async function addsPayee(it) {
+    await it.opens("Beneficiarios");
+    await it.activates("link", "Agregar un beneficiario");
+  }
+
   /** Submits an empty form, several times. */
   async function errs(it, button, times) {
     for (let time = 0; time < times; time += 1) {
@@ -25,22 +30,24 @@ export function nudges(stage) {
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
     assert.equal(await offer(it), "");
-    await it.activates("link", "Abrir otra cuenta");
-    await errs(it, "Abrir la cuenta", 1);
+    await addsPayee(it);
+    await errs(it, "Guardar", 1);
     await isOffered(it);
     assert.equal(await it.page.$eval("#nudge", (place) => place.getAttribute("role")), "status");
-    assert.match(await offer(it), /^Una pista .* nudge-1\.0\.0\+[0-9a-f]{8}/);
+    assert.match(await offer(it), /^Una pista /);
+    assert.doesNotMatch(await offer(it), /nudge-\d/);
+    assert.match(await it.page.$eval("#nudge details", (it) => it.textContent), /nudge-1\.0\.0\+[0-9a-f]{8}/);
     // The focus is where the errors put it.
     assert.equal((await it.focused()).name, "Hay algo que corregir");
     await it.activates("button", "No, gracias");
     assert.equal(await offer(it), "");
     assert.equal((await it.focused()).role, "heading");
-    await errs(it, "Abrir la cuenta", 2);
+    await errs(it, "Guardar", 2);
     assert.equal(await offer(it), "");
     // Not on another screen either, for a while.
-    await it.opens("Beneficiarios");
-    await it.activates("link", "Agregar un beneficiario");
-    await errs(it, "Guardar", 2);
+    await it.opens("Mis cuentas");
+    await it.activates("link", "Abrir otra cuenta");
+    await errs(it, "Abrir la cuenta", 4);
     assert.equal(await offer(it), "");
     await it.leaves();
   });
@@ -50,8 +57,7 @@ export function nudges(stage) {
     const { user } = await settled(bank);
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
-    await it.opens("Beneficiarios");
-    await it.activates("link", "Agregar un beneficiario");
+    await addsPayee(it);
     // Three fields at once, twice.
     await errs(it, "Guardar", 1);
     await isOffered(it);
@@ -76,36 +82,51 @@ export function nudges(stage) {
     await it.signsIn(user);
     // The profile is loaded at sign-in.
     assert.equal(await it.page.$eval("html", (html) => html.style.getPropertyValue("--font-scale")), "1.2");
-    await it.activates("link", "Abrir otra cuenta");
-    await errs(it, "Abrir la cuenta", 1);
+    await addsPayee(it);
+    await errs(it, "Guardar", 1);
     assert.equal(await offer(it), "");
     // Many errors still count.
-    await errs(it, "Abrir la cuenta", 3);
+    await errs(it, "Guardar", 3);
     await isOffered(it);
     assert.match(await offer(it), /^¿Te guiamos paso a paso\?/);
     await it.leaves();
   });
 
-  test("on a phone the offer is at the bottom, and never covers the focused element", async () => {
+  test("on a phone the offer is below the screen: it covers no field and moves none", async () => {
     const { bank, browser, line } = stage;
     const { user } = await settled(bank);
-    const it = await Person.at(browser, line.url, { width: 390, height: 844 });
-    await it.signsIn(user);
-    await it.activates("link", "Abrir otra cuenta");
-    await errs(it, "Abrir la cuenta", 1);
-    await isOffered(it);
-    for (let stop = 0; stop < 12; stop += 1) {
-      await it.press("Tab");
-      const isCovered = await it.page.evaluate(() => {
-        const focused = document.activeElement;
-        const { left, top, width, height } = focused.getBoundingClientRect();
-        const above = document.elementFromPoint(left + width / 2, top + height / 2);
-        const offered = document.getElementById("nudge");
-        return offered.contains(above) && !offered.contains(focused);
+    for (const [width, height] of [
+      [390, 844],
+      [820, 700],
+    ]) {
+      const it = await Person.at(browser, line.url, { width, height });
+      await it.signsIn(user);
+      await it.page.evaluate(() => {
+        location.hash = "/beneficiaries/new";
       });
-      assert.equal(isCovered, false, JSON.stringify(await it.focused()));
+      await it.arrives("Agregar un beneficiario");
+      await errs(it, "Guardar", 1);
+      const places = () =>
+        it.page.$$eval("main input", (inputs) => inputs.map((input) => input.getBoundingClientRect().top + scrollY));
+      const before = await places();
+      await isOffered(it);
+      assert.deepEqual(await places(), before);
+      // Wherever the person scrolls to.
+      const covered = await it.page.evaluate(() => {
+        const names = [];
+        for (let top = 0; top < document.documentElement.scrollHeight; top += 100) {
+          window.scrollTo({ top, behavior: "instant" });
+          for (const field of document.querySelectorAll("main input, main button")) {
+            const { left, top: y, width: w, height: tall } = field.getBoundingClientRect();
+            const above = document.elementFromPoint(left + w / 2, y + tall / 2);
+            if (document.getElementById("nudge").contains(above)) names.push(field.name ?? field.textContent);
+          }
+        }
+        return names;
+      });
+      assert.deepEqual(covered, []);
+      await it.leaves();
     }
-    await it.leaves();
   });
 
   test("a long time on a screen brings a hint", async () => {
@@ -118,9 +139,7 @@ export function nudges(stage) {
       const real = performance.now.bind(performance);
       performance.now = () =>
         real() +
-        (location.hash === "#/accounts/new" && document.querySelector("[name=accountNumber]")
-          ? (globalThis.ahead ?? 0)
-          : 0);
+        (location.hash === "#/accounts/new" && document.querySelector("main form") ? (globalThis.ahead ?? 0) : 0);
     });
     await it.activates("link", "Abrir otra cuenta");
     // The clock may run ahead only once the screen's time has begun.
@@ -129,7 +148,7 @@ export function nudges(stage) {
       globalThis.ahead = 130_000;
     });
     await isOffered(it);
-    assert.match(await offer(it), /18 dígitos/);
+    assert.match(await offer(it), /La CLABE te la asigna el banco/);
     await it.leaves();
   });
 }

@@ -20,21 +20,35 @@ export class Person {
     const person = new Person();
     // Shares nothing with other people's browsers.
     person.context = await browser.createBrowserContext();
-    const page = await person.context.newPage();
-    person.page = page;
-    person.url = url;
-    person.faults = [];
-    page.on("pageerror", (error) => person.faults.push(error.stack ?? String(error)));
-    page.on("console", (message) => message.type() === "error" && person.#noted(message));
+    await person.#opens(url, { zone, width, height, language });
+    return person;
+  }
+
+  /** The same person in another tab of their browser, which keeps its own session. */
+  async inAnotherTab(path = "") {
+    const person = new Person();
+    person.context = this.context;
+    await person.#opens(this.url + path, this.looks);
+    return person;
+  }
+
+  async #opens(url, looks) {
+    const page = await this.context.newPage();
+    const { zone, width, height, language } = looks;
+    this.looks = looks;
+    this.page = page;
+    this.url = new URL(url).origin;
+    this.faults = [];
+    page.on("pageerror", (error) => this.faults.push(error.stack ?? String(error)));
+    page.on("console", (message) => message.type() === "error" && this.#noted(message));
     page.setDefaultTimeout(PATIENCE_MS);
     await page.setViewport({ width, height });
     await page.emulateTimezone(zone);
     if (language === "en") await page.evaluateOnNewDocument(() => localStorage.setItem("caudal.language", "en"));
-    person.cdp = await page.createCDPSession();
-    await person.cdp.send("Accessibility.enable");
+    this.cdp = await page.createCDPSession();
+    await this.cdp.send("Accessibility.enable");
     await page.goto(url);
-    await person.settles();
-    return person;
+    await this.settles();
   }
 
   /** Failed requests are part of some tests; anything else in the console is a bug of the page. */

@@ -10,7 +10,7 @@ import { groupsOf, groupWhileTyping, isSameBank, readNumber, sayNumber } from ".
 import { riskFacts } from "../../host/web/bank/facts.js";
 import { CENTAVOS_MAX, fromPesos, readAmount, sayMoney, toJson, writeMoney } from "../../host/web/bank/money.js";
 import { LEVELS, mayOffer, noOffers } from "../../host/web/bank/nudge-rules.js";
-import { TEXTS } from "../../host/web/bank/words.js";
+import { TEXTS, t } from "../../host/web/bank/words.js";
 import { claimsOf, tokenIn } from "../../host/web/shared/token.js";
 
 const WEB = new URL("../../host/web/", import.meta.url);
@@ -192,6 +192,46 @@ test("both languages have the same texts with the same places to fill in", () =>
   for (const key of Object.keys(es)) {
     assert.deepEqual(places(es[key]), places(en[key]), key);
     assert.ok(es[key].trim() && en[key].trim(), key);
+  }
+});
+
+test("the page does not speak like a translation", () => {
+  const { "es-MX": es, en } = TEXTS;
+  const said = (texts) => Object.values(texts).join("\n");
+  for (const odd of [
+    /le(s)? faltan? \{|te faltan? \{/,
+    /Cómo le dices/,
+    /De dónde sale y a quién/,
+    /Te quedan/,
+    /tu mejor forma/,
+    /lo que llevabas/,
+  ])
+    assert.doesNotMatch(said(es), odd);
+  for (const odd of [/in all\b/, /As it stands/, /looks like no/, /needs \{\w+\} more/])
+    assert.doesNotMatch(said(en), odd);
+  // One of something is never many: a number in a text is counted, or has words that fit any.
+  const COUNTED = /\.(one|many)$/;
+  const FITS_ANY = ["number.short"];
+  for (const [key, text] of Object.entries({ ...es, ...en }))
+    if (text.includes("{count}")) assert.ok(COUNTED.test(key) || FITS_ANY.includes(key), key);
+});
+
+test("a name that ends with a full stop ends the sentence", () => {
+  assert.equal(t("payees.deleted", { name: "Renta S.A. de C.V." }), "Se eliminó a Renta S.A. de C.V.");
+  assert.equal(t("payees.deleted", { name: "Luis" }), "Se eliminó a Luis.");
+});
+
+test("no version and no code is in a text that stands outside the details", () => {
+  const INSIDE = /^(risk\.by\.|risk\.codes|nudge\.model|recommended\.model|problem\.(reference|code)$)/;
+  for (const texts of Object.values(TEXTS)) {
+    for (const [key, text] of Object.entries(texts))
+      if (/\{(modelVersion|codes|what)\}/.test(text)) assert.match(key, INSIDE);
+  }
+  // Each of them is asked for in a call of `details`, or where one is filled.
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith(".js") && !name.startsWith("words-"));
+  for (const name of files) {
+    const source = readFileSync(new URL(name, FOLDER), "utf8");
+    if (/modelVersion \}\)/.test(source)) assert.match(source, /details\(/, name);
   }
 });
 

@@ -1,6 +1,6 @@
 // Visits every state of every screen, by the shortest way; other tests go there by keyboard.
 
-import { CLABE, OTHER, PAYEE, SAVINGS } from "./bank.mjs";
+import { OTHER, PAYEE, SAVINGS } from "./bank.mjs";
 
 /** A number with a wrong check digit and another bank. */
 const DOUBTFUL = {
@@ -58,7 +58,6 @@ export async function tour(it, { api, line, at }) {
   await at("account-new");
   await submit();
   await at("account-new-errors");
-  await write("[name=accountNumber]", CLABE);
   await pick("checking");
   await submit();
   await it.arrives("Mis cuentas");
@@ -73,7 +72,7 @@ export async function tour(it, { api, line, at }) {
   await submit();
   await at("payee-new-errors");
   const luis = await api.savePayee(PAYEE);
-  await api.savePayee(DOUBTFUL);
+  const doubtful = await api.savePayee(DOUBTFUL);
   const maria = await api.savePayee(OTHER);
   await go("/beneficiaries");
   await at("payees");
@@ -129,6 +128,12 @@ export async function tour(it, { api, line, at }) {
   await page.keyboard.press("Escape");
   await toReview(luis, "100");
   await at("transfer-3-low");
+
+  await toReview(doubtful, "100");
+  await at("transfer-3-doubtful");
+  await page.goBack();
+  await it.arrives("Cuánto");
+  await at("transfer-2-doubtful");
 
   await go("/help");
   await at("help");

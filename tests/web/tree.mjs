@@ -25,6 +25,7 @@ const CHANGING = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "<id>"],
   [/(lunes|martes|miércoles|jueves|viernes|sábado|domingo),? \d+ de \p{L}+ de \d{4}/giu, "<día>"],
   [/\d{2}:\d{2}(:\d{2})?/g, "<hora>"],
+  [/9 9 9, 1 8 0, (\d ){10}\d, \d/g, "<CLABE>"],
   [/Confianza en la recomendación: \d+/g, "Confianza en la recomendación: <n>"],
 ];
 

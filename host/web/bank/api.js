@@ -2,72 +2,19 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
-/** @import { Account, Consent, Device, Parties, Payee, Profile, Provider, Transfer, TransferPage } from "./types.js" */
-import { asProblem, Problem, readProblem } from "../shared/problem.js";
+/** @import { Account, Consent, Device, Entry, EntryPage, Parties, Payee, Profile, Provider, Transfer, TransferPage } from "./types.js" */
+import { asProblem } from "../shared/problem.js";
 import { fromPesos, toJson } from "./money.js";
-import { isBound, noteTime, proofFor } from "./possession.js";
-import { token } from "./token.js";
+import { call, change, get } from "./request.js";
 
-/** For requests that leave the screen empty until they finish. */
-const TIMEOUT_MS = 10_000;
-/** Longer for a transfer: giving up early would only leave its outcome open. */
+/** Longer than for other requests: giving up early would only leave the transfer's outcome open. */
 const TRANSFER_TIMEOUT_MS = 20_000;
-/** Shorter for the risk context, because the page can do without. */
-const CONTEXT_TIMEOUT_MS = 4_000;
+/** Shorter, because the page can do without. */
+export const CONTEXT_TIMEOUT_MS = 4_000;
 
-/** What the session does when a token is not accepted: true if the same person has another one now. */
-export const hooks = { unauthorized: async (/** @type {string} */ _) => false, expired() {} };
-
-/**
- * @typedef {{ headers?: Record<string, string>, body?: string, timeoutMs?: number, isPublic?: boolean,
- *   isRepeated?: boolean }} Options
- */
-
-/** @param {string} method @param {string} path @param {Options} options @returns {Promise<{ json: any, headers: Headers }>} */
-async function call(method, path, options = {}) {
-  const { headers = {}, body, timeoutMs = TIMEOUT_MS, isPublic = false, isRepeated = false } = options;
-  /** @type {Record<string, string>} */
-  const sent = { ...headers, Accept: "application/json" };
-  const bearer = isPublic ? "" : token();
-  if (!isPublic) sent.Authorization = `${isBound(bearer) ? "DPoP" : "Bearer"} ${bearer}`;
-  if (body !== undefined) sent["Content-Type"] = "application/json";
-  let response;
-  let json = null;
-  try {
-    if (isBound(bearer)) sent.DPoP = await proofFor(method, path, bearer);
-    response = await fetch(path, {
-      method,
-      headers: sent,
-      body,
-      credentials: "omit",
-      cache: "no-store",
-      redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    noteTime(response.headers.get("Date"));
-    const hasBody = response.ok && response.status !== 202 && response.status !== 204;
-    if (hasBody) json = await response.json();
-  } catch (error) {
-    const isTimeout = error instanceof Error && error.name === "TimeoutError";
-    throw new Problem({ code: isTimeout ? "too-slow" : "unreachable" });
-  }
-  if (response.ok) return { json, headers: response.headers };
-  const problem = await readProblem(response);
-  if (response.status === 401 && !isPublic) {
-    // Without a valid token a request changes nothing, so it can be repeated.
-    if (!isRepeated && (await hooks.unauthorized(bearer))) return call(method, path, { ...options, isRepeated: true });
-    // A 401 for an old token says nothing about the current one.
-    if (bearer === token()) hooks.expired();
-  }
-  throw problem;
-}
-
-/** @param {string} path @param {Options} [options] */
-const get = async (path, options) => (await call("GET", path, options)).json;
-
-/** @param {string} method @param {string} path @param {unknown} value @param {Options} [options] */
-const change = async (method, path, value, options) =>
-  (await call(method, path, { body: JSON.stringify(value), ...options })).json;
+/** Transfers that are looked through first for a single one, and the longest page of the API. */
+const RECENT = 50;
+const LIST_MAX = 1_000;
 
 /** @param {any} account @returns {Account} */
 const asAccount = ({ balance, held = 0, ...rest }) => ({
@@ -77,6 +24,12 @@ const asAccount = ({ balance, held = 0, ...rest }) => ({
 });
 /** @param {any} transfer @returns {Transfer} */
 const asTransfer = ({ amount, ...rest }) => ({ ...rest, centavos: fromPesos(amount) });
+/** @param {any} entry @returns {Entry} */
+const asEntry = ({ amount, balance, ...rest }) => ({
+  ...rest,
+  centavos: fromPesos(amount),
+  balance: fromPesos(balance),
+});
 
 // ---- the ledger ----
 
@@ -85,9 +38,9 @@ export async function accounts() {
   return (await get("/api/ledger/accounts")).map(asAccount);
 }
 
-/** Without a number, the bank assigns one. @param {{ accountNumber?: string, accountType: string }} fields */
-export async function openAccount(fields) {
-  return asAccount(await change("POST", "/api/ledger/accounts", fields));
+/** The bank assigns the number. @param {string} accountType */
+export async function openAccount(accountType) {
+  return asAccount(await change("POST", "/api/ledger/accounts", { accountType }));
 }
 
 /** @returns {Promise<Payee[]>} */
@@ -105,17 +58,46 @@ export async function deletePayee(id) {
   await call("DELETE", `/api/ledger/beneficiaries/${encodeURIComponent(id)}`);
 }
 
+/** The address of the next page: only ever of the same list, wherever the header points. @param {Headers} headers @param {string} path */
+function nextOf(headers, path) {
+  const link = /<([^>]+)>;\s*rel="next"/.exec(headers.get("Link") ?? "")?.[1];
+  return link?.startsWith(`${path}?`) ? link : null;
+}
+
 /**
  * A page of transfers, newest first: the first of `limit`, or the one at `next`.
- * @param {{ limit: number, next?: string | null }} page
+ * @param {{ limit: number, next?: string | null, timeoutMs?: number }} page
  * @returns {Promise<TransferPage>}
  */
-export async function transfers({ limit, next = null }) {
-  const { json, headers } = await call("GET", next ?? `/api/ledger/transactions?limit=${limit}`);
-  const link = /<([^>]+)>;\s*rel="next"/.exec(headers.get("Link") ?? "")?.[1];
-  // Follow only the ledger's own list, wherever the header points.
-  const isOwn = link?.startsWith("/api/ledger/transactions?");
-  return { transfers: json.map(asTransfer), next: isOwn && link ? link : null };
+export async function transfers({ limit, next = null, timeoutMs }) {
+  const path = "/api/ledger/transactions";
+  const { json, headers } = await call("GET", next ?? `${path}?limit=${limit}`, { timeoutMs });
+  return { transfers: json.map(asTransfer), next: nextOf(headers, path) };
+}
+
+/**
+ * One of the user's transfers, or null. The ledger lists them newest first: the wanted one is most often among the first.
+ * @param {string} id @returns {Promise<Transfer | null>}
+ */
+export async function transfer(id) {
+  let page = await transfers({ limit: RECENT });
+  for (;;) {
+    const found = page.transfers.find((it) => it.id === id);
+    if (found || page.next === null) return found ?? null;
+    // The rest at the longest pages that the ledger has.
+    page = await transfers({ limit: LIST_MAX, next: page.next.replace(/\blimit=\d+/, `limit=${LIST_MAX}`) });
+  }
+}
+
+/**
+ * A page of an account's statement, newest first: the first of `limit`, or the one at `next`.
+ * @param {string} accountId @param {{ limit: number, next?: string | null }} page
+ * @returns {Promise<EntryPage>}
+ */
+export async function entries(accountId, { limit, next = null }) {
+  const path = `/api/ledger/accounts/${encodeURIComponent(accountId)}/entries`;
+  const { json, headers } = await call("GET", next ?? `${path}?limit=${limit}`);
+  return { entries: json.map(asEntry), next: nextOf(headers, path) };
 }
 
 /**

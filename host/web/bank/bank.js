@@ -41,6 +41,16 @@ function drawTitle() {
   document.title = isFaulty ? `${t("error")}: ${title}` : title;
 }
 
+/** @param {Screen} shown */
+const heading = (shown) => [shown.step ? h("span.eyebrow", stepText(shown), " ") : null, shown.title()];
+
+/** Writes what a screen has found out about itself; the focus stays. */
+function retitle() {
+  if (!screen) return;
+  show(at("title"), heading(screen));
+  drawTitle();
+}
+
 hooks.setFaulty = (isNow) => {
   isFaulty = isNow;
   drawTitle();
@@ -58,17 +68,12 @@ function draw() {
   show(
     at("main"),
     screen.step ? drawSteps(screen.step) : null,
-    h(
-      "h1",
-      { id: "title", tabindex: -1 },
-      screen.step ? h("span.eyebrow", stepText(screen), " ") : null,
-      screen.title(),
-    ),
+    h("h1", { id: "title", tabindex: -1 }, heading(screen)),
     flash && h("div.flash", notice("good", h("p", flash))),
     place,
     drawGuide(screen.name),
   );
-  screen.draw(place, { signal: leaving.signal, go, redraw: draw });
+  screen.draw(place, { signal: leaving.signal, go, redraw: draw, retitle });
 }
 
 /** Until someone signs in, the sign-in screen; the address still names the screen that follows. */

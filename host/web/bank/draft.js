@@ -1,27 +1,68 @@
-// The transfer being prepared, and the key that keeps it from being sent twice. It lives in memory, except while the person
-// signs in elsewhere, and for a transfer that was sent and never answered: that one survives a reload of the tab, because
-// only its key can find out whether it went through.
+// The transfer being prepared, and the key that keeps it from being sent twice. It outlives a reload of the tab, for the same
+// person: the tab stores ids, the amount and the key, and no names or account numbers. Of a transfer that was sent and never
+// answered it stores everything, because only its key can find out whether it went through.
 
-/** @import { Draft, FullDraft, Receipt } from "./types.js" */
+/** @import { Draft, FullDraft } from "./types.js" */
 
-const KEY = "caudal.unsettled";
+const KEY = "caudal.draft";
+const UNSETTLED_KEY = "caudal.unsettled";
 
 /** @returns {Draft} */
-const emptyDraft = () => ({ fromAccountId: null, toBeneficiaryId: null, centavos: null, payee: null, key: null });
+const emptyDraft = () => ({
+  fromAccountId: null,
+  toBeneficiaryId: null,
+  centavos: null,
+  typed: null,
+  payee: null,
+  key: null,
+});
 
 let draft = emptyDraft();
-
-/** @type {Receipt | null} */
-let receipt = null;
+/** Whose draft it is; null while nobody is signed in. @type {string | null} */
+let owner = null;
 
 export const draftNow = () => draft;
-export const receiptNow = () => receipt;
+
+/** The first step that has to be taken before this one, or null. @param {string} path */
+export function missingStep(path) {
+  if (draft.fromAccountId === null || draft.toBeneficiaryId === null) return "/transfer/parties";
+  return path === "/transfer/review" && draft.centavos === null ? "/transfer/amount" : null;
+}
 
 /** The draft once everything is chosen, or null. @returns {FullDraft | null} */
 export function fullDraft() {
   const { fromAccountId, toBeneficiaryId, centavos, payee } = draft;
   if (fromAccountId === null || toBeneficiaryId === null || centavos === null || payee === null) return null;
   return { fromAccountId, toBeneficiaryId, centavos, payee };
+}
+
+/** @param {string} key */
+function stored(key) {
+  try {
+    return JSON.parse(sessionStorage.getItem(key) ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+function keep() {
+  const { payee, ...ids } = draft;
+  if (owner !== null) sessionStorage.setItem(KEY, JSON.stringify({ user: owner, ...ids }));
+}
+
+/** @param {Draft} next */
+function become(next) {
+  draft = next;
+  keep();
+}
+
+/** At sign-in: goes on with what this tab has of the same user, and drops what it has of another. @param {string} user */
+export function claimDraft(user) {
+  const { user: before, ...kept } = stored(KEY) ?? {};
+  const isKept = before === user && draft.fromAccountId === null && draft.toBeneficiaryId === null;
+  const centavos = Number.isSafeInteger(kept.centavos) ? kept.centavos : null;
+  owner = user;
+  become(isKept ? { ...emptyDraft(), ...kept, centavos } : draft);
 }
 
 /** Changes the draft. A different transfer gets a new key. @param {Partial<Draft>} changes */
@@ -31,17 +72,16 @@ export function choose(changes) {
     next.fromAccountId === draft.fromAccountId &&
     next.toBeneficiaryId === draft.toBeneficiaryId &&
     next.centavos === draft.centavos;
-  draft = isSame ? next : { ...next, key: null };
+  become(isSame ? next : { ...next, key: null });
 }
 
 /** Takes up a draft with its key. @param {Draft} kept */
 export function restoreDraft(kept) {
-  draft = { ...emptyDraft(), ...kept };
+  become({ ...emptyDraft(), ...kept });
 }
 
 export function start() {
-  draft = emptyDraft();
-  receipt = null;
+  become(emptyDraft());
 }
 
 /** Starts with something chosen, unless an earlier transfer is unsettled. @param {Partial<Draft>} changes */
@@ -53,13 +93,14 @@ export function startWith(changes) {
 
 /** The idempotency key: made once per reviewed transfer, used for every attempt. */
 export function keyNow() {
-  draft.key ??= crypto.randomUUID();
-  return draft.key;
+  const key = draft.key ?? crypto.randomUUID();
+  become({ ...draft, key });
+  return key;
 }
 
 /** After a refusal, which the bank keeps under its key: the next attempt needs a new one. */
 export function dropKey() {
-  draft.key = null;
+  become({ ...draft, key: null });
   settle();
 }
 
@@ -81,38 +122,36 @@ export function takeFault(names) {
 
 /** Before sending: from now on the outcome may be unknown. @param {string} user */
 export function unsettle(user) {
-  sessionStorage.setItem(KEY, JSON.stringify({ user, ...draft }));
+  sessionStorage.setItem(UNSETTLED_KEY, JSON.stringify({ user, ...draft }));
 }
 
 /** Whether a transfer was sent whose outcome is unknown. */
-export const isUnsettled = () => sessionStorage.getItem(KEY) !== null;
+export const isUnsettled = () => sessionStorage.getItem(UNSETTLED_KEY) !== null;
 
 /** The outcome is known. */
 export function settle() {
-  sessionStorage.removeItem(KEY);
+  sessionStorage.removeItem(UNSETTLED_KEY);
 }
 
 /** Takes up the user's unsettled transfer; false if there is none. @param {string} user */
 export function resume(user) {
-  try {
-    const stored = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
-    if (stored?.user !== user || typeof stored.key !== "string" || !Number.isSafeInteger(stored.centavos)) return false;
-    const { fromAccountId, toBeneficiaryId, centavos, key, payee } = stored;
-    if (draft.key !== key) draft = { fromAccountId, toBeneficiaryId, centavos, key, payee };
-    return true;
-  } catch {
-    return false;
+  const { user: before, fromAccountId, toBeneficiaryId, centavos, key, payee } = stored(UNSETTLED_KEY) ?? {};
+  if (before !== user || typeof key !== "string" || !Number.isSafeInteger(centavos)) return false;
+  if (draft.key !== key || draft.payee === null) {
+    become({ ...emptyDraft(), fromAccountId, toBeneficiaryId, centavos, key, payee });
   }
+  return true;
 }
 
-/** @param {Receipt} made */
-export function finish(made) {
-  draft = emptyDraft();
-  receipt = made;
-  settle();
-}
-
-export function forgetTransfer() {
+/** The transfer is made. */
+export function finish() {
   start();
   settle();
+}
+
+/** At sign-out. */
+export function forgetTransfer() {
+  finish();
+  owner = null;
+  sessionStorage.removeItem(KEY);
 }

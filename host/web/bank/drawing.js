@@ -10,9 +10,12 @@ import { explain } from "./problems.js";
 import { clock, day } from "./times.js";
 import { languageNow, t } from "./words.js";
 
+/** What came in, with a plus sign, or went out. @param {number} centavos */
+export const signedMoney = (centavos) => money(centavos, centavos > 0 ? "money in" : "money", centavos > 0 ? "+" : "");
+
 /** $1,234.50 MXN, spoken as pesos and centavos. @param {number} centavos */
-export function money(centavos, className = "money") {
-  const [figure, currency] = writeMoney(centavos).split("\u00a0");
+export function money(centavos, className = "money", sign = "") {
+  const [figure, currency] = `${sign}${writeMoney(centavos)}`.split("\u00a0");
   return h(
     "span",
     { class: className },
@@ -72,7 +75,7 @@ export function notice(mood, ...about) {
 
 /** What went wrong and what to do now. @param {Problem} problem @param {() => unknown} [retry] */
 export function problemNotice(problem, retry) {
-  const { title, advice, reference } = explain(problem);
+  const { title, advice, technical } = explain(problem);
   return h(
     "div",
     { role: "alert" },
@@ -80,9 +83,18 @@ export function problemNotice(problem, retry) {
       "bad",
       h("p.title", title),
       h("p", advice),
-      reference && h("p.hint", reference),
       retry && h("p.acts", button(t("again"), retry)),
+      technical.length > 0 && details(...technical),
     ),
+  );
+}
+
+/** What helps the bank more than the person: versions, codes, references. @param {string[]} lines */
+export function details(...lines) {
+  return h(
+    "details.more",
+    h("summary", t("details")),
+    lines.map((it) => h("p", it)),
   );
 }
 
@@ -91,6 +103,13 @@ export function skeleton(lines = 3) {
   const bars = Array.from({ length: lines }, () => h("span.bar"));
   return h("div.skeleton", h("p", t("loading")), h("div", { "aria-hidden": "true" }, bars));
 }
+
+/** @param {string[]} sentences */
+export const drawList = (sentences) =>
+  h(
+    "ul",
+    sentences.map((it) => h("li", it)),
+  );
 
 /** A row in a list of facts. @param {string} term @param {Child[]} about */
 export function pair(term, ...about) {

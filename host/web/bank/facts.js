@@ -28,9 +28,9 @@ export function riskFacts({ draft, history, payees, hour, isNewDevice, hasMoved,
   const numbers = new Map(payees.map((it) => [it.id, normalise(it.accountNumber)]));
   const number = draft.payee ? normalise(draft.payee.accountNumber) : null;
   // The number of a deleted payee is no longer known, only its id.
-  /** @param {{ toBeneficiaryId: string }} it */
+  /** @param {{ toBeneficiaryId: string | null }} it */
   const isToPayee = (it) =>
-    it.toBeneficiaryId === draft.payee?.id || (number !== null && numbers.get(it.toBeneficiaryId) === number);
+    it.toBeneficiaryId === draft.payee?.id || (number !== null && numbers.get(it.toBeneficiaryId ?? "") === number);
   const toPayee = draft.payee ? completed.filter(isToPayee).length : 0;
   /** @type {RiskRequest} */
   const facts = {

@@ -160,7 +160,7 @@ export function listField({ name, label, options, value }) {
 
 /**
  * A checkbox.
- * @param {{ name: string, label: string, hint?: string, value?: boolean, check?: (isTicked: boolean) => string }} about
+ * @param {{ name: string, label: Child, hint?: string, value?: boolean, check?: (isTicked: boolean) => string }} about
  * @returns {Field<boolean>}
  */
 export function tickField({ name, label, hint, value = false, check = noFault }) {

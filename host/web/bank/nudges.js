@@ -6,6 +6,7 @@ import { record } from "./analytics.js";
 import { speak } from "./announce.js";
 import { behaviour } from "./behaviour.js";
 import { isUnsettled } from "./draft.js";
+import { details } from "./drawing.js";
 import { hasGuide, openGuide } from "./guide.js";
 import { mayOffer, noOffers } from "./nudge-rules.js";
 import { profileNow } from "./profile.js";
@@ -75,7 +76,7 @@ export function drawNudge() {
         button(t(`nudge.${kind}.yes`), accept, { class: "small" }),
         button(t("nudge.no"), dismiss, { class: "quiet small" }),
       ),
-      h("p.model", t("nudge.model", { modelVersion })),
+      details(t("nudge.model", { modelVersion })),
     ),
   );
 }

@@ -6,7 +6,8 @@ import { h, show } from "../shared/dom.js";
 import { groupWhileTyping, normalise, readNumber } from "./clabe.js";
 import { textField } from "./fields.js";
 import { profileNow } from "./profile.js";
-import { counted, t } from "./words.js";
+import { whenReleased } from "./released.js";
+import { t } from "./words.js";
 
 /** The service's limit. */
 const NUMBER_CHARS_MAX = 50;
@@ -14,16 +15,21 @@ const CLABE_DIGITS = 18;
 /** The description follows after a pause in typing: after every digit it would only be noise. */
 const PAUSE_MS = 600;
 
-/** @param {string} text */
+/**
+ * What a number seems to be: only a CLABE that is right in all that can be checked is good.
+ * @param {string} text @returns {{ text: string, mood: "good" | "warn" | "plain" }}
+ */
 function description(text) {
   const { kind, bank, checks, digits } = readNumber(text);
-  if (digits === "") return "";
-  if (kind === "clabe" && !checks) return t("number.clabe.wrong");
-  if (kind === "clabe") return bank ? t("number.clabe.bank", { bank }) : t("number.clabe");
-  if (kind === "card") return t("number.card");
-  if (kind === "phone") return t("number.phone");
+  if (digits === "") return { text: "", mood: "plain" };
+  if (kind === "clabe" && !checks) return { text: t("number.clabe.wrong"), mood: "warn" };
+  if (kind === "clabe" && bank) return { text: t("number.clabe.bank", { bank }), mood: "good" };
+  if (kind === "clabe") return { text: t("number.clabe.unknown", { code: digits.slice(0, 3) }), mood: "warn" };
+  if (kind === "card") return { text: t("number.card"), mood: "plain" };
+  if (kind === "phone") return { text: t("number.phone"), mood: "plain" };
   const isShort = /^[0-9]+$/.test(digits) && digits.length < CLABE_DIGITS;
-  return isShort ? counted("number.short", digits.length, { left: CLABE_DIGITS - digits.length }) : t("number.other");
+  if (isShort) return { text: t("number.short", { count: digits.length }), mood: "plain" };
+  return { text: t("number.other"), mood: "warn" };
 }
 
 /**
@@ -36,11 +42,13 @@ export function numberField({ label, hint, onBank = () => {} }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   const describe = () => {
-    const { kind, checks, bank } = readNumber(field.control.value);
-    below.className = kind === "clabe" && !checks ? "derived warn" : "derived";
-    show(below, description(field.control.value));
-    if (kind === "clabe" && checks && bank) onBank(bank);
+    const { checks, bank } = readNumber(field.control.value);
+    const { text, mood } = description(field.control.value);
+    below.className = `derived ${mood}`;
+    show(below, text);
+    if (checks && bank) onBank(bank);
   };
+  const describeLater = () => whenReleased(describe);
   const group = () => {
     // Only at the end, where grouping does not move the cursor, and not where every change is read aloud.
     const { control } = field;
@@ -50,7 +58,7 @@ export function numberField({ label, hint, onBank = () => {} }) {
       if (grouped !== control.value) control.value = grouped;
     }
     clearTimeout(timer);
-    timer = setTimeout(describe, PAUSE_MS);
+    timer = setTimeout(describeLater, PAUSE_MS);
   };
   const field = textField({
     name: "accountNumber",
@@ -63,7 +71,7 @@ export function numberField({ label, hint, onBank = () => {} }) {
       class: "digits",
       spellcheck: "false",
       onInput: group,
-      onChange: describe,
+      onChange: describeLater,
     },
     check: (text) => (/[\p{L}\p{N}]/u.test(text) ? "" : t("fault.account-number")),
   });

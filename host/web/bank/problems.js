@@ -15,15 +15,18 @@ function keyOf({ code, status }) {
   return "problem.refused";
 }
 
-/** What happened, what to do, and what to tell the bank if that does not help. @param {Problem} problem */
+/** What happened, what to do, and what to tell the bank if that does not help, which few people need. @param {Problem} problem */
 export function explain(problem) {
   const key = keyOf(problem);
   const seconds = Math.max(1, problem.retryAfterSeconds ?? 1);
-  const what = problem.requestId || problem.code;
+  const { requestId, code, status } = problem;
   return {
     title: t(`${key}.title`),
     advice: t(`${key}.advice`, { seconds }),
-    reference: what && problem.status >= 400 ? t("problem.reference", { what }) : null,
+    technical: [
+      status >= 400 && requestId && t("problem.reference", { what: requestId }),
+      status >= 400 && t("problem.code", { what: code || status }),
+    ].filter((it) => typeof it === "string"),
   };
 }
 

@@ -20,8 +20,8 @@ function sentence(code, facts, { payee, centavos }) {
       if (facts.num_past_transactions === 0) return t("risk.LOW_HISTORY.none");
       return counted("risk.LOW_HISTORY", facts.num_past_transactions);
     default:
-      // A later model may have reasons that this page has no words for: show the code rather than nothing.
-      return hasText(`risk.${code}`) ? t(`risk.${code}`, { name: payee.name }) : t("risk.other", { code });
+      // A later model may have reasons that this page has no words for; their codes are among the details.
+      return hasText(`risk.${code}`) ? t(`risk.${code}`, { name: payee.name }) : t("risk.other");
   }
 }
 

@@ -2,11 +2,11 @@
 // choice.
 
 /** @import { AccessibilityAnswer } from "../../../components/js/src/index.js" */
-import { at, button, focusOn, h, show } from "../shared/dom.js";
+import { button, h, show } from "../shared/dom.js";
 import { asProblem } from "../shared/problem.js";
 import { record } from "./analytics.js";
-import { announce } from "./announce.js";
-import { problemNotice } from "./drawing.js";
+import { speak } from "./announce.js";
+import { details, notice, problemNotice } from "./drawing.js";
 import { tickField } from "./fields.js";
 import { endPreview, preview, profileNow, saveProfile } from "./profile.js";
 import { percent, t } from "./words.js";
@@ -26,8 +26,8 @@ function asProfile({ theme, screen_reader_mode, font_scale, nudging_level }, voi
 }
 
 /**
- * `onSaved` is called once the profile is stored, `onClosed` when it is accepted or declined.
- * @param {AccessibilityAnswer} answer @param {{ onSaved: () => void, onClosed: () => void }} hooks
+ * `onSaved` is called once the profile is stored, `onClosed` when it is accepted or declined, with what became of it.
+ * @param {AccessibilityAnswer} answer @param {{ onSaved: () => void, onClosed: (result: HTMLElement) => void }} hooks
  */
 export function drawRecommendation(answer, { onSaved, onClosed }) {
   const { recommendation, confidence, explanation, model_version: modelVersion } = answer;
@@ -41,10 +41,14 @@ export function drawRecommendation(answer, { onSaved, onClosed }) {
   let isShown = false;
   const togglePreview = () => {
     isShown = !isShown;
+    const before = toggle.getBoundingClientRect().top;
     toggle.setAttribute("aria-pressed", String(isShown));
     if (isShown) preview(asProfile(recommendation, false));
     else endPreview();
     show(status, h("p.status", t(isShown ? "recommended.previewing" : "recommended.preview.over")));
+    // Another size of text moves everything: the button stays under the finger, and the others in sight.
+    window.scrollBy({ top: toggle.getBoundingClientRect().top - before, behavior: "instant" });
+    acts.scrollIntoView({ block: "nearest", behavior: "instant" });
   };
   const toggle = button(t("recommended.preview"), togglePreview, { "aria-pressed": "false" });
   const accept = async () => {
@@ -58,16 +62,20 @@ export function drawRecommendation(answer, { onSaved, onClosed }) {
     }
     if (before.theme !== recommendation.theme) record("theme_changed", "help");
     onSaved();
-    onClosed();
-    announce(t("settings.saved"));
-    at("settings-title").focus();
+    onClosed(notice("good", h("p", t("settings.saved"))));
+    speak(t("settings.saved"));
   };
   const decline = () => {
     endPreview();
-    onClosed();
-    announce(t("recommended.left"));
-    focusOn(at("ask-title"));
+    onClosed(notice("info", h("p", t("recommended.left"))));
+    speak(t("recommended.left"));
   };
+  const acts = h(
+    "div.acts",
+    button(t("recommended.yes"), accept, { class: "main" }),
+    toggle,
+    button(t("recommended.no"), decline, { class: "quiet" }),
+  );
   return h(
     "div",
     { class: isSure ? "recommended" : "recommended suggested" },
@@ -85,13 +93,8 @@ export function drawRecommendation(answer, { onSaved, onClosed }) {
       }),
     ),
     voice?.element,
-    h(
-      "div.acts",
-      button(t("recommended.yes"), accept, { class: "main" }),
-      toggle,
-      button(t("recommended.no"), decline, { class: "quiet" }),
-    ),
     status,
-    h("p.model", t("recommended.model", { modelVersion })),
+    acts,
+    details(t("recommended.model", { modelVersion })),
   );
 }

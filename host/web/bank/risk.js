@@ -5,7 +5,7 @@
 /** @import { FullDraft, Verdict } from "./types.js" */
 import { asProblem } from "../shared/problem.js";
 import * as api from "./api.js";
-import { deviceFacts } from "./device.js";
+import { deviceFacts, isWaiting, noteOutcomes } from "./device.js";
 import { riskFacts } from "./facts.js";
 import { known, payeeOf } from "./known.js";
 import { assess } from "./scorers.js";
@@ -18,9 +18,22 @@ function isUsable(answer) {
   return LEVELS.includes(answer?.result?.risk_level ?? "") && Array.isArray(answer?.result.risk_factors);
 }
 
+/** Enough to find what was sent from here lately. */
+const RECENT = 50;
+
+/** What the browser knows about device and place, once it has heard what became of the transfers sent from here. @param {string} user */
+async function deviceNow(user) {
+  noteOutcomes(user, known.history);
+  if (isWaiting(user)) {
+    const recent = api.transfers({ limit: RECENT, timeoutMs: api.CONTEXT_TIMEOUT_MS });
+    await recent.then(({ transfers }) => noteOutcomes(user, transfers)).catch(() => {});
+  }
+  return deviceFacts(user);
+}
+
 /** @param {FullDraft} draft @param {string} user @returns {Promise<Verdict>} */
 export async function scoreRisk(draft, user) {
-  const device = deviceFacts(user);
+  const device = await deviceNow(user);
   const hour = localHour();
   let context = null;
   try {

@@ -3,7 +3,7 @@
 
 /** @import { AccessibilityRequest } from "../../../components/js/src/index.js" */
 /** @import { Screen } from "./types.js" */
-import { h, show } from "../shared/dom.js";
+import { focusOn, h, show } from "../shared/dom.js";
 import { behaviour } from "./behaviour.js";
 import { notice } from "./drawing.js";
 import { choiceField } from "./fields.js";
@@ -63,6 +63,13 @@ export const helpScreen = {
   draw(place, { signal }) {
     const result = h("div.result");
     const settings = h("div");
+    /** @param {HTMLElement} closed */
+    const closeWith = (closed) => {
+      answers = null;
+      show(result, closed);
+      // Reading goes on there, and it is in sight.
+      focusOn(closed);
+    };
     const drawAllSettings = () => show(settings, drawSettings());
     const recommend = async ({ isNew = false } = {}) => {
       if (!answers) return;
@@ -71,7 +78,7 @@ export const helpScreen = {
       show(
         result,
         answer
-          ? drawRecommendation(answer, { onSaved: drawAllSettings, onClosed: () => show(result) })
+          ? drawRecommendation(answer, { onSaved: drawAllSettings, onClosed: closeWith })
           : h(
               "div",
               { role: "alert" },

@@ -1,42 +1,55 @@
-// Past transfers, newest first, by day in Mexico City.
+// The statement of an account, newest first, by day in Mexico City: what came in, what went out, and what came back.
 
-/** @import { Screen, Transfer, TransferPage } from "./types.js" */
+/** @import { Account, Movement, Screen, TransferState } from "./types.js" */
 import { button, focusOn, h, show } from "../shared/dom.js";
 import { asProblem } from "../shared/problem.js";
 import { announce } from "./announce.js";
-import * as api from "./api.js";
-import { money, problemNotice } from "./drawing.js";
+import { money, number, problemNotice, signedMoney, typeName } from "./drawing.js";
+import { reasonOf } from "./journal.js";
+import { loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
+import { pathNow } from "./router.js";
+import { openStatement } from "./statement.js";
 import { clock, day, dayKey } from "./times.js";
-import { counted, t } from "./words.js";
+import { counted, hasText, t } from "./words.js";
 
-const PAGE_LENGTH = 10;
+/** @typedef {ReturnType<typeof openStatement>} Statement */
 
-const STATUSES = ["completed", "pending", "failed"];
+/** @param {Movement} movement */
+function nameOf({ entry: { type, beneficiaryName } }) {
+  const name = beneficiaryName ?? t("history.unnamed");
+  // A later ledger may have types that this page has no words for.
+  return hasText(`entry.${type}`) ? t(`entry.${type}`, { name }) : t("entry.other");
+}
 
-/** @param {Transfer} transfer */
-function drawTransfer({ beneficiaryName, centavos, status, speiReference, createdAt }) {
-  const shown = STATUSES.includes(status) ? status : "pending";
+/** @param {TransferState} state */
+const drawState = (state) => [" · ", h("span", { class: `state ${state}` }, t(`status.${state}`))];
+
+/** @param {Movement} movement */
+function drawMovement(movement) {
+  const { entry, state } = movement;
+  const { transactionId, centavos, balance, createdAt, speiReference, type } = entry;
+  // Of money that came back later, the entry that it came back with says why.
+  const reason = (state === "failed" || type === "return") && reasonOf(transactionId ?? "");
+  const name = nameOf(movement);
   return h(
     "li.row.movement",
-    h("h3", beneficiaryName ?? t("history.unnamed")),
-    h("p.sum", money(-centavos)),
-    h(
-      "p.hint",
-      h("time", { datetime: createdAt }, clock(new Date(createdAt))),
-      " · ",
-      h("span", { class: `state ${shown}` }, t(`status.${shown}`)),
-    ),
-    speiReference && h("p.hint", `${t("receipt.reference")}: `, h("code", speiReference)),
+    h("h3", transactionId ? h("a", { href: `#/history/receipt?id=${transactionId}` }, name) : name),
+    // What never left for good is neither spent nor earned: the refund has an entry of its own.
+    h("p.sum", state === "failed" ? h("s", money(Math.abs(centavos))) : signedMoney(centavos)),
+    h("p.hint", h("time", { datetime: createdAt }, clock(new Date(createdAt))), state && drawState(state)),
+    h("p.hint.after", t("history.balance"), " ", money(balance)),
+    reason && h("p.hint.whole", t("receipt.reason", { reason })),
+    speiReference && h("p.hint.whole", `${t("receipt.reference")}: `, h("code", speiReference)),
   );
 }
 
-/** Adds transfers below the headings of their days; returns the first. @param {HTMLElement} place @param {Transfer[]} transfers */
-function append(place, transfers) {
+/** Adds movements below the headings of their days; returns the first. @param {HTMLElement} place @param {Movement[]} movements */
+function append(place, movements) {
   /** @type {HTMLElement | null} */
   let first = null;
-  for (const transfer of transfers) {
-    const date = new Date(transfer.createdAt);
+  for (const movement of movements) {
+    const date = new Date(movement.entry.createdAt);
     const key = dayKey(date);
     const id = `day-${key}`;
     let list = place.querySelector(`section[aria-labelledby="${id}"] ul`);
@@ -44,39 +57,55 @@ function append(place, transfers) {
       list = h("ul.plain.rows");
       place.append(h("section", { "aria-labelledby": id }, h("h2.day", { id }, day(date)), list));
     }
-    const item = drawTransfer(transfer);
+    const item = drawMovement(movement);
     list.append(item);
     first ??= item;
   }
   return first;
 }
 
-/** @param {TransferPage} page @param {AbortSignal} signal */
-function drawHistory(page, signal) {
-  if (page.transfers.length === 0) {
-    return h(
-      "div.sheet.empty",
-      h("h2", t("history.empty.title")),
-      h("p", t("history.empty")),
-      h("p.acts", h("a.button.main", { href: "#/transfer/parties" }, t("accounts.transfer"))),
-    );
-  }
+/** @param {Account[]} accounts @param {Account} shown */
+function drawChoice(accounts, shown) {
+  if (accounts.length < 2) return null;
+  const links = accounts.map((it) =>
+    h(
+      "li",
+      h(
+        "a",
+        { href: `#/history?account=${it.id}`, "aria-current": it === shown ? "true" : null },
+        h("span", typeName(it.accountType)),
+        " ",
+        number(it.accountNumber),
+      ),
+    ),
+  );
+  return h("nav.choice", { "aria-label": t("history.accounts") }, h("ul.plain", links));
+}
+
+/** @param {string} about @param {string} link @param {string} action */
+const drawEmpty = (about, link, action) =>
+  h(
+    "div.sheet.empty",
+    h("h2", t("history.empty.title")),
+    h("p", about),
+    h("p.acts", h("a.button.main", { href: link }, action)),
+  );
+
+/** @param {Statement} statement @param {Movement[]} movements @param {AbortSignal} signal */
+function drawStatement(statement, movements, signal) {
+  if (movements.length === 0) return drawEmpty(t("history.empty"), "#/transfer/parties", t("accounts.transfer"));
   const list = h("div.days");
   const faults = h("div.faults");
   const more = h("p.acts");
-  append(list, page.transfers);
-  /** @param {string | null} next */
-  const offerMore = (next) => show(more, next && button(t("history.more"), () => loadMore(next)));
-  /** @param {string} next */
-  const loadMore = async (next) => {
+  const loadMore = async () => {
     show(faults);
     more.firstElementChild?.setAttribute("aria-disabled", "true");
     try {
-      const answer = await api.transfers({ limit: PAGE_LENGTH, next });
+      const added = await statement.read();
       if (signal.aborted) return;
-      const first = append(list, answer.transfers);
-      offerMore(answer.next);
-      announce(counted("history.added", answer.transfers.length));
+      const first = append(list, added);
+      offerMore();
+      announce(counted("history.added", added.length));
       focusOn(first);
     } catch (error) {
       const problem = asProblem(error);
@@ -85,7 +114,9 @@ function drawHistory(page, signal) {
       show(faults, problemNotice(problem));
     }
   };
-  offerMore(page.next);
+  const offerMore = () => show(more, statement.hasMore() && button(t("history.more"), loadMore));
+  append(list, movements);
+  offerMore();
   return [h("p.hint", t("history.zone")), list, faults, more];
 }
 
@@ -95,12 +126,23 @@ export const historyScreen = {
   name: "history",
   title: () => t("history.title"),
   draw(place, { signal }) {
+    const wanted = new URLSearchParams(pathNow().split("?")[1]).get("account");
     return drawLoaded(place, {
       signal,
       lines: 5,
-      load: () => api.transfers({ limit: PAGE_LENGTH }),
-      draw: (page) => drawHistory(page, signal),
-      summary: ({ transfers }) => counted("history.added", transfers.length),
+      load: async () => {
+        const accounts = await loadAccounts();
+        const shown = accounts.find((it) => it.id === wanted) ?? accounts[0];
+        if (!shown) return null;
+        const statement = openStatement(shown.id, signal);
+        return { accounts, shown, statement, movements: await statement.read() };
+      },
+      draw: (loaded) => {
+        if (!loaded) return drawEmpty(t("history.no-account"), "#/accounts/new", t("accounts.open"));
+        const { accounts, shown, statement, movements } = loaded;
+        return [drawChoice(accounts, shown), drawStatement(statement, movements, signal)];
+      },
+      summary: (loaded) => counted("history.added", loaded?.movements.length ?? 0),
     });
   },
 };

@@ -1,13 +1,12 @@
-// Opening an account.
+// Opening an account. The bank assigns its number.
 
 /** @import { Screen } from "./types.js" */
 import { h, show } from "../shared/dom.js";
 import * as api from "./api.js";
-import { inSandbox } from "./entrance.js";
+import { groupsOf } from "./clabe.js";
 import { choiceField } from "./fields.js";
 import { setFlash } from "./flash.js";
 import { drawForm } from "./form.js";
-import { numberField } from "./number-field.js";
 import { t } from "./words.js";
 
 const TYPES = ["checking", "savings", "payroll"];
@@ -20,8 +19,6 @@ export const openAccountScreen = {
   title: () => t("open.title"),
   draw(place, { go }) {
     const fields = [
-      // Elsewhere the bank assigns the number.
-      ...(inSandbox() ? [numberField({ label: t("open.number"), hint: t("open.number.hint") })] : []),
       choiceField({
         name: "accountType",
         legend: t("open.type"),
@@ -34,9 +31,9 @@ export const openAccountScreen = {
       fields,
       submit: t("open.submit"),
       busy: t("open.busy"),
-      send: async (values) => {
-        await api.openAccount(values);
-        setFlash(t("open.done"));
+      send: async ({ accountType }) => {
+        const { accountNumber } = await api.openAccount(accountType);
+        setFlash(t("open.done", { number: groupsOf(accountNumber).join(" ") }));
         go("/accounts", { replace: true });
       },
     });

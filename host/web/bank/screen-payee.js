@@ -13,6 +13,7 @@ import { setFlash } from "./flash.js";
 import { drawForm } from "./form.js";
 import { addPayee } from "./known.js";
 import { numberField } from "./number-field.js";
+import { whenReleased } from "./released.js";
 import { pathNow } from "./router.js";
 import { t } from "./words.js";
 
@@ -23,12 +24,13 @@ const LABEL_CHARS_MAX = 100;
 /** The field for the bank, which follows the number until the person edits it. @param {() => TextField} number */
 function bankField(number) {
   const below = h("p.derived.warn", { role: "status" });
-  const compare = () => {
+  const compareNow = () => {
     const { bank } = readNumber(number().read());
     const typed = field.control.value.trim();
     const differs = bank !== null && typed !== "" && !isSameBank(bank, typed);
     show(below, differs && t("payee.bank.differs", { bank }));
   };
+  const compare = () => whenReleased(compareNow);
   let isEdited = false;
   let isProposing = false;
   const field = textField({

@@ -10,14 +10,8 @@ import { listedNumber, number, payeeName, problemNotice } from "./drawing.js";
 import { setFlash } from "./flash.js";
 import { known, loadPayees } from "./known.js";
 import { drawLoaded } from "./loading.js";
-import { counted, hasText, t } from "./words.js";
-
-/** @param {Payee} payee */
-function warningsOf(payee) {
-  return (payee.warnings ?? [])
-    .filter((code) => hasText(`warning.${code}`))
-    .map((code) => h("p.derived.warn", t(`warning.${code}`, { bank: payee.derivedBank })));
-}
+import { drawPayeeWarnings } from "./payee-warnings.js";
+import { counted, t } from "./words.js";
 
 /** @param {Payee} payee @param {HTMLElement} faults @param {Go} go */
 async function remove(payee, faults, go) {
@@ -62,7 +56,7 @@ function drawPayee(payee, faults, go) {
       h("h2", { id: title }, payee.name, payee.alias && h("span.alias", ` ${payee.alias}`)),
       h("p", payee.bankName),
       h("p.hint", listedNumber(payee.accountNumber)),
-      warningsOf(payee),
+      drawPayeeWarnings(payee, known.payees),
     ),
     h(
       "p.acts",

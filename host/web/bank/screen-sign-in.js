@@ -120,8 +120,8 @@ function drawNotice() {
   );
 }
 
-/** @type {{ expired: "warn", left: "good" }} */
-const MOODS = { expired: "warn", left: "good" };
+/** @type {{ expired: "warn", left: "good", elsewhere: "good" }} */
+const MOODS = { expired: "warn", left: "good", elsewhere: "good" };
 
 /** @type {Screen} */
 export const signInScreen = {

@@ -1,14 +1,16 @@
 // Transfer, step 2: how much.
 
-/** @import { Account, Field, Form, Go, Payee, Screen } from "./types.js" */
+/** @import { Account, Form, Go, Payee, Screen, TextField } from "./types.js" */
 import { h, show } from "../shared/dom.js";
-import { choose, draftNow, takeFault } from "./draft.js";
+import { choose, draftNow, missingStep, takeFault } from "./draft.js";
+import { loadDraft } from "./draft-loading.js";
 import { money, pair, payeeName } from "./drawing.js";
 import { textField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { accountOf, known, loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { readAmount, toJson, writeMoney } from "./money.js";
+import { drawPayeeNotice } from "./payee-warnings.js";
 import { unsettledGuard } from "./screen-transfer-parties.js";
 import { t } from "./words.js";
 
@@ -26,8 +28,8 @@ async function balanceOf(account) {
 
 /** @param {Account} account @param {Payee} payee @param {Go} go */
 function drawAmount(account, payee, go) {
-  const { centavos, toBeneficiaryId } = draftNow();
-  /** @type {Field<string>} */
+  const { centavos, typed, toBeneficiaryId } = draftNow();
+  /** @type {TextField} */
   const field = textField({
     name: "amount",
     label: t("amount.label"),
@@ -35,9 +37,14 @@ function drawAmount(account, payee, go) {
     prefix: "$",
     suffix: "MXN",
     check: faultOf,
-    attributes: { inputmode: "decimal", class: "amount digits" },
+    attributes: {
+      inputmode: "decimal",
+      class: "amount digits",
+      onInput: () => choose({ typed: field.control.value }),
+    },
   });
-  if (centavos !== null) field.write(toJson(centavos));
+  if (typed !== null) field.write(typed);
+  else if (centavos !== null) field.write(toJson(centavos));
   const available = h("dd", money(account.available));
   // The known balance may be stale: refresh it without waiting.
   balanceOf(account)
@@ -57,7 +64,7 @@ function drawAmount(account, payee, go) {
         form.showFaults([{ field, text: t("amount.too-much", { available: writeMoney(balance) }) }]);
         return;
       }
-      choose({ centavos: chosen });
+      choose({ centavos: chosen, typed: null });
       go("/transfer/review");
     },
   });
@@ -70,6 +77,7 @@ function drawAmount(account, payee, go) {
         pair(t("amount.to"), h("strong", payeeName(payee)), h("br"), payee.bankName),
         h("div", h("dt", t("amount.available")), available),
       ),
+      drawPayeeNotice(payee, known.payees),
       form.element,
       h("p", h("a", { href: "#/transfer/parties" }, t("back"))),
     ],
@@ -84,8 +92,7 @@ export const amountScreen = {
   step: 2,
   title: () => t("amount.title"),
   guard() {
-    const { fromAccountId, toBeneficiaryId } = draftNow();
-    return unsettledGuard() ?? (fromAccountId && toBeneficiaryId ? null : "/transfer/parties");
+    return unsettledGuard() ?? missingStep("/transfer/amount");
   },
   async draw(place, { signal, go }) {
     /** @type {ReturnType<typeof drawAmount> | undefined} */
@@ -93,14 +100,11 @@ export const amountScreen = {
     await drawLoaded(place, {
       signal,
       lines: 2,
-      load: async () => {
-        // Unknown only after a reload: the step before has loaded them.
-        if (!known.accounts) await loadAccounts();
-        return accountOf(draftNow().fromAccountId);
-      },
-      draw: (account) => {
-        const { payee } = draftNow();
-        if (!account || !payee) {
+      load: loadDraft,
+      draw: (isThere) => {
+        const { payee, fromAccountId } = draftNow();
+        const account = accountOf(fromAccountId);
+        if (!isThere || !account || !payee) {
           go("/transfer/parties", { replace: true });
           return null;
         }

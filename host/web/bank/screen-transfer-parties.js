@@ -9,6 +9,7 @@ import { choiceField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { known, loadAccounts, loadHistory, loadPayees } from "./known.js";
 import { drawLoaded } from "./loading.js";
+import { drawPayeeWarnings } from "./payee-warnings.js";
 import { userNow } from "./session.js";
 import { counted, t } from "./words.js";
 
@@ -69,7 +70,7 @@ function drawFields(accounts, payees) {
     options: payees.map((it) => ({
       value: it.id,
       label: h("strong", payeeName(it)),
-      about: [it.bankName, h("br"), listedNumber(it.accountNumber)],
+      about: [it.bankName, h("br"), listedNumber(it.accountNumber), drawPayeeWarnings(it, payees)],
     })),
     before: payees.length >= FILTER_FROM && filterOf(payees, () => to.rows),
     check: (id) => (id === null ? t("parties.to.empty") : ""),
@@ -95,7 +96,9 @@ function drawParties(accounts, payees, go) {
     isDrafted: false,
     extra: h("p", h("a", { href: add }, t("parties.add"))),
     send: async (values) => {
-      choose({ ...values, payee: payees.find((it) => it.id === values.toBeneficiaryId) });
+      // An amount that was being typed for another payee must not be suggested.
+      const typed = values.toBeneficiaryId === draftNow().toBeneficiaryId ? draftNow().typed : null;
+      choose({ ...values, typed, payee: payees.find((it) => it.id === values.toBeneficiaryId) });
       go("/transfer/amount");
     },
   });

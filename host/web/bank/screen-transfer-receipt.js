@@ -1,91 +1,144 @@
-// Transfer, step 4: its outcome, and the key to track it by.
+// Transfer, step 4: its outcome, which changes in front of the person, and the key to track it by. The address names the
+// transfer; the same receipt opens from the statement, where it is no step.
 
-/** @import { Screen } from "./types.js" */
+/** @import { Screen, Tools, Transfer, TransferState } from "./types.js" */
 import { button, h, show } from "../shared/dom.js";
-import { receiptNow, start } from "./draft.js";
-import { moment, money, notice, number, pair, payeeName, typeName } from "./drawing.js";
-import { accountOf, loadAccounts } from "./known.js";
+import { asProblem, Problem } from "../shared/problem.js";
+import { announce } from "./announce.js";
+import * as api from "./api.js";
+import { noteOutcomes } from "./device.js";
+import { start } from "./draft.js";
+import { money } from "./drawing.js";
+import { followJournal, stateOf } from "./journal.js";
+import { accountOf, addTransfer, known, loadAccounts, loadPayees, payeeOf } from "./known.js";
+import { drawLoaded } from "./loading.js";
+import { drawOutcome, drawReceipt } from "./receipt.js";
+import { pathNow } from "./router.js";
+import { userNow } from "./session.js";
 import { t } from "./words.js";
 
-/** @type {Record<string, "good" | "info" | "bad">} */
-const MOODS = { completed: "good", pending: "info", failed: "bad" };
+const idNow = () => new URLSearchParams(pathNow().split("?")[1]).get("id") ?? "";
 
-/** @param {string} [status] */
-const knownStatus = (status = "pending") => (status in MOODS ? status : "pending");
+/** @param {string} id */
+const transferOf = (id) => known.history.find((it) => it.id === id) ?? null;
 
-/** @param {string} reference */
-function drawReference(reference) {
-  const status = h("p.status", { role: "status" });
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(reference);
-      show(status, t("receipt.copied"));
-    } catch {
-      // Some browsers do not let a page copy: select the key, so that the person can.
-      getSelection()?.selectAllChildren(code);
-      show(status, t("receipt.copy.by-hand"));
-    }
-  };
-  const code = h("code.reference", reference);
-  return [code, " ", button(t("receipt.copy"), copy, { class: "small" }), status];
+/** The transfer as the ledger has it now, or a Problem. @param {string} id */
+async function loadTransfer(id) {
+  const transfer = await api.transfer(id);
+  if (!transfer) throw new Problem({ status: 404, code: "transfer-not-found" });
+  addTransfer(transfer);
+  noteOutcomes(userNow(), [transfer]);
+  return transfer;
 }
 
-/** @type {Screen} */
-export const receiptScreen = {
-  path: "/transfer/receipt",
-  name: "transfer_receipt",
-  nav: "/transfer/parties",
-  step: 4,
-  title: () => t(`receipt.${knownStatus(receiptNow()?.transfer.status)}.title`),
-  guard: () => (receiptNow() ? null : "/transfer/parties"),
-  async draw(place, { signal, go }) {
-    const receipt = receiptNow();
-    if (!receipt) return;
-    const { transfer, account, payee } = receipt;
-    const balance = h("dd", { "aria-busy": "true" }, t("loading"));
-    const again = (/** @type {Event} */ event) => {
-      event.preventDefault();
-      start();
-      go("/transfer/parties");
-    };
-    show(
-      place,
-      notice(
-        MOODS[knownStatus(transfer.status)],
-        h("p", t(`receipt.${knownStatus(transfer.status)}`, { name: transfer.beneficiaryName ?? payee.name })),
-      ),
-      h(
-        "div.sheet.receipt",
-        h(
-          "dl.facts.review",
-          h("div.amount", h("dt", t("receipt.amount")), h("dd", money(transfer.centavos, "money large"))),
-          pair(t("receipt.status"), t(`status.${knownStatus(transfer.status)}`)),
-          pair(t("review.to"), h("strong", payeeName(payee))),
-          pair(t("review.bank"), payee.bankName),
-          pair(t("review.number"), number(payee.accountNumber)),
-          account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
-          transfer.speiReference &&
-            h("div.whole", h("dt", t("receipt.reference")), h("dd", drawReference(transfer.speiReference))),
-          pair(t("receipt.time"), moment(transfer.createdAt, { withSeconds: true }), " ", t("time.zone")),
-          h("div", h("dt", t("receipt.balance")), balance),
-        ),
-      ),
-      transfer.speiReference && h("p.hint", t("receipt.reference.about")),
-      h(
-        "p.acts",
-        h("a.button.main", { href: "#/transfer/parties", onClick: again }, t("receipt.again")),
-        h("a.button", { href: "#/history" }, t("receipt.history")),
-      ),
-    );
+/** What the receipt names besides; it is complete enough without. */
+async function loadParties() {
+  await Promise.all([loadAccounts(), known.payees ?? loadPayees()]).catch(() => {});
+}
+
+function title() {
+  const transfer = transferOf(idNow());
+  return t(transfer ? `receipt.${stateOf(transfer)}.title` : "receipt.title");
+}
+
+/** The receipt of a loaded transfer, kept up to date until the person leaves. @param {Transfer} loaded @param {Tools} tools */
+function drawLive(loaded, { signal, go, retitle }) {
+  let transfer = loaded;
+  /** @type {TransferState | null} */
+  let shown = null;
+  const outcome = h("div");
+  const connection = h("p.status", { role: "status" });
+  const status = h("dd");
+  const balance = h("dd");
+  const name = loaded.beneficiaryName ?? t("history.unnamed");
+
+  const writeBalance = () => {
+    const account = accountOf(transfer.fromAccountId);
+    show(balance, account ? money(account.centavos) : t("receipt.balance.unknown"));
+  };
+  const redraw = async () => {
+    const state = stateOf(transfer);
+    const isNews = shown !== null && shown !== state;
+    shown = state;
+    show(outcome, drawOutcome(transfer, state, name));
+    show(status, t(`status.${state}`));
+    retitle();
+    if (state !== "pending") show(connection);
+    if (!isNews) return;
+    announce(t(`receipt.${state}.title`));
+    // Money may have come back.
+    await loadAccounts().catch(() => {});
+    if (!signal.aborted) writeBalance();
+  };
+  const refresh = async () => {
     try {
-      await loadAccounts();
-      if (signal.aborted) return;
-      show(balance, money(accountOf(transfer.fromAccountId)?.centavos ?? 0));
-    } catch {
-      // The transfer is made; only the balance is missing.
-      show(balance, t("receipt.balance.unknown"));
-    } finally {
-      balance.removeAttribute("aria-busy");
+      transfer = await loadTransfer(transfer.id);
+    } catch (error) {
+      // Whatever it is, the next attempt follows; a 401 is the session's.
+      asProblem(error);
     }
+    if (!signal.aborted) await redraw();
+  };
+  followJournal({
+    signal,
+    onOpen: () => {
+      show(connection);
+      refresh();
+    },
+    onNews: (ids) => {
+      if (ids.includes(transfer.id) && !signal.aborted) refresh();
+    },
+    onLost: () => {
+      if (signal.aborted) return;
+      if (stateOf(transfer) === "pending") show(connection, t("receipt.lost"));
+      refresh();
+    },
+  });
+
+  const again = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    start();
+    go("/transfer/parties");
+  };
+  writeBalance();
+  redraw();
+  const { speiReference, fromAccountId, toBeneficiaryId } = loaded;
+  return [
+    outcome,
+    connection,
+    drawReceipt(loaded, { payee: payeeOf(toBeneficiaryId), account: accountOf(fromAccountId), status, balance }),
+    speiReference && h("p.hint", t("receipt.reference.about")),
+    h(
+      "p.acts",
+      h("a.button.main", { href: "#/transfer/parties", onClick: again }, t("receipt.again")),
+      h("a.button", { href: `#/history?account=${fromAccountId}` }, t("receipt.history")),
+      button(t("receipt.print"), () => window.print()),
+    ),
+  ];
+}
+
+/** @type {Omit<Screen, "path" | "nav">} */
+const receipt = {
+  name: "transfer_receipt",
+  title,
+  guard: () => (idNow() ? null : "/history"),
+  draw(place, tools) {
+    const id = idNow();
+    return drawLoaded(place, {
+      signal: tools.signal,
+      lines: 5,
+      load: async () => {
+        const [transfer] = await Promise.all([loadTransfer(id), loadParties()]);
+        return transfer;
+      },
+      fallback: () => transferOf(id),
+      draw: (transfer) => drawLive(transfer, tools),
+    });
   },
 };
+
+/** @type {Screen} */
+export const receiptScreen = { ...receipt, path: "/transfer/receipt", nav: "/transfer/parties", step: 4 };
+
+/** @type {Screen} */
+export const pastReceiptScreen = { ...receipt, path: "/history/receipt", nav: "/history" };

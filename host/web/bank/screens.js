@@ -10,7 +10,7 @@ import { payeesScreen } from "./screen-payees.js";
 import { privacyScreen } from "./screen-privacy.js";
 import { amountScreen } from "./screen-transfer-amount.js";
 import { partiesScreen } from "./screen-transfer-parties.js";
-import { receiptScreen } from "./screen-transfer-receipt.js";
+import { pastReceiptScreen, receiptScreen } from "./screen-transfer-receipt.js";
 import { reviewScreen } from "./screen-transfer-review.js";
 
 /** @type {Screen[]} */
@@ -24,6 +24,7 @@ const SCREENS = [
   payeesScreen,
   addPayeeScreen,
   historyScreen,
+  pastReceiptScreen,
   helpScreen,
   privacyScreen,
 ];

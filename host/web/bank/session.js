@@ -6,13 +6,16 @@ import { claimsOf, payloadOf } from "../shared/token.js";
 import { forgetConsent, loadConsent } from "./analytics.js";
 import * as api from "./api.js";
 import { behaviour } from "./behaviour.js";
-import { draftNow, forgetTransfer, restoreDraft } from "./draft.js";
+import { claimDraft, draftNow, forgetTransfer, restoreDraft } from "./draft.js";
 import { inSandbox, knowProvider } from "./entrance.js";
 import { draftsNow, forgetDrafts, restoreDrafts } from "./form.js";
 import { dropGrant, grantNow, isRenewable, renewGrant, resumeGrant } from "./grant.js";
+import { forgetJournal } from "./journal.js";
 import { forgetAll, loadHistory } from "./known.js";
 import { loadProfile, restoreLook } from "./profile.js";
+import { hooks } from "./request.js";
 import { loadScorers } from "./scorers.js";
+import { hasLeft, noteArrival, noteDeparture, watchDepartures } from "./tabs.js";
 import { clearToken, storeToken, token } from "./token.js";
 
 /** Time enough to read the warning, find the button and sign in again; and for a provider to come back. */
@@ -32,7 +35,7 @@ let user = null;
 let expires = null;
 /** Whose unfinished work is kept, even after the session expired. @type {string | null} */
 let workOwner = null;
-/** Why the sign-in is shown. @type {"expired" | "left" | null} */
+/** Why the sign-in is shown. @type {"expired" | "left" | "elsewhere" | null} */
 let reason = null;
 let isSigningIn = false;
 /** When somebody last used the page. */
@@ -64,15 +67,19 @@ export const isProviderSilent = () => lastRenewal === "unavailable";
  */
 export function watchSession(listeners) {
   ({ onChange, onExpiring, onExtended } = listeners);
-  api.hooks.unauthorized = async (refused) => {
+  hooks.unauthorized = async (refused) => {
     if (isSigningIn || !isRenewable()) return false;
     if (refused === token()) return (await extend()) === "renewed";
     // Another request has renewed it meanwhile, unless somebody else has signed in.
     return claimsOf(refused).user === user;
   };
-  api.hooks.expired = () => {
+  hooks.expired = () => {
     if (!isSigningIn) expire();
   };
+  watchDepartures(() => {
+    const person = user ?? workOwner;
+    if (person !== null && hasLeft(person)) forgetPerson("elsewhere");
+  });
   for (const type of ["keydown", "pointerdown", "wheel"]) {
     const used = () => {
       usedAt = Date.now();
@@ -85,6 +92,7 @@ function forgetWork() {
   forgetDrafts();
   forgetTransfer();
   forgetAll();
+  forgetJournal();
   behaviour.forget();
 }
 
@@ -139,7 +147,7 @@ async function endUnlessRenewed() {
   expire();
 }
 
-/** @param {"expired" | "left"} why */
+/** @param {"expired" | "left" | "elsewhere"} why */
 function end(why) {
   clearToken();
   dropGrant();
@@ -157,7 +165,13 @@ export function expire() {
 }
 
 export function signOut() {
-  end("left");
+  if (user !== null) noteDeparture(user);
+  forgetPerson("left");
+}
+
+/** Signs out and leaves nothing of the person behind. @param {"left" | "elsewhere"} why */
+function forgetPerson(why) {
+  end(why);
   forgetWork();
   forgetConsent();
   restoreLook();
@@ -184,6 +198,7 @@ async function start() {
   readClaims();
   if (workOwner !== null && workOwner !== user) forgetWork();
   workOwner = user;
+  if (user !== null) claimDraft(user);
   loadScorers();
   loadHistory();
   loadConsent().catch(() => {});
@@ -206,6 +221,7 @@ export async function signIn(text) {
     isSigningIn = false;
   }
   reason = null;
+  noteArrival();
   await start();
   onChange();
 }
@@ -237,6 +253,10 @@ export async function renew() {
 /** After a reload, goes on with what this tab has. */
 export async function resumeSession() {
   if (token() === "") return;
+  if (hasLeft(claimsOf(token()).user ?? "")) {
+    forgetPerson("elsewhere");
+    return;
+  }
   resumeGrant();
   const until = grantNow()?.expires ?? claimsOf(token()).expires?.getTime() ?? Infinity;
   if (until > Date.now() || (isRenewable() && (await extend()) === "renewed")) await start();

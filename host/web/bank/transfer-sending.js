@@ -5,7 +5,7 @@ import { focusOn, h, show } from "../shared/dom.js";
 import { asProblem, Problem } from "../shared/problem.js";
 import { record } from "./analytics.js";
 import * as api from "./api.js";
-import { remember } from "./device.js";
+import { noteSent } from "./device.js";
 import { draftNow, dropKey, finish, isUnsettled, keyNow, setFault, settle, unsettle } from "./draft.js";
 import { problemNotice } from "./drawing.js";
 import { hooks } from "./form.js";
@@ -41,7 +41,7 @@ export function goCorrect(problem, go) {
   const [error] = problem.errors;
   const field = ofCode ?? error?.field;
   if (!field || !SCREEN_OF_FIELD[field]) return false;
-  const available = accountOf(draftNow().fromAccountId)?.centavos ?? 0;
+  const available = accountOf(draftNow().fromAccountId)?.available ?? 0;
   const text =
     problem.code === "insufficient-funds"
       ? t("fault.insufficient-funds", { available: writeMoney(available) })
@@ -51,13 +51,13 @@ export function goCorrect(problem, go) {
   return true;
 }
 
-/** @param {Transfer} transfer @param {FullDraft} draft @param {Go} go */
-function succeed(transfer, draft, go) {
+/** @param {Transfer} transfer @param {Go} go */
+function succeed(transfer, go) {
   addTransfer(transfer);
-  if (transfer.status === "completed") remember(userNow());
+  noteSent(userNow(), transfer);
   record("transfer_completed", "transfer_confirm");
-  finish({ transfer, account: accountOf(draft.fromAccountId), payee: draft.payee });
-  go("/transfer/receipt", { replace: true });
+  finish();
+  go(`/transfer/receipt?id=${transfer.id}`, { replace: true });
 }
 
 /**
@@ -68,7 +68,7 @@ export async function sendDraft(draft, { go, redraw, faults }) {
   const key = keyNow();
   unsettle(userNow());
   try {
-    succeed(await api.send(draft, key), draft, go);
+    succeed(await api.send(draft, key), go);
   } catch (error) {
     const problem = asProblem(error);
     if (!isOutcomeOpen(problem)) settle();

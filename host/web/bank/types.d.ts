@@ -36,7 +36,8 @@ export interface Payee {
 export interface Transfer {
   id: string;
   fromAccountId: string;
-  toBeneficiaryId: string;
+  /** Null if the payee was deleted. */
+  toBeneficiaryId: string | null;
   beneficiaryName?: string | null;
   centavos: number;
   status: string;
@@ -48,6 +49,47 @@ export interface TransferPage {
   transfers: Transfer[];
   /** Address of the next page. */
   next: string | null;
+}
+
+/** Of an account's statement. */
+export interface Entry {
+  /** From 1. */
+  number: number;
+  createdAt: string;
+  type: string;
+  /** Negative if money left the account. */
+  centavos: number;
+  /** After the entry. */
+  balance: number;
+  transactionId?: string;
+  beneficiaryName?: string;
+  speiReference?: string;
+}
+
+export interface EntryPage {
+  entries: Entry[];
+  next: string | null;
+}
+
+/** A change of a transfer, as the ledger's event stream has it. */
+export interface TransferEvent {
+  transactionId: string;
+  type: string;
+  status: string;
+  /** SPEI's code for why the money did not arrive. */
+  reason?: string;
+  /** The transfer whose money came back. */
+  returns?: string;
+  createdAt: string;
+}
+
+export type TransferState = "pending" | "completed" | "failed" | "returned";
+
+/** What the events say about a transfer. */
+export interface Outcome {
+  status: string;
+  reason: string | null;
+  at: string;
 }
 
 export interface Parties {
@@ -150,19 +192,15 @@ export interface Draft {
   fromAccountId: string | null;
   toBeneficiaryId: string | null;
   centavos: number | null;
+  /** The amount as it is being typed, before it is chosen. */
+  typed: string | null;
   payee: Payee | null;
   /** Its idempotency key. */
   key: string | null;
 }
 
 /** A complete draft. */
-export type FullDraft = { [Name in keyof Omit<Draft, "key">]: NonNullable<Draft[Name]> };
-
-export interface Receipt {
-  transfer: Transfer;
-  account: Account | null;
-  payee: Payee;
-}
+export type FullDraft = { [Name in keyof Omit<Draft, "key" | "typed">]: NonNullable<Draft[Name]> };
 
 export interface Answers {
   risk: { request: RiskRequest; answer: RiskAnswer };
@@ -177,6 +215,8 @@ export interface Tools {
   signal: AbortSignal;
   go: Go;
   redraw: () => void;
+  /** Writes the title again; the focus stays where it is. */
+  retitle: () => void;
 }
 
 export interface Screen {
@@ -191,6 +231,12 @@ export interface Screen {
   step?: number;
   /** Where to redirect when the screen does not apply. */
   guard?: () => string | null;
+}
+
+/** A line of a statement; `state` is that of the transfer which took the money out. */
+export interface Movement {
+  entry: Entry;
+  state: TransferState | null;
 }
 
 /** A form field. `Value` is a string, a boolean, or null for a choice that was not made. */

@@ -47,7 +47,12 @@ export function hasText(key) {
 
 /** The text of a key, with `{name}` replaced by `params.name`. @param {string} key @param {Record<string, unknown>} params */
 export function t(key, params = {}) {
-  return textOf(key).replace(/\{(\w+)\}/g, (whole, name) => (name in params ? String(params[name]) : whole));
+  return textOf(key).replace(/\{(\w+)\}(\.?)/g, (whole, name, stop) => {
+    if (!(name in params)) return whole;
+    // "Renta S.A. de C.V." already ends the sentence.
+    const value = String(params[name]);
+    return value.endsWith(".") ? value : value + stop;
+  });
 }
 
 /** The text of `key.one` or `key.many`. @param {string} key @param {number} count @param {Record<string, unknown>} params */

@@ -1,0 +1,44 @@
+// What may be wrong with a payee: shown in the lists, and again wherever money is about to be sent.
+
+/** @import { Payee } from "./types.js" */
+import { h } from "../shared/dom.js";
+import { isSameBank, normalise, readNumber } from "./clabe.js";
+import { drawList, notice } from "./drawing.js";
+import { hasText, t } from "./words.js";
+
+/**
+ * The codes of a payee's warnings: the ledger's, and what the page sees in the number and in the other payees.
+ * @param {Payee} payee @param {Payee[] | null} payees
+ */
+export function warningCodes({ id, bankName, accountNumber, warnings = [] }, payees) {
+  const { kind, bank, checks, digits } = readNumber(accountNumber);
+  const isTwice = (payees ?? []).some((it) => it.id !== id && normalise(it.accountNumber) === digits);
+  const seen = [
+    kind === "clabe" && !checks && "clabe-check-digit",
+    bank !== null && !isSameBank(bank, bankName) && "bank-name-differs",
+    kind === "clabe" && checks && bank === null && "bank-unknown",
+    kind === "other" && "number-other",
+    isTwice && "saved-twice",
+  ];
+  return [...new Set([...warnings, ...seen.filter((it) => typeof it === "string")])];
+}
+
+/** The same in words. @param {Payee} payee @param {Payee[] | null} payees */
+export function payeeWarnings(payee, payees) {
+  const { bank, digits } = readNumber(payee.accountNumber);
+  const params = { bank: payee.derivedBank ?? bank, typed: payee.bankName, code: digits.slice(0, 3) };
+  return warningCodes(payee, payees)
+    .filter((code) => hasText(`warning.${code}`))
+    .map((code) => t(`warning.${code}`, params));
+}
+
+/** @param {Payee} payee @param {Payee[] | null} payees */
+export function drawPayeeWarnings(payee, payees) {
+  return payeeWarnings(payee, payees).map((text) => h("span.derived.warn", text));
+}
+
+/** The same where money is about to be sent, or null. @param {Payee} payee @param {Payee[] | null} payees */
+export function drawPayeeNotice(payee, payees) {
+  const warnings = payeeWarnings(payee, payees);
+  return warnings.length === 0 ? null : notice("warn", h("p.title", t("warning.title")), drawList(warnings));
+}

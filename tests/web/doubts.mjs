@@ -1,0 +1,152 @@
+// What the page says of a payee that may be wrong, wherever the money is about to go; and that none of it gets in the way.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { OTHER, PAYEE, settled } from "./bank.mjs";
+import { Person } from "./person.mjs";
+
+/** A wrong check digit, and STP's code beside another bank's name. */
+const DOUBTFUL = { name: "Renta Departamento", accountNumber: "646180110400000008", bankName: "Santander" };
+const TWICE = { ...PAYEE, name: "Luis P. Gómez", alias: undefined };
+/** Right in everything but its bank, which does not exist. */
+const NOWHERE = "999180000000000002";
+
+export function doubts(stage) {
+  async function signedIn(more, looks) {
+    const { bank, browser, line } = stage;
+    const about = await settled(bank, more);
+    const it = await Person.at(browser, line.url, looks);
+    await it.signsIn(about.user);
+    return { it, ...about };
+  }
+
+  const warnings = (it, selector) =>
+    it.page.$$eval(`${selector} .notice.warn li`, (all) => all.map((item) => item.textContent));
+
+  test("a payee's warnings are repeated at amount, at review and in the acknowledgment", async () => {
+    const { it } = await signedIn({ payees: [PAYEE, TWICE, DOUBTFUL] });
+    const said = [
+      "El dígito de control de la CLABE no coincide: puede tener un error.",
+      "La CLABE es de STP, pero guardaste Santander.",
+    ];
+    await it.opens(/^Transferir$/);
+    await it.picks(DOUBTFUL.name);
+    await it.activates("button", "Continuar");
+    await it.arrives("Cuánto");
+    assert.deepEqual(await warnings(it, "main"), said);
+    await it.fills("Monto", "100");
+    await it.press("Enter");
+    await it.arrives("Revisa antes");
+    assert.deepEqual(await warnings(it, "main"), said);
+    await it.tabsTo("checkbox", "Entiendo");
+    const { name } = await it.focused();
+    for (const warning of said) assert.ok(name.includes(warning), name);
+    await it.leaves();
+  });
+
+  test("a payee saved twice is doubtful at any risk: the question repeats it", async () => {
+    const { it, api } = await signedIn({ payees: [PAYEE, TWICE], count: 3 });
+    await it.reviews({ payee: PAYEE.name, amount: "100" });
+    await it.sendsWhateverTheRisk();
+    await it.arrives("Transferencia enviada");
+    await it.reviews({ payee: PAYEE.name, amount: "100" });
+    // Nothing is in the colour of success.
+    assert.equal(await it.page.$("main .notice.good"), null);
+    await it.activates("button", /^Enviar/);
+    await it.page.waitForSelector("dialog[open]");
+    assert.deepEqual(await warnings(it, "dialog"), ["Guardaste este número más de una vez."]);
+    await it.activates("button", /^No, revisar/);
+    assert.equal((await api.transfers()).length, 4);
+    await it.opens("Beneficiarios");
+    await it.page.waitForSelector(".rows");
+    assert.equal((await it.page.$$(".rows .derived.warn")).length, 2);
+    await it.leaves();
+  });
+
+  test("only a CLABE that is right in everything looks right", async () => {
+    const { it } = await signedIn();
+    await it.opens("Beneficiarios");
+    await it.activates("link", "Agregar un beneficiario");
+    for (const [text, mood, said] of [
+      ["01218000464305124", "plain", "17 de los 18 dígitos de una CLABE."],
+      [NOWHERE, "warn", "El banco 999 no está en nuestra lista."],
+      ["646180110400000008", "warn", "no coincide"],
+      ["cuenta de Luis 7", "warn", "No parece una CLABE"],
+      ["5512345678", "plain", "Parece un número de celular"],
+      [PAYEE.accountNumber, "good", "CLABE de BBVA"],
+    ]) {
+      await it.fills("CLABE", text);
+      await it.sees(said, "main");
+      assert.equal(await it.page.$eval(".derived", (line) => line.className), `derived ${mood}`, text);
+    }
+    await it.leaves();
+  });
+
+  test("a hint that comes as a field is left does not swallow the click", async () => {
+    for (const width of [390, 1280]) {
+      const { it, api } = await signedIn({ payees: [] }, { width, height: 900 });
+      await it.page.evaluate(() => {
+        location.hash = "/beneficiaries/new";
+      });
+      await it.arrives("Agregar un beneficiario");
+      await it.fills("Nombre completo", "Rosa Martínez");
+      await it.tabsTo("combobox", "Banco");
+      await it.types("Santander");
+      await it.fills("CLABE", OTHER.accountNumber.slice(0, 17));
+      await it.page.$eval("form button[type=submit]", (button) => button.scrollIntoView({ block: "center" }));
+      // What a mouse does: press, hold for a moment, release in the same place.
+      const { x, y } = await it.page.$eval("form button[type=submit]", (button) => {
+        const { left, top, width: wide, height } = button.getBoundingClientRect();
+        // Near the edge that a hint would push away.
+        return { x: left + wide / 2, y: top + Math.min(6, height / 2) };
+      });
+      await it.types(OTHER.accountNumber.slice(17));
+      await it.page.mouse.move(x, y);
+      await it.page.mouse.down();
+      await it.pause(900);
+      await it.page.mouse.up();
+      await it.arrives(/^Beneficiarios/);
+      assert.equal((await api.payees()).length, 1);
+      await it.leaves();
+    }
+  });
+
+  test("trying a recommendation leaves its buttons under the finger, and accepting it is confirmed in sight", async () => {
+    for (const [width, height] of [
+      [390, 844],
+      [1280, 700],
+    ]) {
+      const { it } = await signedIn({}, { width, height });
+      await it.page.evaluate(() => {
+        location.hash = "/help";
+      });
+      await it.arrives("Ayuda");
+      await it.picks("No, me cuesta");
+      await it.picks("No");
+      await it.picks("Poco");
+      await it.picks("Más de 60");
+      await it.activates("button", "Ver la recomendación");
+      await it.page.waitForSelector(".recommended");
+      const inSight = (selector) =>
+        it.page.$eval(selector, (element) => {
+          const { top, bottom } = element.getBoundingClientRect();
+          return top >= 0 && bottom <= innerHeight;
+        });
+      await it.tabsTo("button", "Ver cómo se ve");
+      const before = await it.page.$eval(":focus", (button) => button.getBoundingClientRect().top);
+      await it.press("Enter");
+      assert.equal(await it.page.$eval("html", (html) => html.dataset.theme), "large-text-high-contrast");
+      assert.ok(await inSight(".recommended .acts .main"), `at ${width} the way to accept is out of sight`);
+      const moved = Math.abs((await it.page.$eval(":focus", (button) => button.getBoundingClientRect().top)) - before);
+      assert.ok(moved < height / 3, `moved by ${moved}`);
+      await it.page.keyboard.down("Shift");
+      await it.tabsTo("button", "Sí, aplicar");
+      await it.page.keyboard.up("Shift");
+      await it.press("Enter");
+      await it.sees("Guardamos tus ajustes", ".result");
+      assert.ok(await inSight(".result .notice"));
+      await it.leaves();
+    }
+  });
+}

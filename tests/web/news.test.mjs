@@ -1,0 +1,95 @@
+// The pure parts of what happens to a transfer after it was sent: the event stream, the statement, doubtful payees.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { note, stateOf } from "../../host/web/bank/journal.js";
+import { warningCodes } from "../../host/web/bank/payee-warnings.js";
+import { movementsOf } from "../../host/web/bank/statement.js";
+import { messagesIn, pauseAfter } from "../../host/web/bank/stream.js";
+
+test("the event stream is read in pieces, wherever it is cut", () => {
+  const stream =
+    ': hello\n\nevent: transfers\nid: 0.15-1.7\ndata: [{"transactionId":"a"}]\n\n:\n\nid: 0.16\ndata: []\n\n';
+  for (let cut = 0; cut <= stream.length; cut += 1) {
+    const first = messagesIn(stream.slice(0, cut));
+    const second = messagesIn(first.rest + stream.slice(cut));
+    assert.deepEqual(
+      [...first.messages, ...second.messages],
+      [
+        { id: "0.15-1.7", events: [{ transactionId: "a" }] },
+        { id: "0.16", events: [] },
+      ],
+    );
+    assert.equal(second.rest, "");
+  }
+});
+
+test("attempts to listen again grow apart, and wait as long as the ledger asks", () => {
+  const middle = () => 0.5;
+  assert.deepEqual(
+    [1, 2, 3, 4, 5, 6, 40].map((failures) => pauseAfter(failures, null, middle)),
+    [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000],
+  );
+  assert.equal(pauseAfter(1, 7, middle), 7_000);
+  assert.ok(pauseAfter(3, null, () => 0) < pauseAfter(3, null, () => 1));
+});
+
+const event = (transactionId, status, more = {}) => ({
+  transactionId,
+  type: "transfer",
+  status,
+  createdAt: "",
+  ...more,
+});
+
+test("a transfer's state only moves forward, whatever comes first: the list or the events", () => {
+  const known = new Map();
+  assert.equal(stateOf({ id: "a", status: "pending" }, known), "pending");
+  assert.equal(stateOf({ id: "a", status: "a status from a later ledger" }, known), "pending");
+  note(known, [event("a", "pending"), event("a", "completed")]);
+  assert.equal(stateOf({ id: "a", status: "pending" }, known), "completed");
+  note(known, [event("r", "completed", { type: "return", returns: "a", reason: "26" })]);
+  assert.equal(stateOf({ id: "a", status: "completed" }, known), "returned");
+  assert.equal(known.get("a").reason, "26");
+  // A replay repeats what is known.
+  note(known, [event("a", "completed")]);
+  assert.equal(stateOf({ id: "a", status: "completed" }, known), "returned");
+  note(known, [event("b", "failed", { reason: "01" })]);
+  assert.equal(stateOf({ id: "b", status: "pending" }, known), "failed");
+  assert.equal(stateOf({ id: "c", status: "completed" }, known), "completed");
+});
+
+test("a statement says of each transfer what it came to, from the entries alone if need be", () => {
+  const entry = (number, type, transactionId) => ({ number, type, transactionId, centavos: -100, balance: 0 });
+  const entries = [
+    entry(7, "transfer", "d"),
+    entry(6, "return", "b"),
+    entry(5, "refund", "a"),
+    entry(4, "transfer", "c"),
+    entry(3, "transfer", "b"),
+    entry(2, "transfer", "a"),
+    entry(1, "opening"),
+  ];
+  const states = movementsOf(entries, (id) => (id === "d" ? "pending" : null)).map(({ state }) => state);
+  assert.deepEqual(states, ["pending", null, null, "completed", "returned", "failed", null]);
+});
+
+test("what is doubtful about a payee", () => {
+  const payee = (id, accountNumber, bankName, more = {}) => ({ id, name: "", accountNumber, bankName, ...more });
+  const luis = payee("1", "012180004643051249", "BBVA México");
+  assert.deepEqual(warningCodes(luis, [luis]), []);
+  assert.deepEqual(warningCodes(luis, null), []);
+  assert.deepEqual(warningCodes(luis, [luis, payee("2", "012 180 00464305124-9", "BBVA")]), ["saved-twice"]);
+  assert.deepEqual(warningCodes(payee("3", "012180004643051249", "Banorte"), []), ["bank-name-differs"]);
+  assert.deepEqual(warningCodes(payee("4", "646180110400000008", "STP"), []), ["clabe-check-digit"]);
+  assert.deepEqual(warningCodes(payee("5", "999180000000000002", "Banco X"), []), ["bank-unknown"]);
+  assert.deepEqual(warningCodes(payee("6", "la de siempre", "BBVA"), []), ["number-other"]);
+  for (const number of ["5512345678", "4111111111111111"])
+    assert.deepEqual(warningCodes(payee("7", number, "BBVA"), []), []);
+  // The ledger's, each once.
+  const told = payee("8", "646180110400000008", "Santander", {
+    warnings: ["clabe-check-digit", "from-a-later-ledger"],
+  });
+  assert.deepEqual(warningCodes(told, []), ["clabe-check-digit", "from-a-later-ledger", "bank-name-differs"]);
+});

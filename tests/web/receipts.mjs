@@ -1,0 +1,193 @@
+// Receipts, statement and device on a slow rail: what changes after the transfer was sent changes in front of the person.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { PAYEE, settled, startBank } from "./bank.mjs";
+import { Line } from "./line.mjs";
+import { AXE, tooWide, violations } from "./looks.mjs";
+import { Person } from "./person.mjs";
+
+/** Long enough to see a pending transfer, most times. */
+const DELAY = ["--simulated-delay", "4s"];
+/** A rail may settle at once, or as late as tomorrow: then another transfer is tried. */
+const ATTEMPTS = 6;
+const PATIENCE_MS = 15_000;
+
+/** A bank on the simulated rail. */
+function slowBank(...more) {
+  const slow = {};
+  before(async () => {
+    slow.bank = await startBank(["--rail", "simulated", ...DELAY, ...more]);
+    slow.line = await Line.to(slow.bank.service.ledger);
+  });
+  after(async () => {
+    await slow.line?.close();
+    await slow.bank?.end();
+  });
+  return slow;
+}
+
+async function signedIn({ bank, line }, browser) {
+  const about = await settled(bank);
+  const it = await Person.at(browser, line.url);
+  await it.signsIn(about.user);
+  return { it, ...about };
+}
+
+/** Sends until a receipt is seen while its transfer is in progress. */
+async function sendsSlowly(it) {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    await it.reviews({ payee: PAYEE.name, amount: "100" });
+    await it.sendsWhateverTheRisk();
+    await it.arrives("Transferencia|transferencia");
+    if (/en proceso/.test(await it.heading())) return;
+  }
+  assert.fail("every transfer was settled at once");
+}
+
+/** Whether the heading comes to say this, by itself. */
+const becomes = (it, heading) =>
+  it.page
+    .waitForFunction(
+      (text) => document.querySelector("h1").textContent.includes(text),
+      { timeout: PATIENCE_MS },
+      heading,
+    )
+    .then(() => true)
+    .catch(() => false);
+
+/** Sends until a transfer in progress ends like this in front of the person. */
+async function sendsUntil(it, heading, meanwhile = async () => {}) {
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    await sendsSlowly(it);
+    await meanwhile();
+    if (await becomes(it, heading)) return;
+  }
+  assert.fail(`no receipt came to say ${heading}`);
+}
+
+/** Nothing found by axe, and nothing cut off on a phone. */
+async function isSound(it) {
+  await it.page.evaluate(AXE);
+  for (const width of [1280, 390]) {
+    await it.page.setViewport({ width, height: 900 });
+    assert.deepEqual(await violations(it), []);
+    assert.equal(await tooWide(it), null);
+  }
+  await it.page.setViewport({ width: 1280, height: 900 });
+}
+
+export function receipts(stage) {
+  const settling = slowBank("--simulated-rejected", "0", "--simulated-returned", "0");
+  const rejecting = slowBank("--simulated-rejected", "100");
+  const returning = slowBank("--simulated-rejected", "0", "--simulated-returned", "100");
+
+  test("a receipt is completed in front of the person, in two tabs, and is announced", async () => {
+    const { it, user } = await signedIn(settling, stage.browser);
+    let second;
+    await sendsUntil(it, "Transferencia enviada", async () => {
+      await it.page.evaluate(() => {
+        globalThis.isSamePage = true;
+      });
+      await second?.page.close();
+      second = await it.inAnotherTab(`/${await it.page.evaluate(() => location.hash)}`);
+      await second.signsIn(user);
+      await it.page.bringToFront();
+    });
+    assert.equal(await it.page.evaluate(() => globalThis.isSamePage), true);
+    await it.sees("Completada", ".receipt");
+    await it.sees("Transferencia enviada", "#announcements");
+    assert.match(await it.title(), /^Transferencia enviada/);
+    await second.page.bringToFront();
+    assert.ok(await becomes(second, "Transferencia enviada"));
+    await second.sees("Completada", ".receipt");
+    await it.leaves();
+  });
+
+  test("across a lost connection the receipt says so, and catches up by itself", async (t) => {
+    const { line } = settling;
+    t.after(() => line.mend());
+    const { it } = await signedIn(settling, stage.browser);
+    await sendsUntil(it, "Transferencia enviada", async () => {
+      line.cut();
+      await it.sees("Sin conexión con el banco", "main");
+      await isSound(it);
+      await it.pause(4_500);
+      assert.match(await it.heading(), /en proceso/);
+      line.mend();
+    });
+    assert.doesNotMatch(await it.text(), /Sin conexión/);
+    await it.leaves();
+  });
+
+  test("where there is no room for another listener the receipt is asked for again and again", async (t) => {
+    const { line } = settling;
+    t.after(() => line.mend());
+    const { it } = await signedIn(settling, stage.browser);
+    line.answer("GET", "/api/ledger/events", { status: 429, headers: { "retry-after": "1" } });
+    await sendsUntil(it, "Transferencia enviada");
+    await it.leaves();
+  });
+
+  test("a failed transfer says why, gives the money back, and is struck from the statement without a minus", async () => {
+    const { it } = await signedIn(rejecting, stage.browser);
+    await sendsUntil(it, "no se completó");
+    await it.sees("ya está de vuelta en tu cuenta", "main");
+    await it.sees(/Motivo: (la|el|llegó)/, ".notice");
+    await it.sees("$10,000.00", ".receipt");
+    const reason = /Motivo: [^.]+\./.exec(await it.text(".notice"))[0];
+    // As well after a reload.
+    await it.page.reload();
+    await it.arrives("no se completó");
+    await it.sees(reason, ".notice");
+    await isSound(it);
+    await it.opens("Movimientos");
+    await it.page.waitForSelector(".movement");
+    const rows = await it.page.$$eval(".movement", (all) => all.map((row) => row.innerText.replace(/\s+/g, " ")));
+    const [refund, sent] = rows;
+    assert.match(refund, /^Reembolso: Luis Pérez \+\$100\.00/);
+    assert.match(sent, /^Luis Pérez \$100\.00/);
+    assert.match(sent, /No se completó/);
+    assert.ok(sent.includes(reason), sent);
+    const struck = await it.page.$eval(".movement s [aria-hidden] span", (figure) => ({
+      text: figure.textContent,
+      line: getComputedStyle(figure).textDecorationLine,
+    }));
+    assert.deepEqual(struck, { text: "$100.00", line: "line-through" });
+    assert.match(rows.at(-1), /^Depósito de apertura \+\$10,000\.00/);
+    await isSound(it);
+    await it.leaves();
+  });
+
+  test("a transfer that comes back says so on the open receipt and in the statement", async () => {
+    const { it } = await signedIn(returning, stage.browser);
+    await sendsUntil(it, "Te devolvieron la transferencia");
+    await it.sees("Devuelta", ".receipt");
+    await it.sees("Motivo:", ".notice");
+    await it.sees("$10,000.00", ".receipt");
+    await it.page.reload();
+    await it.arrives("Te devolvieron la transferencia");
+    await isSound(it);
+    await it.opens("Movimientos");
+    await it.page.waitForSelector(".movement");
+    await it.sees(/Devolución: Luis Pérez \+\$100\.00/, "main");
+    await it.sees(/Luis Pérez −\$100\.00 .{0,40} · Devuelta/, "main");
+    await isSound(it);
+    await it.leaves();
+  });
+
+  test("a transfer that completes later makes this device a known one", async () => {
+    const { it, api } = await signedIn(settling, stage.browser);
+    await sendsSlowly(it);
+    // Away from the receipt, and the page is loaded anew: nobody watches it complete.
+    await it.opens("Mis cuentas");
+    const isOver = async () => (await api.transfers()).every(({ status }) => status === "completed");
+    for (let time = 0; time < 200 && !(await isOver()); time += 1) await it.pause(250);
+    await it.page.reload();
+    await it.arrives("Mis cuentas");
+    await it.reviews({ payee: PAYEE.name, amount: "100" });
+    assert.doesNotMatch(await it.text(".risk"), /este dispositivo/);
+    await it.leaves();
+  });
+}
