@@ -34,7 +34,7 @@ export function help(stage) {
     const said = await it.text(".recommended");
     assert.match(said, /Indicaste que usas un lector de pantalla/);
     assert.match(said, /Confianza en la recomendación: \d+ %/);
-    assert.match(said, /accessibility-1\.0\.0\+/);
+    assert.match(said, /accessibility-2\.0\.0\+/);
     assert.doesNotMatch(said, /edad|años/);
     assert.deepEqual(await look(it), { theme: "standard-accessible", scale: "1" });
     // A preview, and back.
