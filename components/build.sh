@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds components.
 #
-#   components/build.sh                              the default models and risk-1, in target/components
+#   components/build.sh                              the models of the host, in target/components
 #   components/build.sh --fixtures                   also those of the tests, in target/components/fixtures
 #   components/build.sh --model KIND WEIGHTS OUTPUT  one scorer with weights of your own
 #   components/build.sh --crate FOLDER OUTPUT        a crate of your own, with the standard library if it needs it
@@ -19,8 +19,8 @@
 set -euo pipefail
 
 readonly TARGET=wasm32-wasip2 TARGET_WITHOUT_LIBC=wasm32-unknown-unknown
-# Built from the same crate as `risk`, with the weights in components/risk/models/risk-1.
-readonly BESIDE=(risk-1)
+# Earlier models: `risk-1` is built from the same crate as `risk`, with the weights in components/risk/models/risk-1.
+readonly BESIDE=(risk-1 accessibility-1)
 # lld-22 is the wasm-ld of the same LLVM; that of a rustup toolchain works too.
 readonly DEBIAN_PACKAGES=(rustc-web rust-web-src cargo-web lld-22)
 # Turns a module into a component. Part of a rustup toolchain; Debian has no package of it.

@@ -6,6 +6,9 @@ use sqlx::PgPool;
 
 use crate::harness::{Client, TestApp, registry};
 
+/// Below this confidence a client presents a profile as a suggestion.
+const SUGGESTION_BELOW: f64 = 0.7;
+
 /// The required fields of a risk request: a usual transfer at noon, without any factor.
 pub(crate) fn risk() -> Value {
     json!({
@@ -281,9 +284,8 @@ async fn answers_choose_the_theme_and_low_confidence_raises_nudging(db: PgPool) 
         (json!({"feels_confident_with_apps": "low"}), standard, 1.2, "high"),
         (json!({"feels_confident_with_apps": "low", "can_read_small_text": false}), large, 1.6, "high"),
         (json!({"age_range": "31_50"}), standard, 1.2, "medium"),
-        // Age tips the balance, but a person's own answer about their eyesight weighs more.
-        (json!({"age_range": "51_60"}), standard, 1.2, "medium"),
-        (json!({"age_range": "60_plus"}), standard, 1.2, "medium"),
+        (json!({"age_range": "51_60"}), large, 1.6, "medium"),
+        (json!({"age_range": "60_plus"}), large, 1.6, "medium"),
         (with(trouble.clone(), &json!({"age_range": "18_30"})), standard, 1.2, "high"),
         (with(trouble.clone(), &json!({"age_range": "51_60"})), large, 1.6, "high"),
         (with(trouble.clone(), &json!({"age_range": "60_plus"})), large, 1.6, "high"),
@@ -297,7 +299,7 @@ async fn answers_choose_the_theme_and_low_confidence_raises_nudging(db: PgPool) 
         let english = ai.with("accept-language", "en-US, en;q=0.9");
         let english = ask(&english, "/ai/accessibility", with(accessibility(), &changes)).await;
         for (answer, words, others) in
-            [(&answer, ["Te recomendamos", "Quizá"], "We "), (&english, ["We recommend", "may help"], "Te ")]
+            [(&answer, ["Te recomendamos", "uizá te sirva"], "We "), (&english, ["We recommend", "may help"], "Te ")]
         {
             let sentences: Vec<&str> =
                 answer["explanation"].as_array().unwrap().iter().map(|sentence| sentence.as_str().unwrap()).collect();
@@ -308,13 +310,25 @@ async fn answers_choose_the_theme_and_low_confidence_raises_nudging(db: PgPool) 
         assert_eq!(english["recommendation"], want, "{changes}");
         assert_eq!(english["confidence"], answer["confidence"], "{changes}");
     }
-    // Age affects the confidence.
-    let mut last = 1.0;
-    for age in ["18_30", "51_60", "60_plus"] {
-        let answer = ask(&ai, "/ai/accessibility", with(accessibility(), &json!({"age_range": age}))).await;
-        let confidence = answer["confidence"].as_f64().unwrap();
-        assert!(confidence < last, "{age}: {confidence} is not below {last}");
-        last = confidence;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn age_alone_suggests_large_text_and_a_no_or_difficulty_raises_the_confidence(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ai = app.ai();
+    for age in ["51_60", "60_plus"] {
+        let person = with(accessibility(), &json!({"age_range": age}));
+        let confidence = async |changes: Value| {
+            let answer = ask(&ai, "/ai/accessibility", with(person.clone(), &changes)).await;
+            assert_eq!(answer["recommendation"]["theme"], "large-text-high-contrast", "{age} {changes}");
+            answer["confidence"].as_f64().unwrap()
+        };
+        let calm = confidence(json!({})).await;
+        let one_sign = confidence(json!({"total_validation_errors": 5})).await;
+        let two_signs = confidence(json!({"total_validation_errors": 5, "requested_help_count": 3})).await;
+        let no = confidence(json!({"can_read_small_text": false})).await;
+        assert!(calm < one_sign && one_sign < SUGGESTION_BELOW, "{age}: {calm}, {one_sign}");
+        assert!(SUGGESTION_BELOW <= two_signs && two_signs < no, "{age}: {two_signs}, {no}");
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `tests/golden` has two kinds of files. Those written by training, with the bits of every number, prove that a
 //! runtime computes what was trained. Those derived by hand from the specification's tables prove that what was
-//! trained is right.
+//! trained is right; `reviewed` has the default model's answer to every questionnaire, with the reason why it is right.
 
 use std::collections::HashMap;
 use std::fs;
@@ -19,6 +19,8 @@ use crate::harness::{Client, TestApp};
 const TRAINED_MIN: usize = 300;
 /// Minimum number of hand-written cases.
 const BY_HAND_MIN: usize = 40;
+/// Number of ways to answer the questionnaire.
+const QUESTIONNAIRES: usize = 48;
 
 #[derive(Deserialize)]
 struct Case {
@@ -64,7 +66,7 @@ async fn trained_cases_match_bit_for_bit(db: PgPool) {
         result["difficulty_score"] = json!(bits(&result["difficulty_score"]));
         assert_eq!(result, case.expect, "{}", case.case);
     }
-    for case in cases("accessibility-1.ndjson", TRAINED_MIN) {
+    for case in cases("accessibility-2.ndjson", TRAINED_MIN) {
         let answer = ask(&ai, "/ai/accessibility", &case).await;
         let mut actual = answer["recommendation"].clone();
         actual["font_scale"] = json!(bits(&actual["font_scale"]));
@@ -116,6 +118,14 @@ async fn hand_written_cases_match_the_specification(db: PgPool) {
         assert_holds(&case, &result, &["not_type"]);
         assert_ne!(result["recommended_nudge_type"], case.expect["not_type"], "{}", case.case);
         scores.add(&case, &result["difficulty_score"]);
+    }
+    for case in cases("reviewed/accessibility-2.ndjson", QUESTIONNAIRES) {
+        let answer = ask(&ai, "/ai/accessibility", &case).await;
+        assert_holds(&case, &answer["recommendation"], &["confidence", "explanation"]);
+        assert_eq!(
+            [&answer["confidence"], &answer["explanation"]],
+            ["confidence", "explanation"].map(|it| &case.expect[it])
+        );
     }
     for case in cases("hand/accessibility.ndjson", BY_HAND_MIN) {
         let answer = ask(&ai, "/ai/accessibility", &case).await;

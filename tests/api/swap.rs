@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use sqlx::PgPool;
 
-use crate::assistance::{risk, with};
+use crate::assistance::{accessibility, risk, with};
 use crate::harness::{Client, TestApp, ledger_key, registry};
 
 /// Longest time for a host to follow a deployment.
@@ -60,14 +60,15 @@ pub(crate) async fn register(db: &PgPool, kind: ModelKind, version: &str, bytes:
     (digest, components::register(&mut db, &ledger_key(), &new, Clock::system().now()).await.unwrap())
 }
 
-/// Waits until the risk champion's version starts with this.
+/// Waits until a champion's version starts with this.
 #[track_caller]
 pub(crate) fn serves(models: &Models, version: &str) -> impl Future<Output = ()> {
     let (models, version, caller) = (models.clone(), version.to_owned(), std::panic::Location::caller());
     async move {
         let start = Instant::now();
+        let kind = *ModelKind::ALL.iter().find(|kind| version.starts_with(kind.as_str())).unwrap();
         loop {
-            let now = models.snapshot().identity(ModelKind::Risk).unwrap().version.to_string();
+            let now = models.snapshot().identity(kind).unwrap().version.to_string();
             if now.starts_with(&version) {
                 return;
             }
@@ -260,4 +261,51 @@ async fn requests_never_notice_a_swap(db: PgPool) {
     for client in clients {
         client.await.unwrap();
     }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn people_over_50_get_a_suggestion_as_soon_as_accessibility_2_serves(db: PgPool) {
+    const KIND: ModelKind = ModelKind::Accessibility;
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    let champion = async |name: &str, epoch| {
+        assert_eq!(deploy(&db, KIND, built_in(name), epoch - 1).await, Some(epoch));
+        serves(&app.models, &format!("{name}.0.0+")).await;
+    };
+    champion("accessibility-1", 1).await;
+    let asked = with(accessibility(), &json!({"age_range": "60_plus"}));
+    // The model of an answer; an answer of one model with the profile of the other is a fault.
+    let model = |answer: &Value| {
+        let version = answer["model_version"].as_str().unwrap().split('.').next().unwrap().to_owned();
+        let (theme, suggested) = match version.as_str() {
+            "accessibility-1" => ("standard-accessible", false),
+            "accessibility-2" => ("large-text-high-contrast", true),
+            _ => panic!("{answer}"),
+        };
+        assert_eq!(answer["recommendation"]["theme"], theme, "{answer}");
+        assert_eq!(answer["confidence"].as_f64().unwrap() < 0.7, suggested, "{answer}");
+        version
+    };
+    let clients = (0..4).map(|_| {
+        let (ai, asked) = (app.ai(), asked.clone());
+        tokio::spawn(async move {
+            let mut answers = Vec::new();
+            while answers.iter().filter(|it| model(it) == "accessibility-2").count() < 20 {
+                answers.push(ai.post("/ai/accessibility", asked.clone()).await.assert_status(200).json());
+                tokio::task::yield_now().await;
+            }
+            answers.iter().map(model).collect::<Vec<_>>()
+        })
+    });
+    let clients: Vec<_> = clients.collect();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    champion("accessibility-2", 2).await;
+    for client in clients {
+        let models = client.await.unwrap();
+        assert!(models.is_sorted(), "once it serves, the earlier model does not answer any more: {models:?}");
+        assert!(models[0] == "accessibility-1", "the client asked before the swap");
+    }
+    champion("accessibility-1", 3).await;
+    let answer = app.ai().post("/ai/accessibility", asked).await.assert_status(200).json();
+    assert_eq!(model(&answer), "accessibility-1", "and back");
 }

@@ -19,7 +19,7 @@ const RISK: risk::Weights<'static> =
 const NUDGE: nudge::Weights<'static> =
     nudge::Weights::built_in(include_bytes!("../../components/nudge/models/nudge-1/weights.bin"));
 const ACCESSIBILITY: accessibility::Weights<'static> = accessibility::Weights::built_in(include_bytes!(
-    "../../components/accessibility/models/accessibility-1/weights.bin"
+    "../../components/accessibility/models/accessibility-2/weights.bin"
 ));
 
 #[tokio::main]
@@ -183,7 +183,7 @@ async fn recommend(Json(it): Json<AccessibilityRequest>) -> Json<AccessibilityAn
     };
     Json(AccessibilityAnswer {
         user_id: it.user_id,
-        model_version: "accessibility-1.0.0+00000000",
+        model_version: "accessibility-2.0.0+00000000",
         recommendation,
         confidence: advice.confidence,
         explanation: advice.explanation,

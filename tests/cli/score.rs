@@ -85,6 +85,7 @@ fn rows_get_the_bits_that_training_wrote() {
         ("risk", "risk-2", "risk-2", "/result/risk_score"),
         ("risk", "risk-1", "risk-1", "/result/risk_score"),
         ("nudge", "nudge-1", "nudge-1", "/result/difficulty_score"),
+        ("accessibility", "accessibility-2", "accessibility-2", "/confidence"),
         ("accessibility", "accessibility-1", "accessibility-1", "/confidence"),
     ] {
         let (rows, expected) = golden(file);
@@ -333,7 +334,8 @@ fn cards_are_printed_for_people_and_for_programs() {
         ("risk", "# risk-2 2.0.0"),
         ("risk-1", "# risk-1 1.0.0"),
         ("nudge", "# nudge-1 1.0.0"),
-        ("accessibility", "# accessibility-1 1.0.0"),
+        ("accessibility", "# accessibility-2 2.0.0"),
+        ("accessibility-1", "# accessibility-1 1.0.0"),
     ] {
         let card = data.run(&["models", "card", name]);
         code(&card, 0);

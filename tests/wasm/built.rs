@@ -8,11 +8,12 @@ use std::sync::OnceLock;
 use caudal::wasm::Runtime;
 
 /// The components of the host, with their worlds.
-pub(crate) const WORLDS: [(&str, &str); 5] = [
+pub(crate) const WORLDS: [(&str, &str); 6] = [
     ("risk", "risk-scorer"),
     ("risk-1", "risk-scorer"),
     ("nudge", "nudge-scorer"),
     ("accessibility", "accessibility-scorer"),
+    ("accessibility-1", "accessibility-scorer"),
     ("transfer-rules", "transfer-policy"),
 ];
 

@@ -11,7 +11,7 @@ use caudal_train::{accessibility, nudge as trained_nudge, risk as trained_risk};
 use serde::de::DeserializeOwned;
 
 use crate::built::{component, root, runtime};
-use crate::models::{ACCESSIBILITY_1, NUDGE_1, RISK_1, RISK_2};
+use crate::models::{ACCESSIBILITY_1, ACCESSIBILITY_2, NUDGE_1, RISK_1, RISK_2};
 
 /// Minimum number of cases in a file.
 const CASES_MIN: usize = 300;
@@ -95,14 +95,10 @@ fn the_nudge_model_answers_its_golden_cases_bit_for_bit() {
     }
 }
 
-#[test]
-fn the_accessibility_model_answers_its_golden_cases_bit_for_bit() {
-    use accessibility::generator::Facts;
-    use accessibility::golden::Expect;
+/// The host's type of a request.
+fn a11y_request(facts: &accessibility::generator::Facts) -> a11y::Request {
     use native::accessibility::AppConfidence;
-    let scorer = Scorer::<Accessibility>::load(runtime(), &component("accessibility")).unwrap();
-    let cases: Vec<Case<Facts, Expect>> = cases("accessibility-1");
-    let request = |facts: &Facts| a11y::Request {
+    a11y::Request {
         can_read_small_text: facts.can_read_small_text,
         uses_screen_reader: facts.uses_screen_reader,
         feels_confident_with_apps: match facts.feels_confident_with_apps {
@@ -116,7 +112,13 @@ fn the_accessibility_model_answers_its_golden_cases_bit_for_bit() {
         requested_help_count: facts.requested_help_count,
         behaviour_observed: true,
         language: a11y::Language::Spanish,
-    };
+    }
+}
+
+#[test]
+fn accessibility_models_answer_their_golden_cases_bit_for_bit() {
+    use accessibility::generator::Facts;
+    use accessibility::golden::Expect;
     let expect = |answer: a11y::Assessment| {
         let profile::Profile { theme, screen_reader_mode, font_scale, nudging_level, voice_feedback } = answer.profile;
         Expect {
@@ -129,12 +131,18 @@ fn the_accessibility_model_answers_its_golden_cases_bit_for_bit() {
             explanation: answer.explanation,
         }
     };
-    let requests: Vec<_> = cases.iter().map(|case| request(&case.request)).collect();
-    let together = scorer.assess_batch(&requests).unwrap();
-    for ((case, request), batched) in cases.iter().zip(&requests).zip(together) {
-        let native = native::accessibility::assess(&ACCESSIBILITY_1, &case.request.request());
-        assert_eq!(accessibility::golden::expect(&native), case.expect, "{}: native", case.case);
-        assert_eq!(expect(scorer.assess(request).unwrap()), case.expect, "{}: component", case.case);
-        assert_eq!(expect(batched.unwrap()), case.expect, "{}: batch", case.case);
+    for (model, artefact, weights) in
+        [("accessibility-1", "accessibility-1", ACCESSIBILITY_1), ("accessibility-2", "accessibility", ACCESSIBILITY_2)]
+    {
+        let scorer = Scorer::<Accessibility>::load(runtime(), &component(artefact)).unwrap();
+        let cases: Vec<Case<Facts, Expect>> = cases(model);
+        let requests: Vec<_> = cases.iter().map(|case| a11y_request(&case.request)).collect();
+        let together = scorer.assess_batch(&requests).unwrap();
+        for ((case, request), batched) in cases.iter().zip(&requests).zip(together) {
+            let native = native::accessibility::assess(&weights, &case.request.request());
+            assert_eq!(accessibility::golden::expect(&native), case.expect, "{}: native", case.case);
+            assert_eq!(expect(scorer.assess(request).unwrap()), case.expect, "{}: component", case.case);
+            assert_eq!(expect(batched.unwrap()), case.expect, "{}: batch", case.case);
+        }
     }
 }

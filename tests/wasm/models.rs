@@ -14,3 +14,7 @@ pub(crate) const NUDGE_1: nudge::Weights<'_> =
 pub(crate) const ACCESSIBILITY_1: accessibility::Weights<'_> = accessibility::Weights::built_in(include_bytes!(
     "../../components/accessibility/models/accessibility-1/weights.bin"
 ));
+
+pub(crate) const ACCESSIBILITY_2: accessibility::Weights<'_> = accessibility::Weights::built_in(include_bytes!(
+    "../../components/accessibility/models/accessibility-2/weights.bin"
+));

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use std::sync::OnceLock;
 
 use crate::built::runtime;
-use crate::models::{ACCESSIBILITY_1, NUDGE_1, RISK_2};
+use crate::models::{ACCESSIBILITY_2, NUDGE_1, RISK_2};
 
 /// Inputs for each kind in one run.
 const CASES: u32 = 1024;
@@ -110,7 +110,7 @@ fn accessibility_by_component(request: &a11y::Request) -> ProfileBits {
 
 fn accessibility_by_native(request: &a11y::Request) -> ProfileBits {
     use native::accessibility::{NudgingLevel, Theme, assess};
-    let answer = assess(&ACCESSIBILITY_1, &requests::native_accessibility(request));
+    let answer = assess(&ACCESSIBILITY_2, &requests::native_accessibility(request));
     let theme = match answer.theme {
         Theme::StandardAccessible => profile::Theme::StandardAccessible,
         Theme::LargeTextHighContrast => profile::Theme::LargeTextHighContrast,

@@ -1,11 +1,13 @@
 //! Recommends an accessibility profile from a person's answers and their use of the app so far.
 //!
-//! Answers are rules and take precedence; age and behaviour are hints whose weight is trained. The
-//! specification lets the age ranges over 50 "lean towards" large text, but people who say that they read
-//! small text well know better. So the lean
-//! - alone lowers the confidence in the standard theme but never changes the theme;
-//! - with signs of difficulty may change the theme to large text, with a confidence below
-//!   [`SUGGESTION_BELOW`], so that a client asks instead of switching.
+//! Answers are rules: a screen reader comes first, then small text that is hard to read. The weights of the
+//! confidences are trained. The specification lets the age ranges over 50 "lean towards" large text, and
+//! models differ in what that means for people who say that they read small text well:
+//! - by itself, age leads to large text if [`Weights::age_suffices`] (`accessibility-2`), with a confidence
+//!   below [`SUGGESTION_BELOW`], so that a client asks instead of switching. Two signs of difficulty may
+//!   raise it above;
+//! - otherwise (`accessibility-1`), age lowers the confidence in the standard theme, and only with two signs
+//!   changes the theme, always as a suggestion.
 //!
 //! The confidence is the share of people with the same answers and signs who keep the recommended theme.
 //! The recommendation is not a diagnosis: it says which settings may help.
@@ -32,9 +34,10 @@ const SLOW_ABOVE_SECONDS: u32 = 100;
 const ERRORS_FROM: u32 = 3;
 /// This many requests for help are a sign: one may be curiosity.
 const HELP_FROM: u32 = 2;
-/// Maximum confidence, in hundredths, in large text for a person who reads small text well: it stays a
-/// suggestion whatever the weights say.
-const TIPPED_MAX: u32 = 69;
+/// This many signs confirm what age suggests: one may be chance, and pace slows with age.
+const SIGNS_ENOUGH: usize = 2;
+/// Maximum confidence, in hundredths, in what has to stay a suggestion whatever the weights say.
+const SUGGESTION_MAX: u32 = 69;
 /// Hundredths deducted if no behaviour was observed.
 const UNOBSERVED: u32 = 10;
 const WHOLE: f64 = 100.0;
@@ -128,7 +131,9 @@ pub struct Assessment {
 enum Rule {
     ScreenReader,
     SmallText,
-    /// Signs of difficulty, at an age over 50.
+    /// An age over 50, with one sign of difficulty at most.
+    Age,
+    /// An age over 50, with more signs.
     Signs,
     Standard,
 }
@@ -155,6 +160,10 @@ impl Signs {
             help: seen && request.requested_help_count >= HELP_FROM,
         }
     }
+
+    fn count(self) -> usize {
+        [self.slow, self.errors, self.help].into_iter().filter(|&sign| sign).count()
+    }
 }
 
 /// Recommends a profile. Every request is valid.
@@ -162,9 +171,10 @@ impl Signs {
 pub fn assess(weights: &Weights<'_>, request: &Request) -> Assessment {
     let signs = Signs::of(request);
     let (rule, probability) = weigh(weights, request, signs);
+    let confidence = f64::from(hundredths(weights, request, rule, probability)) / WHOLE;
     let (theme, font_scale) = match rule {
         Rule::ScreenReader => (Theme::VoiceAssisted, FONT_SCALE_STANDARD),
-        Rule::SmallText | Rule::Signs => (Theme::LargeTextHighContrast, FONT_SCALE_LARGE),
+        Rule::SmallText | Rule::Age | Rule::Signs => (Theme::LargeTextHighContrast, FONT_SCALE_LARGE),
         Rule::Standard => (Theme::StandardAccessible, FONT_SCALE_STANDARD),
     };
     let voice = rule == Rule::ScreenReader;
@@ -174,8 +184,8 @@ pub fn assess(weights: &Weights<'_>, request: &Request) -> Assessment {
         font_scale,
         nudging_level: nudging_level(request, signs),
         voice_feedback: voice,
-        confidence: f64::from(hundredths(request, rule, probability)) / WHOLE,
-        explanation: explanation::sentences(request, rule, signs),
+        confidence,
+        explanation: explanation::sentences(request, rule, signs, confidence < SUGGESTION_BELOW),
     }
 }
 
@@ -189,6 +199,10 @@ fn weigh(weights: &Weights<'_>, request: &Request, signs: Signs) -> (Rule, f64) 
         return (Rule::SmallText, sigmoid(weights.small_text.sum(request.age_range, signs)));
     }
     let large = weights.leaning.sum(request.age_range, signs);
+    if weights.age_suffices && request.age_range >= AgeRange::From51To60 {
+        let rule = if signs.count() < SIGNS_ENOUGH { Rule::Age } else { Rule::Signs };
+        return (rule, sigmoid(large));
+    }
     if large > 0.0 { (Rule::Signs, sigmoid(large)) } else { (Rule::Standard, sigmoid(-large)) }
 }
 
@@ -198,8 +212,9 @@ fn nudging_level(request: &Request, signs: Signs) -> NudgingLevel {
 }
 
 /// The confidence in hundredths, which is as precise as it is known, rounded down.
-fn hundredths(request: &Request, rule: Rule, probability: f64) -> u32 {
+fn hundredths(weights: &Weights<'_>, request: &Request, rule: Rule, probability: f64) -> u32 {
     let sure = (probability * WHOLE) as u32;
-    let sure = if rule == Rule::Signs { sure.min(TIPPED_MAX) } else { sure };
+    let suggested = rule == Rule::Age || (rule == Rule::Signs && !weights.age_suffices);
+    let sure = if suggested { sure.min(SUGGESTION_MAX) } else { sure };
     if request.behaviour_observed { sure } else { sure.saturating_sub(UNOBSERVED) }
 }

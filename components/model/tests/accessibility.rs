@@ -1,36 +1,17 @@
-//! Accessibility: examples from the specification, confidence, and what explanations never mention.
+//! `accessibility-1`, and what every accessibility model shares: switches, guidance, what explanations never mention.
+
+mod people;
 
 use caudal_model::accessibility::{
-    self as recommender, AgeRange, AppConfidence, Assessment, Language, NudgingLevel, Request, SUGGESTION_BELOW, Theme,
-    Weights,
+    self as recommender, AgeRange, AppConfidence, Assessment, Language, NudgingLevel, Request, SUGGESTION_BELOW, Signs,
+    Theme,
 };
+use people::{ACCESSIBILITY_1, ACCESSIBILITY_2, LARGE, STANDARD, VOICE, any_person, at_ease};
 use proptest::prelude::*;
 
-const WEIGHTS: Weights<'_> =
-    Weights::built_in(include_bytes!("../../accessibility/models/accessibility-1/weights.bin"));
-
 fn assess(request: &Request) -> Assessment {
-    recommender::assess(&WEIGHTS, request)
+    recommender::assess(&ACCESSIBILITY_1, request)
 }
-
-/// A young, confident person without needs or difficulties.
-fn at_ease() -> Request {
-    Request {
-        can_read_small_text: true,
-        uses_screen_reader: false,
-        feels_confident_with_apps: AppConfidence::High,
-        age_range: AgeRange::From18To30,
-        avg_time_per_screen_seconds: 20,
-        total_validation_errors: 0,
-        requested_help_count: 0,
-        behaviour_observed: true,
-        language: Language::EsMx,
-    }
-}
-
-const STANDARD: Theme = Theme::StandardAccessible;
-const LARGE: Theme = Theme::LargeTextHighContrast;
-const VOICE: Theme = Theme::VoiceAssisted;
 
 fn check(name: &str, request: Request, theme: Theme, confidence: f64) {
     let profile = assess(&request);
@@ -137,34 +118,17 @@ fn explanations_quote_the_answers() {
     );
 }
 
-fn any_person() -> impl Strategy<Value = Request> {
-    use AgeRange::{From18To30, From31To50, From51To60, Over60};
-    let confidence = prop::sample::select(vec![AppConfidence::Low, AppConfidence::Medium, AppConfidence::High]);
-    let age = prop::sample::select(vec![From18To30, From31To50, From51To60, Over60]);
-    let language = prop::sample::select(vec![Language::EsMx, Language::En]);
-    let count = || prop_oneof![4 => 0..6_u32, 1 => any::<u32>()];
-    let time = prop_oneof![4 => 0..200_u32, 1 => any::<u32>()];
-    ((any::<bool>(), any::<bool>(), any::<bool>()), (confidence, age, language), (time, count(), count())).prop_map(
-        |((small, reader, seen), (confidence, age_range, language), (time, errors, help))| Request {
-            can_read_small_text: small,
-            uses_screen_reader: reader,
-            feels_confident_with_apps: confidence,
-            age_range,
-            avg_time_per_screen_seconds: time,
-            total_validation_errors: errors,
-            requested_help_count: help,
-            behaviour_observed: seen,
-            language,
-        },
-    )
-}
-
-/// Whether a profile follows the answers: age and signs never overrule an answer that states a need.
+/// Whether a profile follows the answers: age and signs never overrule an answer that states a need, and with
+/// less than two signs they only suggest.
 fn follows_answers(request: &Request, profile: &Assessment) -> bool {
     match (request.uses_screen_reader, request.can_read_small_text) {
         (true, _) => profile.theme == VOICE,
         (false, false) => profile.theme == LARGE,
-        (false, true) => profile.theme == STANDARD || profile.confidence < SUGGESTION_BELOW,
+        (false, true) => {
+            let Signs { slow, errors, help } = Signs::of(request);
+            let confirmed = u8::from(slow) + u8::from(errors) + u8::from(help) >= 2;
+            profile.theme == STANDARD || confirmed || profile.confidence < SUGGESTION_BELOW
+        }
     }
 }
 
@@ -173,15 +137,28 @@ proptest! {
 
     #[test]
     fn every_profile_is_explained_without_age(request in any_person()) {
-        let profile = assess(&request);
-        prop_assert!((0.0..=1.0).contains(&profile.confidence));
-        prop_assert!(!profile.explanation.is_empty());
-        prop_assert!(follows_answers(&request, &profile), "{:?}", profile);
-        for sentence in &profile.explanation {
-            prop_assert!(sentence.ends_with('.') && !sentence.contains("  "), "{}", sentence);
-            let words = sentence.to_lowercase();
-            let forbidden = ["edad", "años", "mayor de", "age ", "old", "discapacidad", "disab"];
-            prop_assert!(!forbidden.iter().any(|word| words.contains(word)), "{}", sentence);
+        for weights in [ACCESSIBILITY_1, ACCESSIBILITY_2] {
+            let profile = recommender::assess(&weights, &request);
+            prop_assert!((0.0..=1.0).contains(&profile.confidence));
+            prop_assert!(!profile.explanation.is_empty());
+            prop_assert!(follows_answers(&request, &profile), "{:?}", profile);
+            for sentence in &profile.explanation {
+                prop_assert!(sentence.ends_with('.') && !sentence.contains("  "), "{}", sentence);
+                let words = sentence.to_lowercase();
+                let forbidden = ["edad", "años", "mayor de", "age ", "old", "discapacidad", "disab"];
+                prop_assert!(!forbidden.iter().any(|word| words.contains(word)), "{}", sentence);
+            }
         }
+    }
+
+    #[test]
+    fn only_people_over_50_who_read_small_text_well_get_another_profile_than_before(request in any_person()) {
+        let [first, second] = [ACCESSIBILITY_1, ACCESSIBILITY_2].map(|it| recommender::assess(&it, &request));
+        let leans = request.age_range >= AgeRange::From51To60
+            && request.can_read_small_text
+            && !request.uses_screen_reader;
+        prop_assert_eq!(second.nudging_level, first.nudging_level);
+        prop_assert!(leans || second.theme == first.theme, "{:?}", second);
+        prop_assert!(leans || second.explanation == first.explanation, "{:?}", second);
     }
 }

@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Parser, Subcommand};
 use serde::de::DeserializeOwned;
 
+use crate::accessibility::fit::{ACCESSIBILITY_1, ACCESSIBILITY_2};
 use crate::card::Table;
 use crate::data::{self, Facts, Row};
 use crate::model::{Kind, Model};
@@ -150,7 +151,7 @@ fn malformed(reason: caudal_model::weights::Malformed) -> anyhow::Error {
 /// Rows from a file, or else generated.
 fn rows<F: Facts, L: DeserializeOwned>(
     input: Option<&Path>,
-    generate: fn(usize, &mut Random) -> Vec<Row<F, L>>,
+    generate: impl Fn(usize, &mut Random) -> Vec<Row<F, L>>,
     (stream, count): (Stream, usize),
 ) -> Result<Vec<Row<F, L>>> {
     match input {
@@ -168,12 +169,17 @@ fn generate(kind: Kind, rows: usize, seed: u64, output: Option<&Path>) -> Result
     match kind {
         Kind::Risk => data::write(&risk::generator::generate(rows, random), &mut csv)?,
         Kind::Nudge => data::write(&nudge::generator::generate(rows, random), &mut csv)?,
-        Kind::Accessibility => data::write(&accessibility::generator::generate(rows, random), &mut csv)?,
+        Kind::Accessibility => data::write(&ACCESSIBILITY_2.data.generate(rows, random), &mut csv)?,
     }
     match output {
         Some(path) => data::replace(path, &csv).map(drop),
         None => Ok(stdout().write_all(&csv)?),
     }
+}
+
+/// The specification of an accessibility model.
+fn specification_of(model: Model) -> &'static accessibility::fit::Specification {
+    if model == Model::Accessibility1 { &ACCESSIBILITY_1 } else { &ACCESSIBILITY_2 }
 }
 
 fn fit(model: Model, input: Option<&Path>, output: &Path) -> Result<()> {
@@ -182,8 +188,10 @@ fn fit(model: Model, input: Option<&Path>, output: &Path) -> Result<()> {
         Model::Risk1 => risk::fit::fit(&RISK_1, &risk_rows()?)?.to_file(),
         Model::Risk2 => risk::fit::fit(&RISK_2, &risk_rows()?)?.to_file(),
         Model::Nudge1 => nudge::fit::fit(&rows(input, nudge::generator::generate, TRAINING)?)?.weights.to_file(),
-        Model::Accessibility1 => {
-            accessibility::fit::fit(&rows(input, accessibility::generator::generate, TRAINING)?)?.to_file()
+        Model::Accessibility1 | Model::Accessibility2 => {
+            let specification = specification_of(model);
+            let rows = rows(input, |count, random| specification.data.generate(count, random), TRAINING)?;
+            accessibility::fit::fit(specification, &rows)?.to_file()
         }
     };
     data::replace(output, &file)?;
@@ -207,8 +215,9 @@ fn evaluate(model: Model, weights: &[u8], input: Option<&Path>) -> Result<()> {
         }
         Kind::Accessibility => {
             let weights = caudal_model::accessibility::Weights::parse(weights).map_err(malformed)?;
-            let rows = rows(input, accessibility::generator::generate, HELD_OUT)?;
-            accessibility::evaluation::report(&weights, &rows, generated)
+            let specification = specification_of(model);
+            let rows = rows(input, |count, random| specification.data.generate(count, random), HELD_OUT)?;
+            accessibility::evaluation::report((specification, &weights), &[], &rows, generated)
         }
     };
     print(&tables);

@@ -56,7 +56,7 @@ impl Drop for Folder {
 #[test]
 fn rows_are_generated_read_and_evaluated_for_each_kind() {
     let folder = Folder::new("rows");
-    for (kind, model) in [("risk", "risk-2"), ("nudge", "nudge-1"), ("accessibility", "accessibility-1")] {
+    for (kind, model) in [("risk", "risk-2"), ("nudge", "nudge-1"), ("accessibility", "accessibility-2")] {
         let rows = folder.path(&format!("{kind}.csv"));
         printed(&["generate", "--kind", kind, "--rows", "3000", "--output", &rows]);
         let text = fs::read_to_string(&rows).expect("rows");
@@ -108,7 +108,7 @@ fn an_explanation_adds_up() {
     assert!(output.contains("assist: high_error_rate_or_time."), "{output}");
     let person = r#"{"can_read_small_text":false,"uses_screen_reader":false,"feels_confident_with_apps":"low",
         "age_range":"60_plus","avg_time_per_screen_seconds":50,"total_validation_errors":0,"requested_help_count":0}"#;
-    let output = printed(&["explain", "--model", "accessibility-1", "--input", &folder.file("person.json", person)]);
+    let output = printed(&["explain", "--model", "accessibility-2", "--input", &folder.file("person.json", person)]);
     assert!(output.contains("Indicaste que te cuesta leer texto pequeño."), "{output}");
 }
 

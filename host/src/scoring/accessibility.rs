@@ -94,7 +94,7 @@ answer! {
         /// As sent; absent if it was not.
         user_id: Option<String> { example: "\"ana\"" },
         /// Version of the model that answered.
-        model_version: String { example: "\"accessibility-1.0.0+0a1b2c3d\"" },
+        model_version: String { example: "\"accessibility-2.0.0+0a1b2c3d\"" },
         /// `PUT /api/profile/accessibility` accepts it unchanged.
         recommendation: Profile,
         /// Below 0.70, show the profile as a suggestion.

@@ -31,6 +31,12 @@ const LARGE_SUGGESTION: Sentence = Sentence {
     es_mx: "Quizá te sirva la letra más grande con mayor contraste; tú decides si la activas.",
     en: "Larger text with more contrast may help; it is up to you whether to turn it on.",
 };
+const LARGE_FROM_ANSWERS: Sentence = Sentence {
+    es_mx: "Por el resto de tus respuestas, quizá te sirva la letra más grande con mayor contraste; tú \
+            decides si la activas.",
+    en: "Going by your other answers, larger text with more contrast may help; it is up to you whether to \
+         turn it on.",
+};
 const SMALL_TEXT_IS_FINE: Sentence =
     Sentence { es_mx: "Indicaste que lees bien el texto pequeño.", en: "You said that small text is fine for you." };
 const STANDARD_PROFILE: Sentence = Sentence {
@@ -59,18 +65,21 @@ const UNOBSERVED: Sentence = Sentence {
     en: "This is a first recommendation, based on your answers alone.",
 };
 
-/// At least one sentence: the reason for the theme, the theme, the amount of help.
-pub(super) fn sentences(request: &Request, rule: Rule, signs: Signs) -> Vec<&'static str> {
+/// At least one sentence: the reason for the theme, the theme, the amount of help. A theme that is
+/// `suggested` because of signs is worded as a suggestion.
+pub(super) fn sentences(request: &Request, rule: Rule, signs: Signs, suggested: bool) -> Vec<&'static str> {
     let unsure = request.feels_confident_with_apps == AppConfidence::Low;
     let guided = unsure || signs.errors || signs.help;
-    let because_of_signs = rule == Rule::Signs;
+    let because_of_signs = matches!(rule, Rule::Age | Rule::Signs);
     let (reason, profile) = match rule {
         Rule::ScreenReader => (Some(SCREEN_READER), VOICE_PROFILE),
         Rule::SmallText => (Some(SMALL_TEXT_IS_HARD), LARGE_PROFILE),
-        Rule::Signs => (None, LARGE_SUGGESTION),
+        Rule::Age if signs.count() == 0 => (Some(SMALL_TEXT_IS_FINE), LARGE_FROM_ANSWERS),
+        Rule::Age => (Some(SMALL_TEXT_IS_FINE), LARGE_SUGGESTION),
+        Rule::Signs => (None, if suggested { LARGE_SUGGESTION } else { LARGE_PROFILE }),
         Rule::Standard => (Some(SMALL_TEXT_IS_FINE), STANDARD_PROFILE),
     };
-    // Signs are mentioned only if they changed the theme or the amount of guidance.
+    // Signs are mentioned only if they changed the theme, the confidence in it or the amount of guidance.
     [
         reason,
         (because_of_signs && signs.slow).then_some(SLOW),

@@ -9,6 +9,8 @@ use crate::weights::{File, Kind, Malformed, built_in, encode, is_weight};
 pub mod parameter {
     pub const SCREEN_READER: u16 = 1;
     pub const READS_SMALL_TEXT_TOO: u16 = 2;
+    /// 1 if [`super::Weights::age_suffices`], and absent otherwise.
+    pub const AGE_SUFFICES: u16 = 3;
     /// First parameter of [`super::Weights::small_text`].
     pub const SMALL_TEXT: u16 = 10;
     /// First parameter of [`super::Weights::leaning`].
@@ -49,12 +51,18 @@ impl Lean {
     /// The sum for a person; if positive, large text is more likely than not.
     #[must_use]
     pub fn sum(&self, age_range: AgeRange, signs: Signs) -> f64 {
+        self.sum_of(Self::features(age_range, signs))
+    }
+
+    const fn sum_of(&self, holds: [bool; LEAN - 1]) -> f64 {
         let values = self.values();
         let mut sum = self.base;
-        for (value, holds) in values[1..].iter().zip(Self::features(age_range, signs)) {
-            if holds {
-                sum += value;
+        let mut index = 0;
+        while index < holds.len() {
+            if holds[index] {
+                sum += values[index + 1];
             }
+            index += 1;
         }
         sum
     }
@@ -63,6 +71,18 @@ impl Lean {
     #[must_use]
     pub fn features(age_range: AgeRange, signs: Signs) -> [bool; LEAN - 1] {
         [age_range >= AgeRange::From51To60, age_range >= AgeRange::Over60, signs.slow, signs.errors, signs.help]
+    }
+
+    /// Whether large text is never less likely than with `other`, at an age over 50, whatever the signs.
+    const fn is_at_least(&self, other: &Self) -> bool {
+        let mut holds = true;
+        let mut case = 0_u8;
+        while case < 16 {
+            let features = [true, case & 1 != 0, case & 2 != 0, case & 4 != 0, case & 8 != 0];
+            holds = holds && self.sum_of(features) >= other.sum_of(features);
+            case += 1;
+        }
+        holds
     }
 
     /// Whether all values are plausible, and no age or sign leans away from large text.
@@ -89,6 +109,9 @@ pub struct Weights<'a> {
     pub screen_reader: f64,
     /// Added if the person also reads small text well; never positive.
     pub reads_small_text_too: f64,
+    /// Whether an age over 50 suffices for large text, as the specification says. Without it, large text
+    /// takes two signs of difficulty as well, and remains a suggestion.
+    pub age_suffices: bool,
     /// For keeping large text, for people who find small text hard to read.
     pub small_text: Lean,
     /// For keeping large text, for people who say that they read small text well.
@@ -107,6 +130,7 @@ impl<'a> Weights<'a> {
             Err(malformed) => return Err(malformed),
         };
         let (mut screen_reader, mut reads_too) = (f64::NAN, f64::NAN);
+        let mut age_suffices = false;
         let (mut small_text, mut leaning) = ([f64::NAN; LEAN], [f64::NAN; LEAN]);
         let mut index = 0;
         while index < file.len() {
@@ -116,6 +140,8 @@ impl<'a> Weights<'a> {
             match parameter {
                 parameter::SCREEN_READER => screen_reader = value,
                 parameter::READS_SMALL_TEXT_TOO => reads_too = value,
+                parameter::AGE_SUFFICES if value == 1.0 => age_suffices = true,
+                parameter::AGE_SUFFICES => return Err(Malformed::Unsound),
                 _ if small_text_at < LEAN => small_text[small_text_at] = value,
                 _ if leaning_at < LEAN => leaning[leaning_at] = value,
                 _ => return Err(Malformed::Unknown),
@@ -123,7 +149,7 @@ impl<'a> Weights<'a> {
             index += 1;
         }
         // Parameters are distinct, so this many of them fill every value.
-        if file.len() != 2 + 2 * LEAN {
+        if file.len() != 2 + age_suffices as usize + 2 * LEAN {
             return Err(Malformed::Missing);
         }
         let weights = Self {
@@ -131,6 +157,7 @@ impl<'a> Weights<'a> {
             summary: file.summary,
             screen_reader,
             reads_small_text_too: reads_too,
+            age_suffices,
             small_text: Lean::new(small_text),
             leaning: Lean::new(leaning),
         };
@@ -149,13 +176,16 @@ impl<'a> Weights<'a> {
             (parameter::SCREEN_READER, self.screen_reader),
             (parameter::READS_SMALL_TEXT_TOO, self.reads_small_text_too),
         ]);
+        entries.extend(self.age_suffices.then_some((parameter::AGE_SUFFICES, 1.0)));
         entries.extend((parameter::SMALL_TEXT..).zip(self.small_text.values()));
         entries.extend((parameter::LEANING..).zip(self.leaning.values()));
         encode(Kind::Accessibility, self.version, self.summary, &entries)
     }
 
-    /// Whether all values are plausible, none leans the wrong way, and hints overrule an answer only where
-    /// they may: never at an age up to 50, and above that only with two signs or more.
+    /// Whether all values are plausible and none leans the wrong way. Signs alone never overrule an answer
+    /// up to the age of 50. Above it,
+    /// - if age suffices, who reads small text well is never surer of large text than who does not;
+    /// - otherwise it takes two signs to overrule an answer.
     #[must_use]
     pub const fn is_sound(&self) -> bool {
         let Lean { base, over_50, over_60, slow, errors, help } = self.leaning;
@@ -166,6 +196,10 @@ impl<'a> Weights<'a> {
             && self.small_text.is_sound()
             && self.leaning.is_sound()
             && base + slow + errors + help <= 0.0
-            && base + over_50 + over_60 + one_sign <= 0.0
+            && if self.age_suffices {
+                self.small_text.is_at_least(&self.leaning)
+            } else {
+                base + over_50 + over_60 + one_sign <= 0.0
+            }
     }
 }

@@ -2,42 +2,70 @@
 
 use caudal_model::accessibility::{AppConfidence, Request, Weights, assess};
 
+use super::fit::Specification;
 use super::generator::{CONFIDENCES, Facts};
 use crate::age;
 use crate::card::{Cell, Table, Text};
 use crate::data::code;
 
-pub(crate) fn text() -> Text {
-    Text { purpose: PURPOSE.into(), notes: NOTES.into(), limits: LIMITS.into(), misuse: MISUSE.into() }
+pub(crate) fn text(model: &Specification) -> Text {
+    let (rules, guarantees, fairness) = if model.age_suffices { LITERAL } else { HINTING };
+    Text {
+        purpose: vec![PURPOSE, rules, CONFIDENCE],
+        notes: vec![MADE_UP, FORM, guarantees],
+        limits: vec![UNKNOWN, fairness, UNOBSERVED, UNCONSIDERED],
+        misuse: MISUSE.into(),
+    }
 }
 
-const PURPOSE: [&str; 3] = [
-    "Recommends a theme, a text size, screen reader mode, voice feedback and how often to offer help, from a short \
-     questionnaire and the use of the app so far.",
+const PURPOSE: &str = "Recommends a theme, a text size, screen reader mode, voice feedback and how often to offer help, from \
+     a short questionnaire and the use of the app so far.";
+
+const CONFIDENCE: &str = "The confidence is the share of people with the same answers and signs who keep the theme. Below \
+     0.70, a client presents the profile as a suggestion. The explanation refers to the answers and to the use of the app, \
+     never to age.";
+
+const MADE_UP: &str = "Everything is made up: who finds small text hard to read, how they use the app, which theme they \
+     keep. Screen readers are far more frequent than among real people.";
+
+const FORM: &str = "Themes are drawn from logistic functions with known coefficients, so the best possible result is known. \
+     The model has the same form, so coming close to that result shows that it was fitted correctly, not that real people \
+     are like this.";
+
+const UNKNOWN: &str = "Its confidence is calibrated on synthetic people. Measure which profiles real people keep before \
+     relying on it.";
+
+const UNOBSERVED: &str = "Without behaviour, when only a questionnaire is sent, 0.10 is deducted from the confidence: a \
+     rule, not a measurement.";
+
+const UNCONSIDERED: &str =
+    "It does not consider colour vision, motor or cognitive needs, or the text size that is set on the device.";
+
+/// The rules, what is guaranteed, and how it treats people over 50, of a model whose age hints only with signs.
+const HINTING: (&str, &str, &str) = (
     "Answers decide: first a screen reader, then small text that is hard to read. Age and three signs of difficulty \
      (more than 100 seconds per screen on average, at least 3 errors, at least 2 requests for help) determine the \
      confidence. Over 50, two or more signs lead to large text as a suggestion, even for people who say that they read \
      small text well.",
-    "The confidence is the share of people with the same answers and signs who keep the theme. Below 0.70, a client \
-     presents the profile as a suggestion. The explanation refers to the answers and to the use of the app, never to age.",
-];
-
-const NOTES: [&str; 3] = [
-    "Everything is made up: who finds small text hard to read, how they use the app, which theme they keep. Screen readers \
-     are far more frequent than among real people.",
-    "Themes are drawn from logistic functions with known coefficients, so the best possible result is known. The model has \
-     the same form, so coming close to that result shows that it was fitted correctly, not that real people are like this.",
     "The guarantees (answers take precedence; what only age and signs support stays a suggestion) are checked when weights \
      are loaded, whatever the data.",
-];
-
-const LIMITS: [&str; 4] = [
-    "Its confidence is calibrated on synthetic people. Measure which profiles real people keep before relying on it.",
     "With the same answers and signs, people over 50 may get another theme than people up to 50, as a suggestion. The \
      explanation mentions the signs but not the age, which contributed.",
-    "Without behaviour, when only a questionnaire is sent, 0.10 is deducted from the confidence: a rule, not a measurement.",
-    "It does not consider colour vision, motor or cognitive needs, or the text size that is set on the device.",
-];
+);
+
+/// The same of a model for which an age over 50 suffices.
+const LITERAL: (&str, &str, &str) = (
+    "A screen reader decides first, then small text that is hard to read, then age: over 50, large text is recommended, \
+     as the guidance of the specification says. If the person reads small text well, it is a suggestion, with a \
+     confidence of at most 0.69. Three signs of difficulty (more than 100 seconds per screen on average, at least 3 \
+     errors, at least 2 requests for help) raise the confidence, and two or more may make it a recommendation.",
+    "Over 50, more than half of the people who say that they read small text well keep large text: a reading of the \
+     specification, which says that they lean toward it and gives no number. The guarantees (a no to small text never \
+     gives less confidence in large text than a yes, and more signs never lower it; with fewer than two signs, a yes \
+     leaves it a suggestion) hold whatever the data: by rule, or checked when weights are loaded.",
+    "With the same answers and signs, people over 50 get another theme than people up to 50. The explanation mentions \
+     their answers and the signs but not the age, which decided.",
+);
 
 const MISUSE: [&str; 3] = [
     "A diagnosis, or any decision about a person other than how the app looks to them.",

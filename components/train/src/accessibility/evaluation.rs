@@ -1,10 +1,11 @@
-//! Evaluates the accessibility model on held-out people.
+//! Evaluates accessibility models on held-out people.
 
 use caudal_model::accessibility::{Assessment, SUGGESTION_BELOW, Theme, Weights, assess};
 
-use super::generator::{Row, posterior};
+use super::fit::Specification;
+use super::generator::{Process, Row};
 use crate::age;
-use crate::card::{Cell, Table};
+use crate::card::{Cell, Table, grouped};
 use crate::data::code;
 use crate::metrics::{Reliability, brier, mean, reliability, wilson};
 
@@ -21,45 +22,62 @@ fn answers_alone(row: &Row) -> Theme {
     }
 }
 
+/// A model with its weights.
+pub type Model<'a> = (&'a Specification, &'a Weights<'a>);
+
+/// Whether each person keeps the recommended theme.
+fn kept(weights: &Weights<'_>, rows: &[Row]) -> Vec<bool> {
+    rows.iter().map(|row| assess(weights, &row.facts.request()).theme == row.label.kept).collect()
+}
+
+fn count(kept: &[bool]) -> usize {
+    kept.iter().filter(|kept| **kept).count()
+}
+
 /// The tables of a card and the curves of its plot. The true probabilities are known if the rows are
-/// `generated`.
+/// `generated` by the data of the model. The first table includes the `others`.
 #[must_use]
-pub fn report(weights: &Weights<'_>, rows: &[Row], generated: bool) -> (Vec<Table>, Vec<Reliability>) {
+pub fn report(model: Model<'_>, others: &[Model<'_>], rows: &[Row], generated: bool) -> (Vec<Table>, Vec<Reliability>) {
+    let (specification, weights) = model;
+    let process = generated.then_some(specification.data);
     let profiles: Vec<_> = rows.iter().map(|row| assess(weights, &row.facts.request())).collect();
     let confidence: Vec<_> = profiles.iter().map(|profile| profile.confidence).collect();
-    let kept: Vec<_> = rows.iter().zip(&profiles).map(|(row, profile)| profile.theme == row.label.kept).collect();
-    let probability = |(row, profile): (&Row, &Assessment)| posterior(&row.facts, profile.theme);
-    let known: Option<Vec<f64>> = generated.then(|| rows.iter().zip(&profiles).map(probability).collect());
+    let kept = kept(weights, rows);
+    let known: Option<Vec<f64>> = process.map(|process| {
+        let probability = |(row, profile): (&Row, &Assessment)| process.posterior(&row.facts, profile.theme);
+        rows.iter().zip(&profiles).map(probability).collect()
+    });
     let curve = reliability("confidence", &confidence, &kept);
     let tables = vec![
-        results(rows, &kept, generated),
-        calibration(&curve, known.as_deref(), &confidence, &kept),
+        results(specification.name, others, rows, &kept, process),
+        calibration(specification, &curve, known.as_deref(), &confidence, &kept),
         slices(rows, &profiles, &kept),
     ];
     (tables, vec![curve])
 }
 
-fn results(rows: &[Row], kept: &[bool], generated: bool) -> Table {
+/// Whether each person keeps the theme that is truly most probable.
+fn ceiling(process: &Process, rows: &[Row]) -> Vec<bool> {
+    let most_probable = |row: &Row| {
+        let probability = |theme| process.posterior(&row.facts, theme);
+        THEMES
+            .into_iter()
+            .fold(THEMES[0], |best, theme| if probability(theme) > probability(best) { theme } else { best })
+    };
+    rows.iter().map(|row| most_probable(row) == row.label.kept).collect()
+}
+
+fn results(name: &str, others: &[Model<'_>], rows: &[Row], kept: &[bool], process: Option<&Process>) -> Table {
     let row = |name: &str, hits: usize| vec![Cell::text(name), Cell::Interval(wilson(hits, rows.len()))];
     let mut table = Vec::new();
-    let mut gap = None;
-    if generated {
-        let most_probable = |row: &Row| {
-            let probability = |theme| posterior(&row.facts, theme);
-            THEMES.into_iter().fold(
-                THEMES[0],
-                |best, theme| {
-                    if probability(theme) > probability(best) { theme } else { best }
-                },
-            )
-        };
-        let best: Vec<_> = rows.iter().map(|row| most_probable(row) == row.label.kept).collect();
-        let hits = best.iter().filter(|kept| **kept).count();
-        gap = Some(mean(kept.iter().zip(&best).map(|(ours, best)| f64::from(*ours) - f64::from(*best))));
-        table.push(row("ceiling: the theme that is truly most probable", hits));
-    }
-    table.push(row("accessibility-1", kept.iter().filter(|kept| **kept).count()));
-    table.extend(gap.map(|gap| vec![Cell::text("accessibility-1 minus ceiling, paired"), Cell::Interval(gap)]));
+    let best = process.map(|process| ceiling(process, rows));
+    table.extend(best.as_ref().map(|best| row("ceiling: the theme that is truly most probable", count(best))));
+    table.push(row(name, count(kept)));
+    table.extend(best.map(|best| {
+        let gap = mean(kept.iter().zip(&best).map(|(ours, best)| f64::from(*ours) - f64::from(*best)));
+        vec![Cell::text(format!("{name} minus ceiling, paired")), Cell::Interval(gap)]
+    }));
+    table.extend(others.iter().map(|(other, weights)| row(other.name, count(&self::kept(weights, rows)))));
     table.push(row("answers alone", rows.iter().filter(|row| answers_alone(row) == row.label.kept).count()));
     let standard = rows.iter().filter(|row| row.label.kept == Theme::StandardAccessible).count();
     table.push(row("always standard", standard));
@@ -72,7 +90,43 @@ fn results(rows: &[Row], kept: &[bool], generated: bool) -> Table {
     }
 }
 
-fn calibration(curve: &Reliability, known: Option<&[f64]>, confidence: &[f64], kept: &[bool]) -> Table {
+/// The models on people who differ from those that the first was fitted to: `rows` of another process.
+pub(crate) fn elsewhere(models: &[Model<'_>], process: &Process, rows: &[Row]) -> Table {
+    let best = count(&ceiling(process, rows));
+    let mut table = vec![vec![Cell::text("ceiling"), Cell::Interval(wilson(best, rows.len())), Cell::None]];
+    table.extend(models.iter().map(|(model, weights)| {
+        let kept = kept(weights, rows);
+        let confidence: Vec<_> = rows.iter().map(|row| assess(weights, &row.facts.request()).confidence).collect();
+        let error = reliability("", &confidence, &kept).ece_interval;
+        vec![Cell::text(model.name), Cell::Interval(wilson(count(&kept), rows.len())), Cell::Interval(error)]
+    }));
+    Table {
+        id: "elsewhere",
+        title: "Other people",
+        note: format!(
+            "Share of people who keep the recommended theme, and calibration error, on {} rows of `{}`. There, people \
+             over 50 who read small text well seldom keep large text, so suggesting it to all of them is wrong more \
+             often. Which of the two is true of real people is not known.",
+            grouped(rows.len()),
+            process.version
+        ),
+        columns: vec!["", "kept", "calibration error"],
+        rows: table,
+    }
+}
+
+fn calibration(
+    model: &Specification,
+    curve: &Reliability,
+    known: Option<&[f64]>,
+    confidence: &[f64],
+    kept: &[bool],
+) -> Table {
+    let suggestions = if model.age_suffices {
+        "if a person who reads small text well shows fewer than two signs"
+    } else {
+        "if only age and signs support large text"
+    };
     let row = |name: &str, predicted: &[f64], curve: &Reliability| {
         vec![Cell::text(name), Cell::Interval(curve.ece_interval), Cell::Figure(brier(predicted, kept))]
     };
@@ -81,10 +135,10 @@ fn calibration(curve: &Reliability, known: Option<&[f64]>, confidence: &[f64], k
     Table {
         id: "calibration",
         title: "Calibration",
-        note: "Expected calibration error of the confidence, in up to 15 bins of equally many rows; rows with the same \
-               confidence share a bin. The confidence is rounded down to hundredths, and at most 0.69 if only age and signs \
-               support large text."
-            .into(),
+        note: format!(
+            "Expected calibration error of the confidence, in up to 15 bins of equally many rows; rows with the same \
+             confidence share a bin. The confidence is rounded down to hundredths, and at most 0.69 {suggestions}."
+        ),
         columns: vec!["", "error", "Brier score"],
         rows,
     }
@@ -95,7 +149,7 @@ fn slices(rows: &[Row], profiles: &[Assessment], kept: &[bool]) -> Table {
     type Belongs<'s> = Box<dyn Fn(usize) -> bool + 's>;
     let facts = |row: usize| &rows[row].facts;
     let reads_well = move |row: usize| !facts(row).uses_screen_reader && facts(row).can_read_small_text;
-    let by_signs = |row: usize| profiles[row].theme != answers_alone(&rows[row]);
+    let by_hints = |row: usize| profiles[row].theme != answers_alone(&rows[row]);
     let mut slices: Vec<(String, Belongs<'_>)> = vec![
         ("all".into(), Box::new(|_| true)),
         ("screen reader".into(), Box::new(move |row| facts(row).uses_screen_reader)),
@@ -103,8 +157,8 @@ fn slices(rows: &[Row], profiles: &[Assessment], kept: &[bool]) -> Table {
             "small text is hard".into(),
             Box::new(move |row| !facts(row).uses_screen_reader && !facts(row).can_read_small_text),
         ),
-        ("small text is fine: standard".into(), Box::new(move |row| reads_well(row) && !by_signs(row))),
-        ("small text is fine: large text suggested".into(), Box::new(by_signs)),
+        ("small text is fine: standard".into(), Box::new(move |row| reads_well(row) && !by_hints(row))),
+        ("small text is fine: large text".into(), Box::new(by_hints)),
         ("a suggestion: confidence below 0.70".into(), Box::new(|row| profiles[row].confidence < SUGGESTION_BELOW)),
     ];
     for age in age::ALL {
