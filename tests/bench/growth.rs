@@ -148,8 +148,8 @@ async fn kinds(filled: &Filled) -> Vec<Kind> {
     let kind = |name, paths| Kind { name, request: Request::Pages(paths) };
     // The script saves the account's own id as its payee's.
     let risk = format!("/api/ledger/risk-context?fromAccountId={ACCOUNT}&toBeneficiaryId={ACCOUNT}&amount=1.00");
-    let in_list = |it: &crate::fill::Place| format!("{list}&cursor={}_{}", it.millis, it.transfer_id);
-    let in_statement = |number: i64| format!("{statement}&cursor={number}");
+    let in_list = |it: &crate::fill::Place| format!("{list}&cursor=t{}_{}", it.millis, it.transfer_id);
+    let in_statement = |number: i64| format!("{statement}&cursor=e{number}_{ACCOUNT}");
     vec![
         kind("transfers, first page", vec![list.clone()]),
         kind("transfers, a deep page", places.iter().map(in_list).collect()),

@@ -10,9 +10,9 @@ set -euo pipefail
 folder=$1
 command -v wrk >/dev/null || "$(dirname "$0")/../tools.sh" wrk
 command -v pgbench >/dev/null || { echo "bench: pgbench is missing; Debian's postgresql package contains it" >&2; exit 1; }
-# FastAPI and what it needs, for the section `python`.
+# FastAPI, pandas and what they need, for the sections `python` and `backtest`.
 export CAUDAL_BENCH_PYTHON=$folder/bench-python/bin/python
-if [[ ,${CAUDAL_BENCH:-python}, == *,python,* ]]; then
+if [[ ,${CAUDAL_BENCH:-python}, =~ ,(python|backtest), ]]; then
     wanted=$(dirname "$0")/python/requirements.txt
     if ! cmp -s "$wanted" "$folder/bench-python/installed"; then
         python3 -m venv "$folder/bench-python" || { echo "bench: run 'apt-get install python3-venv' as root" >&2; exit 1; }
