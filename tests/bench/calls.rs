@@ -102,11 +102,12 @@ fn hold() {
                 registry
             })
             .collect();
-        resident(std::process::id()).saturating_sub(before) as f64 / 1e3 / loaded.len() as f64
+        let each = resident(std::process::id()).saturating_sub(before) as f64 / 1e3 / loaded.len() as f64;
+        (loaded, each)
     };
-    // Compiles them; the second time is a host's ordinary start.
-    load_all();
-    let each = load_all();
+    // Compiles them, and keeps them, so that the second time cannot use their memory again; that time is a host's start.
+    let _compiled = load_all();
+    let (_loaded, each) = load_all();
     let _ = std::fs::remove_dir_all(&folder);
     report::result("resident memory of a warm version, MB", each, Target::AtMost(1.0, "MB"));
 }

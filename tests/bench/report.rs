@@ -40,8 +40,8 @@ pub(crate) enum Target {
 impl Target {
     fn text(self) -> String {
         match self {
-            Self::AtLeast(least) => format!("at least {least}"),
-            Self::AtMost(most, unit) => format!("at most {most} {unit}").trim_end().to_owned(),
+            Self::AtLeast(least) => format!("at least {}", short(least)),
+            Self::AtMost(most, unit) => format!("at most {} {unit}", short(most)).trim_end().to_owned(),
         }
     }
 
@@ -59,6 +59,12 @@ impl Target {
             Self::AtMost(most, _) => most / value,
         }
     }
+}
+
+/// With two decimals, if it needs them.
+fn short(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Prints a line and keeps it for the page.
@@ -80,8 +86,9 @@ pub(crate) fn fact(name: &'static str, value: String) {
     REPORT.lock().unwrap().facts.push((name, value));
 }
 
+#[expect(clippy::print_stdout, reason = "the page has a heading instead")]
 pub(crate) fn section(name: &str) {
-    keep(format!("\n== {name}"));
+    println!("\n== {name}");
     let section = Section { name: name.to_owned(), lines: Vec::new(), results: Vec::new() };
     REPORT.lock().unwrap().sections.push(section);
 }

@@ -99,7 +99,8 @@ fn sign(key: &EncodingKey, algorithm: Algorithm, number: usize) -> String {
 
 fn generate(algorithm: Algorithm) -> EncodingKey {
     let rsa = "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 | openssl rsa -traditional -outform DER";
-    let ec = "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -outform DER";
+    let ec =
+        "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 | openssl pkcs8 -topk8 -nocrypt -outform DER";
     let (command, read): (_, fn(&[u8]) -> EncodingKey) = match algorithm {
         Algorithm::RS256 => (rsa, EncodingKey::from_rsa_der),
         _ => (ec, EncodingKey::from_ec_der),
