@@ -18,10 +18,12 @@ pub(super) async fn run(common: &Common, approvals: Approvals) -> Result<ExitCod
                 listed.retain(|it| all || is_open(it));
             }
             let rows: Vec<_> = answer["approvals"].as_array().into_iter().flatten().map(row).collect();
-            match rows.is_empty() {
-                _ if json => print_json(&answer)?,
-                true => print("nothing waits for approval")?,
-                false => print(&table(["APPROVAL", "STATE", "BY", "UNTIL", "REASON", "ACTION", "DIGEST"], &rows))?,
+            if json {
+                print_json(&answer)?;
+            } else if rows.is_empty() {
+                print("nothing waits for approval")?;
+            } else {
+                print(&table(["APPROVAL", "STATE", "BY", "UNTIL", "REASON", "ACTION", "DIGEST"], &rows))?;
             }
         }
         Approvals::Approve { id, digest, admin } => {

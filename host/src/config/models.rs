@@ -236,7 +236,7 @@ pub struct RollBack {
     /// that was itself rolled back from
     #[arg(long, value_name = "VERSION")]
     pub to: Option<String>,
-    /// Return to the version although it was withdrawn or itself rolled back from; without a terminal to ask at
+    /// Return to the version although it was withdrawn or itself rolled back from
     #[arg(long)]
     pub despite_setback: bool,
     /// Reason, kept in the deployment history
