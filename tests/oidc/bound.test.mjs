@@ -64,3 +64,27 @@ test("bound tokens are renewed", async () => {
   }, ACCOUNTS);
   assert.equal(status, 1);
 });
+
+test("bound tokens open the event stream, which receipts are kept up to date by", async () => {
+  const customer = await Customer.at(stage);
+  await customer.signsInAs(await withAccount(stage));
+  await customer.page.bringToFront();
+  const outcome = await customer.page.evaluate(async () => {
+    const { follow } = await import("/bank/stream.js");
+    const end = new AbortController();
+    return new Promise((resolve) => {
+      follow({
+        signal: end.signal,
+        cursorNow: () => null,
+        onMessage: () => {},
+        onLost: (problem) => resolve(`${problem.status} ${problem.code}`),
+        onOpen: () => {
+          resolve("open");
+          end.abort();
+        },
+      });
+    });
+  });
+  assert.equal(outcome, "open");
+  await customer.leaves();
+});

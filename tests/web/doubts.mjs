@@ -84,7 +84,11 @@ export function doubts(stage) {
   });
 
   test("a hint that comes as a field is left does not swallow the click", async () => {
-    for (const width of [390, 1280]) {
+    // With another bank's name, which is remarked upon as well, and with the bank to be filled in from the CLABE.
+    for (const [width, typed, saved] of [
+      [390, "Santander", "Santander"],
+      [1280, "", "Banamex"],
+    ]) {
       const { it, api } = await signedIn({ payees: [] }, { width, height: 900 });
       await it.page.evaluate(() => {
         location.hash = "/beneficiaries/new";
@@ -92,7 +96,7 @@ export function doubts(stage) {
       await it.arrives("Agregar un beneficiario");
       await it.fills("Nombre completo", "Rosa Martínez");
       await it.tabsTo("combobox", "Banco");
-      await it.types("Santander");
+      await it.types(typed);
       await it.fills("CLABE", OTHER.accountNumber.slice(0, 17));
       await it.page.$eval("form button[type=submit]", (button) => button.scrollIntoView({ block: "center" }));
       // What a mouse does: press, hold for a moment, release in the same place.
@@ -107,7 +111,10 @@ export function doubts(stage) {
       await it.pause(900);
       await it.page.mouse.up();
       await it.arrives(/^Beneficiarios/);
-      assert.equal((await api.payees()).length, 1);
+      assert.deepEqual(
+        (await api.payees()).map(({ bankName }) => bankName),
+        [saved],
+      );
       await it.leaves();
     }
   });

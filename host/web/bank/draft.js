@@ -1,6 +1,6 @@
-// The transfer being prepared, and the key that keeps it from being sent twice. It outlives a reload of the tab, for the same
-// person: the tab stores ids, the amount and the key, and no names or account numbers. Of a transfer that was sent and never
-// answered it stores everything, because only its key can find out whether it went through.
+// The transfer being prepared, and the key that keeps it from being sent twice. It outlives a reload of the tab, for the
+// same person: the tab stores ids, the amount and the key, and no names or account numbers. Of a transfer that was sent and
+// never answered it stores everything, because only its key can find out whether it went through.
 
 /** @import { Draft, FullDraft } from "./types.js" */
 

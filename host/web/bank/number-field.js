@@ -41,14 +41,17 @@ export function numberField({ label, hint, onBank = () => {} }) {
   const below = h("p.derived", { role: "status" });
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  const describe = () => {
-    const { checks, bank } = readNumber(field.control.value);
+  const drawDescription = () => {
     const { text, mood } = description(field.control.value);
     below.className = `derived ${mood}`;
     show(below, text);
+  };
+  const describe = () => {
+    whenReleased(drawDescription);
+    // At once, because what is pressed may be the button that sends the form.
+    const { checks, bank } = readNumber(field.control.value);
     if (checks && bank) onBank(bank);
   };
-  const describeLater = () => whenReleased(describe);
   const group = () => {
     // Only at the end, where grouping does not move the cursor, and not where every change is read aloud.
     const { control } = field;
@@ -58,7 +61,7 @@ export function numberField({ label, hint, onBank = () => {} }) {
       if (grouped !== control.value) control.value = grouped;
     }
     clearTimeout(timer);
-    timer = setTimeout(describeLater, PAUSE_MS);
+    timer = setTimeout(describe, PAUSE_MS);
   };
   const field = textField({
     name: "accountNumber",
@@ -71,7 +74,7 @@ export function numberField({ label, hint, onBank = () => {} }) {
       class: "digits",
       spellcheck: "false",
       onInput: group,
-      onChange: describeLater,
+      onChange: describe,
     },
     check: (text) => (/[\p{L}\p{N}]/u.test(text) ? "" : t("fault.account-number")),
   });

@@ -39,6 +39,11 @@ export function pauseAfter(failures, asked, random = Math.random) {
   return Math.max((asked ?? 0) * 1_000, pause * (0.75 + random() / 2));
 }
 
+/** The connection broke in the middle. @returns {never} */
+function broken() {
+  throw new Problem({ code: "unreachable" });
+}
+
 /**
  * One connection, from `cursor` ("" for the beginning, null for now) to its end.
  * @param {string | null} cursor
@@ -60,15 +65,12 @@ async function listen(cursor, { signal, onOpen, onMessage }) {
     for (;;) {
       clearTimeout(timer);
       timer = setTimeout(end, SILENCE_MS);
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch(broken);
       if (done) return;
       const { messages, rest } = messagesIn(text + value);
       text = rest;
       for (const { id, events } of messages) onMessage(id, events);
     }
-  } catch (error) {
-    // Anything but a Problem is the connection, which broke in the middle.
-    throw error instanceof Problem ? error : new Problem({ code: "unreachable" });
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", end);

@@ -50,7 +50,8 @@ export default {
   "review.submit": "Send {amount} to {name}",
   "review.busy": "Sending the transfer…",
   "review.acknowledge":
-    "I understand that I am sending {amount} to {name}, {bank}, account {number}; that the warnings above are a reason for caution; and that I may not get the money back.",
+    "I understand that I am sending {amount} to {name}, {bank}, account {number}; that the warnings " +
+    "above are a reason for caution; and that I may not get the money back.",
   "review.acknowledge.empty":
     "To send it, tick the box to confirm that you understand the risk. If anything seems wrong, go back.",
   "confirm.title": "Send {amount} to {name}?",

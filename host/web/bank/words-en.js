@@ -264,7 +264,8 @@ export default {
   "help.scam.3": "Compare the CLABE digit by digit: the name is not checked.",
   "ask.title": "Find the settings that suit you",
   "ask.about":
-    "There are four questions. Your answers never leave this page and are not stored; only the settings you accept are.",
+    "There are four questions. Your answers never leave this page and are not stored; only the settings " +
+    "you accept are.",
   "ask.can_read_small_text": "Is small text easy for you to read?",
   "ask.can_read_small_text.yes": "Yes, it is easy",
   "ask.can_read_small_text.no": "No, it is hard",

@@ -50,7 +50,8 @@ export default {
   "review.submit": "Enviar {amount} a {name}",
   "review.busy": "Enviando la transferencia…",
   "review.acknowledge":
-    "Entiendo que enviaré {amount} a {name}, {bank}, cuenta {number}; que los avisos de arriba son motivo para dudar, y que quizá no pueda recuperar el dinero.",
+    "Entiendo que enviaré {amount} a {name}, {bank}, cuenta {number}; que los avisos de arriba son " +
+    "motivo para dudar, y que quizá no pueda recuperar el dinero.",
   "review.acknowledge.empty": "Para enviar, marca que entiendes el riesgo. Si algo no te convence, regresa sin enviar.",
   "confirm.title": "¿Enviar {amount} a {name}?",
   "confirm.no": "No, revisar otra vez",

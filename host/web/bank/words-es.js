@@ -154,7 +154,8 @@ export default {
   "sign-in.fault.failed": "No pudimos terminar de entrar; inténtalo de nuevo.",
   "sign-in.fault.refused": "El banco te reconoce, pero este servicio no está activo para ti; llámanos para activarlo.",
   "sign-in.fault.still-in":
-    "Cerraste tu sesión aquí, pero el servicio de acceso no respondió. Si compartes este dispositivo, cierra también el navegador.",
+    "Cerraste tu sesión aquí, pero el servicio de acceso no respondió. Si compartes este dispositivo, " +
+    "cierra también el navegador.",
   "sign-in.busy": "Entrando…",
 
   // Accounts.
@@ -262,7 +263,8 @@ export default {
   "help.scam.3": "Compara la CLABE dígito por dígito: el nombre no se comprueba.",
   "ask.title": "Encuentra los ajustes que más te convienen",
   "ask.about":
-    "Son cuatro preguntas. Tus respuestas no salen de esta página ni se guardan; solo se guardan los ajustes que aceptes.",
+    "Son cuatro preguntas. Tus respuestas no salen de esta página ni se guardan; solo se guardan los " +
+    "ajustes que aceptes.",
   "ask.can_read_small_text": "¿Lees bien el texto pequeño?",
   "ask.can_read_small_text.yes": "Sí, lo leo bien",
   "ask.can_read_small_text.no": "No, me cuesta",
