@@ -1,5 +1,6 @@
 //! Every host serves what is deployed, without a pause. A component that does not load changes nothing.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use caudal::clock::Clock;
@@ -13,6 +14,7 @@ use caudal::wasm::Runtime;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use sqlx::PgPool;
+use tokio::sync::Barrier;
 
 use crate::assistance::{accessibility, risk, with};
 use crate::harness::{Client, TestApp, ledger_key, registry};
@@ -263,49 +265,55 @@ async fn requests_never_notice_a_swap(db: PgPool) {
     }
 }
 
+/// The model of an answer about a person over 60 who reads small text well. An answer of one model with the
+/// profile of the other is a fault.
+fn model_of(answer: &Value) -> String {
+    let version = answer["model_version"].as_str().unwrap().split('.').next().unwrap();
+    let (theme, suggested) = match version {
+        "accessibility-1" => ("standard-accessible", false),
+        "accessibility-2" => ("large-text-high-contrast", true),
+        _ => panic!("{answer}"),
+    };
+    assert_eq!(answer["recommendation"]["theme"], theme, "{answer}");
+    assert_eq!(answer["confidence"].as_f64().unwrap() < 0.7, suggested, "{answer}");
+    version.to_owned()
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn people_over_50_get_a_suggestion_as_soon_as_accessibility_2_serves(db: PgPool) {
     const KIND: ModelKind = ModelKind::Accessibility;
+    const CLIENTS: usize = 4;
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
-    let champion = async |name: &str, epoch| {
+    let champion = async |name: &str, epoch: i64| {
         assert_eq!(deploy(&db, KIND, built_in(name), epoch - 1).await, Some(epoch));
-        serves(&app.models, &format!("{name}.0.0+")).await;
+        serves(&app.models, &format!("{name}.")).await;
     };
     champion("accessibility-1", 1).await;
     let asked = with(accessibility(), &json!({"age_range": "60_plus"}));
-    // The model of an answer; an answer of one model with the profile of the other is a fault.
-    let model = |answer: &Value| {
-        let version = answer["model_version"].as_str().unwrap().split('.').next().unwrap().to_owned();
-        let (theme, suggested) = match version.as_str() {
-            "accessibility-1" => ("standard-accessible", false),
-            "accessibility-2" => ("large-text-high-contrast", true),
-            _ => panic!("{answer}"),
-        };
-        assert_eq!(answer["recommendation"]["theme"], theme, "{answer}");
-        assert_eq!(answer["confidence"].as_f64().unwrap() < 0.7, suggested, "{answer}");
-        version
-    };
-    let clients = (0..4).map(|_| {
-        let (ai, asked) = (app.ai(), asked.clone());
+    let asking = Arc::new(Barrier::new(CLIENTS + 1));
+    let clients = (0..CLIENTS).map(|_| {
+        let (ai, asked, asking) = (app.ai(), asked.clone(), asking.clone());
         tokio::spawn(async move {
-            let mut answers = Vec::new();
-            while answers.iter().filter(|it| model(it) == "accessibility-2").count() < 20 {
-                answers.push(ai.post("/ai/accessibility", asked.clone()).await.assert_status(200).json());
+            let ask = async || model_of(&ai.post("/ai/accessibility", asked.clone()).await.assert_status(200).json());
+            let mut models = vec![ask().await];
+            asking.wait().await;
+            while models.iter().filter(|model| *model == "accessibility-2").count() < 20 {
+                models.push(ask().await);
                 tokio::task::yield_now().await;
             }
-            answers.iter().map(model).collect::<Vec<_>>()
+            models
         })
     });
     let clients: Vec<_> = clients.collect();
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    asking.wait().await;
     champion("accessibility-2", 2).await;
     for client in clients {
         let models = client.await.unwrap();
-        assert!(models.is_sorted(), "once it serves, the earlier model does not answer any more: {models:?}");
-        assert!(models[0] == "accessibility-1", "the client asked before the swap");
+        assert_eq!(models[0], "accessibility-1", "the client asked before the swap");
+        assert!(models.is_sorted(), "the earlier model answers no more once the later one did: {models:?}");
     }
     champion("accessibility-1", 3).await;
     let answer = app.ai().post("/ai/accessibility", asked).await.assert_status(200).json();
-    assert_eq!(model(&answer), "accessibility-1", "and back");
+    assert_eq!(model_of(&answer), "accessibility-1", "and back");
 }
