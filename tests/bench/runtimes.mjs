@@ -1,6 +1,6 @@
 // One call of the risk component in other runtimes, in microseconds: Node and Chromium in process, workerd over HTTP.
 
-import { textOf, SOUND } from "../parity/hostile.mjs";
+import { SOUND, textOf } from "../parity/hostile.mjs";
 import { inChromium, inNode, inWorkerd } from "../parity/runtimes.mjs";
 
 /** Turns; the median counts. */
