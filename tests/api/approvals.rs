@@ -188,7 +188,7 @@ async fn a_new_risk_champion_takes_two_and_a_rollback_one(db: PgPool) {
     assert_eq!(ops.get(path).await.json()["champion"], old);
 }
 
-/// A version that was rolled back from is promoted again: both operators know.
+/// A version that was rolled back is promoted again: both operators know.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn the_second_operator_reads_what_the_first_confirmed(db: PgPool) {
     let app = app(db).await;

@@ -1,4 +1,4 @@
-//! What an operator has to name: the version that they promote although it was withdrawn or rolled back from, and the
+//! What an operator has to name: the version that they promote although it was withdrawn or rolled back, and the
 //! canary that they end.
 
 use caudal::domain::model::ModelKind;

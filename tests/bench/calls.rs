@@ -79,8 +79,8 @@ fn load() {
         }
     }
     let _ = std::fs::remove_dir_all(&folder);
-    report::result("a version until its first answer, compiled before, ms", median(warm), Target::AtMost(5.0, "ms"));
-    report::result("a version until its first answer, compiled now, ms", median(cold), Target::AtMost(150.0, "ms"));
+    report::result("time to a version's first answer, already compiled, ms", median(warm), Target::AtMost(5.0, "ms"));
+    report::result("time to a version's first answer, compiling, ms", median(cold), Target::AtMost(150.0, "ms"));
 }
 
 /// Versions that are loaded and have answered.
@@ -105,7 +105,7 @@ fn hold() {
         let each = resident(std::process::id()).saturating_sub(before) as f64 / 1e3 / loaded.len() as f64;
         (loaded, each)
     };
-    // Compiles them, and keeps them, so that the second time cannot use their memory again; that time is a host's start.
+    // Compiles and keeps them, so that the second pass, which is what a host does at start, cannot reuse their memory.
     let _compiled = load_all();
     let (_loaded, each) = load_all();
     let _ = std::fs::remove_dir_all(&folder);

@@ -1,4 +1,4 @@
-//! How long transfers take at half of what pgbench can do at most, compared with pgbench at that rate.
+//! How long transfers take at half of pgbench's maximum rate, compared with pgbench at that rate.
 //!
 //! Transfers arrive at random moments, whether or not earlier ones are done, and their time counts from when they were due.
 //! pgbench does the same with `--rate`.

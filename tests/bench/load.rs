@@ -12,7 +12,7 @@ use crate::processor::Process;
 /// Connections of each side.
 pub(crate) const CONNECTIONS: usize = 32;
 
-/// What wrk sends. With several headers of authorization it sends them in turn.
+/// What wrk sends. With several authorization headers it sends them in turn.
 pub(crate) struct Request {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,

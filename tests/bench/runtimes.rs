@@ -9,7 +9,7 @@ use crate::report::say;
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/runtimes.mjs");
 
 pub(crate) fn run() {
-    say!("a risk call with JSON text, one at a time; of workerd a request over HTTP");
+    say!("a risk call with JSON text, one at a time; for workerd, a request over HTTP");
     let output = Command::new("node").arg(SCRIPT).output().expect("run `make bench`: it installs Node");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for line in String::from_utf8(output.stdout).unwrap().lines() {

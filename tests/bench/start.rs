@@ -28,7 +28,7 @@ pub(crate) async fn run(server: &Server) {
         assert_eq!(status, 200);
         host.stop();
     }
-    say!("{TURNS} starts in a database that exists, with components compiled before; {IDLE} idle connections");
+    say!("{TURNS} starts on an existing database, with components already compiled; {IDLE} idle connections");
     report::result("start until ready, ms", median(times), Target::AtMost(200.0, "ms"));
 
     let host = Host::start_in(&database, &folder);

@@ -64,7 +64,7 @@ pub(crate) async fn run() {
     }
 }
 
-/// That has read its keys.
+/// A verifier that has read its keys.
 async fn verifier(jwk: &Jwk) -> Verifier {
     let file = std::env::temp_dir().join(format!("caudal-bench.{}.jwks", std::process::id()));
     let mut key = json!(jwk);

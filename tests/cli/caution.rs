@@ -42,9 +42,9 @@ fn a_running_canary_is_ended_only_on_purpose() {
     data.models(&service, &on_trial);
     let warning = format!("this ends the canary {canary}, which answers 5 % of the users");
     let refused = data.refused(&service, &["deploy", "risk-2", "--reason", "forgot it"]);
-    assert_eq!(refused, format!("caudal: {warning}. Nothing was changed; if you mean it, add --end-canary"));
+    assert_eq!(refused, format!("caudal: {warning}. Nothing was changed; to do it anyway, add --end-canary"));
     let asked = data.at_terminal(&service, "deploy risk-2 --reason 'forgot it'", "n");
-    assert!(asked.contains(&format!("{warning}.")) && asked.contains("Go on? [y/N]"), "{asked}");
+    assert!(asked.contains(&format!("{warning}.")) && asked.contains("Continue? [y/N]"), "{asked}");
     assert!(asked.contains("nothing was changed"), "{asked}");
     assert_eq!(data.epoch(&service), 1);
     let ended = data.at_terminal(&service, "deploy risk-2 --reason 'enough seen'", "y");
@@ -69,8 +69,8 @@ fn a_version_that_was_rolled_back_from_is_promoted_only_on_purpose() {
     let (second, first) = (serving(&service, "risk"), data.version(&service, "risk-1.0.0+"));
     data.models(&service, &["deploy", "risk-1", "--reason", "try it", "--wait"]);
     data.models(&service, &["rollback", "risk", "--reason", "too many alarms", "--wait", "--by", "eva"]);
-    let warning = format!("{first} was rolled back from by change 2 (eva): too many alarms");
-    let advice = "Nothing was changed; if you mean it, add --despite-setback";
+    let warning = format!("{first} was rolled back by change 2 (eva): too many alarms");
+    let advice = "Nothing was changed; to do it anyway, add --despite-setback";
     let refusals: [&[&str]; 2] =
         [&["deploy", "risk-1", "--reason", "again"], &["rollback", "risk", "--to", "risk-1", "--reason", "undo"]];
     for arguments in refusals {
@@ -98,10 +98,7 @@ fn a_start_of_a_name_is_enough_if_it_is_that_of_one_version() {
     let service = Service::start(&data);
     data.models(&service, &["push", &component("fixtures/hostile")]);
     let refused = data.refused(&service, &["deploy", "nudge-1", "--reason", "x"]);
-    assert!(
-        refused.contains("nudge-1 is the start of several versions; name one of them:\n  nudge-1.0.0+"),
-        "{refused}"
-    );
+    assert!(refused.contains("nudge-1 is ambiguous; name one of them:\n  nudge-1.0.0+"), "{refused}");
     assert_eq!(refused.matches("\n  nudge-1.0.0+").count(), 2, "{refused}");
     let of_two_kinds = ["deploy", "risk-2", "--shadow", "acc", "--reason", "x"];
     assert!(data.refused(&service, &of_two_kinds).contains("belongs to accessibility, not to risk"));

@@ -137,5 +137,5 @@ fn a_collector_that_is_away_is_one_line_in_the_log() {
     service.stop();
     assert!(stopping.elapsed() < Duration::from_secs(15), "a stop waits for what telemetry holds");
     let logged = fs::read_to_string(&log).unwrap();
-    assert_eq!(logged.matches("the collector of --otlp-url takes nothing").count(), 1, "{logged}");
+    assert_eq!(logged.matches("the collector at --otlp-url is not accepting data").count(), 1, "{logged}");
 }

@@ -87,7 +87,7 @@ export function ways(stage) {
     await it.departs();
     await it.types(newUser());
     await it.press("Enter");
-    await it.sees("El banco te reconoce, pero este servicio no está activo para ti");
+    await it.sees("aún no tienes activo este servicio");
     assert.equal(await it.page.evaluate(() => sessionStorage.length), 0);
 
     answer = null;
@@ -119,7 +119,7 @@ export function ways(stage) {
     await it.departs();
     await it.activates("link", "Cancelar");
     await it.arrives("Entrar");
-    await it.sees("No entraste porque se canceló");
+    await it.sees("Se canceló el acceso");
     assert.equal(await it.address(), `${stage.service.ledger}/`);
     await it.leaves();
   });

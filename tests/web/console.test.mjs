@@ -58,7 +58,7 @@ test("a shadow and a canary are compared with the champion", async () => {
     const amount = String(100 + at * 50);
     await service.post("/ai/risk", textOf({ ...SOUND.risk, amount, user_id: `"user-${at}"` }));
   }
-  await ops.shows(/requests were observed/, "#report");
+  await ops.shows(/requests observed/, "#report");
   await page.waitForSelector("#report svg.plot");
   // Redrawing every two seconds leaves an open part open.
   await page.click("#report summary");

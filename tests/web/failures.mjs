@@ -182,7 +182,7 @@ export function failures(stage) {
     });
     await it.sendsWhateverTheRisk();
     await it.sees("mucha demanda");
-    await it.sees("No se hizo ningún cambio. Espera 7 s");
+    await it.sees("No se hizo ningún cambio. Espera 7 segundos");
     // What only helps the bank is among the details.
     assert.doesNotMatch(await it.text(".send-faults"), /7f|overloaded/);
     const details = await it.page.$eval(".send-faults details", (it) => it.textContent);

@@ -1,5 +1,5 @@
 // An operator's session at the console in Chromium: a component is pushed, tried on more and more users, withdrawn,
-// promoted in spite of it, rolled back from, and tried again. Each dangerous step is taken the wrong way first.
+// promoted in spite of it, rolled back, and tried again. Each dangerous step is taken the wrong way first.
 //
 //   CAUDAL                 the program under test
 //   CAUDAL_WEB_SHOTS       a folder outside of the repository for screenshots; none are made without it
@@ -115,9 +115,9 @@ step("a canary starts small and grows in steps", async () => {
 
 step("the counts say what they count", async () => {
   await ask("home", 60);
-  await ops.shows(/60 requests were observed/, "#report");
+  await ops.shows(/60 requests observed/, "#report");
   const report = await ops.text("#report");
-  const [, compared] = /Compared\s+(\d+)\s*of 60 observed, its users’ only/.exec(report) ?? [];
+  const [, compared] = /Compared\s+(\d+)\s*of 60 observed, from its own users only/.exec(report) ?? [];
   assert.ok(Number(compared) > 0 && Number(compared) < 60, report);
   assert.doesNotMatch(report, /requests were compared/);
 });
@@ -129,14 +129,14 @@ step("a canary that fails is withdrawn, and is promoted only by somebody who say
   await ops.change("promote", pushed);
   await ops.shows(/This version was withdrawn as a canary/, "dialog .notice");
   await ops.shows(/Change 3, by automatic.*it failed 3 times/, "dialog .notice");
-  await ops.shows(/Compared\s+\d+ of 100 requests, as canary under change 2/, "dialog .evidence");
+  await ops.shows(/Compared\s+\d+ of 100 requests, as a canary under change 2/, "dialog .evidence");
   await ops.shows(/Failed\s+3/, "dialog .evidence");
-  await ops.shows(/checks passed, \d+ with a note/, "dialog .evidence");
+  await ops.shows(/checks passed, \d+ noted/, "dialog .evidence");
   await ops.axe("promote");
   // The wrong way: a reason, but no word that the warning was read.
   await ops.page.type("dialog textarea", "it was bad luck");
   await ops.page.click("dialog button.main");
-  await ops.shows(/Confirm that you know this, or cancel/, "dialog");
+  await ops.shows(/Tick the box to confirm, or cancel/, "dialog");
   assert.deepEqual([(await deployed()).epoch, (await deployed()).champion], [3, champion]);
   // Nor does another program get past the host.
   const headers = {
@@ -168,23 +168,23 @@ step("a rollback shows what it returns to, and the version that it left is marke
   await ops.change("roll-back", champion, "#service");
   await ops.confirm("it fails");
   await ops.shows(/Rolled back: .* is the champion again/, "#notice");
-  await ops.shows(/rolled back from, change 5/, "#versions");
+  await ops.shows(/rolled back, change 5/, "#versions");
   await ops.change("promote", pushed);
-  await ops.shows(/This version was rolled back from/, "dialog .notice");
+  await ops.shows(/This version was rolled back/, "dialog .notice");
   await ops.cancel();
 });
 
 step("a rollback while the version that was left is on trial again ends the trial and promotes nothing", async () => {
   await ops.change("canary", pushed);
-  await ops.shows(/This version was rolled back from/, "dialog .notice");
+  await ops.shows(/This version was rolled back/, "dialog .notice");
   assert.equal(await ops.page.$("#change-despite_setback"), null, "a trial is no promotion");
   await ops.confirm("a second try");
   await ops.shows(/answers 5.% of users/, "#notice");
   await ops.shows(/would only end the trial/, "#service");
   await ops.change("roll-back", champion, "#service");
-  await ops.shows(/is ended: it answers nobody and is not promoted/, "dialog");
+  await ops.shows(/ends: it answers nobody and is not promoted/, "dialog");
   await ops.confirm("no better");
-  await ops.shows(/The trial is ended/, "#notice");
+  await ops.shows(/The trial has ended/, "#notice");
   const now = await deployed();
   assert.deepEqual([now.champion, now.canary], [champion, null]);
 });
@@ -210,7 +210,7 @@ step("identifiers can be copied", async () => {
 });
 
 step("what waits for a person is shown: an approval, and a payment", async () => {
-  await ops.shows(/No action waits for a second operator/, "#waiting");
+  await ops.shows(/Nothing is waiting for a second operator/, "#waiting");
   await ops.shows(/No payment is pending/, "#waiting");
   await pay();
   await ops.page.evaluate(() => {
@@ -219,12 +219,12 @@ step("what waits for a person is shown: an approval, and a payment", async () =>
   await ops.shows(/Risk/, "#kind-title");
   const first = (await service.version("risk-1.")).model_version;
   await ops.change("promote", first);
-  await ops.shows(/not since the last trial, or never/, "dialog .evidence");
+  await ops.shows(/never, or not since the last trial/, "dialog .evidence");
   await ops.page.type("dialog textarea", "try the baseline");
   await ops.page.click("dialog button.main");
   await ops.shows(/Nothing has changed yet: another operator has to approve this/, "#notice");
   await ops.shows(new RegExp(`Deploy ${first.replace("+", "\\+")} for risk`), "#waiting");
-  await ops.shows(/to be approved/, "#waiting");
+  await ops.shows(/awaiting approval/, "#waiting");
   await ops.shows(/Payments \([1-3]\)/, "#waiting");
   await ops.shows(/1,500\.50/, "#waiting");
   await ops.axe("waiting");

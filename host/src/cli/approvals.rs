@@ -21,7 +21,7 @@ pub(super) async fn run(common: &Common, approvals: Approvals) -> Result<ExitCod
             if json {
                 print_json(&answer)?;
             } else if rows.is_empty() {
-                print("nothing waits for approval")?;
+                print("nothing is waiting for approval")?;
             } else {
                 print(&table(["APPROVAL", "STATE", "BY", "UNTIL", "REASON", "ACTION", "DIGEST"], &rows))?;
             }

@@ -89,7 +89,7 @@ pub enum Models {
     Push(Push),
     /// Show one version: who signed it, what it contains, how it was built, and what the gate found
     Show {
-        /// As `list` and `push` print it, for example risk-2.0.0+9f2c41aa, or as much of its start as names one
+        /// As `list` and `push` print it, for example risk-2.0.0+9f2c41aa, or any unambiguous prefix
         version: String,
         /// Print JSON
         #[arg(long)]
@@ -108,7 +108,7 @@ pub enum Models {
     Report {
         /// A kind of scorer, such as risk
         kind: String,
-        /// Number of the deployment [default: the latest with challengers]
+        /// Number of the change [default: the latest with challengers]
         #[arg(long)]
         epoch: Option<i64>,
         /// Print JSON
@@ -144,12 +144,12 @@ pub enum Models {
                         `openssl dgst -sha256 -sign KEY risk.wasm | base64 -w0 > risk.sig`. Pushing a registered component \
                         again replaces its signature.\n\n\
                         An image comes from a registry with `skopeo copy docker://REGISTRY/NAME@sha256:DIGEST \
-                        oci:FOLDER`. Among its layers is one of type application/wasm; others may be bundles of cosign.")]
+                        oci:FOLDER`. One layer must have the type application/wasm; others may be cosign bundles.")]
 pub struct Push {
     /// The component file
     #[arg(required_unless_present = "oci")]
     pub file: Option<PathBuf>,
-    /// Signature of the component by one of the host's model keys: a bundle of cosign, or base64
+    /// Signature of the component by one of the host's model keys: a cosign bundle, or base64
     #[arg(long, value_name = "FILE", requires = "file")]
     pub signature: Option<PathBuf>,
     /// What the component contains or how it was built, as `cosign attest-blob` writes it: an in-toto statement with a
@@ -167,12 +167,12 @@ pub struct Push {
 #[command(
     after_help = "A canary always answers the same users, identified by `user_id` in the body of a request. A request \
                         without `user_id` is assigned by its content: repeating it always reaches the same version.\n\n\
-                        It asks before it ends a running canary, or promotes a version that was withdrawn or rolled back \
-                        from; without a terminal, --end-canary and --despite-setback say that this is meant.\n\n\
+                        Asks before ending a running canary, or promoting a version that was withdrawn or rolled back. \
+                        Without a terminal, confirm with --end-canary or --despite-setback.\n\n\
                         With --wait, exits with 1 if a host cannot load the version or time runs out."
 )]
 pub struct Deploy {
-    /// The champion, as `list` and `push` print it, for example risk-2.0.0+9f2c41aa, or as much of its start as names one
+    /// The champion, as `list` and `push` print it, for example risk-2.0.0+9f2c41aa, or any unambiguous prefix
     pub version: String,
     /// A version that answers a share of the users; withdrawn automatically if it fails
     #[arg(long, requires = "percent")]
@@ -186,10 +186,10 @@ pub struct Deploy {
     /// A version that is compared but answers no user; repeatable
     #[arg(long = "shadow")]
     pub shadows: Vec<String>,
-    /// End the running canary, which this neither keeps nor promotes
+    /// End the running canary without asking
     #[arg(long)]
     pub end_canary: bool,
-    /// Promote the version although it was withdrawn or rolled back from
+    /// Promote the version without asking, even if it was withdrawn or rolled back
     #[arg(long)]
     pub despite_setback: bool,
     /// Reason, kept in the deployment history
@@ -223,20 +223,20 @@ pub struct Replay {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Challengers end with it. A version that is on trial as a challenger is not returned to, but the champion \
-                        before it."
+    after_help = "Ends all challengers. If the previous champion is on trial as a challenger, returns to the champion \
+                        before that one."
 )]
 pub struct RollBack {
     /// A kind, such as risk or transfer-rules
     pub kind: String,
-    /// Version to leave: the rollback is refused if another one is the champion
+    /// Version to leave; refused if it is not the champion
     #[arg(long, value_name = "VERSION")]
     pub from: Option<String>,
-    /// Version to return to: the rollback is refused if another one served before. Required to return to a version
-    /// that was itself rolled back from
+    /// Version to return to; refused if a rollback would return to another. Required if that version was itself
+    /// rolled back
     #[arg(long, value_name = "VERSION")]
     pub to: Option<String>,
-    /// Return to the version although it was withdrawn or itself rolled back from
+    /// Return to the version without asking, even if it was withdrawn or itself rolled back
     #[arg(long)]
     pub despite_setback: bool,
     /// Reason, kept in the deployment history

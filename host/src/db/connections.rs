@@ -1,5 +1,5 @@
-//! How requests share the pool's connections: in turns, so that they leave some to the ledger, and with few waiting, so that
-//! one too many learns it at once.
+//! How requests share the pool's connections: in turns, so that they leave some to the ledger, and only a few may wait, so
+//! that a request too many is refused at once.
 //!
 //! A connection that goes back to the pool is asked whether it still responds, which costs as much as a short read. A read
 //! that is done passes its connection to the next one instead ([`Connection::pass_on`]).
@@ -16,14 +16,14 @@ use tracing::Instrument as _;
 
 use crate::telemetry::SPANS;
 
-/// Of how many connections requests leave one to the batchers, the courier and other tasks, which move money.
+/// Requests leave one connection in this many to the batchers, the courier and other tasks that move money.
 const RESERVED_OF: usize = 4;
 
 /// Requests that wait for each connection that requests may use. A query takes a millisecond or two, so the last of them
 /// waits for about 25 ms.
 pub const WAITING_EACH_MAX: usize = 16;
 
-/// How long a connection is passed on unused. The pool, too, believes for so long that one is open.
+/// How long an unused connection can be passed on. The pool trusts an idle connection for just as long.
 const PASSED_UNUSED: Duration = Duration::from_secs(1);
 
 /// How long a connection is passed on in all, before the pool sees it again and may replace it.
@@ -32,7 +32,7 @@ const PASSED_ON: Duration = Duration::from_secs(60);
 #[derive(Debug, thiserror::Error)]
 pub enum AcquireError {
     /// Too many requests wait already.
-    #[error("too many requests wait for the database")]
+    #[error("too many requests are waiting for the database")]
     Busy,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
@@ -123,7 +123,7 @@ async fn return_unused(pool: PgPool, turns: Weak<Turns>) {
 }
 
 impl Connection {
-    /// For the next request. Only once every statement is done: nobody checks.
+    /// Hands the connection to the next request. Call this only once every statement is done: nothing checks.
     pub fn pass_on(self) {
         let Self { db, since, turn: Some((turns, turn)) } = self else { return };
         if since.elapsed() < PASSED_ON

@@ -87,11 +87,11 @@ impl Collector {
                 tracing::warn!(
                     error = &*error as &dyn std::error::Error,
                     path,
-                    "the collector of --otlp-url takes nothing"
+                    "the collector at --otlp-url is not accepting data"
                 );
             }
             Ok(()) if self.is_failing.swap(false, Ordering::Relaxed) => {
-                tracing::info!(path, "the collector of --otlp-url is back");
+                tracing::info!(path, "the collector at --otlp-url is accepting data again");
             }
             _ => {}
         }

@@ -3,7 +3,7 @@
 
 /** @import { Problem } from "../shared/problem.js" */
 
-import { hasText, t } from "./words.js";
+import { counted, hasText, t } from "./words.js";
 
 /** The text for a failure: by its code, else by its status. @param {Problem} problem */
 function keyOf({ code, status }) {
@@ -22,7 +22,7 @@ export function explain(problem) {
   const { requestId, code, status } = problem;
   return {
     title: t(`${key}.title`),
-    advice: t(`${key}.advice`, { seconds }),
+    advice: t(`${key}.advice`, { wait: counted("wait", seconds) }),
     technical: [
       status >= 400 && requestId && t("problem.reference", { what: requestId }),
       status >= 400 && t("problem.code", { what: code || status }),

@@ -50,16 +50,14 @@ export default {
   "review.submit": "Enviar {amount} a {name}",
   "review.busy": "Enviando la transferencia…",
   "review.acknowledge":
-    "Entiendo que enviaré {amount} a {name}, {bank}, cuenta {number}; que los avisos de arriba son " +
-    "motivo para dudar, y que quizá no pueda recuperar el dinero.",
+    "Entiendo que voy a enviar {amount} a {name}, {bank}, cuenta {number}. Leí los avisos y sé que quizá no pueda recuperar el dinero.",
   "review.acknowledge.empty": "Para enviar, marca que entiendes el riesgo. Si algo no te convence, regresa sin enviar.",
   "confirm.title": "¿Enviar {amount} a {name}?",
   "confirm.no": "No, revisar otra vez",
   "confirm.yes": "Sí, enviar {amount}",
   "unsettled.title": "Todavía no sabemos si se envió tu transferencia",
   "unsettled.about":
-    "Se perdió la respuesta del banco. Al intentarlo de nuevo preguntamos por la misma transferencia: si " +
-    "ya se envió, verás su comprobante; no se enviará dos veces.",
+    "No llegó la respuesta del banco. Puedes intentarlo de nuevo sin riesgo: si ya se envió, verás el comprobante y no se enviará dos veces.",
   "unsettled.again": "Intentar de nuevo sin duplicar",
   "unsettled.link": "Ver esa transferencia e intentarlo de nuevo",
   "unsettled.history": "Ver mis movimientos",

@@ -72,7 +72,7 @@ function promote(now, version) {
     fields: [],
     about: [version],
     setback: setbackOf(version, now),
-    inSpite: `Promote ${version} all the same`,
+    inSpite: `Promote ${version} anyway`,
     effects: () =>
       sentences(
         `${version} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}${scope}.`,
@@ -107,14 +107,14 @@ function rollBack(now) {
     // What it returns to, and what it leaves.
     about: isOnlyTrial ? [champion, now.canary?.version] : [target, champion],
     setback,
-    inSpite: `Return to ${target} all the same`,
+    inSpite: `Return to ${target} anyway`,
     effects: () =>
       sentences(
         isOnlyTrial
           ? `${champion} continues to answer, because no other version served before it.`
           : `${target} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}.`,
         !isOnlyTrial && `${champion} stays warm, but does not answer if ${target} fails.`,
-        now.canary && `The canary ${now.canary.version} is ended: it answers nobody and is not promoted.`,
+        now.canary && `The canary ${now.canary.version} ends: it answers nobody and is not promoted.`,
         length > 0 && `The shadow${s(length)} ${list(now.shadows)} ${length === 1 ? "is" : "are"} removed.`,
         IN_FLIGHT,
       ),
@@ -124,7 +124,7 @@ function rollBack(now) {
     },
     done: () =>
       isOnlyTrial
-        ? `The trial is ended: ${champion} answers everyone.`
+        ? `The trial has ended: ${champion} answers everyone.`
         : `Rolled back: ${target} is the champion again.`,
   };
 }

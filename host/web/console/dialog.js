@@ -97,14 +97,14 @@ function agreementField(text) {
     update(fault, wrong);
     markInvalid(control, wrong !== "");
   };
-  const check = () => (control.checked ? "" : "Confirm that you know this, or cancel.");
+  const check = () => (control.checked ? "" : "Tick the box to confirm, or cancel.");
   return { name, label: text, control, element, check, setFault };
 }
 
 /** @param {Setback} setback */
 function drawWarning({ cause, epoch, reason, changed_by, changed_at }) {
   const happened =
-    cause === "withdrawn" ? "This version was withdrawn as a canary" : "This version was rolled back from";
+    cause === "withdrawn" ? "This version was withdrawn as a canary" : "This version was rolled back";
   return h(
     "div.notice.bad",
     h("p.title", happened),

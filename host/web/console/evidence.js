@@ -30,7 +30,7 @@ function service(name, history) {
   const at = history.findIndex((it) => it.champion === name);
   if (at === 0) return ["since change ", String(history[0].epoch), ", ", when(history[0].changed_at)];
   if (at > 0) return ["until change ", String(history[at - 1].epoch), ", ", when(history[at - 1].changed_at)];
-  return "never by a change on record";
+  return "not on record";
 }
 
 /** @param {Challenger} it @param {Report} report @param {boolean} isPast */
@@ -41,7 +41,7 @@ function comparison(it, report, isPast) {
     fact(
       "Compared",
       `${count(it.compared)} of ${count(report.observed)} requests`,
-      isPast && `, as ${it.role} under change ${report.epoch}`,
+      isPast && `, as a ${it.role} under change ${report.epoch}`,
     ),
     fact("Changed class", it.compared > 0 ? `${share(it.flip_share)} (${count(flipped)})` : "–"),
     fact("Failed", count(all), note && `: ${note}`),
@@ -53,7 +53,7 @@ function comparison(it, report, isPast) {
 function gate(report) {
   const counted = (/** @type {string} */ outcome) => report.checks.filter((it) => it.outcome === outcome).length;
   const noted = counted("noted");
-  const text = `${counted("passed")} checks passed, ${noted} with a note`;
+  const text = `${counted("passed")} checks passed, ${noted} noted`;
   return h("details", h("summary", noted > 0 ? text : `${counted("passed")} checks passed`), drawGate(report));
 }
 
@@ -68,7 +68,7 @@ export function drawEvidence(name, now, history, part) {
   api
     .version(now.kind, name)
     .then((it) => update(examined, it.report ? gate(it.report) : "Built in: covered by the program’s own tests."))
-    .catch((error) => update(examined, `Its report cannot be loaded: ${asFailure(error).title}`))
+    .catch((error) => update(examined, `Could not load the report: ${asFailure(error).title}`))
     .finally(() => markScrollable(examined));
   return h(
     "section.evidence",
@@ -78,7 +78,7 @@ export function drawEvidence(name, now, history, part) {
       fact("Answers now", traffic(name, now)),
       fact("Was champion", service(name, history)),
       compared && report && comparison(compared, report, report.epoch !== now.epoch),
-      hasChallengers && !compared && fact("Compared", h("strong", "not since the last trial, or never")),
+      hasChallengers && !compared && fact("Compared", h("strong", "never, or not since the last trial")),
     ),
     h("h4", "The gate’s report"),
     examined,

@@ -24,9 +24,9 @@ export function drawHosts(hosts, epoch) {
     [it.detail ?? "–", "words"],
   ]);
   return [
-    hosts.length === 0 && h("p.notice.bad", "No host reports that it runs."),
+    hosts.length === 0 && h("p.notice.bad", "No hosts are reporting."),
     failed > 0 &&
-      h("p.notice.bad", `${failed} of ${hosts.length} cannot serve change ${epoch} and serve the version before.`),
+      h("p.notice.bad", `Change ${epoch} failed on ${failed} of ${hosts.length} hosts, where the previous version still serves.`),
     hosts.length > 0 &&
       table({
         label: "Hosts",

@@ -65,7 +65,7 @@ export function rolesOf(name, now) {
   return roles;
 }
 
-/** What speaks against promoting a version. @param {string} name @param {Deployment} now */
+/** Why a version should not be promoted. @param {string} name @param {Deployment} now */
 export function setbackOf(name, now) {
   return now.setbacks?.find((it) => it.version === name);
 }
@@ -73,7 +73,7 @@ export function setbackOf(name, now) {
 /** @param {Setback | undefined} setback */
 export function drawSetback(setback) {
   if (!setback) return null;
-  const happened = setback.cause === "withdrawn" ? "withdrawn" : "rolled back from";
+  const happened = setback.cause === "withdrawn" ? "withdrawn" : "rolled back";
   return h("span.setback", `▲ ${happened}, change ${setback.epoch}`);
 }
 

@@ -43,7 +43,7 @@ function inWords(edges, champion, challenger) {
   const describe = (name, shares) => {
     const peak = shares.indexOf(Math.max(...shares));
     const median = binName(edges, medianBin(shares));
-    return `${name}: the median lies in ${median}, the largest share, ${share(shares[peak])}, in ${binName(edges, peak)}.`;
+    return `${name}: the median is in ${median}; the largest share, ${share(shares[peak])}, is in ${binName(edges, peak)}.`;
   };
   const gaps = champion.map((it, at) => Math.abs(challenger[at] - it));
   const widest = gaps.indexOf(Math.max(...gaps));

@@ -18,7 +18,7 @@ const COMPONENT_BYTES_MAX = 16 * 1024 * 1024;
 async function faultOf(file) {
   if (!file) return "Choose a file first.";
   if (file.size > COMPONENT_BYTES_MAX)
-    return `The file has ${bytes(file.size)}; the gate accepts at most ${bytes(COMPONENT_BYTES_MAX)}.`;
+    return `The file is ${bytes(file.size)}; the gate accepts at most ${bytes(COMPONENT_BYTES_MAX)}.`;
   const start = new Uint8Array(await file.slice(0, 4).arrayBuffer());
   const isWasm = String.fromCharCode(...start) === "\0asm";
   return isWasm ? "" : "This is not a WebAssembly file: choose the .wasm file of a component.";
@@ -94,7 +94,7 @@ export function openPush(kind, { onRegistered, onUnauthorized }) {
       h(
         "p.hint",
         { id: "push-signature-hint" },
-        "As cosign sign-blob makes it. Hosts may require one; pushing a registered component again replaces its signature.",
+        "Create it with cosign sign-blob. Hosts may require one; pushing a registered component again replaces its signature.",
       ),
     ),
     outcome,

@@ -95,7 +95,7 @@ function drawFailed(failed) {
 
 /** A canary is compared on its own users' requests, a shadow on all. @param {Challenger} it @param {number} observed */
 function drawCompared(it, observed) {
-  const whose = it.role === "canary" ? ", its users’ only" : "";
+  const whose = it.role === "canary" ? ", from its own users only" : "";
   return fact("Compared", count(it.compared), `of ${count(observed)} observed${whose}`);
 }
 
@@ -175,7 +175,7 @@ export function drawReport(kind, epoch, part, width) {
     h(
       "p",
       count(report.observed),
-      " requests were observed ",
+      " requests observed ",
       isPast ? `under change ${report.epoch}, made ` : "since ",
       when(report.since),
       ".",

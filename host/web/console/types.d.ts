@@ -191,7 +191,7 @@ export interface Change {
   fields: NumberField[];
   /** The versions whose evidence the operator reads first. */
   about?: (string | null | undefined)[];
-  /** What speaks against it; a change that is made in spite of it is confirmed separately. */
+  /** Why it should not be made; a change that is made in spite of it is confirmed separately. */
   setback?: Setback;
   /** The confirmation, in the operator's words. */
   inSpite?: string;

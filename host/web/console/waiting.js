@@ -17,7 +17,7 @@ function describe({ type, ...rest }) {
     `Deploy ${champion} for ${rest.kind}`,
     canary && `with the canary ${canary.version} for ${canary.percent} % of users`,
     shadows.length > 0 && `with the shadows ${list(shadows)}`,
-    despiteSetback && "although it was withdrawn or rolled back from",
+    despiteSetback && "although it was withdrawn or rolled back",
     endsCanary && `ending the canary ${endsCanary}`,
   ];
   return sentence(parts.filter(Boolean).join(", "));
@@ -31,7 +31,7 @@ function drawApprovals(approvals) {
       h("span", h("code", it.id), copyButton(command, `the command that approves ${it.id}`)),
       [describe(it.action), "words"],
       [it.reason, "words"],
-      it.state === "approved" ? "approved, but not carried out" : "to be approved",
+      it.state === "approved" ? "approved, but not carried out" : "awaiting approval",
       it.proposedBy,
       [when(it.expiresAt), "time"],
     ];
@@ -55,8 +55,8 @@ function drawPayments(payments) {
     [duration(it.ageSeconds), "number"],
     [
       it.parkedAt
-        ? [h("strong", "to be decided by a person"), " since ", when(it.parkedAt)]
-        : ["asked again at ", when(it.nextAttemptAt)],
+        ? [h("strong", "awaiting a decision"), " since ", when(it.parkedAt)]
+        : ["next check at ", when(it.nextAttemptAt)],
       "words",
     ],
     [it.lastError ?? "–", "words"],
@@ -85,7 +85,7 @@ function drawPart(title, none, part, drawn) {
 export function drawWaiting(approvals, payments) {
   if (!approvals && !payments) return null;
   return [
-    drawPart("Approvals", "No action waits for a second operator.", approvals, drawApprovals),
+    drawPart("Approvals", "Nothing is waiting for a second operator.", approvals, drawApprovals),
     drawPart("Payments", "No payment is pending.", payments, drawPayments),
   ];
 }

@@ -23,7 +23,7 @@ impl Setback {
     /// In a sentence.
     pub(super) fn describe(&self, version: &str) -> String {
         let Self { epoch, reason, changed_by, .. } = self;
-        let happened = if self.cause == "withdrawn" { "was withdrawn as a canary" } else { "was rolled back from" };
+        let happened = if self.cause == "withdrawn" { "was withdrawn as a canary" } else { "was rolled back" };
         format!("{version} {happened} by change {epoch} ({changed_by}): {reason}")
     }
 }
@@ -37,9 +37,9 @@ pub(super) fn agree(warning: &str, flag: &str, is_given: bool) -> Result<()> {
         return Ok(());
     }
     if !stdin().is_terminal() || !stderr().is_terminal() {
-        bail!("{warning}. Nothing was changed; if you mean it, add {flag}");
+        bail!("{warning}. Nothing was changed; to do it anyway, add {flag}");
     }
-    write!(stderr(), "{warning}.\nGo on? [y/N] ").context("cannot ask")?;
+    write!(stderr(), "{warning}.\nContinue? [y/N] ").context("cannot ask")?;
     let mut answer = String::new();
     stdin().read_line(&mut answer).context("cannot read the answer")?;
     if ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) {

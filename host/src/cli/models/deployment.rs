@@ -42,7 +42,7 @@ struct Canary {
 impl Deployment {
     async fn read(api: &AdminApi, kind: &str) -> Result<Self> {
         let answer = api.get(&format!("/admin/models/{kind}/deployment")).await?;
-        serde_json::from_value(answer).context("the host answers in another form")
+        serde_json::from_value(answer).context("the host’s answer has an unexpected format")
     }
 
     /// Why a version that does not serve everybody should not.
@@ -114,10 +114,10 @@ pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCod
 }
 
 fn epoch_of(deployment: &Value) -> Result<i64> {
-    deployment["epoch"].as_i64().context("the host answers in another form")
+    deployment["epoch"].as_i64().context("the host’s answer has an unexpected format")
 }
 
-/// Without `--to` it does not return to a version that was itself rolled back from, so that a repeated command changes
+/// Without `--to` it does not return to a version that was itself rolled back, so that a repeated command changes
 /// nothing.
 pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<ExitCode> {
     let RollBack { from, to, reason, wait, .. } = arguments;
@@ -189,7 +189,7 @@ async fn follow(api: &AdminApi, kind: &str, epoch: i64, version: &str, wait: Opt
             return Ok(ExitCode::SUCCESS);
         }
         if let Some(later) = progress.replaced_by {
-            bail!("deployment {later} replaced this one");
+            bail!("change {later} replaced this one");
         }
         if let Some((host, reason)) = progress.failed.first() {
             bail!("host {host} cannot serve {version}: {reason}");

@@ -1,4 +1,4 @@
-//! Versions as operators type them: in full, or as much of the start as names one.
+//! Versions as operators type them: in full, or an unambiguous prefix.
 
 use anyhow::{Result, bail};
 
@@ -7,7 +7,7 @@ use super::registry::Kind;
 /// The kind and the full name of a version.
 ///
 /// # Errors
-/// With the candidates, if the start of a name is that of several.
+/// With the candidates, if it is a prefix of several.
 pub(super) fn resolve<'a>(kinds: &'a [Kind], typed: &str) -> Result<(&'a str, &'a str)> {
     find(kinds.iter(), typed)
 }
@@ -23,7 +23,7 @@ fn find<'a>(kinds: impl Iterator<Item = &'a Kind>, typed: &str) -> Result<(&'a s
         [] => bail!("no registered component is called {typed}: see `caudal models list`"),
         _ => {
             let candidates: Vec<_> = found.iter().map(|(_, version)| format!("  {version}")).collect();
-            bail!("{typed} is the start of several versions; name one of them:\n{}", candidates.join("\n"))
+            bail!("{typed} is ambiguous; it matches:\n{}", candidates.join("\n"))
         }
     }
 }
@@ -58,10 +58,7 @@ mod tests {
         // A full name counts, even if another begins with it.
         assert_eq!(resolve(&kinds, "risk-1.0.0+cccccccc").unwrap().1, "risk-1.0.0+cccccccc");
         let ambiguous = resolve(&kinds, "nudge-1").unwrap_err().to_string();
-        assert!(
-            ambiguous.ends_with("name one of them:\n  nudge-1.0.0+aaaaaaaa\n  nudge-1.0.0+aabbbbbb"),
-            "{ambiguous}"
-        );
+        assert!(ambiguous.ends_with("it matches:\n  nudge-1.0.0+aaaaaaaa\n  nudge-1.0.0+aabbbbbb"), "{ambiguous}");
         assert!(resolve(&kinds, "risk-3").unwrap_err().to_string().starts_with("no registered component is called"));
         assert!(
             resolve_of(&kinds, "nudge", "risk-2").unwrap_err().to_string().contains("belongs to risk, not to nudge")

@@ -39,7 +39,9 @@ pub(super) async fn run(api: &AdminApi, push: &Push) -> Result<ExitCode> {
         // It is identified by its bytes, so sending them again asks for the result.
         answer = api.send(Method::POST, &path, &headers, source.component.clone().into()).await?;
     }
-    let Some(version) = answer.body["model_version"].as_str() else { bail!("the host answers in another form") };
+    let Some(version) = answer.body["model_version"].as_str() else {
+        bail!("the host’s answer has an unexpected format")
+    };
     print(&match answer.status {
         StatusCode::CREATED => format!("registered as {version}"),
         _ => format!("{version} was already registered"),

@@ -64,7 +64,7 @@ impl Kind {
 
 pub(super) async fn kinds(api: &AdminApi) -> Result<Vec<Kind>> {
     let answer = api.get("/admin/models").await?;
-    let Registry { models } = serde_json::from_value(answer).context("the host answers in another form")?;
+    let Registry { models } = serde_json::from_value(answer).context("the host’s answer has an unexpected format")?;
     Ok(models)
 }
 
@@ -113,9 +113,9 @@ fn role<'a>(version: &'a Version, kind: &Kind) -> &'a str {
 fn status(it: &Host) -> String {
     let deployment = match (it.state.as_str(), it.epoch) {
         ("serving", 0) => String::new(),
-        ("serving", epoch) => format!(" (deployment {epoch})"),
-        ("failed", epoch) => format!("; deployment {epoch} failed"),
-        (state, epoch) => format!("; deployment {epoch} is {state}"),
+        ("serving", epoch) => format!(" (change {epoch})"),
+        ("failed", epoch) => format!("; change {epoch} failed"),
+        (state, epoch) => format!("; change {epoch} is {state}"),
     };
     let reason = it.detail.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     format!("serves {}{deployment}{reason}", it.champion.as_deref().unwrap_or("no version"))

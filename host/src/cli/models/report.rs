@@ -79,18 +79,18 @@ struct Scores {
 pub(super) async fn run(api: &AdminApi, kind: ModelKind, epoch: Option<i64>, json: bool) -> Result<ExitCode> {
     let query = epoch.map(|epoch| format!("?epoch={epoch}")).unwrap_or_default();
     let answer = match api.get(&format!("/admin/models/{kind}/report{query}")).await {
-        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => bail!("there is no such deployment of {kind}"),
+        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => bail!("there is no such change of {kind}"),
         answer => answer?,
     };
     if json {
         print(&serde_json::to_string_pretty(&answer)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let report: Report = serde_json::from_value(answer).context("the host answers in another form")?;
+    let report: Report = serde_json::from_value(answer).context("the host’s answer has an unexpected format")?;
     let Report { epoch, champion, observed, dropped, .. } = &report;
     let since = report.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
     let mut lines = vec![
-        format!("{kind}, deployment {epoch}{since}: {champion} and its challengers"),
+        format!("{kind}, change {epoch}{since}: {champion} and its challengers"),
         format!("{observed} requests observed, {dropped} dropped because the queue was full"),
     ];
     if report.challengers.is_empty() {

@@ -54,7 +54,7 @@ impl Source {
     pub(super) fn layout(reference: &str) -> Result<Self> {
         let (folder, digest) = reference.rsplit_once('@').context("it must be FOLDER@sha256:DIGEST")?;
         let folder = Path::new(folder);
-        ensure!(folder.join("oci-layout").is_file(), "{} is no OCI image layout", folder.display());
+        ensure!(folder.join("oci-layout").is_file(), "{} is not an OCI image layout", folder.display());
         let manifest: Manifest =
             serde_json::from_slice(&blob(folder, digest)?).context("the digest is not that of an image's manifest")?;
         let (mut component, mut signature, mut attestations) = (None, None, Vec::new());
@@ -84,7 +84,7 @@ fn blob(folder: &Path, digest: &str) -> Result<Vec<u8>> {
         bail!("the digest {digest} is not a SHA-256: sha256:...");
     };
     let bytes = read(&folder.join("blobs/sha256").join(hex))?;
-    ensure!(digest_of(&bytes).to_string() == hex, "the blob {digest} has other content than its digest says");
+    ensure!(digest_of(&bytes).to_string() == hex, "the content of blob {digest} does not match its digest");
     Ok(bytes)
 }
 

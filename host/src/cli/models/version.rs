@@ -30,7 +30,7 @@ fn describe(it: &Value) -> String {
     let origin = if it["built_in"] == true { "built in".to_owned() } else { text(&it["registered_by"]) };
     let signature = match &it["signature"] {
         Value::Null => "none".to_owned(),
-        found => format!("{}, {}", signer(found).unwrap_or_else(|| "of an unknown key".to_owned()), by(found)),
+        found => format!("{}, {}", signer(found).unwrap_or_else(|| "by an unknown key".to_owned()), by(found)),
     };
     let mut lines = vec![
         text(&it["model_version"]),

@@ -23,7 +23,7 @@ answer! {
     /// Why a version should not simply be promoted.
     pub(crate) struct SetbackJson as "Setback" {
         version: Option<String> { nullable: true, example: VERSION_EXAMPLE },
-        /// It was withdrawn as a canary, or rolled back from as the champion.
+        /// It was withdrawn as a canary, or rolled back as the champion.
         cause: Cause { example: "\"withdrawn\"" },
         /// The change that did it.
         epoch: i64 { example: "3" },
@@ -34,7 +34,7 @@ answer! {
     }
 }
 
-/// What speaks against versions of a kind, the latest first.
+/// The setbacks of a kind's versions, newest first.
 pub(super) async fn setbacks_of(db: &mut PgConnection, kind: ModelKind) -> Result<Vec<Setback>, sqlx::Error> {
     Ok(setbacks(&deployments::history_of(db, kind, i64::MAX).await?))
 }
@@ -71,7 +71,7 @@ impl Confirmed {
         })
     }
 
-    /// Refuses a deployment that does more than its author says that they know of.
+    /// Refuses a deployment that does more than its author has confirmed.
     pub(super) fn check(
         &self,
         deployed: &Deployment,
@@ -104,7 +104,7 @@ pub(super) fn unconfirmed(setback: &Setback, registered: &[Component]) -> Error 
     let Setback { version, cause, epoch, reason, .. } = setback;
     let happened = match cause {
         Cause::Withdrawn => "it was withdrawn as a canary",
-        Cause::RolledBack => "it was rolled back from",
+        Cause::RolledBack => "it was rolled back",
     };
     let version = named(*version, registered);
     let detail = format!("must name {version}: {happened} by change {epoch} ({reason})");

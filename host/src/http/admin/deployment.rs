@@ -87,7 +87,7 @@ answer! {
         /// The version that a rollback restores: the previous one, or the champion before it if that is on trial as a
         /// challenger. Without any it is the champion itself, and a rollback only ends the trial.
         rollback_to: Option<String> { nullable: true, example: VERSION_EXAMPLE },
-        /// Versions that were withdrawn or rolled back from and have not served well since, the latest first. Promoting one
+        /// Versions that were withdrawn or rolled back and have not served well since, the latest first. Promoting one
         /// takes `despite_setback`.
         setbacks: Vec<SetbackJson>,
     }
@@ -298,7 +298,7 @@ request! {
         /// Its `model_version`.
         champion: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         canary: Option<CanaryRequest>,
-        /// The new champion again, if it was withdrawn or rolled back from: see the deployment's `setbacks`.
+        /// The new champion again, if it was withdrawn or rolled back: see the deployment's `setbacks`.
         despite_setback: Option<String> { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         /// The running canary, if this ends it: it neither stays nor becomes the champion.
         ends_canary: Option<String> { chars_max: VERSION_CHARS_MAX, example: "\"risk-1.0.0+5c11e2d0\"" },
@@ -313,7 +313,7 @@ request! {
 request! {
     /// A rollback. It names both versions, so that a repeated one cannot undo the first.
     pub(crate) struct RollbackRequest {
-        /// The version to return to again, if it was withdrawn or itself rolled back from: see the deployment's `setbacks`.
+        /// The version to return to again, if it was withdrawn or itself rolled back: see the deployment's `setbacks`.
         despite_setback: Option<String> { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         /// The `model_version` to leave: the champion.
         from: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },

@@ -39,7 +39,7 @@ pub enum RolledBack {
     NotTarget(Digest),
     /// The version to return to is on trial: a rollback must not promote it to all users. It returns to this one.
     Challenger(Digest),
-    /// The operator does not say that they know of this.
+    /// The operator has not confirmed this setback.
     Setback(Setback),
 }
 

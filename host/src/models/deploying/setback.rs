@@ -1,4 +1,4 @@
-//! What speaks against promoting a version: it was withdrawn as a canary, or rolled back from, and has not made that good
+//! Why a version should not be promoted: it was withdrawn as a canary or rolled back, and has not served well
 //! since.
 
 use time::OffsetDateTime;
