@@ -27,6 +27,9 @@ async fn informed(ops: &Client) -> Client {
 /// The request that confirms what another was refused for, after a test that the service asks for it and nothing else does.
 async fn confirmed(app: &TestApp, change: Value, field: &str, version: &str) -> Value {
     let ops = informed(&app.operator(Some("models:admin"))).await;
+    let now = present(&ops).await;
+    // The host notes in the history that it serves.
+    serving(&ops, "nudge", now["epoch"].as_i64().unwrap(), now["champion"].as_str().unwrap()).await;
     refused(app, ops.put(DEPLOYMENT, change.clone()), 422, "validation-failed", Some(field)).await;
     let refusal = ops.put(DEPLOYMENT, change.clone()).await.json();
     let fault = &refusal["errors"][0];

@@ -130,7 +130,8 @@ export default {
     "You have {count} completed transfers; with fewer than three we still know little about your usual transfers.",
   "risk.other": "Something else about this transfer is unusual.",
   "risk.by.page": "Risk scored in your browser by {modelVersion}.",
-  "risk.by.page-alone": "Risk scored in your browser by {modelVersion}, offline, from the transfers this browser has seen.",
+  "risk.by.page-alone":
+    "Risk scored in your browser by {modelVersion}, offline, from the transfers this browser has seen.",
   "risk.by.ledger": "Risk scored by the bank with {modelVersion}.",
   "risk.by.none": "No model could score the risk.",
   "risk.codes": "Signs: {codes}.",

@@ -103,8 +103,7 @@ function agreementField(text) {
 
 /** @param {Setback} setback */
 function drawWarning({ cause, epoch, reason, changed_by, changed_at }) {
-  const happened =
-    cause === "withdrawn" ? "This version was withdrawn as a canary" : "This version was rolled back";
+  const happened = cause === "withdrawn" ? "This version was withdrawn as a canary" : "This version was rolled back";
   return h(
     "div.notice.bad",
     h("p.title", happened),

@@ -26,7 +26,10 @@ export function drawHosts(hosts, epoch) {
   return [
     hosts.length === 0 && h("p.notice.bad", "No hosts are reporting."),
     failed > 0 &&
-      h("p.notice.bad", `Change ${epoch} failed on ${failed} of ${hosts.length} hosts, where the previous version still serves.`),
+      h(
+        "p.notice.bad",
+        `Change ${epoch} failed on ${failed} of ${hosts.length} hosts, where the previous version still serves.`,
+      ),
     hosts.length > 0 &&
       table({
         label: "Hosts",
