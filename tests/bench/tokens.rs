@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use caudal::auth::claims::TokenConfig;
 use caudal::auth::provider::{Provider, Source};
@@ -87,7 +87,7 @@ async fn verifier(jwk: &Jwk) -> Verifier {
 }
 
 fn sign(key: &EncodingKey, algorithm: Algorithm, number: usize) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = Clock::system().now().unix_timestamp();
     let claims = json!({
         "sub": "user-1", "iss": ISSUER, "aud": AUDIENCE, "iat": now, "exp": now + 3_000, "jti": number.to_string(),
         "scope": "accounts:read transfers:write",
