@@ -164,14 +164,16 @@ fn a_loaded_component_is_known_by_kind_version_and_digest() {
         let bytes = component(kind.as_str());
         let identity = load(kind, &bytes).unwrap();
         assert_eq!(identity.kind, kind);
-        let version = if kind == ModelKind::Risk { "2.0.0" } else { "1.0.0" };
+        let version = if matches!(kind, ModelKind::Risk | ModelKind::Accessibility) { "2.0.0" } else { "1.0.0" };
         assert_eq!(identity.version.as_str(), format!("{kind}-{version}+{}", short_digest(&bytes)));
         assert_eq!(identity.digest.0[..], Sha256::digest(&bytes)[..], "{kind}");
         assert!(identity.summary.ends_with('.') && identity.summary.len() > 20, "{kind}: {}", identity.summary);
     }
-    let first = component("risk-1");
-    let identity = load(ModelKind::Risk, &first).unwrap();
-    assert_eq!(identity.version.as_str(), format!("risk-1.0.0+{}", short_digest(&first)));
+    for (kind, name) in [(ModelKind::Risk, "risk-1"), (ModelKind::Accessibility, "accessibility-1")] {
+        let first = component(name);
+        let identity = load(kind, &first).unwrap();
+        assert_eq!(identity.version.as_str(), format!("{name}.0.0+{}", short_digest(&first)));
+    }
     let identity = load(ModelKind::Nudge, &hostile()).unwrap();
     assert_eq!(identity.version.as_str(), format!("nudge-1.0.0+{}", short_digest(&hostile())));
 }
