@@ -15,6 +15,8 @@ pub(crate) const LOSE_THE_LAST_BATCH: &str =
              and o.version < e.version
      ), sent = greatest(0, b.sent - 100)
          from entry e join tail using (chain_id, seq) where e.account_id = b.account_id and e.stripe = b.stripe;
+     update payee_total p set transfers = p.transfers - 1, amount = p.amount - t.amount
+         from transfer t join tail using (chain_id, seq) where (p.owner, p.payee_key) = (t.owner, t.payee_key);
      delete from entry e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
      delete from transfer_event e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
      delete from transfer e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;

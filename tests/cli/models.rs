@@ -64,7 +64,7 @@ fn an_operator_swaps_a_model_while_the_service_runs_and_back() {
     };
     assert!(list.starts_with("VERSION") && list.contains("\nHOST "), "{list}");
     assert_eq!((&*column(&first, 1), &*column(&second, 1)), ("serves", "previous"), "{list}");
-    assert!(list.contains(&format!("serves {first} (deployment 1)")), "{list}");
+    assert!(list.contains(&format!("serves {first} (change 1)")), "{list}");
     let output = data.models(&service, &["rollback", "risk", "--reason", "enough seen", "--wait=60"]);
     assert!(output.starts_with(&format!("rolled back to {second}\n")), "{output}");
     assert!(output.ends_with(&format!("1 of 1 hosts serve {second}")), "{output}");
@@ -107,7 +107,7 @@ fn waiting_ends_with_the_reason_when_a_host_cannot_serve_a_version() {
     assert!(stderr.contains("were altered: run `caudal verify`"), "{stderr}");
     assert_eq!(serving(&service, "nudge"), before, "the version in service still answers");
     let list = data.models(&service, &["list"]);
-    assert!(list.contains("deployment 1 failed: its bytes cannot be read"), "{list}");
+    assert!(list.contains("change 1 failed: its bytes cannot be read"), "{list}");
     service.stop();
 }
 
