@@ -184,7 +184,7 @@ impl Report {
                  <text x=\"{}\" y=\"{}\">{value:.2}</text>\n",
                 LABELS - 8,
                 y + 13,
-                LABELS + bar + 6,
+                LABELS + 2 * TARGET + 8,
                 y + 13,
             );
         }
