@@ -58,8 +58,8 @@ export function outages(stage) {
       await fault(kind);
       await other.page.reload();
       await other.settles();
-      await other.activates("button", "Sign in with your bank");
-      await other.sees("The bank’s sign-in service does not answer");
+      await other.activates("button", "Sign in with my username");
+      await other.sees("The bank’s sign-in service is not responding");
     }
     // Whoever insists is let through, and by now it answers.
     await fault("none");

@@ -192,6 +192,8 @@ step("a rollback while the version that was left is on trial again ends the tria
 step("another canary, a shadow or the end of a trial say which canary they end", async () => {
   await ops.change("canary", pushed);
   await ops.confirm("a third try");
+  // The next dialog is drawn from what the page has read.
+  await ops.shows(/answers 5.% of users/, "#notice");
   await ops.change("add-shadow", pushed);
   await ops.shows(/is no longer the canary/, "dialog");
   await ops.confirm("only compare it");
