@@ -100,7 +100,7 @@ fn a_start_of_a_name_is_enough_if_it_is_that_of_one_version() {
     let refused = data.refused(&service, &["deploy", "nudge-1", "--reason", "x"]);
     assert!(refused.contains("nudge-1 is ambiguous; it matches:\n  nudge-1.0.0+"), "{refused}");
     assert_eq!(refused.matches("\n  nudge-1.0.0+").count(), 2, "{refused}");
-    let of_two_kinds = ["deploy", "risk-2", "--shadow", "acc", "--reason", "x"];
+    let of_two_kinds = ["deploy", "risk-2", "--shadow", "accessibility-2", "--reason", "x"];
     assert!(data.refused(&service, &of_two_kinds).contains("belongs to accessibility, not to risk"));
     assert!(data.models(&service, &["show", "risk-2"]).starts_with("risk-2.0.0+"));
     service.stop();
