@@ -140,7 +140,7 @@ impl Cli {
     }
 }
 
-/// The command line as people read it: what every command accepts is told once, by `caudal --help`.
+/// The command line for help and manual pages: only `caudal --help` lists what every command accepts.
 pub fn command_line() -> clap::Command {
     let command = Cli::command();
     let common = command.get_arguments().filter(|it| it.is_global_set());

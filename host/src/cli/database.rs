@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use crate::audit;
 use crate::config::Common;
 use crate::db::barrier::{Barrier, Timeline};
+use crate::db::connections::IDLE_TRUSTED;
 use crate::db::durability::Durability;
 use crate::db::primary::Servers;
 use crate::db::{roles, schema, session};
@@ -22,10 +23,6 @@ const CONNECTIONS_MAX: u32 = 16;
 
 /// How long a request waits for a connection before it fails with `overloaded`.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
-
-/// How long after its last use a connection is believed to be open: the pool asked it then. If the server ends meanwhile, the
-/// requests that find out are answered with 503, as those that arrive while it is away.
-const IDLE_TRUSTED: Duration = Duration::from_secs(1);
 
 /// A pool and, if this process started it, the server behind it.
 pub(super) struct Database {

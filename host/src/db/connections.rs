@@ -23,8 +23,9 @@ const RESERVED_OF: usize = 4;
 /// waits for about 25 ms.
 pub const WAITING_EACH_MAX: usize = 16;
 
-/// How long an unused connection can be passed on. The pool trusts an idle connection for just as long.
-const PASSED_UNUSED: Duration = Duration::from_secs(1);
+/// How long after its last use a connection is believed to be open: it was asked or answered then. If the server ends
+/// meanwhile, the requests that find out are answered with 503, as those that arrive while it is away.
+pub(crate) const IDLE_TRUSTED: Duration = Duration::from_secs(1);
 
 /// How long a connection is passed on in all, before the pool sees it again and may replace it.
 const PASSED_ON: Duration = Duration::from_secs(60);
@@ -111,11 +112,11 @@ impl Connections {
 async fn return_unused(pool: PgPool, turns: Weak<Turns>) {
     let mut is_open = true;
     while is_open {
-        is_open = timeout(PASSED_UNUSED, pool.close_event()).await.is_err();
+        is_open = timeout(IDLE_TRUSTED, pool.close_event()).await.is_err();
         let Some(turns) = turns.upgrade() else { return };
         let mut passed = turns.passed();
         if is_open {
-            passed.iter_mut().for_each(|passed| passed.retain(|it| it.at.elapsed() < PASSED_UNUSED));
+            passed.iter_mut().for_each(|passed| passed.retain(|it| it.at.elapsed() < IDLE_TRUSTED));
         } else {
             *passed = None;
         }

@@ -1,5 +1,5 @@
-// The ledger's event stream, read with fetch: the browser's EventSource sends no token. A lost connection is made again
-// after a growing pause, and nothing is missed in between, because each message names the place where it ends.
+// The ledger's event stream, read with fetch: the browser's EventSource sends no token. It reconnects
+// with growing pauses and misses nothing, because each message carries its position.
 
 /** @import { TransferEvent } from "./types.js" */
 import { asProblem, Problem } from "../shared/problem.js";

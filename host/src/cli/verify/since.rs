@@ -35,7 +35,8 @@ pub(super) async fn run(common: &Common, keys: &Keyring, path: &Path, since: Sin
     print_trusted(proof)?;
     print(&format!(
         "  note    NOT checked: the {batches_before} batches and {records_before} audit records up to there, their \
-         rows, what accounts sent earlier on their last day, and rows that no batch or audit record since then names"
+         rows, what accounts sent earlier on their last day, what payees were sent earlier, and rows that no batch or \
+         audit record since then names"
     ))?;
     let is_proven = proof.breaks.is_empty() && proof.records.complaints.is_empty();
     let is_sound = findings.iter().all(|finding| finding.broken == 0) && is_proven && missing.is_empty();
