@@ -158,7 +158,20 @@ export class Person {
 
   async activates(role, name) {
     await this.tabsTo(role, name);
+    if (role === "link") await this.#follows();
+    else await this.page.keyboard.press("Enter");
+  }
+
+  /** The address changes some time after the key, and the screen with it: until then the old screen looks settled. */
+  async #follows() {
+    await this.page.evaluate(() => {
+      const { hash } = document.activeElement;
+      window.hasFollowed = !hash?.startsWith("#/") || hash === location.hash;
+      window.addEventListener("hashchange", () => Object.assign(window, { hasFollowed: true }), { once: true });
+    });
     await this.page.keyboard.press("Enter");
+    // A link out of the page takes the mark with it.
+    await this.page.waitForFunction(() => window.hasFollowed !== false);
   }
 
   async fills(name, text) {
