@@ -86,10 +86,17 @@ impl Host {
 
     /// The authorization header of an operator.
     pub(crate) fn operator(&self, database: &Database, scope: &str) -> String {
-        let output = command(&self.data, database).args(["token", "--user", "operator", "--scope", scope]).output();
-        let output = output.unwrap();
+        let token = self.run(database, &["token", "--user", "operator", "--scope", scope]);
+        format!("authorization: Bearer {}\r\n", token.trim())
+    }
+
+    /// Runs a command of the binary with this host's admin API; returns what it prints.
+    pub(crate) fn run(&self, database: &Database, arguments: &[&str]) -> String {
+        let mut command = command(&self.data, database);
+        let output =
+            command.args(arguments).env("CAUDAL_ADMIN_URL", format!("http://{}", self.assist)).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        format!("authorization: Bearer {}\r\n", String::from_utf8(output.stdout).unwrap().trim())
+        String::from_utf8(output.stdout).unwrap()
     }
 
     /// Stops gracefully, so that all database sessions end.

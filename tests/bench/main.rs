@@ -21,6 +21,7 @@
 //! | [`hosts`] | three hosts debiting one account |
 //! | [`merchant`] | three hosts crediting one account, on us |
 //! | [`growth`] | pages, risks and transfers in small and large databases |
+//! | [`scale`] | scores and transfers beside many accounts, limits, versions, connections and streams |
 //! | [`memory`] | a host's memory over a million transfers |
 #![expect(clippy::print_stdout, reason = "says where the report is")]
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot continue should fail")]
@@ -45,6 +46,7 @@ mod reads;
 mod replication;
 mod report;
 mod runtimes;
+mod scale;
 mod scores;
 mod senders;
 mod start;
@@ -68,7 +70,7 @@ pub(crate) const CLIENTS: usize = 64;
 /// Sending accounts, each with one payee.
 pub(crate) const ACCOUNTS: usize = 1_000;
 
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 17] = [
     "calls",
     "scores",
     "python",
@@ -84,6 +86,7 @@ const SECTIONS: [&str; 16] = [
     "hosts",
     "merchant",
     "growth",
+    "scale",
     "memory",
 ];
 
@@ -152,6 +155,7 @@ async fn run(url: &str, settings: &Settings) {
             "hosts" => hosts::run(&server, settings).await,
             "merchant" => merchant::run(&server, settings).await,
             "growth" => growth::run(&server, settings).await,
+            "scale" => scale::run(&server).await,
             _ => memory::run(&server, settings).await,
         }
     }

@@ -4,26 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::PgPool;
-use tokio::sync::{Mutex, broadcast};
+use tokio::sync::Mutex;
 
 use super::cursor::Cursor;
-use super::listener::{ListenError, Listener, Slot, Slots, is_same_batch};
+use super::listener::{Listener, is_same_batch};
+use super::listeners::{ListenError, Listeners};
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
-use crate::db::outbox::{self, Event, Offsets};
+use crate::db::outbox::{self, Offsets};
 use crate::db::session::within;
 use crate::metrics::Metrics;
 
-/// A quarter of a host's 400 connections.
-pub const LISTENERS_MAX: usize = 100;
-/// For one user: a phone, a page and a few tabs.
-pub const LISTENERS_EACH_MAX: usize = 5;
-
 /// Events since a listener's cursor. A client that missed more should read the lists instead.
 const BACKLOG_MAX: i64 = 10_000;
-
-/// Batches queued for a slow listener before it is disconnected; it reconnects with its cursor.
-const LAG_MAX: usize = 4_096;
 
 /// Pause between two polls for new batches.
 const POLL_EVERY: Duration = Duration::from_millis(200);
@@ -38,25 +31,24 @@ const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
 pub struct Outbox {
     db: PgPool,
     barrier: Barrier,
-    /// `None` once closed.
-    tail: Arc<Mutex<Option<Tail>>>,
-    slots: Slots,
+    tail: Arc<Mutex<Tail>>,
+    listeners: Listeners,
     clock: Clock,
     metrics: Metrics,
 }
 
-struct Tail {
-    /// How far batches were published; `None` while there are no listeners.
-    offsets: Option<Offsets>,
-    /// One message for each batch.
-    batches: broadcast::Sender<Arc<[Event]>>,
+/// How far batches were published.
+enum Tail {
+    Closed,
+    /// There are no listeners.
+    Idle,
+    At(Offsets),
 }
 
 impl Outbox {
     pub fn new(db: PgPool, barrier: Barrier, clock: Clock, metrics: Metrics) -> Self {
-        let (batches, _) = broadcast::channel(LAG_MAX);
-        let tail = Arc::new(Mutex::new(Some(Tail { offsets: None, batches })));
-        Self { db, barrier, tail, slots: Arc::default(), clock, metrics }
+        let tail = Arc::new(Mutex::new(Tail::Idle));
+        Self { db, barrier, tail, listeners: Listeners::default(), clock, metrics }
     }
 
     /// Publishes new batches while there are listeners. Can be aborted at any time.
@@ -74,28 +66,23 @@ impl Outbox {
 
     async fn poll(&self) -> Result<(), sqlx::Error> {
         let mut tail = self.tail.lock().await;
-        let Some(tail) = tail.as_mut() else { return Ok(()) };
-        if tail.batches.receiver_count() == 0 {
-            tail.offsets = None;
+        if self.listeners.is_empty() && matches!(*tail, Tail::At(_)) {
+            *tail = Tail::Idle;
         }
-        while let Some(offsets) = &tail.offsets {
+        while let Tail::At(offsets) = &*tail {
             let read = async |db: &mut sqlx::PgConnection| outbox::read(db, offsets, PAGE_LENGTH).await;
             let view = self.barrier.begin();
             let (events, next) = within(self.db.acquire().await?, REPLY_TIME_MAX, read).await?;
-            let is_end = next == *offsets;
-            if !is_end {
-                self.barrier.pass(view).await?;
+            if next == *offsets {
+                break;
             }
+            self.barrier.pass(view).await?;
             let now = self.clock.now();
             for batch in events.chunk_by(is_same_batch) {
                 self.metrics.outbox_lag.observe((now - batch[0].created_at).as_seconds_f64().max(0.0));
-                // The last listener may have disconnected.
-                let _ = tail.batches.send(batch.into());
             }
-            tail.offsets = Some(next);
-            if is_end {
-                break;
-            }
+            self.listeners.publish(events);
+            *tail = Tail::At(next);
         }
         Ok(())
     }
@@ -105,16 +92,17 @@ impl Outbox {
     /// # Errors
     /// See [`ListenError`].
     pub(crate) async fn listen(&self, owner: String, from: Option<Cursor>) -> Result<Listener, ListenError> {
-        let slot = Slot::take(&self.slots, owner.clone(), LISTENERS_MAX, LISTENERS_EACH_MAX);
-        let slot = slot?;
+        let live = self.listeners.subscribe(&owner)?;
         let mut tail = self.tail.lock().await;
-        let tail = tail.as_mut().ok_or(ListenError::Overloaded)?;
+        if matches!(*tail, Tail::Closed) {
+            return Err(ListenError::Overloaded);
+        }
         let view = self.barrier.begin();
         let mut db = self.db.acquire().await?;
-        // The lock keeps new batches from being published until this listener subscribes.
-        let now = match tail.offsets.clone() {
-            Some(offsets) => offsets,
-            None => outbox::ends(&mut db).await?,
+        // The lock keeps new batches from being published until this listener has read up to here.
+        let now = match &*tail {
+            Tail::At(offsets) => offsets.clone(),
+            _ => outbox::ends(&mut db).await?,
         };
         let cursor = from.unwrap_or_else(|| Cursor(now.clone()));
         let backlog = outbox::read_of(&mut db, &owner, &cursor.0, &now, BACKLOG_MAX + 1).await?;
@@ -123,12 +111,13 @@ impl Outbox {
         }
         drop(db);
         self.barrier.pass(view).await?;
-        tail.offsets = Some(now);
-        Ok(Listener::new(cursor, backlog, tail.batches.subscribe(), slot))
+        *tail = Tail::At(now);
+        Ok(Listener::new(cursor, backlog, live))
     }
 
     /// Disconnects all listeners; `listen` fails from then on.
     pub async fn close(&self) {
-        self.tail.lock().await.take();
+        *self.tail.lock().await = Tail::Closed;
+        self.listeners.disconnect();
     }
 }

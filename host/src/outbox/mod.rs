@@ -8,8 +8,11 @@
 mod cursor;
 mod feed;
 mod listener;
+mod listeners;
 
 pub(crate) use cursor::CURSOR_CHARS_MAX;
 pub use cursor::{Cursor, InvalidCursor};
-pub use feed::{LISTENERS_EACH_MAX, LISTENERS_MAX, Outbox};
-pub(crate) use listener::{ListenError, Listener};
+pub use feed::Outbox;
+pub(crate) use listener::Listener;
+pub(crate) use listeners::ListenError;
+pub use listeners::{LISTENERS_EACH_MAX, LISTENERS_MAX};
