@@ -47,6 +47,7 @@ mod published;
 mod queries;
 mod rails;
 mod rates;
+mod remittance;
 mod replay;
 mod risk_context;
 mod roles;

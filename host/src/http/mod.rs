@@ -58,6 +58,7 @@ pub fn ledger_router(app: App) -> Endpoint {
         )
         .route("/api/ledger/beneficiaries/{id}", delete(beneficiaries::delete_beneficiary))
         .route("/api/ledger/transactions", get(transactions::list_transactions).post(transactions::create_transaction))
+        .route("/api/ledger/transactions/{id}", get(transactions::get_transaction))
         .route("/api/ledger/transactions/bulk", post(bulk::create_transactions))
         .route("/api/ledger/holds", get(holds::list_holds).post(holds::create_hold))
         .route("/api/ledger/holds/{id}", get(holds::get_hold))

@@ -99,6 +99,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .user().answers(&[(204, Content::Empty)]),
     Operation::get("/api/ledger/transactions", "list_transactions", "The user's transfers, newest first")
         .user().query(PAGE).answers(&[(200, list::<TransactionJson>())]).gives(&[LINK]),
+    Operation::get("/api/ledger/transactions/{id}", "get_transaction", "One transfer")
+        .user().answers(&[(200, one::<TransactionJson>())]),
     Operation::post("/api/ledger/transactions", "create_transaction", "Make a transfer")
         .user().takes(&[KEY]).body::<TransferRequest>()
         .answers(&[(200, one::<TransactionJson>())]).gives(&[REPLAYED]).errors(TRANSFER_ERRORS),
