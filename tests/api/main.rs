@@ -39,6 +39,7 @@ mod log;
 mod monitoring;
 mod on_us;
 mod pages;
+mod payee_edits;
 mod payments;
 mod profile;
 mod protocol;
