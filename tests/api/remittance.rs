@@ -224,7 +224,7 @@ async fn one_transfer_is_shown_to_its_sender_only(db: PgPool) {
     assert_eq!(ana.get(&path).await.assert_status(200).json(), made);
     refused(&app, app.user("luis").get(&path), 404, "not-found", None).await;
     refused(&app, app.anon().get(&path), 401, "unauthorized", None).await;
-    for id in ["00000000-0000-0000-0000-000000000000", "x", "1", &made["fromAccountId"].as_str().unwrap()] {
+    for id in ["00000000-0000-0000-0000-000000000000", "x", "1", made["fromAccountId"].as_str().unwrap()] {
         refused(&app, ana.get(&format!("{PATH}/{id}")), 404, "not-found", None).await;
     }
     // What opened the account is no transfer of the user's.
