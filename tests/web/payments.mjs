@@ -49,7 +49,7 @@ export function payments(stage) {
     await it.press("Enter");
     const summary = await it.text(".summary");
     assert.match(summary, /El concepto tiene 41 caracteres; el máximo es 40/);
-    assert.match(summary, /La referencia lleva de 1 a 7 dígitos/);
+    assert.match(summary, /La referencia debe tener de 1 a 7 dígitos/);
     await it.activates("link", "El concepto tiene");
     assert.equal((await it.focused()).role, "textbox");
     await it.fills("Referencia", "000");
