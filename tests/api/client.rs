@@ -59,6 +59,10 @@ impl Client {
         Answer { path: path.to_owned(), status: parts.status, headers: parts.headers, text, bytes }
     }
 
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send("PATCH", path, Some("application/json"), Body::from(body.to_string())).await
+    }
+
     /// A response whose body nobody has read.
     pub(crate) async fn open(&self, method: &str, path: &str, content_type: Option<&str>, body: Body) -> Response {
         let mut request = Request::builder().method(method).uri(path);

@@ -64,6 +64,21 @@ async fn a_forged_cancellation_moves_no_money(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn the_order_carries_what_the_sender_tells_the_payee(db: PgPool) {
+    let stp = StandIn::start(MONDAY).await;
+    let app = app(db, &stp).await;
+    let ana = app.user("ana");
+    let (from, to) = account_and_payee(&ana).await;
+    let body = json!({
+        "fromAccountId": from, "toBeneficiaryId": to, "amount": 1, "concept": "Renta, año 2026", "numericReference": 202_611,
+    });
+    ana.post("/api/ledger/transactions", body).await.assert_status(200);
+    wait("STP has the order", async || stp.orders().len() == 1).await;
+    let order = &stp.requests(REGISTER)[0].body;
+    assert_eq!((&order["conceptoPago"], &order["referenciaNumerica"]), (&json!("Renta ano 2026"), &json!(202_611)));
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_forged_return_moves_no_money(db: PgPool) {
     let stp = StandIn::start(MONDAY).await;
     let app = app(db, &stp).await;

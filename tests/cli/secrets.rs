@@ -22,6 +22,10 @@ const PAYEE_ACCOUNT: &str = "012180004643059953";
 const PAYEE: &str = "Zacarias Plantado";
 const NOTICE: &str = "PLANTEDNOTICE0001";
 const WORDS: &str = "planted words of a customer";
+const CONCEPT: &str = "planted concept of a transfer";
+/// Unlike any other number that is printed.
+const REFERENCE: u32 = 7_294_631;
+const ALIAS: &str = "planted alias of a payee";
 const REASON: &str = "planted reason of an operator";
 
 /// A private Postgres that lives as long as this.
@@ -54,7 +58,7 @@ fn talkative_stp() -> String {
             let _ = stream.set_read_timeout(Some(Duration::from_millis(300)));
             let mut request = [0; 8192];
             let _ = stream.read(&mut request);
-            let error = format!("{PAYEE} {PAYEE_ACCOUNT} {ACCOUNT}");
+            let error = format!("{PAYEE} {PAYEE_ACCOUNT} {ACCOUNT} {CONCEPT} {REFERENCE}");
             let body = json!({"resultado": {"id": 0, "descripcionError": error}, "mensaje": error}).to_string();
             let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}", body.len());
             let _ = write!(stream, "{head}\r\nconnection: close\r\n\r\n{body}");
@@ -84,8 +88,11 @@ fn use_it(service: &Service, token: &str) -> String {
     let id = |value: serde_json::Value| value["id"].as_str().unwrap().to_owned();
     let from = id(service.must("POST", accounts, Some(account.clone())));
     let to = id(service.must("POST", payees, Some(payee)));
-    let order = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 12.5});
+    let order = json!({
+        "fromAccountId": from, "toBeneficiaryId": to, "amount": 12.5, "concept": CONCEPT, "numericReference": REFERENCE,
+    });
     service.must("POST", "/api/ledger/transactions", Some(order));
+    service.must("PATCH", &format!("{payees}/{to}"), Some(json!({"alias": ALIAS, "isFavorite": true})));
     service.must("PUT", "/api/analytics/consent", Some(json!({"granted": true})));
     let event = json!({"screen": WORDS, "eventType": "typed", "details": format!("{WORDS} {ACCOUNT}")});
     service.must("POST", "/api/analytics/events", Some(event));
@@ -101,6 +108,14 @@ fn use_it(service: &Service, token: &str) -> String {
     }
     let too_much = format!("{{\"fromAccountId\": \"{from}\", \"toBeneficiaryId\": \"{to}\", \"amount\": 99999999}}");
     fails("POST", "/api/ledger/transactions", &too_much, token);
+    let overlong = json!({
+        "fromAccountId": from, "toBeneficiaryId": to, "amount": 1, "concept": CONCEPT.repeat(2),
+        "numericReference": u64::from(REFERENCE) * 10,
+    });
+    fails("POST", "/api/ledger/transactions", &overlong.to_string(), token);
+    fails("POST", "/api/ledger/transactions", &overlong.to_string().replace(CONCEPT, "\u{202e}"), token);
+    let edit = json!({"name": [ALIAS], "alias": format!("{ALIAS}\u{0}"), "accountNumber": PAYEE_ACCOUNT}).to_string();
+    fails("PATCH", &format!("{payees}/{to}"), &edit, token);
     let nobody =
         format!("{{\"fromAccountId\": \"{ACCOUNT}\", \"toBeneficiaryId\": \"{WORDS}\", \"amount\": \"{ACCOUNT}\"}}");
     fails("POST", "/api/ledger/transactions", &nobody, token);
@@ -178,9 +193,13 @@ fn nothing_that_a_host_tells_contains_a_secret_or_what_a_customer_wrote() {
     assert!(logged.contains(" TRACE ") && logged.contains("reason=\"unknown-payment\""));
     let stp_key = key.lines().nth(5).unwrap();
     let signatures = [&token, &operator].map(|token| token.rsplit('.').next().unwrap());
-    let planted = [TOKEN_SECRET, LEDGER_KEY, PASSWORD, ACCOUNT, PAYEE_ACCOUNT, PAYEE, NOTICE, WORDS, REASON, stp_key];
-    for secret in planted.into_iter().chain(signatures) {
+    let of_customers = [ACCOUNT, PAYEE_ACCOUNT, PAYEE, WORDS, CONCEPT, ALIAS];
+    let planted = [TOKEN_SECRET, LEDGER_KEY, PASSWORD, NOTICE, REASON, stp_key];
+    for secret in planted.into_iter().chain(of_customers).chain(signatures) {
         let lines: Vec<_> = told.lines().filter(|line| line.contains(secret)).take(5).collect();
         assert!(lines.is_empty(), "{secret} is told of:\n{}", lines.join("\n"));
     }
+    // As a number of its own: a longer one may have the same digits.
+    let numbers = told.split(|character: char| !character.is_ascii_alphanumeric());
+    assert_eq!(numbers.filter(|number| number.parse() == Ok(REFERENCE)).count(), 0, "{REFERENCE} is told of");
 }

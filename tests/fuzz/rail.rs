@@ -1,6 +1,7 @@
 //! What STP answers, and what claims to come from it.
 
 use caudal::domain::money::Money;
+use caudal::domain::remittance::Remittance;
 use caudal::rail::stp::{found, registered, tracking_key_of};
 use caudal::rail::{Payment, PaymentStatus, RailError};
 use serde_json::Value;
@@ -66,6 +67,7 @@ fn payment() -> Payment {
         payee_name: "Luis".to_owned(),
         payee_number: "012180004643051249".to_owned(),
         payee_bank: "BBVA".to_owned(),
+        remittance: Remittance::NONE,
     }
 }
 

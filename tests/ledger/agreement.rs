@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use caudal::domain::clabe::ClabeRange;
 use caudal::domain::money::Money;
+use caudal::domain::remittance::Remittance;
 use caudal::domain::risk::Level;
 use caudal::domain::transfer::{RailName, Reason, Report};
 use caudal::ledger::apply::apply;
@@ -202,6 +203,7 @@ impl Run {
             from_account_id: self.accounts[index],
             to_beneficiary_id: self.id(self.chance.pick(2) as u64),
             amount,
+            remittance: Remittance::NONE,
             risk: self.risk(),
             hold_id: None,
             may_record_refusal: true,

@@ -2,6 +2,7 @@
 
 use caudal::clock::Clock;
 use caudal::domain::money::Money;
+use caudal::domain::remittance::Remittance;
 use caudal::domain::rules::{Facts, Verdict};
 use caudal::domain::transfer::{RailEvent, Status};
 use caudal::ledger::batch::{
@@ -104,6 +105,7 @@ pub(crate) fn command(position: usize, small: &Small) -> Command {
             from_account_id: account(*from),
             to_beneficiary_id: payee(*to),
             amount: Money::from_minor(*amount),
+            remittance: Remittance::NONE,
             risk: Risk::NotEnforced,
             hold_id: None,
             may_record_refusal: true,

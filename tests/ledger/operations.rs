@@ -6,6 +6,7 @@ use std::time::Duration as StdDuration;
 use caudal::domain::clabe::SANDBOX_RANGE;
 use caudal::domain::hold::Status;
 use caudal::domain::money::Money;
+use caudal::domain::remittance::Remittance;
 use caudal::domain::transfer::RailName;
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Context, State, Terms};
@@ -32,6 +33,7 @@ fn order(id: u128, amount: i64) -> Order {
         from_account_id: account(0),
         to_beneficiary_id: payee(0),
         amount: Money::from_minor(amount),
+        remittance: Remittance::NONE,
         risk: Risk::NotEnforced,
         hold_id: None,
         may_record_refusal: true,

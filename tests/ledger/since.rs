@@ -1,6 +1,7 @@
 //! A verification of what is recent detects every tampering with it, and leaves what is before to one of everything.
 
 use caudal::domain::money::Money;
+use caudal::domain::remittance::Remittance;
 use caudal::domain::transfer::RailName;
 use caudal::ledger::batch::{Context, Terms};
 use caudal::ledger::store::proof::{self, Head, Heads, RECORDS, since};
@@ -36,6 +37,7 @@ fn order(number: u128, amount: i64) -> Order {
         from_account_id: ACCOUNT,
         to_beneficiary_id: PAYEE,
         amount: Money::from_minor(amount),
+        remittance: Remittance::NONE,
         risk: Risk::NotEnforced,
         hold_id: None,
         may_record_refusal: true,

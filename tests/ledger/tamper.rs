@@ -10,6 +10,7 @@ use caudal::db::deployments::{self, Canary, Change};
 use caudal::domain::clabe::SANDBOX_RANGE;
 use caudal::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
 use caudal::domain::money::Money;
+use caudal::domain::remittance::Remittance;
 use caudal::domain::rules::{Facts, Verdict, Violation};
 use caudal::domain::transfer::{RailName, Reason, Report};
 use caudal::ledger::apply::apply;
@@ -41,10 +42,15 @@ fn new_order(number: u128, amount: i64) -> Order {
         from_account_id: ACCOUNT,
         to_beneficiary_id: PAYEE,
         amount: Money::from_minor(amount),
+        remittance: Remittance::NONE,
         risk: Risk::NotEnforced,
         hold_id: None,
         may_record_refusal: true,
     }
+}
+
+fn told() -> Remittance {
+    Remittance { concept: Some("Renta".to_owned()), reference: Some(7) }
 }
 
 fn order(number: u128, amount: i64) -> Command {
@@ -132,7 +138,7 @@ pub(crate) async fn fill(db: &PgPool) {
     let commands = [
         (instant, Command::Open(open)),
         (instant, Command::Fund(fund)),
-        (instant, order(1, 10)),
+        (instant, Command::Transfer(Order { remittance: told(), ..new_order(1, 10) })),
         (simulated, order(2, 20)),
         (simulated, order(3, 30)),
         (simulated, order(4, 40)),

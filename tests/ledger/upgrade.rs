@@ -24,7 +24,7 @@ use crate::tamper::{ACCOUNT, complaints, write};
 const BEFORE: i64 = 9;
 
 /// Add what the writing statement of today needs; the last one needs 13.
-const WRITTEN_TO: [i64; 4] = [13, 14, 17, 20];
+const WRITTEN_TO: [i64; 5] = [13, 14, 17, 20, 21];
 
 const CHAIN: Uuid = Uuid::from_u128(0xF000);
 

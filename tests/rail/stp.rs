@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use caudal::clock::Clock;
 use caudal::domain::money::Money;
+use caudal::domain::remittance::Remittance;
 use caudal::rail::stp::{Form, INSTITUTION, Settings, SettingsError, Stp};
 use caudal::rail::{Payment, PaymentStatus, Rail, RailError};
 use jsonwebtoken::{Algorithm, DecodingKey, crypto::verify};
@@ -98,6 +99,7 @@ fn payment() -> Payment {
         payee_name: "José Ñ|Z".into(),
         payee_number: "012660015490725198".into(),
         payee_bank: "BBVA".into(),
+        remittance: Remittance::NONE,
     }
 }
 

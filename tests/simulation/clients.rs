@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use caudal::domain::money::Money;
+use caudal::domain::remittance::Remittance;
 use caudal::ledger::{Command, LedgerError, OpenAccount, Order, Outcome, PlaceHold, ReleaseHold, Risk};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -57,6 +58,7 @@ impl World {
             from_account_id: account(from),
             to_beneficiary_id: payee(of, kind),
             amount: Money::from_minor(1 + self.chance.pick(AMOUNT_MAX) as i64),
+            remittance: Remittance::NONE,
             risk: Risk::NotEnforced,
             hold_id: None,
             may_record_refusal: true,

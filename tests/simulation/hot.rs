@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use caudal::clock::Clock;
 use caudal::domain::money::Money;
+use caudal::domain::remittance::Remittance;
 use caudal::ledger::batch::{AccountFacts, Balance, Payee, Terms};
 use caudal::ledger::chain::ChainKey;
 use caudal::ledger::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, Jitter, Ledger, LedgerConfig, Order, Outcome, Risk};
@@ -114,6 +115,7 @@ async fn pay(payer: usize, hosts: &[Ledger], chance: &Chance) -> Result<Duration
             from_account_id: payer_account(payer),
             to_beneficiary_id: payee(payer, chance.pick(2)),
             amount: Money::from_minor(1),
+            remittance: Remittance::NONE,
             risk: Risk::NotEnforced,
             hold_id: None,
             may_record_refusal: true,

@@ -59,6 +59,7 @@ impl World {
                 payee_name: String::new(),
                 payee_number: number,
                 payee_bank: bank,
+                remittance: new.transfer.remittance.clone(),
             }
         };
         tables.payments.iter().map(payment).collect()

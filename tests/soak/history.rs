@@ -1,6 +1,7 @@
 //! A ledger with a long history, written through the ledger's own decisions, seals and commits, so that it can be proven.
 
 use caudal::domain::money::Money;
+use caudal::domain::remittance::Remittance;
 use caudal::domain::rules::{Facts, Verdict};
 use caudal::domain::transfer::{RailEvent, RailName, Report, Status, Transfer};
 use caudal::ledger::apply::apply;
@@ -133,6 +134,7 @@ impl Author {
             from_account_id,
             to_beneficiary_id,
             amount,
+            remittance: Remittance::NONE,
             risk,
             hold_id,
             may_record_refusal: true,

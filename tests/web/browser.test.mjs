@@ -18,6 +18,7 @@ import { keeping } from "./keeping.mjs";
 import { Line } from "./line.mjs";
 import { looks } from "./looks.mjs";
 import { nudges } from "./nudges.mjs";
+import { payments } from "./payments.mjs";
 import { receipts } from "./receipts.mjs";
 import { swap } from "./swap.mjs";
 
@@ -47,6 +48,7 @@ describe("the page", { concurrency: 2 }, () => {
     help(stage);
     keeping(stage);
     doubts(stage);
+    payments(stage);
   });
   describe("to the eye and the ear", { concurrency: 1 }, () => looks(beside));
 });

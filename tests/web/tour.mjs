@@ -79,6 +79,16 @@ export async function tour(it, { api, line, at }) {
   await click(".rows button");
   await at("payee-delete");
   await page.keyboard.press("Escape");
+  await go(`/beneficiaries/edit?id=${luis.id}`);
+  await click("[name=isFavorite]");
+  await at("payee-edit");
+  await write("[name=name]", "");
+  await submit();
+  await at("payee-edit-errors");
+  await write("[name=name]", PAYEE.name);
+  await submit();
+  await it.arrives("Beneficiarios");
+  await at("payees-favorite");
 
   const [account] = await api.accounts();
   await go("/transfer/parties");
@@ -99,9 +109,13 @@ export async function tour(it, { api, line, at }) {
   await submit();
   await at("transfer-2");
   await write("[name=amount]", "1,5");
+  await write("[name=concept]", "Renta de noviembre del departamento en la Narvarte");
+  await write("[name=numericReference]", "12345678");
   await submit();
   await at("transfer-2-errors");
   await write("[name=amount]", "1500.50");
+  await write("[name=concept]", "Renta de noviembre");
+  await write("[name=numericReference]", "202611");
   await submit();
   await it.arrives("Revisa antes");
   await at("transfer-3-high");

@@ -79,11 +79,73 @@ pub(crate) async fn insert_beneficiary(
     transaction.commit().await
 }
 
-/// Oldest first, after `position`.
+/// What to change; `None` leaves it.
+#[derive(Debug, Clone)]
+pub(crate) struct Edit {
+    pub(crate) name: Option<String>,
+    /// `Some(None)` removes it.
+    pub(crate) alias: Option<Option<String>>,
+    pub(crate) is_favorite: Option<bool>,
+}
+
+/// Changes a beneficiary and returns it; `None` if the user has no such one. The number and the bank stay, and so do the
+/// time that its waiting period counts from and the name in transfers. Of two edits at once, each changes its own fields,
+/// and the later one those that both change.
+pub(crate) async fn edit_beneficiary(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    owner: &str,
+    beneficiary_id: Uuid,
+    edit: Edit,
+    now: OffsetDateTime,
+) -> Result<Option<Beneficiary>, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let before = sqlx::query_as!(
+        Beneficiary,
+        r#"
+        select beneficiary_id, name, alias, account_number, bank_name, is_favorite, created_at
+        from beneficiary where owner = $1 and beneficiary_id = $2
+        for update
+        "#,
+        owner,
+        beneficiary_id,
+    );
+    let Some(before) = before.fetch_optional(&mut *transaction).await? else { return Ok(None) };
+    let after = Beneficiary {
+        name: edit.name.unwrap_or_else(|| before.name.clone()),
+        alias: edit.alias.unwrap_or_else(|| before.alias.clone()),
+        is_favorite: edit.is_favorite.unwrap_or(before.is_favorite),
+        ..before.clone()
+    };
+    if after == before {
+        return Ok(Some(after));
+    }
+    sqlx::query!(
+        "update beneficiary set name = $3, alias = $4, is_favorite = $5 where owner = $1 and beneficiary_id = $2",
+        owner,
+        beneficiary_id,
+        after.name,
+        after.alias,
+        after.is_favorite,
+    )
+    .execute(&mut *transaction)
+    .await?;
+    // Payments are sent under the name, so a new one is recorded as such.
+    let action = if after.name == before.name { "edit" } else { "rename" };
+    let edited = change(beneficiary_id, action, Some(after.state(key, owner)));
+    records::append(&mut transaction, key, edited, now).await?;
+    transaction.commit().await?;
+    Ok(Some(after))
+}
+
+/// A place in the list, which a change of the favourite mark moves: whether it is among the favourites, and where.
+pub(crate) type Listed = (bool, Position);
+
+/// Favourites first, each part oldest first, after `place`.
 pub(crate) async fn list_beneficiaries(
     db: &mut PgConnection,
     owner: &str,
-    position: Option<Position>,
+    place: Option<Listed>,
     limit: i64,
 ) -> Result<Vec<Beneficiary>, sqlx::Error> {
     sqlx::query_as!(
@@ -92,15 +154,17 @@ pub(crate) async fn list_beneficiaries(
         select beneficiary_id, name, alias, account_number, bank_name, is_favorite, created_at
         from beneficiary
         where owner = $1
-            and (created_at, beneficiary_id) > (
-                coalesce($2::timestamptz, '-infinity'), coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+            and (not is_favorite, created_at, beneficiary_id) > (
+                not coalesce($2::boolean, true), coalesce($3::timestamptz, '-infinity'),
+                coalesce($4::uuid, '00000000-0000-0000-0000-000000000000')
             )
-        order by created_at, beneficiary_id
-        limit $4
+        order by not is_favorite, created_at, beneficiary_id
+        limit $5
         "#,
         owner,
-        position.map(|position| position.created_at),
-        position.map(|position| position.id),
+        place.map(|(is_favorite, _)| is_favorite),
+        place.map(|(_, position)| position.created_at),
+        place.map(|(_, position)| position.id),
         limit,
     )
     .fetch_all(db)

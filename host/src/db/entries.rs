@@ -7,8 +7,10 @@ use sqlx::PgConnection;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
+use super::transfers::read_remittance;
 use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::money::Money;
+use crate::domain::remittance::Remittance;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -26,6 +28,8 @@ pub(crate) struct Entry {
     pub(crate) beneficiary_name: Option<String>,
     /// Clave de rastreo.
     pub(crate) spei_reference: Option<String>,
+    /// What the sender told the payee, whichever of them the user is.
+    pub(crate) remittance: Remittance,
 }
 
 /// A range of entry numbers.
@@ -95,7 +99,8 @@ pub(crate) async fn current_balance(
     balance.fetch_one(db).await.map(|row| (Money::from_minor(row.posted), row.changed_at))
 }
 
-/// Newest first. Of a transfer by another customer, and of its return, only the amount and the clave de rastreo are shown.
+/// Newest first. Of a transfer by another customer, and of its return, only the amount, the clave de rastreo and what the
+/// sender told the payee are shown.
 pub(crate) async fn list_entries(
     db: &mut PgConnection,
     account_id: Uuid,
@@ -110,7 +115,9 @@ pub(crate) async fn list_entries(
                 as transfer_id,
             case when not received.from_customer then coalesce(t.beneficiary_name, sent.beneficiary_name) end
                 as beneficiary_name,
-            coalesce(t.spei_reference, sent.spei_reference) as spei_reference
+            coalesce(t.spei_reference, sent.spei_reference) as spei_reference,
+            coalesce(t.concept, sent.concept) as concept,
+            coalesce(t.numeric_reference, sent.numeric_reference) as numeric_reference
         from entry e
         join transfer t using (transfer_id)
         cross join lateral (select t.kind = 'spei' and t.credit_account_id = e.account_id
@@ -135,6 +142,7 @@ pub(crate) async fn list_entries(
         transfer_id: row.transfer_id,
         beneficiary_name: row.beneficiary_name,
         spei_reference: row.spei_reference,
+        remittance: read_remittance(row.concept, row.numeric_reference),
     });
     Ok(entry.collect())
 }

@@ -7,6 +7,7 @@ use sqlx::PgConnection;
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
+use super::transfers::read_remittance;
 use crate::domain::money::Money;
 use crate::domain::transfer::{Payment, RailName, Status};
 
@@ -48,7 +49,7 @@ pub(crate) async fn claim(
         select c.attempts, t.transfer_id, t.debit_account_id, t.amount, t.created_at,
             t.spei_reference as "tracking_key!", t.beneficiary_name as "payee_name!", t.beneficiary_bank as "payee_bank!",
             t.beneficiary_account_number as "payee_number!", case when a.issued is not null then a.number_key end as sender_number,
-            u.holder_name as "sender_name?",
+            u.holder_name as "sender_name?", t.concept, t.numeric_reference,
             coalesce(o.operating_date, $5) as "operating_date!", d.transfer_id is not null as "is_new_date!"
         from claimed c join transfer t using (transfer_id) join account a on a.account_id = t.debit_account_id
         left join app_user u on u.owner = t.owner left join rail_order o using (transfer_id) left join dated d using (transfer_id)
@@ -85,7 +86,7 @@ pub(crate) async fn claim_inquiries(
         select c.attempts, t.transfer_id, t.debit_account_id, t.amount, t.created_at,
             t.spei_reference as "tracking_key!", t.beneficiary_name as "payee_name!", t.beneficiary_bank as "payee_bank!",
             t.beneficiary_account_number as "payee_number!", case when a.issued is not null then a.number_key end as sender_number,
-            u.holder_name as "sender_name?",
+            u.holder_name as "sender_name?", t.concept, t.numeric_reference,
             c.operating_date as "operating_date!", false as "is_new_date!"
         from claimed c join transfer t using (transfer_id) join account a on a.account_id = t.debit_account_id
         left join app_user u on u.owner = t.owner
@@ -317,6 +318,8 @@ struct Row {
     payee_number: String,
     sender_number: Option<String>,
     sender_name: Option<String>,
+    concept: Option<String>,
+    numeric_reference: Option<i32>,
     operating_date: Date,
     is_new_date: bool,
 }
@@ -335,6 +338,7 @@ impl From<Row> for DuePayment {
                 payee_name: row.payee_name,
                 payee_number: row.payee_number,
                 payee_bank: row.payee_bank,
+                remittance: read_remittance(row.concept, row.numeric_reference),
             },
             attempts: row.attempts - 1,
             is_new_date: row.is_new_date,

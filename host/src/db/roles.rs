@@ -59,7 +59,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     // What the ledger's statement adds up.
     ("payee_total", "insert, update (transfers, amount, largest)", Reads),
     // Users' own things.
-    ("beneficiary", "insert, delete", Reads),
+    ("beneficiary", "insert, update (name, alias, is_favorite), delete", Reads),
     ("consent", "insert, update (granted, notice_version, updated_at)", Ignores),
     ("consent_history", "insert", Ignores),
     ("event", "insert, delete", Ignores),

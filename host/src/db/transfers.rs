@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{Position, unknown_text};
 use crate::domain::money::Money;
+use crate::domain::remittance::Remittance;
 use crate::domain::transfer::{Status, Transfer};
 
 /// Newest first, after `position`.
@@ -19,7 +20,7 @@ pub(crate) async fn list_transfers(
         Row,
         r#"
         select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, amount, status, spei_reference,
-            created_at
+            concept, numeric_reference, created_at
         from transfer
         where owner = $1 and kind = 'spei'
             and (created_at, transfer_id) < (
@@ -79,7 +80,7 @@ pub(crate) async fn find_transfer(
         Row,
         r#"
         select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, amount, status, spei_reference,
-            created_at
+            concept, numeric_reference, created_at
         from transfer
         where owner = $1 and kind = 'spei' and transfer_id = $2
         "#,
@@ -97,6 +98,8 @@ struct Row {
     amount: i64,
     status: String,
     spei_reference: Option<String>,
+    concept: Option<String>,
+    numeric_reference: Option<i32>,
     created_at: OffsetDateTime,
 }
 
@@ -110,9 +113,14 @@ impl Row {
             amount: Money::from_minor(self.amount),
             status: parse_status(&self.status)?,
             spei_reference: self.spei_reference,
+            remittance: read_remittance(self.concept, self.numeric_reference),
             created_at: self.created_at,
         })
     }
+}
+
+pub(crate) fn read_remittance(concept: Option<String>, numeric_reference: Option<i32>) -> Remittance {
+    Remittance { concept, reference: numeric_reference.and_then(|reference| u32::try_from(reference).ok()) }
 }
 
 pub(crate) fn parse_status(text: &str) -> Result<Status, sqlx::Error> {

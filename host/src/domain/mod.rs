@@ -14,6 +14,7 @@ pub mod model;
 pub mod money;
 pub mod nudge;
 pub mod profile;
+pub mod remittance;
 pub mod risk;
 pub mod rules;
 pub mod transfer;

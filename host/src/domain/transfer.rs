@@ -4,6 +4,7 @@ use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use super::money::Money;
+use super::remittance::Remittance;
 
 super::text_enum! {
     /// `Completed` and `Failed` are final.
@@ -105,6 +106,7 @@ pub struct Transfer {
     pub status: Status,
     /// Clave de rastreo.
     pub spei_reference: Option<String>,
+    pub remittance: Remittance,
     pub created_at: OffsetDateTime,
 }
 
@@ -126,6 +128,7 @@ pub struct Payment {
     /// As the user typed it; not necessarily a CLABE.
     pub payee_number: String,
     pub payee_bank: String,
+    pub remittance: Remittance,
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{delete, get, post};
+use axum::routing::{get, patch, post};
 
 use crate::app::App;
 use crate::domain::model::ModelKind;
@@ -56,8 +56,12 @@ pub fn ledger_router(app: App) -> Endpoint {
             "/api/ledger/beneficiaries",
             get(beneficiaries::list_beneficiaries).post(beneficiaries::create_beneficiary),
         )
-        .route("/api/ledger/beneficiaries/{id}", delete(beneficiaries::delete_beneficiary))
+        .route(
+            "/api/ledger/beneficiaries/{id}",
+            patch(beneficiaries::edit_beneficiary).delete(beneficiaries::delete_beneficiary),
+        )
         .route("/api/ledger/transactions", get(transactions::list_transactions).post(transactions::create_transaction))
+        .route("/api/ledger/transactions/{id}", get(transactions::get_transaction))
         .route("/api/ledger/transactions/bulk", post(bulk::create_transactions))
         .route("/api/ledger/holds", get(holds::list_holds).post(holds::create_hold))
         .route("/api/ledger/holds/{id}", get(holds::get_hold))

@@ -21,6 +21,7 @@ use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_A
 use crate::domain::clabe::Clabe;
 use crate::domain::hold::Hold;
 use crate::domain::money::Money;
+use crate::domain::remittance::Remittance;
 use crate::domain::rules::{Facts, INSUFFICIENT_FUNDS, SAME_ACCOUNT, Verdict, Violation};
 use crate::domain::transfer::{Kind, RailEvent, RailName, Status, Transfer};
 
@@ -153,6 +154,7 @@ impl Run<'_> {
             amount: order.amount,
             status,
             spei_reference: Some(tracking_key(order.transfer_id, self.context.now)),
+            remittance: order.remittance.clone(),
             created_at: self.context.now,
         };
         self.batch.transfers.push(NewTransfer {
@@ -198,6 +200,7 @@ impl Run<'_> {
                 amount,
                 status: Status::Completed,
                 spei_reference: None,
+                remittance: Remittance::NONE,
                 created_at: self.context.now,
             },
         });

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use crate::domain::clabe::Clabe;
 use crate::domain::hold::Hold;
 use crate::domain::money::Money;
+use crate::domain::remittance::Remittance;
 use crate::domain::risk;
 use crate::domain::rules::Violation;
 use crate::domain::transfer::{Reason, Report, Status, Transfer};
@@ -115,6 +116,8 @@ pub struct Order {
     pub to_beneficiary_id: Uuid,
     /// Above zero.
     pub amount: Money,
+    /// Of a transfer; a hold has none until it is captured.
+    pub remittance: Remittance,
     pub risk: Risk,
     /// The hold that the transfer captures.
     pub hold_id: Option<Uuid>,

@@ -1,17 +1,36 @@
 //! Fingerprints of requests with an idempotency key, which tell a retry from another request.
 //!
-//! SHA-256 of the typed fields, so that notation (`1e2`, `100.00`) makes no difference.
+//! SHA-256 of the typed fields, so that notation (`1e2`, `100.00`) makes no difference. A request without fields that are
+//! younger than its form has the fingerprint that it had before them, so that old keys still replay.
 
 use sha2::{Digest as _, Sha256};
 
 use super::command::{Order, PlaceHold};
+use crate::domain::remittance::Remittance;
+use crate::sealing::digest::Digest as Fields;
 
 pub(super) fn of_transfer(order: &Order) -> [u8; 32] {
+    if !order.remittance.is_none() {
+        return of_remittance(order);
+    }
     let mut hash = start(b"caudal transfer 1", order);
     if let Some(hold_id) = order.hold_id {
         hash.update(hold_id.as_bytes());
     }
     hash.finalize().into()
+}
+
+/// The second form, with everything the first one has.
+fn of_remittance(order: &Order) -> [u8; 32] {
+    let Remittance { concept, reference } = &order.remittance;
+    let mut fields = Fields::new(b"caudal transfer 2");
+    fields.uuid(order.from_account_id);
+    fields.uuid(order.to_beneficiary_id);
+    fields.int(order.amount.minor());
+    fields.optional_uuid(order.hold_id);
+    fields.optional_text(concept.as_deref());
+    fields.optional_int(reference.map(i64::from));
+    fields.finish()
 }
 
 pub(super) fn of_hold(place: &PlaceHold) -> [u8; 32] {
@@ -27,4 +46,53 @@ fn start(domain: &[u8], order: &Order) -> Sha256 {
     hash.update(order.to_beneficiary_id.as_bytes());
     hash.update(order.amount.minor().to_be_bytes());
     hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::money::Money;
+    use crate::ledger::command::Risk;
+    use uuid::Uuid;
+
+    fn order(hold: Option<u128>, concept: Option<&str>, reference: Option<u32>) -> Order {
+        Order {
+            transfer_id: Uuid::nil(),
+            owner: "ana".to_owned(),
+            key: None,
+            from_account_id: Uuid::from_u128(1),
+            to_beneficiary_id: Uuid::from_u128(2),
+            amount: Money::from_minor(10_050),
+            remittance: Remittance { concept: concept.map(str::to_owned), reference },
+            risk: Risk::NotEnforced,
+            hold_id: hold.map(Uuid::from_u128),
+            may_record_refusal: true,
+        }
+    }
+
+    /// Keys of earlier releases are stored with these.
+    #[test]
+    fn an_order_that_tells_the_payee_nothing_has_the_fingerprint_it_always_had() {
+        let hex =
+            |hold| of_transfer(&order(hold, None, None)).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert_eq!(hex(None), "5ba8f6453c3e9150411136ad154be783dade2f64ae399c0f8cb479022bba13c2");
+        assert_eq!(hex(Some(3)), "503adedfcff61456b435162a28a471b239ce877847b7e2beb83eaf89f3d93d52");
+    }
+
+    #[test]
+    fn concept_reference_and_hold_each_make_another_order() {
+        let orders = [
+            order(None, None, None),
+            order(None, Some("Renta"), None),
+            order(None, Some("renta"), None),
+            order(None, Some("7"), None),
+            order(None, None, Some(7)),
+            order(None, None, Some(8)),
+            order(None, Some("Renta"), Some(7)),
+            order(Some(3), Some("Renta"), Some(7)),
+            order(Some(3), None, None),
+        ];
+        let fingerprints: std::collections::BTreeSet<_> = orders.iter().map(of_transfer).collect();
+        assert_eq!(fingerprints.len(), orders.len());
+    }
 }

@@ -101,6 +101,8 @@ pub enum TextForm {
     AccountNumber,
     /// Visible ASCII, not empty.
     Visible,
+    /// White space around it is dropped; inside, everything but spaces can be seen. May be empty.
+    Line,
     Uuid,
     /// RFC 3339.
     Instant,

@@ -62,12 +62,18 @@ pub(super) fn read_text(literal: Literal<'_>, chars_max: Option<usize>, form: Te
     if let Some(character) = first_forbidden(&text) {
         return Err(invalid_character(character));
     }
+    let text = if form == TextForm::Line { trimmed(text) } else { text };
     if matches!(form, TextForm::NotBlank | TextForm::AccountNumber) && is_blank(&text) {
         return Err(Fault::new("blank", "must not be blank"));
     }
     // What cannot be seen would make two numbers of one.
     if form == TextForm::AccountNumber
         && let Some(character) = text.chars().find(|character| is_invisible(*character))
+    {
+        return Err(invalid_character(character));
+    }
+    if form == TextForm::Line
+        && let Some(character) = text.chars().find(|it| is_invisible(*it) || it.is_whitespace() && *it != ' ')
     {
         return Err(invalid_character(character));
     }
@@ -86,6 +92,13 @@ pub(super) fn read_text(literal: Literal<'_>, chars_max: Option<usize>, form: Te
     match form {
         TextForm::Constant(only) if text != only => Err(Fault::new("unknown-value", format!("must be {only}"))),
         _ => Ok(text),
+    }
+}
+
+fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => text.trim().into(),
+        Cow::Owned(text) => text.trim().to_owned().into(),
     }
 }
 

@@ -28,6 +28,10 @@ impl Digest {
         self.0.update(value.to_be_bytes());
     }
 
+    pub(crate) fn optional_int(&mut self, value: Option<i64>) {
+        self.optional_bytes(value.map(i64::to_be_bytes).as_ref().map(|bytes| &bytes[..]));
+    }
+
     pub(crate) fn uuid(&mut self, id: Uuid) {
         self.0.update(id.as_bytes());
     }

@@ -2,7 +2,7 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
-/** @import { Account, Consent, Device, Entry, EntryPage, Parties, Payee, Profile, Provider, Transfer, TransferPage } from "./types.js" */
+/** @import { Account, Consent, Device, Entry, EntryPage, Parties, Payee, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
 import { asProblem } from "../shared/problem.js";
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
@@ -11,10 +11,6 @@ import { call, change, get } from "./request.js";
 const TRANSFER_TIMEOUT_MS = 20_000;
 /** Shorter, because the page can do without. */
 export const CONTEXT_TIMEOUT_MS = 4_000;
-
-/** Transfers that are looked through first for a single one, and the longest page of the API. */
-const RECENT = 50;
-const LIST_MAX = 1_000;
 
 /** @param {any} account @returns {Account} */
 const asAccount = ({ balance, held = 0, ...rest }) => ({
@@ -53,6 +49,11 @@ export function savePayee(fields) {
   return change("POST", "/api/ledger/beneficiaries", fields);
 }
 
+/** @param {string} id @param {Partial<Pick<Payee, "name" | "alias" | "isFavorite">>} changes @returns {Promise<Payee>} */
+export function editPayee(id, changes) {
+  return change("PATCH", `/api/ledger/beneficiaries/${encodeURIComponent(id)}`, changes);
+}
+
 /** @param {string} id */
 export async function deletePayee(id) {
   await call("DELETE", `/api/ledger/beneficiaries/${encodeURIComponent(id)}`);
@@ -75,18 +76,9 @@ export async function transfers({ limit, next = null, timeoutMs }) {
   return { transfers: json.map(asTransfer), next: nextOf(headers, path) };
 }
 
-/**
- * One of the user's transfers, or null. The ledger lists them newest first: the wanted one is most often among the first.
- * @param {string} id @returns {Promise<Transfer | null>}
- */
+/** One of the user's transfers. @param {string} id */
 export async function transfer(id) {
-  let page = await transfers({ limit: RECENT });
-  for (;;) {
-    const found = page.transfers.find((it) => it.id === id);
-    if (found || page.next === null) return found ?? null;
-    // The rest at the longest pages that the ledger has.
-    page = await transfers({ limit: LIST_MAX, next: page.next.replace(/\blimit=\d+/, `limit=${LIST_MAX}`) });
-  }
+  return asTransfer(await get(`/api/ledger/transactions/${encodeURIComponent(id)}`));
 }
 
 /**
@@ -102,10 +94,15 @@ export async function entries(accountId, { limit, next = null }) {
 
 /**
  * Sends a transfer. Repeating it with the same key gives the same answer and sends nothing twice.
- * @param {Parties & { centavos: number }} transfer @param {string} key
+ * @param {Parties & Remittance & { centavos: number }} transfer @param {string} key
  */
-export async function send({ fromAccountId, toBeneficiaryId, centavos }, key) {
-  const parties = JSON.stringify({ fromAccountId, toBeneficiaryId });
+export async function send({ fromAccountId, toBeneficiaryId, centavos, concept, numericReference }, key) {
+  const parties = JSON.stringify({
+    fromAccountId,
+    toBeneficiaryId,
+    concept: concept ?? undefined,
+    numericReference: numericReference ?? undefined,
+  });
   // Not through a double, which cannot hold every amount that the ledger accepts.
   const body = `${parties.slice(0, -1)},"amount":${toJson(centavos)}}`;
   const headers = { "Idempotency-Key": key };

@@ -1,5 +1,5 @@
 // The transfer being prepared, and the key that keeps it from being sent twice. It outlives a reload of the tab, for the
-// same person: the tab stores ids, the amount and the key, and no names or account numbers. Of a transfer that was sent and
+// same person: the tab stores ids, the amount, what is told to the payee and the key, and no names or account numbers. Of a transfer that was sent and
 // never answered it stores everything, because only its key can find out whether it went through.
 
 /** @import { Draft, FullDraft } from "./types.js" */
@@ -12,7 +12,10 @@ const emptyDraft = () => ({
   fromAccountId: null,
   toBeneficiaryId: null,
   centavos: null,
+  concept: null,
+  numericReference: null,
   typed: null,
+  typedRemittance: null,
   payee: null,
   key: null,
 });
@@ -31,9 +34,9 @@ export function missingStep(path) {
 
 /** The draft once everything is chosen, or null. @returns {FullDraft | null} */
 export function fullDraft() {
-  const { fromAccountId, toBeneficiaryId, centavos, payee } = draft;
+  const { fromAccountId, toBeneficiaryId, centavos, concept, numericReference, payee } = draft;
   if (fromAccountId === null || toBeneficiaryId === null || centavos === null || payee === null) return null;
-  return { fromAccountId, toBeneficiaryId, centavos, payee };
+  return { fromAccountId, toBeneficiaryId, centavos, concept, numericReference, payee };
 }
 
 /** @param {string} key */
@@ -71,7 +74,9 @@ export function choose(changes) {
   const isSame =
     next.fromAccountId === draft.fromAccountId &&
     next.toBeneficiaryId === draft.toBeneficiaryId &&
-    next.centavos === draft.centavos;
+    next.centavos === draft.centavos &&
+    next.concept === draft.concept &&
+    next.numericReference === draft.numericReference;
   become(isSame ? next : { ...next, key: null });
 }
 
@@ -135,10 +140,11 @@ export function settle() {
 
 /** Takes up the user's unsettled transfer; false if there is none. @param {string} user */
 export function resume(user) {
-  const { user: before, fromAccountId, toBeneficiaryId, centavos, key, payee } = stored(UNSETTLED_KEY) ?? {};
+  const { user: before, ...sent } = stored(UNSETTLED_KEY) ?? {};
+  const { fromAccountId, toBeneficiaryId, centavos, concept = null, numericReference = null, key, payee } = sent;
   if (before !== user || typeof key !== "string" || !Number.isSafeInteger(centavos)) return false;
   if (draft.key !== key || draft.payee === null) {
-    become({ ...emptyDraft(), fromAccountId, toBeneficiaryId, centavos, key, payee });
+    become({ ...emptyDraft(), fromAccountId, toBeneficiaryId, centavos, concept, numericReference, key, payee });
   }
   return true;
 }

@@ -3,7 +3,7 @@
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Problem } from "../shared/problem.js" */
 /** @import { Payee } from "./types.js" */
-import { button, h, s, saidAs } from "../shared/dom.js";
+import { button, h, heard, s, saidAs } from "../shared/dom.js";
 import { groupsOf, lastFour, readNumber, sayNumber } from "./clabe.js";
 import { sayMoney, writeMoney } from "./money.js";
 import { explain } from "./problems.js";
@@ -126,6 +126,17 @@ export function typeName(type) {
 /** @param {Pick<Payee, "name" | "alias">} payee */
 export function payeeName({ name, alias }) {
   return alias ? `${name} (${alias})` : name;
+}
+
+/** A star with its meaning in words, or nothing. @param {Pick<Payee, "isFavorite">} payee */
+export function favoriteMark({ isFavorite }) {
+  if (!isFavorite) return null;
+  const star = "M12 2.5l2.9 6.2 6.6.8-4.9 4.6 1.3 6.7L12 17.4l-5.9 3.4 1.3-6.7L2.5 9.5l6.6-.8z";
+  return h(
+    "span.favorite",
+    s("svg.star", { viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, s("path", { d: star })),
+    heard(` (${t("payees.favorite")})`),
+  );
 }
 
 /** The confluence of the logo, as decoration. */

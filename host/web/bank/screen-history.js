@@ -8,6 +8,7 @@ import { money, number, problemNotice, signedMoney, typeName } from "./drawing.j
 import { reasonOf } from "./journal.js";
 import { loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
+import { remittanceLine } from "./remittance.js";
 import { pathNow } from "./router.js";
 import { openStatement } from "./statement.js";
 import { clock, day, dayKey } from "./times.js";
@@ -40,6 +41,7 @@ function drawMovement(movement) {
     h("p.hint", h("time", { datetime: createdAt }, clock(new Date(createdAt))), state && drawState(state)),
     h("p.hint.after", t("history.balance"), " ", money(balance)),
     reason && h("p.hint.whole", t("receipt.reason", { reason })),
+    remittanceLine(entry),
     speiReference && h("p.hint.whole", `${t("receipt.reference")}: `, h("code", speiReference)),
   );
 }

@@ -19,7 +19,7 @@ import { t } from "./words.js";
 
 /** The service's limits. */
 const NAME_CHARS_MAX = 200;
-const LABEL_CHARS_MAX = 100;
+export const LABEL_CHARS_MAX = 100;
 
 /** The field for the bank, which follows the number until the person edits it. @param {() => TextField} number */
 function bankField(number) {
@@ -72,6 +72,15 @@ function bankField(number) {
   };
 }
 
+export const nameField = () =>
+  textField({
+    name: "name",
+    label: t("payee.name"),
+    hint: t("payee.name.hint"),
+    attributes: { maxlength: NAME_CHARS_MAX },
+    check: (text) => (text === "" ? t("payee.name.empty") : ""),
+  });
+
 /** @type {Screen} */
 export const addPayeeScreen = {
   path: "/beneficiaries/new",
@@ -87,13 +96,7 @@ export const addPayeeScreen = {
       onBank: (name) => bank.propose(name),
     });
     const fields = [
-      textField({
-        name: "name",
-        label: t("payee.name"),
-        hint: t("payee.name.hint"),
-        attributes: { maxlength: NAME_CHARS_MAX },
-        check: (text) => (text === "" ? t("payee.name.empty") : ""),
-      }),
+      nameField(),
       textField({
         name: "alias",
         label: t("payee.alias"),

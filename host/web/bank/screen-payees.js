@@ -6,7 +6,7 @@ import { asProblem } from "../shared/problem.js";
 import * as api from "./api.js";
 import { confirmed } from "./dialog.js";
 import { startWith } from "./draft.js";
-import { listedNumber, number, payeeName, problemNotice } from "./drawing.js";
+import { favoriteMark, listedNumber, number, payeeName, problemNotice } from "./drawing.js";
 import { setFlash } from "./flash.js";
 import { known, loadPayees } from "./known.js";
 import { drawLoaded } from "./loading.js";
@@ -53,7 +53,7 @@ function drawPayee(payee, faults, go) {
     "li.row",
     h(
       "div.what",
-      h("h2", { id: title }, payee.name, payee.alias && h("span.alias", ` ${payee.alias}`)),
+      h("h2", { id: title }, payee.name, favoriteMark(payee), payee.alias && h("span.alias", ` ${payee.alias}`)),
       h("p", payee.bankName),
       h("p.hint", listedNumber(payee.accountNumber)),
       drawPayeeWarnings(payee, known.payees),
@@ -65,6 +65,12 @@ function drawPayee(payee, faults, go) {
         { href: "#/transfer/parties", onClick: transfer },
         t("payees.transfer"),
         heard(` ${t("payees.transfer.to", { name: payeeName(payee) })}`),
+      ),
+      h(
+        "a.button",
+        { href: `#/beneficiaries/edit?id=${payee.id}` },
+        t("payees.edit"),
+        heard(` ${t("payees.edit.of", { name: payeeName(payee) })}`),
       ),
       button([t("payees.delete"), heard(` ${payeeName(payee)}`)], () => remove(payee, faults, go), {
         class: "quiet",

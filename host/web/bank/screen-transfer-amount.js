@@ -1,4 +1,4 @@
-// Transfer, step 2: how much.
+// Transfer, step 2: how much, and what to tell the payee.
 
 /** @import { Account, Form, Go, Payee, Screen, TextField } from "./types.js" */
 import { h, show } from "../shared/dom.js";
@@ -11,6 +11,7 @@ import { accountOf, known, loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { readAmount, toJson, writeMoney } from "./money.js";
 import { drawPayeeNotice } from "./payee-warnings.js";
+import { readConcept, readReference, remittanceFields } from "./remittance.js";
 import { unsettledGuard } from "./screen-transfer-parties.js";
 import { t } from "./words.js";
 
@@ -28,7 +29,7 @@ async function balanceOf(account) {
 
 /** @param {Account} account @param {Payee} payee @param {Go} go */
 function drawAmount(account, payee, go) {
-  const { centavos, typed, toBeneficiaryId } = draftNow();
+  const { centavos, typed, typedRemittance, concept, numericReference, toBeneficiaryId } = draftNow();
   /** @type {TextField} */
   const field = textField({
     name: "amount",
@@ -45,6 +46,10 @@ function drawAmount(account, payee, go) {
   });
   if (typed !== null) field.write(typed);
   else if (centavos !== null) field.write(toJson(centavos));
+  const told = remittanceFields(
+    typedRemittance ?? { concept: concept ?? "", numericReference: String(numericReference ?? "") },
+    (texts) => choose({ typedRemittance: texts }),
+  );
   const available = h("dd", money(account.available));
   // The known balance may be stale: refresh it without waiting.
   balanceOf(account)
@@ -54,9 +59,9 @@ function drawAmount(account, payee, go) {
   const form = drawForm({
     // By payee: an amount for one must not be suggested for another.
     name: `amount ${toBeneficiaryId}`,
-    fields: [field],
+    fields: [field, ...told],
     submit: t("continue"),
-    send: async ({ amount }) => {
+    send: async ({ amount, concept, numericReference }) => {
       const chosen = readAmount(amount).centavos ?? 0;
       // The known balance may be stale: money may have come in since.
       const balance = chosen > account.available ? await balanceOf(account) : account.available;
@@ -64,13 +69,18 @@ function drawAmount(account, payee, go) {
         form.showFaults([{ field, text: t("amount.too-much", { available: writeMoney(balance) }) }]);
         return;
       }
-      choose({ centavos: chosen, typed: null });
+      choose({
+        centavos: chosen,
+        typed: null,
+        concept: readConcept(concept),
+        numericReference: readReference(numericReference),
+        typedRemittance: null,
+      });
       go("/transfer/review");
     },
   });
   return {
     form,
-    field,
     parts: [
       h(
         "dl.facts",
@@ -112,7 +122,8 @@ export const amountScreen = {
         return drawn.parts;
       },
     });
-    const fault = drawn && takeFault(["amount"]);
-    if (drawn && fault) drawn.form.showFaults([{ field: drawn.field, text: fault.text }]);
+    const fault = drawn && takeFault(["amount", "concept", "numericReference"]);
+    const field = drawn?.form.fields.find((it) => it.name === fault?.name);
+    if (fault && field) drawn?.form.showFaults([{ field, text: fault.text }]);
   },
 };

@@ -4,7 +4,7 @@
 import { h } from "../shared/dom.js";
 import { announce } from "./announce.js";
 import { choose, draftNow, isUnsettled, resume, takeFault } from "./draft.js";
-import { listedNumber, money, number, payeeName, typeName } from "./drawing.js";
+import { favoriteMark, listedNumber, money, number, payeeName, typeName } from "./drawing.js";
 import { choiceField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { known, loadAccounts, loadHistory, loadPayees } from "./known.js";
@@ -69,7 +69,7 @@ function drawFields(accounts, payees) {
     value: payees.some((it) => it.id === draft.toBeneficiaryId) ? draft.toBeneficiaryId : null,
     options: payees.map((it) => ({
       value: it.id,
-      label: h("strong", payeeName(it)),
+      label: [h("strong", payeeName(it)), favoriteMark(it)],
       about: [it.bankName, h("br"), listedNumber(it.accountNumber), drawPayeeWarnings(it, payees)],
     })),
     before: payees.length >= FILTER_FROM && filterOf(payees, () => to.rows),
@@ -96,9 +96,10 @@ function drawParties(accounts, payees, go) {
     isDrafted: false,
     extra: h("p", h("a", { href: add }, t("parties.add"))),
     send: async (values) => {
-      // An amount that was being typed for another payee must not be suggested.
-      const typed = values.toBeneficiaryId === draftNow().toBeneficiaryId ? draftNow().typed : null;
-      choose({ ...values, typed, payee: payees.find((it) => it.id === values.toBeneficiaryId) });
+      // What was being typed for another payee must not be suggested.
+      const isSame = values.toBeneficiaryId === draftNow().toBeneficiaryId;
+      const kept = isSame ? {} : { typed: null, typedRemittance: null, concept: null, numericReference: null };
+      choose({ ...values, ...kept, payee: payees.find((it) => it.id === values.toBeneficiaryId) });
       go("/transfer/amount");
     },
   });

@@ -6,6 +6,7 @@ import { button, h, show } from "../shared/dom.js";
 import { asProblem, Problem } from "../shared/problem.js";
 import { announce } from "./announce.js";
 import * as api from "./api.js";
+import { drawCep } from "./cep.js";
 import { noteOutcomes } from "./device.js";
 import { start } from "./draft.js";
 import { money } from "./drawing.js";
@@ -24,11 +25,15 @@ const transferOf = (id) => known.history.find((it) => it.id === id) ?? null;
 
 /** The transfer as the ledger has it now, or a Problem. @param {string} id */
 async function loadTransfer(id) {
-  const transfer = await api.transfer(id);
-  if (!transfer) throw new Problem({ status: 404, code: "transfer-not-found" });
-  addTransfer(transfer);
-  noteOutcomes(userNow(), [transfer]);
-  return transfer;
+  try {
+    const transfer = await api.transfer(id);
+    addTransfer(transfer);
+    noteOutcomes(userNow(), [transfer]);
+    return transfer;
+  } catch (error) {
+    const problem = asProblem(error);
+    throw problem.status === 404 ? new Problem({ status: 404, code: "transfer-not-found" }) : problem;
+  }
 }
 
 /** What the receipt names besides; it is complete enough without. */
@@ -102,12 +107,12 @@ function drawLive(loaded, { signal, go, retitle }) {
   };
   writeBalance();
   redraw();
-  const { speiReference, fromAccountId, toBeneficiaryId } = loaded;
+  const { fromAccountId, toBeneficiaryId } = loaded;
   return [
     outcome,
     connection,
     drawReceipt(loaded, { payee: payeeOf(toBeneficiaryId), account: accountOf(fromAccountId), status, balance }),
-    speiReference && h("p.hint", t("receipt.reference.about")),
+    drawCep(loaded, { payee: payeeOf(toBeneficiaryId), account: accountOf(fromAccountId) }),
     h(
       "p.acts",
       h("a.button.main", { href: "#/transfer/parties", onClick: again }, t("receipt.again")),

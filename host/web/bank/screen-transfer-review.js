@@ -29,6 +29,7 @@ import { writeMoney } from "./money.js";
 import { clearNudge } from "./nudges.js";
 import { drawPayeeNotice, drawPayeeWarnings, payeeWarnings } from "./payee-warnings.js";
 import { reasons } from "./reasons.js";
+import { remittancePairs } from "./remittance.js";
 import { scoreRisk } from "./risk.js";
 import { userNow } from "./session.js";
 import { goCorrect, sendDraft } from "./transfer-sending.js";
@@ -46,7 +47,7 @@ const summaryOf = ({ centavos, payee }) => ({
 const warningsOf = ({ payee }) => payeeWarnings(payee, known.payees);
 
 /** @param {FullDraft} draft */
-function drawFacts({ fromAccountId, payee, centavos }) {
+function drawFacts({ fromAccountId, payee, centavos, concept, numericReference }) {
   const account = accountOf(fromAccountId);
   return h(
     "div.sheet",
@@ -57,6 +58,7 @@ function drawFacts({ fromAccountId, payee, centavos }) {
       pair(t("review.bank"), payee.bankName),
       pair(t("review.number"), number(payee.accountNumber)),
       account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
+      remittancePairs({ concept, numericReference }),
     ),
     !isUnsettled() &&
       h(

@@ -6,6 +6,7 @@ import { helpScreen } from "./screen-help.js";
 import { historyScreen } from "./screen-history.js";
 import { openAccountScreen } from "./screen-open-account.js";
 import { addPayeeScreen } from "./screen-payee.js";
+import { editPayeeScreen } from "./screen-payee-edit.js";
 import { payeesScreen } from "./screen-payees.js";
 import { privacyScreen } from "./screen-privacy.js";
 import { amountScreen } from "./screen-transfer-amount.js";
@@ -23,6 +24,7 @@ const SCREENS = [
   receiptScreen,
   payeesScreen,
   addPayeeScreen,
+  editPayeeScreen,
   historyScreen,
   pastReceiptScreen,
   helpScreen,

@@ -35,6 +35,20 @@ export function dayKey(date) {
   );
 }
 
+/** Whether SPEI counts this time to its next day, which begins at 18:00 and skips weekends; holidays are not known here. @param {Date} date */
+export function isAfterCut(date) {
+  const [weekday, hour] = new Intl.DateTimeFormat("en", {
+    timeZone: ZONE,
+    weekday: "short",
+    hour: "2-digit",
+    hourCycle: "h23",
+  })
+    .formatToParts(date)
+    .filter(({ type }) => type === "weekday" || type === "hour")
+    .map(({ value }) => value);
+  return Number(hour) >= 18 || weekday === "Sat" || weekday === "Sun";
+}
+
 /** The hour where the person is, which the risk scorer needs; the bank's may differ. */
 export function localHour(now = new Date()) {
   return now.getHours();

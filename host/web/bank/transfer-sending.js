@@ -15,7 +15,7 @@ import { fieldFault, isOutcomeOpen } from "./problems.js";
 import { userNow } from "./session.js";
 import { t } from "./words.js";
 
-/** @typedef {"amount" | "fromAccountId" | "toBeneficiaryId"} FieldName */
+/** @typedef {"amount" | "concept" | "numericReference" | "fromAccountId" | "toBeneficiaryId"} FieldName */
 
 /** The field where a refusal can be corrected; for other codes, the field that the bank names. @type {Record<string, FieldName>} */
 const FIELD_OF_CODE = {
@@ -30,6 +30,8 @@ const FIELD_OF_CODE = {
 /** @type {Record<string, string>} */
 const SCREEN_OF_FIELD = {
   amount: "/transfer/amount",
+  concept: "/transfer/amount",
+  numericReference: "/transfer/amount",
   fromAccountId: "/transfer/parties",
   toBeneficiaryId: "/transfer/parties",
 };

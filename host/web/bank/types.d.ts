@@ -29,11 +29,18 @@ export interface Payee {
   alias?: string | null;
   bankName: string;
   accountNumber: string;
+  isFavorite?: boolean;
   derivedBank?: string;
   warnings?: string[];
 }
 
-export interface Transfer {
+/** What a sender tells the payee. */
+export interface Remittance {
+  concept: string | null;
+  numericReference: number | null;
+}
+
+export interface Transfer extends Partial<Remittance> {
   id: string;
   fromAccountId: string;
   /** Null if the payee was deleted. */
@@ -52,7 +59,7 @@ export interface TransferPage {
 }
 
 /** Of an account's statement. */
-export interface Entry {
+export interface Entry extends Partial<Remittance> {
   /** From 1. */
   number: number;
   createdAt: string;
@@ -188,19 +195,23 @@ export interface Verdict {
 }
 
 /** A transfer being prepared. */
-export interface Draft {
+export interface Draft extends Remittance {
   fromAccountId: string | null;
   toBeneficiaryId: string | null;
   centavos: number | null;
   /** The amount as it is being typed, before it is chosen. */
   typed: string | null;
+  /** Likewise what is told to the payee. */
+  typedRemittance: { concept: string; numericReference: string } | null;
   payee: Payee | null;
   /** Its idempotency key. */
   key: string | null;
 }
 
 /** A complete draft. */
-export type FullDraft = { [Name in keyof Omit<Draft, "key" | "typed">]: NonNullable<Draft[Name]> };
+export type FullDraft = Remittance & {
+  [Name in keyof Omit<Draft, "key" | "typed" | "typedRemittance" | keyof Remittance>]: NonNullable<Draft[Name]>;
+};
 
 export interface Answers {
   risk: { request: RiskRequest; answer: RiskAnswer };

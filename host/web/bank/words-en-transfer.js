@@ -41,7 +41,7 @@ export default {
   "review.number": "Account number",
   "review.from": "From",
   "review.change.parties": "Change account or payee",
-  "review.change.amount": "Change the amount",
+  "review.change.amount": "Change the amount or concept",
   "review.spei":
     "SPEI sends to the account number and does not check that the name matches. Compare the number with " +
     "the one you were given.",
@@ -83,13 +83,9 @@ export default {
   "receipt.amount": "Amount",
   "receipt.status": "Status",
   "receipt.reference": "Tracking key",
-  "receipt.reference.about": "With the tracking key you can look up your electronic receipt (CEP) on Banxico’s site.",
   "receipt.time": "Date and time",
   "receipt.balance": "Account balance now",
   "receipt.balance.unknown": "We could not look it up. You will find it in your accounts.",
-  "receipt.copy": "Copy the key",
-  "receipt.copied": "Key copied",
-  "receipt.copy.by-hand": "Your browser does not allow copying; the key is selected",
   "receipt.again": "Make another transfer",
   "receipt.history": "See my history",
   "receipt.print": "Print or save as PDF",

@@ -95,6 +95,7 @@ export default {
   "fault.too-long": "It is too long.",
   "fault.invalid-characters": "It contains a character that is not allowed. Type it again.",
   "fault.invalid-amount": "The bank does not accept this amount. Enter one above zero, with at most two decimals.",
+  "fault.out-of-range": "It is outside the limits. Check it.",
   "fault.clabe-check-digit": "The CLABE’s last digit does not match. Compare it with the original.",
   "fault.account-exists": "You already have an account with this number.",
   "fault.account-number": "Enter the account number.",

@@ -41,7 +41,7 @@ export default {
   "review.number": "Número de cuenta",
   "review.from": "Cuenta de origen",
   "review.change.parties": "Cambiar cuenta o beneficiario",
-  "review.change.amount": "Cambiar el monto",
+  "review.change.amount": "Cambiar el monto o el concepto",
   "review.spei":
     "SPEI envía al número de cuenta y no comprueba que el nombre coincida. Compara el número con el que " +
     "te dieron.",
@@ -79,14 +79,9 @@ export default {
   "receipt.amount": "Monto",
   "receipt.status": "Estado",
   "receipt.reference": "Clave de rastreo",
-  "receipt.reference.about":
-    "Con la clave de rastreo puedes consultar tu comprobante electrónico (CEP) en el sitio de Banxico.",
   "receipt.time": "Fecha y hora",
   "receipt.balance": "Saldo actual de la cuenta",
   "receipt.balance.unknown": "No pudimos consultarlo. Revísalo en tus cuentas.",
-  "receipt.copy": "Copiar la clave",
-  "receipt.copied": "Clave copiada",
-  "receipt.copy.by-hand": "Tu navegador no deja copiar: la clave quedó seleccionada",
   "receipt.again": "Hacer otra transferencia",
   "receipt.history": "Ver mis movimientos",
   "receipt.print": "Imprimir o guardar en PDF",

@@ -95,6 +95,7 @@ export default {
   "fault.too-long": "Es demasiado largo.",
   "fault.invalid-characters": "Tiene un carácter que no se puede usar. Escríbelo de nuevo.",
   "fault.invalid-amount": "El banco no acepta este monto. Escribe uno mayor que cero, con dos decimales como máximo.",
+  "fault.out-of-range": "Está fuera de los límites. Revísalo.",
   "fault.clabe-check-digit": "El último dígito de la CLABE no coincide. Compárala con la original.",
   "fault.account-exists": "Ya tienes una cuenta con este número.",
   "fault.account-number": "Escribe el número de cuenta.",

@@ -3,12 +3,17 @@
 /** @import { Language } from "./types.js" */
 
 import en from "./words-en.js";
+import enPayments from "./words-en-payments.js";
 import enTransfer from "./words-en-transfer.js";
 import es from "./words-es.js";
+import esPayments from "./words-es-payments.js";
 import esTransfer from "./words-es-transfer.js";
 
 /** @type {Record<Language, Record<string, string>>} */
-export const TEXTS = { "es-MX": { ...es, ...esTransfer }, en: { ...en, ...enTransfer } };
+export const TEXTS = {
+  "es-MX": { ...es, ...esTransfer, ...esPayments },
+  en: { ...en, ...enTransfer, ...enPayments },
+};
 const KEY = "caudal.language";
 
 /** @type {Language} */

@@ -9,10 +9,11 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::auth::User;
 use crate::db::Position;
-use crate::db::beneficiaries::{self as table, Beneficiary};
+use crate::db::beneficiaries::{self as table, Beneficiary, Edit, Listed};
 use crate::domain::account_number::{self, Kind};
+use crate::domain::text::is_blank;
 use crate::http::error::Error;
-use crate::http::extract::{LedgerBody, Page, PathId, Place};
+use crate::http::extract::{Cursor, LedgerBody, Page, PathId, Place};
 use crate::http::ledger::accounts::{ACCOUNT_NUMBER_CHARS_MAX, ID_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
 use crate::schema::{Shape, TextForm, answer, request};
@@ -43,6 +44,20 @@ request! {
     }
 }
 
+request! {
+    /// What to change about a payee; what is left out stays.
+    pub(crate) struct BeneficiaryEditRequest as "BeneficiaryEdit" in camelCase {
+        /// Transfers already made keep the name they were made with.
+        name: Option<String> { chars_max: NAME_CHARS_MAX, form: TextForm::NotBlank, example: "\"Luisa Gómez\"" },
+        /// A blank one removes the alias.
+        alias: Option<String> { chars_max: LABEL_CHARS_MAX, example: "\"Lu\"" },
+        is_favorite: Option<bool> { example: "true" },
+    }
+}
+
+/// What identifies the account that is paid. Another one is another payee, with a waiting period of its own.
+const FIXED: [&str; 2] = ["accountNumber", "bankName"];
+
 answer! {
     /// A payee. Fields derived from its number are omitted if unknown.
     pub(crate) struct BeneficiaryJson as "Beneficiary" in camelCase {
@@ -57,7 +72,7 @@ answer! {
         derived_bank: Option<&'static str> { example: "\"IXE\"" },
         /// Possible mistakes.
         warnings: Option<Vec<&'static str>> { items: &WARNINGS, example: "[\"bank-name-differs\"]" },
-        position: Position = _,
+        place: Listed = _,
     }
 }
 
@@ -65,10 +80,26 @@ answer! {
 const WARNINGS: Shape = Shape::texts(&["clabe-check-digit", "bank-name-differs"]);
 
 impl Item for BeneficiaryJson {
-    type Cursor = Place<'b'>;
+    type Cursor = ListedPlace;
 
-    fn cursor(&self) -> Place<'b'> {
-        Place(self.position)
+    fn cursor(&self) -> ListedPlace {
+        ListedPlace(self.place)
+    }
+}
+
+/// A position among the favourites or among the other payees.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ListedPlace(Listed);
+
+impl Cursor for ListedPlace {
+    fn to_text(self) -> String {
+        let Self((is_favorite, position)) = self;
+        if is_favorite { Place::<'f'>(position).to_text() } else { Place::<'b'>(position).to_text() }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let favorite = Place::<'f'>::parse(text).map(|Place(position)| (true, position));
+        favorite.or_else(|| Place::<'b'>::parse(text).map(|Place(position)| (false, position))).map(Self)
     }
 }
 
@@ -92,7 +123,10 @@ impl From<Beneficiary> for BeneficiaryJson {
             account_number_type: (reading.kind != Kind::Other).then_some(reading.kind.as_str()),
             derived_bank: reading.bank,
             warnings: (!warnings.is_empty()).then_some(warnings),
-            position: Position { created_at: beneficiary.created_at, id: beneficiary.beneficiary_id },
+            place: (
+                beneficiary.is_favorite,
+                Position { created_at: beneficiary.created_at, id: beneficiary.beneficiary_id },
+            ),
         }
     }
 }
@@ -107,17 +141,19 @@ fn is_same_bank(derived: &str, typed: &str) -> bool {
     typed.chars().count() >= BANK_NAME_CHARS_MIN && (derived.contains(&typed) || typed.contains(&derived))
 }
 
-/// The user's payees, oldest first.
+/// The user's payees, favourites first, each part oldest first. One whose mark changes between two pages may be on both or
+/// on neither.
 pub(crate) async fn list_beneficiaries(
     State(app): State<App>,
     User(owner): User,
-    page: Page<Place<'b'>>,
+    page: Page<ListedPlace>,
 ) -> Result<Response, Error> {
-    list::answer(PATH, page, move |after: Option<Place<'b'>>, limit| {
+    list::answer(PATH, page, move |after: Option<ListedPlace>, limit| {
         let (pool, owner) = (app.db.clone(), owner.clone());
         async move {
             let mut db = pool.acquire().await?;
-            let beneficiaries = table::list_beneficiaries(&mut db, &owner, after.map(|Place(at)| at), limit).await?;
+            let beneficiaries =
+                table::list_beneficiaries(&mut db, &owner, after.map(|ListedPlace(at)| at), limit).await?;
             db.pass_on();
             Ok(beneficiaries.into_iter().map(BeneficiaryJson::from).collect())
         }
@@ -152,6 +188,29 @@ pub(crate) async fn create_beneficiary(
     }
     table::insert_beneficiary(&mut db, &app.key, &owner, &beneficiary).await?;
     Ok((StatusCode::CREATED, Json(BeneficiaryJson::from(beneficiary))).into_response())
+}
+
+/// Changes what the user calls a payee. Without a version to name, since every field is set on its own: of two edits at
+/// once, the later one wins where both change the same field.
+pub(crate) async fn edit_beneficiary(
+    State(app): State<App>,
+    User(owner): User,
+    id: Result<PathId, Error>,
+    LedgerBody(mut fields): LedgerBody,
+) -> Result<Json<BeneficiaryJson>, Error> {
+    let BeneficiaryEditRequest { name, alias, is_favorite } = fields.read();
+    for fixed in FIXED {
+        if fields.has(fixed) {
+            fields.refuse(fixed, "not-editable", "cannot be changed: save another beneficiary instead");
+        }
+    }
+    fields.finish()?;
+    let PathId(id) = id?;
+    let alias = alias.map(|alias| Some(alias).filter(|alias| !is_blank(alias)));
+    let edit = Edit { name, alias, is_favorite };
+    let mut db = app.db.acquire().await?;
+    let edited = table::edit_beneficiary(&mut db, &app.key, &owner, id, edit, app.clock.now()).await?;
+    edited.map(|beneficiary| Json(beneficiary.into())).ok_or(Error::NotFound)
 }
 
 /// Deletes a payee permanently; transfers to it keep its name.

@@ -64,6 +64,10 @@ answer! {
         transaction_id: Option<Uuid> { example: ID_EXAMPLE },
         beneficiary_name: Option<String> { example: "\"Luisa Gómez\"" },
         spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+        /// Concepto de pago, as its sender typed it.
+        concept: Option<String> { example: "\"Renta de noviembre\"" },
+        /// Referencia numérica.
+        numeric_reference: Option<u32> { example: "202611" },
         account_id: Uuid = _,
     }
 }
@@ -98,6 +102,8 @@ impl EntryJson {
             transaction_id: entry.transfer_id,
             beneficiary_name: entry.beneficiary_name,
             spei_reference: entry.spei_reference,
+            concept: entry.remittance.concept,
+            numeric_reference: entry.remittance.reference,
             account_id,
         }
     }

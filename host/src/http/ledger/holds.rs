@@ -19,7 +19,7 @@ use crate::http::extract::{IdempotencyKey, LedgerBody, Page, PathId, Place};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
 use crate::http::ledger::orders::{self, Answer, CircumstancesRequest, Draft};
-use crate::http::ledger::transactions::{TransactionJson, TransferRequest};
+use crate::http::ledger::transactions::{OrderRequest, RemittanceRequest, TransactionJson};
 use crate::ledger::{Command, Outcome, PlaceHold, ReleaseHold};
 use crate::schema::{Flat, answer, request};
 
@@ -35,7 +35,7 @@ const PATH: &str = "/api/ledger/holds";
 request! {
     /// Money to set aside for a transfer.
     pub(crate) struct HoldRequest in camelCase {
-        transfer: Flat<TransferRequest>,
+        order: Flat<OrderRequest>,
         /// Defaults to seven days.
         expires_in_seconds: Option<u32> {
             at_least: 1.0, at_most: LIFETIME_MAX.whole_seconds() as f64, example: "604800"
@@ -48,6 +48,7 @@ request! {
     pub(crate) struct CaptureRequest in camelCase {
         /// At most what is held, which is the default. The rest is released.
         amount: Option<Money> { positive: true, unit: CURRENCY, example: "1500.50" },
+        remittance: Flat<RemittanceRequest>,
         circumstances: Flat<CircumstancesRequest>,
     }
 }
@@ -130,11 +131,11 @@ pub(crate) async fn create_hold(
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
-    let HoldRequest { transfer: Flat(transfer), expires_in_seconds } = fields.read();
+    let HoldRequest { order: Flat(order), expires_in_seconds } = fields.read();
     fields.finish()?;
     let IdempotencyKey(key) = key?;
     let lifetime = expires_in_seconds.map_or(LIFETIME_DEFAULT, |seconds| Duration::seconds(seconds.into()));
-    let order = transfer.draft(key).order(&app, &owner).await?;
+    let order = order.draft(key).order(&app, &owner).await?;
     let answer = match orders::submit(&app, Command::Hold(PlaceHold { order, lifetime })).await? {
         Outcome::Held { hold, replayed } => Answer { result: Ok(with_transfer(&app, &owner, hold).await?), replayed },
         other => Answer::refused(other),
@@ -164,18 +165,21 @@ pub(crate) async fn capture_hold(
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
-    let CaptureRequest { amount, circumstances: Flat(circumstances) } = fields.read();
+    let CaptureRequest { amount, remittance: Flat(remittance), circumstances: Flat(circumstances) } = fields.read();
     fields.finish()?;
     let IdempotencyKey(key) = key?;
     let PathId(id) = id?;
     let StoredHold { hold, .. } = find(&app, &owner, id).await?;
     let (amount, has_key) = (amount.unwrap_or(hold.amount), key.is_some());
     let (from_account_id, to_beneficiary_id) = (hold.account_id, hold.beneficiary_id);
-    let draft = Draft { key, from_account_id, to_beneficiary_id, amount, circumstances, hold_id: Some(id) };
+    let remittance = remittance.read();
+    let told = remittance.clone();
+    let draft = Draft { key, from_account_id, to_beneficiary_id, amount, remittance, circumstances, hold_id: Some(id) };
     let mut answer = orders::send(&app, draft.order(&app, &owner).await?).await;
     // A hold is captured once, so without a key the hold itself identifies a retry.
     if !has_key && matches!(answer.result, Err(Error::HoldEnded(Status::Captured))) {
-        let made = captured(&app, &owner, id).await?.filter(|transfer| transfer.amount == amount);
+        let made = captured(&app, &owner, id).await?;
+        let made = made.filter(|transfer| transfer.amount == amount && transfer.remittance == told);
         answer = made.map_or(answer, |transfer| Answer { result: Ok(transfer), replayed: true });
     }
     Ok(answer.respond(|transfer| Json(TransactionJson::from(transfer)).into_response()))

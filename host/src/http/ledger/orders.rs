@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::domain::hold::Status;
 use crate::domain::money::Money;
+use crate::domain::remittance::Remittance;
 use crate::domain::rules::RISK_ACKNOWLEDGMENT_REQUIRED;
 use crate::domain::transfer::Transfer;
 use crate::enforcement::acknowledgment::{Subject, TOKEN_CHARS_MAX};
@@ -39,6 +40,7 @@ pub(crate) struct Draft {
     pub(crate) from_account_id: Uuid,
     pub(crate) to_beneficiary_id: Uuid,
     pub(crate) amount: Money,
+    pub(crate) remittance: Remittance,
     pub(crate) circumstances: CircumstancesRequest,
     /// The hold that it captures.
     pub(crate) hold_id: Option<Uuid>,
@@ -47,7 +49,7 @@ pub(crate) struct Draft {
 impl Draft {
     /// Assesses the risk, if that is enforced.
     pub(crate) async fn order(self, app: &App, owner: &str) -> Result<Order, Error> {
-        let Self { key, from_account_id, to_beneficiary_id, amount, hold_id, .. } = self;
+        let Self { key, from_account_id, to_beneficiary_id, amount, remittance, hold_id, .. } = self;
         let circumstances = Circumstances {
             hour: None,
             // Unusual unless the client says otherwise.
@@ -66,6 +68,7 @@ impl Draft {
             from_account_id,
             to_beneficiary_id,
             amount,
+            remittance,
             risk,
             hold_id,
             may_record_refusal,

@@ -11,19 +11,20 @@ use crate::auth::User;
 use crate::db::Position;
 use crate::db::transfers as table;
 use crate::domain::money::Money;
+use crate::domain::remittance::{CONCEPT_CHARS_MAX, REFERENCE_MAX, Remittance};
 use crate::domain::transfer::{Status, Transfer};
 use crate::http::error::Error;
-use crate::http::extract::{IdempotencyKey, LedgerBody, Page, Place};
+use crate::http::extract::{IdempotencyKey, LedgerBody, Page, PathId, Place};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
 use crate::http::ledger::orders::{self, CircumstancesRequest, Draft};
-use crate::schema::{Flat, answer, request};
+use crate::schema::{Flat, TextForm, answer, request};
 
 const PATH: &str = "/api/ledger/transactions";
 
 request! {
-    /// A transfer to make.
-    pub(crate) struct TransferRequest in camelCase {
+    /// Who pays whom, and how much.
+    pub(crate) struct OrderRequest in camelCase {
         from_account_id: Uuid { example: ID_EXAMPLE },
         to_beneficiary_id: Uuid { example: ID_EXAMPLE },
         /// Exact: at most two decimals by value.
@@ -32,10 +33,45 @@ request! {
     }
 }
 
-impl TransferRequest {
+impl OrderRequest {
     pub(crate) fn draft(self, key: Option<String>) -> Draft {
         let Self { from_account_id, to_beneficiary_id, amount, circumstances: Flat(circumstances) } = self;
-        Draft { key, from_account_id, to_beneficiary_id, amount, circumstances, hold_id: None }
+        let remittance = Remittance::NONE;
+        Draft { key, from_account_id, to_beneficiary_id, amount, remittance, circumstances, hold_id: None }
+    }
+}
+
+request! {
+    /// What the sender tells the payee.
+    pub(crate) struct RemittanceRequest as "Remittance" in camelCase {
+        /// Concepto de pago: one line. White space around it does not count, and nothing else is no concept. A rail may drop
+        /// accents and replace characters other than letters and digits with spaces.
+        concept: Option<String> {
+            chars_max: CONCEPT_CHARS_MAX, form: TextForm::Line, example: "\"Renta de noviembre\""
+        },
+        /// Referencia numérica: up to seven digits.
+        numeric_reference: Option<u32> { at_least: 1.0, at_most: REFERENCE_MAX as f64, example: "202611" },
+    }
+}
+
+impl RemittanceRequest {
+    pub(crate) fn read(self) -> Remittance {
+        Remittance::new(self.concept, self.numeric_reference)
+    }
+}
+
+request! {
+    /// A transfer to make.
+    pub(crate) struct TransferRequest in camelCase {
+        order: Flat<OrderRequest>,
+        remittance: Flat<RemittanceRequest>,
+    }
+}
+
+impl TransferRequest {
+    pub(crate) fn draft(self, key: Option<String>) -> Draft {
+        let Self { order: Flat(order), remittance: Flat(remittance) } = self;
+        Draft { remittance: remittance.read(), ..order.draft(key) }
     }
 }
 
@@ -50,6 +86,10 @@ answer! {
         amount: Money { unit: CURRENCY, example: "1500.50" },
         status: Status { example: "\"completed\"" },
         spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+        /// Concepto de pago, as the user typed it.
+        concept: Option<String> { example: "\"Renta de noviembre\"" },
+        /// Referencia numérica.
+        numeric_reference: Option<u32> { example: "202611" },
         created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
         position: Position = _,
     }
@@ -73,6 +113,8 @@ impl From<Transfer> for TransactionJson {
             amount: transfer.amount,
             status: transfer.status,
             spei_reference: transfer.spei_reference,
+            concept: transfer.remittance.concept,
+            numeric_reference: transfer.remittance.reference,
             created_at: transfer.created_at,
             position: Position { created_at: transfer.created_at, id: transfer.transfer_id },
         }
@@ -95,6 +137,17 @@ pub(crate) async fn list_transactions(
         }
     })
     .await
+}
+
+/// One of the user's transfers, with its present status.
+pub(crate) async fn get_transaction(
+    State(app): State<App>,
+    User(owner): User,
+    PathId(id): PathId,
+) -> Result<Json<TransactionJson>, Error> {
+    let mut db = app.db.acquire().await?;
+    let transfer = table::find_transfer(&mut db, &owner, id).await?;
+    transfer.map(|transfer| Json(transfer.into())).ok_or(Error::NotFound)
 }
 
 /// Sends a transfer. Checks run in this order: token, size, syntax, idempotency key, account, payee, rules,

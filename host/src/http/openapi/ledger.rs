@@ -5,7 +5,7 @@ use crate::http::extract::PageQuery;
 use crate::http::health::{LivenessJson, ReadinessJson};
 use crate::http::ledger::accounts::{AccountJson, AccountRequest};
 use crate::http::ledger::analytics::{ConsentJson, ConsentRequest, EventRequest};
-use crate::http::ledger::beneficiaries::{BeneficiaryJson, BeneficiaryRequest};
+use crate::http::ledger::beneficiaries::{BeneficiaryEditRequest, BeneficiaryJson, BeneficiaryRequest};
 use crate::http::ledger::bulk::{BulkJson, BulkRequest};
 use crate::http::ledger::entries::{BalanceJson, BalanceQuery, EntriesQuery, EntryJson};
 use crate::http::ledger::events::{EventJson, EventsQuery};
@@ -91,14 +91,18 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers(&[(200, list::<EntryJson>())]).gives(&[LINK]),
     Operation::get("/api/ledger/accounts/{id}/balance", "get_balance", "An account's balance at an instant")
         .user().query(&[&BalanceQuery::DECLARATION]).answers(&[(200, one::<BalanceJson>())]),
-    Operation::get("/api/ledger/beneficiaries", "list_beneficiaries", "The user's payees, oldest first")
+    Operation::get("/api/ledger/beneficiaries", "list_beneficiaries", "The user's payees, favourites first")
         .user().query(PAGE).answers(&[(200, list::<BeneficiaryJson>())]).gives(&[LINK]),
     Operation::post("/api/ledger/beneficiaries", "create_beneficiary", "Save a payee")
         .user().body::<BeneficiaryRequest>().answers(&[(201, one::<BeneficiaryJson>())]).errors(&["limit-reached"]),
+    Operation::patch("/api/ledger/beneficiaries/{id}", "edit_beneficiary", "Change a payee's name, alias or favourite mark")
+        .user().body::<BeneficiaryEditRequest>().answers(&[(200, one::<BeneficiaryJson>())]),
     Operation::delete("/api/ledger/beneficiaries/{id}", "delete_beneficiary", "Delete a payee; its transfers stay")
         .user().answers(&[(204, Content::Empty)]),
     Operation::get("/api/ledger/transactions", "list_transactions", "The user's transfers, newest first")
         .user().query(PAGE).answers(&[(200, list::<TransactionJson>())]).gives(&[LINK]),
+    Operation::get("/api/ledger/transactions/{id}", "get_transaction", "One transfer")
+        .user().answers(&[(200, one::<TransactionJson>())]),
     Operation::post("/api/ledger/transactions", "create_transaction", "Make a transfer")
         .user().takes(&[KEY]).body::<TransferRequest>()
         .answers(&[(200, one::<TransactionJson>())]).gives(&[REPLAYED]).errors(TRANSFER_ERRORS),

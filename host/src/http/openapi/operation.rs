@@ -96,6 +96,10 @@ impl Operation {
         Self::new("put", path, id, summary)
     }
 
+    pub(crate) const fn patch(path: &'static str, id: &'static str, summary: &'static str) -> Self {
+        Self::new("patch", path, id, summary)
+    }
+
     pub(crate) const fn delete(path: &'static str, id: &'static str, summary: &'static str) -> Self {
         Self::new("delete", path, id, summary)
     }

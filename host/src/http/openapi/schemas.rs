@@ -31,6 +31,16 @@ fn account_number() -> String {
     format!(r"^[^{FORBIDDEN}{INVISIBLE}]*[^\W_{FORBIDDEN}{INVISIBLE}][^{FORBIDDEN}{INVISIBLE}]*$")
 }
 
+/// At most `chars_max` characters between white space, all of them visible or plain spaces.
+fn line(chars_max: usize) -> String {
+    let inner = WHITE_SPACE.replace(' ', "");
+    let (edge, within) = (
+        format!("[^{FORBIDDEN}{INVISIBLE}{WHITE_SPACE}]"),
+        format!("[^{FORBIDDEN}{INVISIBLE}{inner}]{{0,{}}}", chars_max.saturating_sub(2)),
+    );
+    format!("^[{WHITE_SPACE}]*({edge}({within}{edge})?)?[{WHITE_SPACE}]*$")
+}
+
 /// The schemas of a document, by name.
 #[derive(Default)]
 pub(super) struct Schemas(pub(super) Map<String, Value>);
@@ -172,6 +182,8 @@ fn text(chars_max: Option<usize>, form: TextForm, side: Side) -> Value {
         TextForm::AccountNumber => json!({"type": "string", "minLength": 1, "pattern": account_number()}),
         TextForm::Visible => json!({"type": "string", "minLength": 1, "pattern": "^[!-~]+$"}),
         TextForm::Any => json!({"type": "string", "pattern": any_text()}),
+        // The bound is in the pattern: what is around the line does not count.
+        TextForm::Line => return json!({"type": "string", "pattern": line(chars_max.unwrap_or(usize::MAX))}),
     };
     if let Some(chars_max) = chars_max {
         schema["maxLength"] = chars_max.into();

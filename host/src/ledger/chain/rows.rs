@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::domain::account_number::normalise;
 use crate::domain::clabe::Clabe;
 use crate::domain::rules::Violation;
+use crate::domain::transfer::Transfer;
 use crate::ledger::batch::{Batch, Made};
 use crate::sealing::digest::{Digest, Hash};
 
@@ -83,6 +84,8 @@ pub(crate) struct TransferRow<'a> {
     pub(crate) spei_reference: Option<&'a str>,
     pub(crate) rail: Option<&'a str>,
     pub(crate) returns: Option<Uuid>,
+    pub(crate) concept: Option<&'a str>,
+    pub(crate) numeric_reference: Option<i32>,
     pub(crate) created_at: OffsetDateTime,
 }
 
@@ -103,6 +106,13 @@ impl Row for TransferRow<'_> {
         digest.optional_text(self.rail);
         digest.optional_uuid(self.returns);
         digest.time(self.created_at);
+        // Nothing for a transfer without either, since there are rows older than these columns. The next row's id, which is
+        // random, cannot be taken for it.
+        if self.concept.is_some() || self.numeric_reference.is_some() {
+            digest.text("remittance");
+            digest.optional_text(self.concept);
+            digest.optional_int(self.numeric_reference.map(i64::from));
+        }
     }
 }
 
@@ -126,8 +136,15 @@ pub(super) fn transfers(batch: &Batch, created_at: OffsetDateTime) -> Hash {
         spei_reference: new.transfer.spei_reference.as_deref(),
         rail: new.rail.map(|rail| rail.as_str()),
         returns: new.returns,
+        concept: new.transfer.remittance.concept.as_deref(),
+        numeric_reference: numeric_reference(&new.transfer),
         created_at,
     }))
+}
+
+/// As it is stored.
+pub(crate) fn numeric_reference(transfer: &Transfer) -> Option<i32> {
+    transfer.remittance.reference.and_then(|reference| i32::try_from(reference).ok())
 }
 
 /// Ordered by account, stripe and version.

@@ -8,6 +8,7 @@ use crate::domain::account_number::normalise;
 use crate::domain::hold::OwnedHold;
 use crate::domain::transfer::Status;
 use crate::ledger::batch::{Answer, Batch, Made, NewTransfer};
+use crate::ledger::chain::rows::numeric_reference;
 
 macro_rules! columns {
     ($name:ident { $($field:ident: $type:ty),+ $(,)? }) => {
@@ -77,6 +78,8 @@ columns!(Transfers {
     references: Option<String>,
     rails: Option<String>,
     returns: Option<Uuid>,
+    concepts: Option<String>,
+    numeric_references: Option<i32>,
 });
 
 impl Transfers {
@@ -100,6 +103,8 @@ impl Transfers {
             rows.references.push(transfer.spei_reference.clone());
             rows.rails.push(new.rail.map(|rail| rail.as_str().to_owned()));
             rows.returns.push(new.returns);
+            rows.concepts.push(transfer.remittance.concept.clone());
+            rows.numeric_references.push(numeric_reference(transfer));
         }
         rows
     }

@@ -116,12 +116,13 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             insert into transfer (
                 transfer_id, kind, owner, debit_account_id, credit_account_id, amount, status, beneficiary_id,
                 beneficiary_name, beneficiary_bank, beneficiary_account_number, payee_key, spei_reference, rail, returns,
-                chain_id, seq, created_at
+                concept, numeric_reference, chain_id, seq, created_at
             )
             select n.*, $1, $2, $3
             from unnest(
                 $12::uuid[], $13::text[], $14::text[], $15::uuid[], $16::uuid[], $17::bigint[], $18::text[],
-                $19::uuid[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::uuid[]
+                $19::uuid[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::uuid[],
+                $82::text[], $83::int[]
             ) as n
             returning transfer_id, debit_account_id, amount, kind, owner, payee_key, status
         ), moved as (
@@ -319,6 +320,8 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
         digests.operations.as_ref().map(|digest| &digest[..]),
         &statuses.actors as &[Option<String>],
         &statuses.notes as &[Option<String>],
+        &transfers.concepts as &[Option<String>],
+        &transfers.numeric_references as &[Option<i32>],
     )
     .execute(db)
     .await?;

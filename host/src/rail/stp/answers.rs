@@ -133,6 +133,7 @@ fn read_found<'a>(reply: &'a Reply, payment: &Payment) -> anyhow::Result<Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::remittance::Remittance;
     use serde_json::json;
     use time::macros::{date, datetime};
     use uuid::Uuid;
@@ -204,6 +205,7 @@ mod tests {
             sender_number: None,
             sender_name: None,
             payee_name: String::new(),
+            remittance: Remittance::NONE,
             payee_number: String::new(),
             payee_bank: String::new(),
         }

@@ -3,12 +3,14 @@
 
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::value::RawValue;
+use uuid::Uuid;
 
 use super::payee::{CLABE, Payee, Unsendable};
 use super::settings::{Form, Participant};
 use super::signature::Key;
 use super::text;
 use crate::domain::account_number::{is_clabe, normalise};
+use crate::domain::remittance::{REFERENCE_MAX, Remittance};
 use crate::rail::{Payment, RailError};
 
 /// Number of signed fields of the newer form, half of which are always blank.
@@ -20,10 +22,7 @@ const OLDER_FIELDS: usize = 34;
 /// SPEI's maximum.
 const TRACKING_KEY_LENGTH_MAX: usize = 30;
 
-/// Numeric references range from 1 to this.
-const REFERENCE_MAX: u128 = 9_999_999;
-
-/// `conceptoPago`, which STP requires and users do not enter.
+/// `conceptoPago` of a transfer without one that can be sent: STP requires it.
 const CONCEPT: &str = "Transferencia";
 
 /// `tipoPago`: third party to third party.
@@ -69,6 +68,11 @@ pub(super) fn is_tracking_key(text: &str) -> bool {
     (1..=TRACKING_KEY_LENGTH_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
+/// A numeric reference for a transfer without one: STP requires it.
+fn any_reference(transfer_id: Uuid) -> u32 {
+    (transfer_id.as_u128() % u128::from(REFERENCE_MAX)) as u32 + 1
+}
+
 /// Name, value, and whether it is a number in JSON.
 type Field<'a> = (&'static str, &'a str, bool);
 
@@ -79,6 +83,7 @@ impl Order {
         if !is_tracking_key(key) || payment.amount.minor() <= 0 {
             return Err(Unsendable(None));
         }
+        let Remittance { concept, reference } = &payment.remittance;
         let payee = Payee::read(&payment.payee_number, &payment.payee_bank)?;
         let issued = payment.sender_number.as_deref().map(normalise).filter(|number| is_clabe(number));
         let sender_account = issued.unwrap_or_else(|| participant.account.clone());
@@ -99,8 +104,8 @@ impl Order {
             payee: text::plain(&payment.payee_name),
             payee_account: payee.number,
             payee_tax_id: text::UNKNOWN.to_owned(),
-            concept: CONCEPT.to_owned(),
-            reference: (payment.transfer_id.as_u128() % REFERENCE_MAX + 1).to_string(),
+            concept: concept.as_deref().and_then(text::fold).unwrap_or_else(|| CONCEPT.to_owned()),
+            reference: reference.unwrap_or_else(|| any_reference(payment.transfer_id)).to_string(),
             form: participant.form,
             indirect: participant.indirect.clone(),
         })
@@ -196,7 +201,6 @@ mod tests {
     use crate::domain::money::Money;
     use proptest::prelude::*;
     use time::macros::{date, datetime};
-    use uuid::Uuid;
 
     fn participant() -> Participant {
         Participant {
@@ -220,6 +224,7 @@ mod tests {
             payee_name: "José | Núñez".into(),
             payee_number: "0126 6001 5490 7251 98".into(),
             payee_bank: "Banorte".into(),
+            remittance: Remittance::NONE,
         }
     }
 
@@ -275,6 +280,21 @@ mod tests {
     }
 
     #[test]
+    fn what_the_sender_tells_the_payee_is_sent_in_ascii_and_anything_else_by_default() {
+        let told = |concept: Option<&str>, reference| {
+            let remittance = Remittance { concept: concept.map(str::to_owned), reference };
+            let order = Order::new(&Payment { remittance, ..payment() }, &participant()).unwrap();
+            (order.concept, order.reference)
+        };
+        let told_as = |concept: &str, reference: &str| (concept.to_owned(), reference.to_owned());
+        assert_eq!(told(Some("Renta, año 2026 | ñandú"), Some(7)), told_as("Renta ano 2026 nandu", "7"));
+        assert_eq!(told(Some(&"é".repeat(40)), Some(REFERENCE_MAX)), told_as(&"e".repeat(39), "9999999"));
+        for nothing in [None, Some("🎂🎉"), Some("李明"), Some("|")] {
+            assert_eq!(told(nothing, None), told_as("Transferencia", "9999999"), "{nothing:?}");
+        }
+    }
+
+    #[test]
     fn an_account_without_an_issued_number_sends_from_the_banks_account() {
         for number in [None, Some(""), Some("0001"), Some("646180157099999990"), Some("4111111111111111")] {
             let sender_number = number.map(str::to_owned);
@@ -311,19 +331,21 @@ mod tests {
             payee_name in hostile(),
             payee_bank in hostile(),
             sender_number in proptest::option::of(hostile()),
+            concept in proptest::option::of(hostile()),
             tracking_key in prop_oneof![hostile(), "[A-Z0-9]{1,30}"],
             payee_number in prop_oneof![hostile(), Just("012660015490725198".to_owned())],
             minor in 1..=Money::MAX.minor(),
         ) {
             let amount = Money::from_minor(minor);
-            let texts = Payment { sender_name, payee_name, payee_bank, sender_number, amount, ..payment() };
+            let remittance = Remittance { concept, reference: None };
+            let texts = Payment { sender_name, payee_name, payee_bank, sender_number, amount, remittance, ..payment() };
             let order = Order::new(&texts, &participant()).unwrap();
             let canonical = order.canonical();
             prop_assert!(canonical.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{canonical}");
             let inside = canonical.strip_prefix("||").and_then(|rest| rest.strip_suffix("||")).unwrap();
             let values: Vec<_> = order.fields().into_iter().map(|(_, value, _)| value).collect();
             prop_assert_eq!(inside.split('|').collect::<Vec<_>>(), values.clone());
-            prop_assert!([values[9], values[13]].iter().all(|name| (1..=39).contains(&name.len())));
+            prop_assert!([values[9], values[13], values[21]].iter().all(|name| (1..=39).contains(&name.len())));
             prop_assert!((4..=17).contains(&values[6].len()) && values[10].len() == 18);
             let json: serde_json::Value = serde_json::from_str(&order.json("x").unwrap()).unwrap();
             prop_assert_eq!(&json["nombreBeneficiario"], values[13]);

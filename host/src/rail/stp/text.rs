@@ -5,15 +5,20 @@ use time::Date;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Longest name. SPEI allows 40; STP's own client libraries truncate at 39.
+/// Longest name or concept. SPEI allows 40; STP's own client libraries truncate at 39.
 const LENGTH_MAX: usize = 39;
 
 /// For an unknown name or taxpayer number ("no disponible").
 pub(super) const UNKNOWN: &str = "ND";
 
-/// Drops accents and replaces other characters than letters and digits with spaces. Never empty, and at most
-/// [`LENGTH_MAX`] long.
+/// As [`fold`], or [`UNKNOWN`].
 pub(super) fn plain(text: &str) -> String {
+    fold(text).unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+/// Drops accents and replaces other characters than letters and digits with spaces; at most [`LENGTH_MAX`] remain. `None`
+/// if nothing does.
+pub(super) fn fold(text: &str) -> Option<String> {
     let mut plain = String::new();
     for letter in text.nfkd().filter(|&letter| !is_combining_mark(letter)) {
         match letter {
@@ -35,7 +40,7 @@ pub(super) fn plain(text: &str) -> String {
     }
     plain.truncate(LENGTH_MAX);
     let plain = plain.trim_end();
-    if plain.is_empty() { UNKNOWN.to_owned() } else { plain.to_owned() }
+    (!plain.is_empty()).then(|| plain.to_owned())
 }
 
 /// Formats a date as in `20261121`.

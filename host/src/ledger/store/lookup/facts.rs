@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::clock::mexico_city_date;
 use crate::db::holds::parse_status as parse_hold_status;
-use crate::db::transfers::parse_status;
+use crate::db::transfers::{parse_status, read_remittance};
 use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::domain::hold::Hold;
 use crate::domain::money::Money;
@@ -96,7 +96,8 @@ pub(super) async fn load(
             i.fingerprint as "fingerprint?", i.rejection as "rejection?",
             t.transfer_id as "transfer_id?", t.debit_account_id as "sent_from?", t.beneficiary_id as "sent_to?",
             t.beneficiary_name as "sent_to_name?", t.amount as "amount?", t.status as "status?",
-            t.spei_reference as "spei_reference?", t.created_at as "made_at?",
+            t.spei_reference as "spei_reference?", t.concept as "concept?", t.numeric_reference as "numeric_reference?",
+            t.created_at as "made_at?",
             h.hold_id as "hold_id?", h.account_id as "held_from?", h.beneficiary_id as "held_for?",
             h.beneficiary_name as "held_for_name?", h.amount as "held_amount?", h.status as "hold_status?",
             h.expires_at as "expires_at?", h.created_at as "held_at?"
@@ -161,6 +162,8 @@ struct Row {
     amount: Option<i64>,
     status: Option<String>,
     spei_reference: Option<String>,
+    concept: Option<String>,
+    numeric_reference: Option<i32>,
     made_at: Option<OffsetDateTime>,
     hold_id: Option<Uuid>,
     held_from: Option<Uuid>,
@@ -248,6 +251,7 @@ impl Row {
             amount: Money::from_minor(amount),
             status: parse_status(&status)?,
             spei_reference: self.spei_reference.take(),
+            remittance: read_remittance(self.concept.take(), self.numeric_reference),
             created_at,
         }))
     }

@@ -73,7 +73,7 @@ async fn transfers(db: &mut PgConnection, only_unhashed: bool, proof: &mut Proof
             t.owner as "owner?", t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?",
             t.amount as "amount?", t.beneficiary_id, t.beneficiary_name, t.beneficiary_bank,
             t.beneficiary_account_number, t.payee_key, t.spei_reference, t.rail, t.returns,
-            t.created_at as "created_at?"
+            t.concept, t.numeric_reference, t.created_at as "created_at?"
         from ledger_batch b left join transfer t using (chain_id, seq)
         where not $1::bool or b.hash is null
         order by b.chain_id, b.seq, t.transfer_id

@@ -125,6 +125,8 @@ pub(super) struct StoredTransfer {
     pub(super) spei_reference: Option<String>,
     pub(super) rail: Option<String>,
     pub(super) returns: Option<Uuid>,
+    pub(super) concept: Option<String>,
+    pub(super) numeric_reference: Option<i32>,
     pub(super) created_at: Option<OffsetDateTime>,
 }
 
@@ -145,6 +147,8 @@ impl StoredTransfer {
             spei_reference: self.spei_reference.as_deref(),
             rail: self.rail.as_deref(),
             returns: self.returns,
+            concept: self.concept.as_deref(),
+            numeric_reference: self.numeric_reference,
             created_at: self.created_at?,
         })
     }

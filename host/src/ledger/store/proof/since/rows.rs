@@ -54,7 +54,7 @@ async fn transfers(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Res
             t.owner as "owner?", t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?",
             t.amount as "amount?", t.beneficiary_id, t.beneficiary_name, t.beneficiary_bank,
             t.beneficiary_account_number, t.payee_key, t.spei_reference, t.rail, t.returns,
-            t.created_at as "created_at?"
+            t.concept, t.numeric_reference, t.created_at as "created_at?"
         from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
         join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
         left join lateral (
