@@ -1,6 +1,6 @@
 // What the page has seen of the ledger: shown while the host is unreachable. In memory only, forgotten at sign-out.
 
-/** @import { Account, Payee, Transfer } from "./types.js" */
+/** @import { Account, Movement, Payee, Transfer } from "./types.js" */
 import * as api from "./api.js";
 
 /** Transfers to score from when the ledger is unreachable; the API's longest page. */
@@ -11,6 +11,8 @@ const nothing = () => ({
   accounts: /** @type {Account[] | null} */ (null),
   payees: /** @type {Payee[] | null} */ (null),
   history: /** @type {Transfer[]} */ ([]),
+  /** The newest, with their accounts. */
+  movements: /** @type {(Movement & { account: Account })[] | null} */ (null),
   savedAt: /** @type {Map<string, number>} */ (new Map()),
 });
 

@@ -1,43 +1,30 @@
 // The statement of an account, newest first, by day in Mexico City: what came in, what went out, and what came back.
 
-/** @import { Account, Movement, Screen, TransferState } from "./types.js" */
+/** @import { Account, Movement, Screen } from "./types.js" */
 import { button, focusOn, h, show } from "../shared/dom.js";
 import { asProblem } from "../shared/problem.js";
 import { announce } from "./announce.js";
-import { money, number, problemNotice, signedMoney, typeName } from "./drawing.js";
-import { reasonOf } from "./journal.js";
+import { money, number, problemNotice, typeName } from "./drawing.js";
 import { loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
+import { drawState, linkOf, reasonFor, sumOf } from "./movements.js";
 import { pathNow } from "./router.js";
 import { openStatement } from "./statement.js";
 import { clock, day, dayKey } from "./times.js";
-import { counted, hasText, t } from "./words.js";
+import { counted, t } from "./words.js";
 
 /** @typedef {ReturnType<typeof openStatement>} Statement */
 
 /** @param {Movement} movement */
-function nameOf({ entry: { type, beneficiaryName } }) {
-  const name = beneficiaryName ?? t("history.unnamed");
-  // A later ledger may have types that this page has no words for.
-  return hasText(`entry.${type}`) ? t(`entry.${type}`, { name }) : t("entry.other");
-}
-
-/** @param {TransferState} state */
-const drawState = (state) => [" · ", h("span", { class: `state ${state}` }, t(`status.${state}`))];
-
-/** @param {Movement} movement */
 function drawMovement(movement) {
   const { entry, state } = movement;
-  const { transactionId, centavos, balance, createdAt, speiReference, type } = entry;
-  // Of money that came back later, the entry that it came back with says why.
-  const reason = (state === "failed" || type === "return") && reasonOf(transactionId ?? "");
-  const name = nameOf(movement);
+  const { balance, createdAt, speiReference } = entry;
+  const reason = reasonFor(movement);
   return h(
     "li.row.movement",
-    h("h3", transactionId ? h("a", { href: `#/history/receipt?id=${transactionId}` }, name) : name),
-    // What never left for good is neither spent nor earned: the refund has an entry of its own.
-    h("p.sum", state === "failed" ? h("s", money(Math.abs(centavos))) : signedMoney(centavos)),
-    h("p.hint", h("time", { datetime: createdAt }, clock(new Date(createdAt))), state && drawState(state)),
+    h("h3", linkOf(movement)),
+    sumOf(movement),
+    h("p.hint", h("time", { datetime: createdAt }, clock(new Date(createdAt))), drawState(state)),
     h("p.hint.after", t("history.balance"), " ", money(balance)),
     reason && h("p.hint.whole", t("receipt.reason", { reason })),
     speiReference && h("p.hint.whole", `${t("receipt.reference")}: `, h("code", speiReference)),

@@ -1,6 +1,6 @@
 // An account's statement: its entries, and what the user's transfers among them have come to.
 
-/** @import { Entry, Movement, Transfer, TransferState } from "./types.js" */
+/** @import { Account, Entry, Movement, TransferState } from "./types.js" */
 import * as api from "./api.js";
 import { replay, stateOf } from "./journal.js";
 import { addTransfer, known } from "./known.js";
@@ -33,6 +33,18 @@ export function movementsOf(entries, stateOfId) {
 function stateOfId(id) {
   const transfer = known.history.find((it) => it.id === id);
   return transfer ? stateOf(transfer) : null;
+}
+
+/**
+ * The newest movements of several accounts together, newest first, and whose they are.
+ * @param {Account[]} accounts @param {number} count @returns {Promise<(Movement & { account: Account })[]>}
+ */
+export async function newestMovements(accounts, count) {
+  const pages = await Promise.all(accounts.map(({ id }) => api.entries(id, { limit: count })));
+  return pages
+    .flatMap(({ entries }, place) => movementsOf(entries, stateOfId).map((it) => ({ ...it, account: accounts[place] })))
+    .sort((one, other) => other.entry.createdAt.localeCompare(one.entry.createdAt))
+    .slice(0, count);
 }
 
 /** A statement that is read page by page. @param {string} accountId @param {AbortSignal} signal */

@@ -3,12 +3,14 @@
 /** @import { Language } from "./types.js" */
 
 import en from "./words-en.js";
+import enHome from "./words-en-home.js";
 import enTransfer from "./words-en-transfer.js";
 import es from "./words-es.js";
+import esHome from "./words-es-home.js";
 import esTransfer from "./words-es-transfer.js";
 
 /** @type {Record<Language, Record<string, string>>} */
-export const TEXTS = { "es-MX": { ...es, ...esTransfer }, en: { ...en, ...enTransfer } };
+export const TEXTS = { "es-MX": { ...es, ...esHome, ...esTransfer }, en: { ...en, ...enHome, ...enTransfer } };
 const KEY = "caudal.language";
 
 /** @type {Language} */
