@@ -1,6 +1,6 @@
 // What the page has seen of the ledger: shown while the host is unreachable. In memory only, forgotten at sign-out.
 
-/** @import { Account, Movement, Payee, Transfer } from "./types.js" */
+/** @import { Account, Filter, Movement, Payee, Transfer } from "./types.js" */
 import * as api from "./api.js";
 
 /** Transfers to score from when the ledger is unreachable; the API's longest page. */
@@ -13,6 +13,8 @@ const nothing = () => ({
   history: /** @type {Transfer[]} */ ([]),
   /** The newest, with their accounts. */
   movements: /** @type {(Movement & { account: Account })[] | null} */ (null),
+  /** What the person looks for in each account's statement. */
+  filters: /** @type {Map<string, Filter>} */ (new Map()),
   savedAt: /** @type {Map<string, number>} */ (new Map()),
 });
 

@@ -46,6 +46,13 @@ export function dayKey(date) {
   );
 }
 
+/** When a day begins in Mexico City. @param {string} key 2026-11-21 */
+export function startOf(key) {
+  // Its clocks have been five to seven hours behind UTC.
+  const hours = [5, 6, 7].map((hour) => new Date(`${key}T0${hour}:00:00Z`));
+  return hours.find((it) => dayKey(it) === key && clock(it) === "00:00") ?? hours[1];
+}
+
 /** The hour where the person is, which the risk scorer needs; the bank's may differ. */
 export function localHour(now = new Date()) {
   return now.getHours();
