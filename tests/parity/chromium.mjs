@@ -19,8 +19,8 @@ const PAGE = `<!doctype html><html lang="en"><title>Parity</title><link rel="ico
 /** The policy of the host's pages, for tests that have no host. */
 export const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
-  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-  "require-trusted-types-for 'script'; trusted-types 'none'";
+  "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+  "require-trusted-types-for 'script'; trusted-types offline-worker";
 
 /**
  * Serves the page. `folder` is `lib/` for the package as it is shipped, and empty for its sources, as the host serves them.

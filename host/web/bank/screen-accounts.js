@@ -165,6 +165,7 @@ export const accountsScreen = {
       signal: tools.signal,
       load: loadAccounts,
       fallback: () => known.accounts,
+      seenAt: () => known.accountsAt,
       draw: (accounts) => drawHome(accounts, tools),
       summary: (accounts) => counted("accounts.count", accounts.length),
     });

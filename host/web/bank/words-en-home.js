@@ -3,6 +3,7 @@
 export default {
   "time.today": "Today",
   "time.yesterday": "Yesterday",
+  "remembered.at": "No connection to the bank. This is the latest information we have ({day}, {clock}).",
 
   // The home.
   "home.actions": "Quick actions",

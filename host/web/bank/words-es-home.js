@@ -3,6 +3,7 @@
 export default {
   "time.today": "Hoy",
   "time.yesterday": "Ayer",
+  "remembered.at": "Sin conexión con el banco. Te mostramos lo último que tenemos ({day}, {clock}).",
 
   // The home.
   "home.actions": "Acciones rápidas",
