@@ -57,13 +57,14 @@ export async function servePage({ policy = POLICY, folder = "", more = () => fal
   return { url, close };
 }
 
-/** Starts the browser. */
+/** Starts the browser. Pages see its `--lang` too, which alone changes only what the browser itself says. */
 export function launch(args = []) {
+  const wanted = args.filter((it) => it.startsWith("--lang=")).map((it) => it.replace("--lang=", "--accept-lang="));
   return puppeteer.launch({
     executablePath: EXECUTABLE,
     headless: true,
     // Its sandbox does not work as root; the pages are our own.
-    args: ["--no-sandbox", "--disable-dev-shm-usage", ...args],
+    args: ["--no-sandbox", "--disable-dev-shm-usage", ...args, ...wanted],
   });
 }
 
