@@ -1,14 +1,21 @@
 //! Locates the components and the files served to browsers, which the host embeds. Reruns when these or the
 //! migrations change.
 
+#[path = "build/bundle.rs"]
+mod bundle;
+
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::exit;
 use std::{env, fs, io};
 
+use bundle::Bundle;
+use flate2::{Compression, GzBuilder};
+
 /// Folders served to browsers: the name of the constant, the path, and the extensions of the files to embed.
 const SERVED: [(&str, &str, &[&str]); 5] = [
-    ("BANK", "host/web/bank", &["html", "css", "js", "svg"]),
+    ("BANK", "host/web/bank", &["html", "css", "js", "svg", "png", "webmanifest"]),
     ("CONSOLE", "host/web/console", &["html", "css", "js"]),
     ("REFERENCE", "host/web/reference", &["html", "css", "js"]),
     ("SHARED", "host/web/shared", &["js"]),
@@ -33,19 +40,54 @@ fn main() -> io::Result<()> {
     }
     println!("cargo::rustc-env=CAUDAL_COMPONENTS={}", components.display());
 
+    println!("cargo::rerun-if-changed=build");
+    let output = env::var_os("OUT_DIR").map(PathBuf::from).ok_or(io::ErrorKind::NotFound)?;
     let mut code = String::new();
     for (name, folder, extensions) in SERVED {
         let folder = root.join(folder).canonicalize()?;
         println!("cargo::rerun-if-changed={}", folder.display());
-        writeln!(code, "/// Every file of a folder, by name.\npub(super) const {name}: &[Embedded] = &[").ok();
+        let mut served = Vec::new();
         for file in files(&folder, extensions)? {
-            let file_name = file.file_name().unwrap_or_default();
-            writeln!(code, "    ({file_name:?}, include_bytes!({file:?})),").ok();
+            served.push((file.file_name().unwrap_or_default().to_string_lossy().into_owned(), fs::read(&file)?));
         }
-        code.push_str("];\n");
+        if name == "BANK" {
+            let Bundle { page, worker, assets } = bundle::bundle(&folder).unwrap_or_else(|error| {
+                eprintln!("the bank's page cannot be bundled: {error}");
+                exit(1)
+            });
+            for (name, text) in [("index.html", page), ("offline-worker.js", worker)] {
+                served.retain(|(it, _)| it != name);
+                served.push((name.to_owned(), text.into_bytes()));
+            }
+            let assets = assets.map(|(name, text)| (name, text.into_bytes()));
+            embed(&mut code, &output, "ASSETS", &assets)?;
+        }
+        embed(&mut code, &output, name, &served)?;
     }
-    let output = env::var_os("OUT_DIR").map(PathBuf::from).ok_or(io::ErrorKind::NotFound)?;
     fs::write(output.join("served.rs"), code)
+}
+
+/// Writes a constant with files, plain and compressed, which takes place here once and not for every request.
+fn embed(code: &mut String, output: &Path, constant: &str, served: &[(String, Vec<u8>)]) -> io::Result<()> {
+    let folder = output.join(constant.to_lowercase());
+    fs::create_dir_all(&folder)?;
+    writeln!(code, "/// Every file of a folder, by name.\npub(super) const {constant}: &[Embedded] = &[").ok();
+    for (name, bytes) in served {
+        let plain = folder.join(name);
+        fs::write(&plain, bytes)?;
+        // Without a time or name, so that each build writes the same.
+        let mut encoder = GzBuilder::new().write(Vec::new(), Compression::best());
+        encoder.write_all(bytes)?;
+        let gzip = encoder.finish()?;
+        let compressed = folder.join(format!("{name}.gz"));
+        fs::write(&compressed, &gzip)?;
+        // Images are compressed already.
+        let gzip =
+            if gzip.len() < bytes.len() { format!("Some(include_bytes!({compressed:?}))") } else { "None".into() };
+        writeln!(code, "    Embedded {{ name: {name:?}, bytes: include_bytes!({plain:?}), gzip: {gzip} }},").ok();
+    }
+    code.push_str("];\n");
+    Ok(())
 }
 
 /// The names of the crates in a folder that are components.

@@ -19,8 +19,8 @@ const PAGE = `<!doctype html><html lang="en"><title>Parity</title><link rel="ico
 /** The policy of the host's pages, for tests that have no host. */
 export const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
-  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-  "require-trusted-types-for 'script'; trusted-types 'none'";
+  "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+  "require-trusted-types-for 'script'; trusted-types offline-worker";
 
 /**
  * Serves the page. `folder` is `lib/` for the package as it is shipped, and empty for its sources, as the host serves them.
@@ -57,13 +57,14 @@ export async function servePage({ policy = POLICY, folder = "", more = () => fal
   return { url, close };
 }
 
-/** Starts the browser. */
+/** Starts the browser. Pages see its `--lang` too, which alone changes only what the browser itself says. */
 export function launch(args = []) {
+  const wanted = args.filter((it) => it.startsWith("--lang=")).map((it) => it.replace("--lang=", "--accept-lang="));
   return puppeteer.launch({
     executablePath: EXECUTABLE,
     headless: true,
     // Its sandbox does not work as root; the pages are our own.
-    args: ["--no-sandbox", "--disable-dev-shm-usage", ...args],
+    args: ["--no-sandbox", "--disable-dev-shm-usage", ...args, ...wanted],
   });
 }
 

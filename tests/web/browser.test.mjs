@@ -14,6 +14,7 @@ import { doubts } from "./doubts.mjs";
 import { failures } from "./failures.mjs";
 import { flow } from "./flow.mjs";
 import { help } from "./help.mjs";
+import { home } from "./home.mjs";
 import { keeping } from "./keeping.mjs";
 import { Line } from "./line.mjs";
 import { looks } from "./looks.mjs";
@@ -49,6 +50,7 @@ describe("the page", { concurrency: 2 }, () => {
     keeping(stage);
     doubts(stage);
     payments(stage);
+    home(stage);
   });
   describe("to the eye and the ear", { concurrency: 1 }, () => looks(beside));
 });

@@ -218,7 +218,7 @@ export function flow(stage) {
     await it.page.reload();
     await it.arrives("Mis cuentas");
     const stops = [];
-    for (let stop = 0; stop < 12; stop += 1) {
+    for (let stop = 0; stop < 15; stop += 1) {
       await it.press("Tab");
       const { role, name } = await it.focused();
       stops.push(`${role} ${name}`);
@@ -234,14 +234,17 @@ export function flow(stage) {
       "link Movimientos",
       "link Ayuda y accesibilidad",
       "link Privacidad",
+      "button Copiar CLABE",
       "link Transferir",
+      "link Agregar beneficiario",
+      "link Ver movimientos",
       "link Abrir otra cuenta",
     ]);
     await it.page.reload();
     await it.arrives("Mis cuentas");
     await it.presses("Tab", "Enter", "Tab");
-    assert.equal((await it.focused()).name, "Transferir");
-    assert.equal(await it.page.$eval(":focus", (link) => link.closest("main") !== null), true);
+    assert.equal((await it.focused()).name, "Copiar CLABE");
+    assert.equal(await it.page.$eval(":focus", (stop) => stop.closest("main") !== null), true);
     await it.leaves();
   });
 }

@@ -64,7 +64,8 @@ export class Line {
     const { method, url: path, headers } = request;
     this.requests.push({ method, path, headers, body: body.toString() });
     if (process.env.CAUDAL_WEB_TREE && (await fromTree(path, response))) return;
-    const rule = this.#rules.find((it) => it.method === method && path.startsWith(it.path));
+    const isMeant = (it) => (it.path === "/" ? path === "/" : path.startsWith(it.path));
+    const rule = this.#rules.find((it) => it.method === method && isMeant(it));
     if (rule?.with) {
       response.writeHead(rule.with.status, rule.with.headers);
       response.end(rule.with.body);

@@ -76,6 +76,8 @@ pub fn ledger_router(app: App) -> Endpoint {
         .route("/models/core/{name}", get(published::core))
         .route("/models/glue/{name}", get(published::glue))
         .route("/", get(bank::page))
+        .route("/assets/{file}", get(bank::asset))
+        .route("/offline-worker.js", get(bank::offline_worker))
         .route("/bank/{file}", get(bank::file))
         .route("/shared/{file}", get(bank::shared))
         .route("/scorers/src/{file}", get(bank::module))

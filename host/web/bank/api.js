@@ -82,13 +82,15 @@ export async function transfer(id) {
 }
 
 /**
- * A page of an account's statement, newest first: the first of `limit`, or the one at `next`.
- * @param {string} accountId @param {{ limit: number, next?: string | null }} page
+ * A page of an account's statement, newest first and not before `from`: the first of `limit`, or the one at `next`.
+ * @param {string} accountId @param {{ limit: number, next?: string | null, from?: Date | null }} page
  * @returns {Promise<EntryPage>}
  */
-export async function entries(accountId, { limit, next = null }) {
+export async function entries(accountId, { limit, next = null, from = null }) {
   const path = `/api/ledger/accounts/${encodeURIComponent(accountId)}/entries`;
-  const { json, headers } = await call("GET", next ?? `${path}?limit=${limit}`);
+  const since = from ? `&from=${from.toISOString()}` : "";
+  const wanted = next?.replace(/\blimit=\d+/, `limit=${limit}`) ?? `${path}?limit=${limit}${since}`;
+  const { json, headers } = await call("GET", wanted);
   return { entries: json.map(asEntry), next: nextOf(headers, path) };
 }
 

@@ -7,19 +7,26 @@ import { asProblem } from "../shared/problem.js";
 import { announce } from "./announce.js";
 import { notice, problemNotice, skeleton } from "./drawing.js";
 import { profileNow } from "./profile.js";
+import { clock, shortDay } from "./times.js";
 import { t } from "./words.js";
+
+/** How old what is shown is. @param {number} ms */
+function remembered(ms) {
+  const at = new Date(ms);
+  return ms > 0 ? t("remembered.at", { day: shortDay(at), clock: clock(at) }) : t("remembered");
+}
 
 /**
  * Draws the data from `load` into a place. `summary` is announced in screen reader mode. `fallback` is data from before,
- * or null: it is shown, and marked as old, when the bank is unreachable.
+ * or null, seen at `seenAt`: it is shown, and marked as old, when the bank is unreachable.
  * @template Data
  * @param {HTMLElement} place
  * @param {{ signal: AbortSignal, load: () => Promise<Data>, draw: (data: Data) => Child, summary?: (data: Data) => string,
- *   lines?: number, fallback?: () => Data | null }} about
+ *   lines?: number, fallback?: () => Data | null, seenAt?: () => number }} about
  * @returns {Promise<void>}
  */
 export async function drawLoaded(place, about) {
-  const { signal, load, draw, summary, lines, fallback } = about;
+  const { signal, load, draw, summary, lines, fallback, seenAt } = about;
   place.setAttribute("aria-busy", "true");
   show(place, skeleton(lines));
   try {
@@ -32,7 +39,7 @@ export async function drawLoaded(place, about) {
     // After a 401 the session shows the sign-in.
     if (signal.aborted || problem.status === 401) return;
     const old = problem.status === 0 ? fallback?.() : null;
-    if (old) show(place, notice("warn", h("p", t("remembered"))), draw(old));
+    if (old) show(place, notice("warn", h("p", remembered(seenAt?.() ?? 0))), draw(old));
     else
       show(
         place,

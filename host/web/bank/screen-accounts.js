@@ -1,35 +1,117 @@
-// The accounts with their balances.
+// The home: what there is, what can be done with one tap, whom the person pays, and what has happened lately.
 
-/** @import { Account, Go, Screen } from "./types.js" */
-import { h, heard } from "../shared/dom.js";
+/** @import { Child } from "../shared/dom.js" */
+/** @import { Account, Go, Screen, Tools } from "./types.js" */
+import { button, h, heard, s } from "../shared/dom.js";
+import { announce } from "./announce.js";
+import { lastFour } from "./clabe.js";
 import { isUnsettled, startWith } from "./draft.js";
 import { money, notice, number, streams, typeName } from "./drawing.js";
+import { drawLately } from "./home.js";
 import { known, loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { counted, t } from "./words.js";
 
-/** @param {Account} account @param {Go} go */
+/** How long a button says what it has done. */
+const DONE_MS = 3_000;
+
+/** Icons of the actions, each with its word below. */
+const ICONS = {
+  transfer: "M4 8h13M13 4l4 4-4 4M20 16H7M11 12l-4 4 4 4",
+  payee: "M10 11a3.5 3.5 0 100-7 3.5 3.5 0 000 7zM3.5 20c0-4 2.9-6 6.5-6 1.4 0 2.7.3 3.8 1M18 14v6M15 17h6",
+  history: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9.5 8h5M9.5 12h5",
+  account: "M3 9l9-5 9 5M4 20h16M6 9v8M10 9v8M14 9v8M18 9v8",
+};
+
+/** @param {keyof typeof ICONS} icon @param {string} href @param {string} text */
+const action = (icon, href, text) =>
+  h(
+    "li",
+    h(
+      "a.action",
+      { href },
+      s("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, s("path", { d: ICONS[icon] })),
+      text,
+    ),
+  );
+
+const drawActions = () =>
+  h(
+    "nav.actions",
+    { "aria-label": t("home.actions") },
+    h(
+      "ul.plain",
+      action("transfer", "#/transfer/parties", t("accounts.transfer")),
+      action("payee", "#/beneficiaries/new", t("home.add-payee")),
+      action("history", "#/history", t("home.see-history")),
+      action("account", "#/accounts/new", t("accounts.open-another")),
+    ),
+  );
+
+/** Copies an account number, to be given to whoever sends money. @param {Account} account */
+function copier({ accountNumber }) {
+  const copy = async (/** @type {Event} */ event) => {
+    const { currentTarget } = event;
+    const isCopied = await navigator.clipboard.writeText(accountNumber).then(
+      () => true,
+      () => false,
+    );
+    const text = t(isCopied ? "home.copied" : "home.not-copied");
+    announce(text);
+    if (!(currentTarget instanceof HTMLElement)) return;
+    currentTarget.textContent = text;
+    setTimeout(() => {
+      currentTarget.textContent = t("home.copy");
+    }, DONE_MS);
+  };
+  return button(t("home.copy"), copy, { class: "quiet small" });
+}
+
+/** @param {Account} account @returns {Child[]} */
+const aboutAccount = (account) => [
+  account.available < account.centavos && h("p.hint", t("accounts.available"), " ", money(account.available)),
+  account.frozen && h("p.hint", t("accounts.frozen")),
+  h("p.hint", number(account.accountNumber)),
+];
+
+/** One of several accounts. @param {Account} account @param {Go} go */
 function drawAccount(account, go) {
-  const title = `account-${account.id}`;
   const transfer = (/** @type {Event} */ event) => {
     event.preventDefault();
     startWith({ fromAccountId: account.id });
     go("/transfer/parties");
   };
+  const title = `account-${account.id}`;
+  const name = typeName(account.accountType);
+  const which = ` ${t("home.of-account", { name, four: [...lastFour(account.accountNumber)].join(" ") })}`;
   return h(
     "li.account",
-    h("div.what", h("h2", { id: title }, typeName(account.accountType)), h("p.hint", number(account.accountNumber))),
+    h("h2", { id: title }, name),
     h("p.balance", heard(`${t("accounts.balance")}: `), money(account.centavos)),
-    account.available < account.centavos && h("p.hint", t("accounts.available"), " ", money(account.available)),
-    account.frozen && h("p.hint", t("accounts.frozen")),
+    aboutAccount(account),
     h(
       "p.acts",
-      h(
-        "a.button",
-        { href: "#/transfer/parties", "aria-describedby": title, onClick: transfer },
-        t("accounts.transfer"),
-      ),
+      !account.frozen &&
+        h("a", { href: "#/transfer/parties", "aria-describedby": title, onClick: transfer }, t("accounts.transfer")),
+      h("a", { href: `#/history?account=${account.id}` }, t("home.see-history"), heard(which)),
+      copier(account),
     ),
+  );
+}
+
+/** The balance in large figures: of the only account, or of all together. @param {Account[]} accounts */
+function drawTotal(accounts) {
+  const [only] = accounts;
+  const isOnly = accounts.length === 1;
+  const id = isOnly ? `account-${only.id}` : "total-title";
+  const total = accounts.reduce((sum, it) => sum + it.centavos, 0);
+  return h(
+    "section.total",
+    { "aria-labelledby": id },
+    h("h2", { id }, isOnly ? typeName(only.accountType) : t("accounts.total")),
+    h("p", isOnly && heard(`${t("accounts.balance")}: `), money(total, "money large")),
+    isOnly ? [aboutAccount(only), h("p.acts", copier(only))] : h("p.hint", counted("accounts.count", accounts.length)),
+    streams(),
   );
 }
 
@@ -39,14 +121,15 @@ function drawEmpty() {
     h("h2", t("accounts.empty.title")),
     h("p", t("accounts.empty")),
     h("p.acts", h("a.button.main", { href: "#/accounts/new" }, t("accounts.open"))),
+    h("p", t("home.next")),
+    h("ol", h("li", t("home.next.1")), h("li", t("home.next.2")), h("li", t("home.next.3"))),
     streams(),
   );
 }
 
-/** @param {Account[]} accounts @param {Go} go */
-function drawAccounts(accounts, go) {
+/** @param {Account[]} accounts @param {Tools} tools */
+function drawHome(accounts, tools) {
   if (accounts.length === 0) return drawEmpty();
-  const total = accounts.reduce((sum, it) => sum + it.centavos, 0);
   return [
     isUnsettled() &&
       notice(
@@ -55,18 +138,19 @@ function drawAccounts(accounts, go) {
         h("p", h("a", { href: "#/transfer/review" }, t("unsettled.link"))),
       ),
     h(
-      "section.total",
-      { "aria-labelledby": "total-title" },
-      h("h2", { id: "total-title" }, t("accounts.total")),
-      h("p", money(total, "money large")),
-      h("p.hint", counted("accounts.count", accounts.length)),
-      streams(),
+      "div.home",
+      h(
+        "div.grid",
+        drawTotal(accounts),
+        drawActions(),
+        accounts.length > 1 &&
+          h(
+            "ul.plain.accounts",
+            accounts.map((it) => drawAccount(it, tools.go)),
+          ),
+        drawLately(accounts, tools),
+      ),
     ),
-    h(
-      "ul.plain.accounts",
-      accounts.map((it) => drawAccount(it, go)),
-    ),
-    h("p.acts", h("a", { href: "#/accounts/new" }, t("accounts.open-another"))),
   ];
 }
 
@@ -75,12 +159,14 @@ export const accountsScreen = {
   path: "/accounts",
   name: "accounts",
   title: () => t("accounts.title"),
-  draw(place, { signal, go }) {
+  draw(place, tools) {
+    place.classList.add("wide");
     return drawLoaded(place, {
-      signal,
+      signal: tools.signal,
       load: loadAccounts,
       fallback: () => known.accounts,
-      draw: (accounts) => drawAccounts(accounts, go),
+      seenAt: () => known.accountsAt,
+      draw: (accounts) => drawHome(accounts, tools),
       summary: (accounts) => counted("accounts.count", accounts.length),
     });
   },

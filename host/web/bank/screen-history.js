@@ -1,44 +1,39 @@
-// The statement of an account, newest first, by day in Mexico City: what came in, what went out, and what came back.
+// The statement of an account, newest first, by day in Mexico City: what came in, what went out, and what came back; all of
+// it, or what the person looks for; also as a file and on paper.
 
-/** @import { Account, Movement, Screen, TransferState } from "./types.js" */
+/** @import { Account, Filter, Movement, Screen } from "./types.js" */
 import { button, focusOn, h, show } from "../shared/dom.js";
 import { asProblem } from "../shared/problem.js";
 import { announce } from "./announce.js";
-import { money, number, problemNotice, signedMoney, typeName } from "./drawing.js";
-import { reasonOf } from "./journal.js";
-import { loadAccounts } from "./known.js";
+import { money, number, problemNotice, typeName } from "./drawing.js";
+import { known, loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
+import { drawState, linkOf, reasonFor, sumOf } from "./movements.js";
 import { remittanceLine } from "./remittance.js";
 import { pathNow } from "./router.js";
 import { openStatement } from "./statement.js";
-import { clock, day, dayKey } from "./times.js";
-import { counted, hasText, t } from "./words.js";
+import { downloadCsv, drawPaper } from "./statement-export.js";
+import { isActive, matches, noFilter } from "./statement-filter.js";
+import { drawSearch } from "./statement-form.js";
+import { clock, day, dayKey, startOf } from "./times.js";
+import { counted, t } from "./words.js";
 
 /** @typedef {ReturnType<typeof openStatement>} Statement */
+/** What is on the screen. @typedef {{ account: Account, filter: Filter, statement: Statement }} Shown */
 
-/** @param {Movement} movement */
-function nameOf({ entry: { type, beneficiaryName } }) {
-  const name = beneficiaryName ?? t("history.unnamed");
-  // A later ledger may have types that this page has no words for.
-  return hasText(`entry.${type}`) ? t(`entry.${type}`, { name }) : t("entry.other");
-}
-
-/** @param {TransferState} state */
-const drawState = (state) => [" · ", h("span", { class: `state ${state}` }, t(`status.${state}`))];
+/** Matches that are drawn at a time. */
+const MATCHES = 50;
 
 /** @param {Movement} movement */
 function drawMovement(movement) {
   const { entry, state } = movement;
-  const { transactionId, centavos, balance, createdAt, speiReference, type } = entry;
-  // Of money that came back later, the entry that it came back with says why.
-  const reason = (state === "failed" || type === "return") && reasonOf(transactionId ?? "");
-  const name = nameOf(movement);
+  const { balance, createdAt, speiReference } = entry;
+  const reason = reasonFor(movement);
   return h(
     "li.row.movement",
-    h("h3", transactionId ? h("a", { href: `#/history/receipt?id=${transactionId}` }, name) : name),
-    // What never left for good is neither spent nor earned: the refund has an entry of its own.
-    h("p.sum", state === "failed" ? h("s", money(Math.abs(centavos))) : signedMoney(centavos)),
-    h("p.hint", h("time", { datetime: createdAt }, clock(new Date(createdAt))), state && drawState(state)),
+    h("h3", linkOf(movement)),
+    sumOf(movement),
+    h("p.hint", h("time", { datetime: createdAt }, clock(new Date(createdAt))), drawState(state)),
     h("p.hint.after", t("history.balance"), " ", money(balance)),
     reason && h("p.hint.whole", t("receipt.reason", { reason })),
     remittanceLine(entry),
@@ -93,17 +88,34 @@ const drawEmpty = (about, link, action) =>
     h("p.acts", h("a.button.main", { href: link }, action)),
   );
 
-/** @param {Statement} statement @param {Movement[]} movements @param {AbortSignal} signal */
-function drawStatement(statement, movements, signal) {
-  if (movements.length === 0) return drawEmpty(t("history.empty"), "#/transfer/parties", t("accounts.transfer"));
+/** How far back the page has looked. @param {Shown} shown */
+function coverageOf({ filter, statement }) {
+  const read = statement.movements();
+  const entries = counted("history.added", read.length);
+  const oldest = read.at(-1);
+  if (statement.hasMore() && oldest) {
+    return t("history.covers.part", { entries, day: day(new Date(oldest.entry.createdAt)) });
+  }
+  if (filter.from !== "") return t("history.covers.since", { entries, day: day(startOf(filter.from)) });
+  return t("history.covers.all", { entries });
+}
+
+/** What the person looks for among what has been read. @param {Shown} shown */
+const foundIn = ({ filter, statement }) => statement.movements().filter((it) => matches(it, filter));
+
+/**
+ * Movements, and a button for more of them. `more` resolves to the next ones.
+ * @param {Movement[]} movements @param {{ hasMore: () => boolean, more: () => Promise<Movement[]>, signal: AbortSignal }} about
+ */
+function drawList(movements, { hasMore, more, signal }) {
   const list = h("div.days");
   const faults = h("div.faults");
-  const more = h("p.acts");
-  const loadMore = async () => {
+  const acts = h("p.acts");
+  const showMore = async () => {
     show(faults);
-    more.firstElementChild?.setAttribute("aria-disabled", "true");
+    acts.firstElementChild?.setAttribute("aria-disabled", "true");
     try {
-      const added = await statement.read();
+      const added = await more();
       if (signal.aborted) return;
       const first = append(list, added);
       offerMore();
@@ -112,14 +124,131 @@ function drawStatement(statement, movements, signal) {
     } catch (error) {
       const problem = asProblem(error);
       if (signal.aborted || problem.status === 401) return;
-      more.firstElementChild?.removeAttribute("aria-disabled");
+      acts.firstElementChild?.removeAttribute("aria-disabled");
       show(faults, problemNotice(problem));
     }
   };
-  const offerMore = () => show(more, statement.hasMore() && button(t("history.more"), loadMore));
+  const offerMore = () => show(acts, hasMore() && button(t("history.more"), showMore));
   append(list, movements);
   offerMore();
-  return [h("p.hint", t("history.zone")), list, faults, more];
+  return [list, faults, acts];
+}
+
+/** @param {Shown} shown @param {AbortSignal} signal */
+function drawFound(shown, signal) {
+  const found = foundIn(shown);
+  let drawn = MATCHES;
+  const more = async () => {
+    drawn += MATCHES;
+    return found.slice(drawn - MATCHES, drawn);
+  };
+  return [
+    h("p.found", found.length === 0 ? t("history.found.none") : counted("history.found", found.length)),
+    h("p.hint", coverageOf(shown)),
+    found.length > 0 && drawList(found.slice(0, MATCHES), { hasMore: () => drawn < found.length, more, signal }),
+  ];
+}
+
+/** @param {Shown} shown @param {AbortSignal} signal */
+function drawStatement({ statement }, signal) {
+  const movements = statement.movements();
+  if (movements.length === 0) return drawEmpty(t("history.empty"), "#/transfer/parties", t("accounts.transfer"));
+  return drawList(movements, { hasMore: statement.hasMore, more: () => statement.read(), signal });
+}
+
+/**
+ * Buttons that take the statement elsewhere: all of it, or what was looked for.
+ * @param {() => Shown | null} now @param {AbortSignal} signal
+ */
+function drawExports(now, signal) {
+  const status = h("div", { role: "status" });
+  /** @param {(shown: Shown) => unknown} act */
+  const withAll =
+    (act) =>
+    async (/** @type {Event} */ { currentTarget }) => {
+      const shown = now();
+      const pressed = /** @type {HTMLElement} */ (currentTarget);
+      if (!shown || pressed.getAttribute("aria-disabled")) return;
+      pressed.setAttribute("aria-disabled", "true");
+      show(status, h("p", t("export.busy")));
+      try {
+        await shown.statement.readAll();
+        if (signal.aborted || now() !== shown) return;
+        show(status, h("p.hint", coverageOf(shown)));
+        act(shown);
+      } catch (error) {
+        const problem = asProblem(error);
+        if (!signal.aborted && problem.status !== 401) show(status, problemNotice(problem));
+      } finally {
+        pressed.removeAttribute("aria-disabled");
+      }
+    };
+  const save = withAll((shown) => downloadCsv(shown.account, foundIn(shown)));
+  // Drawn by the event, which comes after every other way to print too.
+  const print = withAll(() => window.print());
+  const draw = () => {
+    const shown = now();
+    if (!shown) return;
+    const { text, direction, state } = shown.filter;
+    const isSearch = [text, direction, state].some((it) => it !== "");
+    document.body.append(drawPaper(shown.account, foundIn(shown), { coverage: coverageOf(shown), isSearch }));
+  };
+  const remove = () => document.querySelector(".paper")?.remove();
+  window.addEventListener("beforeprint", draw, { signal });
+  window.addEventListener("afterprint", remove, { signal });
+  return h(
+    "div.exports",
+    h(
+      "p.acts",
+      button(t("export.csv"), save, { class: "small" }),
+      button(t("export.print"), print, { class: "small" }),
+    ),
+    status,
+  );
+}
+
+/** @param {Account[]} accounts @param {Account} account @param {AbortSignal} signal */
+function drawHistory(accounts, account, signal) {
+  const results = h("div.results");
+  /** @type {Shown | null} */
+  let shown = null;
+  const load = async () => {
+    const filter = known.filters.get(account.id) ?? noFilter();
+    const from = filter.from === "" ? null : startOf(filter.from);
+    const next = { account, filter, statement: openStatement(account.id, { signal, from }) };
+    shown = null;
+    await (isActive(filter) ? next.statement.readAll() : next.statement.read());
+    shown = next;
+    return next;
+  };
+  const read = (isSearch = false) =>
+    drawLoaded(results, {
+      signal,
+      lines: 5,
+      load,
+      draw: (loaded) => (isActive(loaded.filter) ? drawFound(loaded, signal) : drawStatement(loaded, signal)),
+      summary: (loaded) => counted("history.added", foundIn(loaded).length),
+    }).then(() => {
+      if (isSearch && shown && !signal.aborted) announce(counted("history.found", foundIn(shown).length));
+    });
+  const form = drawSearch(known.filters.get(account.id) ?? noFilter(), (filter) => {
+    known.filters.set(account.id, filter);
+    read(true);
+  });
+  read();
+  return [
+    drawChoice(accounts, account),
+    h(
+      "div.history",
+      h(
+        "div.lookup",
+        form,
+        drawExports(() => shown, signal),
+        h("p.hint", t("history.zone")),
+      ),
+      results,
+    ),
+  ];
 }
 
 /** @type {Screen} */
@@ -129,22 +258,16 @@ export const historyScreen = {
   title: () => t("history.title"),
   draw(place, { signal }) {
     const wanted = new URLSearchParams(pathNow().split("?")[1]).get("account");
+    place.classList.add("wide");
     return drawLoaded(place, {
       signal,
       lines: 5,
-      load: async () => {
-        const accounts = await loadAccounts();
-        const shown = accounts.find((it) => it.id === wanted) ?? accounts[0];
-        if (!shown) return null;
-        const statement = openStatement(shown.id, signal);
-        return { accounts, shown, statement, movements: await statement.read() };
+      load: loadAccounts,
+      draw: (accounts) => {
+        const account = accounts.find((it) => it.id === wanted) ?? accounts[0];
+        if (!account) return drawEmpty(t("history.no-account"), "#/accounts/new", t("accounts.open"));
+        return drawHistory(accounts, account, signal);
       },
-      draw: (loaded) => {
-        if (!loaded) return drawEmpty(t("history.no-account"), "#/accounts/new", t("accounts.open"));
-        const { accounts, shown, statement, movements } = loaded;
-        return [drawChoice(accounts, shown), drawStatement(statement, movements, signal)];
-      },
-      summary: (loaded) => counted("history.added", loaded?.movements.length ?? 0),
     });
   },
 };

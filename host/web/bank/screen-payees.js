@@ -109,6 +109,7 @@ export const payeesScreen = {
       signal,
       load: loadPayees,
       fallback: () => known.payees,
+      seenAt: () => known.payeesAt,
       draw: (payees) => drawPayees(payees, go),
       summary: (payees) => counted("payees.count", payees.length),
     });

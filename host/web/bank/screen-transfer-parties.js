@@ -129,6 +129,7 @@ export const partiesScreen = {
         const { accounts, payees } = known;
         return accounts && payees && { accounts, payees };
       },
+      seenAt: () => Math.min(known.accountsAt, known.payeesAt),
       draw: ({ accounts, payees }) => {
         drawn = drawParties(accounts, payees, go);
         return drawn.element;

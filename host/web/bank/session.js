@@ -11,7 +11,7 @@ import { inSandbox, knowProvider } from "./entrance.js";
 import { draftsNow, forgetDrafts, restoreDrafts } from "./form.js";
 import { dropGrant, grantNow, isRenewable, renewGrant, resumeGrant } from "./grant.js";
 import { forgetJournal } from "./journal.js";
-import { forgetAll, loadHistory } from "./known.js";
+import { claimKnown, forgetAll, forgetKept, loadHistory } from "./known.js";
 import { loadProfile, restoreLook } from "./profile.js";
 import { hooks } from "./request.js";
 import { loadScorers } from "./scorers.js";
@@ -151,6 +151,7 @@ async function endUnlessRenewed() {
 function end(why) {
   clearToken();
   dropGrant();
+  forgetKept();
   stopTimers();
   user = null;
   expires = null;
@@ -198,7 +199,10 @@ async function start() {
   readClaims();
   if (workOwner !== null && workOwner !== user) forgetWork();
   workOwner = user;
-  if (user !== null) claimDraft(user);
+  if (user !== null) {
+    claimDraft(user);
+    claimKnown(user);
+  }
   loadScorers();
   loadHistory();
   loadConsent().catch(() => {});

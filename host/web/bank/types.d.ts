@@ -71,6 +71,8 @@ export interface Entry extends Partial<Remittance> {
   transactionId?: string;
   beneficiaryName?: string;
   speiReference?: string;
+  concept?: string;
+  numericReference?: number;
 }
 
 export interface EntryPage {
@@ -248,6 +250,15 @@ export interface Screen {
 export interface Movement {
   entry: Entry;
   state: TransferState | null;
+}
+
+/** What is looked for in a statement; "" is anything. Days are as in 2026-11-21, and included. */
+export interface Filter {
+  text: string;
+  direction: string;
+  state: string;
+  from: string;
+  to: string;
 }
 
 /** A form field. `Value` is a string, a boolean, or null for a choice that was not made. */

@@ -3,26 +3,40 @@
 /** @import { Language } from "./types.js" */
 
 import en from "./words-en.js";
+import enHome from "./words-en-home.js";
 import enPayments from "./words-en-payments.js";
 import enTransfer from "./words-en-transfer.js";
 import es from "./words-es.js";
+import esHome from "./words-es-home.js";
 import esPayments from "./words-es-payments.js";
 import esTransfer from "./words-es-transfer.js";
 
 /** @type {Record<Language, Record<string, string>>} */
 export const TEXTS = {
-  "es-MX": { ...es, ...esTransfer, ...esPayments },
-  en: { ...en, ...enTransfer, ...enPayments },
+  "es-MX": { ...es, ...esHome, ...esPayments, ...esTransfer },
+  en: { ...en, ...enHome, ...enPayments, ...enTransfer },
 };
 const KEY = "caudal.language";
 
-/** @type {Language} */
-let language = "es-MX";
-try {
-  if (globalThis.localStorage?.getItem(KEY) === "en") language = "en";
-} catch {
-  // Without storage the page starts in Spanish each time.
+/** The first wanted language that the page has, else Spanish. @param {readonly string[]} wanted as in `navigator.languages` */
+export function languageFor(wanted) {
+  const found = wanted.map((it) => it.toLowerCase().split("-")[0]).find((it) => it === "es" || it === "en");
+  return /** @type {Language} */ (found === "en" ? "en" : "es-MX");
 }
+
+/** What the person has chosen on this device, or null. @returns {Language | null} */
+function chosen() {
+  try {
+    const kept = globalThis.localStorage?.getItem(KEY);
+    return kept === "en" || kept === "es-MX" ? kept : null;
+  } catch {
+    // Without storage the page starts in the browser's language each time.
+    return null;
+  }
+}
+
+// Outside a page there is no reader whose language could be asked for.
+let language = chosen() ?? languageFor(globalThis.document ? navigator.languages : []);
 
 export function languageNow() {
   return language;

@@ -10,14 +10,16 @@ use tokio::task::spawn_blocking;
 
 use crate::app::App;
 use crate::http::error::Error;
-use crate::http::pages::files::{BANK, SCORERS, SHARED, embedded, lasting};
+use crate::http::pages::files::{
+    ASSETS, BANK, BY_DIGEST, Embedded, NAMED, SCORERS, SHARED, embedded, encoded, lasting,
+};
 use crate::models::publishing::package::{self, PackageFile};
 
-/// Nothing inline, nothing from other hosts, no framing, and no text becomes markup. The package compiles
-/// WebAssembly.
+/// Nothing inline, nothing from other hosts, no framing, and no text becomes markup: the only trusted type is the address
+/// of the offline worker. The package compiles WebAssembly.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
-     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
-     require-trusted-types-for 'script'; trusted-types 'none'";
+     img-src 'self' data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
+     frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types offline-worker";
 
 /// The page may also connect to where it exchanges a code for a token.
 pub(crate) async fn page(State(app): State<App>, headers: HeaderMap) -> Result<Response, Error> {
@@ -39,6 +41,23 @@ fn origin(url: &str) -> Option<String> {
 
 pub(crate) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Error> {
     embedded(BANK, &name, &headers, POLICY)
+}
+
+/// A script or sheet that the page is made of. A host of another release has other bytes for it: during an upgrade those
+/// are better than none, but not to be kept.
+pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Error> {
+    if let Some(file) = ASSETS.iter().find(|it| it.name == name) {
+        return Ok(encoded(&headers, file, (POLICY, BY_DIGEST)));
+    }
+    let is_of_kind =
+        |it: &&Embedded| name.starts_with("bank-") && it.name.rsplit('.').next() == name.rsplit('.').next();
+    let file = ASSETS.iter().find(is_of_kind).ok_or(Error::NotFound)?;
+    Ok(encoded(&headers, file, (POLICY, NAMED)))
+}
+
+/// The worker that serves the page offline. Its folder is what it may serve.
+pub(crate) async fn offline_worker(headers: HeaderMap) -> Result<Response, Error> {
+    embedded(BANK, "offline-worker.js", &headers, POLICY)
 }
 
 pub(crate) async fn module(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Error> {

@@ -27,11 +27,11 @@ mod tests {
 
     /// Asserts that the files below `path` which `folder` refers to are served.
     fn assert_references_exist(folder: &[Embedded], path: &str, served: &[Embedded]) {
-        for (name, bytes) in folder {
+        for Embedded { name, bytes, .. } in folder {
             for part in String::from_utf8_lossy(bytes).split(path).skip(1) {
                 let reference: String =
                     part.chars().take_while(|it| it.is_ascii_alphanumeric() || ".-".contains(*it)).collect();
-                let is_there = served.iter().any(|(it, _)| *it == reference);
+                let is_there = served.iter().any(|it| it.name == reference);
                 assert!(is_there || !reference.contains('.'), "{name} refers to {reference}");
             }
         }

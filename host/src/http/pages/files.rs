@@ -18,26 +18,66 @@ pub(crate) const NAMED: &str = "no-cache";
 /// For names that contain the digest of the bytes: cache for a year.
 pub(crate) const BY_DIGEST: &str = "public, max-age=31536000, immutable";
 
-/// A file compiled into this program: name and bytes.
-pub(crate) type Embedded = (&'static str, &'static [u8]);
+/// A file compiled into this program.
+pub(crate) struct Embedded {
+    pub(crate) name: &'static str,
+    pub(crate) bytes: &'static [u8],
+    /// The same, compressed, if that is smaller.
+    pub(crate) gzip: Option<&'static [u8]>,
+}
 
 // One constant for each folder the build script lists.
 include!(concat!(env!("OUT_DIR"), "/served.rs"));
 
 pub(crate) fn embedded(folder: &[Embedded], name: &str, headers: &HeaderMap, policy: &str) -> Result<Response, Error> {
-    let (_, bytes) = folder.iter().find(|(it, _)| *it == name).ok_or(Error::NotFound)?;
-    Ok(lasting(headers, name, bytes, policy))
+    let file = folder.iter().find(|it| it.name == name).ok_or(Error::NotFound)?;
+    Ok(encoded(headers, file, (policy, NAMED)))
 }
 
-/// Responds with a file that lasts as long as the process. It is hashed once: large ones take milliseconds, and keep a
-/// processor from other clients.
+/// Responds with a file in an encoding that the client takes. Each encoding has its own ETag, being other bytes.
+pub(crate) fn encoded(headers: &HeaderMap, file: &Embedded, (policy, caching): (&str, &'static str)) -> Response {
+    let Some(gzip) = file.gzip else {
+        return answer(headers, file.name, with_digest(file.bytes), (policy, caching));
+    };
+    let is_gzip = takes_gzip(headers);
+    let bytes = if is_gzip { gzip } else { file.bytes };
+    let mut response = answer(headers, file.name, with_digest(bytes), (policy, caching));
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if is_gzip {
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
+}
+
+/// Whether `Accept-Encoding` allows gzip, which every browser does.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let lists = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let mut others = false;
+    for coding in lists.flat_map(|list| list.split(',')) {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let is_allowed = weight.trim().strip_prefix("q=").is_none_or(|it| it.parse().is_ok_and(|it: f32| it > 0.0));
+        match name.trim().to_ascii_lowercase().as_str() {
+            "gzip" => return is_allowed,
+            "*" => others = is_allowed,
+            _ => {}
+        }
+    }
+    others
+}
+
+/// Responds with a file that lasts as long as the process.
 pub(crate) fn lasting(headers: &HeaderMap, name: &str, bytes: &'static [u8], policy: &str) -> Response {
+    answer(headers, name, with_digest(bytes), (policy, NAMED))
+}
+
+/// Bytes are hashed once: large ones take milliseconds, and keep a processor from other clients.
+fn with_digest(bytes: &'static [u8]) -> (Bytes, Digest) {
     static DIGESTS: LazyLock<Mutex<HashMap<(usize, usize), Digest>>> = LazyLock::new(Mutex::default);
     // A panic leaves no half of an entry.
     let mut digests = DIGESTS.lock().unwrap_or_else(PoisonError::into_inner);
     let digest = *digests.entry((bytes.as_ptr().addr(), bytes.len())).or_insert_with(|| digest_of(bytes));
     drop(digests);
-    answer(headers, name, (Bytes::from_static(bytes), digest), (policy, NAMED))
+    (Bytes::from_static(bytes), digest)
 }
 
 pub(crate) fn content_type(name: &str) -> &'static str {
@@ -46,6 +86,8 @@ pub(crate) fn content_type(name: &str) -> &'static str {
         Some("css") => "text/css; charset=utf-8",
         Some("js") => "text/javascript; charset=utf-8",
         Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("webmanifest") => "application/manifest+json",
         Some("wasm") => "application/wasm",
         _ => "application/octet-stream",
     }
@@ -94,13 +136,35 @@ mod tests {
     /// A thousand readers of a large file share its bytes.
     #[tokio::test]
     async fn a_file_is_not_copied() {
-        for _ in 0..2 {
-            let (name, bytes) = REFERENCE[0];
-            let response = embedded(REFERENCE, name, &HeaderMap::new(), "default-src 'none'").unwrap();
+        let Embedded { name, bytes, gzip } = &REFERENCE[0];
+        for (encodings, bytes) in [("identity", *bytes), ("gzip, br", gzip.unwrap())].repeat(2) {
+            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(encodings))]);
+            let response = embedded(REFERENCE, name, &headers, "default-src 'none'").unwrap();
             assert_eq!(response.headers()[header::ETAG], etag(digest_of(bytes)));
+            assert_eq!(response.headers()[header::VARY], "accept-encoding");
+            assert_eq!(response.headers().contains_key(header::CONTENT_ENCODING), encodings != "identity");
             let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
             assert_eq!(body.as_ptr(), bytes.as_ptr());
         }
+    }
+
+    #[test]
+    fn gzip_is_for_those_who_take_it() {
+        for (sent, takes) in [
+            ("gzip", true),
+            ("br, GZIP;q=0.5", true),
+            ("*", true),
+            ("gzip;q=0", false),
+            ("gzip; q=0, *", false),
+            ("*;q=0", false),
+            ("identity", false),
+            ("gzip;q=x", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, sent.parse().unwrap())]);
+            assert_eq!(takes_gzip(&headers), takes, "{sent}");
+        }
+        assert!(!takes_gzip(&HeaderMap::new()));
     }
 
     #[test]

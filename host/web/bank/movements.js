@@ -1,0 +1,35 @@
+// Lines of a statement as they are written everywhere: what a movement is called, and what came of it.
+
+/** @import { Child } from "../shared/dom.js" */
+/** @import { Movement, TransferState } from "./types.js" */
+import { h } from "../shared/dom.js";
+import { money, signedMoney } from "./drawing.js";
+import { reasonOf } from "./journal.js";
+import { hasText, t } from "./words.js";
+
+/** @param {Movement} movement */
+export function nameOf({ entry: { type, beneficiaryName } }) {
+  const name = beneficiaryName ?? t("history.unnamed");
+  // A later ledger may have types that this page has no words for.
+  return hasText(`entry.${type}`) ? t(`entry.${type}`, { name }) : t("entry.other");
+}
+
+/** The name, which leads to the receipt of a transfer. @param {Movement} movement */
+export function linkOf(movement) {
+  const { transactionId } = movement.entry;
+  const name = nameOf(movement);
+  return transactionId ? h("a", { href: `#/history/receipt?id=${transactionId}` }, name) : name;
+}
+
+/** Why money did not arrive or came back, or null. @param {Movement} movement */
+export function reasonFor({ entry: { type, transactionId }, state }) {
+  // Of money that came back later, the entry that it came back with says why.
+  return state === "failed" || type === "return" ? reasonOf(transactionId ?? "") : null;
+}
+
+/** What never left for good is neither spent nor earned: the refund has an entry of its own. @param {Movement} movement */
+export const sumOf = ({ entry: { centavos }, state }) =>
+  h("p.sum", state === "failed" ? h("s", money(Math.abs(centavos))) : signedMoney(centavos));
+
+/** @param {TransferState | null} state @returns {Child} */
+export const drawState = (state) => state && [" · ", h("span", { class: `state ${state}` }, t(`status.${state}`))];
