@@ -231,8 +231,17 @@ export class Person {
     await this.arrives("Revisa antes");
   }
 
+  /** Says what an unusual payment is for, and waits for a pause to end. */
+  async answers(purpose) {
+    await this.picks(purpose);
+    await this.activates("button", "Continuar");
+    await this.page.waitForSelector(".fitted");
+    await this.settles();
+  }
+
   /** Sends the reviewed transfer, with whatever its risk requires. */
   async sendsWhateverTheRisk() {
+    if (await this.page.$(".asked")) await this.answers("Le pago a alguien que conozco");
     if (await this.page.$("[name=acknowledged]:not(:checked)")) {
       await this.tabsTo("checkbox", "Entiendo");
       await this.press("Space");

@@ -187,6 +187,15 @@ export interface Verdict {
   scoredBy: "page" | "page-alone" | "ledger" | "none";
 }
 
+/** What a person says an unusual payment is for. */
+export type Purpose = "call" | "purchase" | "offer" | "number" | "known" | "own" | "other";
+
+/**
+ * How the page meets a payment: without remark, as one of those that the person makes, with the payee's warnings, with the
+ * reasons why it is unusual, or with a question and a warning that fits the answer.
+ */
+export type Caution = "none" | "familiar" | "doubts" | "reasons" | "question";
+
 /** A transfer being prepared. */
 export interface Draft {
   fromAccountId: string | null;

@@ -4,11 +4,16 @@
 
 import en from "./words-en.js";
 import enTransfer from "./words-en-transfer.js";
+import enWarning from "./words-en-warning.js";
 import es from "./words-es.js";
 import esTransfer from "./words-es-transfer.js";
+import esWarning from "./words-es-warning.js";
 
 /** @type {Record<Language, Record<string, string>>} */
-export const TEXTS = { "es-MX": { ...es, ...esTransfer }, en: { ...en, ...enTransfer } };
+export const TEXTS = {
+  "es-MX": { ...es, ...esTransfer, ...esWarning },
+  en: { ...en, ...enTransfer, ...enWarning },
+};
 const KEY = "caudal.language";
 
 /** @type {Language} */
