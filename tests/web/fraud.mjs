@@ -63,7 +63,10 @@ export function fraud(stage) {
       const asked = await it.text();
       assert.match(asked, /¿Para qué es este pago\?/);
       assert.doesNotMatch(asked, /fraude|riesgo es alto/);
-      assert.equal(await it.page.$$eval("main button", (all) => all.some((one) => /^Enviar/.test(one.textContent))), false);
+      assert.equal(
+        await it.page.$$eval("main button", (all) => all.some((one) => /^Enviar/.test(one.textContent))),
+        false,
+      );
       const both = await ways(it);
       assert.deepEqual(
         both.map(({ text }) => text),
@@ -89,7 +92,9 @@ export function fraud(stage) {
       assert.doesNotMatch(steps, /\d{4}/);
 
       // The pause: the way out works, sending waits, and nothing keeps the focus.
-      await it.page.waitForFunction(() => /Podrás enviar en \d+ seg/.test(document.querySelector("#announcements").textContent));
+      await it.page.waitForFunction(() =>
+        /Podrás enviar en \d+ seg/.test(document.querySelector("#announcements").textContent),
+      );
       const [out, on] = await ways(it);
       assert.match(out.text, /^No enviar/);
       assert.match(on.text, /^Enviar \$8,000/);
@@ -107,9 +112,7 @@ export function fraud(stage) {
       assert.equal(await it.page.$("dialog[open]"), null);
       assert.equal((await api.transfers()).length, 4);
 
-      await it.page.keyboard.down("Shift");
       await it.activates("link", "No enviar por ahora");
-      await it.page.keyboard.up("Shift");
       await it.arrives("Mis cuentas");
       await it.sees("No enviamos nada: tu dinero sigue en tu cuenta.");
       assert.equal((await api.transfers()).length, 4);

@@ -243,7 +243,7 @@ export class Person {
   async sendsWhateverTheRisk() {
     if (await this.page.$(".asked")) await this.answers("Le pago a alguien que conozco");
     if (await this.page.$("[name=acknowledged]:not(:checked)")) {
-      await this.tabsTo("checkbox", "Entiendo");
+      await this.tabsTo("checkbox", /^(Entiendo|Confirmo)/);
       await this.press("Space");
     }
     await this.activates("button", /^Enviar/);

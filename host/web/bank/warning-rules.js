@@ -17,6 +17,9 @@ const LARGE_TIMES = 2;
 /** A payee that was saved a day ago was not saved during the call that asks for the money. */
 export const SAVED_MINUTES = 24 * 60;
 
+/** As often as the bank asks for before it calls a history short: a rent that was paid three times is no news. */
+const REGULAR_TIMES = 3;
+
 /**
  * In seconds: what reading a warning aloud takes, so that nobody sends before its end. Longer pauses are spent elsewhere,
  * and a caller can talk through them.
@@ -48,21 +51,31 @@ export function isFamiliar({ facts, scoredBy }) {
 }
 
 /**
+ * To somebody paid often, and no more than the person has sent before: the reasons are shown, but a question each month
+ * about the same rent would only teach them to click it away.
+ * @param {RiskRequest} facts
+ */
+const isRegular = (facts) =>
+  !facts.is_new_device &&
+  facts.num_transactions_to_beneficiary >= REGULAR_TIMES &&
+  facts.amount <= facts.max_transaction_amount;
+
+/**
  * How a payment is met: not at all, with the reasons why it is unusual, or with a question and a warning that fits the
  * answer. `hasDoubts`: something about the payee's number or name does not fit.
  * @param {Pick<Verdict, "facts" | "scoredBy" | "level">} verdict @param {boolean} hasDoubts
  * @returns {Caution}
  */
 export function cautionOf(verdict, hasDoubts) {
-  const { facts, level } = verdict;
+  const { facts, level, scoredBy } = verdict;
   if (isFamiliar(verdict)) return hasDoubts ? "doubts" : "familiar";
   const isNew = facts.is_new_beneficiary;
-  const isAsked =
+  const isUnusual =
     level === "high" ||
     (isNew && isLarge(facts)) ||
     (level === "medium" && (isNew || isLarge(facts)) && !isSmall(facts)) ||
     (isNew && hasDoubts && !isSmall(facts));
-  if (isAsked) return "question";
+  if (isUnusual && (scoredBy === "none" || !isRegular(facts))) return "question";
   if (level === "low") return hasDoubts ? "doubts" : "none";
   return "reasons";
 }

@@ -7,7 +7,7 @@ export default {
   "review.acknowledge.familiar": "I confirm that I want to send {amount} to {name}, {bank}, account {number}.",
   "warning.question.title": "What is this payment for?",
   "warning.question":
-    "Sending {amount} to {name} is unusual for you. Tell us what it is for, and we will show you what to check first.",
+    "You are about to send {amount} to {name}. Tell us what it is for, and we will show you what to check first.",
   "warning.question.empty": "Choose what the payment is for.",
   "warning.not-now": "Do not send for now",
   "warning.stopped": "We did not send anything: your money is still in your account.",

@@ -6,8 +6,7 @@ export default {
     "Es un pago como los que haces: {name} ya estaba entre tus beneficiarios y conocemos este dispositivo.",
   "review.acknowledge.familiar": "Confirmo que quiero enviar {amount} a {name}, {bank}, cuenta {number}.",
   "warning.question.title": "¿Para qué es este pago?",
-  "warning.question":
-    "Enviar {amount} a {name} es poco común para ti. Dinos para qué es y te mostramos qué revisar antes de enviar.",
+  "warning.question": "Vas a enviar {amount} a {name}. Dinos para qué es y te mostramos qué revisar antes.",
   "warning.question.empty": "Elige para qué es el pago.",
   "warning.not-now": "No enviar por ahora",
   "warning.stopped": "No enviamos nada: tu dinero sigue en tu cuenta.",
