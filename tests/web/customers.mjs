@@ -176,6 +176,11 @@ export class Customer {
     return this.saves(this.chance() < SAVED_EARLIER ? DAY_MINUTES * (1 + this.chance() * 5) : 2 + this.chance() * 8);
   }
 
+  regularPayee(place) {
+    this.regular[place] ??= this.newPayee();
+    return this.regular[place];
+  }
+
   /** A month of payments, in the order in which they fall; each is `{ seen, purpose }`. */
   *month() {
     const { regular, others, travels, devices, answers } = this.about;
@@ -192,7 +197,7 @@ export class Customer {
         this.isNewDevice = true;
         this.hasChanged = true;
       }
-      const payee = place === null ? this.newPayee() : (this.regular[place] ??= this.newPayee());
+      const payee = place === null ? this.newPayee() : this.regularPayee(place);
       const centavos = place === null ? between(low, high, this.chance) : about(pesos, this.chance);
       const circumstances = { hour: this.hour(), hasMoved: this.chance() < travels };
       yield { seen: this.seen(payee, centavos, circumstances), purpose: pick(answers, this.chance) };
