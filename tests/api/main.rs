@@ -39,6 +39,7 @@ mod log;
 mod monitoring;
 mod on_us;
 mod pages;
+mod payee_checks;
 mod payments;
 mod profile;
 mod protocol;

@@ -2,7 +2,7 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
-/** @import { Account, Consent, Device, Entry, EntryPage, Parties, Payee, Profile, Provider, Transfer, TransferPage } from "./types.js" */
+/** @import { Account, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Transfer, TransferPage } from "./types.js" */
 import { asProblem } from "../shared/problem.js";
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
@@ -11,6 +11,7 @@ import { call, change, get } from "./request.js";
 const TRANSFER_TIMEOUT_MS = 20_000;
 /** Shorter, because the page can do without. */
 export const CONTEXT_TIMEOUT_MS = 4_000;
+const CHECK_TIMEOUT_MS = 3_000;
 
 /** Transfers that are looked through first for a single one, and the longest page of the API. */
 const RECENT = 50;
@@ -51,6 +52,11 @@ export function payees() {
 /** @param {Omit<Payee, "id">} fields @returns {Promise<Payee>} */
 export function savePayee(fields) {
   return change("POST", "/api/ledger/beneficiaries", fields);
+}
+
+/** @param {Pick<Payee, "name" | "accountNumber">} payee @returns {Promise<PayeeCheck>} */
+export function checkPayee({ name, accountNumber }) {
+  return change("POST", "/api/ledger/payee-checks", { name, accountNumber }, { timeoutMs: CHECK_TIMEOUT_MS });
 }
 
 /** @param {string} id */

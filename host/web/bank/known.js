@@ -2,6 +2,7 @@
 
 /** @import { Account, Payee, Transfer } from "./types.js" */
 import * as api from "./api.js";
+import { forgetChecks } from "./payee-names.js";
 
 /** Transfers to score from when the ledger is unreachable; the API's longest page. */
 const HISTORY_MAX = 1_000;
@@ -18,6 +19,7 @@ export const known = nothing();
 
 export function forgetAll() {
   Object.assign(known, nothing());
+  forgetChecks();
 }
 
 export async function loadAccounts() {

@@ -15,7 +15,8 @@ import { accountOf, known } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { clearNudge } from "./nudges.js";
 import { pause } from "./pause.js";
-import { drawPayeeNotice, drawPayeeWarnings, payeeWarnings } from "./payee-warnings.js";
+import { checkPayee, drawName } from "./payee-check.js";
+import { drawPayeeNotice, drawPayeeWarnings, isDoubtful } from "./payee-warnings.js";
 import { answerTo, drawNotNow, drawQuestion, forgetAnswer } from "./purpose.js";
 import { reasons } from "./reasons.js";
 import { scoreRisk } from "./risk.js";
@@ -25,9 +26,6 @@ import { goCorrect, sendDraft } from "./transfer-sending.js";
 import { drawWarning } from "./warning.js";
 import { cautionOf, isPaused, PAUSE_SECONDS } from "./warning-rules.js";
 import { t } from "./words.js";
-
-/** @param {FullDraft} draft */
-const warningsOf = ({ payee }) => payeeWarnings(payee, known.payees);
 
 /** @param {FullDraft} draft */
 function drawFacts({ fromAccountId, payee, centavos }) {
@@ -183,10 +181,11 @@ async function drawReview(place, { signal, go, redraw }) {
   const facts = h("div.flow");
   const below = h("div.flow", { "aria-busy": "true" });
   const drawTop = () =>
-    show(facts, drawFacts(draft), drawPayeeNotice(draft.payee, known.payees), notice("info", h("p", t("review.spei"))));
+    show(facts, drawFacts(draft), drawPayeeNotice(draft.payee, known.payees), drawName(draft.payee));
   drawTop();
   show(place, facts, below);
   if (!accountOf(draft.fromAccountId) || !known.payees) await loadDraft().catch(() => {});
+  await checkPayee(draft.payee);
   if (signal.aborted) return;
   drawTop();
   if (isUnsettled()) {
@@ -199,7 +198,7 @@ async function drawReview(place, { signal, go, redraw }) {
   try {
     const verdict = await scoreRisk(draft, userNow());
     if (signal.aborted) return;
-    const caution = cautionOf(verdict, warningsOf(draft).length > 0);
+    const caution = cautionOf(verdict, isDoubtful(draft.payee, known.payees));
     if (caution === "question") drawAsked(below, verdict, draft, { go, redraw, signal });
     else show(below, drawRisk(verdict, caution, draft), drawSending(verdict, caution, draft, { go, redraw }).parts);
     announce(t(`${keyOfRisk(verdict, caution)}.title`));

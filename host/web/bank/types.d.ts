@@ -33,6 +33,13 @@ export interface Payee {
   warnings?: string[];
 }
 
+/** Whether an account is in a name. */
+export interface PayeeCheck {
+  result: "match" | "close-match" | "no-match" | "unavailable";
+  /** The holder's. */
+  initials?: string;
+}
+
 export interface Transfer {
   id: string;
   fromAccountId: string;

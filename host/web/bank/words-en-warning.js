@@ -57,6 +57,18 @@ export default {
   "if-fraud.3": "Keep messages, numbers, screenshots and receipts: they are your evidence.",
   "if-fraud.4":
     "File a claim with the bank and, if it is not resolved, with CONDUSEF. Report it to the public prosecutor.",
+  "warning.name-differs": "The account is not in the name of {name}.",
+  "warning.name-close": "The name is like the account holder’s, but not the same. The holder’s initials are {initials}",
+  "warning.name-partial": "{name} is only part of the account holder’s name.",
+  "check.match": "The account is in the name of {name}, says its bank.",
+  "check.differs.title": "The name is not the one on the account",
+  "check.differs.about":
+    "Ask for the details again, in a way you already knew. If a stranger gave them to you, it may be a scam.",
+  "check.close.title": "Check the account holder’s name",
+  "check.close.about": "Compare it with the one you were given, and write it in full.",
+  "check.correct": "Correct the details",
+  "check.save": "Save it anyway",
+  "payee.done.match": "We saved {name}. The account is in that name.",
   "pause.left.one": "You can send in {count} second. Meanwhile, read the warning.",
   "pause.left.many": "You can send in {count} seconds. Meanwhile, read the warning.",
   "pause.still": "You can send in a few seconds. Meanwhile, read the warning.",

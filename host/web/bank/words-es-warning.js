@@ -56,6 +56,19 @@ export default {
   "if-fraud.3": "Guarda mensajes, números, capturas de pantalla y comprobantes: son tu evidencia.",
   "if-fraud.4":
     "Presenta tu reclamación en el banco y, si no te resuelve, en la CONDUSEF. Denuncia ante el Ministerio Público.",
+  "warning.name-differs": "La cuenta no está a nombre de {name}.",
+  "warning.name-close":
+    "El nombre se parece al del titular, pero no es igual. Las iniciales del titular son {initials}",
+  "warning.name-partial": "{name} es solo una parte del nombre del titular.",
+  "check.match": "La cuenta está a nombre de {name}, según su banco.",
+  "check.differs.title": "El nombre no coincide con el de la cuenta",
+  "check.differs.about":
+    "Pide los datos otra vez, por un medio que ya conocías. Si te los dio alguien que no conoces, puede ser un fraude.",
+  "check.close.title": "Revisa el nombre del titular",
+  "check.close.about": "Compáralo con el que te dieron y escríbelo completo.",
+  "check.correct": "Corregir los datos",
+  "check.save": "Guardar de todos modos",
+  "payee.done.match": "Guardamos a {name}. La cuenta está a su nombre.",
   "pause.left.one": "Podrás enviar en {count} segundo. Mientras, lee el aviso.",
   "pause.left.many": "Podrás enviar en {count} segundos. Mientras, lee el aviso.",
   "pause.still": "Podrás enviar en unos segundos. Mientras, lee el aviso.",
