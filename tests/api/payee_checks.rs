@@ -58,7 +58,8 @@ async fn guessing_tells_nothing_of_numbers_and_holders(db: PgPool) {
     assert_eq!(wrong, json!({"result": "no-match"}));
     assert_eq!(check(&ana, "Eva Ruiz", &free).await, wrong);
     // Parts, letters and repetitions of a name get no further than initials.
-    for name in ["L A P G", "Luis Luis", "a b c d e f g h i j k l m n o p q r s t u v w x y z", "%", "Luis' or 1=1 --"] {
+    for name in ["L A P G", "Luis Luis", "a b c d e f g h i j k l m n o p q r s t u v w x y z", "%", "Luis' or 1=1 --"]
+    {
         let found = check(&ana, name, &number).await.to_string();
         assert!(!found.contains("Alberto") && !found.contains("Pérez"), "{name}: {found}");
     }

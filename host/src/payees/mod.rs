@@ -10,7 +10,7 @@ pub mod sandbox;
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::db::connections::Connections;
+use crate::db::connections::{AcquireError, Connections};
 use crate::domain::clabe::{Clabe, ClabeRange};
 use likeness::compare;
 
@@ -53,7 +53,7 @@ pub async fn check(
     others: &dyn PayeeCheck,
     name: &str,
     number: &str,
-) -> Result<Finding, sqlx::Error> {
+) -> Result<Finding, AcquireError> {
     let Some(clabe) = Clabe::read(number) else { return Ok(Finding::Unavailable) };
     if issued.is_some_and(|range| range.is_same_bank(clabe)) {
         return own::check(db, name, clabe).await;
