@@ -70,3 +70,4 @@ mod swap;
 mod tls;
 mod tokens;
 mod transactions;
+mod warnings;

@@ -74,7 +74,7 @@ export function flow(stage) {
     }
     // Versions are among the details, which are closed.
     assert.doesNotMatch(review, /risk-\d/);
-    assert.match(await it.page.$eval(".risk details", (it) => it.textContent), /por risk-2\.0\.0\+/);
+    assert.match(await it.page.$eval(".risk details:not(.if-fraud)", (it) => it.textContent), /por risk-2\.0\.0\+/);
     // High: not without an acknowledgment, which is not ticked in advance.
     assert.equal(await it.page.$eval("[name=acknowledged]", (box) => box.checked), false);
     const from = line.requests.length;

@@ -247,7 +247,7 @@ export class Person {
       await this.press("Space");
     }
     await this.activates("button", /^Enviar/);
-    const isAsked = await this.page.waitForSelector("dialog[open]", { timeout: 300 }).catch(() => null);
+    const isAsked = await this.page.waitForSelector("dialog[open]", { timeout: 800 }).catch(() => null);
     if (isAsked) await this.activates("button", /^Sí, enviar/);
   }
 

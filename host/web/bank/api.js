@@ -159,7 +159,7 @@ export function saveConsent(granted, noticeVersion) {
   return change("PUT", "/api/analytics/consent", { granted, noticeVersion });
 }
 
-/** @param {{ screen: string, eventType: string }} event */
+/** @param {{ screen: string, eventType: string, details?: string }} event */
 export async function sendEvent(event) {
   await change("POST", "/api/analytics/events", event);
 }

@@ -7,6 +7,7 @@ import { choiceField } from "./fields.js";
 import { setFlash } from "./flash.js";
 import { drawForm } from "./form.js";
 import { summaryOf } from "./risk-notice.js";
+import { warningEnded } from "./warning-outcomes.js";
 import { PURPOSES } from "./warning-rules.js";
 import { t } from "./words.js";
 
@@ -33,6 +34,7 @@ export function forgetAnswer() {
 export function drawNotNow() {
   const leave = () => {
     forgetAnswer();
+    warningEnded("warning_stopped");
     setFlash(t("warning.stopped"));
   };
   return h("a.button", { href: "#/accounts", onClick: leave }, t("warning.not-now"));

@@ -24,7 +24,9 @@ import { drawRisk, keyOfRisk, summaryOf } from "./risk-notice.js";
 import { userNow } from "./session.js";
 import { goCorrect, sendDraft } from "./transfer-sending.js";
 import { drawWarning } from "./warning.js";
+import { forgetWarning, warningShown } from "./warning-outcomes.js";
 import { cautionOf, isPaused, PAUSE_SECONDS } from "./warning-rules.js";
+import { variantOf } from "./warning-variants.js";
 import { t } from "./words.js";
 
 /** @param {FullDraft} draft */
@@ -160,8 +162,10 @@ function drawAsked(below, verdict, draft, tools) {
       ask();
       focusOn(below.querySelector("input"));
     };
-    const warning = drawWarning(verdict, draft, purpose, change);
+    const { adviceFirst } = variantOf(userNow());
+    const warning = drawWarning(verdict, draft, purpose, { adviceFirst, change });
     show(below, warning, sending.parts);
+    if (isNew) warningShown(purpose);
     if (isNew) focusOn(warning.querySelector("h2"));
     const held = sending.form.element.querySelector("button[type=submit]");
     if (!isPaused(verdict, purpose) || !(held instanceof HTMLElement)) return;
@@ -199,6 +203,7 @@ async function drawReview(place, { signal, go, redraw }) {
     const verdict = await scoreRisk(draft, userNow());
     if (signal.aborted) return;
     const caution = cautionOf(verdict, isDoubtful(draft.payee, known.payees));
+    if (!answerTo(draft)) forgetWarning();
     if (caution === "question") drawAsked(below, verdict, draft, { go, redraw, signal });
     else show(below, drawRisk(verdict, caution, draft), drawSending(verdict, caution, draft, { go, redraw }).parts);
     announce(t(`${keyOfRisk(verdict, caution)}.title`));

@@ -107,6 +107,8 @@ export interface Parties {
 export interface Consent {
   granted: boolean;
   updatedAt: string | null;
+  /** Of the privacy text that was agreed to. */
+  noticeVersion: string | null;
 }
 
 export interface Profile {

@@ -19,10 +19,10 @@ function textsOf(key, params) {
 }
 
 /** What to do about a fraud, also one that has happened. */
-export function drawIfFraud({ isOpen = false } = {}) {
+export function drawIfFraud({ isOpen = false, onOpen = () => {} } = {}) {
   return h(
     "details.more.if-fraud",
-    { open: isOpen },
+    { open: isOpen, onToggle: (/** @type {any} */ event) => event.target.open && onOpen() },
     h("summary", t("if-fraud.title")),
     h(
       "ol",
@@ -31,19 +31,23 @@ export function drawIfFraud({ isOpen = false } = {}) {
   );
 }
 
-/** @param {Verdict} verdict @param {FullDraft} draft @param {Purpose} purpose @param {() => void} change */
-export function drawWarning(verdict, draft, purpose, change) {
+/**
+ * @param {Verdict} verdict @param {FullDraft} draft @param {Purpose} purpose
+ * @param {{ adviceFirst: boolean, change: () => void }} how `change`: takes the answer back
+ */
+export function drawWarning(verdict, draft, purpose, { adviceFirst, change }) {
   const summary = summaryOf(draft);
   const key = `warn.${purpose}`;
   const unusual = reasons(verdict, draft);
+  const advice = h("p", h("strong", t(`${key}.now`, summary)));
+  const why = drawList(textsOf(key, summary));
   return h(
     "section.risk.fitted",
     { "aria-labelledby": "risk-title" },
     notice(
       isFraud(purpose) || verdict.level === "high" ? "bad" : "warn",
       h("h2", { id: "risk-title", tabindex: -1 }, t(`${key}.title`, summary)),
-      drawList(textsOf(key, summary)),
-      h("p", h("strong", t(`${key}.now`, summary))),
+      adviceFirst ? [advice, why] : [why, advice],
     ),
     unusual.length > 0 && [h("p", t("warn.unusual")), drawList(unusual)],
     verdict.scoredBy === "none" && h("p", t("risk.unscored.title"), "."),
