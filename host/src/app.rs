@@ -27,6 +27,7 @@ use crate::ledger::Ledger;
 use crate::models::Models;
 use crate::models::attesting::keys::ModelKeys;
 use crate::outbox::Outbox;
+use crate::payees::PayeeCheck;
 use crate::rail::courier::Courier;
 use crate::sealing::ChainKey;
 use crate::wasm::Runtime;
@@ -88,6 +89,8 @@ pub struct Parts {
     pub tokens: Arc<Verifier>,
     pub rates: Arc<Rates>,
     pub acknowledgments: Acknowledgments,
+    /// Asks other banks for their holders.
+    pub(crate) payee_check: Arc<dyn PayeeCheck>,
     /// Mints the sandbox's tokens; `None` in production.
     pub sandbox: Option<Arc<Minter>>,
     pub clock: Clock,

@@ -13,6 +13,7 @@ import { startBank } from "./bank.mjs";
 import { doubts } from "./doubts.mjs";
 import { failures } from "./failures.mjs";
 import { flow } from "./flow.mjs";
+import { fraud } from "./fraud.mjs";
 import { help } from "./help.mjs";
 import { home } from "./home.mjs";
 import { keeping } from "./keeping.mjs";
@@ -51,6 +52,7 @@ describe("the page", { concurrency: 2 }, () => {
     doubts(stage);
     payments(stage);
     home(stage);
+    fraud(stage);
   });
   describe("to the eye and the ear", { concurrency: 1 }, () => looks(beside));
 });

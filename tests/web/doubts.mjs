@@ -39,6 +39,7 @@ export function doubts(stage) {
     await it.press("Enter");
     await it.arrives("Revisa antes");
     assert.deepEqual(await warnings(it, "main"), said);
+    await it.answers("Le pago a alguien que conozco");
     await it.tabsTo("checkbox", "Entiendo");
     const { name } = await it.focused();
     for (const warning of said) assert.ok(name.includes(warning), name);

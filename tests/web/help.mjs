@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { settled } from "./bank.mjs";
+import { OTHER, PAYEE, settled } from "./bank.mjs";
 import { Person } from "./person.mjs";
 
 export function help(stage) {
@@ -121,7 +121,7 @@ export function help(stage) {
 
   test("usage data is asked for plainly; nothing is sent without consent, and never who or how much", async () => {
     const { bank, browser, line } = stage;
-    const { api, user, payee } = await settled(bank, { count: 3 });
+    const { api, user, payee } = await settled(bank, { count: 3, payees: [PAYEE, OTHER] });
     const it = await Person.at(browser, line.url);
     const from = line.requests.length;
     const events = () =>
@@ -143,6 +143,19 @@ export function help(stage) {
     assert.ok(sent.some(({ eventType }) => eventType === "transfer_completed"));
     assert.ok(sent.some(({ eventType, screen }) => eventType === "screen_view" && screen === "transfer_confirm"));
     for (const event of sent) assert.deepEqual(Object.keys(event).sort(), ["eventType", "screen"]);
+    // Warnings are among it since the text names them, and with what they were for.
+    await it.reviews({ payee: OTHER.name, amount: "600" });
+    await it.answers("Compro algo a alguien");
+    await it.sendsWhateverTheRisk();
+    await it.arrives("Transferencia enviada");
+    const told = events()
+      .map(({ body }) => JSON.parse(body))
+      .filter(({ details }) => details !== undefined);
+    assert.deepEqual(
+      told.map(({ eventType }) => eventType),
+      ["warning_shown", "warning_continued"],
+    );
+    for (const { details } of told) assert.match(details, /^order-of-advice\/(why|advice)-first purchase$/);
     assert.doesNotMatch(JSON.stringify(sent), /123|Luis|0121800|user-/);
     await it.opens("Privacidad");
     await it.picks("No, no guarden nada");

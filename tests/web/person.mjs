@@ -231,14 +231,23 @@ export class Person {
     await this.arrives("Revisa antes");
   }
 
+  /** Says what an unusual payment is for, and waits for a pause to end. */
+  async answers(purpose) {
+    await this.picks(purpose);
+    await this.activates("button", "Continuar");
+    await this.page.waitForSelector(".fitted");
+    await this.settles();
+  }
+
   /** Sends the reviewed transfer, with whatever its risk requires. */
   async sendsWhateverTheRisk() {
+    if (await this.page.$(".asked")) await this.answers("Le pago a alguien que conozco");
     if (await this.page.$("[name=acknowledged]:not(:checked)")) {
-      await this.tabsTo("checkbox", "Entiendo");
+      await this.tabsTo("checkbox", /^(Entiendo|Confirmo)/);
       await this.press("Space");
     }
     await this.activates("button", /^Enviar/);
-    const isAsked = await this.page.waitForSelector("dialog[open]", { timeout: 300 }).catch(() => null);
+    const isAsked = await this.page.waitForSelector("dialog[open]", { timeout: 800 }).catch(() => null);
     if (isAsked) await this.activates("button", /^Sí, enviar/);
   }
 

@@ -12,6 +12,7 @@ import { CENTAVOS_MAX, fromPesos, readAmount, sayMoney, toJson, writeMoney } fro
 import { LEVELS, mayOffer, noOffers } from "../../host/web/bank/nudge-rules.js";
 import { conceptFault, readConcept, readReference, referenceFault } from "../../host/web/bank/remittance.js";
 import { isAfterCut } from "../../host/web/bank/times.js";
+import { VARIANTS, variantOf } from "../../host/web/bank/warning-variants.js";
 import { TEXTS, t } from "../../host/web/bank/words.js";
 import { claimsOf, tokenIn } from "../../host/web/shared/token.js";
 
@@ -232,6 +233,29 @@ test("how long a payee has been saved is sent only when known", () => {
   assert.equal("beneficiary_saved_minutes" in facts({}), false);
   assert.equal("beneficiary_saved_minutes" in facts({ savedAt: 200, now: 100 }), false);
   assert.equal(facts({ savedAt: 0, now: 31 * 60_000 + 59_999 }).beneficiary_saved_minutes, 31);
+});
+
+// ---- variants of the warnings ----
+
+test("each variant has its share of the users, and a user always the same", () => {
+  assert.equal(
+    VARIANTS.reduce((sum, { share }) => sum + share, 0),
+    100,
+  );
+  for (const nameOf of [(number) => `user-${number}`, (number) => String(number), (number) => `ana.${number}@x.mx`]) {
+    const counts = new Map();
+    for (let number = 0; number < 10_000; number += 1) {
+      const { name } = variantOf(nameOf(number));
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      assert.equal(variantOf(nameOf(number)).name, name);
+    }
+    for (const { name, share } of VARIANTS) {
+      const expected = share * 100;
+      // Four standard deviations of a binomial count.
+      const most = 4 * Math.sqrt(expected * (1 - share / 100));
+      assert.ok(Math.abs(counts.get(name) - expected) < most, `${nameOf(1)}: ${counts.get(name)} of ${name}`);
+    }
+  }
 });
 
 // ---- words ----

@@ -107,6 +107,7 @@ export function swap(stage) {
     line.answer("GET", "/api/ledger/risk-context", { status: 503 });
     await it.activates("button", "Continuar");
     await it.arrives("Revisa antes");
+    await it.answers("Le pago a alguien que conozco");
     await it.sees("No pudimos revisar el riesgo");
     assert.equal(await it.page.$eval("[name=acknowledged]", (box) => box.checked), false);
     await it.leaves();

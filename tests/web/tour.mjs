@@ -118,6 +118,20 @@ export async function tour(it, { api, line, at }) {
   await write("[name=numericReference]", "202611");
   await submit();
   await it.arrives("Revisa antes");
+  await at("transfer-3-question");
+  await submit();
+  await at("transfer-3-question-errors");
+  const answer = async (purpose) => {
+    await pick(purpose);
+    await submit();
+    await page.waitForSelector(".fitted");
+    // Until the pause is over.
+    await it.settles();
+  };
+  await answer("call");
+  await at("transfer-3-fraud");
+  await click(".answered button");
+  await answer("known");
   await at("transfer-3-high");
   await submit();
   await at("transfer-3-high-errors");

@@ -27,6 +27,8 @@ use crate::ledger::store::Postgres;
 use crate::ledger::{Ledger, LedgerConfig};
 use crate::models::Models;
 use crate::outbox::Outbox;
+use crate::payees::sandbox::Sandbox;
+use crate::payees::{PayeeCheck, Unconnected};
 use crate::rail::courier::Courier;
 use crate::rail::{Notification, Rail};
 use crate::replay::CONCURRENT_MAX;
@@ -118,6 +120,7 @@ impl App {
             outbox_poll,
         };
         let durability = barrier.durability();
+        let payee_check: Arc<dyn PayeeCheck> = if minter.is_some() { Arc::new(Sandbox) } else { Arc::new(Unconnected) };
         let app = Parts {
             key: key.clone(),
             ledger,
@@ -132,6 +135,7 @@ impl App {
             tokens: Arc::new(tokens),
             rates,
             acknowledgments,
+            payee_check,
             sandbox: minter.map(Arc::new),
             settings: Arc::new(settings),
             started_at: clock.now(),

@@ -26,6 +26,11 @@ const BURST_SECONDS: u32 = 10;
 pub const REFUSAL_EVERY: Duration = Duration::from_secs(10);
 pub const REFUSALS_AT_ONCE: u32 = 1_000;
 
+/// Checks of a payee's name, for each user: as many at once as somebody saves on their first day,
+/// and then so many, so that guessing a holder's name takes days.
+pub const CHECKS_AT_ONCE: NonZeroU32 = NonZeroU32::MIN.saturating_add(19);
+pub const CHECKS_PER_HOUR: NonZeroU32 = NonZeroU32::MIN.saturating_add(29);
+
 /// How often those who were quiet are forgotten.
 const FORGET_EVERY: Duration = Duration::from_secs(60);
 
@@ -42,6 +47,8 @@ pub struct Rates {
     /// By a hash of the user's name, with a key that nobody knows.
     users: Option<Limiter<u64>>,
     addresses: Option<Limiter<IpAddr>>,
+    /// By the same hash.
+    checks: Limiter<u64>,
     hasher: RandomState,
     /// When each user will have made up for their refusals.
     refusals: Mutex<HashMap<u64, OffsetDateTime>>,
@@ -57,6 +64,7 @@ impl Rates {
         Self {
             users: limits.user.map(limiter),
             addresses: limits.address.map(limiter),
+            checks: RateLimiter::keyed(Quota::per_hour(CHECKS_PER_HOUR).allow_burst(CHECKS_AT_ONCE)),
             hasher: RandomState::new(),
             refusals: Mutex::default(),
         }
@@ -81,6 +89,11 @@ impl Rates {
             users.check_key_n(&self.hasher.hash_one(user), more).is_ok_and(|counted| counted.is_ok())
         });
         is_allowed.then_some(()).ok_or(AuthError::TooManyRequests("user"))
+    }
+
+    /// Counts a check of a payee's name; false when there are too many.
+    pub fn count_check(&self, user: &str) -> bool {
+        self.checks.check_key(&self.hasher.hash_one(user)).is_ok()
     }
 
     /// Counts a request from an address.
@@ -116,6 +129,7 @@ impl Rates {
             tokio::time::sleep(FORGET_EVERY).await;
             let now = clock();
             self.refusals().retain(|_, made_up| *made_up > now);
+            self.checks.retain_recent();
             if let Some(users) = &self.users {
                 users.retain_recent();
             }
@@ -138,6 +152,13 @@ mod tests {
         let address = |text: &str| rates.count_address(text.parse().unwrap());
         assert_eq!((0..100).filter(|last| address(&format!("2001:db8::{last}")).is_ok()).count(), 10);
         assert!(address("2001:db8:0:1::").is_ok());
+    }
+
+    #[test]
+    fn names_of_payees_are_checked_in_a_burst_and_then_now_and_then() {
+        let rates = Rates::new(RateLimits::default());
+        let allowed = |user: &str| (0..1_000).filter(|_| rates.count_check(user)).count();
+        assert_eq!((allowed("ana"), allowed("ana"), allowed("luis")), (20, 0, 20));
     }
 
     #[test]

@@ -268,6 +268,23 @@ pub struct Events {
     pub follow: bool,
 }
 
+/// The host keeps analytics events for so long.
+const EVENT_DAYS: i64 = 90;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Counted from the analytics events of customers who consented. Deploy another page to change the variants \
+                  or their shares: they are in host/web/bank/warning-variants.js."
+)]
+pub struct Warnings {
+    /// Of so many days, up to now
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u8).range(1..=EVENT_DAYS))]
+    pub days: u8,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 fn cursor(text: &str) -> Result<Cursor, <Cursor as FromStr>::Err> {
     if text == "0" { Ok(Cursor::default()) } else { text.parse() }
 }

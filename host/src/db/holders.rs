@@ -5,6 +5,7 @@ use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 
 use super::records::{self, Change, Covered, Recorded, Subject};
+use crate::domain::clabe::Clabe;
 use crate::sealing::ChainKey;
 use crate::sealing::digest::Hash;
 
@@ -21,6 +22,15 @@ fn state(key: &ChainKey, owner: &str, name: &str) -> Hash {
 pub(crate) async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<String>, sqlx::Error> {
     let name = sqlx::query_scalar!("select holder_name from app_user where owner = $1", owner);
     Ok(name.fetch_optional(db).await?.flatten())
+}
+
+/// The verified name of the holder of an issued number: `None` if it was not issued, `Some(None)` if there is no such name.
+pub(crate) async fn find_issued(db: &mut PgConnection, number: Clabe) -> Result<Option<Option<String>>, sqlx::Error> {
+    let name = sqlx::query_scalar!(
+        r#"select u.holder_name as "name?" from account a left join app_user u using (owner) where a.issued = $1"#,
+        number.body(),
+    );
+    name.fetch_optional(db).await
 }
 
 /// Works before the user's first account too.

@@ -50,6 +50,7 @@ pub mod roles;
 pub mod schema;
 pub(crate) mod session;
 pub(crate) mod transfers;
+pub mod warnings;
 
 use time::OffsetDateTime;
 use uuid::Uuid;

@@ -28,6 +28,9 @@ const RETRY_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "1");
 /// The same for a user of whom another refusal cannot be kept yet: [`REFUSAL_EVERY`](crate::auth::rates::REFUSAL_EVERY).
 const RETRY_REFUSED_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "10");
 
+/// The same for a user who checked too many payees: [`CHECKS_PER_HOUR`](crate::auth::rates::CHECKS_PER_HOUR).
+const RETRY_CHECK_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "120");
+
 /// The only encoding of a body.
 const IDENTITY: (HeaderName, &str) = (header::ACCEPT_ENCODING, "identity");
 
@@ -198,6 +201,10 @@ problems! {
     TooManyRefusals = TOO_MANY_REQUESTS, "too-many-requests", "Too many transfers were refused",
         "This one was not decided, and its Idempotency-Key is not used up. Retry after the time in Retry-After.",
         header: RETRY_REFUSED_AFTER;
+    /// Of payees' names.
+    TooManyChecks = TOO_MANY_REQUESTS, "too-many-requests", "Too many payees were checked",
+        "Names of payees can be checked now and then only. A payee can be saved and paid without.",
+        header: RETRY_CHECK_AFTER;
     TimedOut = SERVICE_UNAVAILABLE, "timed-out", "The request took too long",
         "A transfer may still complete: retry it with the same Idempotency-Key.", header: RETRY_AFTER;
     BodyTooSlow = SERVICE_UNAVAILABLE, "timed-out", "The request took too long",
@@ -265,6 +272,7 @@ impl Error {
             Self::KeysUnknown => Some([TOKEN_REFUSED, "keys-unknown"]),
             Self::ScopeMissing(scope) => Some([SCOPE_REFUSED, scope]),
             Self::TooManyRequests(limit) => Some([LIMIT_REACHED, limit]),
+            Self::TooManyChecks => Some([LIMIT_REACHED, "payee-checks"]),
             Self::TooManyRefusals => Some([LIMIT_REACHED, "refusals"]),
             Self::HostNotAllowed => Some([HOST_REFUSED, "name"]),
             _ => None,

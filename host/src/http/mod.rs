@@ -41,7 +41,9 @@ use answers::Answers;
 use assistance::scores;
 use endpoint::{Callers, Endpoint};
 use error::Error;
-use ledger::{accounts, analytics, beneficiaries, bulk, entries, events, holds, profile, risk_context, transactions};
+use ledger::{
+    accounts, analytics, beneficiaries, bulk, entries, events, holds, payee_checks, profile, risk_context, transactions,
+};
 use openapi::Listener;
 use pages::{bank, console, published, reference, sandbox, sign_in};
 
@@ -60,6 +62,7 @@ pub fn ledger_router(app: App) -> Endpoint {
             "/api/ledger/beneficiaries/{id}",
             patch(beneficiaries::edit_beneficiary).delete(beneficiaries::delete_beneficiary),
         )
+        .route("/api/ledger/payee-checks", post(payee_checks::create_payee_check))
         .route("/api/ledger/transactions", get(transactions::list_transactions).post(transactions::create_transaction))
         .route("/api/ledger/transactions/{id}", get(transactions::get_transaction))
         .route("/api/ledger/transactions/bulk", post(bulk::create_transactions))

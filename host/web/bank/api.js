@@ -2,7 +2,7 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
-/** @import { Account, Consent, Device, Entry, EntryPage, Parties, Payee, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
+/** @import { Account, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
 import { asProblem } from "../shared/problem.js";
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
@@ -11,6 +11,7 @@ import { call, change, get } from "./request.js";
 const TRANSFER_TIMEOUT_MS = 20_000;
 /** Shorter, because the page can do without. */
 export const CONTEXT_TIMEOUT_MS = 4_000;
+const CHECK_TIMEOUT_MS = 3_000;
 
 /** @param {any} account @returns {Account} */
 const asAccount = ({ balance, held = 0, ...rest }) => ({
@@ -52,6 +53,11 @@ export function savePayee(fields) {
 /** @param {string} id @param {Partial<Pick<Payee, "name" | "alias" | "isFavorite">>} changes @returns {Promise<Payee>} */
 export function editPayee(id, changes) {
   return change("PATCH", `/api/ledger/beneficiaries/${encodeURIComponent(id)}`, changes);
+}
+
+/** @param {Pick<Payee, "name" | "accountNumber">} payee @returns {Promise<PayeeCheck>} */
+export function checkPayee({ name, accountNumber }) {
+  return change("POST", "/api/ledger/payee-checks", { name, accountNumber }, { timeoutMs: CHECK_TIMEOUT_MS });
 }
 
 /** @param {string} id */
@@ -152,7 +158,7 @@ export function saveConsent(granted, noticeVersion) {
   return change("PUT", "/api/analytics/consent", { granted, noticeVersion });
 }
 
-/** @param {{ screen: string, eventType: string }} event */
+/** @param {{ screen: string, eventType: string, details?: string }} event */
 export async function sendEvent(event) {
   await change("POST", "/api/analytics/events", event);
 }

@@ -2,6 +2,7 @@
 
 import { choose, draftNow, setFault } from "./draft.js";
 import { accountOf, known, loadAccounts, loadPayees, payeeOf } from "./known.js";
+import { checkPayee } from "./payee-check.js";
 import { t } from "./words.js";
 
 /** False when account or payee is gone; why is kept for the step where another one is chosen. Throws a Problem. */
@@ -17,6 +18,7 @@ export async function loadDraft() {
     setFault("toBeneficiaryId", t("fault.beneficiary-not-found"));
     return false;
   }
+  await checkPayee(found);
   choose({ payee: found });
   return true;
 }

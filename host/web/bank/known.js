@@ -3,6 +3,7 @@
 
 /** @import { Account, Filter, Movement, Payee, Transfer } from "./types.js" */
 import * as api from "./api.js";
+import { forgetChecks } from "./payee-names.js";
 
 /** Transfers to score from when the ledger is unreachable; the API's longest page. */
 const HISTORY_MAX = 1_000;
@@ -34,6 +35,7 @@ export function forgetKept() {
 export function forgetAll() {
   forgetKept();
   Object.assign(known, nothing());
+  forgetChecks();
 }
 
 /** At sign-in, or after a reload: goes on with what this tab has of the same person. @param {string} user */

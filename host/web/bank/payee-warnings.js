@@ -4,13 +4,33 @@
 import { h } from "../shared/dom.js";
 import { isSameBank, normalise, readNumber } from "./clabe.js";
 import { drawList, notice } from "./drawing.js";
+import { checkOf } from "./payee-names.js";
 import { hasText, t } from "./words.js";
+
+/** Part of a name, or one that is mistyped, is worth a look and no doubt. */
+const MILD = ["name-close", "name-partial"];
+
+/** @param {Pick<Payee, "name" | "accountNumber">} payee */
+function nameCode(payee) {
+  const { result, initials } = checkOf(payee) ?? {};
+  if (result === "no-match") return "name-differs";
+  return result === "close-match" && (initials ? "name-close" : "name-partial");
+}
+
+/** What the bank said of the name, in words, or null. @param {Pick<Payee, "name" | "accountNumber">} payee */
+export function nameWarning(payee) {
+  const code = nameCode(payee);
+  return code ? t(`warning.${code}`, { name: payee.name, initials: checkOf(payee)?.initials }) : null;
+}
+
+/** Whether a payment to the payee should not go on without a question. @param {Payee} payee @param {Payee[] | null} payees */
+export const isDoubtful = (payee, payees) => warningCodes(payee, payees).some((code) => !MILD.includes(code));
 
 /**
  * The codes of a payee's warnings: the ledger's, and what the page sees in the number and in the other payees.
  * @param {Payee} payee @param {Payee[] | null} payees
  */
-export function warningCodes({ id, bankName, accountNumber, warnings = [] }, payees) {
+export function warningCodes({ id, name, bankName, accountNumber, warnings = [] }, payees) {
   const { kind, bank, checks, digits } = readNumber(accountNumber);
   const isTwice = (payees ?? []).some((it) => it.id !== id && normalise(it.accountNumber) === digits);
   const seen = [
@@ -19,6 +39,7 @@ export function warningCodes({ id, bankName, accountNumber, warnings = [] }, pay
     kind === "clabe" && checks && bank === null && "bank-unknown",
     kind === "other" && "number-other",
     isTwice && "saved-twice",
+    nameCode({ name, accountNumber }),
   ];
   return [...new Set([...warnings, ...seen.filter((it) => typeof it === "string")])];
 }
@@ -27,9 +48,10 @@ export function warningCodes({ id, bankName, accountNumber, warnings = [] }, pay
 export function payeeWarnings(payee, payees) {
   const { bank, digits } = readNumber(payee.accountNumber);
   const params = { bank: payee.derivedBank ?? bank, typed: payee.bankName, code: digits.slice(0, 3) };
+  const named = { ...params, name: payee.name, initials: checkOf(payee)?.initials };
   return warningCodes(payee, payees)
     .filter((code) => hasText(`warning.${code}`))
-    .map((code) => t(`warning.${code}`, params));
+    .map((code) => t(`warning.${code}`, named));
 }
 
 /** @param {Payee} payee @param {Payee[] | null} payees */

@@ -13,6 +13,7 @@ import { setFlash } from "./flash.js";
 import { drawForm } from "./form.js";
 import { addPayee } from "./known.js";
 import { numberField } from "./number-field.js";
+import { checkPayee, maySave } from "./payee-check.js";
 import { whenReleased } from "./released.js";
 import { pathNow } from "./router.js";
 import { t } from "./words.js";
@@ -95,8 +96,9 @@ export const addPayeeScreen = {
       hint: t("payee.number.hint"),
       onBank: (name) => bank.propose(name),
     });
+    const name = nameField();
     const fields = [
-      nameField(),
+      name,
       textField({
         name: "alias",
         label: t("payee.alias"),
@@ -112,11 +114,13 @@ export const addPayeeScreen = {
       fields,
       submit: t("payee.submit"),
       busy: t("payee.busy"),
+      confirm: () => maySave({ name: name.read(), accountNumber: number.read() }),
       send: async ({ alias, ...values }) => {
         const payee = await api.savePayee(alias === "" ? values : { ...values, alias });
         addPayee(payee);
         if (isForTransfer) choose({ toBeneficiaryId: payee.id, payee });
-        setFlash(t("payee.done", { name: payeeName(payee) }));
+        const { result } = await checkPayee(payee);
+        setFlash(t(result === "match" ? "payee.done.match" : "payee.done", { name: payeeName(payee) }));
         go(isForTransfer ? "/transfer/parties" : "/beneficiaries", { replace: true });
       },
     });

@@ -1,50 +1,34 @@
 // Transfer, step 3: everything once more, with the risk in words. Nothing is sent without this step, and the key that is
 // made here lets a transfer be tried again without being sent twice.
 
-/** @import { FullDraft, Screen, Tools, Verdict } from "./types.js" */
-import { button, h, show } from "../shared/dom.js";
+/** @import { Caution, FullDraft, Screen, Tools, Verdict } from "./types.js" */
+import { button, focusOn, h, show } from "../shared/dom.js";
 import { asProblem } from "../shared/problem.js";
 import { announce } from "./announce.js";
-import { groupsOf } from "./clabe.js";
 import { confirmed } from "./dialog.js";
 import { fullDraft, isUnsettled, missingStep, resume, settle, start } from "./draft.js";
 import { loadDraft } from "./draft-loading.js";
-import {
-  details,
-  drawList,
-  money,
-  notice,
-  number,
-  pair,
-  payeeName,
-  problemNotice,
-  skeleton,
-  typeName,
-} from "./drawing.js";
+import { drawList, money, notice, number, pair, payeeName, problemNotice, skeleton, typeName } from "./drawing.js";
 import { tickField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { accountOf, known } from "./known.js";
 import { drawLoaded } from "./loading.js";
-import { writeMoney } from "./money.js";
 import { clearNudge } from "./nudges.js";
-import { drawPayeeNotice, drawPayeeWarnings, payeeWarnings } from "./payee-warnings.js";
+import { pause } from "./pause.js";
+import { checkPayee, drawName } from "./payee-check.js";
+import { drawPayeeNotice, drawPayeeWarnings, isDoubtful } from "./payee-warnings.js";
+import { answerTo, drawNotNow, drawQuestion, forgetAnswer } from "./purpose.js";
 import { reasons } from "./reasons.js";
 import { remittancePairs } from "./remittance.js";
 import { scoreRisk } from "./risk.js";
+import { drawRisk, keyOfRisk, summaryOf } from "./risk-notice.js";
 import { userNow } from "./session.js";
 import { goCorrect, sendDraft } from "./transfer-sending.js";
+import { drawWarning } from "./warning.js";
+import { forgetWarning, warningShown } from "./warning-outcomes.js";
+import { cautionOf, isPaused, PAUSE_SECONDS } from "./warning-rules.js";
+import { variantOf } from "./warning-variants.js";
 import { t } from "./words.js";
-
-/** @param {FullDraft} draft */
-const summaryOf = ({ centavos, payee }) => ({
-  amount: writeMoney(centavos),
-  name: payee.name,
-  bank: payee.bankName,
-  number: groupsOf(payee.accountNumber).join(" "),
-});
-
-/** @param {FullDraft} draft */
-const warningsOf = ({ payee }) => payeeWarnings(payee, known.payees);
 
 /** @param {FullDraft} draft */
 function drawFacts({ fromAccountId, payee, centavos, concept, numericReference }) {
@@ -66,38 +50,6 @@ function drawFacts({ fromAccountId, payee, centavos, concept, numericReference }
         h("a", { href: "#/transfer/parties" }, t("review.change.parties")),
         h("a", { href: "#/transfer/amount" }, t("review.change.amount")),
       ),
-  );
-}
-
-/** Doubts about the payee keep even a low risk from looking good. @param {Verdict} verdict @param {FullDraft} draft */
-function keyOfRisk({ scoredBy, level }, draft) {
-  if (scoredBy === "none") return "risk.unscored";
-  return level === "low" && warningsOf(draft).length > 0 ? "risk.doubtful" : `risk.${level}`;
-}
-
-/** @type {Record<Verdict["level"], "good" | "warn" | "bad">} */
-const MOODS = { low: "good", medium: "warn", high: "bad" };
-
-/** The risk and its reasons. @param {Verdict} verdict @param {FullDraft} draft */
-function drawRisk(verdict, draft) {
-  const sentences = reasons(verdict, draft);
-  const key = keyOfRisk(verdict, draft);
-  const mood = key === "risk.doubtful" ? "warn" : MOODS[verdict.level];
-  const { modelVersion, scoredBy } = verdict;
-  return h(
-    "section.risk",
-    { "aria-labelledby": "risk-title" },
-    notice(
-      mood,
-      h("h2", { id: "risk-title" }, t(`${key}.title`)),
-      h("p", t(key, summaryOf(draft))),
-      sentences.length > 0 && drawList(sentences),
-      verdict.level !== "low" && h("p", h("strong", t("risk.pressure"))),
-    ),
-    details(
-      modelVersion ? t(`risk.by.${scoredBy}`, { modelVersion }) : t("risk.by.none"),
-      ...(verdict.factors.length > 0 ? [t("risk.codes", { codes: verdict.factors.join(", ") })] : []),
-    ),
   );
 }
 
@@ -137,46 +89,95 @@ function drawUnsettled(draft, tools) {
   ];
 }
 
-/** What must be in sight where the person says yes. @param {Verdict} verdict @param {FullDraft} draft */
-function drawDoubts(verdict, draft) {
-  const sentences = verdict.level === "low" ? [] : reasons(verdict, draft);
+/** What must be in sight where the person says yes. @param {Verdict} verdict @param {Caution} caution @param {FullDraft} draft */
+function drawDoubts(verdict, caution, draft) {
+  const sentences = caution === "reasons" ? reasons(verdict, draft) : [];
   return [drawPayeeNotice(draft.payee, known.payees), sentences.length > 0 && drawList(sentences)];
 }
 
-/** A medium risk, or a doubtful payee, is confirmed in a dialog that repeats why. @param {Verdict} verdict @param {FullDraft} draft */
-function confirmDoubts(verdict, draft) {
+/** A medium risk, or a doubtful payee, is confirmed in a dialog that repeats why. @param {Verdict} verdict @param {Caution} caution @param {FullDraft} draft */
+function confirmDoubts(verdict, caution, draft) {
   const { amount, name } = summaryOf(draft);
   return confirmed({
     title: t("confirm.title", { amount, name }),
-    about: [h("p", draft.payee.bankName, ", ", number(draft.payee.accountNumber)), drawDoubts(verdict, draft)],
+    about: [h("p", draft.payee.bankName, ", ", number(draft.payee.accountNumber)), drawDoubts(verdict, caution, draft)],
     no: t("confirm.no"),
     yes: t("confirm.yes", { amount }),
   });
 }
 
-/** @param {Verdict} verdict @param {FullDraft} draft @param {Pick<Tools, "go" | "redraw">} tools */
-function drawSending(verdict, draft, tools) {
+/** @param {Verdict} verdict @param {Caution} caution @param {FullDraft} draft @param {Pick<Tools, "go" | "redraw">} tools */
+function drawSending(verdict, caution, draft, tools) {
+  const isAsked = caution === "question";
+  const isCalm = caution === "none" || caution === "familiar";
+  const isHigh = verdict.level === "high";
   const faults = h("div.faults.send-faults");
   const acknowledgment = tickField({
     name: "acknowledged",
-    label: [t("review.acknowledge", summaryOf(draft)), drawPayeeWarnings(draft.payee, known.payees)],
+    label: [
+      t(isCalm ? "review.acknowledge.familiar" : "review.acknowledge", summaryOf(draft)),
+      drawPayeeWarnings(draft.payee, known.payees),
+    ],
     check: (isTicked) => (isTicked ? "" : t("review.acknowledge.empty")),
   });
-  const isLow = verdict.level === "low" && warningsOf(draft).length === 0;
+  /** @type {ReturnType<typeof pause> | null} */
+  let paused = null;
   const form = drawForm({
     name: "review",
-    fields: verdict.level === "high" ? [acknowledgment] : [],
+    fields: isHigh ? [acknowledgment] : [],
     isDrafted: false,
-    confirm: isLow || verdict.level === "high" ? undefined : () => confirmDoubts(verdict, draft),
+    confirm: async () => {
+      if (paused && !paused.mayGo()) return false;
+      // A warning that fits has been read already.
+      return isAsked || isCalm || isHigh || confirmDoubts(verdict, caution, draft);
+    },
     send: () => sendDraft(draft, { ...tools, faults }),
     submit: t("review.submit", summaryOf(draft)),
     // Going back must be as easy as sending.
-    submitClass: isLow ? "main" : null,
-    beside: h("a", { class: isLow ? null : "button", href: "#/transfer/amount" }, t(isLow ? "back" : "review.not")),
+    submitClass: isCalm ? "main" : null,
+    beside: isAsked
+      ? drawNotNow()
+      : h("a", { class: isCalm ? null : "button", href: "#/transfer/amount" }, t(isCalm ? "back" : "review.not")),
     busy: t("review.busy"),
     extra: h("p.hint", t("review.once")),
   });
-  return [drawRisk(verdict, draft), faults, form.element];
+  return { parts: [faults, form.element], form, hold: (/** @type {typeof paused} */ it) => (paused = it) };
+}
+
+/**
+ * An unusual payment: the question, then the warning that fits the answer, with a pause before the riskiest.
+ * @param {HTMLElement} below @param {Verdict} verdict @param {FullDraft} draft @param {Pick<Tools, "go" | "redraw" | "signal">} tools
+ */
+function drawAsked(below, verdict, draft, tools) {
+  const ask = () => {
+    forgetAnswer();
+    show(
+      below,
+      drawQuestion(draft, () => warn({ isNew: true })),
+    );
+  };
+  const warn = ({ isNew = false } = {}) => {
+    const { purpose, at } = answerTo(draft) ?? {};
+    if (!purpose || at === undefined) return;
+    const sending = drawSending(verdict, "question", draft, tools);
+    const change = () => {
+      ask();
+      focusOn(below.querySelector("input"));
+    };
+    const { adviceFirst } = variantOf(userNow());
+    const warning = drawWarning(verdict, draft, purpose, { adviceFirst, change });
+    show(below, warning, sending.parts);
+    if (isNew) warningShown(purpose);
+    if (isNew) focusOn(warning.querySelector("h2"));
+    const held = sending.form.element.querySelector("button[type=submit]");
+    if (!isPaused(verdict, purpose) || !(held instanceof HTMLElement)) return;
+    const paused = pause(held, { endsAt: at + PAUSE_SECONDS * 1_000, signal: tools.signal });
+    sending.hold(paused);
+    held.closest(".acts")?.before(paused.element);
+    if (isNew) announce(paused.begins());
+  };
+  if (answerTo(draft)) warn();
+  else ask();
 }
 
 /** @param {HTMLElement} place @param {Tools} tools */
@@ -186,10 +187,11 @@ async function drawReview(place, { signal, go, redraw }) {
   const facts = h("div.flow");
   const below = h("div.flow", { "aria-busy": "true" });
   const drawTop = () =>
-    show(facts, drawFacts(draft), drawPayeeNotice(draft.payee, known.payees), notice("info", h("p", t("review.spei"))));
+    show(facts, drawFacts(draft), drawPayeeNotice(draft.payee, known.payees), drawName(draft.payee));
   drawTop();
   show(place, facts, below);
   if (!accountOf(draft.fromAccountId) || !known.payees) await loadDraft().catch(() => {});
+  await checkPayee(draft.payee);
   if (signal.aborted) return;
   drawTop();
   if (isUnsettled()) {
@@ -202,8 +204,11 @@ async function drawReview(place, { signal, go, redraw }) {
   try {
     const verdict = await scoreRisk(draft, userNow());
     if (signal.aborted) return;
-    show(below, drawSending(verdict, draft, { go, redraw }));
-    announce(t(`${keyOfRisk(verdict, draft)}.title`));
+    const caution = cautionOf(verdict, isDoubtful(draft.payee, known.payees));
+    if (!answerTo(draft)) forgetWarning();
+    if (caution === "question") drawAsked(below, verdict, draft, { go, redraw, signal });
+    else show(below, drawRisk(verdict, caution, draft), drawSending(verdict, caution, draft, { go, redraw }).parts);
+    announce(t(`${keyOfRisk(verdict, caution)}.title`));
   } catch (error) {
     const problem = asProblem(error);
     if (signal.aborted || problem.status === 401 || goCorrect(problem, go)) return;

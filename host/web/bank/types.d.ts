@@ -40,6 +40,13 @@ export interface Remittance {
   numericReference: number | null;
 }
 
+/** Whether an account is in a name. */
+export interface PayeeCheck {
+  result: "match" | "close-match" | "no-match" | "unavailable";
+  /** The holder's. */
+  initials?: string;
+}
+
 export interface Transfer extends Partial<Remittance> {
   id: string;
   fromAccountId: string;
@@ -109,6 +116,8 @@ export interface Parties {
 export interface Consent {
   granted: boolean;
   updatedAt: string | null;
+  /** Of the privacy text that was agreed to. */
+  noticeVersion: string | null;
 }
 
 export interface Profile {
@@ -195,6 +204,15 @@ export interface Verdict {
   /** The page's model with the ledger's facts or only its own, the ledger's model, or none. */
   scoredBy: "page" | "page-alone" | "ledger" | "none";
 }
+
+/** What a person says an unusual payment is for. */
+export type Purpose = "call" | "purchase" | "offer" | "number" | "known" | "own" | "other";
+
+/**
+ * How the page meets a payment: without remark, as one of those that the person makes, with the payee's warnings, with the
+ * reasons why it is unusual, or with a question and a warning that fits the answer.
+ */
+export type Caution = "none" | "familiar" | "doubts" | "reasons" | "question";
 
 /** A transfer being prepared. */
 export interface Draft extends Remittance {

@@ -242,9 +242,10 @@ export default {
   "privacy.what.title": "What we would store",
   "privacy.what":
     "Which screens you open, whether you accept or dismiss an offer of help, whether you change the theme, " +
-    "and whether you finish a transfer.",
+    "and whether you finish a transfer. Of fraud warnings: which one you saw, what you said the payment was for, " +
+    "and whether you sent it.",
   "privacy.why.title": "Why",
-  "privacy.why": "To find out where the page is hard to use, and improve it.",
+  "privacy.why": "To improve what is hard to use on the page, and to learn which warnings prevent fraud.",
   "privacy.never.title": "What we never store",
   "privacy.never": "Names, accounts or amounts. Records are deleted after 90 days.",
   "privacy.end.title": "How to stop",

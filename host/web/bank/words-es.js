@@ -241,9 +241,10 @@ export default {
   "privacy.title": "Privacidad",
   "privacy.what.title": "Qué guardaríamos",
   "privacy.what":
-    "Qué pantallas abres, si aceptas o cierras una ayuda, si cambias de tema y si terminas una transferencia.",
+    "Qué pantallas abres, si aceptas o cierras una ayuda, si cambias de tema y si terminas una transferencia. " +
+    "De los avisos de fraude: cuál viste, para qué dijiste que era el pago y si lo enviaste.",
   "privacy.why.title": "Para qué",
-  "privacy.why": "Para detectar qué partes de la página son difíciles de usar y mejorarlas.",
+  "privacy.why": "Para mejorar lo que es difícil de usar en la página y saber qué avisos evitan fraudes.",
   "privacy.never.title": "Qué nunca guardamos",
   "privacy.never": "Ni nombres, ni cuentas, ni montos. Los registros se borran a los 90 días.",
   "privacy.end.title": "Cómo cancelarlo",

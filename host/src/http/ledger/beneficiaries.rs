@@ -18,7 +18,7 @@ use crate::http::ledger::accounts::{ACCOUNT_NUMBER_CHARS_MAX, ID_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
 use crate::schema::{Shape, TextForm, answer, request};
 
-const NAME_CHARS_MAX: usize = 200;
+pub(crate) const NAME_CHARS_MAX: usize = 200;
 
 /// Longest alias or bank name.
 const LABEL_CHARS_MAX: usize = 100;

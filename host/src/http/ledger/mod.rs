@@ -9,6 +9,7 @@ pub(crate) mod events;
 pub mod holds;
 mod list;
 pub(crate) mod orders;
+pub mod payee_checks;
 pub mod profile;
 pub mod risk_context;
 pub mod transactions;

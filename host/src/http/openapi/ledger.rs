@@ -10,6 +10,7 @@ use crate::http::ledger::bulk::{BulkJson, BulkRequest};
 use crate::http::ledger::entries::{BalanceJson, BalanceQuery, EntriesQuery, EntryJson};
 use crate::http::ledger::events::{EventJson, EventsQuery};
 use crate::http::ledger::holds::{CaptureRequest, HoldJson, HoldRequest};
+use crate::http::ledger::payee_checks::{PayeeCheckJson, PayeeCheckRequest};
 use crate::http::ledger::profile::{ProfileJson, ProfileRequest};
 use crate::http::ledger::risk_context::{RiskContextJson, RiskContextQuery};
 use crate::http::ledger::transactions::{TransactionJson, TransferRequest};
@@ -99,6 +100,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .user().body::<BeneficiaryEditRequest>().answers(&[(200, one::<BeneficiaryJson>())]),
     Operation::delete("/api/ledger/beneficiaries/{id}", "delete_beneficiary", "Delete a payee; its transfers stay")
         .user().answers(&[(204, Content::Empty)]),
+    Operation::post("/api/ledger/payee-checks", "create_payee_check", "Whether a number belongs to the person of this name")
+        .user().body::<PayeeCheckRequest>().answers(&[(200, one::<PayeeCheckJson>())]),
     Operation::get("/api/ledger/transactions", "list_transactions", "The user's transfers, newest first")
         .user().query(PAGE).answers(&[(200, list::<TransactionJson>())]).gives(&[LINK]),
     Operation::get("/api/ledger/transactions/{id}", "get_transaction", "One transfer")

@@ -1,0 +1,17 @@
+//! Accounts of this bank, whose holders it has verified.
+
+use super::{Finding, compare};
+use crate::db::connections::{AcquireError, Connections};
+use crate::db::holders;
+use crate::domain::clabe::Clabe;
+
+/// A number that was not issued is a [`Finding::NoMatch`], like a wrong name: otherwise guessing would tell which numbers
+/// have accounts.
+pub(super) async fn check(db: &Connections, name: &str, clabe: Clabe) -> Result<Finding, AcquireError> {
+    let mut db = db.acquire().await?;
+    Ok(match holders::find_issued(&mut db, clabe).await? {
+        None => Finding::NoMatch,
+        Some(None) => Finding::Unavailable,
+        Some(Some(holder)) => compare(name, &holder),
+    })
+}

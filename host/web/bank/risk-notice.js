@@ -1,0 +1,64 @@
+// The risk of a payment and its reasons, where the page asks no question about it.
+
+/** @import { Caution, FullDraft, Verdict } from "./types.js" */
+import { h } from "../shared/dom.js";
+import { groupsOf } from "./clabe.js";
+import { details, drawList, notice } from "./drawing.js";
+import { writeMoney } from "./money.js";
+import { reasons } from "./reasons.js";
+import { t } from "./words.js";
+
+/** What the texts about a payment name. @param {FullDraft} draft */
+export const summaryOf = ({ centavos, payee }) => ({
+  amount: writeMoney(centavos),
+  name: payee.name,
+  bank: payee.bankName,
+  number: groupsOf(payee.accountNumber).join(" "),
+});
+
+/** @param {Verdict} verdict @param {Caution} caution */
+export function keyOfRisk({ scoredBy, level }, caution) {
+  if (caution === "question") return "warning.question";
+  if (scoredBy === "none") return "risk.unscored";
+  // Doubts about the payee keep even a low risk from looking good.
+  if (caution === "doubts") return "risk.doubtful";
+  if (caution === "familiar" && level !== "low") return "risk.familiar";
+  return `risk.${level}`;
+}
+
+/** @type {Record<string, "good" | "warn" | "bad" | "info">} */
+const MOODS = {
+  "risk.low": "good",
+  "risk.familiar": "info",
+  "risk.doubtful": "warn",
+  "risk.medium": "warn",
+  "risk.high": "bad",
+  "risk.unscored": "bad",
+};
+
+/** What helps the bank: model and codes. @param {Verdict} verdict */
+export function drawRiskDetails({ modelVersion, scoredBy, factors }) {
+  return details(
+    modelVersion ? t(`risk.by.${scoredBy}`, { modelVersion }) : t("risk.by.none"),
+    ...(factors.length > 0 ? [t("risk.codes", { codes: factors.join(", ") })] : []),
+  );
+}
+
+/** @param {Verdict} verdict @param {Caution} caution @param {FullDraft} draft */
+export function drawRisk(verdict, caution, draft) {
+  const key = keyOfRisk(verdict, caution);
+  const isCalm = caution === "familiar" || caution === "none";
+  const sentences = caution === "reasons" ? reasons(verdict, draft) : [];
+  return h(
+    "section.risk",
+    { "aria-labelledby": "risk-title" },
+    notice(
+      MOODS[key],
+      h("h2", { id: "risk-title" }, t(`${key}.title`)),
+      h("p", t(key, summaryOf(draft))),
+      sentences.length > 0 && drawList(sentences),
+      !isCalm && verdict.level !== "low" && h("p", h("strong", t("risk.pressure"))),
+    ),
+    drawRiskDetails(verdict),
+  );
+}

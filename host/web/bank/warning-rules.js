@@ -1,0 +1,94 @@
+// What the page asks and says before an unusual payment: pure rules, so that a simulation can count how often ordinary
+// customers meet them. They govern the page's warnings. The risk level, and what the bank requires at each, stay the
+// scorer's and the bank's.
+
+/** @import { RiskRequest } from "../../../components/js/src/index.js" */
+/** @import { Caution, Purpose, Verdict } from "./types.js" */
+
+/**
+ * In pesos. The mean loss that people in Mexico claimed as a fraud was eight times as much (CONDUSEF, first half of 2025);
+ * questions about less would wear out attention for little.
+ */
+export const SMALL_PESOS = 500;
+
+/** The risk factor's own boundary: exactly twice the average is not much more. */
+const LARGE_TIMES = 2;
+
+/** A payee that was saved a day ago was not saved during the call that asks for the money. */
+export const SAVED_MINUTES = 24 * 60;
+
+/** As often as the bank asks for before it calls a history short: a rent that was paid three times is no news. */
+const REGULAR_TIMES = 3;
+
+/**
+ * In seconds: what reading a warning aloud takes, so that nobody sends before its end. Longer pauses are spent elsewhere,
+ * and a caller can talk through them.
+ */
+export const PAUSE_SECONDS = 10;
+
+/** In the order of the question: the frauds that are most common by telephone first. @type {Purpose[]} */
+export const PURPOSES = ["call", "purchase", "offer", "number", "known", "own", "other"];
+
+/** Answers that are a well-known fraud in themselves. @type {Purpose[]} */
+const FRAUDS = ["call", "offer", "number"];
+
+/** @param {RiskRequest} facts */
+const isSmall = (facts) => facts.amount <= SMALL_PESOS;
+
+/** Much for this person. @param {RiskRequest} facts */
+const isLarge = (facts) => !isSmall(facts) && facts.amount > LARGE_TIMES * facts.avg_transaction_amount;
+
+/**
+ * A payment as this person makes them: from a device they know, either to somebody they have paid and no more than they
+ * usually send, or a small one to somebody saved a while ago. It is not warned about, whatever the hour.
+ * @param {Pick<Verdict, "facts" | "scoredBy">} verdict
+ */
+export function isFamiliar({ facts, scoredBy }) {
+  if (facts.is_new_device || scoredBy === "none") return false;
+  const isPaid = facts.num_transactions_to_beneficiary > 0;
+  if (isPaid && facts.amount <= facts.avg_transaction_amount) return true;
+  return isSmall(facts) && (isPaid || (facts.beneficiary_saved_minutes ?? 0) >= SAVED_MINUTES);
+}
+
+/**
+ * To somebody paid often, and no more than the person has sent before: the reasons are shown, but a question each month
+ * about the same rent would only teach them to click it away.
+ * @param {RiskRequest} facts
+ */
+const isRegular = (facts) =>
+  !facts.is_new_device &&
+  facts.num_transactions_to_beneficiary >= REGULAR_TIMES &&
+  facts.amount <= facts.max_transaction_amount;
+
+/**
+ * How a payment is met: not at all, with the reasons why it is unusual, or with a question and a warning that fits the
+ * answer. `hasDoubts`: something about the payee's number or name does not fit.
+ * @param {Pick<Verdict, "facts" | "scoredBy" | "level">} verdict @param {boolean} hasDoubts
+ * @returns {Caution}
+ */
+export function cautionOf(verdict, hasDoubts) {
+  const { facts, level, scoredBy } = verdict;
+  if (isFamiliar(verdict)) return hasDoubts ? "doubts" : "familiar";
+  const isNew = facts.is_new_beneficiary;
+  const isUnusual =
+    level === "high" ||
+    (isNew && isLarge(facts)) ||
+    (level === "medium" && (isNew || isLarge(facts)) && !isSmall(facts)) ||
+    (isNew && hasDoubts && !isSmall(facts));
+  if (isUnusual && (scoredBy === "none" || !isRegular(facts))) return "question";
+  if (level === "low") return hasDoubts ? "doubts" : "none";
+  return "reasons";
+}
+
+/**
+ * Whether a payment that was asked about waits for a moment: where the answer is a fraud in itself, and, because callers
+ * tell people what to answer, where a high risk meets much money or a stranger, whatever the answer.
+ * @param {Pick<Verdict, "facts" | "level">} verdict @param {Purpose} purpose
+ */
+export function isPaused({ facts, level }, purpose) {
+  if (FRAUDS.includes(purpose)) return true;
+  return level === "high" && !isSmall(facts) && (facts.is_new_beneficiary || isLarge(facts));
+}
+
+/** Whether the answer is a fraud in itself. @param {Purpose} purpose */
+export const isFraud = (purpose) => FRAUDS.includes(purpose);

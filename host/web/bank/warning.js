@@ -1,0 +1,64 @@
+// The warning that fits what a payment is for: what it looks like, what to check, what to do now, and what to do if it is
+// a fraud.
+
+/** @import { FullDraft, Purpose, Verdict } from "./types.js" */
+import { button, h } from "../shared/dom.js";
+import { drawList, notice } from "./drawing.js";
+import { known } from "./known.js";
+import { drawPayeeWarnings } from "./payee-warnings.js";
+import { reasons } from "./reasons.js";
+import { drawRiskDetails, summaryOf } from "./risk-notice.js";
+import { isFraud } from "./warning-rules.js";
+import { hasText, t } from "./words.js";
+
+/** The texts `key.1`, `key.2`, ... @param {string} key @param {Record<string, unknown>} [params] */
+function textsOf(key, params) {
+  const texts = [];
+  while (hasText(`${key}.${texts.length + 1}`)) texts.push(t(`${key}.${texts.length + 1}`, params));
+  return texts;
+}
+
+/** What to do about a fraud, also one that has happened. */
+export function drawIfFraud({ isOpen = false, onOpen = () => {} } = {}) {
+  return h(
+    "details.more.if-fraud",
+    { open: isOpen, onToggle: (/** @type {any} */ event) => event.target.open && onOpen() },
+    h("summary", t("if-fraud.title")),
+    h(
+      "ol",
+      textsOf("if-fraud").map((it) => h("li", it)),
+    ),
+  );
+}
+
+/**
+ * @param {Verdict} verdict @param {FullDraft} draft @param {Purpose} purpose
+ * @param {{ adviceFirst: boolean, change: () => void }} how `change`: takes the answer back
+ */
+export function drawWarning(verdict, draft, purpose, { adviceFirst, change }) {
+  const summary = summaryOf(draft);
+  const key = `warn.${purpose}`;
+  const unusual = reasons(verdict, draft);
+  const advice = h("p", h("strong", t(`${key}.now`, summary)));
+  const why = drawList(textsOf(key, summary));
+  return h(
+    "section.risk.fitted",
+    { "aria-labelledby": "risk-title" },
+    notice(
+      isFraud(purpose) || verdict.level === "high" ? "bad" : "warn",
+      h("h2", { id: "risk-title", tabindex: -1 }, t(`${key}.title`, summary)),
+      adviceFirst ? [advice, why] : [why, advice],
+    ),
+    unusual.length > 0 && [h("p", t("warn.unusual")), drawList(unusual)],
+    verdict.scoredBy === "none" && h("p", t("risk.unscored.title"), "."),
+    drawPayeeWarnings(draft.payee, known.payees),
+    drawIfFraud({ isOpen: isFraud(purpose) }),
+    h(
+      "p.answered",
+      t("warn.answered", { purpose: t(`purpose.${purpose}`) }),
+      " ",
+      button(t("warn.change"), change, { class: "quiet" }),
+    ),
+    drawRiskDetails(verdict),
+  );
+}
