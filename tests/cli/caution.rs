@@ -40,7 +40,7 @@ fn a_running_canary_is_ended_only_on_purpose() {
     let (champion, canary) = (serving(&service, "risk"), data.version(&service, "risk-1.0.0+"));
     let on_trial = ["deploy", "risk-2", "--canary", "risk-1", "--percent", "5", "--reason", "try it", "--wait"];
     data.models(&service, &on_trial);
-    let warning = format!("this ends the canary {canary}, which answers 5 % of the users");
+    let warning = format!("this ends the canary {canary}, which answers 5% of the users");
     let refused = data.refused(&service, &["deploy", "risk-2", "--reason", "forgot it"]);
     assert_eq!(refused, format!("caudal: {warning}. Nothing was changed; to do it anyway, add --end-canary"));
     let asked = data.at_terminal(&service, "deploy risk-2 --reason 'forgot it'", "n");

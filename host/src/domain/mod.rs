@@ -15,6 +15,7 @@ pub mod money;
 pub mod nudge;
 pub mod profile;
 pub mod risk;
+pub mod rollout;
 pub mod rules;
 pub mod transfer;
 
