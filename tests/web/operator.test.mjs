@@ -59,6 +59,15 @@ async function deployed(kind = "nudge") {
   return (await fetch(`${service.assist}/admin/models/${kind}/deployment`, { headers })).json();
 }
 
+/** Waits until the host serves a change. */
+async function served(epoch) {
+  await ops.page.waitForFunction(
+    (wanted) => document.querySelector("#hosts tbody td.number")?.textContent === wanted,
+    { timeout: 20_000 },
+    String(epoch),
+  );
+}
+
 /** Requests of this many users. */
 async function ask(screen, users) {
   for (let user = 0; user < users; user += 1) {
@@ -102,14 +111,14 @@ step("a canary starts small and grows in steps", async () => {
     assert.equal((await deployed()).epoch, 0);
   }
   await ops.confirm("try it on a few");
-  await ops.shows(/answers 5.% of users/, "#notice");
+  await ops.shows(/answers 5% of users/, "#notice");
   await ops.page.waitForFunction(() => /serving/.test(document.querySelector("#hosts").innerText));
   await ops.change("canary", pushed, "#service");
-  await ops.shows(/instead of the current 5.%/, "dialog");
+  await ops.shows(/instead of the current 5%/, "dialog");
   await ops.page.$eval("#change-percent", (input) => input.focus());
   await ops.page.keyboard.type("25");
   await ops.confirm("it does no harm");
-  await ops.shows(/answers 25.% of users/, "#notice");
+  await ops.shows(/answers 25% of users/, "#notice");
   await ops.page.waitForFunction(() => document.querySelector("#hosts tbody td.number")?.textContent === "2");
 });
 
@@ -179,7 +188,7 @@ step("a rollback while the version that was left is on trial again ends the tria
   await ops.shows(/This version was rolled back/, "dialog .notice");
   assert.equal(await ops.page.$("#change-despite_setback"), null, "a trial is no promotion");
   await ops.confirm("a second try");
-  await ops.shows(/answers 5.% of users/, "#notice");
+  await ops.shows(/answers 5% of users/, "#notice");
   await ops.shows(/would only end the trial/, "#service");
   await ops.change("roll-back", champion, "#service");
   await ops.shows(/ends: it answers nobody and is not promoted/, "dialog");
@@ -193,7 +202,7 @@ step("another canary, a shadow or the end of a trial say which canary they end",
   await ops.change("canary", pushed);
   await ops.confirm("a third try");
   // The next dialog is drawn from what the page has read.
-  await ops.shows(/answers 5.% of users/, "#notice");
+  await ops.shows(/answers 5% of users/, "#notice");
   await ops.change("add-shadow", pushed);
   await ops.shows(/is no longer the canary/, "dialog");
   await ops.confirm("only compare it");
@@ -202,6 +211,130 @@ step("another canary, a shadow or the end of a trial say which canary they end",
   await ops.change("remove-shadow", pushed, "#service");
   await ops.confirm("enough");
   await ops.shows(/is no longer a shadow/, "#notice");
+});
+
+step("a rollout takes its steps by itself, is paused and resumed, and promotes", async () => {
+  await ops.change("rollout", pushed);
+  await ops.shows(/This version was rolled back/, "dialog .notice");
+  await ops.shows(/then of 25%, then of everyone/, "dialog");
+  // The wrong way: shares that shrink, and no word that the warning was read.
+  const fill = (name, value) =>
+    ops.page.$eval(
+      `#change-${name}`,
+      (input, text) => {
+        input.value = text;
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+      },
+      value,
+    );
+  const fields = { first: "60", second: "30", step_decisions: "80", minutes: "0" };
+  const bounds = { max_failure_percent: "10", max_flip_percent: "10", max_latency_percent: "10000" };
+  for (const [name, value] of Object.entries({ ...fields, ...bounds })) await fill(name, value);
+  await ops.page.type("dialog textarea", "in steps");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/Tick the box to confirm, or cancel/, "dialog");
+  await ops.page.click("#change-despite_setback");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/each larger than the one before/, "dialog");
+  const before = (await deployed()).epoch;
+  await fill("second", "90");
+  await ops.axe("rollout-dialog");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/The rollout has begun/, "#notice");
+  assert.deepEqual([(await deployed()).epoch, (await deployed()).canary.percent], [before + 1, 60]);
+  await ops.shows(/60% now[\s\S]*90% to come[\s\S]*100% to come/, "#rollout");
+  await ops.shows(/Waits: 0 of 80 decisions/, "#rollout");
+  await ops.change("pause-rollout", pushed, "#rollout");
+  await ops.confirm("lunch");
+  await ops.shows(/paused/, "#rollout .state");
+  await served(before + 1);
+  await ask("home", 200);
+  await ops.shows(/Decisions at this step\s+1\d\d/, "#rollout");
+  assert.equal((await deployed()).epoch, before + 1, "it is paused");
+  await ops.shot("rollout");
+  await ops.axe("rollout");
+  await ops.change("resume-rollout", pushed, "#rollout");
+  await ops.confirm("back");
+  await ops.shows(/60% done[\s\S]*90% now/, "#rollout");
+  await served(before + 2);
+  await ask("home", 200);
+  await ops.shows(/No rollout is under way/, "#rollout");
+  assert.equal((await deployed()).champion, pushed);
+  await ops.shows(/rollout, step 3 of 3 \(100%\) after/, "#history");
+});
+
+step("a rollout that violates a bound stops with an alert, and can be aborted", async () => {
+  await ops.change("rollout", champion);
+  await ops.cancel();
+  await ops.change("roll-back", champion, "#service");
+  await ops.confirm("once more");
+  await ops.shows(/Rolled back/, "#notice");
+  await ops.change("rollout", pushed);
+  await ops.page.click("#change-despite_setback");
+  await ops.page.$eval("#change-first", (input) => {
+    input.value = "60";
+  });
+  await ops.page.$eval("#change-second", (input) => {
+    input.value = "90";
+  });
+  await ops.confirm("it will fail");
+  await ops.shows(/The rollout has begun/, "#notice");
+  await served((await deployed()).epoch);
+  await ask("trap", 20);
+  await ops.shows(/The rollout stopped at 60% of users/, "#rollout");
+  await ops.shows(/Nudge: a rollout stopped at 60%/, "#alerts");
+  assert.deepEqual([(await deployed()).champion, (await deployed()).canary], [champion, null]);
+  await ops.axe("stopped");
+  await ops.shot("stopped");
+  await ops.change("rollout", pushed);
+  await ops.page.click("#change-despite_setback");
+  await ops.confirm("only to end it");
+  await ops.shows(/The rollout has begun/, "#notice");
+  await ops.change("abort-rollout", pushed, "#rollout");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/Enter a reason/, "dialog");
+  await ops.confirm("enough");
+  await ops.shows(/The rollout is aborted/, "#notice");
+  assert.equal((await deployed()).canary, null);
+});
+
+step("traffic is drawn, and the same in numbers", async () => {
+  await ops.page.reload({ waitUntil: "networkidle0" });
+  await ops.signIn(SCOPE);
+  await ops.shows(/Answers per minute/, "#traffic");
+  await ops.page.waitForSelector("#chart-answered canvas");
+  await ops.shows(/Failed, of its decisions/, "#traffic");
+  await ops.shows(/Levels given by nudge-1/, "#traffic");
+  const said = await ops.page.$eval("#chart-answered .picture", (it) => it.getAttribute("aria-label"));
+  assert.match(said, /nudge-1\.0\.0\+[0-9a-f]{8}: .* last, at most/);
+  await ops.page.click("#chart-answered summary");
+  await ops.page.waitForSelector("#chart-answered table.series tbody tr");
+  await ops.page.select("#traffic-range", "2");
+  await ops.page.waitForFunction(() => document.querySelectorAll("#chart-answered table.series tbody tr").length >= 1);
+  await ops.axe("traffic");
+  await ops.shot("traffic");
+});
+
+step("two versions are compared side by side", async () => {
+  await ops.page.click("#compare button");
+  await ops.shows(/Compare versions/, "dialog");
+  await ops.shows(/≠ differs/, "dialog");
+  await ops.shows(/checks|built in/, "dialog");
+  await ops.axe("compare");
+  await ops.page.keyboard.press("Escape");
+  await ops.page.evaluate(() => {
+    location.hash = "#risk";
+  });
+  await ops.shows(/Risk/, "#kind-title");
+  await ops.page.waitForSelector("#compare button");
+  await ops.page.click("#compare button");
+  await ops.shows(/Coefficients: coefficient[\s\S]*rows differ[\s\S]*new_device/, "dialog");
+  await ops.shot("compare");
+  await ops.page.keyboard.press("Escape");
+  await ops.page.evaluate(() => {
+    location.hash = "#nudge";
+  });
+  await ops.shows(/Nudge/, "#kind-title");
 });
 
 step("identifiers can be copied", async () => {
@@ -237,6 +370,43 @@ step("what waits for a person is shown: an approval, and a payment", async () =>
     await ops.axe(`narrow-${width}`);
   }
   await ops.page.setViewport({ width: 1280, height: 900 });
+});
+
+step("a second operator reads the action and approves or rejects it; the first one cannot", async () => {
+  const first = (await service.version("risk-1.")).model_version;
+  await ops.press("Decide", "#waiting");
+  await ops.shows(/"type": "deploy"/, "dialog");
+  await ops.shows(/Digest\s+[0-9a-f]{64}/, "dialog");
+  await ops.press("Approve", "dialog");
+  await ops.shows(/Tick the box to confirm that you have read the action/, "dialog");
+  await ops.page.click("#decide-read");
+  await ops.press("Approve", "dialog");
+  await ops.shows(/another operator/i, "dialog .notice");
+  await ops.axe("decide");
+  await ops.shot("decide");
+  await ops.cancel();
+  assert.notEqual((await deployed("risk")).champion, first);
+  const eva = await Operator.at(browser, service);
+  await eva.page.type("#token", eva.token(SCOPE, "eva"));
+  await eva.press("Sign in");
+  await eva.shows(new RegExp(`Deploy ${first.replace("+", "\\+")} for risk`), "#waiting");
+  await eva.press("Decide", "#waiting");
+  await eva.shows(/"type": "deploy"/, "dialog");
+  await eva.page.click("#decide-read");
+  await eva.press("Approve", "dialog");
+  await eva.shows(/Approved and carried out/, "#notice");
+  assert.equal((await deployed("risk")).champion, first);
+  await eva.page.close();
+  await ops.shows(/Nothing is waiting for a second operator/, "#waiting");
+  const back = (await service.version("risk-2.")).model_version;
+  await ops.change("promote", back);
+  await ops.page.type("dialog textarea", "the better one again");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/Nothing has changed yet/, "#notice");
+  await ops.press("Decide", "#waiting");
+  await ops.press("Reject", "dialog");
+  await ops.shows(/Rejected: nothing was changed/, "#notice");
+  assert.equal((await deployed("risk")).champion, first);
 });
 
 /** Customers send payments that the rail has not decided. */
