@@ -147,7 +147,7 @@ async fn it_stops_on_failures_that_no_host_alone_would_act_on(db: PgPool) {
         for user in 0.. {
             let asked = with(on_screen("trap"), &json!({"user_id": format!("user-{user}")}));
             app.ai().post("/ai/nudge", asked).await.assert_status(200);
-            failed += i32::from(caudal_canary_has(&canary, user));
+            failed += i32::from(is_in_canary(&canary, user));
             if failed == 2 {
                 break;
             }
@@ -174,7 +174,24 @@ async fn it_stops_on_failures_that_no_host_alone_would_act_on(db: PgPool) {
     assert_sound(&one).await;
 }
 
-fn caudal_canary_has(canary: &str, user: u32) -> bool {
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_somebody_altered_does_not_advance(db: PgPool) {
+    let (app, ops, canary) = with_canary(&db).await;
+    let _follower = app.follow().await;
+    start(&ops, "nudge", asked(&canary)).await.assert_status(201);
+    serves(&app, ModelKind::Nudge, 1, 1).await;
+    sqlx::query("update rollout set step_decisions = 1, steps = '{40,100}'").execute(&db).await.unwrap();
+    ask(&app, &on_screen("home"), 300).await;
+    reaches(&ops, "nudge", |it| it["evidence"]["waits_for"].is_null()).await;
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    // Nor does an operator seal it.
+    refused(&app, order(&ops, "pause"), 412, "stale", None).await;
+    assert_eq!(deployment(&ops, "nudge").await["epoch"], 1);
+    let proof = prove(&mut app.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
+    assert_eq!(proof.records.complaints.len(), 1, "{:?}", proof.records.complaints);
+}
+
+fn is_in_canary(canary: &str, user: u32) -> bool {
     assert!(canary.starts_with("nudge-1.0.7"));
     caudal::models::serving::split::is_in_share(
         crate::swap::digest_of(&hostile_of("1.0.7")),

@@ -156,22 +156,26 @@ pub(crate) async fn open(db: &mut PgConnection) -> Result<Vec<Rollout>, sqlx::Er
     rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
 }
 
-/// Locks a rollout for one change, unless another has locked it; `None` also if it is not as it was seen.
+/// Locks a rollout for one change, unless another has locked it; `None` also if it is not as it was seen, or not as the
+/// audit records say: nobody may seal what somebody altered.
 pub(crate) async fn claim<'a>(
     db: &'a mut PgConnection,
+    key: &ChainKey,
     seen: &Rollout,
 ) -> Result<Option<Transaction<'a, Postgres>>, sqlx::Error> {
     let mut transaction = db.begin().await?;
     let row =
         sqlx::query_as!(Row, "select * from rollout where rollout_id = $1 for update skip locked", seen.rollout_id);
     let found = row.fetch_optional(&mut *transaction).await?.map(Row::read).transpose()?;
-    Ok(found.filter(|it| it == seen).map(|_| transaction))
-}
-
-/// Whether a rollout is as the audit records say.
-pub(crate) async fn is_as_recorded(db: &mut PgConnection, key: &ChainKey, it: &Rollout) -> Result<bool, sqlx::Error> {
-    let record = records::find(db, key, Subject::Rollout, &it.rollout_id.to_string()).await?;
-    Ok(record.and_then(|record| record.state).as_deref() == Some(&Row::from(it).state(key)[..]))
+    if found.as_ref() != Some(seen) {
+        return Ok(None);
+    }
+    let record = records::find(&mut transaction, key, Subject::Rollout, &seen.rollout_id.to_string()).await?;
+    if record.and_then(|record| record.state).as_deref() == Some(&Row::from(seen).state(key)[..]) {
+        return Ok(Some(transaction));
+    }
+    tracing::error!(kind = %seen.kind, "a rollout is not as recorded, so it does not change: run `caudal verify`");
+    Ok(None)
 }
 
 /// Adds a rollout. False if another of the kind is open.

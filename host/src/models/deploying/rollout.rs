@@ -165,7 +165,7 @@ async fn commit(
     action: &'static str,
     now: OffsetDateTime,
 ) -> Result<bool, sqlx::Error> {
-    let Some(mut transaction) = rollouts::claim(db, before).await? else { return Ok(false) };
+    let Some(mut transaction) = rollouts::claim(db, key, before).await? else { return Ok(false) };
     if let Some((plan, why)) = plan
         && catalog::deploy(&mut transaction, key, &plan, before.epoch, why, now).await?.is_none()
     {
@@ -201,10 +201,6 @@ impl Rollouts<'_> {
 
     async fn settle_one(&self, db: &mut PgConnection, rollout: &Rollout) -> Result<(), sqlx::Error> {
         let Rollout { kind, epoch, canary, ref bounds, .. } = *rollout;
-        if !rollouts::is_as_recorded(db, self.key, rollout).await? {
-            tracing::error!(%kind, "a rollout is not as recorded, so it does not advance: run `caudal verify`");
-            return Ok(());
-        }
         let Some(deployed) = seen(db, kind, epoch).await? else { return self.end(db, rollout).await };
         let evidence = Evidence::of(&comparisons::of_epoch(db, kind, epoch).await?, canary);
         let seconds = (self.clock.now() - rollout.step_at).whole_seconds();
@@ -304,7 +300,7 @@ impl Rollouts<'_> {
         let detail = format!("its promotion waits for a second operator: approval {}", proposed.approval_id);
         let waiting = rollout.turned(RolloutState::Waiting, detail, ROLLOUT, now);
         let after = Rollout { approval_id: Some(proposed.approval_id), ..waiting };
-        let Some(mut transaction) = rollouts::claim(db, rollout).await? else { return Ok(()) };
+        let Some(mut transaction) = rollouts::claim(db, self.key, rollout).await? else { return Ok(()) };
         rollouts::update(&mut transaction, &after).await?;
         let step = (Step::Propose, &proposed.proposed_by);
         approvals::save(&mut transaction, self.key, None, &proposed, step, now).await?;
