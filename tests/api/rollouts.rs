@@ -64,6 +64,11 @@ async fn order(ops: &Client, order: &str) -> Answer {
     ops.post(&format!("{NUDGE}/{order}"), json!({"reason": "a test"})).await
 }
 
+/// As [`refused`], beside a host that goes on counting.
+async fn rejected(answer: impl Future<Output = Answer>, status: u16, code: &str, field: Option<&str>) {
+    answer.await.assert_problem(status, code, field);
+}
+
 async fn deployment(ops: &Client, kind: &str) -> Value {
     ops.get(&format!("/admin/models/{kind}/deployment")).await.assert_status(200).json()
 }
@@ -168,7 +173,7 @@ async fn it_stops_on_failures_that_no_host_alone_would_act_on(db: PgPool) {
     assert_eq!(stops, 1.0);
     assert_eq!(history(&ops).await.len(), 2);
     // Once more only knowingly.
-    refused(&one, start(&ops, "nudge", asked(&canary)), 422, "validation-failed", Some("despite_setback")).await;
+    rejected(start(&ops, "nudge", asked(&canary)), 422, "validation-failed", Some("despite_setback")).await;
     let anyway = with(asked(&canary), &json!({"despite_setback": canary}));
     start(&ops, "nudge", anyway).await.assert_status(201);
     assert_sound(&one).await;
@@ -185,7 +190,7 @@ async fn what_somebody_altered_does_not_advance(db: PgPool) {
     reaches(&ops, "nudge", |it| it["evidence"]["waits_for"].is_null()).await;
     tokio::time::sleep(Duration::from_millis(2_500)).await;
     // Nor does an operator seal it.
-    refused(&app, order(&ops, "pause"), 412, "stale", None).await;
+    rejected(order(&ops, "pause"), 412, "stale", None).await;
     assert_eq!(deployment(&ops, "nudge").await["epoch"], 1);
     let proof = prove(&mut app.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
     assert_eq!(proof.records.complaints.len(), 1, "{:?}", proof.records.complaints);
@@ -227,12 +232,12 @@ async fn it_stops_on_flips_and_on_a_withdrawal_even_while_it_is_paused(db: PgPoo
 async fn operators_pause_resume_abort_and_replace_it(db: PgPool) {
     let (app, ops, canary) = with_canary(&db).await;
     let _follower = app.follow().await;
-    refused(&app, order(&ops, "pause"), 404, "not-found", None).await;
+    rejected(order(&ops, "pause"), 404, "not-found", None).await;
     start(&ops, "nudge", asked(&canary)).await.assert_status(201);
-    refused(&app, start(&ops, "nudge", asked(&canary)), 409, "rollout-open", None).await;
-    refused(&app, order(&ops, "resume"), 409, "rollout-state", None).await;
+    rejected(start(&ops, "nudge", asked(&canary)), 409, "rollout-open", None).await;
+    rejected(order(&ops, "resume"), 409, "rollout-state", None).await;
     order(&ops, "pause").await.assert_status(200);
-    refused(&app, order(&ops, "pause"), 409, "rollout-state", None).await;
+    rejected(order(&ops, "pause"), 409, "rollout-state", None).await;
     serves(&app, ModelKind::Nudge, 1, 1).await;
     ask(&app, &on_screen("home"), 300).await;
     // Ready, and yet it stays.
@@ -246,7 +251,7 @@ async fn operators_pause_resume_abort_and_replace_it(db: PgPool) {
     assert_eq!((&aborted["state"], &aborted["detail"]), (&json!("aborted"), &json!("a test")));
     let now = deployment(&ops, "nudge").await;
     assert_eq!((&now["epoch"], &now["canary"], &now["setbacks"]), (&json!(3), &Value::Null, &json!([])));
-    refused(&app, order(&ops, "abort"), 409, "rollout-state", None).await;
+    rejected(order(&ops, "abort"), 409, "rollout-state", None).await;
 
     // An operator who deploys something else ends it.
     start(&ops, "nudge", asked(&canary)).await.assert_status(201);
@@ -329,7 +334,7 @@ async fn the_last_step_waits_for_a_second_operator(db: PgPool) {
     let approve = async |by: &Client| {
         by.post(&format!("{}/approve", place(&waiting)), json!({"digest": proposed["digest"]})).await
     };
-    refused(&app, approve(&ops), 403, "second-person-required", None).await;
+    rejected(approve(&ops), 403, "second-person-required", None).await;
     approve(&eva).await.assert_status(200);
     let done = reaches(&ops, "risk", |it| it["state"] == "completed").await;
     assert_eq!(done["changed_by"], "ops, approved by eva");

@@ -117,9 +117,10 @@ fn lists_have_headers_or_are_json() {
     let lines: Vec<_> = history.lines().collect();
     assert!(lines[0].starts_with("CHANGE  CHAMPION") && lines[0].ends_with("REASON"), "{history}");
     assert!(lines[1].starts_with("1       risk-1.0.0+") && lines[1].ends_with("try it"), "{history}");
-    let lists: [(&[&str], &str); 4] = [
+    let lists: [(&[&str], &str); 5] = [
         (&["models", "list"], "models"),
         (&["models", "history", "risk"], "history"),
+        (&["models", "rollout", "list", "risk"], "rollouts"),
         (&["payments", "list"], "payments"),
         (&["approvals", "list"], "approvals"),
     ];
