@@ -23,7 +23,9 @@ fn a_rollout_is_started_listed_paused_resumed_and_aborted() {
     let service = Service::start(&data);
     let (champion, canary) = (serving(&service, "risk"), data.version(&service, "risk-1.0.0+"));
     assert_eq!(data.rollout(&service, &["list", "risk"]), "there was no rollout of risk yet");
-    assert!(data.no_rollout(&service, &["pause", "risk", "--reason", "x"]).contains("there was no rollout of risk yet"));
+    assert!(
+        data.no_rollout(&service, &["pause", "risk", "--reason", "x"]).contains("there was no rollout of risk yet")
+    );
     assert!(data.no_rollout(&service, &["start", "risk-1", "--steps", "25,5,100", "--reason", "x"]).contains("steps"));
     assert!(data.no_rollout(&service, &["start", "risk-1", "--steps", "0,100", "--reason", "x"]).contains("--steps"));
     assert!(data.no_rollout(&service, &["start", "risk-1", "--reason", " "]).contains("--reason must not be empty"));
@@ -38,7 +40,10 @@ fn a_rollout_is_started_listed_paused_resumed_and_aborted() {
     assert!(lines[1].starts_with(&canary) && lines[1].contains("running  [10], 50, 100%"), "{listed}");
     assert!(lines[1].ends_with("0 of 500 decisions"), "{listed}");
     let json: Value = serde_json::from_str(&data.rollout(&service, &["list", "risk", "--json"])).unwrap();
-    assert_eq!((&json["rollouts"][0]["step_seconds"], &json["rollouts"][0]["max_failure_percent"]), (&3600.into(), &1.into()));
+    assert_eq!(
+        (&json["rollouts"][0]["step_seconds"], &json["rollouts"][0]["max_failure_percent"]),
+        (&3600.into(), &1.into())
+    );
 
     let paused = data.rollout(&service, &["pause", "risk", "--reason", "a holiday"]);
     assert_eq!(paused, format!("{canary} is paused, at step [10], 50, 100%"));
