@@ -135,12 +135,13 @@ function binary(folder) {
     scope: "required",
     licenses: [{ expression: "MIT OR Apache-2.0" }],
   };
-  // The page of the API's reference is embedded; its file names its version.
+  // The page of the API's reference and the console's charts are embedded; their files name their versions.
   const rapidoc = npm("rapidoc", /RapiDoc (\S+)/.exec(read("host/web/reference/rapidoc.js"))[1], "required", "MIT");
+  const uplot = npm("uplot", /uPlot \(v(\S+)\)/.exec(read("host/web/console/uplot.js"))[1], "required", "MIT");
   const guests = found.filter((it) => GUESTS.includes(it.name)).map((it) => it["bom-ref"]);
   const described = { ...crate(nameOf(product)), type: "application", scope: undefined };
-  const also = [...guests, std["bom-ref"], rapidoc["bom-ref"]];
-  write(folder, "caudal.cdx.json", bill(described, [...found, std, rapidoc], also));
+  const also = [...guests, std["bom-ref"], rapidoc["bom-ref"], uplot["bom-ref"]];
+  write(folder, "caudal.cdx.json", bill(described, [...found, std, rapidoc, uplot], also));
 }
 
 function scorers(folder) {

@@ -18,7 +18,9 @@ pub use ledger::{
     AcceptLoss, Approvals, DecidePayment, Events, Freeze, Fund, Holder, LimitChange, Payments, RotateKey, Since,
     UserLimits, Verify, Warnings,
 };
-pub use models::{Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, RowFormat, Score};
+pub use models::{
+    Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder, RowFormat, Score, StartRollout,
+};
 pub use serve::{ClabePolicy, Limits, Rail, Serve};
 pub use tls::Tls;
 pub use token::{Admin, Jwt, Provider, Token};

@@ -42,6 +42,7 @@ mod serve;
 pub(crate) mod telemetry;
 pub mod wasm;
 
+pub use http::admin::rollout::two_people;
 pub use http::{assist_router, ledger_router};
 
 /// The database schema, applied when a host starts.

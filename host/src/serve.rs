@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 use crate::app::App;
 use crate::app::start::{Config, Tasks};
 use crate::clock::Clock;
+use crate::http::admin::rollout::two_people;
 use crate::http::server::tls::RELOAD_EVERY;
 use crate::http::server::{self, Listener};
 use crate::ledger::store::Postgres;
@@ -58,7 +59,8 @@ impl Host {
         let log = decision_log.then(|| DecisionLog::start(db.clone(), clock.clone()));
         let models = Models::with_log(registry, log);
         let model_keys = config.settings.model_keys.clone();
-        let swapper = Swapper::start(db.clone(), key, models.clone(), runtime.clone(), clock.clone(), model_keys)
+        let (swapped, rules) = (models.clone(), (model_keys, two_people(&config.settings)));
+        let swapper = Swapper::start(db.clone(), key, swapped, runtime.clone(), clock.clone(), rules)
             .await
             .context("cannot read which models are deployed")?;
         let purge = tokio::spawn(decisions::purge(db.clone(), clock.clone()));

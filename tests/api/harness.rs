@@ -27,6 +27,7 @@ use caudal::ledger::chain::ChainKey;
 use caudal::ledger::{Ledger, LedgerConfig};
 use caudal::models::attesting::keys::ModelKeys;
 use caudal::models::decisions::DecisionLog;
+use caudal::models::deploying::rollout::TwoPeople;
 use caudal::models::deploying::swap::{Swapper, SwapperHandle};
 use caudal::models::serving::route::Route;
 use caudal::models::{Models, Registry};
@@ -66,6 +67,7 @@ pub(crate) struct TestApp {
     pub(crate) core: Ledger,
     tasks: Tasks,
     pub(crate) model_keys: Arc<ModelKeys>,
+    two_people: Option<TwoPeople>,
     pub(crate) ledger: Endpoint,
     pub(crate) assist: Endpoint,
 }
@@ -244,6 +246,7 @@ impl TestApp {
             published: options.published,
             model_keys: options.model_keys.clone(),
         };
+        let two_people = caudal::two_people(&settings);
         let config = Config {
             barrier: Barrier::new(served.pool(), Durability::Local, Timeline::default()),
             tokens: options.tokens.unwrap_or_else(|| Verifier::with_secret(SECRET, token_config())),
@@ -258,7 +261,7 @@ impl TestApp {
         let (app, tasks) = App::start(config, served.pool(), models.clone(), runtime, clock.clone()).await.unwrap();
         let core = app.ledger.clone();
         let (ledger, assist) = (caudal::ledger_router(app.clone()), caudal::assist_router(app));
-        Self { db, served, clock, models, core, tasks, model_keys: options.model_keys, ledger, assist }
+        Self { db, served, clock, models, core, tasks, model_keys: options.model_keys, two_people, ledger, assist }
     }
 
     /// Follows deployments, as `caudal serve` does.
@@ -266,7 +269,9 @@ impl TestApp {
         let runtime = Runtime::new().unwrap();
         let (db, models, clock) = (self.served.pool(), self.models.clone(), self.clock.clone());
         Follower(
-            Swapper::start(db, ledger_key(), models, runtime, clock, self.model_keys.clone()).await.unwrap(),
+            Swapper::start(db, ledger_key(), models, runtime, clock, (self.model_keys.clone(), self.two_people))
+                .await
+                .unwrap(),
             self.served.clone(),
         )
     }

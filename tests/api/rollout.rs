@@ -21,7 +21,7 @@ const ADMIN: &str = "models:admin";
 const SOON: Duration = Duration::from_secs(10);
 
 /// The registered version with this prefix.
-async fn version(ops: &Client, kind: &str, start: &str) -> String {
+pub(crate) async fn version(ops: &Client, kind: &str, start: &str) -> String {
     let models = ops.get("/admin/models").await.assert_status(200).json();
     let of_kind = models["models"].as_array().unwrap().iter().find(|it| it["kind"] == kind).unwrap();
     let versions = of_kind["versions"].as_array().unwrap().iter();
@@ -213,7 +213,7 @@ async fn a_canary_that_disagrees_too_often_is_withdrawn(db: PgPool) {
     )
     .await;
     let reason = now["reason"].as_str().unwrap();
-    assert!(reason.contains("answers that one host had compared were of another class, more than 10 %"), "{reason}");
+    assert!(reason.contains("answers that one host had compared were of another class, more than 10%"), "{reason}");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -40,7 +40,7 @@ fn a_running_canary_is_ended_only_on_purpose() {
     let (champion, canary) = (serving(&service, "risk"), data.version(&service, "risk-1.0.0+"));
     let on_trial = ["deploy", "risk-2", "--canary", "risk-1", "--percent", "5", "--reason", "try it", "--wait"];
     data.models(&service, &on_trial);
-    let warning = format!("this ends the canary {canary}, which answers 5 % of the users");
+    let warning = format!("this ends the canary {canary}, which answers 5% of the users");
     let refused = data.refused(&service, &["deploy", "risk-2", "--reason", "forgot it"]);
     assert_eq!(refused, format!("caudal: {warning}. Nothing was changed; to do it anyway, add --end-canary"));
     let asked = data.at_terminal(&service, "deploy risk-2 --reason 'forgot it'", "n");
@@ -117,9 +117,10 @@ fn lists_have_headers_or_are_json() {
     let lines: Vec<_> = history.lines().collect();
     assert!(lines[0].starts_with("CHANGE  CHAMPION") && lines[0].ends_with("REASON"), "{history}");
     assert!(lines[1].starts_with("1       risk-1.0.0+") && lines[1].ends_with("try it"), "{history}");
-    let lists: [(&[&str], &str); 4] = [
+    let lists: [(&[&str], &str); 5] = [
         (&["models", "list"], "models"),
         (&["models", "history", "risk"], "history"),
+        (&["models", "rollout", "list", "risk"], "rollouts"),
         (&["payments", "list"], "payments"),
         (&["approvals", "list"], "approvals"),
     ];

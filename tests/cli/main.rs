@@ -15,6 +15,7 @@ mod manual;
 mod models;
 mod process;
 mod roles;
+mod rollout;
 mod score;
 mod secrets;
 mod signing;

@@ -134,10 +134,7 @@ fn a_report_says_why_nothing_was_compared() {
     }
     // Which version a request gets depends on the digests of the components.
     let report = report();
-    assert!(
-        report.contains("none of the 20 requests belongs to its 1 %") || report.contains("20 compared"),
-        "{report}"
-    );
+    assert!(report.contains("none of the 20 requests belongs to its 1%") || report.contains("20 compared"), "{report}");
     service.stop();
 }
 

@@ -68,7 +68,7 @@ test("a shadow and a canary are compared with the champion", async () => {
   await ops.press("Canary", "#versions");
   await ops.shot("canary");
   await ops.confirm("try it on a few");
-  await ops.shows(/answers 5.% of users/, "#notice");
+  await ops.shows(/answers 5% of users/, "#notice");
   await ops.press("Stop", "#service");
   await ops.confirm("enough");
   await ops.shows(/The canary is stopped/, "#notice");

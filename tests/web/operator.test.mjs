@@ -12,6 +12,7 @@ import { launch } from "../parity/chromium.mjs";
 import { SOUND, textOf } from "../parity/hostile.mjs";
 import { Service } from "../parity/service.mjs";
 import { Operator } from "./console.mjs";
+import { compareVersions, readTraffic, rollOut, stopAndAbort } from "./rollout.mjs";
 
 /** A scorer that passes the gate, and traps where the screen is called so. */
 const HOSTILE = fileURLToPath(new URL("../../target/components/fixtures/hostile.wasm", import.meta.url));
@@ -59,6 +60,15 @@ async function deployed(kind = "nudge") {
   return (await fetch(`${service.assist}/admin/models/${kind}/deployment`, { headers })).json();
 }
 
+/** Waits until the host serves a change. */
+async function served(epoch) {
+  await ops.page.waitForFunction(
+    (wanted) => document.querySelector("#hosts tbody td.number")?.textContent === wanted,
+    { timeout: 20_000 },
+    String(epoch),
+  );
+}
+
 /** Requests of this many users. */
 async function ask(screen, users) {
   for (let user = 0; user < users; user += 1) {
@@ -102,14 +112,14 @@ step("a canary starts small and grows in steps", async () => {
     assert.equal((await deployed()).epoch, 0);
   }
   await ops.confirm("try it on a few");
-  await ops.shows(/answers 5.% of users/, "#notice");
+  await ops.shows(/answers 5% of users/, "#notice");
   await ops.page.waitForFunction(() => /serving/.test(document.querySelector("#hosts").innerText));
   await ops.change("canary", pushed, "#service");
-  await ops.shows(/instead of the current 5.%/, "dialog");
+  await ops.shows(/instead of the current 5%/, "dialog");
   await ops.page.$eval("#change-percent", (input) => input.focus());
   await ops.page.keyboard.type("25");
   await ops.confirm("it does no harm");
-  await ops.shows(/answers 25.% of users/, "#notice");
+  await ops.shows(/answers 25% of users/, "#notice");
   await ops.page.waitForFunction(() => document.querySelector("#hosts tbody td.number")?.textContent === "2");
 });
 
@@ -179,7 +189,7 @@ step("a rollback while the version that was left is on trial again ends the tria
   await ops.shows(/This version was rolled back/, "dialog .notice");
   assert.equal(await ops.page.$("#change-despite_setback"), null, "a trial is no promotion");
   await ops.confirm("a second try");
-  await ops.shows(/answers 5.% of users/, "#notice");
+  await ops.shows(/answers 5% of users/, "#notice");
   await ops.shows(/would only end the trial/, "#service");
   await ops.change("roll-back", champion, "#service");
   await ops.shows(/ends: it answers nobody and is not promoted/, "dialog");
@@ -193,7 +203,7 @@ step("another canary, a shadow or the end of a trial say which canary they end",
   await ops.change("canary", pushed);
   await ops.confirm("a third try");
   // The next dialog is drawn from what the page has read.
-  await ops.shows(/answers 5.% of users/, "#notice");
+  await ops.shows(/answers 5% of users/, "#notice");
   await ops.change("add-shadow", pushed);
   await ops.shows(/is no longer the canary/, "dialog");
   await ops.confirm("only compare it");
@@ -203,6 +213,17 @@ step("another canary, a shadow or the end of a trial say which canary they end",
   await ops.confirm("enough");
   await ops.shows(/is no longer a shadow/, "#notice");
 });
+
+/** What the parts of the session in rollout.mjs use. */
+const session = () => ({ ops, champion, pushed, deployed, served, ask });
+
+step("a rollout takes its steps by itself, is paused and resumed, and promotes", () => rollOut(session()));
+
+step("a rollout that violates a bound stops with an alert, and can be aborted", () => stopAndAbort(session()));
+
+step("traffic is drawn, and the same in numbers", () => readTraffic(ops, SCOPE));
+
+step("two versions are compared side by side", () => compareVersions(ops));
 
 step("identifiers can be copied", async () => {
   await ops.page.bringToFront();
@@ -237,6 +258,43 @@ step("what waits for a person is shown: an approval, and a payment", async () =>
     await ops.axe(`narrow-${width}`);
   }
   await ops.page.setViewport({ width: 1280, height: 900 });
+});
+
+step("a second operator reads the action and approves or rejects it; the first one cannot", async () => {
+  const first = (await service.version("risk-1.")).model_version;
+  await ops.press("Decide", "#waiting");
+  await ops.shows(/"type": "deploy"/, "dialog");
+  await ops.shows(/Digest\s+[0-9a-f]{64}/, "dialog");
+  await ops.press("Approve", "dialog");
+  await ops.shows(/Tick the box to confirm that you have read the action/, "dialog");
+  await ops.page.click("#decide-read");
+  await ops.press("Approve", "dialog");
+  await ops.shows(/another operator/i, "dialog .notice");
+  await ops.axe("decide");
+  await ops.shot("decide");
+  await ops.cancel();
+  assert.notEqual((await deployed("risk")).champion, first);
+  const eva = await Operator.at(browser, service);
+  await eva.page.type("#token", eva.token(SCOPE, "eva"));
+  await eva.press("Sign in");
+  await eva.shows(new RegExp(`Deploy ${first.replace("+", "\\+")} for risk`), "#waiting");
+  await eva.press("Decide", "#waiting");
+  await eva.shows(/"type": "deploy"/, "dialog");
+  await eva.page.click("#decide-read");
+  await eva.press("Approve", "dialog");
+  await eva.shows(/Approved and carried out/, "#notice");
+  assert.equal((await deployed("risk")).champion, first);
+  await eva.page.close();
+  await ops.shows(/Nothing is waiting for a second operator/, "#waiting");
+  const back = (await service.version("risk-2.")).model_version;
+  await ops.change("promote", back);
+  await ops.page.type("dialog textarea", "the better one again");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/Nothing has changed yet/, "#notice");
+  await ops.press("Decide", "#waiting");
+  await ops.press("Reject", "dialog");
+  await ops.shows(/Rejected: nothing was changed/, "#notice");
+  assert.equal((await deployed("risk")).champion, first);
 });
 
 /** Customers send payments that the rail has not decided. */

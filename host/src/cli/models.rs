@@ -8,6 +8,7 @@ mod names;
 mod push;
 pub(super) mod registry;
 mod report;
+mod rollout;
 mod source;
 mod version;
 
@@ -39,6 +40,7 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
         Models::Rollback(arguments) => {
             deployment::roll_back(&AdminApi::new(common, &arguments.admin)?, arguments).await
         }
+        Models::Rollout(rollout) => rollout::run(common, rollout).await,
         Models::Report { kind, epoch, json, admin } => {
             report::run(&AdminApi::new(common, admin)?, registry::kind_of(kind)?, *epoch, *json).await
         }

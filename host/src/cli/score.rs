@@ -226,7 +226,7 @@ impl<K: Kind> Run<'_, K> {
 /// A bar over the bytes of a file, or a spinner if the length is unknown. Shown only on a terminal.
 fn progress(bytes: Option<u64>) -> ProgressBar {
     let (bar, template) = match bytes {
-        Some(bytes) => (ProgressBar::new(bytes), "{elapsed:>4} {bar:30} {percent:>3} %  {msg}"),
+        Some(bytes) => (ProgressBar::new(bytes), "{elapsed:>4} {bar:30} {percent:>3}%  {msg}"),
         None => (ProgressBar::new_spinner(), "{elapsed:>4} {spinner} {msg}"),
     };
     // The templates are valid.

@@ -117,6 +117,9 @@ pub enum Models {
         #[command(flatten)]
         admin: Admin,
     },
+    /// Let a version answer more and more users, and become the champion, as long as its evidence allows it
+    #[command(subcommand)]
+    Rollout(Rollout),
     /// Return to the version that served before
     Rollback(RollBack),
     /// List what was deployed of a kind, when, by whom and why, newest first
@@ -247,4 +250,77 @@ pub struct RollBack {
     /// Wait until every running host serves it, at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
     pub wait: Option<u32>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Rollout {
+    /// Start with the first share of users
+    Start(StartRollout),
+    /// List the rollouts of a kind, newest first: their steps, their evidence and what they wait for
+    List {
+        /// A kind of scorer, such as risk
+        kind: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        admin: Admin,
+    },
+    /// Hold it at its step. A violated bound still stops it
+    Pause(RolloutOrder),
+    /// Let a paused one go on
+    Resume(RolloutOrder),
+    /// End it: its canary answers nobody any more
+    Abort(RolloutOrder),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A step ends when the canary has decided often enough for long enough, and the 95% intervals of its \
+                        failures, flips and latency are within the bounds. If one is certainly beyond, the canary is \
+                        withdrawn from all users.\n\nWhere risk takes two operators, the last step waits for an approval."
+)]
+pub struct StartRollout {
+    /// The version, as `list` and `push` print it, for example risk-2.0.0+9f2c41aa, or any unambiguous prefix
+    pub version: String,
+    /// Percentages of users, ascending to 100 [default: 5,25,100]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub steps: Vec<u8>,
+    /// Decisions of the canary that each step takes at least [default: 500]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub step_decisions: Option<u32>,
+    /// Time that each step takes at least, such as 1h [default: 10m]
+    #[arg(long, value_parser = humantime::parse_duration)]
+    pub step_time: Option<std::time::Duration>,
+    /// Percentage of its decisions that may fail [default: 1]
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub max_failure_percent: Option<u8>,
+    /// Percentage of compared answers that may differ in class [default: 10]
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub max_flip_percent: Option<u8>,
+    /// 95th percentile of its times as a percentage of the champion's; below a millisecond it always passes [default: 200]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(100..=10_000))]
+    pub max_latency_percent: Option<u32>,
+    /// End the running canary without asking
+    #[arg(long)]
+    pub end_canary: bool,
+    /// Promote the version in the end, even if it was withdrawn or rolled back
+    #[arg(long)]
+    pub despite_setback: bool,
+    /// Reason, kept in the deployment history
+    #[arg(long)]
+    pub reason: String,
+    #[command(flatten)]
+    pub admin: Admin,
+}
+
+#[derive(Debug, Args)]
+pub struct RolloutOrder {
+    /// A kind of scorer, such as risk
+    pub kind: String,
+    /// Reason, kept with the rollout
+    #[arg(long)]
+    pub reason: String,
+    #[command(flatten)]
+    pub admin: Admin,
 }

@@ -14,7 +14,9 @@
 //! | profile | `profiles` |
 //! | component | [`components`] |
 //! | deployment, deployment_history | [`deployments`] |
+//! | rollout | `rollouts` |
 //! | comparison | `comparisons` |
+//! | traffic | `traffic` |
 //! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | `decisions` |
 //! | approval | `approvals` |
@@ -47,8 +49,10 @@ pub mod primary;
 pub(crate) mod profiles;
 pub mod records;
 pub mod roles;
+pub(crate) mod rollouts;
 pub mod schema;
 pub(crate) mod session;
+pub(crate) mod traffic;
 pub(crate) mod transfers;
 pub mod warnings;
 

@@ -29,6 +29,8 @@ pub(crate) enum Subject {
     Funding,
     /// An action that takes two operators.
     Approval,
+    /// A canary whose share grows by itself.
+    Rollout,
     /// What vouches for a component.
     Attestation,
     /// A retired key.
@@ -48,6 +50,7 @@ impl Subject {
             Self::Holder => "holder",
             Self::Funding => "funding",
             Self::Approval => "approval",
+            Self::Rollout => "rollout",
             Self::Attestation => "attestation",
             Self::Key => "key",
         }

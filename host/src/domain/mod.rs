@@ -16,6 +16,7 @@ pub mod nudge;
 pub mod profile;
 pub mod remittance;
 pub mod risk;
+pub mod rollout;
 pub mod rules;
 pub mod transfer;
 

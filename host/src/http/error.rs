@@ -14,6 +14,7 @@ use crate::auth::Refusal;
 use crate::clock::timestamp;
 use crate::domain::hold::Status;
 use crate::domain::money::{INVALID_AMOUNT, Money};
+use crate::domain::rollout::RolloutState;
 use crate::domain::rules::Violation;
 use crate::domain::{approval, transfer};
 use crate::http::problem::{Problem, summary};
@@ -182,6 +183,11 @@ problems! {
         "A version names one component forever: push under a higher version.";
     NothingDeployed = CONFLICT, "nothing-deployed", "There is nothing to roll back",
         "No version of this kind has ever been deployed.";
+    RolloutOpen = CONFLICT, "rollout-open", "A rollout is under way",
+        "Nothing was changed. Wait until it ends, or abort it.";
+    /// The state that it is in.
+    RolloutState(state: RolloutState) = CONFLICT, "rollout-state", "The rollout is in another state",
+        format!("It is {}: only a running one can be paused, a paused one resumed, and an open one aborted.", state.as_str());
     IfMatchMissing = PRECONDITION_REQUIRED, "if-match-required", "If-Match is required",
         "Send the ETag of the deployment you last read in If-Match.";
     Stale = PRECONDITION_FAILED, "stale", "The deployment has changed",

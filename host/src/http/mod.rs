@@ -36,7 +36,7 @@ use axum::routing::{get, patch, post};
 use crate::app::App;
 use crate::domain::model::ModelKind;
 use crate::scoring::{Kind, Visitor, with_kind};
-use admin::{deployment, pushes, replay, versions};
+use admin::{deployment, pushes, replay, rollout, versions};
 use answers::Answers;
 use assistance::scores;
 use endpoint::{Callers, Endpoint};
@@ -116,6 +116,11 @@ pub fn assist_router(app: App) -> Endpoint {
         .route("/admin/models/{kind}/rollback", post(deployment::roll_back))
         .route("/admin/models/{kind}/history", get(deployment::get_history))
         .route("/admin/models/{kind}/report", get(deployment::get_report))
+        .route("/admin/models/{kind}/traffic", get(admin::traffic::get_traffic))
+        .route("/admin/models/{kind}/rollouts", get(rollout::list_rollouts).post(rollout::start_rollout))
+        .route("/admin/models/{kind}/rollouts/pause", post(rollout::pause_rollout))
+        .route("/admin/models/{kind}/rollouts/resume", post(rollout::resume_rollout))
+        .route("/admin/models/{kind}/rollouts/abort", post(rollout::abort_rollout))
         .route("/admin/replay", post(replay::replay))
         .route("/admin/accounts/{id}/freeze", post(admin::accounts::freeze))
         .route("/admin/accounts/{id}/unfreeze", post(admin::accounts::unfreeze))

@@ -109,7 +109,11 @@ fn invalid_character(character: char) -> Fault {
 /// The texts of a list's items, as many as `shape` allows.
 pub(super) fn read_items<'a>(literal: Literal<'a>, shape: &Shape) -> Result<Vec<&'a str>, Fault> {
     let Shape::Array { items: each, length_min, length_max } = *shape else { return Ok(Vec::new()) };
-    let kind = if matches!(each, Shape::Object(_)) { "objects" } else { "strings" };
+    let kind = match each {
+        Shape::Object(_) => "objects",
+        Shape::Integer { .. } => "integers",
+        _ => "strings",
+    };
     let items: Result<Vec<&RawValue>, _> = serde_json::from_str(literal.text());
     let items = items.map_err(|_| Fault::new("wrong-type", format!("must be a list of {kind}")))?;
     if items.len() < length_min {

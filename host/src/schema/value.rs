@@ -251,6 +251,19 @@ impl Read for Vec<String> {
     }
 }
 
+/// A list of small integers. Its first fault counts as one of the list.
+impl Read for Vec<u8> {
+    fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
+        let Shape::Array { items: each, .. } = *shape else { return Ok(Self::new()) };
+        let items = read_items(literal, shape)?;
+        items.into_iter().map(|item| u8::read(Literal::Json(item), each)).collect()
+    }
+
+    fn placeholder() -> Self {
+        Self::new()
+    }
+}
+
 /// A list of objects. Faults name the item.
 impl<T: FromFields + Value> Read for Vec<T> {
     fn read(_: Literal<'_>, _: &Shape) -> Result<Self, Fault> {

@@ -1,6 +1,6 @@
 // The admin API: one function per request, a Problem for every failure.
 
-/** @import { Approval, Canary, Deployment, Payment, Report, Version, VersionDetails, Versions, GateReport } from "./types.js" */
+/** @import { Approval, Canary, Deployment, Payment, Report, Version, VersionDetails, Versions, GateReport, Rollout, Traffic } from "./types.js" */
 import { Problem, readProblem } from "../shared/problem.js";
 import { claimsOf } from "../shared/token.js";
 
@@ -113,10 +113,52 @@ export function rollBack(kind, etag, wanted) {
   return change("POST", pathOf(kind, "rollback"), etag, wanted);
 }
 
+/** @param {string} kind @param {number} minutes how far back @param {number} step in minutes @returns {Promise<Traffic>} */
+export async function traffic(kind, minutes, step) {
+  return (await call("GET", pathOf(kind, `traffic?minutes=${minutes}&step=${step}`))).body;
+}
+
+/** Newest first. @param {string} kind @returns {Promise<Rollout[]>} */
+export async function rollouts(kind) {
+  return (await call("GET", pathOf(kind, "rollouts"))).body.rollouts;
+}
+
+/** @param {string} kind @param {string} etag @param {Record<string, unknown>} wanted */
+export function startRollout(kind, etag, wanted) {
+  return change("POST", pathOf(kind, "rollouts"), etag, wanted).then(() => ({}));
+}
+
+/** @param {string} kind @param {"pause" | "resume" | "abort"} order @param {string} reason */
+export async function orderRollout(kind, order, reason) {
+  const headers = { "Content-Type": "application/json" };
+  await call("POST", pathOf(kind, `rollouts/${order}`), { headers, body: JSON.stringify({ reason }) });
+  return {};
+}
+
 /** Actions that nobody has decided on, or that failed when they were carried out. @returns {Promise<Approval[]>} */
 export async function approvals() {
   const { approvals } = (await call("GET", "/admin/approvals")).body;
   return approvals.filter((/** @type {Approval} */ it) => it.state === "pending" || it.state === "approved");
+}
+
+/** Approves exactly the action of this digest. @param {string} id @param {string} digest */
+export async function approve(id, digest) {
+  const headers = { "Content-Type": "application/json" };
+  await call("POST", `/admin/approvals/${encodeURIComponent(id)}/approve`, {
+    headers,
+    body: JSON.stringify({ digest }),
+  });
+}
+
+/** @param {string} id */
+export async function withdraw(id) {
+  await call("POST", `/admin/approvals/${encodeURIComponent(id)}/withdraw`);
+}
+
+/** What the host that answers counts, as text. */
+export async function metrics() {
+  const response = await fetch("/metrics", { cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS) });
+  return response.ok ? response.text() : "";
 }
 
 /** @returns {Promise<Payment[]>} */

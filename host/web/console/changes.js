@@ -4,6 +4,7 @@
 /** @import { Canary, Change, Deployment, NumberField } from "./types.js" */
 import * as api from "./api.js";
 import { kindOf, setbackOf } from "./kinds.js";
+import { abortRollout, pauseRollout, resumeRollout, startRollout } from "./rollout-changes.js";
 import { list, percent } from "./words.js";
 
 /** A new canary starts small, and is withdrawn when one answer in ten differs. */
@@ -214,4 +215,8 @@ export const CHANGES = {
   "stop-canary": stopCanary,
   "add-shadow": addShadow,
   "remove-shadow": removeShadow,
+  rollout: startRollout,
+  "pause-rollout": pauseRollout,
+  "resume-rollout": resumeRollout,
+  "abort-rollout": abortRollout,
 };

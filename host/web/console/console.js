@@ -4,9 +4,12 @@
 /** @import { Failure } from "./types.js" */
 import { at, button, h, markInvalid } from "../shared/dom.js";
 import { isSendable, tokenIn } from "../shared/token.js";
+import { alertsOf, drawAlerts } from "./alerts.js";
 import * as api from "./api.js";
 import { CHANGES } from "./changes.js";
+import { drawComparisonChoice, openComparison } from "./compare.js";
 import { copy } from "./copy.js";
+import { decide } from "./decide.js";
 import { confirmChange, isDialogOpen } from "./dialog.js";
 import { drawEvidence } from "./evidence.js";
 import { drawHistory } from "./history.js";
@@ -16,9 +19,11 @@ import { update } from "./patch.js";
 import { asFailure, drawFailure } from "./problems.js";
 import { openPush } from "./push.js";
 import { drawReport } from "./report.js";
+import { drawRollout } from "./rollout.js";
 import { drawService } from "./service.js";
-import { forgetAll, known, refreshKind, refreshWaiting } from "./state.js";
+import { counted, forgetAll, known, refreshAlerts, refreshKind, refreshWaiting } from "./state.js";
 import { markScrollable } from "./table.js";
+import { forgetTraffic, openTraffic, refreshTraffic } from "./traffic.js";
 import { drawVersions, openDetails } from "./versions.js";
 import { drawWaiting } from "./waiting.js";
 import { sentence, timeOfDay, when, zone } from "./words.js";
@@ -35,7 +40,7 @@ let refreshed = null;
 /** Why refreshing has failed since. @type {Failure | null} */
 let failure = null;
 /** What is shown of a kind. */
-const PARTS = ["service", "report", "hosts", "versions", "history"];
+const PARTS = ["service", "rollout", "report", "hosts", "versions", "history"];
 /** Reasons typed for changes that were not made, by kind. @type {Map<string, string>} */
 const drafts = new Map();
 
@@ -61,10 +66,11 @@ function refresh() {
   queue = queue.then(async () => {
     if (!isSignedIn) return;
     try {
-      await Promise.all([refreshKind(shownKind()), refreshWaiting()]);
+      await Promise.all([refreshKind(shownKind()), refreshWaiting(), refreshAlerts()]);
       failure = null;
       refreshed = new Date();
       draw();
+      if (kindOf(shownKind()).hasChallengers) await refreshTraffic(shownKind());
     } catch (error) {
       failure = asFailure(error);
       if (failure.status === 401) {
@@ -107,7 +113,7 @@ function draw() {
   update(at("kinds"), drawKinds(known.deployments, kind));
   update(at("kind-title"), name);
   update(at("kind-summary"), summary);
-  at("report-part").hidden = !hasChallengers;
+  for (const place of ["report-part", "rollout-part", "traffic-part"]) at(place).hidden = !hasChallengers;
   const isOperator = mayChange(kind);
   update(at("push-place"), isOperator && h("button", { type: "button", "data-push": kind }, "Push a component"));
   const now = known.deployments.get(kind);
@@ -115,7 +121,9 @@ function draw() {
     const history = known.histories.get(kind);
     update(at("service"), drawService(now, isOperator));
     update(at("hosts"), drawHosts(known.versions.get(kind)?.hosts ?? [], now.epoch));
+    drawChoice(known.versions.get(kind)?.versions.map((it) => it.model_version) ?? []);
     update(at("versions"), drawVersions(known.versions.get(kind)?.versions ?? [], now, isOperator));
+    update(at("rollout"), hasChallengers && drawRollout(known.rollouts.get(kind), isOperator));
     const report = known.reports.get(kind);
     update(at("report"), hasChallengers && drawReport(kind, now.epoch, report, at("report").clientWidth));
     const shown = history?.failure
@@ -125,12 +133,32 @@ function draw() {
   } else {
     for (const place of PARTS) update(at(place), h("p", "Loading…"));
   }
+  const rollouts = new Map([...known.rollouts].map(([of, it]) => [of, it.data?.[0]]));
+  const metrics = { now: counted.now, before: counted.before ?? counted.now };
+  const alerts = alertsOf({ ...metrics, seconds: Date.now() / 1000, kinds: known.versions.values(), rollouts });
+  update(at("alerts"), drawAlerts(alerts));
   const waiting = drawWaiting(known.approvals.get("all"), known.payments.get("all"));
   at("waiting-part").hidden = waiting === null;
   update(at("waiting"), waiting);
   markScrollable(at("console"));
   // The focused element may be gone, such as the button of a change that was made.
   if (focused && !focused.isConnected) part?.querySelector("h3")?.focus();
+}
+
+/** Only when the versions change, so that a choice stays. @param {string[]} names */
+function drawChoice(names) {
+  const place = at("compare");
+  if (place.dataset.names === names.join()) return;
+  place.dataset.names = names.join();
+  place.replaceChildren(drawComparisonChoice(names) ?? "");
+  const two = /** @type {HTMLSelectElement | null} */ (place.querySelector("#compare-two"));
+  if (two) two.selectedIndex = 1;
+}
+
+function compare() {
+  const kind = shownKind();
+  const names = ["compare-one", "compare-two"].map((id) => /** @type {HTMLSelectElement} */ (at(id)).value);
+  openComparison(kind, names, known.deployments.get(kind), known.reports.get(kind), signOut);
 }
 
 /** The failure in the notice, so that it is announced once and not every two seconds. */
@@ -165,11 +193,12 @@ function signOut(reason) {
   isSignedIn = false;
   api.setToken("");
   forgetAll();
+  forgetTraffic();
   failure = null;
   reported = "";
   drafts.clear();
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-  for (const place of ["kinds", "waiting", ...PARTS]) update(at(place));
+  for (const place of ["kinds", "waiting", "alerts", ...PARTS]) update(at(place));
   clearNotice();
   drawSession();
   showTokenFault(reason ? `${reason.title}. ${reason.detail} Sign in again with a new token.` : "");
@@ -234,6 +263,7 @@ async function signIn(event) {
   drawSession();
   draw();
   at("kind-title").focus();
+  refresh();
 }
 
 // ---- buttons ----
@@ -259,7 +289,8 @@ async function makeChange(name, version) {
   if (result.outcome === "proposed") {
     notify("good", h("p", result.notice ?? ""));
   } else if (result.outcome === "done") {
-    notify("good", h("p", sentence(result.message ?? ""), ` This is change ${latest?.epoch ?? ""}.`));
+    const number = !change.keepsDeployment && ` This is change ${latest?.epoch ?? ""}.`;
+    notify("good", h("p", sentence(result.message ?? ""), number));
   } else {
     notify("bad", [
       h("p.title", "Nothing was changed: the deployment is no longer the one you saw"),
@@ -273,6 +304,15 @@ async function makeChange(name, version) {
   }
 }
 
+/** @param {string} id */
+async function decideOn(id) {
+  const approval = known.approvals.get("all")?.data?.find((it) => it.id === id);
+  if (!approval) return;
+  const done = await decide(approval, signOut);
+  await refresh();
+  if (done) notify("good", h("p", done));
+}
+
 document.addEventListener("click", (event) => {
   const clicked = event.target instanceof Element && event.target.closest("button");
   if (!clicked) return;
@@ -280,6 +320,8 @@ document.addEventListener("click", (event) => {
   if (clicked.dataset.copy !== undefined) copy(clicked);
   else if (change) makeChange(change, version);
   else if (details) openDetails(shownKind(), details, known.deployments.get(shownKind()), signOut);
+  else if (clicked.dataset.decide) decideOn(clicked.dataset.decide);
+  else if (clicked.dataset.compare !== undefined) compare();
   else if (push) openPush(push, { onRegistered: refresh, onUnauthorized: signOut });
 });
 
@@ -306,6 +348,7 @@ window.addEventListener("hashchange", () => {
 // Plots are drawn at the available width.
 window.addEventListener("resize", draw);
 
+openTraffic(refresh);
 update(at("zone"), zone());
 drawSession();
 if (!KINDS.some((it) => `#${it.kind}` === location.hash)) history.replaceState(null, "", `#${KINDS[0].kind}`);

@@ -74,7 +74,7 @@ function drawField({ name, label, hint }, control, check, unit) {
 }
 
 /** @param {NumberField} about */
-function percentField({ min, max, value, ...about }) {
+function numberField({ min, max, value, unit = "%", ...about }) {
   const control = h("input", { type: "number", min, max, step: 1, value, inputmode: "numeric", required: true });
   control.addEventListener("focus", () => control.select());
   /** NaN while there is no valid number: the effects then leave it out. */
@@ -83,7 +83,7 @@ function percentField({ min, max, value, ...about }) {
     return Number.isInteger(number) && number >= min && number <= max ? number : Number.NaN;
   };
   const check = () => (Number.isNaN(read()) ? `Enter a whole number from ${min} to ${max}.` : "");
-  return { ...drawField(about, control, check, "%"), read };
+  return { ...drawField(about, control, check, unit), read };
 }
 
 /** A change that is made in spite of something is confirmed by itself. @param {string} text */
@@ -138,7 +138,7 @@ export function confirmChange(change, kindName, draft = "", evidence = null) {
     const result = { outcome: "cancelled", draft };
     let isSending = false;
 
-    const numbers = change.fields.map(percentField);
+    const numbers = change.fields.map(numberField);
     const reason = reasonField(draft);
     const agreement = change.setback && change.inSpite ? agreementField(change.inSpite) : null;
     const fields = [...numbers, ...(agreement ? [agreement] : []), reason];

@@ -10,7 +10,7 @@ import { update } from "./patch.js";
 import { asFailure } from "./problems.js";
 import { markScrollable } from "./table.js";
 import { drawGate } from "./versions.js";
-import { count, failuresIn, micros, percent, share, version, when } from "./words.js";
+import { count, failuresIn, interval, micros, percent, share, version, when } from "./words.js";
 
 /** @param {string} term @param {Child[]} about */
 const fact = (term, ...about) => h("div", h("dt", term), h("dd", about));
@@ -43,8 +43,11 @@ function comparison(it, report, isPast) {
       `${count(it.compared)} of ${count(report.observed)} requests`,
       isPast && `, as a ${it.role} under change ${report.epoch}`,
     ),
-    fact("Changed class", it.compared > 0 ? `${share(it.flip_share)} (${count(flipped)})` : "–"),
-    fact("Failed", count(all), note && `: ${note}`),
+    fact(
+      "Changed class",
+      it.compared > 0 ? `${count(flipped)}: ${it.flip ? interval(it.flip) : share(it.flip_share)}` : "–",
+    ),
+    fact("Failed", count(all), it.failure && it.failure.of > 0 && `: ${interval(it.failure)}`, note && `, ${note}`),
     fact("Time, p99", `${micros(it.latency_us?.challenger?.p99)}; champion ${micros(it.latency_us?.champion?.p99)}`),
   ];
 }

@@ -92,7 +92,7 @@ function drawPlot(edges, champion, challenger, { id, width, rem, score }) {
       s(
         "text",
         { x: left - 0.4 * rem, y: y + 0.25 * rem, "text-anchor": "end" },
-        `${Math.round(step * ceiling * 100)} %`,
+        `${Math.round(step * ceiling * 100)}%`,
       ),
       s("line.axis", { x1: x, x2: x, y1: bottom, y2: bottom + 0.3 * rem }),
       s("text", { x, y: bottom + 1.15 * rem, "text-anchor": "middle" }, mark(step)),

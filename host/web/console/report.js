@@ -7,7 +7,7 @@ import { badge, kindOf } from "./kinds.js";
 import { drawScores } from "./plot.js";
 import { drawFailure } from "./problems.js";
 import { table } from "./table.js";
-import { count, drift, failuresIn, figure, micros, percent, share, version, when } from "./words.js";
+import { count, drift, failuresIn, figure, interval, micros, percent, share, version, when } from "./words.js";
 
 const NO_CHALLENGERS = "There are no challengers. Start a canary or add a shadow below to compare it here.";
 
@@ -87,10 +87,11 @@ function drawDifference({ mean, p50, p99, largest }) {
   });
 }
 
-/** @param {Challenger["failed"]} failed */
-function drawFailed(failed) {
+/** @param {Challenger} it */
+function drawFailed({ failed, failure }) {
   const { all, note } = failuresIn(failed);
-  return fact("Failed", count(all), note);
+  const [known, of] = [failure && failure.of > 0, count(failure?.of)];
+  return fact("Failed", count(all), [known && `of ${of}: ${interval(failure)}`, known && note && "; ", note]);
 }
 
 /** A canary is compared on its own users' requests, a shadow on all. @param {Challenger} it @param {number} observed */
@@ -117,8 +118,8 @@ function drawChallenger(it, observed, score, room, at) {
     h(
       "dl.facts",
       drawCompared(it, observed),
-      drawFailed(it.failed),
-      fact("Changed class", share(it.flip_share)),
+      drawFailed(it),
+      fact("Changed class", it.flip ? interval(it.flip) : share(it.flip_share), "with the 95% interval"),
       fact("Score drift", psi(it.score_psi), `PSI, ${drift(it.score_psi)}`),
     ),
     it.compared > 0 &&

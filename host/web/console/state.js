@@ -1,6 +1,7 @@
 // What the service answered for each kind.
 
-/** @import { Approval, Deployment, Loaded, Payment, Report, Versions } from "./types.js" */
+/** @import { Approval, Deployment, Loaded, Payment, Report, Rollout, Versions } from "./types.js" */
+import { parseMetrics } from "./alerts.js";
 import * as api from "./api.js";
 import { kindOf } from "./kinds.js";
 import { asFailure } from "./problems.js";
@@ -11,13 +12,30 @@ export const known = {
   deployments: /** @type {Map<string, Deployment>} */ (new Map()),
   histories: /** @type {Map<string, Loaded<Deployment[]>>} */ (new Map()),
   reports: /** @type {Map<string, Loaded<Report>>} */ (new Map()),
+  rollouts: /** @type {Map<string, Loaded<Rollout[]>>} */ (new Map()),
   /** One entry, if the token allows to see them. */
   approvals: /** @type {Map<"all", Loaded<Approval[]>>} */ (new Map()),
   payments: /** @type {Map<"all", Loaded<Payment[]>>} */ (new Map()),
 };
 
+/** What this host counts: when the operator signed in, and now. */
+export const counted = {
+  before: /** @type {Map<string, number> | null} */ (null),
+  now: /** @type {Map<string, number>} */ (new Map()),
+};
+
 export function forgetAll() {
   for (const map of Object.values(known)) map.clear();
+  Object.assign(counted, { before: null, now: new Map() });
+}
+
+/** Loads what alerts are about, of every kind that the token may read. */
+export async function refreshAlerts() {
+  const kinds = [...known.versions.keys()].filter((kind) => kindOf(kind).hasChallengers);
+  const rollouts = kinds.map((kind) => loadPart(known.rollouts, kind, api.rollouts));
+  const [text] = await Promise.all([api.metrics().catch(() => ""), ...rollouts]);
+  counted.now = parseMetrics(text);
+  counted.before ??= counted.now;
 }
 
 /** Loads what waits for a person, as far as the token allows. */
@@ -62,7 +80,9 @@ export async function refreshKind(kind) {
   if (known.histories.get(kind)?.epoch !== known.versions.get(kind)?.epoch) {
     loading.push(loadPart(known.histories, kind, api.history));
   }
-  if (kindOf(kind).hasChallengers) loading.push(loadPart(known.reports, kind, api.report));
+  if (kindOf(kind).hasChallengers) {
+    loading.push(loadPart(known.reports, kind, api.report), loadPart(known.rollouts, kind, api.rollouts));
+  }
   await Promise.all(loading);
 }
 

@@ -131,6 +131,8 @@ export interface Challenger {
   compared: number;
   failed?: { trapped?: number; timed_out?: number; bad_answer?: number };
   flip_share?: number | null;
+  flip?: Share;
+  failure?: Share;
   score_psi?: number | null;
   classes: string[];
   /** Champion's classes down, challenger's across. */
@@ -138,6 +140,55 @@ export interface Challenger {
   difference?: { mean?: number; p50?: number; p99?: number; largest?: number };
   latency_us?: { champion?: Latency; challenger?: Latency };
   scores?: Scores | null;
+}
+
+/** A share with its 95% confidence interval. */
+export interface Share {
+  count: number;
+  of: number;
+  share: number;
+  low: number;
+  high: number;
+}
+
+/** A canary whose share of the users grows by itself. */
+export interface Rollout {
+  rollout_id: string;
+  canary: string | null;
+  state: string;
+  detail: string;
+  steps: number[];
+  step: number;
+  step_at: string;
+  epoch: number;
+  step_decisions: number;
+  step_seconds: number;
+  max_failure_percent: number;
+  max_flip_percent: number;
+  changed_by: string;
+  changed_at: string;
+  /** While hosts look after it. */
+  evidence: { decisions: number; failures: Share; flips: Share; waits_for: string | null } | null;
+}
+
+/** What one version did; each list has an item for each step. */
+export interface VersionTraffic {
+  version: string;
+  answered: number[];
+  failed: number[];
+  compared: number[];
+  flipped: number[];
+  p50_us: (number | null)[];
+  p99_us: (number | null)[];
+  classes: number[][];
+}
+
+export interface Traffic {
+  from: string;
+  step_seconds: number;
+  steps: number;
+  classes: string[];
+  versions: VersionTraffic[];
 }
 
 export interface Feature {
@@ -148,6 +199,7 @@ export interface Feature {
 
 export interface Report {
   epoch: number;
+  champion: string;
   since: string;
   observed: number;
   dropped: number;
@@ -180,6 +232,8 @@ export interface NumberField {
   min: number;
   max: number;
   value: number;
+  /** % by default. */
+  unit?: string;
 }
 
 export type Values = Record<string, number>;
@@ -189,6 +243,8 @@ export interface Change {
   title: string;
   verb: string;
   fields: NumberField[];
+  /** It makes no deployment. */
+  keepsDeployment?: boolean;
   /** The versions whose evidence the operator reads first. */
   about?: (string | null | undefined)[];
   /** Why it should not be made; a change that is made in spite of it is confirmed separately. */

@@ -1,9 +1,9 @@
-// What waits for a person: actions for a second operator, and payments that their rail has not decided. The page only
-// shows them; the commands to decide with can be copied.
+// What waits for a person: actions for a second operator, and payments that their rail has not decided. Actions are decided
+// on here or by a command that can be copied, payments by commands.
 
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Approval, Loaded, Payment } from "./types.js" */
-import { h } from "../shared/dom.js";
+import { h, heard } from "../shared/dom.js";
 import { copyButton } from "./copy.js";
 import { drawFailure } from "./problems.js";
 import { table } from "./table.js";
@@ -15,7 +15,7 @@ function describe({ type, ...rest }) {
   const { champion, canary, shadows = [], despiteSetback, endsCanary } = rest.versions;
   const parts = [
     `Deploy ${champion} for ${rest.kind}`,
-    canary && `with the canary ${canary.version} for ${canary.percent} % of users`,
+    canary && `with the canary ${canary.version} for ${canary.percent}% of users`,
     shadows.length > 0 && `with the shadows ${list(shadows)}`,
     despiteSetback && "although it was withdrawn or rolled back",
     endsCanary && `ending the canary ${endsCanary}`,
@@ -34,11 +34,17 @@ function drawApprovals(approvals) {
       it.state === "approved" ? "approved, but not carried out" : "awaiting approval",
       it.proposedBy,
       [when(it.expiresAt), "time"],
+      h(
+        "button",
+        { type: "button", "data-key": `decide ${it.id}`, "data-decide": it.id },
+        "Decide",
+        heard(` on ${it.id}`),
+      ),
     ];
   });
   return table({
     label: "Pending approvals",
-    heads: ["Approval", "Action", "Reason", "State", "Proposed by", "Until"],
+    heads: ["Approval", "Action", "Reason", "State", "Proposed by", "Until", "Decision"],
     rows,
     keys: approvals.map((it) => it.id),
     className: "waiting",

@@ -1,6 +1,7 @@
 // Numbers, times, versions and verdicts as text. An unknown value is a dash, never a zero.
 
 /** @import { Child } from "../shared/dom.js" */
+/** @import { Share } from "./types.js" */
 import { h } from "../shared/dom.js";
 
 const NOT_KNOWN = "–";
@@ -17,19 +18,25 @@ export function count(value) {
   return isNumber(value) ? counts.format(value) : NOT_KNOWN;
 }
 
-/** 0.0163 as 1.63 %, with fewer digits for larger values. @param {unknown} value */
+/** 0.0163 as 1.63%, with fewer digits for larger values. @param {unknown} value */
 export function share(value) {
   if (!isNumber(value)) return NOT_KNOWN;
   const percent = value * 100;
   let digits = 2;
   if (percent >= 10) digits = 1;
   if (percent === 0 || percent === 100) digits = 0;
-  return `${percent.toFixed(digits)}${NARROW}%`;
+  return `${percent.toFixed(digits)}%`;
+}
+
+/** 1.63% (0.80–3.30%): a share with its 95% confidence interval. @param {Share | null | undefined} value */
+export function interval(value) {
+  if (!value || value.of === 0) return NOT_KNOWN;
+  return `${share(value.share)} (${share(value.low).replace("%", "")}–${share(value.high)})`;
 }
 
 /** @param {unknown} value already in percent */
 export function percent(value) {
-  return isNumber(value) ? `${value}${NARROW}%` : NOT_KNOWN;
+  return isNumber(value) ? `${value}%` : NOT_KNOWN;
 }
 
 /** A score or a difference of scores. @param {unknown} value */

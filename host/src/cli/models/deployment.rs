@@ -20,10 +20,10 @@ use crate::models::deploying::catalog::MAX_FLIP_PERCENT;
 const POLL_EVERY: Duration = Duration::from_millis(200);
 
 #[derive(Deserialize)]
-struct Deployment {
-    epoch: i64,
+pub(super) struct Deployment {
+    pub(super) epoch: i64,
     champion: Option<String>,
-    canary: Option<Canary>,
+    pub(super) canary: Option<Canary>,
     shadows: Vec<String>,
     previous: Option<String>,
     /// Null if nothing was deployed. A host of the release before does not say.
@@ -33,20 +33,20 @@ struct Deployment {
 }
 
 #[derive(Deserialize, PartialEq)]
-struct Canary {
-    version: String,
-    percent: u8,
+pub(super) struct Canary {
+    pub(super) version: String,
+    pub(super) percent: u8,
     max_flip_percent: u8,
 }
 
 impl Deployment {
-    async fn read(api: &AdminApi, kind: &str) -> Result<Self> {
+    pub(super) async fn read(api: &AdminApi, kind: &str) -> Result<Self> {
         let answer = api.get(&format!("/admin/models/{kind}/deployment")).await?;
         serde_json::from_value(answer).context("the host’s answer has an unexpected format")
     }
 
     /// Why a version that does not serve everybody should not.
-    fn setback(&self, version: &str) -> Option<&Setback> {
+    pub(super) fn setback(&self, version: &str) -> Option<&Setback> {
         self.setbacks.iter().find(|it| it.is_of(version))
     }
 
@@ -90,7 +90,7 @@ pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCod
     // One that becomes the champion is not ended.
     let ended = present.canary.as_ref().filter(|it| it.version != version && Some(&*it.version) != new_canary);
     if let Some(Canary { version, percent, .. }) = ended {
-        let warning = format!("this ends the canary {version}, which answers {percent} % of the users");
+        let warning = format!("this ends the canary {version}, which answers {percent}% of the users");
         agree(&warning, "--end-canary", arguments.end_canary)?;
         change["ends_canary"] = json!(version);
     }
@@ -168,7 +168,7 @@ pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<Ex
     follow(api, kind, epoch, to, *wait).await
 }
 
-fn check_reason(reason: &str) -> Result<()> {
+pub(super) fn check_reason(reason: &str) -> Result<()> {
     if reason.trim().is_empty() {
         bail!("--reason must not be empty: it is kept in the history");
     }

@@ -28,7 +28,7 @@ pub(super) async fn run(api: &AdminApi, kind: ModelKind, json: bool) -> Result<E
 fn row(it: &Value) -> [String; 7] {
     let canary = match &it["canary"] {
         Value::Null => "-".to_owned(),
-        canary => format!("{} {} %", text(&canary["version"]), canary["percent"]),
+        canary => format!("{} {}%", text(&canary["version"]), canary["percent"]),
     };
     let shadows: Vec<_> = it["shadows"].as_array().into_iter().flatten().map(text).collect();
     let shadows = if shadows.is_empty() { "-".to_owned() } else { shadows.join(",") };

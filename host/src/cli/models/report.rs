@@ -32,6 +32,13 @@ struct Feature {
     psi: Option<f64>,
 }
 
+/// The 95% interval of a share.
+#[derive(Deserialize)]
+struct Share {
+    low: f64,
+    high: f64,
+}
+
 #[derive(Deserialize)]
 struct Challenger {
     version: String,
@@ -42,6 +49,8 @@ struct Challenger {
     classes: Vec<String>,
     flips: Vec<Vec<i64>>,
     flip_share: f64,
+    /// A host of the release before does not say.
+    flip: Option<Share>,
     difference: Difference,
     score_psi: Option<f64>,
     latency_us: Pair<Latency>,
@@ -123,7 +132,7 @@ fn index(psi: Option<f64>) -> String {
 /// With figures, unless there are none for the reason `why`.
 fn show(challenger: &Challenger, why: Option<&str>, lines: &mut Vec<String>) {
     let Challenger { version, role, compared, failed, classes, flips, difference, latency_us, scores, .. } = challenger;
-    let share = challenger.percent.map(|percent| format!(", {percent} % of the users")).unwrap_or_default();
+    let share = challenger.percent.map(|percent| format!(", {percent}% of the users")).unwrap_or_default();
     let failures = failed.iter().map(|(how, count)| format!("{count} {}", how.replace('_', " ")));
     lines.extend([String::new(), format!("{version}: {role}{share}")]);
     if let Some(reason) = &challenger.withdrawn {
@@ -133,9 +142,14 @@ fn show(challenger: &Challenger, why: Option<&str>, lines: &mut Vec<String>) {
         lines.push(format!("  {why}"));
         return;
     }
+    let flip = challenger.flip.as_ref();
+    let flip = flip.map(|it| format!(" ({:.2}–{:.2}%)", it.low * 100.0, it.high * 100.0)).unwrap_or_default();
     lines.extend([
         format!("  {compared} compared; failed: {}", failures.collect::<Vec<_>>().join(", ")),
-        format!("  {:.2} % in another class (rows: champion, columns: this version)", challenger.flip_share * 100.0),
+        format!(
+            "  {:.2}%{flip} in another class (rows: champion, columns: this version)",
+            challenger.flip_share * 100.0
+        ),
         format!("    {:22}{}", "", classes.iter().map(|class| format!("{class:>12.12}")).collect::<String>()),
     ]);
     for (class, row) in classes.iter().zip(flips) {
@@ -175,7 +189,7 @@ fn why_none(challenger: &Challenger, observed: i64) -> Option<String> {
             "nothing was compared: no request has arrived since this deployment went into service".to_owned()
         }
         Some(percent) => format!(
-            "nothing was compared: none of the {observed} requests belongs to its {percent} %. A request is assigned by its \
+            "nothing was compared: none of the {observed} requests belongs to its {percent}%. A request is assigned by its \
              `user_id`, or by its content if it has none, so repeating one always reaches the same version"
         ),
         None => "nothing was compared: no host that loaded it got a request".to_owned(),

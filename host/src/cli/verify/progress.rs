@@ -13,7 +13,7 @@ const TICK_EVERY: Duration = Duration::from_millis(200);
 /// While Postgres runs a statement, which reports no progress.
 const WAITING: &str = "{elapsed:>4} {spinner} {msg}";
 
-const READING: &str = "{elapsed:>4} {bar:30} {percent:>3} % of {human_len} rows, {rate}/s, {eta} left: {msg}";
+const READING: &str = "{elapsed:>4} {bar:30} {percent:>3}% of {human_len} rows, {rate}/s, {eta} left: {msg}";
 
 /// Cleared when dropped.
 pub(super) struct Progress(ProgressBar);

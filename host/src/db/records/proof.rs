@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::periods::Periods;
 use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
-use crate::db::{approvals, attestations, beneficiaries, components, deployments, holders, limits};
+use crate::db::{approvals, attestations, beneficiaries, components, deployments, holders, limits, rollouts};
 use crate::sealing::{ChainKey, Keyring};
 
 /// The rows of this layer that existed before there were records.
@@ -23,7 +23,7 @@ pub(crate) async fn unrecorded(db: &mut PgConnection, key: &ChainKey) -> Result<
     Ok(changes)
 }
 
-/// The payees and users to look at. Components and deployments are few.
+/// The payees and users to look at. Components, deployments and rollouts are few.
 #[derive(Default)]
 struct Only {
     beneficiaries: Vec<Uuid>,
@@ -48,6 +48,7 @@ async fn each_row(
     approvals::covered(db, key, decided, |row| visit(Subject::Approval, row)).await?;
     components::covered(db, key, |row| visit(Subject::Component, row)).await?;
     attestations::covered(db, key, |row| visit(Subject::Attestation, row)).await?;
+    rollouts::covered(db, key, |row| visit(Subject::Rollout, row)).await?;
     deployments::covered(db, key, |row| visit(Subject::Deployment, row)).await
 }
 

@@ -71,6 +71,10 @@ impl Confirmed {
         })
     }
 
+    pub(super) fn knows_setback(&self, version: Digest) -> bool {
+        self.despite_setback == Some(version)
+    }
+
     /// Refuses a deployment that does more than its author has confirmed.
     pub(super) fn check(
         &self,
@@ -85,7 +89,7 @@ impl Confirmed {
             let detail = format!("must name {}: this ends the canary", named(ended, registered));
             return Err(unprocessable(ENDS_CANARY, "required", &detail));
         }
-        let is_promoted = deployed.champion != plan.champion && self.despite_setback != Some(plan.champion);
+        let is_promoted = deployed.champion != plan.champion && !self.knows_setback(plan.champion);
         match setbacks.iter().find(|it| is_promoted && it.version == plan.champion) {
             Some(setback) => Err(unconfirmed(setback, registered)),
             None => Ok(()),

@@ -76,7 +76,7 @@ async fn answer(db: &mut PgConnection, kind: ModelKind) -> Result<Response, Erro
     Ok(([(header::ETAG, etag)], Json(PresentJson { now: Flat(now), rollback_to, setbacks })).into_response())
 }
 
-fn etag(epoch: i64) -> String {
+pub(super) fn etag(epoch: i64) -> String {
     format!("\"{epoch}\"")
 }
 

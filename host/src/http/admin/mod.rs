@@ -12,6 +12,8 @@ pub(crate) mod payments;
 pub(crate) mod pushes;
 pub(crate) mod replay;
 pub(crate) mod reversals;
+pub(crate) mod rollout;
+pub(crate) mod traffic;
 pub(crate) mod users;
 pub(crate) mod versions;
 

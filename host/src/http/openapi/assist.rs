@@ -13,6 +13,8 @@ use crate::http::admin::payments::{DecidedPaymentJson, PaymentDecisionRequest, P
 use crate::http::admin::pushes::{PushedJson, UnderWayJson};
 use crate::http::admin::replay::ReplayRequest;
 use crate::http::admin::reversals::{ReversalRequest, ReversedJson};
+use crate::http::admin::rollout::{RolloutJson, RolloutOrderRequest, RolloutRequest, RolloutsJson};
+use crate::http::admin::traffic::{TrafficJson, TrafficQuery};
 use crate::http::admin::users::{HolderJson, HolderRequest, LimitsJson, LimitsRequest};
 use crate::http::admin::versions::{ExaminedJson, ModelsJson};
 use crate::http::health::{HealthJson, LivenessJson, ReadinessJson};
@@ -107,6 +109,22 @@ const OTHERS: &[Operation] = &[
         .operator(READER).answers(&[(200, one::<HistoryJson>())]),
     Operation::get("/admin/models/{kind}/report", "get_report", "How the challengers of a deployment compare")
         .operator(READER).query(&[&ReportQuery::DECLARATION]).answers(&[(200, one::<Report>())]),
+    Operation::get("/admin/models/{kind}/traffic", "get_traffic", "What the versions of a kind did over time")
+        .operator(READER).query(&[&TrafficQuery::DECLARATION]).answers(&[(200, one::<TrafficJson>())]),
+    Operation::get("/admin/models/{kind}/rollouts", "list_rollouts", "A kind's rollouts, newest first")
+        .operator(READER).answers(&[(200, one::<RolloutsJson>())]),
+    Operation::post("/admin/models/{kind}/rollouts", "start_rollout", "Let a canary's share grow as long as its evidence allows it")
+        .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<RolloutRequest>().answers(&[(201, one::<RolloutJson>())])
+        .errors(&["if-match-required", "stale", "rollout-open", "signature-required"]),
+    Operation::post("/admin/models/{kind}/rollouts/pause", "pause_rollout", "Hold a rollout at its step")
+        .operator(OPERATOR).body::<RolloutOrderRequest>().answers(&[(200, one::<RolloutJson>())])
+        .errors(&["rollout-state", "stale"]),
+    Operation::post("/admin/models/{kind}/rollouts/resume", "resume_rollout", "Let a paused rollout go on")
+        .operator(OPERATOR).body::<RolloutOrderRequest>().answers(&[(200, one::<RolloutJson>())])
+        .errors(&["rollout-state", "stale"]),
+    Operation::post("/admin/models/{kind}/rollouts/abort", "abort_rollout", "End a rollout: its canary answers nobody")
+        .operator(OPERATOR).body::<RolloutOrderRequest>().answers(&[(200, one::<RolloutJson>())])
+        .errors(&["rollout-state", "stale"]),
     Operation::post("/admin/replay", "replay", "Replay decisions and compare the answers bit for bit")
         .operator(REPLAYER).body::<ReplayRequest>().answers(&[(200, one::<FindingsJson>())]),
     Operation::post("/admin/accounts/{id}/freeze", "freeze", "Let no money leave an account")

@@ -81,6 +81,11 @@ impl From<&Deployment> for Plan {
     }
 }
 
+/// The state of a kind before its first deployment, as hosts like this one see it.
+pub(super) fn nothing_deployed(kind: ModelKind) -> Option<Deployment> {
+    built_in(kind).map(|champion| Deployment::nothing(kind, champion))
+}
+
 /// Replaces the deployment that the operator saw. Returns the new epoch, or `None` if it changed meanwhile.
 ///
 /// # Errors

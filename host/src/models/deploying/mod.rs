@@ -1,11 +1,13 @@
 //! Puts versions into service.
 
+mod bookkeeper;
 pub mod built_in;
 pub mod catalog;
 mod loading;
 pub mod progress;
 mod reporter;
 pub mod rollback;
+pub mod rollout;
 pub mod setback;
 pub mod swap;
 mod withdrawal;

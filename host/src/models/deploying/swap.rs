@@ -7,7 +7,7 @@
 //!
 //! A host that loses its database also keeps serving.
 //!
-//! Every second it also stores comparisons with challengers and withdraws canaries that failed.
+//! Every second it also stores comparisons with challengers, withdraws canaries that failed and looks after rollouts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,9 +25,11 @@ use crate::db::hosts::{self, HostState, HostStatus};
 use crate::db::session::within;
 use crate::domain::model::{Digest, ModelKind};
 use crate::models::attesting::keys::ModelKeys;
+use crate::models::deploying::bookkeeper::Bookkeeper;
 use crate::models::deploying::built_in::register_built_in;
 use crate::models::deploying::loading::{Components, DATABASE_TIME_MAX, LoadResult};
 use crate::models::deploying::reporter::{Reporter, leave};
+use crate::models::deploying::rollout::{Rollouts, TwoPeople};
 use crate::models::deploying::withdrawal::settle;
 use crate::models::serving::active::Models;
 use crate::models::serving::registry::Registry;
@@ -45,7 +47,9 @@ pub struct Swapper {
     models: Models,
     runtime: Runtime,
     clock: Clock,
+    two_people: Option<TwoPeople>,
     reporter: Reporter,
+    bookkeeper: Bookkeeper,
     /// Epochs that need no further work: everything in them is in service, or was withdrawn.
     settled: HashMap<ModelKind, i64>,
     /// Epochs in service, and the components of each that are loaded so far.
@@ -87,7 +91,7 @@ impl Swapper {
         models: Models,
         runtime: Runtime,
         clock: Clock,
-        keys: Arc<ModelKeys>,
+        (keys, two_people): (Arc<ModelKeys>, Option<TwoPeople>),
     ) -> Result<SwapperHandle, sqlx::Error> {
         let champions = models.snapshot().champions().map(|loaded| (loaded.identity().digest, loaded)).collect();
         let mut connection = db.acquire().await?;
@@ -98,8 +102,21 @@ impl Swapper {
         let components = Components::new(db.clone(), runtime.clone(), keys, champions, results);
         let reporter = Reporter::new(clock.now());
         let (settled, in_service) = Default::default();
-        let mut swapper =
-            Self { db, key, models, runtime, clock, reporter, settled, in_service, components, is_disconnected: false };
+        let (is_disconnected, bookkeeper) = (false, Bookkeeper::default());
+        let mut swapper = Self {
+            db,
+            key,
+            models,
+            runtime,
+            clock,
+            two_people,
+            reporter,
+            bookkeeper,
+            settled,
+            in_service,
+            components,
+            is_disconnected,
+        };
         // Listens before it polls, so that no change is missed in between.
         let listener = deployments::listen(&swapper.db).await?;
         swapper.poll().await?;
@@ -128,6 +145,12 @@ impl Swapper {
                     if let Err(error) = settle(&self.db, &self.key, &self.models, &self.clock).await {
                         tracing::debug!(?error, "cannot store comparisons with challengers");
                     }
+                    if let Err(error) = self.bookkeeper.store(&self.db, self.components.loaded(), self.clock.now()).await {
+                        tracing::debug!(?error, "cannot store what the versions did");
+                    }
+                    if let Err(error) = self.rollouts().settle(&self.db).await {
+                        tracing::debug!(?error, "cannot look after the rollouts");
+                    }
                 }
             }
             let polled = self.poll().await;
@@ -138,6 +161,11 @@ impl Swapper {
             }
             self.is_disconnected = polled.is_err();
         }
+    }
+
+    fn rollouts(&self) -> Rollouts<'_> {
+        let Self { key, two_people, clock, models, .. } = self;
+        Rollouts { key, two_people: *two_people, clock, metrics: models.metrics() }
     }
 
     /// Follows every change, as far as components are loaded, and reports.

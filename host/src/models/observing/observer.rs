@@ -155,6 +155,7 @@ impl Tally {
         let (class_was, class_is) = (K::class(was), K::class(&is));
         let (score_was, score_is) = (K::score(was), K::score(&is));
         watch.compare(class_was != class_is);
+        challenger.traffic.compare(class_was != class_is);
         let key = |measure, bucket| (K::KIND, epoch, digest_of(challenger), measure, bucket);
         self.count_all(&[
             key(Measure::Difference, bucket_of_difference(score_is - score_was)),

@@ -13,6 +13,7 @@ use crate::domain::model::{Digest, ModelKind};
 use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::catalog::AUTOMATIC;
 use crate::models::observing::drift::{Reference, psi};
+use crate::models::observing::interval::{SHOWN, wilson};
 use crate::models::observing::measure::{
     DIFFERENCE_UNIT, FEATURE_PREFIX, Failure, Measure, SCORE_BUCKETS, classes_of_flip, time_of_bucket,
 };
@@ -78,6 +79,10 @@ answer! {
         pub flips: Vec<Vec<i64>>,
         /// Share of compared requests with different verdicts, 0 to 1.
         pub flip_share: f64,
+        /// The same with its interval.
+        pub flip: Share,
+        /// Of the requests that it answered or failed on, those on which it failed.
+        pub failure: Share,
         /// The challenger's score minus the champion's.
         pub difference: Difference,
         /// Population stability index of the challenger's scores against the champion's.
@@ -105,6 +110,25 @@ answer! {
     pub struct Latencies {
         pub champion: Latency,
         pub challenger: Latency,
+    }
+}
+
+answer! {
+    /// A share with its 95% confidence interval, by Wilson's method.
+    pub struct Share {
+        pub count: i64,
+        pub of: i64,
+        /// 0 if nothing was observed.
+        pub share: f64,
+        pub low: f64,
+        pub high: f64,
+    }
+}
+
+impl Share {
+    pub fn of(count: i64, of: i64) -> Self {
+        let (low, high) = wilson(count, of, SHOWN);
+        Self { count, of, share: if of > 0 { count as f64 / of as f64 } else { 0.0 }, low, high }
     }
 }
 
@@ -235,6 +259,7 @@ impl<'a> Seen<'a> {
         let compared: i64 = flips.iter().flatten().sum();
         let same: i64 = flips.iter().enumerate().map(|(at, row)| row[at]).sum();
         let failed = self.buckets(digest, Measure::Failed);
+        let failures = failed.values().sum();
         let failed = Failure::ALL.map(|(failure, name)| (name, failed.get(&(failure as i32)).copied().unwrap_or(0)));
         let histogram = |measure| {
             let buckets = self.buckets(digest, measure);
@@ -256,6 +281,8 @@ impl<'a> Seen<'a> {
             failed: failed.into(),
             classes,
             flips,
+            flip: Share::of(compared - same, compared),
+            failure: Share::of(failures, compared + failures),
             flip_share: if compared == 0 { 0.0 } else { (compared - same) as f64 / compared as f64 },
             difference: difference(&self.buckets(digest, Measure::Difference)),
             score_psi: enough(was.iter().sum()).map(|()| psi(&numbers(&was), &numbers(&is))),
@@ -277,7 +304,7 @@ fn enough(requests: i64) -> Option<()> {
     (requests >= PSI_REQUESTS_MIN).then_some(())
 }
 
-fn classes_of(kind: ModelKind) -> &'static [&'static str] {
+pub(crate) fn classes_of(kind: ModelKind) -> &'static [&'static str] {
     struct Classes;
     impl Visitor for Classes {
         type Output = &'static [&'static str];
@@ -309,7 +336,7 @@ fn sorted(values: impl Iterator<Item = (f64, i64)>) -> Vec<(f64, i64)> {
 }
 
 /// The smallest value with at least this share of the counts at or below it; 0 without any.
-fn percentile(values: &[(f64, i64)], share: f64) -> f64 {
+pub(crate) fn percentile(values: &[(f64, i64)], share: f64) -> f64 {
     let all: i64 = values.iter().map(|(_, count)| count).sum();
     let mut below = 0;
     for (value, count) in values {
@@ -322,7 +349,7 @@ fn percentile(values: &[(f64, i64)], share: f64) -> f64 {
 }
 
 /// To a tenth of a microsecond.
-fn rounded(micros: f64) -> f64 {
+pub(crate) fn rounded(micros: f64) -> f64 {
     (micros * 10.0).round() / 10.0
 }
 

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::domain::model::{ModelKind, PolicyClass};
+use crate::models::observing::traffic::Traffic;
 use crate::models::publishing::published::Source;
 use crate::models::serving::model::Model;
 use crate::scoring::{Kind, Scorer, Visitor, with_kind};
@@ -19,11 +20,17 @@ pub enum LoadedComponent {
 /// A [`Model`] of any kind.
 pub trait AnyModel: Any + Send + Sync {
     fn identity(&self) -> &Identity;
+    /// What it did since that was last stored.
+    fn traffic(&self) -> &Traffic;
 }
 
 impl<K: Kind> AnyModel for Model<K> {
     fn identity(&self) -> &Identity {
         self.scorer.identity()
+    }
+
+    fn traffic(&self) -> &Traffic {
+        &self.traffic
     }
 }
 

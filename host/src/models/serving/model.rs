@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use crate::domain::model::PolicyClass;
 use crate::metrics::Metrics;
 use crate::models::metrics::Answered;
+use crate::models::observing::traffic::Traffic;
 use crate::models::publishing::published::Source;
 use crate::models::serving::breaker::Breaker;
 use crate::scoring::{Kind, Scorer};
@@ -43,11 +44,12 @@ pub struct Model<K: Kind> {
     pub(crate) source: Option<Arc<Source>>,
     breaker: Mutex<Breaker>,
     answered: OnceLock<Answered>,
+    pub(crate) traffic: Traffic,
 }
 
 impl<K: Kind> Model<K> {
     pub(crate) fn new(scorer: Scorer<K>, source: Option<Arc<Source>>) -> Self {
-        Self { scorer, source, breaker: Mutex::default(), answered: OnceLock::new() }
+        Self { scorer, source, breaker: Mutex::default(), answered: OnceLock::new(), traffic: Traffic::default() }
     }
 
     /// Whether its circuit breaker is open.
@@ -74,8 +76,15 @@ impl<K: Kind> Model<K> {
             PolicyClass::DenyAll => self.assess_on_other_thread(request.clone()).await,
         };
         match &answer {
-            Ok(_) => self.answered.get_or_init(|| Answered::of(metrics, K::KIND)).note(start.elapsed()),
-            Err(error) => metrics.decided(K::KIND, Some(error), start.elapsed()),
+            Ok(answer) => {
+                let elapsed = start.elapsed();
+                self.answered.get_or_init(|| Answered::of(metrics, K::KIND)).note(elapsed);
+                self.traffic.answer((!K::IS_PRIVATE).then(|| K::class(answer)), elapsed);
+            }
+            Err(error) => {
+                metrics.decided(K::KIND, Some(error), start.elapsed());
+                self.traffic.fail(error);
+            }
         }
         if answer.as_ref().is_err_and(ScoreError::is_model_fault) && self.record_failure() {
             tracing::error!(version = %self.scorer.identity().version, "a model keeps failing; its breaker is open");

@@ -1,0 +1,302 @@
+//! Rollouts: canaries whose share grows by itself.
+
+use futures_util::TryStreamExt as _;
+use sqlx::{Connection as _, PgConnection, Postgres, Transaction};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::components::{digest_of, kind_of};
+use super::deployments::Canary;
+use super::records::{self, Change, Covered, Recorded, Subject};
+use super::unknown_text;
+use crate::domain::approval::Person;
+use crate::domain::model::ModelKind;
+use crate::domain::rollout::{Bounds, Rollout, RolloutState};
+use crate::sealing::ChainKey;
+use crate::sealing::digest::Hash;
+
+/// A row of `rollout`.
+struct Row {
+    rollout_id: Uuid,
+    kind: String,
+    canary: Vec<u8>,
+    steps: Vec<i16>,
+    step_decisions: i32,
+    step_seconds: i32,
+    max_failure_percent: i16,
+    max_flip_percent: i16,
+    max_latency_percent: i16,
+    despite_setback: bool,
+    reason: String,
+    started_by: String,
+    started_issuer: Option<String>,
+    started_at: OffsetDateTime,
+    state: String,
+    step: i16,
+    epoch: i64,
+    step_at: OffsetDateTime,
+    detail: String,
+    approval_id: Option<Uuid>,
+    changed_by: String,
+    changed_at: OffsetDateTime,
+}
+
+impl From<&Rollout> for Row {
+    fn from(it: &Rollout) -> Self {
+        let Rollout { bounds, .. } = it;
+        let int = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
+        Self {
+            rollout_id: it.rollout_id,
+            kind: it.kind.as_str().to_owned(),
+            canary: it.canary.0.to_vec(),
+            steps: it.steps.iter().map(|percent| i16::from(*percent)).collect(),
+            step_decisions: int(bounds.decisions),
+            step_seconds: int(bounds.seconds),
+            max_failure_percent: bounds.max_failure_percent.into(),
+            max_flip_percent: bounds.max_flip_percent.into(),
+            max_latency_percent: i16::try_from(bounds.max_latency_percent).unwrap_or(i16::MAX),
+            despite_setback: it.despite_setback,
+            reason: it.reason.clone(),
+            started_by: it.started_by.name.clone(),
+            started_issuer: it.started_by.issuer.clone(),
+            started_at: it.started_at,
+            state: it.state.as_str().to_owned(),
+            step: i16::try_from(it.step).unwrap_or(i16::MAX),
+            epoch: it.epoch,
+            step_at: it.step_at,
+            detail: it.detail.clone(),
+            approval_id: it.approval_id,
+            changed_by: it.changed_by.clone(),
+            changed_at: it.changed_at,
+        }
+    }
+}
+
+impl Row {
+    fn state(&self, key: &ChainKey) -> Hash {
+        let mut digest = Subject::Rollout.state();
+        digest.uuid(self.rollout_id);
+        digest.text(&self.kind);
+        digest.bytes(&self.canary);
+        digest.int(i64::try_from(self.steps.len()).unwrap_or(i64::MAX));
+        self.steps.iter().for_each(|percent| digest.int((*percent).into()));
+        [self.step_decisions, self.step_seconds].iter().for_each(|it| digest.int((*it).into()));
+        [self.max_failure_percent, self.max_flip_percent, self.max_latency_percent]
+            .iter()
+            .for_each(|percent| digest.int((*percent).into()));
+        digest.int(self.despite_setback.into());
+        [&self.reason, &self.started_by].iter().for_each(|text| digest.text(text));
+        digest.optional_text(self.started_issuer.as_deref());
+        digest.time(self.started_at);
+        digest.text(&self.state);
+        digest.int(self.step.into());
+        digest.int(self.epoch);
+        digest.time(self.step_at);
+        digest.text(&self.detail);
+        digest.optional_uuid(self.approval_id);
+        digest.text(&self.changed_by);
+        digest.time(self.changed_at);
+        key.seal_digest(digest)
+    }
+
+    fn read(self) -> Result<Rollout, sqlx::Error> {
+        let percent = |value: i16| u8::try_from(value).unwrap_or_default();
+        let count = |value: i32| u32::try_from(value).unwrap_or_default();
+        let state = RolloutState::parse(&self.state).ok_or_else(|| unknown_text("rollout.state", &self.state))?;
+        Ok(Rollout {
+            rollout_id: self.rollout_id,
+            kind: kind_of(&self.kind)?,
+            canary: digest_of(&self.canary)?,
+            steps: self.steps.into_iter().map(percent).collect(),
+            bounds: Bounds {
+                decisions: count(self.step_decisions),
+                seconds: count(self.step_seconds),
+                max_failure_percent: percent(self.max_failure_percent),
+                max_flip_percent: percent(self.max_flip_percent),
+                max_latency_percent: u16::try_from(self.max_latency_percent).unwrap_or_default(),
+            },
+            despite_setback: self.despite_setback,
+            reason: self.reason,
+            started_by: Person { name: self.started_by, issuer: self.started_issuer },
+            started_at: self.started_at,
+            state,
+            step: usize::try_from(self.step).unwrap_or_default(),
+            epoch: self.epoch,
+            step_at: self.step_at,
+            detail: self.detail,
+            approval_id: self.approval_id,
+            changed_by: self.changed_by,
+            changed_at: self.changed_at,
+        })
+    }
+}
+
+/// The canary of the present step.
+impl From<&Rollout> for Canary {
+    fn from(it: &Rollout) -> Self {
+        Self { digest: it.canary, percent: it.percent(), max_flip_percent: it.bounds.max_flip_percent }
+    }
+}
+
+/// Newest first.
+pub(crate) async fn of_kind(db: &mut PgConnection, kind: ModelKind, limit: i64) -> Result<Vec<Rollout>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        "select * from rollout where kind = $1 order by started_at desc, rollout_id desc limit $2",
+        kind.as_str(),
+        limit,
+    );
+    rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
+}
+
+/// Those that hosts look after, at most one of each kind.
+pub(crate) async fn open(db: &mut PgConnection) -> Result<Vec<Rollout>, sqlx::Error> {
+    let rows =
+        sqlx::query_as!(Row, "select * from rollout where state in ('running', 'paused', 'waiting') order by kind");
+    rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
+}
+
+/// Locks a rollout for one change, unless another has locked it; `None` also if it is not as it was seen, or not as the
+/// audit records say: nobody may seal what somebody altered.
+pub(crate) async fn claim<'a>(
+    db: &'a mut PgConnection,
+    key: &ChainKey,
+    seen: &Rollout,
+) -> Result<Option<Transaction<'a, Postgres>>, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let row =
+        sqlx::query_as!(Row, "select * from rollout where rollout_id = $1 for update skip locked", seen.rollout_id);
+    let found = row.fetch_optional(&mut *transaction).await?.map(Row::read).transpose()?;
+    if found.as_ref() != Some(seen) {
+        return Ok(None);
+    }
+    let record = records::find(&mut transaction, key, Subject::Rollout, &seen.rollout_id.to_string()).await?;
+    if record.and_then(|record| record.state).as_deref() == Some(&Row::from(seen).state(key)[..]) {
+        return Ok(Some(transaction));
+    }
+    tracing::error!(kind = %seen.kind, "a rollout is not as recorded, so it does not change: run `caudal verify`");
+    Ok(None)
+}
+
+/// Adds a rollout. False if another of the kind is open.
+pub(crate) async fn insert(db: &mut PgConnection, it: &Rollout) -> Result<bool, sqlx::Error> {
+    let row = Row::from(it);
+    let inserted = sqlx::query!(
+        r#"
+        insert into rollout (rollout_id, kind, canary, steps, step_decisions, step_seconds, max_failure_percent,
+            max_flip_percent, max_latency_percent, despite_setback, reason, started_by, started_issuer, started_at, state,
+            step, epoch, step_at, detail, approval_id, changed_by, changed_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+        on conflict (kind) where state in ('running', 'paused', 'waiting') do nothing
+        "#,
+        row.rollout_id,
+        row.kind,
+        row.canary,
+        &row.steps,
+        row.step_decisions,
+        row.step_seconds,
+        row.max_failure_percent,
+        row.max_flip_percent,
+        row.max_latency_percent,
+        row.despite_setback,
+        row.reason,
+        row.started_by,
+        row.started_issuer,
+        row.started_at,
+        row.state,
+        row.step,
+        row.epoch,
+        row.step_at,
+        row.detail,
+        row.approval_id,
+        row.changed_by,
+        row.changed_at,
+    );
+    Ok(inserted.execute(db).await?.rows_affected() == 1)
+}
+
+/// Replaces what changes of a rollout that [`claim`] locked.
+pub(crate) async fn update(db: &mut PgConnection, it: &Rollout) -> Result<(), sqlx::Error> {
+    let row = Row::from(it);
+    sqlx::query!(
+        r#"
+        update rollout set state = $2, step = $3, epoch = $4, step_at = $5, detail = $6, approval_id = $7,
+            changed_by = $8, changed_at = $9
+        where rollout_id = $1
+        "#,
+        row.rollout_id,
+        row.state,
+        row.step,
+        row.epoch,
+        row.step_at,
+        row.detail,
+        row.approval_id,
+        row.changed_by,
+        row.changed_at,
+    )
+    .execute(db)
+    .await
+    .map(drop)
+}
+
+/// Appends the record of a rollout's state, as the last statement of its transaction.
+pub(crate) async fn record(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    it: &Rollout,
+    action: &'static str,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    let state = Some(Row::from(it).state(key));
+    let (subject, actor) = (Subject::Rollout, it.changed_by.clone());
+    let change = Change { subject, key: it.rollout_id.to_string(), action, actor, state };
+    records::append(db, key, change, now).await.map(drop)
+}
+
+/// Every rollout beside its record.
+pub(super) async fn covered(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    mut visit: impl FnMut(Covered),
+) -> Result<(), sqlx::Error> {
+    let mut rows = sqlx::query!(
+        r#"
+        select o.*, r.seq is not null as "is_recorded!", r.state as "recorded_state?"
+        from rollout o left join lateral (
+            select seq, state from audit_record
+            where subject = 'rollout' and subject_key = o.rollout_id::text order by seq desc limit 1
+        ) as r on true
+        order by o.rollout_id
+        "#
+    )
+    .fetch(db);
+    while let Some(row) = rows.try_next().await? {
+        let recorded = Recorded::new(row.is_recorded, row.recorded_state);
+        let row = Row {
+            rollout_id: row.rollout_id,
+            kind: row.kind,
+            canary: row.canary,
+            steps: row.steps,
+            step_decisions: row.step_decisions,
+            step_seconds: row.step_seconds,
+            max_failure_percent: row.max_failure_percent,
+            max_flip_percent: row.max_flip_percent,
+            max_latency_percent: row.max_latency_percent,
+            despite_setback: row.despite_setback,
+            reason: row.reason,
+            started_by: row.started_by,
+            started_issuer: row.started_issuer,
+            started_at: row.started_at,
+            state: row.state,
+            step: row.step,
+            epoch: row.epoch,
+            step_at: row.step_at,
+            detail: row.detail,
+            approval_id: row.approval_id,
+            changed_by: row.changed_by,
+            changed_at: row.changed_at,
+        };
+        visit(Covered { key: row.rollout_id.to_string(), state: row.state(key), recorded });
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! Stores what the versions on this host did, and deletes what is old.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use sqlx::PgPool;
+use time::OffsetDateTime;
+
+use crate::db::session::within;
+use crate::db::traffic;
+use crate::domain::model::Digest;
+use crate::models::deploying::loading::DATABASE_TIME_MAX;
+use crate::models::observing::traffic::RETENTION_MINUTES;
+use crate::models::serving::component::LoadedComponent;
+
+/// How often old counts are deleted.
+const PURGE_EVERY: Duration = Duration::from_secs(600);
+
+#[derive(Default)]
+pub(super) struct Bookkeeper {
+    purged: Option<Instant>,
+}
+
+impl Bookkeeper {
+    /// Counts that cannot be stored are kept for the next call.
+    pub(super) async fn store(
+        &mut self,
+        pool: &PgPool,
+        components: &HashMap<Digest, LoadedComponent>,
+        now: OffsetDateTime,
+    ) -> Result<(), sqlx::Error> {
+        let scorers = components.values().filter_map(|it| match it {
+            LoadedComponent::Scorer(scorer) => Some((scorer, scorer.traffic().take())),
+            LoadedComponent::Rules(_) => None,
+        });
+        let taken: Vec<_> = scorers.filter(|(_, taken)| !taken.is_empty()).collect();
+        let rows: Vec<_> = taken
+            .iter()
+            .flat_map(|(scorer, taken)| {
+                let identity = scorer.identity();
+                let row =
+                    |it: &(&'static str, usize, u32)| (identity.kind, identity.digest, it.0, it.1 as i32, it.2.into());
+                taken.iter().map(row).collect::<Vec<_>>()
+            })
+            .collect();
+        let is_due = self.purged.is_none_or(|at| at.elapsed() >= PURGE_EVERY);
+        if rows.is_empty() && !is_due {
+            return Ok(());
+        }
+        let stored = match pool.acquire().await {
+            Ok(db) => within(db, DATABASE_TIME_MAX, async |db| traffic::add(db, &rows, now).await).await,
+            Err(error) => Err(error),
+        };
+        if stored.is_err() {
+            taken.iter().for_each(|(scorer, taken)| scorer.traffic().give_back(taken));
+            return stored;
+        }
+        if is_due {
+            let (db, before) = (pool.acquire().await?, now - time::Duration::minutes(RETENTION_MINUTES.into()));
+            within(db, DATABASE_TIME_MAX, async |db| traffic::delete_before(db, before).await).await?;
+            self.purged = Some(Instant::now());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,348 @@
+//! Lets the share of canaries grow: each step is a deployment of its own, so what is compared in it is its evidence.
+//!
+//! Every host looks after every open rollout. A change locks the row and replaces the deployment that its host saw, both
+//! in one transaction, so one host makes it, and a host that dies leaves nothing half done.
+//!
+//! A violated bound takes the canary from all users, as a withdrawal does: held at its share, it would go on giving them
+//! worse answers until somebody looks.
+
+use std::time::Duration;
+
+use sqlx::{PgConnection, PgPool};
+use time::OffsetDateTime;
+
+use crate::clock::Clock;
+use crate::db::approvals::{self, Step};
+use crate::db::deployments::{self, Canary, Deployment};
+use crate::db::session::within;
+use crate::db::{comparisons, components, rollouts};
+use crate::domain::approval::{Approval, State};
+use crate::domain::model::{Digest, ModelKind};
+use crate::domain::rollout::{Rollout, RolloutState, WHOLE};
+use crate::metrics::Metrics;
+use crate::models::deploying::catalog::{self, AUTOMATIC, Plan};
+use crate::models::deploying::loading::DATABASE_TIME_MAX;
+use crate::models::observing::evidence::{Evidence, Judgment};
+use crate::sealing::ChainKey;
+
+/// Stored as the operator who lets a canary grow.
+pub const ROLLOUT: &str = "rollout";
+
+/// Changes searched for the one that ended a rollout's step.
+const HISTORY_MAX: i64 = 100;
+
+/// How promoting a scorer of transfers waits for a second operator.
+#[derive(Clone, Copy)]
+pub struct TwoPeople {
+    /// How long a proposal can be approved.
+    pub lifetime: Duration,
+    /// The action that they approve, as JSON.
+    pub action: fn(&Promotion) -> serde_json::Result<String>,
+}
+
+/// The deployment that makes a canary the champion.
+#[derive(Debug)]
+pub struct Promotion {
+    pub kind: ModelKind,
+    /// The deployment that it replaces.
+    pub epoch: i64,
+    pub champion: String,
+    pub shadows: Vec<String>,
+    pub despite_setback: bool,
+}
+
+/// What an operator does to an open rollout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    Pause,
+    Resume,
+    Abort,
+}
+
+/// What became of an order.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Ordered {
+    Done(Box<Rollout>),
+    /// It has ended, or is in a state for another order.
+    Refused(RolloutState),
+    /// A host or another operator was faster.
+    Stale,
+    NoRollout,
+}
+
+/// Starts a rollout with its first step. `None` if one of the kind is open, or the deployment is not the one seen.
+///
+/// # Errors
+/// When the database fails.
+pub async fn start(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    rollout: &Rollout,
+    now: OffsetDateTime,
+) -> Result<bool, sqlx::Error> {
+    let Some(deployed) = seen(db, rollout.kind, rollout.epoch - 1).await? else { return Ok(false) };
+    let mut transaction = sqlx::Connection::begin(db).await?;
+    // Before the head of the records is locked: it may wait for another rollout of the kind.
+    if !rollouts::insert(&mut transaction, rollout).await? {
+        return Ok(false);
+    }
+    let plan = Plan { canary: Some(Canary::from(rollout)), ..Plan::from(&deployed) };
+    let (reason, by) = (step_reason(rollout, None), &*rollout.changed_by);
+    let done = catalog::deploy(&mut transaction, key, &plan, rollout.epoch - 1, (&reason, by), now).await?;
+    if done != Some(rollout.epoch) {
+        return Ok(false);
+    }
+    rollouts::record(&mut transaction, key, rollout, "start", now).await?;
+    transaction.commit().await?;
+    Ok(true)
+}
+
+/// The deployment of this epoch, if it is the present one; before the first, that of what is built in.
+async fn seen(db: &mut PgConnection, kind: ModelKind, epoch: i64) -> Result<Option<Deployment>, sqlx::Error> {
+    let nothing = || catalog::nothing_deployed(kind);
+    let deployed = deployments::deployment_of(db, kind).await?.or_else(nothing);
+    Ok(deployed.filter(|it| it.epoch == epoch))
+}
+
+fn step_reason(rollout: &Rollout, evidence: Option<&Evidence>) -> String {
+    let (percent, last) = (rollout.percent(), rollout.steps.len());
+    let evidence = evidence.map(|it| format!(" after {}", it.summary())).unwrap_or_default();
+    format!("rollout, step {} of {last} ({percent}%){evidence}: {}", rollout.step + 1, rollout.reason)
+}
+
+/// Pauses, resumes or aborts the open rollout of a kind.
+///
+/// # Errors
+/// When the database fails.
+pub async fn order(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    kind: ModelKind,
+    (order, reason, by): (Order, &str, &str),
+    now: OffsetDateTime,
+) -> Result<Ordered, sqlx::Error> {
+    let Some(rollout) = rollouts::of_kind(db, kind, 1).await?.into_iter().next() else {
+        return Ok(Ordered::NoRollout);
+    };
+    let detail = reason.to_owned();
+    let next = match (order, rollout.state) {
+        (Order::Pause, RolloutState::Running) => rollout.turned(RolloutState::Paused, detail, by, now),
+        (Order::Resume, RolloutState::Paused) => rollout.turned(RolloutState::Running, detail, by, now),
+        (Order::Abort, state) if state.is_open() => rollout.turned(RolloutState::Aborted, detail, by, now),
+        (_, state) => return Ok(Ordered::Refused(state)),
+    };
+    let why = (order == Order::Abort).then(|| (format!("rollout aborted: {reason}"), by.to_owned()));
+    let action = match order {
+        Order::Pause => "pause",
+        Order::Resume => "resume",
+        Order::Abort => "abort",
+    };
+    let done = replace(db, key, (&rollout, &next), why, action, now).await?;
+    Ok(if done { Ordered::Done(Box::new(next)) } else { Ordered::Stale })
+}
+
+/// Replaces a rollout; with a reason it also ends its canary. False if either changed meanwhile.
+async fn replace(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    (before, after): (&Rollout, &Rollout),
+    ends: Option<(String, String)>,
+    action: &'static str,
+    now: OffsetDateTime,
+) -> Result<bool, sqlx::Error> {
+    let Some(deployed) = seen(db, before.kind, before.epoch).await? else { return Ok(false) };
+    let plan = ends.as_ref().map(|_| Plan { canary: None, ..Plan::from(&deployed) });
+    let why = ends.as_ref().map_or(("", ""), |(reason, by)| (reason, by));
+    commit(db, key, (before, after), plan.map(|plan| (plan, why)), action, now).await
+}
+
+/// One change: of the deployment, if there is a plan, and of the rollout.
+async fn commit(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    (before, after): (&Rollout, &Rollout),
+    plan: Option<(Plan, (&str, &str))>,
+    action: &'static str,
+    now: OffsetDateTime,
+) -> Result<bool, sqlx::Error> {
+    let Some(mut transaction) = rollouts::claim(db, key, before).await? else { return Ok(false) };
+    if let Some((plan, why)) = plan
+        && catalog::deploy(&mut transaction, key, &plan, before.epoch, why, now).await?.is_none()
+    {
+        return Ok(false);
+    }
+    rollouts::update(&mut transaction, after).await?;
+    rollouts::record(&mut transaction, key, after, action, now).await?;
+    transaction.commit().await?;
+    Ok(true)
+}
+
+/// Looks after the open rollouts.
+pub(super) struct Rollouts<'a> {
+    pub(super) key: &'a ChainKey,
+    pub(super) two_people: Option<TwoPeople>,
+    pub(super) clock: &'a Clock,
+    pub(super) metrics: &'a Metrics,
+}
+
+impl Rollouts<'_> {
+    pub(super) async fn settle(&self, pool: &PgPool) -> Result<(), sqlx::Error> {
+        let db = pool.acquire().await?;
+        let open = within(db, DATABASE_TIME_MAX, async |db| rollouts::open(db).await).await?;
+        for rollout in open {
+            let db = pool.acquire().await?;
+            let done = within(db, DATABASE_TIME_MAX, async |db| self.settle_one(db, &rollout).await).await;
+            if let Err(error) = done {
+                tracing::warn!(kind = %rollout.kind, %error, "cannot look after a rollout; tried again in a second");
+            }
+        }
+        Ok(())
+    }
+
+    async fn settle_one(&self, db: &mut PgConnection, rollout: &Rollout) -> Result<(), sqlx::Error> {
+        let Rollout { kind, epoch, canary, ref bounds, .. } = *rollout;
+        let Some(deployed) = seen(db, kind, epoch).await? else { return self.end(db, rollout).await };
+        let evidence = Evidence::of(&comparisons::of_epoch(db, kind, epoch).await?, canary);
+        let seconds = (self.clock.now() - rollout.step_at).whole_seconds();
+        match evidence.judge(bounds, seconds) {
+            Judgment::Violated(why) => self.stop(db, rollout, &deployed, &why).await,
+            Judgment::Ready if rollout.state == RolloutState::Running => {
+                self.advance(db, rollout, &deployed, &evidence).await
+            }
+            _ if rollout.state == RolloutState::Waiting => self.follow_approval(db, rollout).await,
+            _ => Ok(()),
+        }
+    }
+
+    async fn stop(
+        &self,
+        db: &mut PgConnection,
+        rollout: &Rollout,
+        deployed: &Deployment,
+        why: &str,
+    ) -> Result<(), sqlx::Error> {
+        let now = self.clock.now();
+        let after = rollout.turned(RolloutState::Stopped, why.to_owned(), AUTOMATIC, now);
+        let plan = Plan { canary: None, ..Plan::from(deployed) };
+        let reason = format!("rollout stopped at {}%: {why}", rollout.percent());
+        if commit(db, self.key, (rollout, &after), Some((plan, (&reason, AUTOMATIC))), "stop", now).await? {
+            self.tell_stopped(rollout, why);
+        }
+        Ok(())
+    }
+
+    fn tell_stopped(&self, rollout: &Rollout, why: &str) {
+        let (kind, percent) = (rollout.kind, rollout.percent());
+        tracing::warn!(%kind, percent, why, "a rollout stopped; the champion answers everybody");
+        self.metrics.model_rollouts_stopped.of([kind.as_str()]).inc();
+    }
+
+    async fn advance(
+        &self,
+        db: &mut PgConnection,
+        rollout: &Rollout,
+        deployed: &Deployment,
+        evidence: &Evidence,
+    ) -> Result<(), sqlx::Error> {
+        let (now, percent) = (self.clock.now(), rollout.next_percent());
+        if percent == WHOLE
+            && rollout.kind == ModelKind::Risk
+            && let Some(two_people) = self.two_people
+        {
+            return self.propose(db, rollout, deployed, two_people).await;
+        }
+        let (step, epoch, step_at) = (rollout.step + 1, rollout.epoch + 1, now);
+        let detail = evidence.summary();
+        let after = Rollout { step, epoch, step_at, ..rollout.turned(RolloutState::Running, detail, ROLLOUT, now) };
+        let (plan, after) = if percent == WHOLE {
+            let plan = Plan { champion: rollout.canary, canary: None, has_fallback: true, ..Plan::from(deployed) };
+            (plan, Rollout { state: RolloutState::Completed, ..after })
+        } else {
+            (Plan { canary: Some(Canary::from(&after)), ..Plan::from(deployed) }, after)
+        };
+        let reason = step_reason(&after, Some(evidence));
+        if commit(db, self.key, (rollout, &after), Some((plan, (&reason, ROLLOUT))), "advance", now).await? {
+            tracing::info!(kind = %rollout.kind, percent, reason, "a rollout advanced");
+        }
+        Ok(())
+    }
+
+    /// Proposes the promotion in the name of who started the rollout, so somebody else has to approve it.
+    async fn propose(
+        &self,
+        db: &mut PgConnection,
+        rollout: &Rollout,
+        deployed: &Deployment,
+        two_people: TwoPeople,
+    ) -> Result<(), sqlx::Error> {
+        let registered = components::list(&mut *db).await?;
+        let name = |digest: Digest| registered.iter().find(|it| it.digest == digest).map(|it| it.model_version.clone());
+        let Some(champion) = name(rollout.canary) else { return Ok(()) };
+        let promotion = Promotion {
+            kind: rollout.kind,
+            epoch: rollout.epoch,
+            champion,
+            shadows: deployed.shadows.iter().filter_map(|digest| name(*digest)).collect(),
+            despite_setback: rollout.despite_setback,
+        };
+        let action = (two_people.action)(&promotion).map_err(|error| sqlx::Error::Encode(error.into()))?;
+        let now = self.clock.now();
+        let proposed = Approval {
+            approval_id: self.clock.new_id(),
+            action,
+            reason: format!("last step of the rollout: {}", rollout.reason),
+            proposed_by: rollout.started_by.clone(),
+            proposed_at: now,
+            expires_at: now + two_people.lifetime,
+            decision: None,
+            executed_at: None,
+        };
+        let detail = format!("its promotion waits for a second operator: approval {}", proposed.approval_id);
+        let waiting = rollout.turned(RolloutState::Waiting, detail, ROLLOUT, now);
+        let after = Rollout { approval_id: Some(proposed.approval_id), ..waiting };
+        let Some(mut transaction) = rollouts::claim(db, self.key, rollout).await? else { return Ok(()) };
+        rollouts::update(&mut transaction, &after).await?;
+        let step = (Step::Propose, &proposed.proposed_by);
+        approvals::save(&mut transaction, self.key, None, &proposed, step, now).await?;
+        rollouts::record(&mut transaction, self.key, &after, "propose", now).await?;
+        transaction.commit().await?;
+        tracing::info!(kind = %rollout.kind, approval = %proposed.approval_id, "a promotion waits for a second operator");
+        Ok(())
+    }
+
+    /// An approval that is carried out replaces the deployment; one that ends otherwise leaves the canary at its share.
+    async fn follow_approval(&self, db: &mut PgConnection, rollout: &Rollout) -> Result<(), sqlx::Error> {
+        let now = self.clock.now();
+        let found = match rollout.approval_id {
+            Some(id) => approvals::find(db, self.key, id).await?,
+            None => None,
+        };
+        let state = found.map(|it| it.state(now));
+        if matches!(state, Some(State::Pending | State::Approved | State::Executed)) {
+            return Ok(());
+        }
+        let state = state.map_or("not as recorded", State::as_str);
+        let detail = format!("the approval of its promotion is {state}: resume to propose it again");
+        let after = rollout.turned(RolloutState::Paused, detail, ROLLOUT, now);
+        commit(db, self.key, (rollout, &after), None, "pause", now).await.map(drop)
+    }
+
+    /// Something else replaced the deployment of the present step.
+    async fn end(&self, db: &mut PgConnection, rollout: &Rollout) -> Result<(), sqlx::Error> {
+        let Rollout { kind, epoch, canary, .. } = *rollout;
+        let history = deployments::history_of(db, kind, HISTORY_MAX).await?;
+        let Some(next) = history.into_iter().rev().find(|it| it.epoch > epoch) else { return Ok(()) };
+        let state = match &next {
+            it if it.champion == canary => RolloutState::Completed,
+            it if it.changed_by == AUTOMATIC && it.canary.is_none() => RolloutState::Stopped,
+            _ => RolloutState::Replaced,
+        };
+        let (after, now) =
+            (rollout.turned(state, next.reason.clone(), &next.changed_by, self.clock.now()), self.clock.now());
+        let action = if state == RolloutState::Stopped { "stop" } else { "end" };
+        if commit(db, self.key, (rollout, &after), None, action, now).await? && state == RolloutState::Stopped {
+            self.tell_stopped(rollout, &after.detail);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+// The decision of a second operator: they read the action as it was proposed, with the digest that the approval repeats, and
+// approve or reject it.
+
+/** @import { Approval, Failure } from "./types.js" */
+import { button, h, markInvalid } from "../shared/dom.js";
+import * as api from "./api.js";
+import { copyButton } from "./copy.js";
+import { openDialog } from "./dialog.js";
+import { update } from "./patch.js";
+import { asFailure, drawFailure } from "./problems.js";
+import { when } from "./words.js";
+
+/** @param {string} term @param {import("../shared/dom.js").Child[]} about */
+const fact = (term, ...about) => h("div", h("dt", term), h("dd", about));
+
+/** @param {Approval} it */
+function drawAction(it) {
+  return [
+    h(
+      "dl.facts",
+      fact("Proposed by", it.proposedBy),
+      fact("Until", when(it.expiresAt)),
+      fact("Reason", h("q", it.reason)),
+      fact("Digest", h("code.long", it.digest), copyButton(it.digest, "the digest")),
+    ),
+    h("h3", { id: "action-title" }, "The action"),
+    h(
+      "pre.command",
+      { tabindex: 0, role: "region", "aria-labelledby": "action-title" },
+      h("code", JSON.stringify(it.action, null, 2)),
+    ),
+  ];
+}
+
+/**
+ * Resolves with what was done, in a sentence, or null if nothing was.
+ * @param {Approval} approval @param {(failure: Failure) => void} onUnauthorized @returns {Promise<string | null>}
+ */
+export function decide(approval, onUnauthorized) {
+  return new Promise((resolve) => {
+    /** @type {string | null} */
+    let done = null;
+    let isSending = false;
+    const agreed = h("input", { type: "checkbox", id: "decide-read", "aria-describedby": "decide-fault" });
+    const fault = h("p.fault", { id: "decide-fault", role: "alert" });
+    const answer = h("div", { role: "alert" });
+
+    /** @param {() => Promise<unknown>} act @param {string} sentence */
+    const send = async (act, sentence) => {
+      if (isSending) return;
+      isSending = true;
+      update(answer);
+      try {
+        await act();
+        done = sentence;
+        dialog.close();
+      } catch (error) {
+        const failure = asFailure(error);
+        if (failure.status === 401) {
+          dialog.close();
+          onUnauthorized(failure);
+          return;
+        }
+        update(answer, h("div.notice.bad", drawFailure(failure)));
+        answer.scrollIntoView({ block: "nearest" });
+      } finally {
+        isSending = false;
+      }
+    };
+    const approve = () => {
+      const isRead = agreed.checked;
+      update(fault, isRead ? "" : "Tick the box to confirm that you have read the action, or cancel.");
+      markInvalid(agreed, !isRead);
+      if (isRead) send(() => api.approve(approval.id, approval.digest), "Approved and carried out.");
+      else agreed.focus();
+    };
+    const dialog = openDialog({
+      eyebrow: "Waiting for a second operator",
+      title: "Approve or reject",
+      isWide: true,
+      startsAtTitle: true,
+      isBusy: () => isSending,
+      onClose: () => resolve(done),
+      parts: [
+        drawAction(approval),
+        h(
+          "p",
+          "Approving carries the action out at once, in both names. Rejecting ends the proposal; nothing is changed.",
+        ),
+        h(
+          "div.field",
+          h("label.agree", { for: "decide-read" }, agreed, h("span", "I have read the action and its digest")),
+          fault,
+        ),
+        answer,
+        h(
+          "div.choice",
+          button("Cancel", () => isSending || dialog.close()),
+          button("Reject", () => send(() => api.withdraw(approval.id), "Rejected: nothing was changed."), {
+            class: "danger",
+          }),
+          button("Approve", approve, { class: "main" }),
+        ),
+      ],
+    });
+  });
+}

@@ -1,0 +1,137 @@
+// What an operator can do with a rollout: its effects in plain words, and what is sent.
+
+/** @import { Change, Deployment } from "./types.js" */
+import * as api from "./api.js";
+import { kindOf, setbackOf } from "./kinds.js";
+import { percent } from "./words.js";
+
+const FIELDS = [
+  { name: "first", label: "First share", hint: "Percent of users, 1 to 98.", min: 1, max: 98, value: 5 },
+  {
+    name: "second",
+    label: "Second share",
+    hint: "Percent of users, 2 to 99. The third is 100.",
+    min: 2,
+    max: 99,
+    value: 25,
+  },
+  {
+    name: "step_decisions",
+    label: "Decisions per step",
+    hint: "The canary makes at least so many before the next step.",
+    min: 1,
+    max: 10_000_000,
+    value: 500,
+    unit: "",
+  },
+  {
+    name: "minutes",
+    label: "Time per step",
+    hint: "At least; up to 30 days.",
+    min: 0,
+    max: 43_200,
+    value: 10,
+    unit: "min",
+  },
+  { name: "max_failure_percent", label: "Failures", hint: "At most, of its decisions.", min: 1, max: 100, value: 1 },
+  {
+    name: "max_flip_percent",
+    label: "Other classes",
+    hint: "At most, of answers compared with the champion’s.",
+    min: 1,
+    max: 100,
+    value: 10,
+  },
+  {
+    name: "max_latency_percent",
+    label: "Time, p95",
+    hint: "At most, of the champion’s. Below a millisecond it always passes.",
+    min: 100,
+    max: 10_000,
+    value: 200,
+  },
+];
+
+/** @param {Deployment} now @param {string} version @returns {Change} */
+export function startRollout(now, version) {
+  const { request } = kindOf(now.kind);
+  const running = now.canary && now.canary.version !== version ? now.canary.version : null;
+  const setback = setbackOf(version, now);
+  return {
+    title: "Roll out",
+    verb: "Start rollout",
+    fields: FIELDS,
+    about: [version],
+    setback,
+    inSpite: `Roll ${version} out to everyone anyway`,
+    effects: ({ first, second }) => [
+      `${version} will answer the ${request}s of ${first ? percent(first) : "some"} of users, then of ${
+        second ? percent(second) : "more"
+      }, then of everyone: it becomes the champion without another question.`,
+      "Each step waits for enough decisions and time, and until the 95% intervals keep within the bounds.",
+      `If a bound is violated, ${version} is withdrawn from all users, and ${now.champion} answers everyone.`,
+      ...(now.kind === "risk" ? ["Where two operators are required, the last step waits for an approval."] : []),
+      ...(running ? [`${running} is no longer the canary and serves no traffic.`] : []),
+      ...(now.shadows.includes(version) ? [`${version} has to be removed as a shadow first.`] : []),
+    ],
+    send: ({ first, second, minutes, ...bounds }, reason) =>
+      api.startRollout(now.kind, now.etag, {
+        canary: version,
+        steps: [first, second, 100],
+        step_seconds: minutes * 60,
+        ...bounds,
+        reason,
+        ...(running && { ends_canary: running }),
+        ...(setback && { despite_setback: version }),
+      }),
+    done: ({ first }) => `The rollout has begun: ${version} answers ${percent(first)} of users.`,
+  };
+}
+
+/** @param {Deployment} now @param {string} version @returns {Change} */
+export function pauseRollout(now, version) {
+  const share = now.canary?.percent;
+  return {
+    title: "Pause the rollout",
+    verb: "Pause rollout",
+    fields: [],
+    keepsDeployment: true,
+    effects: () => [
+      `${version} stays at ${percent(share)} of users until you resume.`,
+      "If a bound is violated meanwhile, the rollout stops all the same.",
+    ],
+    send: (_, reason) => api.orderRollout(now.kind, "pause", reason),
+    done: () => `The rollout is paused at ${percent(share)} of users.`,
+  };
+}
+
+/** @param {Deployment} now @param {string} version @returns {Change} */
+export function resumeRollout(now, version) {
+  return {
+    title: "Resume the rollout",
+    verb: "Resume rollout",
+    fields: [],
+    keepsDeployment: true,
+    effects: () => [
+      `${version} goes on to more users as soon as its evidence allows it.`,
+      "What was seen during the pause counts.",
+    ],
+    send: (_, reason) => api.orderRollout(now.kind, "resume", reason),
+    done: () => "The rollout goes on.",
+  };
+}
+
+/** @param {Deployment} now @param {string} version @returns {Change} */
+export function abortRollout(now, version) {
+  return {
+    title: "Abort the rollout",
+    verb: "Abort rollout",
+    fields: [],
+    effects: () => [
+      `${version} will no longer answer anyone; it stays registered.`,
+      `${now.champion} will answer everyone, on every host within about a second.`,
+    ],
+    send: (_, reason) => api.orderRollout(now.kind, "abort", reason),
+    done: () => `The rollout is aborted: ${now.champion} answers everyone.`,
+  };
+}

@@ -1,0 +1,115 @@
+// A rollout: which share of the users its canary answers, what was seen of it, and what keeps it from the next step.
+
+/** @import { Child } from "../shared/dom.js" */
+/** @import { Loaded, Rollout } from "./types.js" */
+import { h } from "../shared/dom.js";
+import { badge } from "./kinds.js";
+import { drawFailure } from "./problems.js";
+import { changeButton } from "./service.js";
+import { table } from "./table.js";
+import { count, duration, interval, percent, sentence, version, when } from "./words.js";
+
+/** @type {Record<string, string>} */
+const STATES = {
+  running: "● running",
+  paused: "❚❚ paused",
+  waiting: "● waiting for a second operator",
+  completed: "✓ completed",
+  stopped: "✕ stopped",
+  aborted: "✕ aborted by an operator",
+  replaced: "✕ replaced by another deployment",
+};
+
+/** @param {Rollout | undefined} it */
+export const isOpen = (it) => it !== undefined && ["running", "paused", "waiting"].includes(it.state);
+
+/** @param {string} term @param {Child} value @param {Child} [note] */
+const fact = (term, value, note) => h("div", h("dt", term), h("dd", value, note && h("span.note", note)));
+
+/** Each step by its share, and in words whether it is over. @param {Rollout} it */
+function drawSteps(it) {
+  const steps = it.steps.map((share, at) => {
+    const isNow = at === it.step;
+    const word = at < it.step || it.state === "completed" ? "done" : isNow ? "now" : "to come";
+    return h(
+      "li",
+      { class: word.split(" ")[0], "aria-current": isNow && isOpen(it) ? "step" : null },
+      h("strong", percent(share)),
+      ` ${word}`,
+    );
+  });
+  return h("ol.steps", { "aria-label": "Steps" }, steps);
+}
+
+/** @param {Rollout} it @param {boolean} mayChange */
+function drawOpen(it, mayChange) {
+  const { evidence: seen, canary } = it;
+  const name = canary ?? "";
+  return h(
+    "div.rollout",
+    h("p.named", badge("canary"), version(name), h("strong.state", STATES[it.state])),
+    drawSteps(it),
+    seen &&
+      h(
+        "dl.facts",
+        fact("Decisions at this step", count(seen.decisions), `at least ${count(it.step_decisions)}`),
+        fact("Failed", interval(seen.failures), `at most ${percent(it.max_failure_percent)}`),
+        fact("Changed class", interval(seen.flips), `at most ${percent(it.max_flip_percent)}`),
+        fact("At this step", ["since ", when(it.step_at)], `at least ${duration(it.step_seconds)}`),
+      ),
+    it.state === "running" &&
+      h("p", seen?.waits_for ? ["Waits: ", seen.waits_for, "."] : "Ready: the next step is under way."),
+    it.state !== "running" && h("p.notice", sentence(it.detail)),
+    mayChange &&
+      h(
+        "div.acts",
+        it.state === "running" && changeButton("pause-rollout", "Pause rollout", name),
+        it.state === "paused" && changeButton("resume-rollout", "Resume rollout", name),
+        changeButton("abort-rollout", "Abort rollout", name, { isDangerous: true }),
+      ),
+  );
+}
+
+/** @param {Rollout[]} rollouts */
+function drawPast(rollouts) {
+  const rows = rollouts.map((it) => [
+    version(it.canary ?? "–"),
+    [STATES[it.state], `outcome ${it.state}`],
+    [`${percent(it.steps[it.step])} of ${it.steps.map(percent).join(", ")}`, "words"],
+    [when(it.changed_at), "time"],
+    it.changed_by,
+    [sentence(it.detail), "words"],
+  ]);
+  return h(
+    "details",
+    { "data-keeps": "open", "data-key": "past-rollouts" },
+    h("summary", `Earlier rollouts (${rollouts.length})`),
+    table({
+      label: "Earlier rollouts",
+      heads: ["Canary", "State", "Reached", "Ended", "By", "Why"],
+      rows,
+      keys: rollouts.map((it) => it.rollout_id),
+      className: "rollouts",
+    }),
+  );
+}
+
+/** @param {Loaded<Rollout[]> | undefined} part @param {boolean} mayChange */
+export function drawRollout(part, mayChange) {
+  if (part?.failure) return h("div.notice.bad", drawFailure(part.failure));
+  if (!part?.data) return h("p", "Loading…");
+  const [latest, ...rest] = part.data;
+  if (!latest) return h("p", "There was no rollout yet. Start one from a version below, with Roll out.");
+  const past = isOpen(latest) ? rest : part.data;
+  return [
+    isOpen(latest) && drawOpen(latest, mayChange),
+    latest.state === "stopped" &&
+      h(
+        "div.notice.bad",
+        h("p.title", `The rollout stopped at ${percent(latest.steps[latest.step])} of users`),
+        h("p", version(latest.canary ?? "–"), " answers nobody any more: ", sentence(latest.detail), "."),
+      ),
+    latest.state !== "stopped" && !isOpen(latest) && h("p", "No rollout is under way."),
+    past.length > 0 && drawPast(past),
+  ];
+}

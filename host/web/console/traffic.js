@@ -1,0 +1,151 @@
+// What each version did over time: how often it answered, how fast, which levels it gave, and how often it flipped or
+// failed. The host adds up what all hosts count.
+
+/** @import { Traffic, VersionTraffic } from "./types.js" */
+import { at, h } from "../shared/dom.js";
+import * as api from "./api.js";
+import { drawChart } from "./chart.js";
+import { asFailure, drawFailure } from "./problems.js";
+import { markScrollable } from "./table.js";
+import { count, micros, share } from "./words.js";
+
+/** In minutes, with steps that give some sixty points. */
+const RANGES = [
+  { minutes: 60, step: 1, name: "1 hour" },
+  { minutes: 360, step: 5, name: "6 hours" },
+  { minutes: 1440, step: 20, name: "24 hours" },
+  { minutes: 2880, step: 60, name: "2 days" },
+];
+
+/** Counts arrive every second, and a chart need not follow each. */
+const REFRESH_MS = 15_000;
+
+/** Colours are those of the theme. */
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+let range = RANGES[0];
+/** The version whose levels are shown; the busiest if it is empty. */
+let chosen = "";
+let shown = { kind: "", at: 0 };
+/** @type {Traffic | null} */
+let last = null;
+
+/** @param {number} some @param {number} all */
+const ratio = (some, all) => (all > 0 ? some / all : null);
+
+/** @type {{ id: string, title: string, format: (value: number) => string, ceiling: number, value: (it: VersionTraffic, step: number, minutes: number) => number | null }[]} */
+const CHARTS = [
+  {
+    id: "answered",
+    title: "Answers per minute",
+    format: (it) => count(it),
+    ceiling: 5,
+    value: (it, step, minutes) => it.answered[step] / minutes,
+  },
+  { id: "time", title: "Time per answer, p99", format: micros, ceiling: 10, value: (it, step) => it.p99_us[step] },
+  {
+    id: "flips",
+    title: "Changed class, of the compared answers",
+    format: share,
+    ceiling: 0.02,
+    value: (it, step) => ratio(it.flipped[step], it.compared[step]),
+  },
+  {
+    id: "failures",
+    title: "Failed, of its decisions",
+    format: share,
+    ceiling: 0.02,
+    value: (it, step) => ratio(it.failed[step], it.answered[step] + it.failed[step]),
+  },
+];
+
+/** @param {Traffic} data */
+async function drawAll(data) {
+  const times = Array.from(
+    { length: data.steps },
+    (_, step) => new Date(data.from).getTime() / 1000 + step * data.step_seconds,
+  );
+  const minutes = data.step_seconds / 60;
+  for (const { id, value, ...about } of CHARTS) {
+    const lines = data.versions
+      .map((it) => ({ name: it.version, values: times.map((_, step) => value(it, step, minutes)) }))
+      .filter((it) => it.values.some((one) => one !== null));
+    await draw(id, about, times, lines);
+  }
+  const version = data.versions.find((it) => it.version === chosen) ?? data.versions[0];
+  const given = (/** @type {number} */ step) => version.classes.reduce((sum, counts) => sum + counts[step], 0);
+  const lines = data.classes.map((name, level) => ({
+    name,
+    values: times.map((_, step) => ratio(version.classes[level][step], given(step))),
+  }));
+  const about = { title: `Levels given by ${version.version}`, format: share, ceiling: 1 };
+  await draw("levels", about, times, lines);
+  drawChoice(data, version.version);
+  markScrollable(at("traffic"));
+}
+
+/** @param {string} id @param {Parameters<typeof drawChart>[1]} about @param {number[]} times @param {Parameters<typeof drawChart>[3]} lines */
+async function draw(id, about, times, lines) {
+  const place = at(`chart-${id}`);
+  place.hidden = lines.length === 0;
+  if (lines.length > 0) await drawChart(place, about, times, lines);
+}
+
+/** @param {Traffic} data @param {string} version */
+function drawChoice(data, version) {
+  const select = /** @type {HTMLSelectElement} */ (at("traffic-version"));
+  at("traffic-version-field").hidden = data.classes.length === 0 || data.versions.length < 2;
+  const names = data.versions.map((it) => it.version);
+  if ([...select.options].map((it) => it.value).join() !== names.join()) {
+    select.replaceChildren(...names.map((name) => h("option", { value: name }, name)));
+  }
+  select.value = version;
+}
+
+/** Loads and draws what is due. @param {string} kind */
+export async function refreshTraffic(kind) {
+  const isDue = shown.kind !== kind || Date.now() - shown.at >= REFRESH_MS;
+  if (!isDue) return;
+  if (shown.kind !== kind) chosen = "";
+  shown = { kind, at: Date.now() };
+  try {
+    const data = await api.traffic(kind, range.minutes, range.step);
+    // Another kind may have been chosen meanwhile.
+    if (shown.kind !== kind) return;
+    last = data;
+    at("traffic-charts").hidden = data.versions.length === 0;
+    at("traffic-state").replaceChildren(data.versions.length === 0 ? `No answers within ${range.name}.` : "");
+    if (data.versions.length > 0) await drawAll(data);
+  } catch (error) {
+    const failure = asFailure(error);
+    if (failure.status === 401) throw error;
+    at("traffic-state").replaceChildren(h("div.notice.bad", drawFailure(failure)));
+  }
+}
+
+/** When the operator signs out. */
+export function forgetTraffic() {
+  shown = { kind: "", at: 0 };
+  last = null;
+  chosen = "";
+  at("traffic-charts").hidden = true;
+  for (const { id } of [...CHARTS, { id: "levels" }]) at(`chart-${id}`).replaceChildren();
+}
+
+/** @param {() => void} refresh */
+export function openTraffic(refresh) {
+  const select = /** @type {HTMLSelectElement} */ (at("traffic-range"));
+  select.replaceChildren(...RANGES.map(({ name }, value) => h("option", { value }, name)));
+  select.addEventListener("change", () => {
+    range = RANGES[Number(select.value)];
+    shown.at = 0;
+    refresh();
+  });
+  at("traffic-version").addEventListener("change", (event) => {
+    chosen = /** @type {HTMLSelectElement} */ (event.target).value;
+    if (last) drawAll(last);
+  });
+  const redraw = () => last && last.versions.length > 0 && drawAll(last);
+  dark.addEventListener("change", redraw);
+  window.addEventListener("resize", redraw);
+}

@@ -1,0 +1,132 @@
+// What an operator does with a rollout at the console, and what it shows of versions over time and side by side: parts of
+// the session in operator.test.mjs, which has the page, the host and the versions.
+
+import assert from "node:assert/strict";
+
+/** A rollout takes its steps by itself, is paused and resumed, and promotes. */
+export async function rollOut({ ops, pushed, deployed, served, ask }) {
+  await ops.change("rollout", pushed);
+  await ops.shows(/This version was rolled back/, "dialog .notice");
+  await ops.shows(/then of 25%, then of everyone/, "dialog");
+  // The wrong way: shares that shrink, and no word that the warning was read.
+  const fill = (name, value) =>
+    ops.page.$eval(
+      `#change-${name}`,
+      (input, text) => {
+        input.value = text;
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+      },
+      value,
+    );
+  const fields = { first: "60", second: "30", step_decisions: "80", minutes: "0" };
+  const bounds = { max_failure_percent: "10", max_flip_percent: "10", max_latency_percent: "10000" };
+  for (const [name, value] of Object.entries({ ...fields, ...bounds })) await fill(name, value);
+  await ops.page.type("dialog textarea", "in steps");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/Tick the box to confirm, or cancel/, "dialog");
+  await ops.page.click("#change-despite_setback");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/each larger than the one before/, "dialog");
+  const before = (await deployed()).epoch;
+  await fill("second", "90");
+  await ops.axe("rollout-dialog");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/The rollout has begun/, "#notice");
+  assert.deepEqual([(await deployed()).epoch, (await deployed()).canary.percent], [before + 1, 60]);
+  await ops.shows(/60% now[\s\S]*90% to come[\s\S]*100% to come/, "#rollout");
+  await ops.shows(/Waits: 0 of 80 decisions/, "#rollout");
+  await ops.change("pause-rollout", pushed, "#rollout");
+  await ops.confirm("lunch");
+  await ops.shows(/paused/, "#rollout .state");
+  await served(before + 1);
+  await ask("home", 200);
+  await ops.shows(/Decisions at this step\s+(8\d|9\d|1\d\d)\b/, "#rollout");
+  assert.equal((await deployed()).epoch, before + 1, "it is paused");
+  await ops.shot("rollout");
+  await ops.axe("rollout");
+  await ops.change("resume-rollout", pushed, "#rollout");
+  await ops.confirm("back");
+  await ops.shows(/60% done[\s\S]*90% now/, "#rollout");
+  await served(before + 2);
+  await ask("home", 200);
+  await ops.shows(/No rollout is under way/, "#rollout");
+  assert.equal((await deployed()).champion, pushed);
+  await ops.shows(/rollout, step 3 of 3 \(100%\) after/, "#history");
+}
+
+/** One that violates a bound stops with an alert; another is aborted. */
+export async function stopAndAbort({ ops, champion, pushed, deployed, served, ask }) {
+  await ops.change("rollout", champion);
+  await ops.cancel();
+  await ops.change("roll-back", champion, "#service");
+  await ops.confirm("once more");
+  await ops.shows(/Rolled back/, "#notice");
+  await ops.change("rollout", pushed);
+  await ops.page.click("#change-despite_setback");
+  await ops.page.$eval("#change-first", (input) => {
+    input.value = "60";
+  });
+  await ops.page.$eval("#change-second", (input) => {
+    input.value = "90";
+  });
+  await ops.confirm("it will fail");
+  await ops.shows(/The rollout has begun/, "#notice");
+  await served((await deployed()).epoch);
+  await ask("trap", 20);
+  await ops.shows(/The rollout stopped at 60% of users/, "#rollout");
+  await ops.shows(/Nudge: a rollout stopped at 60%/, "#alerts");
+  assert.deepEqual([(await deployed()).champion, (await deployed()).canary], [champion, null]);
+  await ops.axe("stopped");
+  await ops.shot("stopped");
+  await ops.change("rollout", pushed);
+  await ops.page.click("#change-despite_setback");
+  await ops.confirm("only to end it");
+  await ops.shows(/The rollout has begun/, "#notice");
+  await ops.change("abort-rollout", pushed, "#rollout");
+  await ops.page.click("dialog button.main");
+  await ops.shows(/Enter a reason/, "dialog");
+  await ops.confirm("enough");
+  await ops.shows(/The rollout is aborted/, "#notice");
+  assert.equal((await deployed()).canary, null);
+}
+
+/** Traffic is drawn, and the same in numbers. */
+export async function readTraffic(ops, scope) {
+  await ops.page.reload({ waitUntil: "networkidle0" });
+  await ops.signIn(scope);
+  await ops.shows(/Answers per minute/, "#traffic");
+  await ops.page.waitForSelector("#chart-answered canvas");
+  await ops.shows(/Failed, of its decisions/, "#traffic");
+  await ops.shows(/Levels given by nudge-1/, "#traffic");
+  const said = await ops.page.$eval("#chart-answered .picture", (it) => it.getAttribute("aria-label"));
+  assert.match(said, /nudge-1\.0\.0\+[0-9a-f]{8}: .* last, at most/);
+  await ops.page.click("#chart-answered summary");
+  await ops.page.waitForSelector("#chart-answered table.series tbody tr");
+  await ops.page.select("#traffic-range", "2");
+  await ops.page.waitForFunction(() => document.querySelectorAll("#chart-answered table.series tbody tr").length >= 1);
+  await ops.axe("traffic");
+  await ops.shot("traffic");
+}
+
+/** Two versions are compared side by side: of nudge, one without a card, and of risk, with their weights. */
+export async function compareVersions(ops) {
+  await ops.page.click("#compare button");
+  await ops.shows(/Compare versions/, "dialog");
+  await ops.shows(/≠ differs/, "dialog");
+  await ops.shows(/checks|built in/, "dialog");
+  await ops.axe("compare");
+  await ops.page.keyboard.press("Escape");
+  await ops.page.evaluate(() => {
+    location.hash = "#risk";
+  });
+  await ops.shows(/Risk/, "#kind-title");
+  await ops.page.waitForSelector("#compare button");
+  await ops.page.click("#compare button");
+  await ops.shows(/Coefficients: coefficient[\s\S]*rows differ[\s\S]*new_device/, "dialog");
+  await ops.shot("compare");
+  await ops.page.keyboard.press("Escape");
+  await ops.page.evaluate(() => {
+    location.hash = "#nudge";
+  });
+  await ops.shows(/Nudge/, "#kind-title");
+}
