@@ -19,6 +19,7 @@ import { Line } from "./line.mjs";
 import { looks } from "./looks.mjs";
 import { nudges } from "./nudges.mjs";
 import { receipts } from "./receipts.mjs";
+import { schedules } from "./schedules.mjs";
 import { swap } from "./swap.mjs";
 
 /** What every part works with: one bank and browser, and a line for each part that runs beside another. */
@@ -47,6 +48,7 @@ describe("the page", { concurrency: 2 }, () => {
     help(stage);
     keeping(stage);
     doubts(stage);
+    schedules(stage);
   });
   describe("to the eye and the ear", { concurrency: 1 }, () => looks(beside));
 });

@@ -18,6 +18,9 @@ export function day(date) {
   return text.replace(",", "");
 }
 
+/** lunes, or Monday @param {Date} date */
+export const weekday = (date) => write(date, { weekday: "long" });
+
 /** 14:02, or 14:02:31 @param {Date} date */
 export function clock(date, { withSeconds = false } = {}) {
   return write(date, {

@@ -3,12 +3,17 @@
 /** @import { Language } from "./types.js" */
 
 import en from "./words-en.js";
+import enSchedule from "./words-en-schedule.js";
 import enTransfer from "./words-en-transfer.js";
 import es from "./words-es.js";
+import esSchedule from "./words-es-schedule.js";
 import esTransfer from "./words-es-transfer.js";
 
 /** @type {Record<Language, Record<string, string>>} */
-export const TEXTS = { "es-MX": { ...es, ...esTransfer }, en: { ...en, ...enTransfer } };
+export const TEXTS = {
+  "es-MX": { ...es, ...esTransfer, ...esSchedule },
+  en: { ...en, ...enTransfer, ...enSchedule },
+};
 const KEY = "caudal.language";
 
 /** @type {Language} */
