@@ -18,6 +18,7 @@
 //! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | `decisions` |
 //! | approval | `approvals` |
+//! | schedule, occurrence | `schedules` |
 //! | audit_record, audit_head | `records` |
 //! | schema_compatibility | migrations |
 
@@ -47,6 +48,7 @@ pub mod primary;
 pub(crate) mod profiles;
 pub mod records;
 pub mod roles;
+pub mod schedules;
 pub mod schema;
 pub(crate) mod session;
 pub(crate) mod transfers;

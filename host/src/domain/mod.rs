@@ -16,6 +16,7 @@ pub mod nudge;
 pub mod profile;
 pub mod risk;
 pub mod rules;
+pub mod schedule;
 pub mod transfer;
 
 /// Not declared here, because texts are read with it.
