@@ -48,7 +48,7 @@ request! {
         /// No occurrence is later. Only one of `lastDate` and `times`, and neither with `once`.
         last_date: Option<Date> { example: "\"2027-12-01\"" },
         /// How many occurrences there are.
-        times: Option<u32> { at_least: 1.0, at_most: TIMES_MAX as f64, example: "12" },
+        times: Option<u32> { at_least: 1.0, at_most: TIMES_MAX as f64 },
         /// Defaults to true. Counts for the risk of the occurrences until one was sent.
         is_new_device: Option<bool> { example: "false" },
         /// As `isNewDevice`.
@@ -98,7 +98,7 @@ answer! {
         recurrence: Recurrence { example: "\"monthly\"" },
         first_date: Date { example: DATE_EXAMPLE },
         last_date: Option<Date> { example: "\"2027-12-01\"" },
-        times: Option<u32> { example: "12" },
+        times: Option<u32>,
         status: Status { example: "\"active\"" },
         /// Of the next occurrence, while the schedule is active.
         next_date: Option<Date> { example: DATE_EXAMPLE },
@@ -106,7 +106,7 @@ answer! {
         waiting_until: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
         created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
         /// Those that are over, newest first: the last one in a list, the last 52 of a single schedule.
-        occurrences: Vec<OccurrenceJson> { example: "[]" },
+        occurrences: Vec<OccurrenceJson>,
     }
 }
 
