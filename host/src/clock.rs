@@ -103,6 +103,11 @@ pub fn mexico_city_date(at: OffsetDateTime) -> time::Date {
     mexico_city(at).date()
 }
 
+/// When an hour of a day begins in Mexico City.
+pub(crate) fn mexico_city_at(day: time::Date, hour: u8) -> OffsetDateTime {
+    day.midnight().assume_offset(MEXICO_CITY) + Duration::hours(hour.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +119,8 @@ mod tests {
         let after = datetime!(2026-11-21 06:00 UTC);
         assert_eq!((mexico_city_hour(before), mexico_city_hour(after)), (23, 0));
         assert_eq!((mexico_city_date(before), mexico_city_date(after)), (date!(2026 - 11 - 20), date!(2026 - 11 - 21)));
+        assert_eq!(mexico_city_at(date!(2026 - 11 - 21), 0), after);
+        assert_eq!(mexico_city_at(date!(2026 - 12 - 31), 23), datetime!(2027-01-01 05:00 UTC));
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! - [`metrics`]: what a host counts; its audit log tells of what concerns security.
 //! - [`sealing`]: keyed hashes of rows; [`auth`]: bearer tokens and scopes; [`db`]: all SQL outside the ledger.
 //! - [`http`]: the APIs, [`ledger_router`] and [`assist_router`].
+//! - [`schedules`]: sends scheduled transfers through the same handlers.
 //! - [`app`]: wires the service; [`config`], [`cli`] and [`postgres`] start it.
 
 pub mod analytics;
@@ -35,6 +36,7 @@ pub(crate) mod payees;
 pub mod postgres;
 pub mod rail;
 pub(crate) mod replay;
+pub mod schedules;
 pub mod schema;
 pub mod scoring;
 pub mod sealing;

@@ -17,6 +17,7 @@ use crate::ledger::store::Postgres;
 use crate::models::decisions::{self, DecisionLog};
 use crate::models::deploying::swap::{Swapper, SwapperHandle};
 use crate::models::{Models, Registry};
+use crate::schedules::Scheduler;
 use crate::wasm::Runtime;
 use crate::{assist_router, ledger_router};
 
@@ -78,6 +79,7 @@ impl Host {
         let (stop_servers, stopped) = watch::channel(false);
         let certificates = [&listeners.ledger, &listeners.assist].map(|listener| listener.tls.clone());
         let certificates = certificates.map(|tls| tls.map(|tls| tokio::spawn(tls.follow(RELOAD_EVERY))));
+        let scheduler = tokio::spawn(Scheduler::new(app.clone()).run());
         let (ledger_router, metrics) = (ledger_router(app.clone()), app.models.metrics().clone());
         let ledger = tokio::spawn(server::serve(listeners.ledger, ledger_router, metrics.clone(), stopped.clone()));
         let assist = tokio::spawn(server::serve(listeners.assist, assist_router(app), metrics, stopped));
@@ -88,6 +90,7 @@ impl Host {
         // Each holds a database connection for as long as it runs, even if a request never ends.
         swapper.stop().await;
         purge.abort();
+        scheduler.abort();
         certificates.iter().flatten().for_each(JoinHandle::abort);
         tasks.stop_background().await;
         // The servers hold the last handles to the ledger, so its task ends after them, with every command

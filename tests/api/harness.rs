@@ -32,6 +32,7 @@ use caudal::models::deploying::swap::{Swapper, SwapperHandle};
 use caudal::models::serving::route::Route;
 use caudal::models::{Models, Registry};
 use caudal::rail::simulated::Behaviour;
+use caudal::schedules::Scheduler;
 use caudal::scoring::{Accessibility, Kind, Nudge, Risk};
 use caudal::wasm::Runtime;
 use serde_json::{Value, json};
@@ -66,6 +67,8 @@ pub(crate) struct TestApp {
     /// The money core behind the routers.
     pub(crate) core: Ledger,
     tasks: Tasks,
+    /// Sends scheduled transfers when a test says so.
+    pub(crate) scheduler: Scheduler,
     pub(crate) model_keys: Arc<ModelKeys>,
     two_people: Option<TwoPeople>,
     pub(crate) ledger: Endpoint,
@@ -259,9 +262,21 @@ impl TestApp {
         };
         let runtime = Runtime::new().unwrap();
         let (app, tasks) = App::start(config, served.pool(), models.clone(), runtime, clock.clone()).await.unwrap();
-        let core = app.ledger.clone();
+        let (core, scheduler) = (app.ledger.clone(), Scheduler::new(app.clone()));
         let (ledger, assist) = (caudal::ledger_router(app.clone()), caudal::assist_router(app));
-        Self { db, served, clock, models, core, tasks, model_keys: options.model_keys, two_people, ledger, assist }
+        Self {
+            db,
+            served,
+            clock,
+            models,
+            core,
+            tasks,
+            scheduler,
+            model_keys: options.model_keys,
+            two_people,
+            ledger,
+            assist,
+        }
     }
 
     /// Follows deployments, as `caudal serve` does.

@@ -22,6 +22,7 @@ import { looks } from "./looks.mjs";
 import { nudges } from "./nudges.mjs";
 import { payments } from "./payments.mjs";
 import { receipts } from "./receipts.mjs";
+import { schedules } from "./schedules.mjs";
 import { swap } from "./swap.mjs";
 
 /** What every part works with: one bank and browser, and a line for each part that runs beside another. */
@@ -53,6 +54,7 @@ describe("the page", { concurrency: 2 }, () => {
     payments(stage);
     home(stage);
     fraud(stage);
+    schedules(stage);
   });
   describe("to the eye and the ear", { concurrency: 1 }, () => looks(beside));
 });

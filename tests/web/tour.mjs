@@ -50,6 +50,8 @@ export async function tour(it, { api, line, at }) {
   await at("accounts-none");
   await go("/beneficiaries");
   await at("payees-none");
+  await go("/schedules");
+  await at("schedules-none");
   await go("/history");
   await at("history-none");
   await go("/transfer/parties");
@@ -156,6 +158,17 @@ export async function tour(it, { api, line, at }) {
   await page.keyboard.press("Escape");
   await toReview(luis, "100");
   await at("transfer-3-low");
+  await go("/transfer/schedule");
+  await pick("monthly");
+  await at("schedule-new");
+  await submit();
+  await at("schedule-new-errors");
+  // Never a day that a month may lack, so that its words do not depend on today.
+  const month = new Date(Date.now() + 45 * 86_400_000).toISOString().slice(0, 7);
+  await write("[name=firstDate]", `${month}-15`);
+  await submit();
+  await it.arrives("Transferencias programadas");
+  await at("schedules");
 
   await toReview(doubtful, "100");
   await at("transfer-3-doubtful");

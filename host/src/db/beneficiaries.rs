@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::Position;
 use super::records::{self, Change, Covered, OWNER, Recorded, Subject};
+use super::schedules::changes::end_of_payee;
 use crate::sealing::ChainKey;
 use crate::sealing::digest::Hash;
 
@@ -190,7 +191,7 @@ pub(crate) async fn find_beneficiary(
     .await
 }
 
-/// False if the user has no such beneficiary.
+/// Ends the schedules of that beneficiary. False if the user has none such.
 pub(crate) async fn delete_beneficiary(
     db: &mut PgConnection,
     key: &ChainKey,
@@ -205,7 +206,9 @@ pub(crate) async fn delete_beneficiary(
             .await?;
     let is_deleted = deleted.rows_affected() == 1;
     if is_deleted {
-        records::append(&mut transaction, key, change(beneficiary_id, "delete", None), now).await?;
+        let ended = end_of_payee(&mut transaction, key, (owner, beneficiary_id), now).await?;
+        let deleted = change(beneficiary_id, "delete", None);
+        records::append_all(&mut transaction, key, &[vec![deleted], ended].concat(), now).await?;
     }
     transaction.commit().await?;
     Ok(is_deleted)

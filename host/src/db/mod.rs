@@ -20,6 +20,7 @@
 //! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | `decisions` |
 //! | approval | `approvals` |
+//! | schedule, occurrence | `schedules` |
 //! | audit_record, audit_head | `records` |
 //! | schema_compatibility | migrations |
 
@@ -50,6 +51,7 @@ pub(crate) mod profiles;
 pub mod records;
 pub mod roles;
 pub(crate) mod rollouts;
+pub mod schedules;
 pub mod schema;
 pub(crate) mod session;
 pub(crate) mod traffic;

@@ -1,4 +1,4 @@
-//! Audit records: a keyed chain of every change to payees, limits, names of holders, components, deployments and approvals, and of what
+//! Audit records: a keyed chain of every change to payees, schedules, limits, names of holders, components, deployments and approvals, and of what
 //! operators did.
 //!
 //! A record is appended in the transaction of the change, as its last statement. The head of the chain stays locked
@@ -23,6 +23,8 @@ pub(crate) enum Subject {
     Component,
     Deployment,
     Beneficiary,
+    /// With its occurrences.
+    Schedule,
     Limits,
     /// A verified name.
     Holder,
@@ -46,6 +48,7 @@ impl Subject {
             Self::Component => "component",
             Self::Deployment => "deployment",
             Self::Beneficiary => "beneficiary",
+            Self::Schedule => "schedule",
             Self::Limits => "limits",
             Self::Holder => "holder",
             Self::Funding => "funding",
@@ -186,11 +189,21 @@ pub(crate) async fn append(
     change: Change,
     now: OffsetDateTime,
 ) -> Result<Hash, sqlx::Error> {
+    append_all(db, key, &[change], now).await
+}
+
+/// Appends several records as the last statement of a transaction; returns the hash of the last one.
+pub(crate) async fn append_all(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    changes: &[Change],
+    now: OffsetDateTime,
+) -> Result<Hash, sqlx::Error> {
     let last = lock(db).await?;
     if last.seq < 0 {
         return Err(sqlx::Error::Protocol("the audit records have not begun: start a host with the ledger key".into()));
     }
-    Ok(append_after(db, key, last, &[change], now).await?.hash)
+    Ok(append_after(db, key, last, changes, now).await?.hash)
 }
 
 /// Appends records to the chain, whose head the caller has locked.

@@ -60,6 +60,8 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ("payee_total", "insert, update (transfers, amount, largest)", Reads),
     // Users' own things.
     ("beneficiary", "insert, update (name, alias, is_favorite), delete", Reads),
+    ("occurrence", "insert", Reads),
+    ("schedule", "insert, update (status, ordinal, next_date, waiting_until, attempt_at, is_claimed)", Reads),
     ("consent", "insert, update (granted, notice_version, updated_at)", Ignores),
     ("consent_history", "insert", Ignores),
     ("event", "insert, delete", Ignores),

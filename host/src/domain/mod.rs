@@ -18,6 +18,7 @@ pub mod remittance;
 pub mod risk;
 pub mod rollout;
 pub mod rules;
+pub mod schedule;
 pub mod transfer;
 
 /// Not declared here, because texts are read with it.

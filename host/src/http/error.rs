@@ -16,7 +16,7 @@ use crate::domain::hold::Status;
 use crate::domain::money::{INVALID_AMOUNT, Money};
 use crate::domain::rollout::RolloutState;
 use crate::domain::rules::Violation;
-use crate::domain::{approval, transfer};
+use crate::domain::{approval, schedule, transfer};
 use crate::http::problem::{Problem, summary};
 use crate::models::ScoreError;
 use crate::models::attesting::statement::Fault;
@@ -147,6 +147,13 @@ problems! {
     HoldEnded(status: Status) = CONFLICT, "hold-ended", "The hold has ended",
         format!("It is {status}, so it can be neither captured nor voided.");
     /// How it ended.
+    ScheduleEnded(status: schedule::Status) = CONFLICT, "schedule-ended", "The schedule has ended",
+        format!("It is {status}, so there is nothing to cancel.");
+    NotWaiting = CONFLICT, "not-waiting", "No occurrence of that date waits",
+        "It was answered already, its time is over, or it was sent. Read the schedule again.";
+    ScheduleUnderWay = CONFLICT, "schedule-under-way", "An occurrence is being sent",
+        "Nothing was changed. Read the schedule again in a minute, then decide.";
+    /// How it ended.
     ApprovalEnded(state: approval::State) = CONFLICT, "approval-ended", "The proposal has ended",
         format!("It is {state}, so it can be neither approved nor withdrawn.");
     /// Its status.
@@ -269,6 +276,20 @@ impl Error {
     /// One field of a ledger request is wrong.
     pub fn invalid_field(field: &str, code: &'static str, detail: &str) -> Self {
         Self::invalid(StatusCode::BAD_REQUEST, field, code, detail)
+    }
+
+    /// Machine-readable.
+    pub(crate) fn code(&self) -> Cow<'static, str> {
+        match self {
+            Self::Rejected(violations) if !violations.is_empty() => violations[0].code.clone().into(),
+            error => error.row().0.code.into(),
+        }
+    }
+
+    /// Whether the same request may succeed later although nobody does anything about it.
+    pub(crate) fn is_temporary(&self) -> bool {
+        let status = self.row().0.status;
+        status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS
     }
 
     fn refusal(&self) -> Option<[&'static str; 2]> {

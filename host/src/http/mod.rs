@@ -42,7 +42,8 @@ use assistance::scores;
 use endpoint::{Callers, Endpoint};
 use error::Error;
 use ledger::{
-    accounts, analytics, beneficiaries, bulk, entries, events, holds, payee_checks, profile, risk_context, transactions,
+    accounts, analytics, beneficiaries, bulk, entries, events, holds, payee_checks, profile, risk_context, schedules,
+    transactions,
 };
 use openapi::Listener;
 use pages::{bank, console, published, reference, sandbox, sign_in};
@@ -70,6 +71,11 @@ pub fn ledger_router(app: App) -> Endpoint {
         .route("/api/ledger/holds/{id}", get(holds::get_hold))
         .route("/api/ledger/holds/{id}/capture", post(holds::capture_hold))
         .route("/api/ledger/holds/{id}/void", post(holds::void_hold))
+        .route("/api/ledger/schedules", get(schedules::list_schedules).post(schedules::create_schedule))
+        .route("/api/ledger/schedules/{id}", get(schedules::get_schedule))
+        .route("/api/ledger/schedules/{id}/cancel", post(schedules::cancel_schedule))
+        .route("/api/ledger/schedules/{id}/confirm", post(schedules::confirm_occurrence))
+        .route("/api/ledger/schedules/{id}/skip", post(schedules::skip_occurrence))
         .route("/api/ledger/events", get(events::stream_events))
         .route("/api/ledger/risk-context", get(risk_context::get_risk_context))
         .route("/api/analytics/events", post(analytics::create_event))

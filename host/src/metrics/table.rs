@@ -50,6 +50,8 @@ macro_rules! table {
 table! {
     transfers: Counters<2> = "transfers" ["outcome", "reason"], "Transfers by what became of them, and why if they were refused or failed";
     holds: Counters<1> = "holds" ["outcome"], "Holds by what became of them";
+    scheduled_transfers: Counters<1> = "scheduled_transfers" ["outcome"], "Attempts to send scheduled transfers, and what their users decided, by what became of them";
+    schedules: Gauges<1> = "schedules" ["state"], "Occurrences of scheduled transfers that are due, or wait for their users, of all hosts";
     ledger_failures: Counters<1> = "ledger_failures" ["cause"], "Commands without an outcome";
     ledger_retries: Counters<1> = "ledger_retries" ["cause"], "Batches that had to be decided again";
     batch_commands: Histogram = "ledger_batch_commands" [] in BATCH_COMMANDS, "Commands in each batch that was committed";

@@ -106,6 +106,8 @@ pub enum TextForm {
     Uuid,
     /// RFC 3339.
     Instant,
+    /// A day, as in RFC 3339.
+    Date,
     Constant(&'static str),
 }
 

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeStruct};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
+use time::format_description::BorrowedFormatItem;
 use time::format_description::well_known::Rfc3339;
-use time::{OffsetDateTime, UtcOffset};
+use time::macros::format_description;
+use time::{Date, OffsetDateTime, UtcOffset};
 use uuid::Uuid;
 
 use crate::clock::timestamp;
@@ -191,6 +193,33 @@ impl Read for OffsetDateTime {
 impl Write for OffsetDateTime {
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&timestamp(*self))
+    }
+}
+
+/// How days are written: four digits of the year, so that the years are 0 to 9999.
+const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
+
+/// A day of the years 1970 to 9999.
+impl Value for Date {
+    const SHAPE: Shape = Shape::Text { chars_max: None, form: TextForm::Date };
+}
+
+impl Read for Date {
+    fn read(literal: Literal<'_>, _: &Shape) -> Result<Self, Fault> {
+        let read = literal.string().filter(|text| text.len() == 10).and_then(|text| Self::parse(&text, DAY).ok());
+        let known = read.filter(|day| (1970..=9999).contains(&day.year()));
+        known.ok_or(Fault::new("unknown-value", "must be a day like 2026-11-21"))
+    }
+
+    fn placeholder() -> Self {
+        OffsetDateTime::UNIX_EPOCH.date()
+    }
+}
+
+impl Write for Date {
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = self.format(DAY).map_err(serde::ser::Error::custom)?;
+        serializer.serialize_str(&text)
     }
 }
 

@@ -49,6 +49,7 @@ function drawFacts({ fromAccountId, payee, centavos, concept, numericReference }
         "p.acts",
         h("a", { href: "#/transfer/parties" }, t("review.change.parties")),
         h("a", { href: "#/transfer/amount" }, t("review.change.amount")),
+        h("a", { href: "#/transfer/schedule" }, t("review.schedule")),
       ),
   );
 }

@@ -9,6 +9,9 @@ import { addPayeeScreen } from "./screen-payee.js";
 import { editPayeeScreen } from "./screen-payee-edit.js";
 import { payeesScreen } from "./screen-payees.js";
 import { privacyScreen } from "./screen-privacy.js";
+import { scheduleScreen } from "./screen-schedule.js";
+import { scheduleAnswerScreen } from "./screen-schedule-answer.js";
+import { schedulesScreen } from "./screen-schedules.js";
 import { amountScreen } from "./screen-transfer-amount.js";
 import { partiesScreen } from "./screen-transfer-parties.js";
 import { pastReceiptScreen, receiptScreen } from "./screen-transfer-receipt.js";
@@ -22,6 +25,9 @@ const SCREENS = [
   amountScreen,
   reviewScreen,
   receiptScreen,
+  scheduleScreen,
+  schedulesScreen,
+  scheduleAnswerScreen,
   payeesScreen,
   addPayeeScreen,
   editPayeeScreen,
@@ -32,7 +38,15 @@ const SCREENS = [
 ];
 
 /** @type {Screen[]} */
-export const NAVIGATION = [accountsScreen, partiesScreen, payeesScreen, historyScreen, helpScreen, privacyScreen];
+export const NAVIGATION = [
+  accountsScreen,
+  partiesScreen,
+  schedulesScreen,
+  payeesScreen,
+  historyScreen,
+  helpScreen,
+  privacyScreen,
+];
 
 /** The screen of a path, or else the accounts. @param {string} path */
 export function screenOf(path) {

@@ -29,6 +29,9 @@ export function shortDay(date, now = new Date()) {
   return write(date, { day: "numeric", month: "short", year: isThisYear ? undefined : "numeric" });
 }
 
+/** lunes, or Monday @param {Date} date */
+export const weekday = (date) => write(date, { weekday: "long" });
+
 /** 14:02, or 14:02:31 @param {Date} date */
 export function clock(date, { withSeconds = false } = {}) {
   return write(date, {

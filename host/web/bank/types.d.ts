@@ -59,6 +59,41 @@ export interface Transfer extends Partial<Remittance> {
   createdAt: string;
 }
 
+/** A transfer that the bank sends on its dates, as 2026-12-01. */
+export interface Schedule extends Parties {
+  id: string;
+  /** When it was made. */
+  beneficiaryName: string;
+  centavos: number;
+  recurrence: "once" | "weekly" | "monthly";
+  firstDate: string;
+  lastDate?: string;
+  times?: number;
+  status: "active" | "finished" | "cancelled" | "ended";
+  nextDate?: string;
+  /** Until when the next one waits for its owner. */
+  waitingUntil?: string;
+  /** What is over, newest first. */
+  occurrences: Occurrence[];
+}
+
+export interface Occurrence {
+  date: string;
+  outcome: "sent" | "refused" | "skipped" | "lapsed" | "missed";
+  transactionId?: string;
+  /** The code of why it was refused. */
+  problem?: string;
+}
+
+/** When to send a transfer, and what is known of the device that asks. */
+export interface NewSchedule {
+  recurrence: string;
+  firstDate: string;
+  lastDate?: string;
+  isNewDevice: boolean;
+  geolocationChanged: boolean;
+}
+
 export interface TransferPage {
   transfers: Transfer[];
   /** Address of the next page. */

@@ -9,7 +9,9 @@ use uuid::Uuid;
 use super::periods::Periods;
 use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
-use crate::db::{approvals, attestations, beneficiaries, components, deployments, holders, limits, rollouts};
+use crate::db::{
+    approvals, attestations, beneficiaries, components, deployments, holders, limits, rollouts, schedules,
+};
 use crate::sealing::{ChainKey, Keyring};
 
 /// The rows of this layer that existed before there were records.
@@ -23,10 +25,11 @@ pub(crate) async fn unrecorded(db: &mut PgConnection, key: &ChainKey) -> Result<
     Ok(changes)
 }
 
-/// The payees and users to look at. Components, deployments and rollouts are few.
+/// The payees, schedules and users to look at. Components, deployments and rollouts are few.
 #[derive(Default)]
 struct Only {
     beneficiaries: Vec<Uuid>,
+    schedules: Vec<Uuid>,
     /// Those with limits.
     users: Vec<String>,
     holders: Vec<String>,
@@ -42,7 +45,9 @@ async fn each_row(
 ) -> Result<(), sqlx::Error> {
     let (beneficiaries, users) = (only.map(|only| &only.beneficiaries[..]), only.map(|only| &only.users[..]));
     let (holders, decided) = (only.map(|only| &only.holders[..]), only.map(|only| &only.approvals[..]));
+    let planned = only.map(|only| &only.schedules[..]);
     beneficiaries::covered(db, key, beneficiaries, |row| visit(Subject::Beneficiary, row)).await?;
+    schedules::covered(db, key, planned, |row| visit(Subject::Schedule, row)).await?;
     limits::covered(db, key, users, |row| visit(Subject::Limits, row)).await?;
     holders::covered(db, key, holders, |row| visit(Subject::Holder, row)).await?;
     approvals::covered(db, key, decided, |row| visit(Subject::Approval, row)).await?;
@@ -87,6 +92,8 @@ pub(crate) async fn prove_since(
     for (subject, key) in states.keys() {
         if subject == Subject::Beneficiary.as_str() {
             only.beneficiaries.extend(key.parse::<Uuid>().ok());
+        } else if subject == Subject::Schedule.as_str() {
+            only.schedules.extend(key.parse::<Uuid>().ok());
         } else if subject == Subject::Limits.as_str() {
             only.users.push(key.clone());
         } else if subject == Subject::Holder.as_str() {
@@ -166,6 +173,7 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
             from audit_record order by subject, subject_key, seq desc
         ) as r
         left join beneficiary b on r.subject = 'beneficiary' and b.beneficiary_id::text = r.subject_key
+        left join schedule n on r.subject = 'schedule' and n.schedule_id::text = r.subject_key
         left join app_user u on r.subject = 'limits' and u.owner = r.subject_key
             and num_nonnulls(u.per_transfer_limit, u.per_day_limit) > 0
         left join app_user h on r.subject = 'holder' and h.owner = r.subject_key and h.holder_name is not null
@@ -179,7 +187,7 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join approval p on r.subject = 'approval' and p.approval_id::text = r.subject_key
         left join retired_key k on r.subject = 'key' and encode(k.fingerprint, 'hex') = r.subject_key
         where r.state is not null and r.subject <> 'funding' and coalesce(
-            b.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text, p.reason, k.reason,
+            b.owner, n.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text, p.reason, k.reason,
             s.form
         ) is null
         order by r.subject, r.subject_key

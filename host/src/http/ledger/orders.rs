@@ -34,6 +34,14 @@ request! {
     }
 }
 
+impl CircumstancesRequest {
+    /// Nobody is there to say more, or to acknowledge anything.
+    pub(crate) fn without_client(is_new_device: bool, geolocation_changed: bool) -> Self {
+        let (is_new_device, geolocation_changed) = (Some(is_new_device), Some(geolocation_changed));
+        Self { is_new_device, geolocation_changed, acknowledgment_token: None }
+    }
+}
+
 /// An order whose risk is not yet known.
 pub(crate) struct Draft {
     pub(crate) key: Option<String>,

@@ -13,6 +13,7 @@ use crate::http::ledger::holds::{CaptureRequest, HoldJson, HoldRequest};
 use crate::http::ledger::payee_checks::{PayeeCheckJson, PayeeCheckRequest};
 use crate::http::ledger::profile::{ProfileJson, ProfileRequest};
 use crate::http::ledger::risk_context::{RiskContextJson, RiskContextQuery};
+use crate::http::ledger::schedules::{ConfirmationRequest, ScheduleJson, ScheduleRequest, SkipRequest};
 use crate::http::ledger::transactions::{TransactionJson, TransferRequest};
 use crate::http::pages::published::ActiveJson;
 use crate::http::pages::sandbox::{SandboxJson, TokenJson, TokenRequest};
@@ -65,17 +66,23 @@ const TRANSFER_ERRORS: &[&str] = &[
     "outcome-unknown",
 ];
 
-/// Errors of a transfer that captures a hold.
-const CAPTURE_ERRORS: &[&str] = &{
-    let mut errors = ["hold-ended"; TRANSFER_ERRORS.len() + 2];
+/// Errors of a transfer, and two more.
+const fn transfer_errors_and(more: [&'static str; 2]) -> [&'static str; TRANSFER_ERRORS.len() + 2] {
+    let mut errors = [more[0]; TRANSFER_ERRORS.len() + 2];
     let mut at = 0;
     while at < TRANSFER_ERRORS.len() {
         errors[at] = TRANSFER_ERRORS[at];
         at += 1;
     }
-    errors[at] = "hold-exceeded";
+    errors[at] = more[1];
     errors
-};
+}
+
+/// Errors of a transfer that captures a hold.
+const CAPTURE_ERRORS: &[&str] = &transfer_errors_and(["hold-ended", "hold-exceeded"]);
+
+/// Errors of a scheduled transfer.
+const CONFIRMATION_ERRORS: &[&str] = &transfer_errors_and(["not-waiting", "schedule-under-way"]);
 
 // A row for each operation.
 #[rustfmt::skip]
@@ -123,6 +130,22 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers(&[(200, one::<TransactionJson>())]).gives(&[REPLAYED]).errors(CAPTURE_ERRORS),
     Operation::post("/api/ledger/holds/{id}/void", "void_hold", "Release what is held")
         .user().answers(&[(200, one::<HoldJson>())]).errors(&["hold-ended", "outcome-unknown"]),
+    Operation::get("/api/ledger/schedules", "list_schedules", "The user's scheduled transfers, newest first")
+        .user().query(PAGE).answers(&[(200, list::<ScheduleJson>())]).gives(&[LINK]),
+    Operation::post("/api/ledger/schedules", "create_schedule", "Schedule a transfer, once or again and again")
+        .user().takes(&[KEY]).body::<ScheduleRequest>()
+        .answers(&[(201, one::<ScheduleJson>())]).gives(&[LOCATION, REPLAYED])
+        .errors(&["account-not-found", "beneficiary-not-found", "idempotency-key-reused", "limit-reached"]),
+    Operation::get("/api/ledger/schedules/{id}", "get_schedule", "One scheduled transfer")
+        .user().answers(&[(200, one::<ScheduleJson>())]),
+    Operation::post("/api/ledger/schedules/{id}/cancel", "cancel_schedule", "Cancel what is not yet over")
+        .user().answers(&[(200, one::<ScheduleJson>())]).errors(&["schedule-ended", "schedule-under-way"]),
+    Operation::post("/api/ledger/schedules/{id}/confirm", "confirm_occurrence", "Send the occurrence that waits")
+        .user().body::<ConfirmationRequest>()
+        .answers(&[(200, one::<TransactionJson>())]).gives(&[REPLAYED]).errors(CONFIRMATION_ERRORS),
+    Operation::post("/api/ledger/schedules/{id}/skip", "skip_occurrence", "Do without the occurrence that waits")
+        .user().body::<SkipRequest>()
+        .answers(&[(200, one::<ScheduleJson>())]).errors(&["not-waiting", "schedule-under-way"]),
     Operation::get("/api/ledger/events", "stream_events", "Status changes of the user's transfers, as they happen")
         .user().takes(&[LAST_EVENT]).query(&[&EventsQuery::DECLARATION])
         .answers(&[(200, Content::Events(&EventJson::DECLARATION))]),

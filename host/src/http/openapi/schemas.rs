@@ -176,6 +176,7 @@ fn text(chars_max: Option<usize>, form: TextForm, side: Side) -> Value {
     let mut schema = match form {
         TextForm::Uuid => return json!({"type": "string", "format": "uuid"}),
         TextForm::Instant => return json!({"type": "string", "format": "date-time"}),
+        TextForm::Date => return json!({"type": "string", "format": "date"}),
         TextForm::Constant(only) => return json!({"type": "string", "enum": [only]}),
         _ if side == Side::Answer => return json!({"type": "string"}),
         TextForm::NotBlank => json!({"type": "string", "minLength": 1, "pattern": not_blank()}),

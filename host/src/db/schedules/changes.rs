@@ -1,0 +1,347 @@
+//! Changes of schedules, each with its audit record.
+
+use sqlx::{Connection as _, PgConnection};
+use time::{Date, OffsetDateTime};
+use uuid::Uuid;
+
+use super::stored::{Locked, lock, state};
+use crate::db::records::{self, Change, OWNER, Subject};
+use crate::domain::schedule::{Occurrence, Outcome, Schedule, Status};
+use crate::sealing::ChainKey;
+
+/// The actor of what hosts do by themselves.
+const HOST: &str = "host";
+
+/// Why a user's change was not made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ScheduleError {
+    /// It is another user's, or not as recorded.
+    #[error("the user has no such schedule")]
+    NotFound,
+    #[error("the schedule has ended")]
+    Ended(Status),
+    #[error("no occurrence of that date waits")]
+    NotWaiting,
+    /// One of its occurrences may be sent at this moment.
+    #[error("an occurrence is under way")]
+    UnderWay,
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+fn change(action: &'static str, actor: &str, key: &ChainKey, it: &Schedule, occurrences: &[Occurrence]) -> Change {
+    let (subject, actor, state) = (Subject::Schedule, actor.to_owned(), Some(state(key, it, occurrences)));
+    Change { subject, key: it.schedule_id.to_string(), action, actor, state }
+}
+
+/// Inserts a new one. False if another one of its owner has its creation key.
+pub(crate) async fn insert(db: &mut PgConnection, key: &ChainKey, it: &Schedule) -> Result<bool, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let inserted = sqlx::query!(
+        r#"
+        insert into schedule (schedule_id, owner, creation_key, account_id, beneficiary_id, beneficiary_name, amount,
+            recurrence, first_date, last_date, times, is_new_device, geolocation_changed, created_at, status, ordinal,
+            next_date, attempt_at, is_claimed)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0, $16, $14, false)
+        on conflict (owner, creation_key) do nothing
+        "#,
+        it.schedule_id,
+        it.owner,
+        it.creation_key,
+        it.account_id,
+        it.beneficiary_id,
+        it.beneficiary_name,
+        it.amount.minor(),
+        it.plan.recurrence.as_str(),
+        it.plan.first,
+        it.plan.last,
+        it.plan.times.and_then(|times| i32::try_from(times).ok()),
+        it.is_new_device,
+        it.geolocation_changed,
+        it.created_at,
+        it.status.as_str(),
+        it.next_date,
+    );
+    if inserted.execute(&mut *transaction).await?.rows_affected() == 0 {
+        return Ok(false);
+    }
+    records::append(&mut transaction, key, change("plan", OWNER, key, it, &[]), it.created_at).await?;
+    transaction.commit().await?;
+    Ok(true)
+}
+
+/// What remains to be done for a schedule at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    /// Hosts may act on it.
+    Free,
+    /// A host has not told yet what became of its attempt.
+    Open,
+}
+
+/// Writes what may change of a schedule, and what became of its occurrence.
+async fn write(
+    transaction: &mut PgConnection,
+    it: &Schedule,
+    over: Option<&Occurrence>,
+    claim: Claim,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    let ordinal = i32::try_from(it.ordinal).unwrap_or(i32::MAX);
+    if let Some(over) = over {
+        sqlx::query!(
+            r#"
+            insert into occurrence (schedule_id, ordinal, date, outcome, transfer_id, problem, recorded_at)
+            values ($1, $2 - 1, $3, $4, $5, $6, $7)
+            "#,
+            it.schedule_id,
+            ordinal,
+            over.date,
+            over.outcome.as_str(),
+            over.transfer_id,
+            over.problem,
+            over.recorded_at,
+        )
+        .execute(&mut *transaction)
+        .await?;
+    }
+    sqlx::query!(
+        r#"
+        update schedule set status = $2, ordinal = $3, next_date = $4, waiting_until = $5, attempt_at = $6, is_claimed = $7
+        where schedule_id = $1
+        "#,
+        it.schedule_id,
+        it.status.as_str(),
+        ordinal,
+        it.next_date,
+        it.waiting_until,
+        now,
+        claim == Claim::Open,
+    )
+    .execute(transaction)
+    .await?;
+    Ok(())
+}
+
+/// A schedule of that user, locked, that no host is acting on.
+async fn lock_own(
+    transaction: &mut PgConnection,
+    key: &ChainKey,
+    (owner, schedule_id): (&str, Uuid),
+    now: OffsetDateTime,
+) -> Result<Locked, ScheduleError> {
+    let is_own = super::find_schedule(transaction, owner, schedule_id).await?.is_some();
+    let locked = if is_own { lock(transaction, key, schedule_id).await? } else { None };
+    let locked = locked.filter(|it| it.schedule.owner == owner).ok_or(ScheduleError::NotFound)?;
+    if locked.is_claimed && locked.attempt_at > now {
+        return Err(ScheduleError::UnderWay);
+    }
+    Ok(locked)
+}
+
+/// Cancels what is not yet over.
+pub(crate) async fn cancel(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    own: (&str, Uuid),
+    now: OffsetDateTime,
+) -> Result<(), ScheduleError> {
+    let mut transaction = db.begin().await?;
+    let locked = lock_own(&mut transaction, key, own, now).await?;
+    if locked.schedule.status != Status::Active {
+        return Err(ScheduleError::Ended(locked.schedule.status));
+    }
+    let (cancelled, claim) = ended(&locked, Status::Cancelled);
+    write(&mut transaction, &cancelled, None, claim, now).await?;
+    let change = change("cancel", OWNER, key, &cancelled, &locked.occurrences);
+    records::append(&mut transaction, key, change, now).await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
+/// A schedule that has ended. If an attempt is open, hosts still have to find out what became of it.
+fn ended(locked: &Locked, status: Status) -> (Schedule, Claim) {
+    let claim = if locked.is_claimed { Claim::Open } else { Claim::Free };
+    let next_date = locked.schedule.next_date.filter(|_| locked.is_claimed);
+    (Schedule { status, next_date, waiting_until: None, ..locked.schedule.clone() }, claim)
+}
+
+/// Ends the schedules of a payee who is being deleted, as a part of that transaction. Returns what is to be recorded.
+pub(crate) async fn end_of_payee(
+    transaction: &mut PgConnection,
+    key: &ChainKey,
+    (owner, beneficiary_id): (&str, Uuid),
+    now: OffsetDateTime,
+) -> Result<Vec<Change>, sqlx::Error> {
+    let ids = sqlx::query_scalar!(
+        r#"
+        select schedule_id from schedule where owner = $1 and beneficiary_id = $2 and status = 'active'
+        order by schedule_id for update
+        "#,
+        owner,
+        beneficiary_id,
+    );
+    let mut changes = Vec::new();
+    for schedule_id in ids.fetch_all(&mut *transaction).await? {
+        // One that somebody altered stays as evidence; no host acts on it.
+        let Some(locked) = lock(transaction, key, schedule_id).await? else { continue };
+        let (it, claim) = ended(&locked, Status::Ended);
+        write(transaction, &it, None, claim, now).await?;
+        changes.push(change("end", OWNER, key, &it, &locked.occurrences));
+    }
+    Ok(changes)
+}
+
+/// The ledger's answer to the transfer of an occurrence, if there is one.
+async fn find_answer(
+    db: &mut PgConnection,
+    schedule: &Schedule,
+    date: Date,
+    now: OffsetDateTime,
+) -> Result<Option<Occurrence>, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"
+        select transfer_id as "transfer_id?", coalesce(rejection->0->>'code', 'rejected') as "code!"
+        from idempotency where owner = $1 and key = $2
+        "#,
+        schedule.owner,
+        schedule.key(date),
+    );
+    Ok(row.fetch_optional(db).await?.map(|row| match row.transfer_id {
+        Some(transfer_id) => {
+            Occurrence { date, outcome: Outcome::Sent, transfer_id: Some(transfer_id), problem: None, recorded_at: now }
+        }
+        None => {
+            Occurrence { date, outcome: Outcome::Refused, transfer_id: None, problem: Some(row.code), recorded_at: now }
+        }
+    }))
+}
+
+/// The owner does without the occurrence that waits, unless it was sent after all.
+pub(crate) async fn skip(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    own: (&str, Uuid),
+    date: Date,
+    now: OffsetDateTime,
+) -> Result<(), ScheduleError> {
+    let mut transaction = db.begin().await?;
+    let locked = lock_own(&mut transaction, key, own, now).await?;
+    if locked.schedule.waiting_until.is_none() || locked.schedule.next_date != Some(date) {
+        return Err(ScheduleError::NotWaiting);
+    }
+    let answer = find_answer(&mut transaction, &locked.schedule, date, now).await?;
+    let over = answer.unwrap_or_else(|| without_transfer(date, Outcome::Skipped, now));
+    finish(&mut transaction, key, (locked, over), OWNER, now).await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
+fn without_transfer(date: Date, outcome: Outcome, now: OffsetDateTime) -> Occurrence {
+    Occurrence { date, outcome, transfer_id: None, problem: None, recorded_at: now }
+}
+
+/// Records that an occurrence is over, and goes on to the next one.
+async fn finish(
+    transaction: &mut PgConnection,
+    key: &ChainKey,
+    (Locked { schedule, mut occurrences, .. }, over): (Locked, Occurrence),
+    actor: &str,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    let next = schedule.after(&over);
+    write(transaction, &next, Some(&over), Claim::Free, now).await?;
+    let action = over.outcome.as_str();
+    occurrences.push(over);
+    records::append(transaction, key, change(action, actor, key, &next, &occurrences), now).await.map(drop)
+}
+
+/// Records what became of an attempt. Does nothing if that is recorded already.
+pub(crate) async fn record(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    attempted: &Schedule,
+    over: Occurrence,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let locked = lock(&mut transaction, key, attempted.schedule_id).await?;
+    if let Some(locked) = locked.filter(|it| it.schedule.ordinal == attempted.ordinal) {
+        finish(&mut transaction, key, (locked, over), HOST, now).await?;
+    }
+    transaction.commit().await
+}
+
+/// Lets an occurrence wait for its owner.
+pub(crate) async fn wait(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    attempted: &Schedule,
+    until: OffsetDateTime,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let locked = lock(&mut transaction, key, attempted.schedule_id).await?;
+    if let Some(locked) = locked.filter(|it| it.schedule.ordinal == attempted.ordinal) {
+        // It may have been cancelled meanwhile: nothing was sent.
+        let is_active = locked.schedule.status == Status::Active;
+        let next_date = locked.schedule.next_date.filter(|_| is_active);
+        // One that waits already keeps its time.
+        let until = locked.schedule.waiting_until.unwrap_or(until);
+        let it = Schedule { waiting_until: is_active.then_some(until), next_date, ..locked.schedule };
+        write(&mut transaction, &it, None, Claim::Free, now).await?;
+        let change = change("wait", HOST, key, &it, &locked.occurrences);
+        records::append(&mut transaction, key, change, now).await?;
+    }
+    transaction.commit().await
+}
+
+/// Ends an occurrence that is not sent any more: because it is late, its owner did not answer, or the schedule has ended. If
+/// it was sent nevertheless, that is what is recorded. Returns what became of it, `None` if it is not over.
+pub(crate) async fn close(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    (claimed, date): (&Schedule, Date),
+    otherwise: Option<Outcome>,
+    now: OffsetDateTime,
+) -> Result<Option<Outcome>, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let locked = lock(&mut transaction, key, claimed.schedule_id).await?;
+    let Some(locked) = locked.filter(|it| it.schedule.ordinal == claimed.ordinal) else { return Ok(None) };
+    let answer = find_answer(&mut transaction, &locked.schedule, date, now).await?;
+    let over = answer.or(otherwise.map(|outcome| without_transfer(date, outcome, now)));
+    let outcome = over.as_ref().map(|over| over.outcome);
+    match over {
+        Some(over) => finish(&mut transaction, key, (locked, over), HOST, now).await?,
+        // It goes on waiting.
+        None if locked.schedule.status == Status::Active => {
+            write(&mut transaction, &locked.schedule, None, Claim::Free, now).await?;
+        }
+        None => {
+            let it = Schedule { next_date: None, ..locked.schedule };
+            write(&mut transaction, &it, None, Claim::Free, now).await?;
+            let change = change("settle", HOST, key, &it, &locked.occurrences);
+            records::append(&mut transaction, key, change, now).await?;
+        }
+    }
+    transaction.commit().await?;
+    Ok(outcome)
+}
+
+/// The schedule whose occurrence waits, claimed until then for the answer of its owner.
+pub(crate) async fn claim_waiting(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    own: (&str, Uuid),
+    date: Date,
+    (now, until): (OffsetDateTime, OffsetDateTime),
+) -> Result<Schedule, ScheduleError> {
+    let mut transaction = db.begin().await?;
+    let Locked { schedule, .. } = lock_own(&mut transaction, key, own, now).await?;
+    if schedule.next_date != Some(date) || schedule.waiting_until.is_none_or(|until| until <= now) {
+        return Err(ScheduleError::NotWaiting);
+    }
+    write(&mut transaction, &schedule, None, Claim::Open, until).await?;
+    transaction.commit().await?;
+    Ok(schedule)
+}

@@ -1,0 +1,100 @@
+//! How hosts share the work: each claims some schedules for a while.
+
+use sqlx::{Connection as _, PgConnection};
+use time::{Date, Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use super::stored::{self, Locked};
+use crate::domain::schedule::{Outcome, Schedule};
+use crate::sealing::ChainKey;
+
+/// No host ever postpones an attempt for as long as this, so a longer time was not written by one, and is ignored.
+const POSTPONED_MAX: Duration = Duration::hours(1);
+
+/// What there is to do, of all hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// Occurrences that are due and do not wait for anybody.
+    pub(crate) due: i64,
+    /// Occurrences that wait for their owner.
+    pub(crate) waiting: i64,
+}
+
+/// Claims schedules with an occurrence of `today` or before, or one that does not wait any longer, until then.
+pub(crate) async fn claim(
+    db: &mut PgConnection,
+    today: Date,
+    (now, until): (OffsetDateTime, OffsetDateTime),
+    limit: i64,
+) -> Result<Vec<Uuid>, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"
+        update schedule set is_claimed = true, attempt_at = $3
+        where schedule_id in (
+            select schedule_id from schedule
+            where next_date <= $1 and (waiting_until is null or waiting_until <= $2 or is_claimed)
+                and (attempt_at <= $2 or attempt_at > $4)
+            order by next_date, schedule_id limit $5
+            for update skip locked
+        )
+        returning schedule_id
+        "#,
+        today,
+        now,
+        until,
+        now + POSTPONED_MAX,
+        limit,
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// A claimed schedule, and whether an occurrence of it was sent. `None` if it is not as recorded.
+pub(crate) async fn find(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    schedule_id: Uuid,
+) -> Result<Option<(Schedule, bool)>, sqlx::Error> {
+    // Nothing is changed, but what is read at several times has to fit together.
+    let mut transaction = db.begin().await?;
+    let locked = stored::lock(&mut transaction, key, schedule_id).await?;
+    transaction.commit().await?;
+    Ok(locked.map(|Locked { schedule, occurrences, .. }| {
+        let was_sent = occurrences.iter().any(|over| over.outcome == Outcome::Sent);
+        (schedule, was_sent)
+    }))
+}
+
+/// Gives a claim back until the next attempt. It stays open if the outcome of this one is not known.
+pub(crate) async fn postpone(
+    db: &mut PgConnection,
+    attempted: &Schedule,
+    attempt_at: OffsetDateTime,
+    is_open: bool,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update schedule set attempt_at = $3, is_claimed = $4 where schedule_id = $1 and ordinal = $2",
+        attempted.schedule_id,
+        i32::try_from(attempted.ordinal).unwrap_or(i32::MAX),
+        attempt_at,
+        is_open,
+    )
+    .execute(db)
+    .await
+    .map(drop)
+}
+
+/// Counts what is due on `today`.
+pub(crate) async fn measure(db: &mut PgConnection, today: Date) -> Result<Work, sqlx::Error> {
+    sqlx::query_as!(
+        Work,
+        r#"
+        select count(*) filter (where waiting_until is null) as "due!",
+            count(*) filter (where waiting_until is not null) as "waiting!"
+        from schedule where next_date <= $1
+        "#,
+        today,
+    )
+    .fetch_one(db)
+    .await
+}

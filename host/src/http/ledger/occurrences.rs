@@ -1,0 +1,135 @@
+//! Occurrences of schedules: each is sent as its owner would send it, and what became of it is recorded.
+//!
+//! Its idempotency key is that of the schedule and the date, so that it is sent once, however often and by whichever host.
+
+use time::{Date, Duration, OffsetDateTime};
+
+use crate::app::App;
+use crate::clock::{mexico_city_at, mexico_city_date};
+use crate::db::connections::AcquireError;
+use crate::db::schedules::{changes, claims};
+use crate::domain::remittance::Remittance;
+use crate::domain::rules::RISK_ACKNOWLEDGMENT_REQUIRED;
+use crate::domain::schedule::{HOUR, LATE_MAX, Occurrence, Outcome, Schedule, Status, WAITING_MAX};
+use crate::domain::transfer::Transfer;
+use crate::http::error::Error;
+use crate::http::ledger::orders::{self, Answer, CircumstancesRequest, Draft};
+
+/// How long an attempt has a schedule for itself: a request's longest time and more, for clocks that differ between hosts.
+pub(crate) const CLAIM: Duration = Duration::seconds(60);
+
+/// Pause after an attempt that failed for a reason that passes.
+const RETRY_EVERY: Duration = Duration::minutes(2);
+
+/// What became of an attempt, as it is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    Over(Outcome),
+    /// For its owner.
+    Waits,
+    /// Until the next attempt.
+    Postponed,
+    /// The schedule is not as recorded, so nothing is sent.
+    Forged,
+}
+
+impl Attempt {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Over(outcome) => outcome.as_str(),
+            Self::Waits => "waiting",
+            Self::Postponed => "postponed",
+            Self::Forged => "forged",
+        }
+    }
+
+    pub(crate) fn count(self, app: &App) {
+        app.models.metrics().scheduled_transfers.of([self.as_str()]).inc();
+    }
+}
+
+/// The latest date whose occurrences may be sent.
+pub(crate) fn latest_date(now: OffsetDateTime) -> Date {
+    mexico_city_date(now - Duration::hours(HOUR.into()))
+}
+
+/// Whether an occurrence of that date may no longer be sent.
+pub(crate) fn is_late(date: Date, now: OffsetDateTime) -> bool {
+    now >= mexico_city_at(date, HOUR) + LATE_MAX
+}
+
+/// Sends the occurrence of a date, or repeats the ledger's answer to it.
+pub(crate) async fn send(
+    app: &App,
+    schedule: &Schedule,
+    date: Date,
+    circumstances: CircumstancesRequest,
+) -> Answer<Transfer> {
+    let draft = Draft {
+        key: Some(schedule.key(date)),
+        from_account_id: schedule.account_id,
+        to_beneficiary_id: schedule.beneficiary_id,
+        amount: schedule.amount,
+        remittance: Remittance::NONE,
+        circumstances,
+        hold_id: None,
+    };
+    match draft.order(app, &schedule.owner).await {
+        Ok(order) => orders::send(app, order).await,
+        Err(error) => Answer::failed(error),
+    }
+}
+
+/// Records what became of a claimed occurrence.
+pub(crate) async fn record(
+    app: &App,
+    schedule: &Schedule,
+    date: Date,
+    result: &Result<Transfer, Error>,
+) -> Result<Attempt, AcquireError> {
+    let now = app.clock.now();
+    let mut db = app.db.acquire().await?;
+    let (outcome, transfer_id, problem) = match result {
+        Ok(transfer) => (Outcome::Sent, Some(transfer.transfer_id), None),
+        Err(error) if needs_acknowledgment(error) => {
+            changes::wait(&mut db, &app.key, schedule, now + WAITING_MAX, now).await?;
+            return Ok(Attempt::Waits);
+        }
+        Err(error) if error.is_temporary() => {
+            let (schedule_id, code) = (schedule.schedule_id, error.code());
+            tracing::warn!(%schedule_id, %code, "an occurrence could not be sent; will retry");
+            let is_open = !matches!(error, Error::Overloaded | Error::Shed(_) | Error::TooManyRefusals);
+            claims::postpone(&mut db, schedule, now + RETRY_EVERY, is_open).await?;
+            return Ok(Attempt::Postponed);
+        }
+        Err(error) => (Outcome::Refused, None, Some(error.code().into_owned())),
+    };
+    let over = Occurrence { date, outcome, transfer_id, problem, recorded_at: now };
+    changes::record(&mut db, &app.key, schedule, over, now).await?;
+    Ok(Attempt::Over(outcome))
+}
+
+/// Whether only its owner's acknowledgment is missing.
+fn needs_acknowledgment(error: &Error) -> bool {
+    matches!(error, Error::Rejected(violations)
+        if violations.iter().all(|violation| violation.code == RISK_ACKNOWLEDGMENT_REQUIRED))
+}
+
+/// What a host does about a claimed schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Send(Date),
+    /// Nothing is sent any more. The outcome is that of an occurrence that was not sent before; `None` to leave it as it is.
+    Close(Date, Option<Outcome>),
+}
+
+/// `None` if nothing is left to do.
+pub(crate) fn step(schedule: &Schedule, now: OffsetDateTime) -> Option<Step> {
+    let date = schedule.next_date?;
+    Some(match schedule.waiting_until {
+        _ if schedule.status != Status::Active => Step::Close(date, None),
+        Some(until) => Step::Close(date, (until <= now).then_some(Outcome::Lapsed)),
+        None if is_late(date, now) => Step::Close(date, Some(Outcome::Missed)),
+        None => Step::Send(date),
+    })
+}

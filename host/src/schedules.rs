@@ -1,0 +1,119 @@
+//! Sends scheduled transfers when they are due.
+//!
+//! Every host does. A claim keeps two of them from doing the same work, and the idempotency key of an occurrence keeps
+//! them from sending it twice if they do.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::{Instant, MissedTickBehavior, timeout_at};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::db::connections::AcquireError;
+use crate::db::schedules::{changes, claims};
+use crate::http::ledger::occurrences::{self, Attempt, CLAIM, Step};
+use crate::http::ledger::orders::CircumstancesRequest;
+
+/// Pause between two polls.
+const POLL_EVERY: Duration = Duration::from_secs(5);
+
+/// Schedules claimed at a time: few enough to leave the database and the ledger's queue to customers.
+const CLAIM_LENGTH_MAX: i64 = 16;
+
+/// The part of a claim after which its work is abandoned. The rest is for clocks that differ between hosts.
+const WORK_SHARE: f64 = 0.75;
+
+/// Longest wait for a reply from the database.
+const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Sends what is due. Clones share the host.
+#[derive(Clone)]
+pub struct Scheduler(App);
+
+impl Scheduler {
+    pub fn new(app: App) -> Self {
+        Self(app)
+    }
+
+    /// Runs until it is aborted, which is safe at any time.
+    pub async fn run(self) {
+        let mut every = tokio::time::interval(POLL_EVERY);
+        every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            every.tick().await;
+            if let Err(error) = self.send_due().await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "cannot send scheduled transfers");
+            }
+        }
+    }
+
+    /// Sends everything that is due, or records why it was not sent.
+    ///
+    /// # Errors
+    /// When the database fails. What was claimed becomes due again.
+    pub async fn send_due(&self) -> Result<(), AcquireError> {
+        let Self(app) = self;
+        loop {
+            let deadline = Instant::now() + CLAIM.unsigned_abs().mul_f64(WORK_SHARE);
+            let claimed = self.claim().await?;
+            if claimed.is_empty() {
+                return self.measure().await;
+            }
+            let attempts = join_all(claimed.into_iter().map(|id| timeout_at(deadline, self.attempt(id)))).await;
+            for attempt in attempts {
+                // One that takes too long stays claimed until its time is over.
+                if let Some(attempt) = attempt.unwrap_or(Ok(None))? {
+                    attempt.count(app);
+                }
+            }
+        }
+    }
+
+    async fn claim(&self) -> Result<Vec<Uuid>, AcquireError> {
+        let Self(app) = self;
+        let now = app.clock.now();
+        let mut db = app.db.acquire().await?;
+        let claim = claims::claim(&mut db, occurrences::latest_date(now), (now, now + CLAIM), CLAIM_LENGTH_MAX);
+        // The claim is a write, so once it is confirmed, the schedules that are read are too.
+        let claim = app.barrier.durability().confirmed(claim);
+        let timed_out = || std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not reply");
+        let claimed = tokio::time::timeout(REPLY_TIME_MAX, claim).await;
+        Ok(claimed.unwrap_or_else(|_| Err(sqlx::Error::Io(timed_out())))?)
+    }
+
+    /// `None` if there was nothing to count.
+    async fn attempt(&self, schedule_id: Uuid) -> Result<Option<Attempt>, AcquireError> {
+        let Self(app) = self;
+        let now = app.clock.now();
+        let mut db = app.db.acquire().await?;
+        let Some((schedule, was_sent)) = claims::find(&mut db, &app.key, schedule_id).await? else {
+            return Ok(Some(Attempt::Forged));
+        };
+        let date = match occurrences::step(&schedule, now) {
+            None => return Ok(None),
+            Some(Step::Close(date, otherwise)) => {
+                let outcome = changes::close(&mut db, &app.key, (&schedule, date), otherwise, now).await?;
+                return Ok(outcome.map(Attempt::Over));
+            }
+            Some(Step::Send(date)) => date,
+        };
+        drop(db);
+        // What its owner sent before from this schedule was not sent by a stranger.
+        let (is_new_device, geolocation_changed) = (schedule.is_new_device, schedule.geolocation_changed);
+        let circumstances =
+            CircumstancesRequest::without_client(is_new_device && !was_sent, geolocation_changed && !was_sent);
+        let answer = occurrences::send(app, &schedule, date, circumstances).await;
+        occurrences::record(app, &schedule, date, &answer.result).await.map(Some)
+    }
+
+    async fn measure(&self) -> Result<(), AcquireError> {
+        let Self(app) = self;
+        let mut db = app.db.acquire().await?;
+        let work = claims::measure(&mut db, occurrences::latest_date(app.clock.now())).await?;
+        let gauges = &app.models.metrics().schedules;
+        gauges.of(["due"]).set(work.due);
+        gauges.of(["waiting"]).set(work.waiting);
+        Ok(())
+    }
+}

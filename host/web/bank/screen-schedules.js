@@ -1,0 +1,137 @@
+// The scheduled transfers: what is sent next, what waits for an answer, and what became of the last payment.
+
+/** @import { Go, Schedule, Screen } from "./types.js" */
+import { button, h, heard, show } from "../shared/dom.js";
+import { asProblem } from "../shared/problem.js";
+import * as api from "./api-schedules.js";
+import { confirmed } from "./dialog.js";
+import { moment, money, notice, problemNotice } from "./drawing.js";
+import { setFlash } from "./flash.js";
+import { loadAccounts, loadPayees, payeeOf } from "./known.js";
+import { drawLoaded } from "./loading.js";
+import { dateOf, rhythmOf, writeDate } from "./schedule-dates.js";
+import { counted, hasText, t } from "./words.js";
+
+/** @param {Schedule} schedule */
+const nameOf = ({ toBeneficiaryId, beneficiaryName }) => payeeOf(toBeneficiaryId)?.name ?? beneficiaryName;
+
+/** @param {Schedule} schedule @param {HTMLElement} faults @param {Go} go */
+async function cancel(schedule, faults, go) {
+  const name = nameOf(schedule);
+  const isSure = await confirmed({
+    title: t("schedules.cancel.title", { name }),
+    about: [h("p", money(schedule.centavos), ". ", rhythmOf(schedule)), h("p", t("schedules.cancel.about"))],
+    yes: t("schedules.cancel.yes"),
+    no: t("schedules.cancel.no"),
+    isDangerous: true,
+  });
+  if (!isSure) return;
+  try {
+    await api.cancel(schedule.id);
+  } catch (error) {
+    const problem = asProblem(error);
+    if (problem.status === 401) return;
+    // One that has ended meanwhile sends nothing either.
+    if (problem.code !== "schedule-ended") {
+      show(
+        faults,
+        problemNotice(problem, () => cancel(schedule, faults, go)),
+      );
+      return;
+    }
+  }
+  setFlash(t("schedules.cancelled", { name }));
+  go("/schedules");
+}
+
+/** What became of the last payment. @param {Schedule} schedule */
+function drawLast({ occurrences: [last] }) {
+  if (!last) return null;
+  const date = writeDate(last.date);
+  if (last.outcome === "sent") {
+    const receipt = h("a", { href: `#/history/receipt?id=${last.transactionId}` }, t("schedules.receipt"));
+    return h("p.hint", t("schedules.last.sent", { date }), " ", receipt);
+  }
+  const why = last.outcome === "refused" && hasText(`schedules.why.${last.problem}`);
+  return notice(
+    last.outcome === "skipped" ? "info" : "warn",
+    h("p", t(`schedules.last.${last.outcome}`, { date }), why && ` ${t(`schedules.why.${last.problem}`)}`),
+  );
+}
+
+/** @param {Schedule} schedule */
+function drawWaiting({ id, nextDate, waitingUntil }) {
+  if (!waitingUntil || !nextDate) return null;
+  return notice(
+    "warn",
+    h("p.title", t("schedules.waiting.title")),
+    h("p", t("schedules.waiting", { date: writeDate(nextDate) }), " ", moment(waitingUntil), "."),
+    h("p.acts", h("a.button", { href: `#/schedules/confirm?id=${id}` }, t("schedules.decide"))),
+  );
+}
+
+/** @param {Schedule} schedule @param {HTMLElement} faults @param {Go} go */
+function drawSchedule(schedule, faults, go) {
+  const { id, centavos, nextDate, status, waitingUntil } = schedule;
+  const isActive = status === "active";
+  return h(
+    "li.row",
+    h(
+      "div.what",
+      h("h2", { id: `schedule-${id}` }, nameOf(schedule)),
+      h("p", money(centavos)),
+      h("p", rhythmOf(schedule)),
+      isActive && nextDate && !waitingUntil && h("p", t("schedules.next"), " ", dateOf(nextDate)),
+      !isActive && h("p.hint", t(`schedules.status.${status}`)),
+      drawWaiting(schedule),
+      drawLast(schedule),
+    ),
+    isActive &&
+      h(
+        "p.acts",
+        button([t("schedules.cancel"), heard(` ${nameOf(schedule)}`)], () => cancel(schedule, faults, go), {
+          class: "quiet",
+        }),
+      ),
+  );
+}
+
+/** What waits comes first, then what comes soonest, then what is over. @param {Schedule} schedule */
+const rankOf = ({ status, waitingUntil, nextDate }) =>
+  `${status === "active" ? 0 : 1}${waitingUntil ? 0 : 1}${nextDate ?? ""}`;
+
+/** @param {Schedule[]} schedules @param {Go} go */
+function drawSchedules(schedules, go) {
+  const add = h("p.acts", h("a.button", { href: "#/transfer/parties" }, t("schedules.add")));
+  if (schedules.length === 0) {
+    return h("div.sheet.empty", h("h2", t("schedules.empty.title")), h("p", t("schedules.empty")), add);
+  }
+  const faults = h("div.faults");
+  const ordered = schedules.toSorted((one, other) => rankOf(one).localeCompare(rankOf(other)));
+  return [
+    add,
+    faults,
+    h(
+      "ul.plain.rows",
+      ordered.map((it) => drawSchedule(it, faults, go)),
+    ),
+  ];
+}
+
+/** @type {Screen} */
+export const schedulesScreen = {
+  path: "/schedules",
+  name: "schedule_list",
+  title: () => t("schedules.title"),
+  draw(place, { signal, go }) {
+    return drawLoaded(place, {
+      signal,
+      load: async () => {
+        const [schedules] = await Promise.all([api.schedules(), loadPayees(), loadAccounts()]);
+        return schedules;
+      },
+      draw: (schedules) => drawSchedules(schedules, go),
+      summary: (schedules) => counted("schedules.count", schedules.length),
+    });
+  },
+};

@@ -1,0 +1,106 @@
+// Scheduled transfers by keyboard alone: planned, listed, cancelled after a question; one that waits, with its risk.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { settled } from "./bank.mjs";
+import { Person } from "./person.mjs";
+
+const MS_IN_DAY = 86_400_000;
+
+/** A date this many days from now in Mexico City. */
+const dateIn = (days) => new Date(Date.now() - 6 * 3_600_000 + days * MS_IN_DAY).toISOString().slice(0, 10);
+
+/** Types a date into a date field, which has the focus somewhere before it. */
+async function fillsDate(it, date) {
+  const [year, month, day] = date.split("-");
+  await it.tabsTo("spinbutton", /^(Día|Day)/);
+  await it.types(day + month + year);
+}
+
+export function schedules(stage) {
+  test("a transfer every month: planned at the review, listed, cancelled after a question", async () => {
+    const { bank, browser, line } = stage;
+    const { user } = await settled(bank, { count: 3 });
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    await it.opens("Programadas");
+    await it.sees("No tienes transferencias programadas");
+    await it.reviews({ payee: "Luis Pérez", amount: "150" });
+    await it.activates("link", "Programar para otro día");
+    await it.arrives("Cuándo quieres que se envíe");
+    assert.equal((await it.focused()).role, "heading");
+    // Without a date: the fault comes first, with a link to its field.
+    await it.activates("button", "Programar transferencia");
+    assert.equal((await it.focused()).name, "Hay algo que corregir");
+    await it.sees("Elige una fecha.", ".summary");
+    await it.picks("Cada mes");
+    const date = dateIn(40);
+    await fillsDate(it, date);
+    await it.activates("button", "Programar transferencia");
+    await it.arrives("Transferencias programadas");
+    await it.sees(/Programaste una transferencia a Luis Pérez/);
+    await it.sees(/Cada mes, el día \d+/);
+    await it.sees("Próximo envío");
+    const api = await bank.as(user);
+    const [made] = await api.call("GET", "/api/ledger/schedules");
+    assert.deepEqual(
+      [made.amount, made.recurrence, made.firstDate, made.nextDate, made.status],
+      [150, "monthly", date, date, "active"],
+    );
+
+    // No is as easy as yes, and Escape is no.
+    await it.activates("button", "Cancelar Luis Pérez");
+    await it.press("Escape");
+    await it.sees("Próximo envío");
+    await it.activates("button", "Cancelar Luis Pérez");
+    await it.activates("button", "Sí, cancelarla");
+    await it.sees("Cancelaste la transferencia programada a Luis Pérez");
+    await it.sees("La cancelaste.");
+    assert.equal((await api.call("GET", `/api/ledger/schedules/${made.id}`)).status, "cancelled");
+    await it.leaves();
+  });
+
+  test("one that waits says why, and is sent or done without", async () => {
+    const { bank, browser, line } = stage;
+    const { api, user, account, payee } = await settled(bank);
+    const made = await api.call("POST", "/api/ledger/schedules", {
+      fromAccountId: account.id,
+      toBeneficiaryId: payee.id,
+      amount: 5_000,
+      recurrence: "weekly",
+      firstDate: dateIn(1),
+    });
+    const it = await Person.at(browser, line.url);
+    // It is not due before tomorrow, so what the bank will say then is put into its answers.
+    const waiting = { ...made, waitingUntil: new Date(Date.now() + 2 * MS_IN_DAY).toISOString() };
+    const answered = [];
+    await it.page.setRequestInterception(true);
+    it.page.on("request", (request) => {
+      const { pathname } = new URL(request.url());
+      const json = (status, body) =>
+        request.respond({ status, contentType: "application/json", body: JSON.stringify(body) });
+      if (pathname === "/api/ledger/schedules") json(200, [waiting]);
+      else if (pathname === `/api/ledger/schedules/${made.id}`) json(200, waiting);
+      else if (pathname.startsWith(`/api/ledger/schedules/${made.id}/`)) {
+        answered.push([pathname.split("/").at(-1), JSON.parse(request.postData())]);
+        json(200, waiting);
+      } else request.continue();
+    });
+    await it.signsIn(user);
+    await it.opens("Programadas");
+    await it.sees("Espera tu confirmación");
+    await it.activates("link", "Revisar y decidir");
+    await it.arrives("Enviamos esta transferencia programada");
+    await it.sees("Detente un momento: el riesgo es alto");
+    await it.sees("No le habías transferido antes a Luis Pérez");
+    // Not without the acknowledgment, which is not ticked in advance.
+    await it.activates("button", "Enviar $5,000.00");
+    assert.equal((await it.focused()).name, "Hay algo que corregir");
+    assert.deepEqual(answered, []);
+    await it.activates("button", "No enviarla esta vez");
+    await it.arrives("Transferencias programadas");
+    assert.deepEqual(answered, [["skip", { date: made.firstDate }]]);
+    await it.leaves();
+  });
+}
