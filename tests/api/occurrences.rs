@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::Duration;
 
-use crate::harness::{CLABE, Options, TestApp, refused};
+use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, refused};
 use crate::schedules::{Ana, ana};
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
