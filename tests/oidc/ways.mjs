@@ -53,7 +53,14 @@ export function ways(stage) {
     });
     // Screens that are left at once: the requests of all of them are under way together.
     await it.page.evaluate(async () => {
-      for (const path of ["/transfer/parties", "/beneficiaries", "/accounts", "/history", "/transfer/parties", "/accounts"]) {
+      for (const path of [
+        "/transfer/parties",
+        "/beneficiaries",
+        "/accounts",
+        "/history",
+        "/transfer/parties",
+        "/accounts",
+      ]) {
         location.hash = path;
         await new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
       }
