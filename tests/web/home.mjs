@@ -41,7 +41,8 @@ export function home(stage) {
     await it.picks("Cuenta de ahorro");
     await it.activates("button", "Abrir la cuenta");
     await it.arrives("Mis cuentas");
-    await it.sees("Cuenta de ahorro $10,000.00");
+    await it.sees("Cuenta de ahorro", ".total");
+    await it.sees("$10,000.00", ".total");
     await it.sees("Agrega a alguien y transfiérele desde aquí");
     await it.sees("Depósito de apertura");
     await it.leaves();

@@ -9,7 +9,16 @@ import { extname } from "node:path";
 import { POLICY } from "../parity/chromium.mjs";
 
 const TREE = new URL("../../host/web/", import.meta.url);
-const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml" };
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".webmanifest": "application/manifest+json",
+};
+/** Files that are served at other paths than their own. */
+const ELSEWHERE = { "/": "bank/index.html", "/offline-worker.js": "bank/offline-worker.js" };
 
 export class Line {
   /** Every request: {method, path, headers, body}. */
@@ -94,11 +103,11 @@ export class Line {
 
 async function fromTree(path, response) {
   const { pathname } = new URL(path, "http://localhost");
-  if (pathname !== "/" && !/^\/(bank|shared)\//.test(pathname)) return false;
-  const name = pathname === "/" ? "bank/index.html" : pathname.slice(1);
+  if (!ELSEWHERE[pathname] && !/^\/(bank|shared)\//.test(pathname)) return false;
+  const name = ELSEWHERE[pathname] ?? pathname.slice(1);
   const text = await readFile(new URL(name, TREE)).catch(() => null);
   const headers = { "Content-Security-Policy": POLICY, "Cache-Control": "no-cache" };
-  response.writeHead(text ? 200 : 404, { ...headers, "Content-Type": `${TYPES[extname(name)]}; charset=utf-8` });
+  response.writeHead(text ? 200 : 404, { ...headers, "Content-Type": TYPES[extname(name)] });
   response.end(text);
   return true;
 }

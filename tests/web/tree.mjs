@@ -26,6 +26,8 @@ const CHANGING = [
   [/(lunes|martes|miércoles|jueves|viernes|sábado|domingo),? \d+ de \p{L}+ de \d{4}/giu, "<día>"],
   [/\d{2}:\d{2}(:\d{2})?/g, "<hora>"],
   [/9 9 9, 1 8 0, (\d ){10}\d, \d/g, "<CLABE>"],
+  [/terminación( \d){4}/g, "terminación <n>"],
+  [/· Cuenta de cheques \d{4}/g, "· Cuenta de cheques <n>"],
   [/Confianza en la recomendación: \d+/g, "Confianza en la recomendación: <n>"],
 ];
 
@@ -54,6 +56,8 @@ export async function treeOf(it) {
       const parts = [role, name && `"${name}"`, ...states, description && `(${description})`];
       lines.push(`${"  ".repeat(depth)}${parts.filter(Boolean).join(" ")}`);
     }
+    // What is inside is the browser's own, in its language.
+    if (role === "Date") return;
     const passed = isTold && role !== "StaticText" && name ? name : above;
     for (const id of node.childIds ?? []) {
       const child = byId.get(id);

@@ -2,7 +2,7 @@
 
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Account, Go, Screen, Tools } from "./types.js" */
-import { button, h, heard, s } from "../shared/dom.js";
+import { button, h, heard, s, show } from "../shared/dom.js";
 import { announce } from "./announce.js";
 import { lastFour } from "./clabe.js";
 import { isUnsettled, startWith } from "./draft.js";
@@ -48,23 +48,19 @@ const drawActions = () =>
     ),
   );
 
-/** Copies an account number, to be given to whoever sends money. @param {Account} account */
-function copier({ accountNumber }) {
-  const copy = async (/** @type {Event} */ event) => {
-    const { currentTarget } = event;
+/** Copies an account number, to be given to whoever sends money. @param {Account} account @param {string} which */
+function copier({ accountNumber }, which = "") {
+  const text = h("span", t("home.copy"));
+  const copy = async () => {
     const isCopied = await navigator.clipboard.writeText(accountNumber).then(
       () => true,
       () => false,
     );
-    const text = t(isCopied ? "home.copied" : "home.not-copied");
-    announce(text);
-    if (!(currentTarget instanceof HTMLElement)) return;
-    currentTarget.textContent = text;
-    setTimeout(() => {
-      currentTarget.textContent = t("home.copy");
-    }, DONE_MS);
+    text.textContent = t(isCopied ? "home.copied" : "home.not-copied");
+    announce(text.textContent);
+    setTimeout(() => show(text, t("home.copy")), DONE_MS);
   };
-  return button(t("home.copy"), copy, { class: "quiet small" });
+  return button([text, which && heard(which)], copy, { class: "quiet small" });
 }
 
 /** @param {Account} account @returns {Child[]} */
@@ -94,7 +90,7 @@ function drawAccount(account, go) {
       !account.frozen &&
         h("a", { href: "#/transfer/parties", "aria-describedby": title, onClick: transfer }, t("accounts.transfer")),
       h("a", { href: `#/history?account=${account.id}` }, t("home.see-history"), heard(which)),
-      copier(account),
+      copier(account, which),
     ),
   );
 }
