@@ -189,7 +189,6 @@ async function drawReview(place, { signal, go, redraw }) {
   drawTop();
   show(place, facts, below);
   if (!accountOf(draft.fromAccountId) || !known.payees) await loadDraft().catch(() => {});
-  await checkPayee(draft.payee);
   if (signal.aborted) return;
   drawTop();
   if (isUnsettled()) {
@@ -200,8 +199,9 @@ async function drawReview(place, { signal, go, redraw }) {
   }
   show(below, h("div", { role: "status" }, h("p", t("risk.asking"))), skeleton(2));
   try {
-    const verdict = await scoreRisk(draft, userNow());
+    const [verdict] = await Promise.all([scoreRisk(draft, userNow()), checkPayee(draft.payee)]);
     if (signal.aborted) return;
+    drawTop();
     const caution = cautionOf(verdict, isDoubtful(draft.payee, known.payees));
     if (!answerTo(draft)) forgetWarning();
     if (caution === "question") drawAsked(below, verdict, draft, { go, redraw, signal });
