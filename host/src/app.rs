@@ -90,7 +90,7 @@ pub struct Parts {
     pub rates: Arc<Rates>,
     pub acknowledgments: Acknowledgments,
     /// Asks other banks for their holders.
-    pub(crate) payee_check: Arc<dyn PayeeCheck>,
+    pub payee_check: Arc<dyn PayeeCheck>,
     /// Mints the sandbox's tokens; `None` in production.
     pub sandbox: Option<Arc<Minter>>,
     pub clock: Clock,

@@ -32,7 +32,7 @@ pub mod ledger;
 pub mod metrics;
 pub mod models;
 pub mod outbox;
-pub(crate) mod payees;
+pub mod payees;
 pub mod postgres;
 pub mod rail;
 pub(crate) mod replay;

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { OTHER, PAYEE, settled } from "./bank.mjs";
+import { shoot } from "./looks.mjs";
 import { Person } from "./person.mjs";
 
 /** A wrong check digit, and STP's code beside another bank's name. */
@@ -62,6 +63,71 @@ export function doubts(stage) {
     await it.opens("Beneficiarios");
     await it.page.waitForSelector(".rows");
     assert.equal((await it.page.$$(".rows .derived.warn")).length, 2);
+    await it.leaves();
+  });
+
+  test("a name that is not the holder's is doubted before saving, at amount, at review and in the acknowledgment", async () => {
+    // Documented holders of the sandbox's other banks.
+    const rosa = "723010123456789019";
+    const { it, api } = await signedIn({ payees: [], count: 0 });
+    const saves = async (name) => {
+      await it.page.evaluate(() => {
+        location.hash = "/beneficiaries/new";
+      });
+      await it.arrives("Agregar un beneficiario");
+      await it.fills("Nombre completo", name);
+      await it.fills("CLABE", rosa);
+      await it.activates("button", "Guardar");
+    };
+    await saves("Cuenta Segura");
+    await it.page.waitForSelector("dialog[open]");
+    assert.equal((await it.focused()).name, "El nombre no coincide con el de la cuenta");
+    const doubted = await it.text("dialog");
+    assert.match(doubted, /La cuenta no está a nombre de Cuenta Segura\./);
+    assert.doesNotMatch(doubted, /Rosa|Martínez/);
+    await shoot(it, "payee-check-differs");
+    await it.activates("button", "Corregir los datos");
+    assert.equal((await api.payees()).length, 0);
+
+    // Only part of it, then mistyped, then right: each says no more than it has to.
+    await it.fills("Nombre completo", "Rosa");
+    await it.activates("button", "Guardar");
+    await it.page.waitForSelector("dialog[open]");
+    assert.match(await it.text("dialog"), /Rosa es solo una parte del nombre del titular\./);
+    await it.activates("button", "Corregir los datos");
+    await it.fills("Nombre completo", "Rosa Martines");
+    await it.activates("button", "Guardar");
+    await it.page.waitForSelector("dialog[open]");
+    assert.match(await it.text("dialog"), /iniciales del titular son R\. M\. L\./);
+    await it.activates("button", "Corregir los datos");
+    await it.fills("Nombre completo", "Rosa Martínez");
+    await it.activates("button", "Guardar");
+    await it.arrives(/^Beneficiarios/);
+    await it.sees("Guardamos a Rosa Martínez. La cuenta está a su nombre.");
+
+    // Saved all the same, in another tab's time: after a reload it is asked again, and repeated where it matters.
+    await saves("Cuenta Segura");
+    await it.page.waitForSelector("dialog[open]");
+    await it.activates("button", "Guardar de todos modos");
+    await it.arrives(/^Beneficiarios/);
+    await it.page.reload();
+    await it.arrives(/^Beneficiarios/);
+    const said = ["Guardaste este número más de una vez.", "La cuenta no está a nombre de Cuenta Segura."];
+    await it.opens(/^Transferir$/);
+    await it.arrives("Desde qué cuenta");
+    await it.picks("Cuenta Segura");
+    await it.activates("button", "Continuar");
+    await it.arrives("Cuánto");
+    assert.deepEqual(await warnings(it, "main"), said);
+    await it.fills("Monto", "700");
+    await it.press("Enter");
+    await it.arrives("Revisa antes");
+    assert.deepEqual(await warnings(it, "main"), said);
+    await it.answers("Es otra cuenta mía");
+    await shoot(it, "payee-check-review");
+    await it.tabsTo("checkbox", "Entiendo");
+    const { name } = await it.focused();
+    for (const warning of said) assert.ok(name.includes(warning), name);
     await it.leaves();
   });
 

@@ -16,6 +16,7 @@ import { drawLoaded } from "./loading.js";
 import { clearNudge } from "./nudges.js";
 import { pause } from "./pause.js";
 import { checkPayee, drawName } from "./payee-check.js";
+import { checkOf } from "./payee-names.js";
 import { drawPayeeNotice, drawPayeeWarnings, isDoubtful } from "./payee-warnings.js";
 import { answerTo, drawNotNow, drawQuestion, forgetAnswer } from "./purpose.js";
 import { reasons } from "./reasons.js";
@@ -192,7 +193,6 @@ async function drawReview(place, { signal, go, redraw }) {
   drawTop();
   show(place, facts, below);
   if (!accountOf(draft.fromAccountId) || !known.payees) await loadDraft().catch(() => {});
-  await checkPayee(draft.payee);
   if (signal.aborted) return;
   drawTop();
   if (isUnsettled()) {
@@ -203,8 +203,11 @@ async function drawReview(place, { signal, go, redraw }) {
   }
   show(below, h("div", { role: "status" }, h("p", t("risk.asking"))), skeleton(2));
   try {
-    const verdict = await scoreRisk(draft, userNow());
+    const before = checkOf(draft.payee);
+    const [verdict] = await Promise.all([scoreRisk(draft, userNow()), checkPayee(draft.payee)]);
     if (signal.aborted) return;
+    // Not for nothing: the focus may be on one of its links.
+    if (checkOf(draft.payee) !== before) drawTop();
     const caution = cautionOf(verdict, isDoubtful(draft.payee, known.payees));
     if (!answerTo(draft)) forgetWarning();
     if (caution === "question") drawAsked(below, verdict, draft, { go, redraw, signal });
