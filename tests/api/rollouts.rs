@@ -20,8 +20,8 @@ const NUDGE: &str = "/admin/models/nudge/rollouts";
 /// A host that follows, and a canary that agrees with the champion where nobody needs help, never finds that anybody does,
 /// and fails on the screen `trap`.
 async fn with_canary(db: &PgPool) -> (TestApp, Client, String) {
-    register(db, ModelKind::Nudge, "1.0.7", &hostile_of("1.0.7")).await;
     let app = TestApp::new(db.clone()).await;
+    register(db, ModelKind::Nudge, "1.0.7", &hostile_of("1.0.7")).await;
     let ops = app.operator(Some(ADMIN));
     // Registers what is built in.
     drop(app.follow().await);
