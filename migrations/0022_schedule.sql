@@ -16,6 +16,9 @@ create table schedule (
     first_date date not null,
     last_date date,
     times int constraint schedule_times check (times > 0),
+    -- What each occurrence tells the payee.
+    concept text constraint schedule_concept check (char_length(concept) between 1 and 40),
+    numeric_reference int constraint schedule_numeric_reference check (numeric_reference between 1 and 9999999),
     -- What the client said about itself when it made the schedule.
     is_new_device boolean not null,
     geolocation_changed boolean not null,

@@ -86,11 +86,12 @@ impl Ana {
 async fn a_transfer_is_sent_on_its_date_at_nine_in_mexico_city(db: PgPool) {
     let ana = ana(db, Options::default()).await;
     assert_eq!(ana.client.get(PATH).await.assert_status(200).json(), json!([]));
-    let planned = ana.client.post(PATH, ana.body(250.0, json!({}))).await;
+    let remittance = json!({"concept": " Renta ", "numericReference": 7});
+    let planned = ana.client.post(PATH, ana.body(250.0, remittance)).await;
     let id = planned.id();
     let want = json!({
         "id": id, "fromAccountId": ana.from, "toBeneficiaryId": ana.to, "beneficiaryName": "Luis Pérez", "amount": 250.0,
-        "recurrence": "once", "firstDate": "2026-11-22", "status": "active", "nextDate": "2026-11-22",
+        "concept": "Renta", "numericReference": 7, "recurrence": "once", "firstDate": "2026-11-22", "status": "active", "nextDate": "2026-11-22",
         "createdAt": "2026-11-21T18:00:00.000Z", "occurrences": [],
     });
     assert_eq!(planned.assert_status(201).json(), want);
@@ -107,6 +108,7 @@ async fn a_transfer_is_sent_on_its_date_at_nine_in_mexico_city(db: PgPool) {
         (transfers.len(), &transfers[0]["amount"], &transfers[0]["status"]),
         (1, &json!(250.0), &json!("completed"))
     );
+    assert_eq!((&transfers[0]["concept"], &transfers[0]["numericReference"]), (&json!("Renta"), &json!(7)));
     let shown = ana.get(&id).await;
     let occurrence = json!({
         "date": "2026-11-22", "outcome": "sent", "transactionId": transfers[0]["id"],
@@ -156,6 +158,8 @@ async fn what_cannot_be_planned_is_refused(db: PgPool) {
         (json!({"firstDate": "22/11/2026"}), "validation-failed", "firstDate"),
         (json!({"firstDate": "2026-11-22T00:00:00Z"}), "validation-failed", "firstDate"),
         (json!({"firstDate": 20_261_122}), "validation-failed", "firstDate"),
+        (json!({"concept": "x".repeat(41)}), "validation-failed", "concept"),
+        (json!({"numericReference": 10_000_000}), "validation-failed", "numericReference"),
         (json!({"recurrence": "daily"}), "validation-failed", "recurrence"),
         (json!({"times": 1}), "validation-failed", "times"),
         (json!({"lastDate": "2026-12-22"}), "validation-failed", "lastDate"),

@@ -174,7 +174,7 @@ async fn fill_rollout(db: &PgPool) {
 /// A schedule of which an occurrence was sent and another one was refused.
 async fn fill_schedule(db: &PgPool) {
     let schedule = "insert into schedule values ($1, 'ana', 'key', $2, $3, 'Luis', 9, 'weekly', '2026-11-22', \
-                    '2027-11-22', null, true, false, $4, 'active', 2, '2026-12-06', $4, $4, false)";
+                    '2027-11-22', null, 'Renta', 7, true, false, $4, 'active', 2, '2026-12-06', $4, $4, false)";
     let id = Uuid::from_u128(0xF1);
     sqlx::query(schedule).bind(id).bind(ACCOUNT).bind(PAYEE).bind(CONTEXT.now).execute(db).await.unwrap();
     let over = "insert into occurrence values ($1, 0, '2026-11-22', 'sent', $1, null, $2), \

@@ -28,8 +28,8 @@ pub(crate) async fn list_schedules(
         Row,
         r#"
         select schedule_id, owner, creation_key, account_id, beneficiary_id, beneficiary_name, amount, recurrence,
-            first_date, last_date, times, is_new_device, geolocation_changed, created_at, status, ordinal, next_date,
-            waiting_until
+            first_date, last_date, times, concept, numeric_reference, is_new_device, geolocation_changed, created_at,
+            status, ordinal, next_date, waiting_until
         from schedule
         where owner = $1
             and (created_at, schedule_id) < (
@@ -56,8 +56,8 @@ pub(crate) async fn find_schedule(
         Row,
         r#"
         select schedule_id, owner, creation_key, account_id, beneficiary_id, beneficiary_name, amount, recurrence,
-            first_date, last_date, times, is_new_device, geolocation_changed, created_at, status, ordinal, next_date,
-            waiting_until
+            first_date, last_date, times, concept, numeric_reference, is_new_device, geolocation_changed, created_at,
+            status, ordinal, next_date, waiting_until
         from schedule where owner = $1 and schedule_id = $2
         "#,
         owner,
@@ -76,8 +76,8 @@ pub(crate) async fn find_by_key(
         Row,
         r#"
         select schedule_id, owner, creation_key, account_id, beneficiary_id, beneficiary_name, amount, recurrence,
-            first_date, last_date, times, is_new_device, geolocation_changed, created_at, status, ordinal, next_date,
-            waiting_until
+            first_date, last_date, times, concept, numeric_reference, is_new_device, geolocation_changed, created_at,
+            status, ordinal, next_date, waiting_until
         from schedule where owner = $1 and creation_key = $2
         "#,
         owner,

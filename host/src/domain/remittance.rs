@@ -24,6 +24,11 @@ impl Remittance {
         Self { concept, reference }
     }
 
+    /// As the database stores it.
+    pub(crate) fn stored_reference(&self) -> Option<i32> {
+        self.reference.and_then(|reference| i32::try_from(reference).ok())
+    }
+
     pub fn is_none(&self) -> bool {
         *self == Self::NONE
     }

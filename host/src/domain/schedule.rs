@@ -4,6 +4,7 @@ use time::{Date, Duration, Month, OffsetDateTime};
 use uuid::Uuid;
 
 use super::money::Money;
+use super::remittance::Remittance;
 
 /// The hour of the day in Mexico City from which occurrences are sent: salaries that were paid overnight are there, and
 /// people are awake to answer if an occurrence waits for them.
@@ -125,6 +126,7 @@ pub struct Schedule {
     /// Above zero.
     pub amount: Money,
     pub plan: Plan,
+    pub remittance: Remittance,
     /// What the client said about itself when it made the schedule.
     pub is_new_device: bool,
     pub geolocation_changed: bool,
@@ -147,7 +149,7 @@ impl Schedule {
     /// What makes another request with the same idempotency key the same request.
     pub fn is_same_request(&self, other: &Self) -> bool {
         let wanted = |it: &Self| (it.account_id, it.beneficiary_id, it.amount, it.plan);
-        wanted(self) == wanted(other)
+        wanted(self) == wanted(other) && self.remittance == other.remittance
     }
 
     /// Goes on to the next occurrence, after this one is over.

@@ -28,8 +28,9 @@ export async function schedule(id) {
  * Schedules the draft. Repeating it with the same key makes no second schedule.
  * @param {FullDraft} draft @param {NewSchedule} plan @param {string} key
  */
-export async function create({ fromAccountId, toBeneficiaryId, centavos }, plan, key) {
-  const rest = JSON.stringify({ fromAccountId, toBeneficiaryId, ...plan });
+export async function create({ fromAccountId, toBeneficiaryId, centavos, concept, numericReference }, plan, key) {
+  const remittance = { concept: concept ?? undefined, numericReference: numericReference ?? undefined };
+  const rest = JSON.stringify({ fromAccountId, toBeneficiaryId, ...remittance, ...plan });
   // Not through a double, which cannot hold every amount that the ledger accepts.
   const body = `${rest.slice(0, -1)},"amount":${toJson(centavos)}}`;
   const { json } = await call("POST", PATH, { body, headers: { "Idempotency-Key": key } });

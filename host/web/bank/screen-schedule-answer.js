@@ -16,6 +16,7 @@ import { accountOf, addTransfer, known, loadAccounts, loadPayees, payeeOf } from
 import { drawLoaded } from "./loading.js";
 import { writeMoney } from "./money.js";
 import { drawPayeeNotice } from "./payee-warnings.js";
+import { remittancePairs } from "./remittance.js";
 import { drawRisk } from "./risk-notice.js";
 import { pathNow } from "./router.js";
 import { dateOf } from "./schedule-dates.js";
@@ -98,11 +99,11 @@ function drawAnswers(schedule, context, draft, { go, redraw }) {
 
 /** @param {Question} question @param {Tools} tools */
 function drawQuestion({ schedule, context }, tools) {
-  const { fromAccountId, toBeneficiaryId, centavos, nextDate } = schedule;
+  const { fromAccountId, toBeneficiaryId, centavos, concept = null, numericReference = null, nextDate } = schedule;
   const payee = payeeOf(toBeneficiaryId);
   const back = h("p", h("a", { href: "#/schedules" }, t("schedules.back")));
   if (!context || !payee) return [notice("info", h("p", t("schedules.answered"))), back];
-  const draft = { fromAccountId, toBeneficiaryId, centavos, payee, concept: null, numericReference: null };
+  const draft = { fromAccountId, toBeneficiaryId, centavos, payee, concept, numericReference };
   const { risk_level: level, risk_factors: factors } = context.assessment.result;
   const { model_version: modelVersion } = context.assessment;
   const account = accountOf(fromAccountId);
@@ -119,6 +120,7 @@ function drawQuestion({ schedule, context }, tools) {
         number(payee.accountNumber),
       ),
       account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
+      remittancePairs(draft),
       nextDate && pair(t("schedules.planned"), dateOf(nextDate)),
     ),
     drawPayeeNotice(payee, known.payees),

@@ -13,6 +13,7 @@ import { drawForm } from "./form.js";
 import { accountOf, known } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { drawPayeeNotice } from "./payee-warnings.js";
+import { remittancePairs } from "./remittance.js";
 import { faultOfFirst, firstDates, writeDate } from "./schedule-dates.js";
 import { userNow } from "./session.js";
 import { t } from "./words.js";
@@ -30,13 +31,14 @@ function keyOf(plan) {
 }
 
 /** @param {FullDraft} draft */
-function drawFacts({ fromAccountId, payee, centavos }) {
+function drawFacts({ fromAccountId, payee, centavos, concept, numericReference }) {
   const account = accountOf(fromAccountId);
   return h(
     "dl.facts",
     pair(t("receipt.amount"), money(centavos)),
     pair(t("review.to"), h("strong", payeeName(payee)), h("br"), payee.bankName, h("br"), number(payee.accountNumber)),
     account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
+    remittancePairs({ concept, numericReference }),
   );
 }
 

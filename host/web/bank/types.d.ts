@@ -60,7 +60,7 @@ export interface Transfer extends Partial<Remittance> {
 }
 
 /** A transfer that the bank sends on its dates, as 2026-12-01. */
-export interface Schedule extends Parties {
+export interface Schedule extends Parties, Partial<Remittance> {
   id: string;
   /** When it was made. */
   beneficiaryName: string;

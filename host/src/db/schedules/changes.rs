@@ -40,9 +40,9 @@ pub(crate) async fn insert(db: &mut PgConnection, key: &ChainKey, it: &Schedule)
     let inserted = sqlx::query!(
         r#"
         insert into schedule (schedule_id, owner, creation_key, account_id, beneficiary_id, beneficiary_name, amount,
-            recurrence, first_date, last_date, times, is_new_device, geolocation_changed, created_at, status, ordinal,
-            next_date, attempt_at, is_claimed)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0, $16, $14, false)
+            recurrence, first_date, last_date, times, concept, numeric_reference, is_new_device, geolocation_changed,
+            created_at, status, ordinal, next_date, attempt_at, is_claimed)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 0, $18, $16, false)
         on conflict (owner, creation_key) do nothing
         "#,
         it.schedule_id,
@@ -56,6 +56,8 @@ pub(crate) async fn insert(db: &mut PgConnection, key: &ChainKey, it: &Schedule)
         it.plan.first,
         it.plan.last,
         it.plan.times.and_then(|times| i32::try_from(times).ok()),
+        it.remittance.concept,
+        it.remittance.stored_reference(),
         it.is_new_device,
         it.geolocation_changed,
         it.created_at,

@@ -6,6 +6,7 @@ use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::db::records::{self, Covered, Recorded, Subject};
+use crate::db::transfers::read_remittance;
 use crate::db::unknown_text;
 use crate::domain::money::Money;
 use crate::domain::schedule::{Occurrence, Outcome, Plan, Recurrence, Schedule, Status};
@@ -29,6 +30,8 @@ pub(super) fn state(key: &ChainKey, it: &Schedule, occurrences: &[Occurrence]) -
     optional_date(&mut digest, Some(it.plan.first));
     optional_date(&mut digest, it.plan.last);
     digest.int(it.plan.times.map_or(0, i64::from));
+    digest.optional_text(it.remittance.concept.as_deref());
+    digest.optional_int(it.remittance.reference.map(i64::from));
     digest.int(it.is_new_device.into());
     digest.int(it.geolocation_changed.into());
     digest.time(it.created_at);
@@ -69,8 +72,8 @@ pub(super) async fn lock(
         Row,
         r#"
         select schedule_id, owner, creation_key, account_id, beneficiary_id, beneficiary_name, amount, recurrence,
-            first_date, last_date, times, is_new_device, geolocation_changed, created_at, status, ordinal, next_date,
-            waiting_until
+            first_date, last_date, times, concept, numeric_reference, is_new_device, geolocation_changed, created_at,
+            status, ordinal, next_date, waiting_until
         from schedule where schedule_id = $1
         "#,
         schedule_id,
@@ -142,6 +145,8 @@ pub(in crate::db) async fn covered(
             first_date: row.first_date,
             last_date: row.last_date,
             times: row.times,
+            concept: row.concept,
+            numeric_reference: row.numeric_reference,
             is_new_device: row.is_new_device,
             geolocation_changed: row.geolocation_changed,
             created_at: row.created_at,
@@ -171,6 +176,8 @@ pub(super) struct Row {
     pub(super) first_date: Date,
     pub(super) last_date: Option<Date>,
     pub(super) times: Option<i32>,
+    pub(super) concept: Option<String>,
+    pub(super) numeric_reference: Option<i32>,
     pub(super) is_new_device: bool,
     pub(super) geolocation_changed: bool,
     pub(super) created_at: OffsetDateTime,
@@ -195,6 +202,7 @@ impl Row {
             beneficiary_name: self.beneficiary_name,
             amount: Money::from_minor(self.amount),
             plan: Plan { recurrence, first: self.first_date, last: self.last_date, times },
+            remittance: read_remittance(self.concept, self.numeric_reference),
             is_new_device: self.is_new_device,
             geolocation_changed: self.geolocation_changed,
             created_at: self.created_at,

@@ -8,7 +8,6 @@ use crate::app::App;
 use crate::clock::{mexico_city_at, mexico_city_date};
 use crate::db::connections::AcquireError;
 use crate::db::schedules::{changes, claims};
-use crate::domain::remittance::Remittance;
 use crate::domain::rules::RISK_ACKNOWLEDGMENT_REQUIRED;
 use crate::domain::schedule::{HOUR, LATE_MAX, Occurrence, Outcome, Schedule, Status, WAITING_MAX};
 use crate::domain::transfer::Transfer;
@@ -70,7 +69,7 @@ pub(crate) async fn send(
         from_account_id: schedule.account_id,
         to_beneficiary_id: schedule.beneficiary_id,
         amount: schedule.amount,
-        remittance: Remittance::NONE,
+        remittance: schedule.remittance.clone(),
         circumstances,
         hold_id: None,
     };

@@ -24,7 +24,7 @@ use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
 use crate::http::ledger::occurrences::{self, CLAIM};
 use crate::http::ledger::orders::{Answer, CircumstancesRequest};
-use crate::http::ledger::transactions::TransactionJson;
+use crate::http::ledger::transactions::{RemittanceRequest, TransactionJson};
 use crate::schema::{Flat, answer, request};
 
 const PATH: &str = "/api/ledger/schedules";
@@ -41,6 +41,8 @@ request! {
         to_beneficiary_id: Uuid { example: ID_EXAMPLE },
         /// Exact: at most two decimals by value.
         amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
+        /// Of each occurrence.
+        remittance: Flat<RemittanceRequest>,
         /// `monthly` is on the day of the first date, or on the last day of a month that is too short.
         recurrence: Recurrence { example: "\"monthly\"" },
         /// After today, within a year.
@@ -95,6 +97,8 @@ answer! {
         /// When the schedule was made.
         beneficiary_name: String { example: "\"Luisa Gómez\"" },
         amount: Money { unit: CURRENCY, example: "1500.50" },
+        concept: Option<String> { example: "\"Renta de noviembre\"" },
+        numeric_reference: Option<u32> { example: "202611" },
         recurrence: Recurrence { example: "\"monthly\"" },
         first_date: Date { example: DATE_EXAMPLE },
         last_date: Option<Date> { example: "\"2027-12-01\"" },
@@ -133,6 +137,8 @@ impl ScheduleJson {
             to_beneficiary_id: schedule.beneficiary_id,
             beneficiary_name: schedule.beneficiary_name,
             amount: schedule.amount,
+            concept: schedule.remittance.concept,
+            numeric_reference: schedule.remittance.reference,
             recurrence: schedule.plan.recurrence,
             first_date: schedule.plan.first,
             last_date: schedule.plan.last,
@@ -235,6 +241,7 @@ pub(crate) async fn create_schedule(
         beneficiary_name: String::new(),
         amount: request.amount,
         plan,
+        remittance: request.remittance.0.read(),
         // Unusual unless the client says otherwise.
         is_new_device: request.is_new_device.unwrap_or(true),
         geolocation_changed: request.geolocation_changed.unwrap_or(true),

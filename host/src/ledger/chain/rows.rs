@@ -8,7 +8,6 @@ use uuid::Uuid;
 use crate::domain::account_number::normalise;
 use crate::domain::clabe::Clabe;
 use crate::domain::rules::Violation;
-use crate::domain::transfer::Transfer;
 use crate::ledger::batch::{Batch, Made};
 use crate::sealing::digest::{Digest, Hash};
 
@@ -137,14 +136,9 @@ pub(super) fn transfers(batch: &Batch, created_at: OffsetDateTime) -> Hash {
         rail: new.rail.map(|rail| rail.as_str()),
         returns: new.returns,
         concept: new.transfer.remittance.concept.as_deref(),
-        numeric_reference: numeric_reference(&new.transfer),
+        numeric_reference: new.transfer.remittance.stored_reference(),
         created_at,
     }))
-}
-
-/// As it is stored.
-pub(crate) fn numeric_reference(transfer: &Transfer) -> Option<i32> {
-    transfer.remittance.reference.and_then(|reference| i32::try_from(reference).ok())
 }
 
 /// Ordered by account, stripe and version.

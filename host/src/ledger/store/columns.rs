@@ -8,7 +8,6 @@ use crate::domain::account_number::normalise;
 use crate::domain::hold::OwnedHold;
 use crate::domain::transfer::Status;
 use crate::ledger::batch::{Answer, Batch, Made, NewTransfer};
-use crate::ledger::chain::rows::numeric_reference;
 
 macro_rules! columns {
     ($name:ident { $($field:ident: $type:ty),+ $(,)? }) => {
@@ -104,7 +103,7 @@ impl Transfers {
             rows.rails.push(new.rail.map(|rail| rail.as_str().to_owned()));
             rows.returns.push(new.returns);
             rows.concepts.push(transfer.remittance.concept.clone());
-            rows.numeric_references.push(numeric_reference(transfer));
+            rows.numeric_references.push(transfer.remittance.stored_reference());
         }
         rows
     }
