@@ -11,10 +11,16 @@ const MS_IN_DAY = 86_400_000;
 /** A date this many days from now in Mexico City. */
 const dateIn = (days) => new Date(Date.now() - 6 * 3_600_000 + days * MS_IN_DAY).toISOString().slice(0, 10);
 
-/** Types a date into a date field, which has the focus somewhere before it. */
-async function fillsDate(it, date) {
+/** A date within a year that reads alike with the day or the month first: which one comes first depends on the browser. */
+function ambiguousDate() {
+  const [year, month] = dateIn(62).split("-");
+  return `${year}-${month}-${month}`;
+}
+
+/** Types such a date into a field, which moves on by itself from day to month to year. */
+async function fillsDate(it, name, date) {
   const [year, month, day] = date.split("-");
-  await it.tabsTo("spinbutton", /^(Día|Day)/);
+  await it.tabsTo("Date", name);
   await it.types(day + month + year);
 }
 
@@ -35,8 +41,8 @@ export function schedules(stage) {
     assert.equal((await it.focused()).name, "Hay algo que corregir");
     await it.sees("Elige una fecha.", ".summary");
     await it.picks("Cada mes");
-    const date = dateIn(40);
-    await fillsDate(it, date);
+    const date = ambiguousDate();
+    await fillsDate(it, "Fecha del primer envío", date);
     await it.activates("button", "Programar transferencia");
     await it.arrives("Transferencias programadas");
     await it.sees(/Programaste una transferencia a Luis Pérez/);

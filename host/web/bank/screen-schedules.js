@@ -74,25 +74,23 @@ function drawWaiting({ id, nextDate, waitingUntil }) {
 function drawSchedule(schedule, faults, go) {
   const { id, centavos, nextDate, status, waitingUntil } = schedule;
   const isActive = status === "active";
+  const stop = () => cancel(schedule, faults, go);
   return h(
     "li.row",
     h(
-      "div.what",
-      h("h2", { id: `schedule-${id}` }, nameOf(schedule)),
-      h("p", money(centavos)),
-      h("p", rhythmOf(schedule)),
-      isActive && nextDate && !waitingUntil && h("p", t("schedules.next"), " ", dateOf(nextDate)),
-      !isActive && h("p.hint", t(`schedules.status.${status}`)),
+      "div.what.flow",
+      h(
+        "div",
+        h("h2", { id: `schedule-${id}` }, nameOf(schedule)),
+        h("p", money(centavos)),
+        h("p", rhythmOf(schedule)),
+        isActive && nextDate && !waitingUntil && h("p", t("schedules.next"), " ", dateOf(nextDate)),
+        !isActive && h("p.hint", t(`schedules.status.${status}`)),
+      ),
       drawWaiting(schedule),
       drawLast(schedule),
+      isActive && h("p.acts", button([t("schedules.cancel"), heard(` ${nameOf(schedule)}`)], stop, { class: "quiet" })),
     ),
-    isActive &&
-      h(
-        "p.acts",
-        button([t("schedules.cancel"), heard(` ${nameOf(schedule)}`)], () => cancel(schedule, faults, go), {
-          class: "quiet",
-        }),
-      ),
   );
 }
 
