@@ -55,18 +55,18 @@ async fn answers_of_all_hosts_are_added_up_in_steps(db: PgPool) {
 async fn ranges_are_bounded(db: PgPool) {
     let app = TestApp::new(db).await;
     let ops = app.operator(Some("audit:read"));
-    for (query, status, field) in [
-        ("?minutes=0", 400, "minutes"),
-        ("?minutes=2881", 400, "minutes"),
-        ("?minutes=x", 400, "minutes"),
-        ("?step=0", 400, "step"),
-        ("?step=2881", 400, "step"),
+    for (query, field) in [
+        ("?minutes=0", "minutes"),
+        ("?minutes=2881", "minutes"),
+        ("?minutes=x", "minutes"),
+        ("?step=0", "step"),
+        ("?step=2881", "step"),
         // Each is possible, but not both.
-        ("?minutes=721", 422, "step"),
-        ("?minutes=2880&step=3", 422, "step"),
+        ("?minutes=721", "step"),
+        ("?minutes=2880&step=3", "step"),
     ] {
         let path = format!("/admin/models/nudge/traffic{query}");
-        refused(&app, ops.get(&path), status, "validation-failed", Some(field)).await;
+        refused(&app, ops.get(&path), 400, "validation-failed", Some(field)).await;
     }
     let most = ops.get("/admin/models/nudge/traffic?minutes=2880&step=4").await.assert_status(200).json();
     assert_eq!(most["steps"], 720);

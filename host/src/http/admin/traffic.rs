@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use time::{Duration, OffsetDateTime};
 
 use crate::app::App;
@@ -11,7 +12,7 @@ use crate::auth::reader::Reader;
 use crate::db::components;
 use crate::db::traffic::{self, Count};
 use crate::domain::model::ModelKind;
-use crate::http::admin::names::{named, unprocessable};
+use crate::http::admin::names::named;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
@@ -83,7 +84,8 @@ pub(crate) async fn get_traffic(
     fields.finish()?;
     let (minutes, step) = (minutes.unwrap_or(MINUTES_DEFAULT), step.unwrap_or(1));
     if minutes.div_ceil(step) > STEPS_MAX {
-        return Err(unprocessable("step", "out-of-range", "must be longer: there would be more than 720 steps"));
+        let detail = "must be longer: there would be more than 720 steps";
+        return Err(Error::invalid(StatusCode::BAD_REQUEST, "step", "out-of-range", detail));
     }
     let series = Series::ending(app.clock.now(), minutes, step);
     let mut db = app.db.acquire().await?;
