@@ -9,6 +9,7 @@ import { moment, money, notice, problemNotice } from "./drawing.js";
 import { setFlash } from "./flash.js";
 import { loadAccounts, loadPayees, payeeOf } from "./known.js";
 import { drawLoaded } from "./loading.js";
+import { remittanceLine } from "./remittance.js";
 import { dateOf, rhythmOf, writeDate } from "./schedule-dates.js";
 import { counted, hasText, t } from "./words.js";
 
@@ -84,6 +85,7 @@ function drawSchedule(schedule, faults, go) {
         h("h2", { id: `schedule-${id}` }, nameOf(schedule)),
         h("p", money(centavos)),
         h("p", rhythmOf(schedule)),
+        remittanceLine(schedule),
         isActive && nextDate && !waitingUntil && h("p", t("schedules.next"), " ", dateOf(nextDate)),
         !isActive && h("p.hint", t(`schedules.status.${status}`)),
       ),
