@@ -105,14 +105,16 @@ async fn deleting_a_payee_ends_their_schedules(db: PgPool) {
 async fn what_fails_for_a_while_is_sent_the_same_day(db: PgPool) {
     let ana =
         ana(db, Options { risk_enforcement: Enforcement::Enforce, decision_log: true, ..Options::default() }).await;
-    let id = ana.plan(1.0, json!({})).await;
+    let (id, other) = (ana.plan(1.0, json!({})).await, ana.plan(2.0, json!({})).await);
     ana.execute("alter table decision add constraint full_disk check (kind <> 'risk') not valid").await;
     ana.at("2026-11-22T15:00:00Z").await;
     ana.at("2026-11-22T15:01:59Z").await;
     assert_eq!((ana.over(&id).await.len(), &ana.get(&id).await["status"]), (0, &json!("active")));
+    // Nothing was sent, so it can be cancelled.
+    ana.act(&other, "cancel", json!({})).await.assert_status(200);
     ana.execute("alter table decision drop constraint full_disk").await;
     ana.at("2026-11-22T15:02:00Z").await;
-    assert_eq!(ana.over(&id).await, ["2026-11-22 sent"]);
+    assert_eq!((ana.over(&id).await, ana.transfers().await.len()), (vec!["2026-11-22 sent".to_owned()], 1));
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -290,10 +290,12 @@ pub(crate) async fn wait(
         let next_date = locked.schedule.next_date.filter(|_| is_active);
         // One that waits already keeps its time.
         let until = locked.schedule.waiting_until.unwrap_or(until);
-        let it = Schedule { waiting_until: is_active.then_some(until), next_date, ..locked.schedule };
+        let it = Schedule { waiting_until: is_active.then_some(until), next_date, ..locked.schedule.clone() };
         write(&mut transaction, &it, None, Claim::Free, now).await?;
-        let change = change("wait", HOST, key, &it, &locked.occurrences);
-        records::append(&mut transaction, key, change, now).await?;
+        if it != locked.schedule {
+            let change = change("wait", HOST, key, &it, &locked.occurrences);
+            records::append(&mut transaction, key, change, now).await?;
+        }
     }
     transaction.commit().await
 }

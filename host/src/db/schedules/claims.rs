@@ -29,15 +29,16 @@ pub(crate) async fn claim(
 ) -> Result<Vec<Uuid>, sqlx::Error> {
     sqlx::query_scalar!(
         r#"
-        update schedule set is_claimed = true, attempt_at = $3
-        where schedule_id in (
+        with due as (
             select schedule_id from schedule
             where next_date <= $1 and (waiting_until is null or waiting_until <= $2 or is_claimed)
                 and (attempt_at <= $2 or attempt_at > $4)
             order by next_date, schedule_id limit $5
             for update skip locked
         )
-        returning schedule_id
+        update schedule s set is_claimed = true, attempt_at = $3
+        from due where s.schedule_id = due.schedule_id
+        returning s.schedule_id
         "#,
         today,
         now,

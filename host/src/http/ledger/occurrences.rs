@@ -97,7 +97,8 @@ pub(crate) async fn record(
         Err(error) if error.is_temporary() => {
             let (schedule_id, code) = (schedule.schedule_id, error.code());
             tracing::warn!(%schedule_id, %code, "an occurrence could not be sent; will retry");
-            let is_open = !matches!(error, Error::Overloaded | Error::Shed(_) | Error::TooManyRefusals);
+            // After all other errors nothing was sent, so its owner may cancel meanwhile.
+            let is_open = matches!(error, Error::OutcomeUnknown | Error::Internal(_));
             claims::postpone(&mut db, schedule, now + RETRY_EVERY, is_open).await?;
             return Ok(Attempt::Postponed);
         }
