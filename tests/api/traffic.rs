@@ -33,7 +33,7 @@ async fn answers_of_all_hosts_are_added_up_in_steps(db: PgPool) {
     assert_eq!((sum(&version["answered"]), sum(&version["failed"]), sum(&version["compared"])), (14, 0, 0));
     assert!(version["p50_us"][59].as_f64().unwrap() > 0.0 && version["p99_us"][0].is_null(), "{version}");
     assert_eq!(seen["classes"], json!(["assist", "info", "warning"]));
-    assert_eq!(version["classes"].as_array().unwrap().iter().map(|it| sum(it)).sum::<i64>(), 14);
+    assert_eq!(version["classes"].as_array().unwrap().iter().map(sum).sum::<i64>(), 14);
 
     // What is older is in an earlier step, and gone after two days.
     let older =
