@@ -25,18 +25,6 @@ impl Client {
         self.read().await
     }
 
-    /// Begins an event stream; the connection is of no other use afterwards.
-    pub(crate) async fn listen(&mut self, path: &str, headers: &str) -> Result<()> {
-        self.write("GET", path, headers, "").await?;
-        while find(&self.read, b"\r\n\r\n").is_none() {
-            if self.stream.read_buf(&mut self.read).await? == 0 {
-                return Err(Error::new(ErrorKind::UnexpectedEof, "the connection was closed"));
-            }
-        }
-        assert!(self.read.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&self.read));
-        Ok(())
-    }
-
     /// The first half of [`send`](Self::send).
     pub(crate) async fn write(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Result<()> {
         let request = format!(

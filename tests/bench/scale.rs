@@ -10,6 +10,8 @@ use caudal::domain::model::ModelKind;
 use caudal::models::Embedded;
 use caudal::outbox::LISTENERS_EACH_MAX;
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 use uuid::Uuid;
 
 use crate::client::Client;
@@ -74,7 +76,7 @@ struct Side {
     assist: Client,
     sender: Sender,
     /// They count while they are open.
-    _open: Vec<Client>,
+    _open: Vec<TcpStream>,
 }
 
 pub(crate) async fn run(server: &Server) {
@@ -169,29 +171,36 @@ impl Side {
 }
 
 /// Connections that have asked for something once.
-async fn connect(host: &Host, count: usize) -> Vec<Client> {
+async fn connect(host: &Host, count: usize) -> Vec<TcpStream> {
     let mut open = Vec::with_capacity(count);
     for _ in 0..count {
-        let mut idle = Client::connect(host.address()).await.unwrap();
-        idle.send("GET", "/livez", "", "").await.unwrap();
-        open.push(idle);
+        open.push(ask(host, "/livez", "").await);
     }
     open
 }
 
 /// Event streams of users who get no events.
-async fn listen(host: &Host, count: usize) -> Vec<Client> {
+async fn listen(host: &Host, count: usize) -> Vec<TcpStream> {
     let mut open = Vec::with_capacity(count);
     let mut authorization = String::new();
     for number in 0..count {
         if number % LISTENERS_EACH_MAX == 0 {
             authorization = host.authorization(&format!("listener-{number}")).await;
         }
-        let mut stream = Client::connect(host.address()).await.unwrap();
-        stream.listen("/api/ledger/events", &authorization).await.unwrap();
-        open.push(stream);
+        open.push(ask(host, "/api/ledger/events", &authorization).await);
     }
     open
+}
+
+/// A connection with one request whose answer has begun.
+async fn ask(host: &Host, path: &str, headers: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(host.address()).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).await.unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200", "{path}");
+    stream
 }
 
 /// Gives users limits of their own, the sender among them.
