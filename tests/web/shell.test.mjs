@@ -1,7 +1,7 @@
 // What the host serves before anyone signs in: how much it is, in which language, and what is there without a connection.
 
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { after, before, beforeEach, describe, test } from "node:test";
 
 import { launch } from "../parity/chromium.mjs";
 import { settled, startBank } from "./bank.mjs";
@@ -153,6 +153,7 @@ const cached = (it) =>
   it.page.evaluate(async () => {
     const all = {};
     for (const name of await caches.keys()) {
+      if (!name.startsWith("caudal-page-")) continue;
       const requests = await (await caches.open(name)).keys();
       all[name] = requests.map(({ url }) => new URL(url).pathname).sort();
     }
@@ -162,7 +163,7 @@ const cached = (it) =>
 const storage = (it) => it.page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }));
 
 describe("without a connection", { concurrency: 1 }, () => {
-  after(() => line.mend());
+  beforeEach(() => line.mend());
 
   test("a reload shows the page, what was last seen and when; after signing out, nothing of the person", async () => {
     const { user } = await settled(bank, { count: 1 });
@@ -248,7 +249,7 @@ describe("without a connection", { concurrency: 1 }, () => {
     line.answer("GET", "/offline-worker.js", { status: 200, headers: headers("text/javascript"), body: changed });
     await it.page.reload();
     await it.arrives("Entrar");
-    await it.page.waitForFunction(async () => (await caches.keys()).join() === "caudal-next");
+    await it.page.waitForFunction(async () => (await caches.keys()).join().includes("caudal-page-next"));
     line.cut();
     await it.page.reload();
     await it.arrives("Entrar");
