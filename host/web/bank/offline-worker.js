@@ -5,7 +5,7 @@
 /** The version and its assets, which the build fills in. */
 const SHELL = { version: "development", files: [] };
 
-const CACHE = `caudal-${SHELL.version}`;
+const CACHE = `caudal-page-${SHELL.version}`;
 const PAGE = "/";
 /** Of the page's frame; they change rarely, and any version of them will do. */
 const BESIDE = ["/bank/logo.svg", "/bank/manifest.webmanifest", "/bank/icon-192.png"];
@@ -43,7 +43,7 @@ async function install() {
 
 async function activate() {
   const names = await caches.keys();
-  const old = names.filter((it) => it.startsWith("caudal-") && it !== CACHE);
+  const old = names.filter((it) => it.startsWith("caudal-page-") && it !== CACHE);
   await Promise.all(old.map((it) => caches.delete(it)));
   await worker.clients.claim();
 }
