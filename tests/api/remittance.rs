@@ -133,9 +133,10 @@ async fn a_key_of_an_earlier_release_still_replays(db: PgPool) {
         fingerprint.update(made[field].as_str().unwrap().parse::<Uuid>().unwrap().as_bytes());
     }
     fingerprint.update(100_i64.to_be_bytes());
+    let fingerprint: [u8; 32] = fingerprint.finalize().into();
     let old = "insert into idempotency (owner, key, fingerprint, transfer_id, chain_id, seq, created_at) \
                select owner, 'old', $1, transfer_id, chain_id, seq, created_at from idempotency";
-    sqlx::query(old).bind(fingerprint.finalize().as_slice()).execute(&db).await.unwrap();
+    sqlx::query(old).bind(&fingerprint[..]).execute(&db).await.unwrap();
     let ana = app.user("ana").with("idempotency-key", "old");
     let replayed = send(&ana, json!({"concept": ""})).await;
     assert_eq!((replayed.header("idempotency-replayed"), replayed.json()), (Some("true"), made));
