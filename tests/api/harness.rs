@@ -15,7 +15,6 @@ use caudal::auth::token::Verifier;
 use caudal::clock::Clock;
 use caudal::db::barrier::{Barrier, Timeline};
 use caudal::db::durability::Durability;
-use caudal::db::{roles, schema};
 use caudal::domain::clabe::{ClabeRange, SANDBOX_RANGE};
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
@@ -36,14 +35,14 @@ use caudal::schedules::Scheduler;
 use caudal::scoring::{Accessibility, Kind, Nudge, Risk};
 use caudal::wasm::Runtime;
 use serde_json::{Value, json};
-use sqlx::postgres::PgPoolOptions;
-use sqlx::{Executor as _, PgPool};
+use sqlx::PgPool;
 use time::OffsetDateTime;
 use time::macros::datetime;
 
 pub(crate) use crate::answer::Answer;
 pub(crate) use crate::client::Client;
 use crate::rails::StpAt;
+pub(crate) use crate::served::{Served, as_role};
 
 /// Signs the tests' tokens.
 pub(crate) const SECRET: &[u8] = b"a secret for tests, of 32 bytes or more";
@@ -166,44 +165,6 @@ pub(crate) fn ledger_key() -> ChainKey {
 
 pub(crate) fn token_config() -> TokenConfig {
     TokenConfig { user_claim: "sub".to_owned(), ..TokenConfig::default() }
-}
-
-/// Connections of the role that hosts have, with the rights that migrations grant it and no others. Closed when the last
-/// clone is dropped, so that the test's database can be deleted.
-#[derive(Clone)]
-pub(crate) struct Served(Arc<Closing>);
-
-struct Closing(PgPool);
-
-impl Served {
-    async fn new(db: &PgPool) -> Self {
-        Self(Arc::new(Closing(as_role(db, roles::SERVE).await)))
-    }
-
-    pub(crate) fn pool(&self) -> PgPool {
-        self.0.0.clone()
-    }
-}
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        let pool = self.0.clone();
-        tokio::spawn(async move { pool.close().await });
-    }
-}
-
-/// Connections of one of the roles.
-pub(crate) async fn as_role(db: &PgPool, role: &str) -> PgPool {
-    let mut owner = db.acquire().await.unwrap();
-    let name: String = sqlx::query_scalar("select current_user::text").fetch_one(&mut *owner).await.unwrap();
-    // Roles belong to the whole server, and tests to one program.
-    static ROLES: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
-    let _turn = ROLES.lock().await;
-    owner.execute(sqlx::AssertSqlSafe(roles::creation(&name))).await.unwrap();
-    schema::migrate(&mut owner).await.unwrap();
-    let options = db.connect_options().as_ref().clone().username(role);
-    let pool = PgPoolOptions::new().max_connections(5).idle_timeout(Duration::from_secs(1));
-    pool.connect_lazy_with(options)
 }
 
 impl TestApp {

@@ -60,6 +60,7 @@ mod rollouts;
 mod rules;
 mod schedules;
 mod scopes;
+mod served;
 mod setbacks;
 mod shedding;
 mod signing;

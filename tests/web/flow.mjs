@@ -221,7 +221,7 @@ export function flow(stage) {
     await it.page.reload();
     await it.arrives("Mis cuentas");
     const stops = [];
-    for (let stop = 0; stop < 15; stop += 1) {
+    for (let stop = 0; stop < 16; stop += 1) {
       await it.press("Tab");
       const { role, name } = await it.focused();
       stops.push(`${role} ${name}`);
@@ -233,6 +233,7 @@ export function flow(stage) {
       "button Salir",
       "link Mis cuentas",
       "link Transferir",
+      "link Programadas",
       "link Beneficiarios",
       "link Movimientos",
       "link Ayuda y accesibilidad",

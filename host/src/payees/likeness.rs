@@ -6,7 +6,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::Finding;
+use super::payee_check::Finding;
 
 /// Words that tell no names apart.
 const FILLERS: [&str; 12] = ["de", "del", "la", "las", "los", "y", "sa", "cv", "s", "c", "v", "rl"];

@@ -5,43 +5,13 @@
 
 pub mod likeness;
 mod own;
+mod payee_check;
 pub mod sandbox;
 
-use std::future::Future;
-use std::pin::Pin;
+pub use payee_check::{Check, Finding, PayeeCheck, Unconnected};
 
 use crate::db::connections::{AcquireError, Connections};
 use crate::domain::clabe::{Clabe, ClabeRange};
-use likeness::compare;
-
-/// What a check finds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
-    Match,
-    /// The holder's initials, if enough of the name was known.
-    CloseMatch(Option<String>),
-    /// Tells nothing of the holder: whoever guesses names must not learn one.
-    NoMatch,
-    /// Nobody who knows could be asked.
-    Unavailable,
-}
-
-pub type Check<'a> = Pin<Box<dyn Future<Output = Finding> + Send + 'a>>;
-
-/// Asks another bank, or a directory of banks.
-pub trait PayeeCheck: Send + Sync + 'static {
-    /// A failure is [`Finding::Unavailable`]: a check never stands in the way of a payment.
-    fn check<'a>(&'a self, name: &'a str, number: Clabe) -> Check<'a>;
-}
-
-/// Outside the sandbox: no service that answers for other banks is connected.
-pub struct Unconnected;
-
-impl PayeeCheck for Unconnected {
-    fn check<'a>(&'a self, _: &'a str, _: Clabe) -> Check<'a> {
-        Box::pin(std::future::ready(Finding::Unavailable))
-    }
-}
 
 /// Checks a name against a number. Only CLABEs can be checked.
 ///

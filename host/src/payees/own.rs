@@ -1,6 +1,7 @@
 //! Accounts of this bank, whose holders it has verified.
 
-use super::{Finding, compare};
+use super::likeness::compare;
+use super::payee_check::Finding;
 use crate::db::connections::{AcquireError, Connections};
 use crate::db::holders;
 use crate::domain::clabe::Clabe;

@@ -1,6 +1,7 @@
 //! The sandbox's other banks: a few accounts whose holders are documented. Everything else is unavailable.
 
-use super::{Check, Finding, PayeeCheck, compare};
+use super::likeness::compare;
+use super::payee_check::{Check, Finding, PayeeCheck};
 use crate::domain::clabe::Clabe;
 
 /// Numbers of other banks and their holders.
