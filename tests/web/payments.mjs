@@ -150,7 +150,7 @@ export function payments(stage) {
       ["Cuenta beneficiaria", /^012180004643051249$/],
       ["Monto", /^1234\.50$/],
     ]) {
-      await it.activates("button", `Copiar: ${term}`);
+      await it.activates("button", `Copiar ${term}`);
       await it.sees("Copiado", ".cep");
       assert.match(await it.page.evaluate(() => navigator.clipboard.readText()), copied);
     }
@@ -171,7 +171,7 @@ export function payments(stage) {
     await it.page.evaluate(() =>
       Object.defineProperty(navigator, "clipboard", { value: { writeText: () => Promise.reject(new Error("no")) } }),
     );
-    await it.activates("button", "Copiar: Clave de rastreo");
+    await it.activates("button", "Copiar Clave de rastreo");
     await it.sees("el texto quedó seleccionado", ".cep");
     const [{ speiReference }] = await api.transfers();
     assert.equal(await it.page.evaluate(() => getSelection().toString().trim()), speiReference);

@@ -21,6 +21,6 @@ export function copyPair(term, text, shown = h("code.reference", text)) {
       show(status, t("copy.by-hand"));
     }
   };
-  const act = button([t("copy"), heard(`: ${term}`)], copy, { class: "small" });
+  const act = button([t("copy"), heard(` ${term}`)], copy, { class: "small" });
   return h("div.copy", h("dt", term), h("dd", value, " ", act, status));
 }
