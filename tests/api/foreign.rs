@@ -24,6 +24,7 @@ struct Holdings {
     payee: String,
     transfer: String,
     hold: String,
+    schedule: String,
 }
 
 impl Holdings {
@@ -38,9 +39,19 @@ impl Holdings {
         let transfer = keyed.post("/api/ledger/transactions", order.clone()).await.id();
         user.post("/api/ledger/transactions", order.clone()).await.assert_status(200);
         let hold = user.with("idempotency-key", "deposit").post("/api/ledger/holds", order.clone()).await.id();
-        user.post("/api/ledger/holds", order).await.assert_status(201);
-        Self { account, payee, transfer, hold }
+        user.post("/api/ledger/holds", order.clone()).await.assert_status(201);
+        let keyed = user.with("idempotency-key", "plan");
+        let schedule = keyed.post("/api/ledger/schedules", planned(order.clone())).await.id();
+        user.post("/api/ledger/schedules", planned(order)).await.assert_status(201);
+        Self { account, payee, transfer, hold, schedule }
     }
+}
+
+/// The order, for tomorrow.
+fn planned(mut order: Value) -> Value {
+    order["recurrence"] = json!("once");
+    order["firstDate"] = json!("2026-11-22");
+    order
 }
 
 /// A request of Luis.
@@ -106,7 +117,7 @@ impl Scene {
         let pairs = || self.orders().into_iter().map(|it| (it["fromAccountId"].clone(), it["toBeneficiaryId"].clone()));
         match (method, path) {
             ("GET", "/api/ledger/accounts" | "/api/ledger/beneficiaries" | "/api/ledger/transactions")
-            | ("GET", "/api/ledger/holds") => self.pages(path, path).await,
+            | ("GET", "/api/ledger/holds" | "/api/ledger/schedules") => self.pages(path, path).await,
             ("GET", "/api/ledger/accounts/{id}") | ("GET", "/api/ledger/accounts/{id}/balance") => {
                 vec![refused(at(&theirs.account), None)]
             }
@@ -120,6 +131,20 @@ impl Scene {
                 of_ana(json!({"name": "Eva", "accountNumber": "012180004643051249", "bankName": "BBVA"}))
             }
             ("DELETE", "/api/ledger/beneficiaries/{id}") => vec![refused(at(&theirs.payee), None)],
+            ("PATCH", "/api/ledger/beneficiaries/{id}") => {
+                vec![refused(at(&theirs.payee), Some(json!({"name": "Luis"})))]
+            }
+            ("POST", "/api/ledger/payee-checks") => of_ana(json!({"name": "Eva", "accountNumber": PAYEE.1})),
+            ("GET", "/api/ledger/transactions/{id}") => vec![refused(at(&theirs.transfer), None)],
+            ("POST", "/api/ledger/schedules") => {
+                let orders = self.keyed(path, "plan").into_iter();
+                orders.map(|it| Attempt { body: it.body.map(planned), ..it }).collect()
+            }
+            ("GET", "/api/ledger/schedules/{id}") => vec![refused(at(&theirs.schedule), None)],
+            ("POST", "/api/ledger/schedules/{id}/cancel") => vec![refused(at(&theirs.schedule), Some(json!({})))],
+            ("POST", "/api/ledger/schedules/{id}/confirm") | ("POST", "/api/ledger/schedules/{id}/skip") => {
+                vec![refused(at(&theirs.schedule), Some(json!({"date": "2026-11-22"})))]
+            }
             ("POST", "/api/ledger/transactions") => self.keyed(path, "rent"),
             ("POST", "/api/ledger/transactions/bulk") => {
                 let orders = self.orders().into_iter().enumerate().map(|(index, mut order)| {
@@ -185,7 +210,7 @@ async fn marks(user: &Client, account: &str) -> Vec<String> {
     ];
     let mut marks = Vec::new();
     let entries = format!("accounts/{account}/entries");
-    for list in ["accounts", "beneficiaries", "transactions", "holds", &entries] {
+    for list in ["accounts", "beneficiaries", "transactions", "holds", "schedules", &entries] {
         let items = user.get(&format!("/api/ledger/{list}")).await.assert_status(200).json();
         for item in items.as_array().unwrap() {
             marks.extend(NAMES.iter().filter_map(|name| item[name].as_str().map(str::to_owned)));

@@ -294,7 +294,7 @@ async fn what_is_no_rollout_is_refused_and_changes_nothing(db: PgPool) {
     refused(&app, ops.post(NUDGE, asked(&canary)), 428, "if-match-required", None).await;
     refused(&app, ops.with("if-match", "\"7\"").post(NUDGE, asked(&canary)), 412, "stale", None).await;
     let rules = app.operator(Some("rules:admin"));
-    refused(&app, start(&rules, "nudge", asked(&canary)), 403, "insufficient-scope", None).await;
+    refused(&app, rules.with("if-match", "*").post(NUDGE, asked(&canary)), 403, "insufficient-scope", None).await;
     let own = version(&rules, "transfer-rules", "transfer-rules-").await;
     let body = with(asked(&canary), &json!({"canary": own}));
     refused(&app, start(&rules, "transfer-rules", body), 422, "validation-failed", Some("canary")).await;

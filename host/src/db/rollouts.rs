@@ -142,7 +142,7 @@ impl From<&Rollout> for Canary {
 pub(crate) async fn of_kind(db: &mut PgConnection, kind: ModelKind, limit: i64) -> Result<Vec<Rollout>, sqlx::Error> {
     let rows = sqlx::query_as!(
         Row,
-        "select * from rollout where kind = $1 order by started_at desc, rollout_id desc limit $2",
+        "select * from rollout where kind = $1 order by started_at desc, epoch desc, rollout_id desc limit $2",
         kind.as_str(),
         limit,
     );

@@ -173,6 +173,7 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
             from audit_record order by subject, subject_key, seq desc
         ) as r
         left join beneficiary b on r.subject = 'beneficiary' and b.beneficiary_id::text = r.subject_key
+        left join rollout l on r.subject = 'rollout' and l.rollout_id::text = r.subject_key
         left join schedule n on r.subject = 'schedule' and n.schedule_id::text = r.subject_key
         left join app_user u on r.subject = 'limits' and u.owner = r.subject_key
             and num_nonnulls(u.per_transfer_limit, u.per_day_limit) > 0
@@ -187,8 +188,8 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join approval p on r.subject = 'approval' and p.approval_id::text = r.subject_key
         left join retired_key k on r.subject = 'key' and encode(k.fingerprint, 'hex') = r.subject_key
         where r.state is not null and r.subject <> 'funding' and coalesce(
-            b.owner, n.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text, p.reason, k.reason,
-            s.form
+            b.owner, l.kind, n.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text,
+            p.reason, k.reason, s.form
         ) is null
         order by r.subject, r.subject_key
         "#
