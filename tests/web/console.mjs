@@ -70,17 +70,14 @@ export class Operator {
     return this.page.evaluate((where) => document.querySelector(where)?.innerText ?? "", selector);
   }
 
-  /** Presses the visible button whose text starts like this, within a place. */
+  /** Presses the visible button whose text starts like this, within a place, once there is one. */
   async press(text, within = "body") {
-    const found = await this.page.evaluateHandle(
-      (start, where) =>
-        [...document.querySelectorAll(`${where} button`)].find(
-          (it) => it.checkVisibility() && it.textContent.startsWith(start),
-        ),
-      text,
-      within,
-    );
-    assert.ok(found.asElement(), `no button ${text}`);
+    const isThere = (start, where) =>
+      [...document.querySelectorAll(`${where} button`)].find(
+        (it) => it.checkVisibility() && it.textContent.startsWith(start),
+      );
+    const found = await this.page.waitForFunction(isThere, {}, text, within).catch(() => null);
+    assert.ok(found?.asElement(), `no button ${text}`);
     await found.asElement().click();
   }
 
