@@ -10,8 +10,6 @@ import { groupsOf, groupWhileTyping, isSameBank, readNumber, sayNumber } from ".
 import { riskFacts } from "../../host/web/bank/facts.js";
 import { CENTAVOS_MAX, fromPesos, readAmount, sayMoney, toJson, writeMoney } from "../../host/web/bank/money.js";
 import { LEVELS, mayOffer, noOffers } from "../../host/web/bank/nudge-rules.js";
-import { conceptFault, readConcept, readReference, referenceFault } from "../../host/web/bank/remittance.js";
-import { isAfterCut } from "../../host/web/bank/times.js";
 import { VARIANTS, variantOf } from "../../host/web/bank/warning-variants.js";
 import { TEXTS, t } from "../../host/web/bank/words.js";
 import { claimsOf, tokenIn } from "../../host/web/shared/token.js";
@@ -125,55 +123,6 @@ test("numbers are grouped, also while they are typed, and said digit by digit", 
   assert.ok(isSameBank("BBVA", "bbva México"));
   assert.ok(!isSameBank("BBVA", "Banorte"));
   assert.ok(!isSameBank("BBVA", "B"));
-});
-
-test("concepts and references are read like the bank reads them", () => {
-  for (const [text, concept] of [
-    ["", null],
-    [" \t\n ", null],
-    ["  Renta  de\u00a0noviembre \n", "Renta de noviembre"],
-    ["ñ".repeat(40), "ñ".repeat(40)],
-    ["🎂".repeat(40), "🎂".repeat(40)],
-  ]) {
-    assert.equal(readConcept(text), concept);
-    assert.equal(conceptFault(text), "");
-  }
-  for (const text of [
-    "ñ".repeat(41),
-    "🎂".repeat(41),
-    "a\u0000",
-    "a\u202eb",
-    "a\u200bb",
-    "👩\u200d💻",
-    "a\u00adb",
-    "\u2800",
-  ])
-    assert.notEqual(conceptFault(text), "", text);
-  for (const [text, reference] of [
-    ["1", 1],
-    ["0007", 7],
-    ["9999999", 9_999_999],
-    ["20 26 11", 202_611],
-  ]) {
-    assert.equal(readReference(text), reference);
-    assert.equal(referenceFault(text), "");
-  }
-  assert.equal(referenceFault(""), "");
-  for (const text of ["0", "0000000", "12345678", "00000001", "1.5", "-1", "1e3", "٣", "abc"]) {
-    assert.equal(readReference(text), null);
-    assert.notEqual(referenceFault(text), "", text);
-  }
-});
-
-test("SPEI's day ends at 18:00 in Mexico City, and weekends have none", () => {
-  for (const [time, isAfter] of [
-    ["2026-11-20T23:59:59Z", false],
-    ["2026-11-21T00:00:00Z", true],
-    ["2026-11-21T18:00:00Z", true],
-    ["2026-11-22T18:00:00Z", true],
-    ["2026-11-23T06:00:00Z", false],
-  ])
-    assert.equal(isAfterCut(new Date(time)), isAfter, time);
 });
 
 // ---- facts ----
