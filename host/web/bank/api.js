@@ -2,7 +2,7 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
-/** @import { Account, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
+/** @import { Account, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
 import { asProblem } from "../shared/problem.js";
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
@@ -101,15 +101,20 @@ export async function entries(accountId, { limit, next = null, from = null }) {
 }
 
 /**
- * Sends a transfer. Repeating it with the same key gives the same answer and sends nothing twice.
- * @param {Parties & Remittance & { centavos: number }} transfer @param {string} key
+ * Sends a transfer. Repeating it with the same key gives the same answer and sends nothing twice, whatever the circumstances.
+ * @param {Parties & Remittance & { centavos: number }} transfer @param {string} key @param {Circumstances} [circumstances]
  */
-export async function send({ fromAccountId, toBeneficiaryId, centavos, concept, numericReference }, key) {
+export async function send(
+  { fromAccountId, toBeneficiaryId, centavos, concept, numericReference },
+  key,
+  circumstances,
+) {
   const parties = JSON.stringify({
     fromAccountId,
     toBeneficiaryId,
     concept: concept ?? undefined,
     numericReference: numericReference ?? undefined,
+    ...circumstances,
   });
   // Not through a double, which cannot hold every amount that the ledger accepts.
   const body = `${parties.slice(0, -1)},"amount":${toJson(centavos)}}`;
@@ -121,7 +126,7 @@ export async function send({ fromAccountId, toBeneficiaryId, centavos, concept, 
 /**
  * The facts about a transfer from the ledger's own history, and the ledger's own score of them.
  * @param {Parties & Device & { centavos: number, hour: number }} transfer
- * @returns {Promise<{ request: RiskRequest, assessment: RiskAnswer }>}
+ * @returns {Promise<{ request: RiskRequest, assessment: RiskAnswer, acknowledgmentToken?: string }>}
  */
 export function riskContext({ fromAccountId, toBeneficiaryId, centavos, hour, isNewDevice, hasMoved }) {
   const query = new URLSearchParams({

@@ -54,14 +54,25 @@ export async function scoreRisk(draft, user) {
       savedAt: known.savedAt.get(draft.toBeneficiaryId),
       now: Date.now(),
     });
+  const circumstances = {
+    isNewDevice: device.isNewDevice,
+    geolocationChanged: device.hasMoved,
+    acknowledgmentToken: context?.acknowledgmentToken,
+  };
   const answer = await assess("risk", facts, { isFresh: context !== null });
-  if (isUsable(answer)) return verdict(answer, facts, context ? "page" : "page-alone");
-  if (isUsable(context?.assessment)) return verdict(context.assessment, facts, "ledger");
-  return { level: "high", factors: [], modelVersion: null, facts, scoredBy: "none" };
+  return { ...judge(answer, context, facts), circumstances };
 }
 
-/** @param {RiskAnswer} answer @param {RiskRequest} facts @param {Verdict["scoredBy"]} scoredBy @returns {Verdict} */
+/** @param {RiskAnswer | null | undefined} answer @param {{ assessment: RiskAnswer } | null} context @param {RiskRequest} facts */
+function judge(answer, context, facts) {
+  if (isUsable(answer)) return verdict(answer, facts, context ? "page" : "page-alone");
+  if (isUsable(context?.assessment)) return verdict(context.assessment, facts, "ledger");
+  return verdict(null, facts, "none");
+}
+
+/** @param {RiskAnswer | null} answer @param {RiskRequest} facts @param {Verdict["scoredBy"]} scoredBy @returns {Verdict} */
 function verdict(answer, facts, scoredBy) {
+  if (!answer) return { level: "high", factors: [], modelVersion: null, facts, scoredBy };
   const { risk_level: level, risk_factors: factors } = answer.result;
   return { level, factors, modelVersion: answer.model_version, facts, scoredBy };
 }

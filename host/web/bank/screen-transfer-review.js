@@ -133,7 +133,7 @@ function drawSending(verdict, caution, draft, tools) {
       // A warning that fits has been read already.
       return isAsked || isCalm || isHigh || confirmDoubts(verdict, caution, draft);
     },
-    send: () => sendDraft(draft, { ...tools, faults }),
+    send: () => sendDraft(draft, { ...tools, faults }, verdict.circumstances),
     submit: t("review.submit", summaryOf(draft)),
     // Going back must be as easy as sending.
     submitClass: isCalm ? "main" : null,

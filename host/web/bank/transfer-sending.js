@@ -1,6 +1,6 @@
 // Sending the draft, and what follows from each outcome.
 
-/** @import { FullDraft, Go, Transfer } from "./types.js" */
+/** @import { Circumstances, FullDraft, Go, Transfer } from "./types.js" */
 import { focusOn, h, show } from "../shared/dom.js";
 import { asProblem, Problem } from "../shared/problem.js";
 import { record } from "./analytics.js";
@@ -68,13 +68,13 @@ function succeed(transfer, go) {
 
 /**
  * Sends the draft under its key. A problem is shown in `faults`, or in its successor after `redraw`.
- * @param {FullDraft} draft @param {{ go: Go, redraw: () => void, faults: HTMLElement }} tools
+ * @param {FullDraft} draft @param {{ go: Go, redraw: () => void, faults: HTMLElement }} tools @param {Circumstances} [circumstances]
  */
-export async function sendDraft(draft, { go, redraw, faults }) {
+export async function sendDraft(draft, { go, redraw, faults }, circumstances) {
   const key = keyNow();
   unsettle(userNow());
   try {
-    succeed(await api.send(draft, key), go);
+    succeed(await api.send(draft, key, circumstances), go);
   } catch (error) {
     const problem = asProblem(error);
     if (!isOutcomeOpen(problem)) settle();

@@ -232,12 +232,22 @@ export interface Work {
 export type Level = "low" | "medium" | "high";
 
 export interface Verdict {
+  /** With which a transfer is sent that was scored like this. */
+  circumstances?: Circumstances;
   level: Level;
   factors: string[];
   modelVersion: string | null;
   facts: RiskRequest;
   /** The page's model with the ledger's facts or only its own, the ledger's model, or none. */
   scoredBy: "page" | "page-alone" | "ledger" | "none";
+}
+
+/** What the bank is told with a transfer about where it comes from. */
+export interface Circumstances {
+  isNewDevice: boolean;
+  geolocationChanged: boolean;
+  /** Shows that the person has seen the bank's own score, where it requires that. */
+  acknowledgmentToken?: string;
 }
 
 /** What a person says an unusual payment is for. */
