@@ -128,9 +128,10 @@ export function flow(stage) {
     assert.equal((await it.focused()).name, "¿Enviar $100.00 MXN a María Rodríguez?");
     // A browser restores the focus in its own time after a dialog; a key before that is lost.
     const isAskedAgain = () => it.page.waitForSelector("dialog[open]");
+    // The form hears the answer when the dialog is gone, which is later than closed, and takes no other before.
     const isBack = () =>
       it.page.waitForFunction(
-        () => !document.querySelector("dialog[open]") && document.activeElement.textContent.startsWith("Enviar $"),
+        () => !document.querySelector("dialog") && document.activeElement.textContent.startsWith("Enviar $"),
       );
     await it.activates("button", "No, revisar otra vez");
     await isBack();

@@ -236,7 +236,8 @@ step("two versions are compared side by side", () => compareVersions(ops));
 
 step("identifiers can be copied", async () => {
   await ops.page.bringToFront();
-  await ops.page.click(`#versions [data-copy="${pushed}"]`);
+  // Tries again if the table is being drawn anew.
+  await ops.page.locator(`#versions [data-copy="${pushed}"]`).click();
   await ops.shows(/Copied/, "#versions");
   assert.equal(await ops.page.evaluate(() => navigator.clipboard.readText()), pushed);
 });

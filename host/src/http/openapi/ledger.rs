@@ -169,6 +169,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
     file("/models/glue/{name}", "glue", "The JavaScript glue of a core module", SCRIPT),
     file("/", "page", "The bank's page", &[(200, Content::Bytes("text/html")), (304, Content::Empty)]),
     file("/bank/{file}", "bank_file", "A file of the bank's page", ANY_FILE),
+    file("/assets/{file}", "asset", "The page's script or style sheet, named by its digest", ANY_FILE),
+    file("/offline-worker.js", "offline_worker", "The worker that keeps the page for when there is no connection", SCRIPT),
     file("/shared/{file}", "shared", "A file shared by both pages", ANY_FILE),
     file("/scorers/src/{file}", "module", "A module of the npm package", SCRIPT),
     file("/scorers/dist/{*path}", "generated", "A generated file of the npm package", ANY_FILE),
