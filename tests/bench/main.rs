@@ -21,7 +21,7 @@
 //! | [`hosts`] | three hosts debiting one account |
 //! | [`merchant`] | three hosts crediting one account, on us |
 //! | [`growth`] | pages, risks and transfers in small and large databases |
-//! | [`scale`] | scores and transfers beside many accounts, limits, versions, connections and streams |
+//! | [`scale`] | scores and transfers beside many accounts, limits, connections and streams |
 //! | [`memory`] | a host's memory over a million transfers |
 #![expect(clippy::print_stdout, reason = "says where the report is")]
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot continue should fail")]

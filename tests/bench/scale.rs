@@ -1,13 +1,11 @@
-//! What a score and a transfer cost beside ten and a hundred times the accounts, users with limits, versions, idle
-//! connections and event streams.
+//! What a score and a transfer cost beside ten and a hundred times the accounts, users with limits, idle connections
+//! and event streams.
 //!
 //! For each of these, three hosts with a database each. One client alternates between them, so that disturbances affect
 //! all three.
 
 use std::time::{Duration, Instant};
 
-use caudal::domain::model::ModelKind;
-use caudal::models::Embedded;
 use caudal::outbox::LISTENERS_EACH_MAX;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -38,21 +36,18 @@ const GROWTH_MAX: f64 = 1.5;
 enum Crowd {
     Accounts,
     UsersWithLimits,
-    Versions,
     IdleConnections,
     EventStreams,
 }
 
 impl Crowd {
-    const ALL: [Self; 5] =
-        [Self::Accounts, Self::UsersWithLimits, Self::Versions, Self::IdleConnections, Self::EventStreams];
+    const ALL: [Self; 4] = [Self::Accounts, Self::UsersWithLimits, Self::IdleConnections, Self::EventStreams];
 
     /// Its name and the smallest number. A hundred times as many stay within what one address may open.
     fn smallest(self) -> (&'static str, usize) {
         match self {
             Self::Accounts => ("accounts", 100),
             Self::UsersWithLimits => ("users with limits", 10),
-            Self::Versions => ("versions", 1),
             Self::IdleConnections => ("idle connections", 10),
             Self::EventStreams => ("event streams", 10),
         }
@@ -130,7 +125,6 @@ impl Filled {
         let sender = senders::open(&host, accounts).await.remove(0);
         match crowd {
             Crowd::UsersWithLimits => limit(&host, &database, count).await,
-            Crowd::Versions => push(&host, &database, count),
             Crowd::Accounts | Crowd::IdleConnections | Crowd::EventStreams => {}
         }
         Self { database, host, sender, crowd, count }
@@ -141,7 +135,7 @@ impl Filled {
         let open = match crowd {
             Crowd::IdleConnections => connect(&host, count).await,
             Crowd::EventStreams => listen(&host, count).await,
-            Crowd::Accounts | Crowd::UsersWithLimits | Crowd::Versions => Vec::new(),
+            Crowd::Accounts | Crowd::UsersWithLimits => Vec::new(),
         };
         let ledger = Client::connect(host.address()).await.unwrap();
         let assist = Client::connect(host.assist()).await.unwrap();
@@ -213,19 +207,4 @@ async fn limit(host: &Host, database: &Database, count: usize) {
         let (status, answer) = client.send("PUT", &path, &authorization, &body).await.unwrap();
         assert_eq!(status, 200, "{answer}");
     }
-}
-
-/// Registers versions of the risk model that differ in a custom section.
-fn push(host: &Host, database: &Database, count: usize) {
-    let folder = std::env::temp_dir().join(format!("caudal-bench-scale.{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let component = Embedded::of(ModelKind::Risk).next().unwrap().bytes;
-    for number in 0..count {
-        let file = folder.join("risk.wasm");
-        // A section of type 0 and length 9: a name of 4 bytes, then its content.
-        let section = [&[0, 9, 4][..], b"copy", &u32::try_from(number).unwrap().to_le_bytes()].concat();
-        std::fs::write(&file, [component, &section].concat()).unwrap();
-        host.run(database, &["models", "push", file.to_str().unwrap()]);
-    }
-    std::fs::remove_dir_all(folder).unwrap();
 }
