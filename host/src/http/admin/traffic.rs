@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use serde_json::Value;
 use time::{Duration, OffsetDateTime};
 
 use crate::app::App;
@@ -64,8 +65,8 @@ answer! {
         /// Of these, those of another class.
         flipped: Vec<i64> { example: "[0]" },
         /// Median and 99th percentile of its times in microseconds, to within 20 percent; null without answers.
-        p50_us: Vec<Option<f64>> { example: "[18.2]" },
-        p99_us: Vec<Option<f64>> { example: "[40.1]" },
+        p50_us: Vec<Value> { example: "[18.2]" },
+        p99_us: Vec<Value> { example: "[40.1]" },
         /// For each verdict how often it was given.
         classes: Vec<Vec<i64>> { example: "[[10], [2], [0]]" },
     }
@@ -146,7 +147,9 @@ impl Series {
             }
         }
         times.iter_mut().for_each(|times| times.sort_by(|(one, _), (other, _)| one.total_cmp(other)));
-        let at = |share: f64| times.iter().map(|it| (!it.is_empty()).then(|| rounded(percentile(it, share)))).collect();
+        let at = |share: f64| {
+            times.iter().map(|it| (!it.is_empty()).then(|| rounded(percentile(it, share))).into()).collect()
+        };
         VersionTrafficJson {
             version,
             answered: sums(ANSWERED, None),
