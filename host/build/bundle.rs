@@ -176,7 +176,7 @@ impl Bundled {
     }
 }
 
-/// What a declaration declares. A variable would not do: whoever imports it gets its value of now.
+/// The name that a declaration introduces. `let` and `var` are refused: an importer would get a copy of the present value.
 fn declared(declaration: &str) -> Option<&str> {
     let kinds = ["async function* ", "async function ", "function* ", "function ", "class ", "const "];
     let rest = kinds.iter().find_map(|kind| declaration.strip_prefix(kind))?;

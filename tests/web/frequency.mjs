@@ -87,7 +87,7 @@ function stage(scorer, customer, staged) {
   }
 }
 
-const share = (part, whole) => `${Math.round((100 * part) / whole)} %`;
+const share = (part, whole) => `${Math.round((100 * part) / whole)}%`;
 
 /** The report, as tables of a document. */
 export function report({ ordinary, staged }) {

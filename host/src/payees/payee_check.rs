@@ -1,4 +1,4 @@
-//! What those are asked who know the holders of other banks' accounts.
+//! The interface to whoever knows the holders of accounts at other banks.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ pub enum Finding {
     Match,
     /// The holder's initials, if enough of the name was known.
     CloseMatch(Option<String>),
-    /// Tells nothing of the holder: whoever guesses names must not learn one.
+    /// Reveals nothing about the holder, so that guessing names teaches nobody one.
     NoMatch,
     /// Nobody who knows could be asked.
     Unavailable,

@@ -1,6 +1,7 @@
 // The transfer being prepared, and the key that keeps it from being sent twice. It outlives a reload of the tab, for the
-// same person: the tab stores ids, the amount, what is told to the payee and the key, and no names or account numbers. Of a transfer that was sent and
-// never answered it stores everything, because only its key can find out whether it went through.
+// same person: the tab stores ids, the amount, the concept, the reference and the key, but no names or account numbers. Of
+// a transfer that was sent and never answered it stores everything, because only its key can find out whether it went
+// through.
 
 /** @import { Draft, FullDraft } from "./types.js" */
 

@@ -1,4 +1,4 @@
-// The dates of scheduled transfers, which are Mexico City's, and how they are told.
+// Dates of scheduled transfers, in Mexico City, and how they are written.
 
 /** @import { Schedule } from "./types.js" */
 import { h } from "../shared/dom.js";

@@ -48,7 +48,7 @@ const drawActions = () =>
     ),
   );
 
-/** Copies an account number, to be given to whoever sends money. @param {Account} account @param {string} which */
+/** A button that copies the account's number. @param {Account} account @param {string} which */
 function copier({ accountNumber }, which = "") {
   const text = h("span", t("home.copy"));
   const copy = async () => {

@@ -242,7 +242,7 @@ export interface Verdict {
   scoredBy: "page" | "page-alone" | "ledger" | "none";
 }
 
-/** What the bank is told with a transfer about where it comes from. */
+/** Where a transfer comes from, as far as the page knows. */
 export interface Circumstances {
   isNewDevice: boolean;
   geolocationChanged: boolean;
@@ -266,7 +266,7 @@ export interface Draft extends Remittance {
   centavos: number | null;
   /** The amount as it is being typed, before it is chosen. */
   typed: string | null;
-  /** Likewise what is told to the payee. */
+  /** The concept and the reference, likewise. */
   typedRemittance: { concept: string; numericReference: string } | null;
   payee: Payee | null;
   /** Its idempotency key. */

@@ -9,7 +9,7 @@ use crate::db::records::{self, Change, OWNER, Subject};
 use crate::domain::schedule::{Occurrence, Outcome, Schedule, Status};
 use crate::sealing::ChainKey;
 
-/// The actor of what hosts do by themselves.
+/// The actor of changes that hosts make on their own.
 const HOST: &str = "host";
 
 /// Why a user's change was not made.
