@@ -124,14 +124,14 @@ export function alertsOf({ now, before, seconds, kinds, rollouts }) {
 
 /** @param {Alert[]} alerts */
 export function drawAlerts(alerts) {
-  if (alerts.length === 0) return h("p", "✓ Nothing that this host knows of calls for anybody.");
+  if (alerts.length === 0) return h("p", "✓ This host knows of nothing that needs attention.");
   const items = alerts.map(({ key, severity, title, detail, kind }) =>
     h(
       "li",
       { class: `alert ${severity}`, "data-key": key },
       h(
         "p.title",
-        severity === "page" ? "▲ urgent: " : "● to look at: ",
+        severity === "page" ? "▲ urgent: " : "● worth a look: ",
         kind ? h("a", { href: `#${kind}` }, title) : title,
       ),
       h("p", detail),

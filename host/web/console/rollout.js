@@ -99,7 +99,7 @@ export function drawRollout(part, mayChange) {
   if (part?.failure) return h("div.notice.bad", drawFailure(part.failure));
   if (!part?.data) return h("p", "Loading…");
   const [latest, ...rest] = part.data;
-  if (!latest) return h("p", "There was no rollout yet. Start one from a version below, with Roll out.");
+  if (!latest) return h("p", "There has been no rollout yet. Start one from a version below, with Roll out.");
   const past = isOpen(latest) ? rest : part.data;
   return [
     isOpen(latest) && drawOpen(latest, mayChange),
@@ -107,7 +107,7 @@ export function drawRollout(part, mayChange) {
       h(
         "div.notice.bad",
         h("p.title", `The rollout stopped at ${percent(latest.steps[latest.step])} of users`),
-        h("p", version(latest.canary ?? "–"), " answers nobody any more: ", sentence(latest.detail), "."),
+        h("p", version(latest.canary ?? "–"), " no longer answers anybody: ", sentence(latest.detail), "."),
       ),
     latest.state !== "stopped" && !isOpen(latest) && h("p", "No rollout is under way."),
     past.length > 0 && drawPast(past),
