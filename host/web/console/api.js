@@ -10,11 +10,18 @@ const PUSH_TIMEOUT_MS = 90_000;
 
 /** In memory only: storage would outlive the page and be open to other scripts. */
 let token = "";
+/** Aborted when another token is set: what one operator asked for is neither repeated without a token nor shown to the next. */
+let session = new AbortController();
 
 /** @param {string} text */
 export function setToken(text) {
   token = text;
+  session.abort();
+  session = new AbortController();
 }
+
+/** Aborted when the present operator has signed out. */
+export const sessionNow = () => session.signal;
 
 export const claims = () => claimsOf(token);
 
@@ -41,6 +48,9 @@ async function refusal(response) {
  * @param {string} method @param {string} path @param {Options} options
  */
 async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS } = {}) {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const isChange = method !== "GET";
+  const { signal } = session;
   let response;
   try {
     response = await fetch(path, {
@@ -50,12 +60,15 @@ async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS }
       credentials: "omit",
       cache: "no-store",
       redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
+      // A change runs its course.
+      signal: isChange ? timeout : AbortSignal.any([signal, timeout]),
     });
     if (response.ok)
       return { status: response.status, body: await response.json(), etag: response.headers.get("ETag") };
   } catch (error) {
-    throw noAnswer(error, method !== "GET");
+    // As the host would answer now.
+    if (!isChange && signal.aborted) throw new Problem({ status: 401, title: "Signed out" });
+    throw noAnswer(error, isChange);
   }
   throw await refusal(response);
 }

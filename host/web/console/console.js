@@ -65,6 +65,7 @@ let queue = Promise.resolve();
 function refresh() {
   queue = queue.then(async () => {
     if (!isSignedIn) return;
+    const session = api.sessionNow();
     try {
       await Promise.all([refreshKind(shownKind()), refreshWaiting(), refreshAlerts()]);
       failure = null;
@@ -72,6 +73,7 @@ function refresh() {
       draw();
       if (kindOf(shownKind()).hasChallengers) await refreshTraffic(shownKind());
     } catch (error) {
+      if (session.aborted) return;
       failure = asFailure(error);
       if (failure.status === 401) {
         signOut(failure);
