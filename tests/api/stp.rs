@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
+use caudal::rail::courier::CLAIM;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::macros::datetime;
@@ -41,6 +42,18 @@ pub(crate) async fn wait_for_inquiries(stp: &StandIn, count: usize) {
     wait("the courier asks", async || stp.requests(INQUIRE).len() >= count).await;
     // What was answered is booked.
     tokio::time::sleep(Duration::from_millis(300)).await;
+}
+
+/// Moves the clock on, once the courier is through with what it claimed: its claims end by the same clock.
+pub(crate) async fn pass(app: &TestApp, time: time::Duration) {
+    let claimed = "select (select count(*) from rail_payment where due_at = $1 and parked_at is null)
+        + (select count(*) from rail_order where inquire_at = $1)";
+    let until = app.clock.now() + CLAIM;
+    wait("nothing is claimed", async || {
+        sqlx::query_scalar::<_, i64>(claimed).bind(until).fetch_one(&app.db).await.unwrap() == 0
+    })
+    .await;
+    app.clock.advance(time);
 }
 
 pub(crate) async fn status(ana: &Client) -> Value {
@@ -87,7 +100,7 @@ async fn a_forged_return_moves_no_money(db: PgPool) {
     stp.set_state("LQ", Value::Null);
     notify(&app, &key, "LIQUIDACION").await;
     wait("it settles", async || status(&ana).await == "completed").await;
-    app.clock.advance(time::Duration::minutes(1));
+    pass(&app, time::Duration::minutes(1)).await;
     notify(&app, &key, "D").await;
     wait_for_inquiries(&stp, 2).await;
     assert_eq!((status(&ana).await, ana.balance().await.as_str()), (json!("completed"), "9900.00"));
@@ -104,10 +117,10 @@ async fn what_stp_answers_is_booked_whatever_the_notice_says(db: PgPool) {
     notify(&app, &key, "CONFIRMADA").await;
     wait("it settles", async || status(&ana).await == "completed").await;
     stp.set_state("D", json!(16));
-    app.clock.advance(time::Duration::minutes(1));
+    pass(&app, time::Duration::minutes(1)).await;
     app.ai().put("/rails/stp/state", json!({"folioOrigen": key})).await.assert_status(200);
     wait("it returns", async || ana.balance().await == "10000.00").await;
-    app.clock.advance(time::Duration::minutes(1));
+    pass(&app, time::Duration::minutes(1)).await;
     notify(&app, &key, "D").await;
     wait_for_inquiries(&stp, 3).await;
     assert_eq!(ana.balance().await, "10000.00", "once");
@@ -157,7 +170,7 @@ async fn a_flood_of_notices_is_one_inquiry(db: PgPool) {
     tokio::time::sleep(Duration::from_millis(600)).await;
     assert_eq!(stp.requests(INQUIRE).len(), 1);
     // The order may have changed since the answer, so it asks once more.
-    app.clock.advance(time::Duration::seconds(11));
+    pass(&app, time::Duration::seconds(11)).await;
     wait_for_inquiries(&stp, 2).await;
     assert_eq!(stp.requests(INQUIRE).len(), 2);
 }

@@ -10,7 +10,7 @@ use crate::harness::{Options, TestApp};
 use crate::log::Errors;
 use crate::rails::StpAt;
 use crate::stand_in::{Fault, INQUIRE, REGISTER, StandIn};
-use crate::stp::{MONDAY, account_and_payee, app, notify, send, status, wait, wait_for_inquiries};
+use crate::stp::{MONDAY, account_and_payee, app, notify, pass, send, status, wait, wait_for_inquiries};
 
 const PARKED: &str = "select count(*) from rail_payment where parked_at is not null";
 
@@ -26,7 +26,7 @@ async fn a_payment_in_an_unclear_state_is_parked(db: PgPool) {
     let key = send(&ana, &stp).await;
     for state in ["RB", "??"] {
         stp.set_state(state, Value::Null);
-        app.clock.advance(SOON);
+        pass(&app, SOON).await;
         notify(&app, &key, "LQ").await;
         wait("it is parked", async || app.count(PARKED).await == 1).await;
     }
@@ -34,7 +34,7 @@ async fn a_payment_in_an_unclear_state_is_parked(db: PgPool) {
     wait_for_inquiries(&stp, 1).await;
     let asked = stp.requests(INQUIRE).len();
     for _ in 0..3 {
-        app.clock.advance(time::Duration::hours(1));
+        pass(&app, time::Duration::hours(1)).await;
         tokio::time::sleep(Duration::from_millis(400)).await;
     }
     assert_eq!(stp.requests(INQUIRE).len(), asked, "it is not asked about any more");
@@ -56,7 +56,7 @@ async fn an_order_with_another_amount_is_parked(db: PgPool) {
     stp.set_amount("1.00");
     notify(&app, &key, "LQ").await;
     wait("somebody is paged", async || errors.count("STP has the order with a different amount") == 1).await;
-    app.clock.advance(SOON);
+    pass(&app, SOON).await;
     wait("it is parked", async || app.count(PARKED).await == 1).await;
     assert_eq!((status(&ana).await, ana.balance().await.as_str()), (json!("pending"), "9900.00"));
 }
@@ -70,7 +70,7 @@ async fn an_unlisted_error_is_parked_and_others_are_tried_again(db: PgPool) {
     stp.fail_registering(Some(Fault::Code(-16)));
     ana.transfer(&from, &to, "100").await.assert_status(200);
     wait("it is parked", async || app.count(PARKED).await == 1).await;
-    app.clock.advance(time::Duration::hours(1));
+    pass(&app, time::Duration::hours(1)).await;
     tokio::time::sleep(Duration::from_millis(600)).await;
     assert_eq!((stp.requests(REGISTER).len(), stp.requests(INQUIRE).len()), (1, 0));
 
@@ -78,19 +78,19 @@ async fn an_unlisted_error_is_parked_and_others_are_tried_again(db: PgPool) {
         let (sent, had) = (stp.requests(REGISTER).len(), stp.orders().len());
         stp.fail_registering(Some(fault.clone()));
         stp.fail_inquiring(None);
-        app.clock.advance(time::Duration::SECOND);
+        pass(&app, time::Duration::SECOND).await;
         ana.transfer(&from, &to, "100").await.assert_status(200);
         wait("it is sent", async || stp.requests(REGISTER).len() > sent).await;
         tokio::time::sleep(Duration::from_millis(200)).await;
         // While inquiries fail, it is not sent again.
         stp.fail_registering(None);
         stp.fail_inquiring(Some(fault));
-        app.clock.advance(SOON);
+        pass(&app, SOON).await;
         let asked = stp.requests(INQUIRE).len();
         wait_for_inquiries(&stp, asked + 1).await;
         assert_eq!(stp.requests(REGISTER).len(), sent + 1);
         stp.fail_inquiring(None);
-        app.clock.advance(SOON);
+        pass(&app, SOON).await;
         wait("STP has it", async || stp.orders().len() > had).await;
     }
     assert_eq!((stp.orders().len(), app.count(PARKED).await), (4, 1));
@@ -108,7 +108,7 @@ async fn a_payment_that_settles_after_it_failed_pages_somebody(db: PgPool) {
     wait("it fails", async || status(&ana).await == "failed").await;
     assert_eq!(errors.count(""), 0);
     stp.set_state("LQ", Value::Null);
-    app.clock.advance(SOON);
+    pass(&app, SOON).await;
     notify(&app, &key, "LQ").await;
     wait("somebody is paged", async || errors.count("its money left twice") == 1).await;
     assert_eq!((status(&ana).await, ana.balance().await.as_str()), (json!("failed"), "10000.00"));
@@ -131,6 +131,26 @@ async fn a_notice_during_a_slow_inquiry_causes_another(db: PgPool) {
         notify(&app, &key, "D").await;
         wait("the courier asks", async || stp.requests(INQUIRE).len() == asked + inquiry).await;
     }
+}
+
+/// As above, with the database slow rather than STP: the claim has run out by the time its end is stored.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_notice_during_the_slow_end_of_an_inquiry_causes_another(db: PgPool) {
+    let slow = "create function slow() returns trigger language plpgsql as $$
+            begin if current_query() like '%update rail_order%' then perform pg_sleep(1); end if; return null; end $$;
+        create trigger slow before update on rail_order for each statement execute function slow()";
+    sqlx::raw_sql(slow).execute(&db).await.unwrap();
+    let stp = StandIn::start(MONDAY).await;
+    let app = app(db, &stp).await;
+    let ana = app.user("ana");
+    let key = send(&ana, &stp).await;
+    stp.set_state("LQ", Value::Null);
+    notify(&app, &key, "LQ").await;
+    wait("it settles", async || status(&ana).await == "completed").await;
+    let asked = stp.requests(INQUIRE).len();
+    app.clock.advance(SOON);
+    notify(&app, &key, "D").await;
+    wait("the courier asks", async || stp.requests(INQUIRE).len() > asked).await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

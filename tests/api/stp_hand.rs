@@ -6,7 +6,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Answer, CLABE, Client, TestApp, ledger_key, refused};
 use crate::stand_in::{Fault, REGISTER, StandIn};
-use crate::stp::{MONDAY, account_and_payee, app, notify, send, status, wait};
+use crate::stp::{MONDAY, account_and_payee, app, notify, pass, send, status, wait};
 
 const SCOPE: Option<&str> = Some("ledger:operate");
 
@@ -31,7 +31,7 @@ async fn a_parked_payment_is_listed_and_decided_on(db: PgPool) {
         let app = app(db.clone(), &stp).await;
         let (ana, ops) = (app.user(action), app.operator(SCOPE));
         let id = parked(&app, &stp, &ana).await;
-        app.clock.advance(time::Duration::minutes(2));
+        pass(&app, time::Duration::minutes(2)).await;
         let list = ops.get("/admin/payments").await.assert_status(200).json();
         let listed = &list["payments"][0];
         assert_eq!((&listed["transactionId"], &listed["amount"]), (&json!(id), &json!(100.0)), "{list}");
@@ -67,10 +67,10 @@ async fn a_payment_that_may_be_under_way_is_stopped_first(db: PgPool) {
     let id = ana.get("/api/ledger/transactions").await.json()[0]["id"].as_str().unwrap().to_owned();
     for _ in 0..2 {
         decide(&ops, &id, "refuse").await.assert_problem(409, "payment-under-way", None);
-        app.clock.advance(time::Duration::seconds(25));
+        pass(&app, time::Duration::seconds(25)).await;
     }
     assert_eq!(status(&ana).await, "pending");
-    app.clock.advance(time::Duration::seconds(25));
+    pass(&app, time::Duration::seconds(25)).await;
     decide(&ops, &id, "refuse").await.assert_status(200);
     assert_eq!(ana.balance().await, "10000.00");
     // STP's word comes too late.
@@ -85,7 +85,7 @@ async fn only_ledger_operators_decide(db: PgPool) {
     let app = app(db, &stp).await;
     let ana = app.user("ana");
     let id = parked(&app, &stp, &ana).await;
-    app.clock.advance(time::Duration::minutes(2));
+    pass(&app, time::Duration::minutes(2)).await;
     for action in ["settle", "refuse"] {
         refused(&app, decide(&app.ai(), &id, action), 401, "unauthorized", None).await;
         for scope in [None, Some("models:admin rules:admin")] {

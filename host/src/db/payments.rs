@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
-use sqlx::PgConnection;
+use sqlx::{Connection as _, PgConnection};
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use super::transfers::read_remittance;
+use crate::clock::Clock;
 use crate::domain::money::Money;
 use crate::domain::transfer::{Payment, RailName, Status};
 
@@ -202,29 +203,38 @@ pub(crate) async fn request_inquiry(
     Ok(())
 }
 
-/// Ends the inquiry that was claimed until `until`, or makes it due again at `due_at`. One that a later notice asked for
-/// stays due, and so does one whose claim ran out: a notice since then found it due, and wrote nothing.
+/// Ends the inquiry that was claimed until `until`, or makes it due again after `pause`. One that a later notice asked for
+/// stays due, and so does one whose claim ran out: a notice since then found it due, and wrote nothing. The clock is
+/// therefore read while the row is locked, so that no notice comes between.
 pub(crate) async fn end_inquiry(
     db: &mut PgConnection,
     transfer_id: Uuid,
     until: OffsetDateTime,
-    now: OffsetDateTime,
-    due_at: Option<OffsetDateTime>,
+    clock: &Clock,
+    pause: Option<Duration>,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        r#"
-        update rail_order
-        set inquire_at = $3, inquiries = case when $3::timestamptz is null then 0 else inquiries end
-        where transfer_id = $1 and inquire_at = $2 and $2 > $4
-        "#,
+    let mut transaction = db.begin().await?;
+    let claim = sqlx::query_scalar!(
+        "select transfer_id from rail_order where transfer_id = $1 and inquire_at = $2 for update",
         transfer_id,
         until,
-        due_at,
-        now,
-    )
-    .execute(db)
-    .await?;
-    Ok(())
+    );
+    let is_claimed = claim.fetch_optional(&mut *transaction).await?.is_some();
+    let now = clock.now();
+    if is_claimed && now < until {
+        sqlx::query!(
+            r#"
+            update rail_order
+            set inquire_at = $2, inquiries = case when $2::timestamptz is null then 0 else inquiries end
+            where transfer_id = $1
+            "#,
+            transfer_id,
+            pause.map(|pause| now + pause),
+        )
+        .execute(&mut *transaction)
+        .await?;
+    }
+    transaction.commit().await
 }
 
 /// Payments that have been pending since before `since`.

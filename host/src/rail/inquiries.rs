@@ -72,10 +72,9 @@ impl Courier {
             }
             Err(_) => false,
         };
-        let now = self.clock.now();
-        let due_at = (!is_done).then(|| now + retry_after(attempts));
+        let pause = (!is_done).then(|| retry_after(attempts));
         let end = async |db: &mut sqlx::PgConnection| {
-            payments::end_inquiry(db, payment.transfer_id, until, now, due_at).await
+            payments::end_inquiry(db, payment.transfer_id, until, &self.clock, pause).await
         };
         within(self.db.acquire().await?, REPLY_TIME_MAX, end).await
     }
