@@ -27,6 +27,7 @@ pub(crate) enum Event {
     ActionWithdrawn,
     LimitsChanged,
     HolderNamed,
+    WarningsChanged,
     VersionPushed,
     VersionAttested,
     Deployment,
@@ -54,6 +55,7 @@ impl Event {
             Self::ActionWithdrawn => "action_withdrawn",
             Self::LimitsChanged => "limits_changed",
             Self::HolderNamed => "holder_named",
+            Self::WarningsChanged => "warnings_changed",
             Self::VersionPushed => "version_pushed",
             Self::VersionAttested => "version_attested",
             Self::Deployment => "deployment",
@@ -69,7 +71,7 @@ impl Event {
     }
 }
 
-/// Tells what an operator did. The object is an id or a kind of model.
+/// Tells what an operator did. The object is an id, a kind of model or the name of an experiment.
 pub(crate) fn done(event: Event, by: &str, object: &dyn Display) {
     tracing::info!(target: "audit", event = event.name(), by, %object, "an operator acted");
 }

@@ -106,7 +106,7 @@ pub enum Command {
     Approvals(Approvals),
     /// Print the ledger's events after a cursor, one line per commit
     Events(Events),
-    /// Report what customers did after each variant of the bank page's warnings, with confidence intervals
+    /// Report what customers did after each variant of the bank page's warnings, or change the variants' shares
     Warnings(Warnings),
     /// Run a command with DATABASE_URL set to the data folder's private Postgres, created if there is none
     Postgres(PostgresCommand),

@@ -1,4 +1,4 @@
-//! What became of the page's warnings, counted from analytics events.
+//! The page's warnings: which customers see which variant, and what became of them, counted from analytics events.
 
 use std::time::Duration;
 
@@ -7,9 +7,11 @@ use serde_json::json;
 use sqlx::PgPool;
 use time::Duration as Days;
 
-use crate::harness::TestApp;
+use crate::harness::{TestApp, refused};
 
 const EVENTS: &str = "/api/analytics/events";
+const PAGE: &str = "/api/analytics/warnings";
+const ADMIN: &str = "/admin/warnings";
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn each_consenting_customer_counts_once_for_what_they_were_shown(db: PgPool) {
@@ -56,4 +58,36 @@ async fn each_consenting_customer_counts_once_for_what_they_were_shown(db: PgPoo
     };
     assert_eq!(found, [outcome("a/one", [2, 3, 1, 1, 1]), outcome("a/two", [1, 1, 0, 0, 0])]);
     assert_eq!(outcomes(&mut served, begin + Days::days(1)).await.unwrap(), []);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn an_operator_decides_who_sees_which_variant(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let (ana, ops) = (app.user("ana"), app.operator(Some("ledger:operate")));
+    let half = json!({"experiment": "order-of-advice", "variants": [
+        {"variant": "why-first", "percent": 50}, {"variant": "advice-first", "percent": 50}]});
+    assert_eq!(ana.get(PAGE).await.assert_status(200).json(), half);
+    let before = ops.get(ADMIN).await.assert_status(200).json();
+    assert_eq!((&before["present"], &before["changed_by"], &before["outcomes"]), (&half, &json!(null), &json!([])));
+
+    let most = json!([{"variant": "why-first", "percent": 10}, {"variant": "advice-first", "percent": 90}]);
+    let change = json!({"experiment": "advice-2", "reason": "fewer sent", "variants": most});
+    let after = ops.put(ADMIN, change.clone()).await.assert_status(200).json();
+    let present = json!({"experiment": "advice-2", "variants": most});
+    assert_eq!((&after["present"], &after["reason"]), (&present, &json!("fewer sent")));
+    assert_eq!(ana.get(PAGE).await.assert_status(200).json(), present);
+
+    for (field, body) in [
+        ("experiment", json!({"experiment": "a b", "reason": "x", "variants": most})),
+        ("variants", json!({"experiment": "a", "reason": "x", "variants": [{"variant": "why-first", "percent": 99}]})),
+        ("variants", json!({"experiment": "a", "reason": "x", "variants": [{"variant": "loud", "percent": 100}]})),
+        ("reason", json!({"experiment": "a", "variants": most})),
+    ] {
+        refused(&app, ops.put(ADMIN, body), 422, "validation-failed", Some(field)).await;
+    }
+    ops.get(&format!("{ADMIN}?days=91")).await.assert_problem(400, "validation-failed", Some("days"));
+    refused(&app, ana.put(ADMIN, change.clone()), 404, "not-found", None).await;
+    refused(&app, app.ai().put(ADMIN, change.clone()), 401, "unauthorized", None).await;
+    refused(&app, app.operator(Some("models:admin")).put(ADMIN, change), 403, "insufficient-scope", None).await;
+    assert_eq!(ana.get(PAGE).await.json(), present, "what was refused changed nothing");
 }

@@ -7,3 +7,4 @@ mod worker;
 
 pub(crate) use redaction::redact;
 pub use worker::EventWorker;
+pub(crate) use worker::RETENTION_DAYS;

@@ -10,6 +10,7 @@ use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 use super::token::Admin;
+use crate::analytics::RETENTION_DAYS;
 use crate::db::holders::NAME_CHARS_MAX;
 use crate::domain::money::{AmountError, Money};
 use crate::models::deploying::catalog::REASON_CHARS_MAX;
@@ -268,21 +269,34 @@ pub struct Events {
     pub follow: bool,
 }
 
-/// The host keeps analytics events for so long.
-const EVENT_DAYS: i64 = 90;
-
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Counted from the analytics events of customers who consented. Deploy another page to change the variants \
-                  or their shares: they are in host/web/bank/warning-variants.js."
+    after_help = "Counted from the analytics events of customers who consented. A customer sees the same variant as long as \
+                  neither the shares nor the name of the experiment change."
 )]
 pub struct Warnings {
     /// Of so many days, up to now
-    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u8).range(1..=EVENT_DAYS))]
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u8).range(1..=RETENTION_DAYS))]
     pub days: u8,
+    /// Show each variant to a percentage of the customers from now on, for example why-first=20,advice-first=80
+    #[arg(long, value_delimiter = ',', value_parser = portion, value_name = "VARIANT=PERCENT", requires_all = ["experiment", "reason"])]
+    pub shares: Vec<(String, u8)>,
+    /// Name of the experiment; a new one assigns every customer anew, and counts apart
+    #[arg(long, requires = "shares")]
+    pub experiment: Option<String>,
+    /// Why, kept for good
+    #[arg(long, requires = "shares", value_parser = reason)]
+    pub reason: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub admin: Admin,
+}
+
+fn portion(text: &str) -> Result<(String, u8), &'static str> {
+    let portion = text.split_once('=').and_then(|(variant, percent)| Some((variant.to_owned(), percent.parse().ok()?)));
+    portion.filter(|(_, percent)| *percent <= 100).ok_or("must be VARIANT=PERCENT, with a percentage from 0 to 100")
 }
 
 fn cursor(text: &str) -> Result<Cursor, <Cursor as FromStr>::Err> {

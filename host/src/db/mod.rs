@@ -15,6 +15,7 @@
 //! | component | [`components`] |
 //! | deployment, deployment_history | [`deployments`] |
 //! | rollout | `rollouts` |
+//! | warning_experiment | `warnings` |
 //! | comparison | `comparisons` |
 //! | traffic | `traffic` |
 //! | host_status, when a deployment first served | [`hosts`] |

@@ -1,5 +1,5 @@
-//! Audit records: a keyed chain of every change to payees, schedules, limits, names of holders, components, deployments and approvals, and of what
-//! operators did.
+//! Audit records: a keyed chain of every change to payees, schedules, limits, names of holders, components, deployments,
+//! approvals and warnings, and of what operators did.
 //!
 //! A record is appended in the transaction of the change, as its last statement. The head of the chain stays locked
 //! until the commit, so a transaction that holds it must not wait for anything else.
@@ -35,6 +35,8 @@ pub(crate) enum Subject {
     Rollout,
     /// What vouches for a component.
     Attestation,
+    /// An experiment with the page's warnings.
+    Warnings,
     /// A retired key.
     Key,
 }
@@ -55,6 +57,7 @@ impl Subject {
             Self::Approval => "approval",
             Self::Rollout => "rollout",
             Self::Attestation => "attestation",
+            Self::Warnings => "warnings",
             Self::Key => "key",
         }
     }

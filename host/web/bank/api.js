@@ -2,8 +2,7 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
-/** @import { Account, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
-import { asProblem } from "../shared/problem.js";
+/** @import { Account, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage, WarningExperiment } from "./types.js" */
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
 
@@ -168,16 +167,16 @@ export async function sendEvent(event) {
   await change("POST", "/api/analytics/events", event);
 }
 
+/** @returns {Promise<WarningExperiment>} */
+export function warningExperiment() {
+  return get("/api/analytics/warnings", { timeoutMs: CONTEXT_TIMEOUT_MS });
+}
+
 // ---- signing in ----
 
 /** The bank's OpenID provider, or null if there is none. @returns {Promise<Provider | null>} */
-export async function provider() {
-  try {
-    return await get("/sign-in", { isPublic: true });
-  } catch (error) {
-    if (asProblem(error).status === 404) return null;
-    throw error;
-  }
+export function provider() {
+  return get("/sign-in", { isPublic: true });
 }
 
 /** Whether this is the sandbox, where anyone can sign in as any user. */

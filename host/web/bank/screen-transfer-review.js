@@ -11,7 +11,7 @@ import { loadDraft } from "./draft-loading.js";
 import { drawList, money, notice, number, pair, payeeName, problemNotice, skeleton, typeName } from "./drawing.js";
 import { tickField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { accountOf, known } from "./known.js";
+import { accountOf, known, loadExperiment } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { clearNudge } from "./nudges.js";
 import { pause } from "./pause.js";
@@ -26,9 +26,8 @@ import { drawRisk, keyOfRisk, summaryOf } from "./risk-notice.js";
 import { userNow } from "./session.js";
 import { goCorrect, sendDraft } from "./transfer-sending.js";
 import { drawWarning } from "./warning.js";
-import { forgetWarning, warningShown } from "./warning-outcomes.js";
+import { forgetWarning, variantNow, warningShown } from "./warning-outcomes.js";
 import { cautionOf, isPaused, PAUSE_SECONDS } from "./warning-rules.js";
-import { variantOf } from "./warning-variants.js";
 import { t } from "./words.js";
 
 /** @param {FullDraft} draft */
@@ -166,7 +165,7 @@ function drawAsked(below, verdict, draft, tools) {
       ask();
       focusOn(below.querySelector("input"));
     };
-    const { adviceFirst } = variantOf(userNow());
+    const { adviceFirst } = variantNow();
     const warning = drawWarning(verdict, draft, purpose, { adviceFirst, change });
     show(below, warning, sending.parts);
     if (isNew) warningShown(purpose);
@@ -204,7 +203,7 @@ async function drawReview(place, { signal, go, redraw }) {
   show(below, h("div", { role: "status" }, h("p", t("risk.asking"))), skeleton(2));
   try {
     const before = checkOf(draft.payee);
-    const [verdict] = await Promise.all([scoreRisk(draft, userNow()), checkPayee(draft.payee)]);
+    const [verdict] = await Promise.all([scoreRisk(draft, userNow()), checkPayee(draft.payee), loadExperiment()]);
     if (signal.aborted) return;
     // Not for nothing: the focus may be on one of its links.
     if (checkOf(draft.payee) !== before) drawTop();

@@ -183,6 +183,12 @@ export interface Provider {
   bindsTokens?: boolean;
 }
 
+/** Which share of the customers sees which variant of the warnings. */
+export interface WarningExperiment {
+  experiment: string;
+  variants: { variant: string; percent: number }[];
+}
+
 /** An attempt to sign in. */
 export interface Attempt {
   state: string;

@@ -3,35 +3,37 @@
 
 /** @import { Purpose } from "./types.js" */
 import { recordWarning } from "./analytics.js";
+import { known, loadExperiment } from "./known.js";
 import { userNow } from "./session.js";
-import { EXPERIMENT, variantOf } from "./warning-variants.js";
+import { variantOf } from "./warning-variants.js";
 
 const SCREEN = "transfer_confirm";
 
-/** The warning that is in sight, until the person sends or leaves. @type {Purpose | null} */
-let shown = null;
+/** The warning that is in sight, until the person sends or leaves. */
+let shown = "";
 
-const variant = () => `${EXPERIMENT}/${variantOf(userNow()).name}`;
+/** How the person's warnings look. */
+export const variantNow = () => variantOf(userNow(), known.experiment);
 
 /** @param {Purpose} purpose */
 export function warningShown(purpose) {
-  shown = purpose;
-  recordWarning("warning_shown", SCREEN, `${variant()} ${purpose}`);
+  shown = `${variantNow().label} ${purpose}`;
+  recordWarning("warning_shown", SCREEN, shown);
 }
 
 /** After it was shown, the person chose not to send, or sent. @param {"warning_stopped" | "warning_continued"} outcome */
 export function warningEnded(outcome) {
-  if (shown === null) return;
-  recordWarning(outcome, SCREEN, `${variant()} ${shown}`);
-  shown = null;
+  if (shown) recordWarning(outcome, SCREEN, shown);
+  shown = "";
 }
 
 /** Another payment begins. */
 export function forgetWarning() {
-  shown = null;
+  shown = "";
 }
 
 /** On a receipt, the person looked up what to do about a fraud. */
-export function fraudHelpOpened() {
-  recordWarning("fraud_help_opened", "transfer_receipt", variant());
+export async function fraudHelpOpened() {
+  await loadExperiment();
+  recordWarning("fraud_help_opened", "transfer_receipt", variantNow().label);
 }

@@ -11,6 +11,7 @@ use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
 use crate::db::{
     approvals, attestations, beneficiaries, components, deployments, holders, limits, rollouts, schedules,
+    warnings,
 };
 use crate::sealing::{ChainKey, Keyring};
 
@@ -25,7 +26,7 @@ pub(crate) async fn unrecorded(db: &mut PgConnection, key: &ChainKey) -> Result<
     Ok(changes)
 }
 
-/// The payees, schedules and users to look at. Components, deployments and rollouts are few.
+/// The payees, schedules and users to look at. Components, deployments, rollouts and experiments are few.
 #[derive(Default)]
 struct Only {
     beneficiaries: Vec<Uuid>,
@@ -54,6 +55,7 @@ async fn each_row(
     components::covered(db, key, |row| visit(Subject::Component, row)).await?;
     attestations::covered(db, key, |row| visit(Subject::Attestation, row)).await?;
     rollouts::covered(db, key, |row| visit(Subject::Rollout, row)).await?;
+    warnings::covered(db, key, |row| visit(Subject::Warnings, row)).await?;
     deployments::covered(db, key, |row| visit(Subject::Deployment, row)).await
 }
 
@@ -174,6 +176,7 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         ) as r
         left join beneficiary b on r.subject = 'beneficiary' and b.beneficiary_id::text = r.subject_key
         left join rollout l on r.subject = 'rollout' and l.rollout_id::text = r.subject_key
+        left join warning_experiment w on r.subject = 'warnings' and w.experiment_id::text = r.subject_key
         left join schedule n on r.subject = 'schedule' and n.schedule_id::text = r.subject_key
         left join app_user u on r.subject = 'limits' and u.owner = r.subject_key
             and num_nonnulls(u.per_transfer_limit, u.per_day_limit) > 0
@@ -188,7 +191,7 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join approval p on r.subject = 'approval' and p.approval_id::text = r.subject_key
         left join retired_key k on r.subject = 'key' and encode(k.fingerprint, 'hex') = r.subject_key
         where r.state is not null and r.subject <> 'funding' and coalesce(
-            b.owner, l.kind, n.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text,
+            b.owner, l.kind, w.name, n.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text,
             p.reason, k.reason, s.form
         ) is null
         order by r.subject, r.subject_key

@@ -16,6 +16,7 @@ pub(crate) mod rollout;
 pub(crate) mod traffic;
 pub(crate) mod users;
 pub(crate) mod versions;
+pub(crate) mod warnings;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;

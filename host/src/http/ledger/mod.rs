@@ -15,3 +15,4 @@ pub mod profile;
 pub mod risk_context;
 pub mod schedules;
 pub mod transactions;
+pub mod warnings;

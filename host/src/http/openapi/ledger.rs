@@ -5,6 +5,7 @@ use crate::http::extract::PageQuery;
 use crate::http::health::{LivenessJson, ReadinessJson};
 use crate::http::ledger::accounts::{AccountJson, AccountRequest};
 use crate::http::ledger::analytics::{ConsentJson, ConsentRequest, EventRequest};
+use crate::http::ledger::warnings::ExperimentJson;
 use crate::http::ledger::beneficiaries::{BeneficiaryEditRequest, BeneficiaryJson, BeneficiaryRequest};
 use crate::http::ledger::bulk::{BulkJson, BulkRequest};
 use crate::http::ledger::entries::{BalanceJson, BalanceQuery, EntriesQuery, EntryJson};
@@ -158,6 +159,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .user().answers(&[(200, one::<ConsentJson>())]),
     Operation::put("/api/analytics/consent", "put_consent", "Grant or withdraw consent")
         .user().body::<ConsentRequest>().answers(&[(200, one::<ConsentJson>())]),
+    Operation::get("/api/analytics/warnings", "get_warnings", "Which share of the customers sees which warnings")
+        .user().answers(&[(200, one::<ExperimentJson>())]),
     Operation::get("/api/profile/accessibility", "get_profile", "The user's profile, or the default one")
         .user().answers(&[(200, one::<ProfileJson>())]),
     Operation::put("/api/profile/accessibility", "put_profile", "Replace the profile")
@@ -183,7 +186,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation::post("/sandbox/token", "create_token", "A token for any user of the sandbox")
         .body::<TokenRequest>().answers(&[(200, one::<TokenJson>())]).errors(&["not-found"]),
     Operation::get("/sign-in", "get_sign_in", "Where the bank page signs people in")
-        .answers(&[(200, one::<SignInJson>())]).errors(&["not-found", "keys-unknown"]),
+        .answers(&[(200, one::<SignInJson>()), (204, Content::Empty)]).errors(&["keys-unknown"]),
     Operation::get("/livez", "livez", "Whether the process is alive").answers(&[(200, one::<LivenessJson>())]),
     Operation::get("/readyz", "readyz", "Whether the host can serve")
         .answers(&[(200, one::<ReadinessJson>()), (503, one::<ReadinessJson>())])

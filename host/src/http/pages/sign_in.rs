@@ -2,6 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
 
 use crate::app::{App, SignIn};
 use crate::http::error::Error;
@@ -23,10 +25,11 @@ answer! {
     }
 }
 
-/// Responds with 404 where the page has no sign-in, and with 503 while the provider is unknown.
-pub(crate) async fn get_sign_in(State(app): State<App>) -> Result<Json<SignInJson>, Error> {
-    let SignIn { issuer, client_id, scope, resource, binds_tokens } =
-        app.settings.sign_in.clone().ok_or(Error::NotFound)?;
+/// Responds with 204 where the page has no sign-in, and with 503 while the provider is unknown.
+pub(crate) async fn get_sign_in(State(app): State<App>) -> Result<Response, Error> {
+    let Some(SignIn { issuer, client_id, scope, resource, binds_tokens }) = app.settings.sign_in.clone() else {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    };
     let endpoints = app.tokens.endpoints().ok_or(Error::KeysUnknown)?;
     Ok(Json(SignInJson {
         issuer,
@@ -37,5 +40,6 @@ pub(crate) async fn get_sign_in(State(app): State<App>) -> Result<Json<SignInJso
         scope,
         resource,
         binds_tokens,
-    }))
+    })
+    .into_response())
 }

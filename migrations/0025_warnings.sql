@@ -1,0 +1,15 @@
+-- Which share of the customers sees which variant of the bank page's warnings. One row for each change; the last one holds.
+-- Audit records cover every row.
+
+create table warning_experiment (
+    -- Ordered by time.
+    experiment_id uuid primary key,
+    -- Another name assigns every customer anew, and counts apart.
+    name text not null,
+    variants text[] not null,
+    percentages smallint[] not null
+        constraint warning_experiment_percentages check (cardinality(percentages) = cardinality(variants)),
+    reason text not null,
+    changed_by text not null,
+    changed_at timestamptz not null
+);
