@@ -11,7 +11,7 @@ import { kindOf, rolesOf } from "./kinds.js";
 import { update } from "./patch.js";
 import { asFailure, drawFailure } from "./problems.js";
 import { markScrollable, table } from "./table.js";
-import { count, interval, version } from "./words.js";
+import { count, dateAndTime, interval, version } from "./words.js";
 
 /**
  * Two cells, and a third that says whether they differ.
@@ -47,7 +47,7 @@ function drawFacts(pair, now) {
     ["Size", (it) => `${count(it.bytes)} bytes`],
     ["Class", (it) => it.class ?? "–"],
     ["Registered by", (it) => (it.built_in ? "built in" : (it.registered_by ?? "–"))],
-    ["Registered", (it) => new Date(it.registered_at).toLocaleString("en-GB")],
+    ["Registered", (it) => dateAndTime(new Date(it.registered_at))],
     ["Signed by", (it) => it.signature?.signed_by ?? "nobody"],
     ["sha256", (it) => it.sha256.slice(0, 16)],
   ];

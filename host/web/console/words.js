@@ -90,15 +90,16 @@ export function timeOfDay(date) {
   return clock.format(date);
 }
 
+/** 23 Nov 2026, 14:02:31 @param {Date} date */
+export function dateAndTime(date) {
+  return `${day.format(date)}, ${clock.format(date)}`;
+}
+
 /** A `<time>` with the exact time as its title. @param {string | null | undefined} text ISO 8601 */
 export function when(text) {
   const date = new Date(text ?? NaN);
   if (Number.isNaN(date.getTime())) return NOT_KNOWN;
-  return h(
-    "time",
-    { datetime: date.toISOString(), title: date.toISOString() },
-    `${day.format(date)}, ${clock.format(date)}`,
-  );
+  return h("time", { datetime: date.toISOString(), title: date.toISOString() }, dateAndTime(date));
 }
 
 /** The browser's time zone. */

@@ -269,7 +269,9 @@ pub(crate) async fn record(
     let mut transaction = db.begin().await?;
     let locked = lock(&mut transaction, key, attempted.schedule_id).await?;
     if let Some(locked) = locked.filter(|it| it.schedule.ordinal == attempted.ordinal) {
-        finish(&mut transaction, key, (locked, over), HOST, now).await?;
+        // No host sends what waits for its owner.
+        let actor = if locked.schedule.waiting_until.is_some() { OWNER } else { HOST };
+        finish(&mut transaction, key, (locked, over), actor, now).await?;
     }
     transaction.commit().await
 }
