@@ -61,7 +61,7 @@ pub struct Common {
     /// File of that key
     #[arg(long, env = "CAUDAL_LEDGER_KEY_FILE", global = true)]
     pub ledger_key_file: Option<PathBuf>,
-    /// How far a commit must have got before anyone learns of it; `replicated` needs Postgres'
+    /// How far a commit must get before it is acknowledged; `replicated` needs Postgres'
     /// synchronous_standby_names, and the same value on every host
     #[arg(long, env = "CAUDAL_DURABILITY", value_enum, default_value_t, global = true)]
     pub durability: Durability,
@@ -82,9 +82,9 @@ pub enum Command {
     Token(Token),
     /// Credit an account from the bank's own funds
     Fund(Fund),
-    /// Let no money leave an account
+    /// Freeze an account, so that no money can leave it
     Freeze(Freeze),
-    /// Let money leave a frozen account again
+    /// Unfreeze an account
     Unfreeze(Freeze),
     /// Verify that balances, entries and transfers agree, and recompute the hash chains over the ledger's history
     Verify(Verify),
@@ -96,7 +96,7 @@ pub enum Command {
     Limits(UserLimits),
     /// Show or set the verified name of a user, under which payments go out
     Holder(Holder),
-    /// List payments that their rail has not decided, and settle or refuse one by hand
+    /// List payments without a final answer from their rail, and settle or refuse one by hand
     #[command(subcommand)]
     Payments(Payments),
     /// Give the money of a completed transaction back, once

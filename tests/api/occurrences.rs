@@ -183,7 +183,8 @@ async fn a_high_risk_waits_for_its_owner(db: PgPool) {
         (ana.over(&id).await, &ana.get(&id).await["nextDate"]),
         (vec!["2026-11-22 sent".to_owned()], &json!("2026-11-29"))
     );
-    let by_owner = "select count(*) from audit_record where subject = 'schedule' and action = 'sent' and actor = 'owner'";
+    let by_owner =
+        "select count(*) from audit_record where subject = 'schedule' and action = 'sent' and actor = 'owner'";
     assert_eq!(ana.app.count(by_owner).await, 1);
     // A retry repeats the answer.
     let again = ana.act(&id, "confirm", body).await;

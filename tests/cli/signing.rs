@@ -41,7 +41,7 @@ fn a_host_that_requires_signatures_takes_a_signed_component_from_files_and_from_
     openssl(&["dgst", "-sha256", "-sign", &private, "-out", &der, &file]);
     openssl(&["base64", "-A", "-in", &der, "-out", &signature]);
     let other = push(&[&component("nudge"), "--signature", &signature]);
-    assert!(text(&other.stderr).contains("The signature does not hold"), "{}", text(&other.stderr));
+    assert!(text(&other.stderr).contains("The signature is not valid"), "{}", text(&other.stderr));
     let pushed = push(&[&file, "--signature", &signature]);
     assert!(pushed.status.success(), "{}", text(&pushed.stderr));
     let pushed = text(&pushed.stdout);
@@ -80,7 +80,7 @@ fn a_host_that_requires_signatures_takes_a_signed_component_from_files_and_from_
     });
     fs::write(at("statement"), statement.to_string()).unwrap();
     let unsigned = push(&[&file, "--signature", &signature, "--attestation", &at("statement")]);
-    assert!(text(&unsigned.stderr).contains("The signature does not hold"), "{}", text(&unsigned.stderr));
+    assert!(text(&unsigned.stderr).contains("The signature is not valid"), "{}", text(&unsigned.stderr));
     let shown: Value = serde_json::from_str(&show(&["--json"])).unwrap();
     assert_eq!(shown["attestations"], json!([]));
 

@@ -50,13 +50,13 @@ test("each alert is told, the urgent ones first", () => {
   ];
   assert.deepEqual(titles({ now, kinds, rollouts }), [
     "page The ledger of this host has stopped",
-    "page 2 payments await a decision",
+    "page Payments awaiting a decision: 2",
     "page A payment is overdue",
-    "page The rail contradicted what it had said",
-    "page Nudge: 1 of 2 hosts do not serve the deployed version",
-    "page Risk: no host reports",
-    "page Risk: the champion fails",
-    "ticket Events reach listeners late",
+    "page The rail contradicted a final status",
+    "page Nudge: deployed version not serving on 1 of 2 hosts",
+    "page Risk: no hosts are reporting",
+    "page Risk: the champion is failing",
+    "ticket Events are reaching listeners late",
     "ticket Nudge: a rollout stopped at 25%",
   ]);
 });

@@ -48,7 +48,7 @@ test("a token is required, and one without the scope is read-only", async () => 
 });
 
 test("a shadow and a canary are compared with the champion", async () => {
-  await ops.press("Shadow", "#versions");
+  await ops.press("Add shadow", "#versions");
   await ops.shows(/What will happen:/, "dialog");
   await ops.press("Add shadow", "dialog");
   await ops.shows(/Enter a reason/, "dialog");
@@ -65,11 +65,11 @@ test("a shadow and a canary are compared with the champion", async () => {
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   assert.equal(await page.$eval("#report details", (it) => it.open), true);
   await ops.shot("report");
-  await ops.press("Canary", "#versions");
+  await ops.press("Start canary", "#versions");
   await ops.shot("canary");
   await ops.confirm("try it on a few");
   await ops.shows(/answers 5% of users/, "#notice");
-  await ops.press("Stop", "#service");
+  await ops.press("Stop canary", "#service");
   await ops.confirm("enough");
   await ops.shows(/The canary is stopped/, "#notice");
 });

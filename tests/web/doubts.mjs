@@ -28,7 +28,7 @@ export function doubts(stage) {
   test("a payee's warnings are repeated at amount, at review and in the acknowledgment", async () => {
     const { it } = await signedIn({ payees: [PAYEE, TWICE, DOUBTFUL] });
     const said = [
-      "El dígito de control de la CLABE no coincide: puede tener un error.",
+      "La CLABE parece tener un dígito equivocado. Compárala con la que te dieron.",
       "La CLABE es de STP, pero guardaste Santander.",
     ];
     await it.opens(/^Transferir$/);
@@ -74,7 +74,7 @@ export function doubts(stage) {
       await it.page.evaluate(() => {
         location.hash = "/beneficiaries/new";
       });
-      await it.arrives("Agregar un beneficiario");
+      await it.arrives("Agregar beneficiario");
       await it.fills("Nombre completo", name);
       await it.fills("CLABE", rosa);
       await it.activates("button", "Guardar");
@@ -134,10 +134,10 @@ export function doubts(stage) {
   test("only a CLABE that is right in everything looks right", async () => {
     const { it } = await signedIn();
     await it.opens("Beneficiarios");
-    await it.activates("link", "Agregar un beneficiario");
+    await it.activates("link", "Agregar beneficiario");
     for (const [text, mood, said] of [
       ["01218000464305124", "plain", "17 de los 18 dígitos de una CLABE."],
-      [NOWHERE, "warn", "El banco 999 no está en nuestra lista."],
+      [NOWHERE, "warn", "No reconocemos el banco de esta CLABE (clave 999)."],
       ["646180110400000008", "warn", "no coincide"],
       ["cuenta de Luis 7", "warn", "No parece una CLABE"],
       ["5512345678", "plain", "Parece un número de celular"],
@@ -160,7 +160,7 @@ export function doubts(stage) {
       await it.page.evaluate(() => {
         location.hash = "/beneficiaries/new";
       });
-      await it.arrives("Agregar un beneficiario");
+      await it.arrives("Agregar beneficiario");
       await it.fills("Nombre completo", "Rosa Martínez");
       await it.tabsTo("combobox", "Banco");
       await it.types(typed);

@@ -138,7 +138,7 @@ export function failures(stage) {
     await it.signsIn(user);
     const type = async () => {
       await it.opens("Beneficiarios");
-      await it.activates("link", "Agregar un beneficiario");
+      await it.activates("link", "Agregar beneficiario");
       await it.fills("Nombre completo", "Rosa Martínez");
       await it.fills("CLABE", OTHER.accountNumber);
       await it.page.evaluate(() => sessionStorage.setItem("caudal.token", "a.b.c"));
@@ -148,12 +148,12 @@ export function failures(stage) {
     const value = (name) => it.page.$eval(`[name=${name}]`, (input) => input.value);
     await type();
     await it.signsIn(user);
-    await it.arrives("Agregar un beneficiario");
+    await it.arrives("Agregar beneficiario");
     assert.equal(await value("name"), "Rosa Martínez");
     assert.equal(await value("accountNumber"), "002 010 07777777777 1");
     await type();
     await it.signsIn((await settled(bank)).user);
-    await it.arrives("Agregar un beneficiario");
+    await it.arrives("Agregar beneficiario");
     assert.equal(await value("name"), "");
     await it.leaves();
   });
@@ -200,7 +200,7 @@ export function failures(stage) {
     await api.deletePayee(payees[0].id);
     await it.sendsWhateverTheRisk();
     await it.arrives("Desde qué cuenta");
-    await it.sees("Este beneficiario ya no existe");
+    await it.sees("Este beneficiario ya no está en tu lista");
     await it.picks(OTHER.name);
     await it.activates("button", "Continuar");
     await it.arrives("Cuánto");
@@ -225,12 +225,12 @@ export function failures(stage) {
       body: JSON.stringify({ title: "Invalid", status: 400, code: "validation-failed", errors }),
     });
     await it.opens("Beneficiarios");
-    await it.activates("link", "Agregar un beneficiario");
+    await it.activates("link", "Agregar beneficiario");
     await it.fills("Nombre completo", "Ana Ruiz");
     await it.fills("CLABE", OTHER.accountNumber);
     await it.sees("CLABE de Banamex");
     await it.activates("button", "Guardar");
-    await it.sees("El último dígito de la CLABE no coincide", ".summary");
+    await it.sees("Esta CLABE parece tener un dígito equivocado", ".summary");
     const described = await it.page.$eval("[name=accountNumber]", (input) =>
       input
         .getAttribute("aria-describedby")
@@ -238,11 +238,11 @@ export function failures(stage) {
         .map((id) => document.getElementById(id).textContent)
         .join(" "),
     );
-    assert.match(described, /El último dígito de la CLABE no coincide/);
+    assert.match(described, /Esta CLABE parece tener un dígito equivocado/);
     line.mend();
     // And a payee with the number of the account that pays.
     await it.opens("Beneficiarios");
-    await it.activates("link", "Agregar un beneficiario");
+    await it.activates("link", "Agregar beneficiario");
     await it.fills("Nombre completo", "Yo Mismo");
     await it.fills("CLABE", account.accountNumber);
     await it.sees("CLABE de STP");

@@ -33,8 +33,8 @@ export function flow(stage) {
 
     // Without a payee the first step says where to add one.
     await it.opens("Transferir");
-    await it.activates("link", "Agregar un beneficiario");
-    await it.arrives("Agregar un beneficiario");
+    await it.activates("link", "Agregar beneficiario");
+    await it.arrives("Agregar beneficiario");
     await it.fills("Nombre completo", PAYEE.name);
     await it.fills("Alias", PAYEE.alias);
     await it.fills("CLABE", PAYEE.accountNumber);
@@ -65,7 +65,7 @@ export function flow(stage) {
       "$1,500.50",
       "Luis Pérez (mi hermano)",
       "BBVA",
-      "no comprueba que el nombre coincida",
+      "no verifica que el nombre coincida",
       "No le habías transferido antes a Luis Pérez",
       "ninguna transferencia desde este dispositivo",
       "Aún no tienes transferencias completadas",
@@ -178,11 +178,11 @@ export function flow(stage) {
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
     await it.opens("Beneficiarios");
-    await it.activates("button", "Eliminar María Rodríguez");
+    await it.activates("button", "Eliminar a María Rodríguez");
     await it.page.waitForSelector("dialog[open]");
     assert.equal((await it.focused()).name, "¿Eliminar a María Rodríguez?");
     await it.press("Escape");
-    assert.equal((await it.focused()).name, "Eliminar María Rodríguez");
+    assert.equal((await it.focused()).name, "Eliminar a María Rodríguez");
     await it.press("Enter");
     await it.activates("button", "Sí, eliminar a María");
     await it.sees("Se eliminó a María Rodríguez.");

@@ -78,13 +78,13 @@ export function fraud(stage) {
       await it.activates("button", "Continuar");
       assert.match(await it.text(".summary"), /Elige para qué es el pago/);
 
-      await it.picks("Me lo pidió alguien que llamó");
+      await it.picks("Me lo pidió el banco o una autoridad");
       await it.activates("button", "Continuar");
       // A screen reader continues at the warning.
       await it.page.waitForSelector(".fitted");
       assert.deepEqual(await it.focused(), { role: "heading", name: "No envíes: así empiezan los fraudes" });
       const warned = await it.text(".fitted");
-      for (const said of ["“cuentas seguras” no existen", "Cuelga y llama tú al número que está en tu tarjeta"])
+      for (const said of ["“cuenta segura”, es un fraude", "llama tú al número que viene al reverso de tu tarjeta"])
         assert.ok(warned.includes(said), warned);
       // What to do about it is open, and names no telephone number.
       const steps = await it.text(".if-fraud ol");

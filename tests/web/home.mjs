@@ -157,7 +157,7 @@ export function home(stage) {
       browserContextId: it.context.id,
     });
     await it.opens("Movimientos");
-    await it.activates("button", "Descargar CSV");
+    await it.activates("button", "Descargar para Excel (CSV)");
     const { name, text } = await downloaded(folder);
     assert.match(name, /^caudal-movimientos-0007-\d{4}-\d\d-\d\d\.csv$/);
     assert.equal(text.charCodeAt(0), 0xfeff);
@@ -184,7 +184,7 @@ export function home(stage) {
     await it.page.emulateMediaType("print");
     const paper = await it.text("body");
     for (const said of [
-      "Estado de cuenta",
+      "Movimientos de la cuenta",
       user,
       "Cuenta de cheques",
       "646 180 11040000000 7",

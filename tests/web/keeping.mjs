@@ -78,7 +78,7 @@ export function keeping(stage) {
     await api.deletePayee(payees[0].id);
     await it.page.reload();
     await it.arrives("Desde qué cuenta");
-    await it.sees("Este beneficiario ya no existe", ".summary");
+    await it.sees("Este beneficiario ya no está en tu lista", ".summary");
     await it.leaves();
   });
 

@@ -13,7 +13,7 @@ export function nudges(stage) {
 
   async function addsPayee(it) {
     await it.opens("Beneficiarios");
-    await it.activates("link", "Agregar un beneficiario");
+    await it.activates("link", "Agregar beneficiario");
   }
 
   /** Submits an empty form, several times. */
@@ -104,7 +104,7 @@ export function nudges(stage) {
       await it.page.evaluate(() => {
         location.hash = "/beneficiaries/new";
       });
-      await it.arrives("Agregar un beneficiario");
+      await it.arrives("Agregar beneficiario");
       await errs(it, "Guardar", 1);
       const places = () =>
         it.page.$$eval("main input", (inputs) => inputs.map((input) => input.getBoundingClientRect().top + scrollY));

@@ -182,7 +182,7 @@ export function payments(stage) {
     const { it, api, payees } = await signedIn(stage, { payees: [PAYEE, OTHER] });
     await it.opens("Beneficiarios");
     await it.activates("link", `Editar a ${OTHER.name}`);
-    await it.arrives("Editar un beneficiario");
+    await it.arrives("Editar beneficiario");
     await it.sees("002 010 07777777777 1", "main");
     assert.equal(await it.page.$("[name=accountNumber]"), null);
     await it.fills("Nombre completo", " ");
@@ -213,7 +213,7 @@ export function payments(stage) {
     const { it, api, payee } = await signedIn(stage);
     await it.opens("Beneficiarios");
     await it.activates("link", "Editar a Luis");
-    await it.arrives("Editar un beneficiario");
+    await it.arrives("Editar beneficiario");
     await api.call("PATCH", `/api/ledger/beneficiaries/${payee.id}`, { isFavorite: true, alias: "Lucho" });
     await it.fills("Nombre completo", "Luis Pérez Soto");
     await it.press("Enter");
@@ -222,7 +222,7 @@ export function payments(stage) {
     assert.deepEqual([name, alias, isFavorite], ["Luis Pérez Soto", "Lucho", true]);
     // One that was deleted meanwhile.
     await it.activates("link", "Editar a Luis");
-    await it.arrives("Editar un beneficiario");
+    await it.arrives("Editar beneficiario");
     await api.deletePayee(payee.id);
     await it.fills("Alias", "nadie");
     await it.press("Enter");
@@ -245,9 +245,9 @@ export function payments(stage) {
     await it.picks(PAYEE.name);
     await it.activates("button", "Continue");
     await it.fills("Amount", "10");
-    await it.fills("Payment concept (optional)", "x".repeat(41));
+    await it.fills("Payment description (optional)", "x".repeat(41));
     await it.press("Enter");
-    await it.sees("The concept has 41 characters; the limit is 40.", ".summary");
+    await it.sees("The description has 41 characters; the limit is 40.", ".summary");
     await it.fills("Payment concept", "Rent");
     await it.activates("button", "Continue");
     await it.sees("Payment concept Rent", ".review");

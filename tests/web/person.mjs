@@ -208,7 +208,7 @@ export class Person {
 
   /** Signs in to the sandbox by keyboard. */
   async signsIn(user) {
-    await this.fills(/Nombre de usuario|User name/, user);
+    await this.fills(/Nombre de usuario|Username/, user);
     await this.press("Enter");
     await this.page.waitForSelector("#leave");
     await this.settles();

@@ -34,7 +34,7 @@ export async function rollOut({ ops, pushed, deployed, served, ask }) {
   await ops.shows(/The rollout has begun/, "#notice");
   assert.deepEqual([(await deployed()).epoch, (await deployed()).canary.percent], [before + 1, 60]);
   await ops.shows(/60% now[\s\S]*90% to come[\s\S]*100% to come/, "#rollout");
-  await ops.shows(/Waits: 0 of 80 decisions/, "#rollout");
+  await ops.shows(/Waiting: 0 of 80 decisions/, "#rollout");
   await ops.change("pause-rollout", pushed, "#rollout");
   await ops.confirm("lunch");
   await ops.shows(/paused/, "#rollout .state");
@@ -96,10 +96,10 @@ export async function readTraffic(ops, scope) {
   await ops.signIn(scope);
   await ops.shows(/Answers per minute/, "#traffic");
   await ops.page.waitForSelector("#chart-answered canvas");
-  await ops.shows(/Failed, of its decisions/, "#traffic");
-  await ops.shows(/Levels given by nudge-1/, "#traffic");
+  await ops.shows(/Failed decisions/, "#traffic");
+  await ops.shows(/Classes given by nudge-1/, "#traffic");
   const said = await ops.page.$eval("#chart-answered .picture", (it) => it.getAttribute("aria-label"));
-  assert.match(said, /nudge-1\.0\.0\+[0-9a-f]{8}: .* last, at most/);
+  assert.match(said, /nudge-1\.0\.0\+[0-9a-f]{8}: .* peak/);
   await ops.page.click("#chart-answered summary");
   await ops.page.waitForSelector("#chart-answered table.series tbody tr");
   await ops.page.select("#traffic-range", "2");

@@ -184,7 +184,7 @@ describe("without a connection", { concurrency: 1 }, () => {
     line.cut();
     await it.page.reload();
     await it.arrives("Mis cuentas");
-    await it.sees(/Sin conexión con el banco. Te mostramos lo último que tenemos \(Hoy, \d\d:\d\d\)/);
+    await it.sees(/Sin conexión con el banco. Última actualización: Hoy, \d\d:\d\d/);
     await it.sees("$9,900.00");
     // Whom the person pays is not kept.
     assert.doesNotMatch(await storage(it), /Luis/);

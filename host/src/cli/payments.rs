@@ -39,8 +39,8 @@ async fn list(api: &AdminApi, json: bool) -> Result<ExitCode> {
 
 fn row(it: &Value) -> [String; 9] {
     let state = match it["parkedAt"].as_str() {
-        Some(at) => format!("to be decided since {at}"),
-        None => format!("asked next at {}", text(&it["nextAttemptAt"])),
+        Some(at) => format!("awaiting a decision since {at}"),
+        None => format!("next check at {}", text(&it["nextAttemptAt"])),
     };
     [
         text(&it["transactionId"]),

@@ -19,7 +19,11 @@ pub(super) async fn run(common: &Common, warnings: Warnings) -> Result<ExitCode>
         api.put("/admin/warnings", &json!({"experiment": experiment, "reason": reason, "variants": variants})).await?;
     }
     let answer = api.get(&format!("/admin/warnings?days={days}")).await?;
-    if json { print_json(&answer)? } else { print(&shown(&answer))? }
+    if json {
+        print_json(&answer)?
+    } else {
+        print(&shown(&answer))?
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -38,7 +42,8 @@ fn shown(answer: &Value) -> String {
     let rows: Vec<_> = list(&answer["outcomes"])
         .iter()
         .map(|it| {
-            let [nothing, chosen, helped] = ["sent_nothing", "chose_not_to", "sought_help"].map(|name| share(&it[name]));
+            let [nothing, chosen, helped] =
+                ["sent_nothing", "chose_not_to", "sought_help"].map(|name| share(&it[name]));
             [text(&it["variant"]), it["customers"].to_string(), it["warnings"].to_string(), nothing, chosen, helped]
         })
         .collect();

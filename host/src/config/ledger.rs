@@ -76,7 +76,7 @@ pub struct Fund {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A running service applies it from the next transfer on. A frozen account still receives money."
+    after_help = "Takes effect from the next transfer, without a restart. A frozen account can still receive money."
 )]
 pub struct Freeze {
     /// Account id
@@ -92,7 +92,7 @@ pub struct Freeze {
 /// Payments that their rail has not decided: sent without an answer, or stopped because a person has to decide.
 #[derive(Debug, Subcommand)]
 pub enum Payments {
-    /// List them, those to decide on first
+    /// List pending payments, those awaiting a decision first
     List {
         /// Print JSON
         #[arg(long)]
@@ -100,9 +100,9 @@ pub enum Payments {
         #[command(flatten)]
         admin: Admin,
     },
-    /// The other bank has the money: settle one
+    /// Settle a payment: the other bank has the money
     Settle(DecidePayment),
-    /// The other bank does not get the money: refund one
+    /// Refuse a payment and refund it: the other bank will not get the money
     Refuse(DecidePayment),
 }
 
@@ -275,7 +275,7 @@ pub struct Events {
                   neither the shares nor the name of the experiment change."
 )]
 pub struct Warnings {
-    /// Of so many days, up to now
+    /// Number of days to report on, up to now
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u8).range(1..=RETENTION_DAYS))]
     pub days: u8,
     /// Show each variant to a percentage of the customers from now on, for example why-first=20,advice-first=80

@@ -117,7 +117,7 @@ pub enum Models {
         #[command(flatten)]
         admin: Admin,
     },
-    /// Let a version answer more and more users, and become the champion, as long as its evidence allows it
+    /// Roll a version out to more users step by step, and then promote it, as long as the evidence supports it
     #[command(subcommand)]
     Rollout(Rollout),
     /// Return to the version that served before
@@ -266,11 +266,11 @@ pub enum Rollout {
         #[command(flatten)]
         admin: Admin,
     },
-    /// Hold it at its step. A violated bound still stops it
+    /// Pause a rollout at its current step. A violated bound still stops it
     Pause(RolloutOrder),
-    /// Let a paused one go on
+    /// Resume a paused rollout
     Resume(RolloutOrder),
-    /// End it: its canary answers nobody any more
+    /// Abort a rollout: its canary stops answering
     Abort(RolloutOrder),
 }
 

@@ -156,11 +156,11 @@ pub struct Serve {
     /// `Host` header that the assistance API accepts besides its address and localhost; repeatable
     #[arg(long = "assist-host", env = "CAUDAL_ASSIST_HOSTS", value_delimiter = ',')]
     pub assist_hosts: Vec<String>,
-    /// Requests a second of one user, ten times as many at once; 0 for no limit. A bulk counts as many as it has transfers.
-    /// Far more than a person causes, and than one account takes transfers
+    /// Requests per second from one user, with bursts of ten times as many; 0 for no limit. A bulk request counts once for
+    /// each of its transfers
     #[arg(long, env = "CAUDAL_REQUESTS_PER_USER", default_value_t = 1_000)]
     pub requests_per_user: u32,
-    /// Requests a second from one address, ten times as many at once; 0 for no limit. Many people may share an address
+    /// Requests per second from one address, with bursts of ten times as many; 0 for no limit. Many people may share an address
     #[arg(long, env = "CAUDAL_REQUESTS_PER_ADDRESS", default_value_t = 2_000)]
     pub requests_per_address: u32,
     /// Proxies whose `X-Forwarded-For` is believed: addresses or networks such as 10.0.0.0/8. This machine's own always

@@ -8,7 +8,6 @@ use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use super::transfers::read_remittance;
-use crate::clock::Clock;
 use crate::domain::money::Money;
 use crate::domain::transfer::{Payment, RailName, Status};
 
@@ -210,7 +209,7 @@ pub(crate) async fn end_inquiry(
     db: &mut PgConnection,
     transfer_id: Uuid,
     until: OffsetDateTime,
-    clock: &Clock,
+    clock: impl FnOnce() -> OffsetDateTime,
     pause: Option<Duration>,
 ) -> Result<(), sqlx::Error> {
     let mut transaction = db.begin().await?;
@@ -220,7 +219,7 @@ pub(crate) async fn end_inquiry(
         until,
     );
     let is_claimed = claim.fetch_optional(&mut *transaction).await?.is_some();
-    let now = clock.now();
+    let now = clock();
     if is_claimed && now < until {
         sqlx::query!(
             r#"

@@ -97,7 +97,7 @@ problems! {
         "The token is malformed, expired, not yet valid, or not signed for this service.", header: CHALLENGE_INVALID;
     /// Its bearer does not learn the reason.
     ProofInvalid(_reason: Refusal) = UNAUTHORIZED, "unauthorized", "The proof of possession is not valid",
-        "This token counts only with a new DPoP proof for each request, made with its key.", header: CHALLENGE_PROOF;
+        "Each request with this token needs a new DPoP proof, signed with the token's key.", header: CHALLENGE_PROOF;
     KeysUnknown = SERVICE_UNAVAILABLE, "keys-unknown", "Tokens cannot be verified at the moment",
         "The keys of the login service are not known here. Retry after the time in Retry-After.", header: RETRY_AFTER;
     ScopeMissing(scope: &'static str) = FORBIDDEN, "insufficient-scope", "The token lacks a scope",
@@ -133,8 +133,8 @@ problems! {
     AccountExists = CONFLICT, "account-exists", "The account already exists",
         "is already used by one of your accounts", field: "accountNumber";
     /// Of what a user has too many already, and how many they may have.
-    TooMany(limit: Limit) = CONFLICT, "limit-reached", "There are too many already",
-        format!("A user has at most {} {}. Nothing was added.", limit.1, limit.0);
+    TooMany(limit: Limit) = CONFLICT, "limit-reached", "The limit has been reached",
+        format!("A user can have at most {} {}. Nothing was added.", limit.1, limit.0);
     /// No range is configured, or all of its numbers are in use.
     NoNumbers = SERVICE_UNAVAILABLE, "no-account-numbers", "The bank has no account number to assign",
         "The operator has to configure numbers that are free, with --clabe-range.";
@@ -149,8 +149,8 @@ problems! {
     /// How it ended.
     ScheduleEnded(status: schedule::Status) = CONFLICT, "schedule-ended", "The schedule has ended",
         format!("It is {status}, so there is nothing to cancel.");
-    NotWaiting = CONFLICT, "not-waiting", "No occurrence of that date waits",
-        "It was answered already, its time is over, or it was sent. Read the schedule again.";
+    NotWaiting = CONFLICT, "not-waiting", "No occurrence on that date is waiting for an answer",
+        "It has already been answered or sent, or the time to answer has passed. Read the schedule again.";
     ScheduleUnderWay = CONFLICT, "schedule-under-way", "An occurrence is being sent",
         "Nothing was changed. Read the schedule again in a minute, then decide.";
     /// How it ended.
@@ -182,8 +182,8 @@ problems! {
         format!("Failed checks: {}. Nothing was registered.", errors.len());
     SignatureMissing = UNPROCESSABLE_ENTITY, "signature-required", "The version is not signed",
         "This host serves only versions that one of its --model-keys has signed: push it with --signature.";
-    SignatureInvalid = UNPROCESSABLE_ENTITY, "signature-invalid", "The signature does not hold",
-        "None of this host's --model-keys made it for this content. Nothing was changed.";
+    SignatureInvalid = UNPROCESSABLE_ENTITY, "signature-invalid", "The signature is not valid",
+        "None of this host's --model-keys signed this content. Nothing was changed.";
     AttestationInvalid(fault: Fault) = UNPROCESSABLE_ENTITY, "attestation-invalid", "The attestation cannot be used",
         fault.to_string();
     VersionTaken = CONFLICT, "version-taken", "The version names another component",
@@ -203,7 +203,7 @@ problems! {
         format!("Keep the model you have, or use the assistance API: {reason}.");
 
     /// Of this user, or from this address.
-    TooManyRequests(_limit: &'static str) = TOO_MANY_REQUESTS, "too-many-requests", "There are too many requests",
+    TooManyRequests(_limit: &'static str) = TOO_MANY_REQUESTS, "too-many-requests", "Too many requests",
         "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
     Overloaded = SERVICE_UNAVAILABLE, "overloaded", "The service is busy",
         "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
@@ -216,7 +216,7 @@ problems! {
         header: RETRY_REFUSED_AFTER;
     /// Of payees' names.
     TooManyChecks = TOO_MANY_REQUESTS, "too-many-requests", "Too many payees were checked",
-        "Names of payees can be checked now and then only. A payee can be saved and paid without.",
+        "Payee names can be checked only a limited number of times an hour. A payee can be saved and paid without a check.",
         header: RETRY_CHECK_AFTER;
     TimedOut = SERVICE_UNAVAILABLE, "timed-out", "The request took too long",
         "A transfer may still complete: retry it with the same Idempotency-Key.", header: RETRY_AFTER;

@@ -74,7 +74,7 @@ impl Courier {
         };
         let pause = (!is_done).then(|| retry_after(attempts));
         let end = async |db: &mut sqlx::PgConnection| {
-            payments::end_inquiry(db, payment.transfer_id, until, &self.clock, pause).await
+            payments::end_inquiry(db, payment.transfer_id, until, || self.clock.now(), pause).await
         };
         within(self.db.acquire().await?, REPLY_TIME_MAX, end).await
     }

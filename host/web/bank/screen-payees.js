@@ -72,9 +72,13 @@ function drawPayee(payee, faults, go) {
         t("payees.edit"),
         heard(` ${t("payees.edit.of", { name: payeeName(payee) })}`),
       ),
-      button([t("payees.delete"), heard(` ${payeeName(payee)}`)], () => remove(payee, faults, go), {
-        class: "quiet",
-      }),
+      button(
+        [t("payees.delete"), heard(` ${t("payees.edit.of", { name: payeeName(payee) })}`)],
+        () => remove(payee, faults, go),
+        {
+          class: "quiet",
+        },
+      ),
     ),
   );
 }

@@ -91,7 +91,13 @@ function drawSchedule(schedule, faults, go) {
       ),
       drawWaiting(schedule),
       drawLast(schedule),
-      isActive && h("p.acts", button([t("schedules.cancel"), heard(` ${nameOf(schedule)}`)], stop, { class: "quiet" })),
+      isActive &&
+        h(
+          "p.acts",
+          button([t("schedules.cancel"), heard(` ${t("schedules.cancel.of", { name: nameOf(schedule) })}`)], stop, {
+            class: "quiet",
+          }),
+        ),
     ),
   );
 }

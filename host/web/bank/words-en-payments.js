@@ -1,10 +1,10 @@
 // English for what a payment tells its payee, and for editing payees.
 
 export default {
-  "concept.label": "Payment concept",
-  "concept.hint": "The payee will see it. Up to {most} characters.",
-  "concept.too-long": "The concept has {length} characters; the limit is {most}.",
-  "concept.invalid": "The concept has a character that cannot be used. Write it again.",
+  "concept.label": "Payment description",
+  "concept.hint": "The payee will see it as the “concepto”. Up to {most} characters.",
+  "concept.too-long": "The description has {length} characters; the limit is {most}.",
+  "concept.invalid": "The description has a character that cannot be used. Enter it again.",
   "reference.label": "Numeric reference",
   "reference.hint": "1 to {most} digits, if you were asked for one.",
   "reference.invalid": "The reference must have 1 to {most} digits, and not only zeros.",
@@ -12,7 +12,7 @@ export default {
   copy: "Copy",
   "copy.done": "Copied",
   "copy.by-hand": "Your browser does not allow copying; the text is selected",
-  "cep.title": "To look up the CEP at Banxico",
+  "cep.title": "Look up the CEP at Banxico",
   "cep.about": "Use these details at banxico.org.mx/cep to look up the electronic payment receipt (CEP).",
   "cep.date": "Payment date",
   "cep.sender": "Sending bank",

@@ -10,7 +10,7 @@ export default {
   "step.receipt": "Receipt",
   "step.done": "done",
   "receipt.title": "Transfer receipt",
-  "parties.title": "Which account, and who are you paying?",
+  "parties.title": "Who are you paying, and from which account?",
   "parties.from": "From",
   "parties.from.empty": "Choose the account the money comes from.",
   "parties.to": "To",
@@ -28,7 +28,8 @@ export default {
   "amount.to": "To",
   "amount.available": "Available",
   "amount.empty": "Enter how much you want to send.",
-  "amount.comma": "Use a decimal point before the centavos, for example 12.50, or write the whole amount.",
+  "amount.comma":
+    "Use a decimal point before the centavos, for example 12.50. If you mean a larger amount, type all its digits, for example 1,250.",
   "amount.not-a-number": "Enter the amount in figures only, for example 1,500.50.",
   "amount.too-precise": "Centavos have two digits at most.",
   "amount.too-small": "The smallest amount is $0.01.",
@@ -41,7 +42,7 @@ export default {
   "review.number": "Account number",
   "review.from": "From",
   "review.change.parties": "Change account or payee",
-  "review.change.amount": "Change the amount or concept",
+  "review.change.amount": "Change the amount or description",
   "review.spei":
     "SPEI sends to the account number and does not check that the name matches. Compare the number with " +
     "the one you were given.",
@@ -50,10 +51,8 @@ export default {
   "review.submit": "Send {amount} to {name}",
   "review.busy": "Sending the transfer…",
   "review.acknowledge":
-    "I understand that I am sending {amount} to {name}, {bank}, account {number}; that the warnings " +
-    "above are a reason for caution; and that I may not get the money back.",
-  "review.acknowledge.empty":
-    "To send it, tick the box to confirm that you understand the risk. If anything seems wrong, go back.",
+    "I have read the warnings above. I understand that I am sending {amount} to {name}, {bank}, account {number}, and that I may not get the money back.",
+  "review.acknowledge.empty": "To send it, tick the box. If anything seems wrong, do not send it.",
   "confirm.title": "Send {amount} to {name}?",
   "confirm.no": "No, check it again",
   "confirm.yes": "Yes, send {amount}",
@@ -110,20 +109,17 @@ export default {
   "risk.high": "You are about to send {amount} to {name}, account {number}. This is very unusual for you:",
   "risk.unscored.title": "We could not check the risk",
   "risk.unscored":
-    "You are about to send {amount} to {name}, account {number}. Because we could not check it, please be as " +
-    "careful as with a high risk.",
+    "You are about to send {amount} to {name}, account {number}. We could not check this transfer: before you send it, confirm the account in person or on a phone number you already had.",
   "risk.pressure":
-    "If someone called you, is rushing you or asks you to keep it secret, do not send it: that is how scams begin.",
+    "If someone called you about this, is rushing you or told you to keep it secret, do not send it. Hang up, and call the number on your card.",
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} is more than twice what you usually send: {average} on average.",
   "risk.NEW_BENEFICIARY": "You have not sent {name} anything before.",
-  "risk.UNUSUAL_TIME": "This is an unusual time for a transfer: after {hour}:00.",
+  "risk.UNUSUAL_TIME": "It is past {hour}:00, an unusual hour for a transfer.",
   "risk.NEW_DEVICE": "You have not completed a transfer from this device before.",
   "risk.LOCATION_CHANGED": "This device’s time zone has changed since last time.",
   "risk.LOW_HISTORY.none": "You have no completed transfers yet, so we do not know what is usual for you.",
-  "risk.LOW_HISTORY.one":
-    "You have {count} completed transfer; with fewer than three we still know little about your usual transfers.",
-  "risk.LOW_HISTORY.many":
-    "You have {count} completed transfers; with fewer than three we still know little about your usual transfers.",
+  "risk.LOW_HISTORY.one": "You have completed only {count} transfer, so we do not know yet what is usual for you.",
+  "risk.LOW_HISTORY.many": "You have completed only {count} transfers, so we do not know yet what is usual for you.",
   "risk.other": "Something else about this transfer is unusual.",
   "risk.by.page": "Risk scored in your browser by {modelVersion}.",
   "risk.by.page-alone":

@@ -3,7 +3,7 @@
 export default {
   "time.today": "Hoy",
   "time.yesterday": "Ayer",
-  "remembered.at": "Sin conexión con el banco. Te mostramos lo último que tenemos ({day}, {clock}).",
+  "remembered.at": "Sin conexión con el banco. Última actualización: {day}, {clock}.",
 
   // The home.
   "home.actions": "Acciones rápidas",
@@ -51,8 +51,8 @@ export default {
   "history.found.many": "{count} movimientos encontrados",
   "history.covers.all": "Revisamos toda la cuenta: {entries}.",
   "history.covers.since": "Revisamos desde el {day}: {entries}.",
-  "history.covers.part": "Revisamos solo lo más reciente: {entries}, hasta el {day}. Lo anterior no está incluido.",
-  "export.csv": "Descargar CSV",
+  "history.covers.part": "Revisamos solo lo más reciente: {entries}, desde el {day}. Lo anterior no está incluido.",
+  "export.csv": "Descargar para Excel (CSV)",
   "export.print": "Imprimir",
   "export.busy": "Preparando tus movimientos…",
   "export.file": "caudal-movimientos",
@@ -63,9 +63,9 @@ export default {
   "export.numeric": "Referencia numérica",
   "export.state": "Estado",
   "export.reference": "Clave de rastreo",
-  "export.amount": "Importe (MXN)",
+  "export.amount": "Monto (MXN)",
   "export.balance": "Saldo (MXN)",
-  "paper.title": "Estado de cuenta",
+  "paper.title": "Movimientos de la cuenta",
   "paper.holder": "Titular",
   "paper.account": "Cuenta",
   "paper.period": "Periodo",
@@ -80,6 +80,6 @@ export default {
   "paper.credit": "Abono",
   "paper.balance": "Saldo",
   "paper.note":
-    "Importes en pesos mexicanos. Fechas y horas de la Ciudad de México. Documento informativo, sin validez fiscal, " +
+    "Montos en pesos mexicanos. Fechas y horas de la Ciudad de México. Documento informativo, sin validez fiscal, " +
     "impreso el {day} a las {clock}.",
 };

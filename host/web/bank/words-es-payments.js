@@ -22,7 +22,7 @@ export default {
   "payees.favorite": "favorito",
   "payees.edit": "Editar",
   "payees.edit.of": "a {name}",
-  "payee-edit.title": "Editar un beneficiario",
+  "payee-edit.title": "Editar beneficiario",
   "payee-edit.fixed": "El número y el banco no se pueden cambiar. Si son otros, agrega un beneficiario nuevo.",
   "payee-edit.favorite": "Es favorito",
   "payee-edit.favorite.hint": "Los favoritos aparecen primero en tus listas.",

@@ -15,8 +15,8 @@ export default {
   "parties.from.empty": "Elige la cuenta de la que sale el dinero.",
   "parties.to": "Beneficiario",
   "parties.to.empty": "Elige a quién le transfieres.",
-  "parties.available": "Disponible:",
-  "parties.add": "Agregar un beneficiario nuevo",
+  "parties.available": "Saldo disponible:",
+  "parties.add": "Agregar beneficiario",
   "parties.filter": "Buscar por nombre o banco",
   "parties.filtered.one": "{count} resultado",
   "parties.filtered.many": "{count} resultados",
@@ -26,7 +26,7 @@ export default {
   "amount.label": "Monto en pesos",
   "amount.hint": "Por ejemplo: 1,500.50. Usa punto para los centavos.",
   "amount.to": "Para",
-  "amount.available": "Disponible",
+  "amount.available": "Saldo disponible",
   "amount.empty": "Escribe cuánto quieres enviar.",
   "amount.comma": "Usa punto para los centavos, por ejemplo 12.50, o escribe el monto completo.",
   "amount.not-a-number": "Escribe el monto solo con números, por ejemplo 1,500.50.",
@@ -43,15 +43,14 @@ export default {
   "review.change.parties": "Cambiar cuenta o beneficiario",
   "review.change.amount": "Cambiar el monto o el concepto",
   "review.spei":
-    "SPEI envía al número de cuenta y no comprueba que el nombre coincida. Compara el número con el que " +
-    "te dieron.",
+    "SPEI envía al número de cuenta y no verifica que el nombre coincida. Compara el número con el que " + "te dieron.",
   "review.once": "Si se corta la conexión podrás intentarlo de nuevo: no se enviará dos veces.",
   "review.not": "No enviar y regresar",
   "review.submit": "Enviar {amount} a {name}",
   "review.busy": "Enviando la transferencia…",
   "review.acknowledge":
     "Entiendo que voy a enviar {amount} a {name}, {bank}, cuenta {number}. Leí los avisos y sé que quizá no pueda recuperar el dinero.",
-  "review.acknowledge.empty": "Para enviar, marca que entiendes el riesgo. Si algo no te convence, regresa sin enviar.",
+  "review.acknowledge.empty": "Para enviar, marca la casilla. Si algo no te convence, regresa sin enviar.",
   "confirm.title": "¿Enviar {amount} a {name}?",
   "confirm.no": "No, revisar otra vez",
   "confirm.yes": "Sí, enviar {amount}",
@@ -106,21 +105,18 @@ export default {
   "risk.high": "Vas a enviar {amount} a {name}, cuenta {number}. Esto es muy poco común en tus transferencias:",
   "risk.unscored.title": "No pudimos revisar el riesgo",
   "risk.unscored":
-    "Vas a enviar {amount} a {name}, cuenta {number}. Como no pudimos revisarla, te pedimos el mismo " +
-    "cuidado que con una de riesgo alto.",
+    "Vas a enviar {amount} a {name}, cuenta {number}. No pudimos revisar esta transferencia: antes de enviar, confirma la cuenta en persona o llamando a un teléfono que ya tenías.",
   "risk.pressure":
-    "Si alguien te llamó, te apura o te pide no decirle a nadie, no la envíes: así empiezan los fraudes.",
+    "Si alguien te presiona o te pide guardar el secreto, no envíes. Cuelga y llama al número que viene al reverso de tu tarjeta.",
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} es más del doble de lo que sueles enviar: {average} en promedio.",
   "risk.NEW_BENEFICIARY": "No le habías transferido antes a {name}.",
-  "risk.UNUSUAL_TIME": "Es una hora poco común para transferir: pasan de las {hour}:00.",
+  "risk.UNUSUAL_TIME": "Es una hora poco común para transferir (después de {hour}:00 h).",
   "risk.NEW_DEVICE": "Todavía no has completado ninguna transferencia desde este dispositivo.",
   "risk.LOCATION_CHANGED": "La zona horaria de este dispositivo cambió desde la última vez.",
   "risk.LOW_HISTORY.none":
     "Aún no tienes transferencias completadas, así que todavía no sabemos cómo sueles transferir.",
-  "risk.LOW_HISTORY.one":
-    "Llevas {count} transferencia completada; con menos de tres todavía conocemos poco tus transferencias.",
-  "risk.LOW_HISTORY.many":
-    "Llevas {count} transferencias completadas; con menos de tres todavía conocemos poco tus transferencias.",
+  "risk.LOW_HISTORY.one": "Solo llevas {count} transferencia completada; todavía conocemos poco cómo transfieres.",
+  "risk.LOW_HISTORY.many": "Solo llevas {count} transferencias completadas; todavía conocemos poco cómo transfieres.",
   "risk.other": "Tiene otra señal poco común.",
   "risk.by.page": "Riesgo evaluado en esta página por {modelVersion}.",
   "risk.by.page-alone":

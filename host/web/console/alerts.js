@@ -41,8 +41,8 @@ function ofModels(now, before) {
       sum(now, "caudal_model_fallbacks_total", `kind="${kind}"`) -
       sum(before, "caudal_model_fallbacks_total", `kind="${kind}"`);
     if (more <= 0) return [];
-    const detail = `${count(more)} answers since this page was opened came from the version before. Roll back.`;
-    return [{ key: `fallback ${kind}`, severity: "page", title: `${name}: the champion fails`, detail, kind }];
+    const detail = `Answered by the previous version since you signed in: ${count(more)}. Roll back.`;
+    return [{ key: `fallback ${kind}`, severity: "page", title: `${name}: the champion is failing`, detail, kind }];
   });
 }
 
@@ -57,7 +57,12 @@ function ofMoney(now, before, seconds) {
   }
   const parked = sum(now, "caudal_payments", 'state="parked"');
   if (parked > 0)
-    add("parked", "page", `${count(parked)} payments await a decision`, "The rail does not say what became of them.");
+    add(
+      "parked",
+      "page",
+      `Payments awaiting a decision: ${count(parked)}`,
+      "The rail has not said what happened to them. Ask it, then settle or refuse them.",
+    );
   const oldest = now.get("caudal_payments_oldest_timestamp_seconds") ?? 0;
   if (oldest > 0 && seconds - oldest > OVERDUE_SECONDS) {
     add(
@@ -69,16 +74,16 @@ function ofMoney(now, before, seconds) {
   }
   const contradictions = sum(now, "caudal_rail_contradictions_total");
   if (contradictions > 0) {
-    const detail = `${count(contradictions)} final statuses since this host started.`;
-    add("contradicted", "page", "The rail contradicted what it had said", detail);
+    const detail = `Contradictions since this host started: ${count(contradictions)}.`;
+    add("contradicted", "page", "The rail contradicted a final status", detail);
   }
   const handed = sum(now, "caudal_outbox_lag_seconds_count") - sum(before, "caudal_outbox_lag_seconds_count");
   const bucket = `le="${OUTBOX_SECONDS}.0"`;
   const soon =
     sum(now, "caudal_outbox_lag_seconds_bucket", bucket) - sum(before, "caudal_outbox_lag_seconds_bucket", bucket);
   if (handed > 0 && handed - soon > OUTBOX_SHARE * handed) {
-    const detail = `${count(handed - soon)} of ${count(handed)} events took more than ${OUTBOX_SECONDS} s since this page was opened.`;
-    add("outbox", "ticket", "Events reach listeners late", detail);
+    const detail = `Since you signed in, ${count(handed - soon)} of ${count(handed)} events took more than ${OUTBOX_SECONDS} s.`;
+    add("outbox", "ticket", "Events are reaching listeners late", detail);
   }
   return alerts;
 }
@@ -89,12 +94,12 @@ function ofHosts(kinds) {
     const failed = hosts.filter((it) => it.state === "failed");
     const name = KINDS.find((it) => it.kind === kind)?.name ?? kind;
     if (hosts.length === 0) {
-      const [title, detail] = [`${name}: no host reports`, "Nothing says which version serves."];
+      const [title, detail] = [`${name}: no hosts are reporting`, "The version in service is unknown."];
       return [{ key: `hosts ${kind}`, severity: /** @type {const} */ ("page"), title, detail, kind }];
     }
     if (failed.length === 0) return [];
-    const title = `${name}: ${failed.length} of ${hosts.length} hosts do not serve the deployed version`;
-    const detail = `${failed[0].host}: ${failed[0].detail ?? "no reason is known"}`;
+    const title = `${name}: deployed version not serving on ${failed.length} of ${hosts.length} hosts`;
+    const detail = `${failed[0].host}: ${failed[0].detail ?? "no reason given"}`;
     return [{ key: `hosts ${kind}`, severity: /** @type {const} */ ("page"), title, detail, kind }];
   });
 }
@@ -124,14 +129,14 @@ export function alertsOf({ now, before, seconds, kinds, rollouts }) {
 
 /** @param {Alert[]} alerts */
 export function drawAlerts(alerts) {
-  if (alerts.length === 0) return h("p", "✓ This host knows of nothing that needs attention.");
+  if (alerts.length === 0) return h("p", "✓ No alerts on this host.");
   const items = alerts.map(({ key, severity, title, detail, kind }) =>
     h(
       "li",
       { class: `alert ${severity}`, "data-key": key },
       h(
         "p.title",
-        severity === "page" ? "▲ urgent: " : "● worth a look: ",
+        severity === "page" ? "▲ Urgent: " : "● Not urgent: ",
         kind ? h("a", { href: `#${kind}` }, title) : title,
       ),
       h("p", detail),

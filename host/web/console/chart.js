@@ -34,10 +34,10 @@ const clock = (seconds) => timeOfDay(new Date(seconds * 1000)).slice(0, 5);
 /** @param {Line} line @param {number[]} times @param {About} about */
 function inWords({ name, values }, times, { format }) {
   const known = /** @type {number[]} */ (values.filter((it) => it !== null));
-  if (known.length === 0) return `${name}: nothing.`;
+  if (known.length === 0) return `${name}: no data.`;
   const highest = Math.max(...known);
   const last = known[known.length - 1];
-  return `${name}: ${format(last)} last, at most ${format(highest)} at ${clock(times[values.indexOf(highest)])}.`;
+  return `${name}: latest ${format(last)}, peak ${format(highest)} at ${clock(times[values.indexOf(highest)])}.`;
 }
 
 /** @param {About} about @param {number[]} times @param {Line[]} lines */
@@ -96,7 +96,7 @@ function partsOf(place) {
         h("p.caption"),
         h("p.legend"),
         h("div.picture", { role: "img" }),
-        h("details", h("summary", "The same in numbers"), h("div.numbers")),
+        h("details", h("summary", "Show as a table"), h("div.numbers")),
       ),
     );
   }

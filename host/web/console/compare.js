@@ -62,11 +62,11 @@ function drawAgreement(pair, report) {
   if (!report || !challenger || !names.includes(report.champion) || challenger.version === report.champion) {
     return h(
       "p",
-      "They were not compared with each other in the last trial: deploy one as the canary or a shadow of the other.",
+      "They were not compared in the last trial. To compare them, deploy one as champion and the other as its canary or shadow.",
     );
   }
   const { compared, flip } = challenger;
-  if (compared === 0 || !flip) return h("p", "Nothing was compared yet.");
+  if (compared === 0 || !flip) return h("p", "Nothing has been compared yet.");
   const same = {
     count: flip.of - flip.count,
     of: flip.of,
@@ -78,7 +78,7 @@ function drawAgreement(pair, report) {
     "p",
     `Under change ${report.epoch}, both gave the same class to `,
     h("strong", interval(same)),
-    ` of ${count(compared)} requests, with the 95% interval; ${count(flip.count)} differ.`,
+    ` of ${count(compared)} requests, with the 95% confidence interval; ${count(flip.count)} differ.`,
   );
 }
 

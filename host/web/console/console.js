@@ -334,7 +334,7 @@ at("skip").addEventListener("click", (event) => {
 });
 at("pause").addEventListener("click", () => {
   isPaused = !isPaused;
-  update(at("pause"), isPaused ? "Resume" : "Pause");
+  update(at("pause"), isPaused ? "Resume refresh" : "Pause refresh");
   drawFreshness();
   if (!isPaused) refresh();
 });

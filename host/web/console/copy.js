@@ -32,8 +32,8 @@ export async function copy(button) {
     say("Copied");
   } catch {
     // Without https the browser gives no access to the clipboard.
-    shown.textContent = "Select it";
-    say("The browser does not allow copying here: select the text instead");
+    shown.textContent = "Not copied";
+    say("Not copied: the browser does not allow it here. Select the text and copy it yourself");
   }
   setTimeout(() => {
     shown.textContent = "Copy";

@@ -85,7 +85,7 @@ export function decide(approval, onUnauthorized) {
         drawAction(approval),
         h(
           "p",
-          "Approving carries the action out at once, in both names. Rejecting ends the proposal; nothing is changed.",
+          "Approving carries out the action immediately and records both names. Rejecting closes the proposal without changing anything.",
         ),
         h(
           "div.field",

@@ -7,7 +7,7 @@ import { version, when } from "./words.js";
 
 /** @param {Host} host @param {number} epoch of the deployment */
 function stateOf(host, epoch) {
-  if (host.state === "failed") return h("strong.fault", "✕ cannot serve it");
+  if (host.state === "failed") return h("strong.fault", "✕ failed");
   if (host.epoch < epoch || host.state !== "serving") return "● loading";
   return "✓ serving";
 }

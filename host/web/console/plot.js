@@ -166,7 +166,7 @@ export function drawScores(scores, layout) {
     h(
       "details",
       { "data-keeps": "open" },
-      h("summary", "The same in numbers"),
+      h("summary", "Show as a table"),
       table({
         label: `${score} in numbers`,
         heads: ["Score", ["Champion", "number"], ["share", "number"], ["Challenger", "number"], ["share", "number"]],

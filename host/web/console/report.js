@@ -119,7 +119,7 @@ function drawChallenger(it, observed, score, room, at) {
       "dl.facts",
       drawCompared(it, observed),
       drawFailed(it),
-      fact("Changed class", it.flip ? interval(it.flip) : share(it.flip_share), "with the 95% interval"),
+      fact("Changed class", it.flip ? interval(it.flip) : share(it.flip_share), "with the 95% confidence interval"),
       fact("Score drift", psi(it.score_psi), `PSI, ${drift(it.score_psi)}`),
     ),
     it.compared > 0 &&
@@ -176,8 +176,8 @@ export function drawReport(kind, epoch, part, width) {
     h(
       "p",
       count(report.observed),
-      " requests observed ",
-      isPast ? `under change ${report.epoch}, made ` : "since ",
+      report.observed === 1 ? " request observed " : " requests observed ",
+      isPast ? `under change ${report.epoch}, deployed ` : "since ",
       when(report.since),
       ".",
       dropped,

@@ -18,7 +18,7 @@ const FIELDS = [
   {
     name: "step_decisions",
     label: "Decisions per step",
-    hint: "The canary makes at least so many before the next step.",
+    hint: "Minimum decisions by the canary before the next step.",
     min: 1,
     max: 10_000_000,
     value: 500,
@@ -27,25 +27,32 @@ const FIELDS = [
   {
     name: "minutes",
     label: "Time per step",
-    hint: "At least; up to 30 days.",
+    hint: "Minimum time before the next step, up to 30 days.",
     min: 0,
     max: 43_200,
     value: 10,
     unit: "min",
   },
-  { name: "max_failure_percent", label: "Failures", hint: "At most, of its decisions.", min: 1, max: 100, value: 1 },
+  {
+    name: "max_failure_percent",
+    label: "Max failed",
+    hint: "Percent of the canary’s decisions that may fail.",
+    min: 1,
+    max: 100,
+    value: 1,
+  },
   {
     name: "max_flip_percent",
-    label: "Other classes",
-    hint: "At most, of answers compared with the champion’s.",
+    label: "Max changed class",
+    hint: "Percent of compared answers that may differ in class from the champion’s.",
     min: 1,
     max: 100,
     value: 10,
   },
   {
     name: "max_latency_percent",
-    label: "Time, p95",
-    hint: "At most, of the champion’s. Below a millisecond it always passes.",
+    label: "Max p95 time",
+    hint: "Percent of the champion’s p95. Always passes below 1 ms.",
     min: 100,
     max: 10_000,
     value: 200,
@@ -67,8 +74,8 @@ export function startRollout(now, version) {
     effects: ({ first, second }) => [
       `${version} will answer the ${request}s of ${first ? percent(first) : "some"} of users, then of ${
         second ? percent(second) : "more"
-      }, then of everyone: it becomes the champion without another question.`,
-      "Each step waits for enough decisions and time, and until the 95% intervals keep within the bounds.",
+      }, then of everyone. It then becomes the champion with no further confirmation.`,
+      "Each step ends only after enough decisions and time, and once the 95% confidence intervals are within the bounds.",
       `If a bound is violated, ${version} is withdrawn from all users, and ${now.champion} answers everyone.`,
       ...(now.kind === "risk" ? ["Where two operators are required, the last step waits for an approval."] : []),
       ...(running ? [`${running} is no longer the canary and serves no traffic.`] : []),
@@ -98,7 +105,7 @@ export function pauseRollout(now, version) {
     keepsDeployment: true,
     effects: () => [
       `${version} stays at ${percent(share)} of users until you resume.`,
-      "If a bound is violated meanwhile, the rollout stops all the same.",
+      "If a bound is violated in the meantime, the rollout still stops.",
     ],
     send: (_, reason) => api.orderRollout(now.kind, "pause", reason),
     done: () => `The rollout is paused at ${percent(share)} of users.`,
@@ -113,11 +120,11 @@ export function resumeRollout(now, version) {
     fields: [],
     keepsDeployment: true,
     effects: () => [
-      `${version} goes on to more users as soon as its evidence allows it.`,
-      "What was seen during the pause counts.",
+      `${version} will move on to more users as soon as the evidence supports it.`,
+      "Evidence gathered during the pause counts.",
     ],
     send: (_, reason) => api.orderRollout(now.kind, "resume", reason),
-    done: () => "The rollout goes on.",
+    done: () => "The rollout has resumed.",
   };
 }
 

@@ -58,7 +58,7 @@ function drawOpen(it, mayChange) {
         fact("At this step", ["since ", when(it.step_at)], `at least ${duration(it.step_seconds)}`),
       ),
     it.state === "running" &&
-      h("p", seen?.waits_for ? ["Waits: ", seen.waits_for, "."] : "Ready: the next step is under way."),
+      h("p", seen?.waits_for ? ["Waiting: ", seen.waits_for, "."] : "Ready: the next step is under way."),
     it.state !== "running" && h("p.notice", sentence(it.detail)),
     mayChange &&
       h(
@@ -99,7 +99,7 @@ export function drawRollout(part, mayChange) {
   if (part?.failure) return h("div.notice.bad", drawFailure(part.failure));
   if (!part?.data) return h("p", "Loading…");
   const [latest, ...rest] = part.data;
-  if (!latest) return h("p", "There has been no rollout yet. Start one from a version below, with Roll out.");
+  if (!latest) return h("p", "No rollouts yet. To start one, press Roll out next to a version below.");
   const past = isOpen(latest) ? rest : part.data;
   return [
     isOpen(latest) && drawOpen(latest, mayChange),

@@ -96,8 +96,8 @@ export function drawService(now, mayChange) {
         `Answers ${percent(some)} of users.${until}`,
         act(
           changeButton("promote", "Promote", name),
-          changeButton("canary", "Change", name),
-          changeButton("stop-canary", "Stop", name),
+          changeButton("canary", "Change canary", name),
+          changeButton("stop-canary", "Stop canary", name),
         ),
       ),
     );
@@ -108,7 +108,7 @@ export function drawService(now, mayChange) {
         "shadow",
         name,
         "Serves no traffic; called after the champion and compared with it.",
-        act(changeButton("remove-shadow", "Remove", name)),
+        act(changeButton("remove-shadow", "Remove shadow", name)),
       ),
     );
   }

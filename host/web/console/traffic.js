@@ -45,14 +45,14 @@ const CHARTS = [
   { id: "time", title: "Time per answer, p99", format: micros, ceiling: 10, value: (it, step) => it.p99_us[step] },
   {
     id: "flips",
-    title: "Changed class, of the compared answers",
+    title: "Compared answers that changed class",
     format: share,
     ceiling: 0.02,
     value: (it, step) => ratio(it.flipped[step], it.compared[step]),
   },
   {
     id: "failures",
-    title: "Failed, of its decisions",
+    title: "Failed decisions",
     format: share,
     ceiling: 0.02,
     value: (it, step) => ratio(it.failed[step], it.answered[step] + it.failed[step]),
@@ -78,7 +78,7 @@ async function drawAll(data) {
     name,
     values: times.map((_, step) => ratio(version.classes[level][step], given(step))),
   }));
-  const about = { title: `Levels given by ${version.version}`, format: share, ceiling: 1 };
+  const about = { title: `Classes given by ${version.version}`, format: share, ceiling: 1 };
   await draw("levels", about, times, lines);
   drawChoice(data, version.version);
   markScrollable(at("traffic"));
@@ -114,7 +114,7 @@ export async function refreshTraffic(kind) {
     if (shown.kind !== kind) return;
     last = data;
     at("traffic-charts").hidden = data.versions.length === 0;
-    at("traffic-state").replaceChildren(data.versions.length === 0 ? `No answers within ${range.name}.` : "");
+    at("traffic-state").replaceChildren(data.versions.length === 0 ? `No answers in the last ${range.name}.` : "");
     if (data.versions.length > 0) await drawAll(data);
   } catch (error) {
     const failure = asFailure(error);

@@ -28,9 +28,9 @@ function buttonsFor(name, now, mayChange) {
   const buttons = [details, changeButton("promote", "Promote", name)];
   if (!kindOf(now.kind).hasChallengers) return buttons;
   buttons.push(changeButton("rollout", "Roll out", name));
-  if (!roles.includes("canary")) buttons.push(changeButton("canary", "Canary", name));
+  if (!roles.includes("canary")) buttons.push(changeButton("canary", "Start canary", name));
   if (!roles.includes("shadow") && now.shadows.length < SHADOWS_MAX) {
-    buttons.push(changeButton("add-shadow", "Shadow", name));
+    buttons.push(changeButton("add-shadow", "Add shadow", name));
   }
   return buttons;
 }

@@ -10,8 +10,7 @@ use super::periods::Periods;
 use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
 use crate::db::{
-    approvals, attestations, beneficiaries, components, deployments, holders, limits, rollouts, schedules,
-    warnings,
+    approvals, attestations, beneficiaries, components, deployments, holders, limits, rollouts, schedules, warnings,
 };
 use crate::sealing::{ChainKey, Keyring};
 
