@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::assistance::{risk, with};
-use crate::harness::{Answer, Client, Options, TestApp, hostile_of, ledger_key, on_screen, refused};
+use crate::harness::{Answer, Client, Follower, Options, TestApp, hostile_of, ledger_key, on_screen, refused};
 use crate::rollout::{built_in_version, until, version};
 use crate::swap::register;
 
@@ -303,12 +303,12 @@ async fn what_is_no_rollout_is_refused_and_changes_nothing(db: PgPool) {
     assert_eq!(app.operator(Some("audit:read")).get(NUDGE).await.json(), json!({"rollouts": []}));
 }
 
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn the_last_step_waits_for_a_second_operator(db: PgPool) {
+/// A rollout whose promotion waits for a second operator, and its canary.
+async fn at_its_last_step(db: PgPool) -> (TestApp, Follower, String) {
     let policy = ApprovalPolicy { lifetime: Duration::from_secs(3_600), limit: Money::from_minor(100_000) };
     let app = TestApp::with(db, Options { approvals: Some(policy), ..Options::default() }).await;
-    let _follower = app.follow().await;
-    let (ops, eva) = (app.operator(Some(ADMIN)), app.operator_named("eva", ADMIN));
+    let follower = app.follow().await;
+    let ops = app.operator(Some(ADMIN));
     let canary = version(&ops, "risk", "risk-1").await;
     let body = with(asked(&canary), &json!({"steps": [60, 100], "max_flip_percent": 100}));
     start(&ops, "risk", body).await.assert_status(201);
@@ -317,9 +317,30 @@ async fn the_last_step_waits_for_a_second_operator(db: PgPool) {
         let asked = with(risk(), &json!({"user_id": format!("user-{user}")}));
         app.ai().post("/ai/risk", asked).await.assert_status(200);
     }
+    reaches(&ops, "risk", |it| it["state"] == "waiting").await;
+    (app, follower, canary)
+}
+
+fn place(rollout: &Value) -> String {
+    format!("/admin/approvals/{}", rollout["approval"].as_str().unwrap())
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn an_aborted_rollout_leaves_nothing_to_approve(db: PgPool) {
+    let (app, _follower, _) = at_its_last_step(db).await;
+    let (ops, eva) = (app.operator(Some(ADMIN)), app.operator_named("eva", ADMIN));
+    let waiting = reaches(&ops, "risk", |it| it["state"] == "waiting").await;
+    ops.post("/admin/models/risk/rollouts/abort", json!({"reason": "not now"})).await.assert_status(200);
+    assert_eq!(eva.get(&place(&waiting)).await.assert_status(200).json()["state"], "withdrawn");
+    assert_sound(&app).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn the_last_step_waits_for_a_second_operator(db: PgPool) {
+    let (app, _follower, canary) = at_its_last_step(db).await;
+    let (ops, eva) = (app.operator(Some(ADMIN)), app.operator_named("eva", ADMIN));
     let waiting = reaches(&ops, "risk", |it| it["state"] == "waiting").await;
     assert_eq!(deployment(&ops, "risk").await["epoch"], 1);
-    let place = |rollout: &Value| format!("/admin/approvals/{}", rollout["approval"].as_str().unwrap());
     let proposed = eva.get(&place(&waiting)).await.assert_status(200).json();
     assert_eq!((&proposed["proposedBy"], &proposed["action"]["type"]), (&json!("ops"), &json!("deploy")));
     assert_eq!(proposed["action"]["versions"]["champion"], json!(canary));

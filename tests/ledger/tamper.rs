@@ -347,6 +347,7 @@ async fn every_column_of_every_row_is_covered(db: PgPool) {
                 "bytea" => format!("sha256(coalesce({column}, ''))"),
                 "jsonb" => r#"'[{"code": "insufficient-funds", "detail": "No.", "more": 1}]'"#.to_owned(),
                 "_int2" => format!("array_append({column}, 7::smallint)"),
+                "_text" => format!("array_append({column}, '7')"),
                 "_uuid" => format!("array_append({column}, gen_random_uuid())"),
                 "_bytea" => format!("array_append({column}, sha256(''))"),
                 other => panic!("{table}.{column} is of type {other}"),

@@ -266,7 +266,7 @@ export function failures(stage) {
     await it.sees("Se perdió la conexión con el banco");
     // What was seen before is still shown.
     await it.opens("Mis cuentas");
-    await it.sees("lo último que tenemos");
+    await it.sees("Última actualización");
     await it.sees("$10,000.00");
     await it.opens("Movimientos");
     await it.sees("Se perdió la conexión con el banco");

@@ -79,10 +79,10 @@ export function flow(stage) {
     assert.equal(await it.page.$eval("[name=acknowledged]", (box) => box.checked), false);
     const from = line.requests.length;
     await it.activates("button", "Enviar $1,500.50");
-    assert.match(await it.text(".summary"), /marca que entiendes el riesgo/);
+    assert.match(await it.text(".summary"), /marca la casilla/);
     assert.match(await it.title(), /^Error: Revisa antes/);
     assert.equal(line.seen("POST", "/api/ledger/transactions", from).length, 0);
-    await it.activates("link", "marca que entiendes");
+    await it.activates("link", "marca la casilla");
     const box = await it.focused();
     assert.equal(box.role, "checkbox");
     for (const said of ["$1,500.50", "Luis Pérez", "BBVA", "012 180 00464305124 9"])

@@ -88,7 +88,7 @@ export function fraud(stage) {
         assert.ok(warned.includes(said), warned);
       // What to do about it is open, and names no telephone number.
       const steps = await it.text(".if-fraud ol");
-      assert.match(steps, /tarjeta.*evidencia.*CONDUSEF/);
+      assert.match(steps, /tarjeta.*evidencia.*Condusef/);
       assert.doesNotMatch(steps, /\d{4}/);
 
       // The pause: the way out works, sending waits, and nothing keeps the focus.
@@ -143,8 +143,8 @@ export function fraud(stage) {
     }
     await it.press("Enter");
     if (await it.page.$("[name=acknowledged]")) {
-      assert.match(await it.text(".summary"), /marca que entiendes el riesgo/);
-      await it.activates("link", "marca que entiendes");
+      assert.match(await it.text(".summary"), /marca la casilla/);
+      await it.activates("link", "marca la casilla");
       await it.press("Space");
       await it.activates("button", /^Enviar/);
     }

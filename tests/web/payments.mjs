@@ -248,9 +248,9 @@ export function payments(stage) {
     await it.fills("Payment description (optional)", "x".repeat(41));
     await it.press("Enter");
     await it.sees("The description has 41 characters; the limit is 40.", ".summary");
-    await it.fills("Payment concept", "Rent");
+    await it.fills("Payment description", "Rent");
     await it.activates("button", "Continue");
-    await it.sees("Payment concept Rent", ".review");
+    await it.sees("Payment description Rent", ".review");
     await it.leaves();
   });
 }

@@ -208,7 +208,7 @@ describe("without a connection", { concurrency: 1 }, () => {
     await it.sees("$9,800.00");
     line.cut();
     await it.page.reload();
-    await it.sees("lo último que tenemos");
+    await it.sees("Última actualización");
     assert.doesNotMatch(await it.text(), /9,900/);
     line.mend();
     await it.leaves();

@@ -21,20 +21,6 @@ pub(crate) struct Decided {
     pub(crate) at: OffsetDateTime,
 }
 
-impl Decided {
-    fn state(&self, key: &ChainKey) -> Hash {
-        let mut digest = Subject::Warnings.state();
-        digest.bytes(self.id.as_bytes());
-        [&self.experiment.name, &self.reason, &self.by].iter().for_each(|text| digest.text(text));
-        for Portion { variant, percent } in &self.experiment.portions {
-            digest.text(variant);
-            digest.int(i64::from(*percent));
-        }
-        digest.time(self.at);
-        key.seal_digest(digest)
-    }
-}
-
 struct Row {
     experiment_id: Uuid,
     name: String,
@@ -43,6 +29,34 @@ struct Row {
     reason: String,
     changed_by: String,
     changed_at: OffsetDateTime,
+}
+
+impl Row {
+    fn state(&self, key: &ChainKey) -> Hash {
+        let mut digest = Subject::Warnings.state();
+        digest.bytes(self.experiment_id.as_bytes());
+        [&self.name, &self.reason, &self.changed_by].iter().for_each(|text| digest.text(text));
+        digest.int(self.variants.len() as i64);
+        self.variants.iter().for_each(|variant| digest.text(variant));
+        digest.int(self.percentages.len() as i64);
+        self.percentages.iter().for_each(|percent| digest.int(i64::from(*percent)));
+        digest.time(self.changed_at);
+        key.seal_digest(digest)
+    }
+}
+
+impl From<&Decided> for Row {
+    fn from(Decided { id, experiment: Experiment { name, portions }, reason, by, at }: &Decided) -> Self {
+        Self {
+            experiment_id: *id,
+            name: name.clone(),
+            variants: portions.iter().map(|it| it.variant.clone()).collect(),
+            percentages: portions.iter().map(|it| it.percent.into()).collect(),
+            reason: reason.clone(),
+            changed_by: by.clone(),
+            changed_at: *at,
+        }
+    }
 }
 
 impl From<Row> for Decided {
@@ -63,25 +77,23 @@ pub(crate) async fn present(db: &mut PgConnection) -> Result<Option<Decided>, sq
 }
 
 pub(crate) async fn decide(db: &mut PgConnection, key: &ChainKey, decided: &Decided) -> Result<(), sqlx::Error> {
-    let Decided { id, experiment: Experiment { name, portions }, reason, by, at } = decided;
-    let (variants, percentages): (Vec<_>, Vec<_>) =
-        portions.iter().map(|it| (it.variant.clone(), i16::from(it.percent))).unzip();
+    let row = Row::from(decided);
     let mut transaction = db.begin().await?;
     sqlx::query!(
         "insert into warning_experiment values ($1, $2, $3, $4, $5, $6, $7)",
-        id,
-        name,
-        &variants,
-        &percentages,
-        reason,
-        by,
-        at,
+        row.experiment_id,
+        row.name,
+        &row.variants,
+        &row.percentages,
+        row.reason,
+        row.changed_by,
+        row.changed_at,
     )
     .execute(&mut *transaction)
     .await?;
-    let (action, actor, state) = ("set", by.clone(), Some(decided.state(key)));
-    let change = Change { subject: Subject::Warnings, key: id.to_string(), action, actor, state };
-    records::append(&mut transaction, key, change, *at).await?;
+    let (subject, key_of_row, state) = (Subject::Warnings, row.experiment_id.to_string(), Some(row.state(key)));
+    let change = Change { subject, key: key_of_row, action: "set", actor: row.changed_by, state };
+    records::append(&mut transaction, key, change, row.changed_at).await?;
     transaction.commit().await
 }
 
@@ -104,7 +116,7 @@ pub(super) async fn covered(
     .fetch(db);
     while let Some(row) = rows.try_next().await? {
         let recorded = Recorded::new(row.is_recorded, row.state);
-        let decided = Decided::from(Row {
+        let row = Row {
             experiment_id: row.experiment_id,
             name: row.name,
             variants: row.variants,
@@ -112,8 +124,8 @@ pub(super) async fn covered(
             reason: row.reason,
             changed_by: row.changed_by,
             changed_at: row.changed_at,
-        });
-        visit(Covered { key: decided.id.to_string(), state: decided.state(key), recorded });
+        };
+        visit(Covered { key: row.experiment_id.to_string(), state: row.state(key), recorded });
     }
     Ok(())
 }

@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
+use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::db::approvals::{self, Step};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::db::session::within;
 use crate::db::{comparisons, components, rollouts};
-use crate::domain::approval::{Approval, State};
+use crate::domain::approval::{Approval, Person, State};
 use crate::domain::model::{Digest, ModelKind};
 use crate::domain::rollout::{Rollout, RolloutState, WHOLE};
 use crate::metrics::Metrics;
@@ -172,9 +173,30 @@ async fn commit(
         return Ok(false);
     }
     rollouts::update(&mut transaction, after).await?;
+    if after.approval_id.is_none() {
+        withdraw(&mut transaction, key, before.approval_id, &after.changed_by, now).await?;
+    }
     rollouts::record(&mut transaction, key, after, action, now).await?;
     transaction.commit().await?;
     Ok(true)
+}
+
+/// Withdraws what still waits for a second operator: a rollout that does not wait any more is not to be promoted.
+async fn withdraw(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    approval_id: Option<Uuid>,
+    by: &str,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    let Some(approval_id) = approval_id else { return Ok(()) };
+    let found = approvals::find(&mut *db, key, approval_id).await?;
+    let Some(pending) = found.filter(|it| it.state(now) == State::Pending) else { return Ok(()) };
+    let by = Person { name: by.to_owned(), issuer: None };
+    if let Ok(withdrawn) = pending.withdraw(by.clone(), now) {
+        approvals::save(db, key, Some(&pending), &withdrawn, (Step::Withdraw, &by), now).await?;
+    }
+    Ok(())
 }
 
 /// Looks after the open rollouts.
