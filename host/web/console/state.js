@@ -1,6 +1,6 @@
 // What the service answered for each kind.
 
-/** @import { Approval, Deployment, Loaded, Payment, Report, Rollout, Versions } from "./types.js" */
+/** @import { Approval, Deployment, Loaded, Payment, Report, Rollout, Versions, WarningsReport } from "./types.js" */
 import { parseMetrics } from "./alerts.js";
 import * as api from "./api.js";
 import { kindOf } from "./kinds.js";
@@ -16,7 +16,12 @@ export const known = {
   /** One entry, if the token allows to see them. */
   approvals: /** @type {Map<"all", Loaded<Approval[]>>} */ (new Map()),
   payments: /** @type {Map<"all", Loaded<Payment[]>>} */ (new Map()),
+  warnings: /** @type {Map<"all", Loaded<WarningsReport>>} */ (new Map()),
 };
+
+/** Counting what became of warnings reads a month of events. */
+const WARNINGS_EVERY_MS = 15_000;
+let warningsAt = 0;
 
 /** What this host counts: when the operator signed in, and now. */
 export const counted = {
@@ -26,6 +31,7 @@ export const counted = {
 
 export function forgetAll() {
   for (const map of Object.values(known)) map.clear();
+  warningsAt = 0;
   Object.assign(counted, { before: null, now: new Map() });
 }
 
@@ -38,9 +44,18 @@ export async function refreshAlerts() {
   counted.before ??= counted.now;
 }
 
+/** @param {string[]} scopes */
+const has = (...scopes) => scopes.some((it) => api.claims().scopes?.includes(it));
+
+/** Loads what became of the warnings, if it is due, or has changed. */
+export async function refreshWarnings({ isChanged = false } = {}) {
+  if (!has("ledger:operate") || (!isChanged && Date.now() - warningsAt < WARNINGS_EVERY_MS)) return;
+  warningsAt = Date.now();
+  await loadAll(known.warnings, api.warnings);
+}
+
 /** Loads what waits for a person, as far as the token allows. */
 export async function refreshWaiting() {
-  const has = (/** @type {string[]} */ ...scopes) => scopes.some((it) => api.claims().scopes?.includes(it));
   const loading = [];
   if (has("models:admin", "rules:admin", "ledger:operate")) loading.push(loadAll(known.approvals, api.approvals));
   if (has("ledger:operate")) loading.push(loadAll(known.payments, api.payments));
