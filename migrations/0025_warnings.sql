@@ -13,3 +13,7 @@ create table warning_experiment (
     changed_by text not null,
     changed_at timestamptz not null
 );
+
+-- What became of warnings is a small part of a month's events, and the console asks for it again and again.
+create index event_of_warnings on event (received_at) where event_type in
+    ('warning_shown', 'warning_stopped', 'warning_continued', 'fraud_help_opened');

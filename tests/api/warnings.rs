@@ -58,6 +58,16 @@ async fn each_consenting_customer_counts_once_for_what_they_were_shown(db: PgPoo
     };
     assert_eq!(found, [outcome("a/one", [2, 3, 1, 1, 1]), outcome("a/two", [1, 1, 0, 0, 0])]);
     assert_eq!(outcomes(&mut served, begin + Days::days(1)).await.unwrap(), []);
+    drop(served);
+    // Other events are not read.
+    let used = "select idx_scan from pg_stat_user_indexes where indexrelname = 'event_of_warnings'";
+    for _ in 0..100 {
+        if app.count(used).await > 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the index of warnings is not used");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -50,7 +50,7 @@ fn a_rollout_is_started_listed_paused_resumed_and_aborted() {
     assert!(data.no_rollout(&service, &["pause", "risk", "--reason", "again"]).contains("It is paused"));
     data.rollout(&service, &["resume", "risk", "--reason", "back"]);
     let aborted = data.rollout(&service, &["abort", "risk", "--reason", "enough"]);
-    assert_eq!(aborted, format!("aborted: {canary} answers nobody any more"));
+    assert_eq!(aborted, format!("aborted: {canary} no longer answers anyone"));
     let history = data.models(&service, &["history", "risk"]);
     assert!(history.contains("rollout aborted: enough") && history.contains(&format!("{canary} 10%")), "{history}");
     assert_eq!(serving(&service, "risk"), champion);

@@ -23,7 +23,7 @@ pub(super) async fn run(common: &Common, approvals: Approvals) -> Result<ExitCod
             } else if rows.is_empty() {
                 print("nothing is waiting for approval")?;
             } else {
-                print(&table(["APPROVAL", "STATE", "BY", "UNTIL", "REASON", "ACTION", "DIGEST"], &rows))?;
+                print(&table(["APPROVAL", "STATE", "BY", "EXPIRES", "REASON", "ACTION", "DIGEST"], &rows))?;
             }
         }
         Approvals::Approve { id, digest, admin } => {

@@ -17,7 +17,7 @@ use crate::ledger::store::{self, Loss, Postgres};
 
 pub(super) async fn run(common: &Common, arguments: AcceptLoss) -> Result<ExitCode> {
     if arguments.reason.trim().is_empty() {
-        bail!("--reason must not be empty: it is kept for good");
+        bail!("--reason must not be empty: it is recorded permanently");
     }
     let path = arguments.heads.clone().unwrap_or_else(|| heads_path(&common.data_dir));
     let recorded = RecordedHeads::read(&path)?;

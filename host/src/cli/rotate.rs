@@ -18,7 +18,7 @@ use crate::ledger::store::{self, Cause, Postgres, RetiredKey, Rotated};
 pub(super) async fn run(common: &Common, arguments: RotateKey) -> Result<ExitCode> {
     for (name, value) in [("--reason", &arguments.reason), ("--by", &arguments.by)] {
         if value.trim().is_empty() {
-            bail!("{name} must not be empty: it is kept for good");
+            bail!("{name} must not be empty: it is recorded permanently");
         }
     }
     let (new, new_bytes) = secret::ledger_key_file(&arguments.new_ledger_key_file)?;

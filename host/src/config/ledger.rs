@@ -82,7 +82,7 @@ pub struct Freeze {
     /// Account id
     #[arg(long)]
     pub account: Uuid,
-    /// Why, kept for good
+    /// Why; recorded permanently
     #[arg(long, value_parser = reason)]
     pub reason: String,
     #[command(flatten)]
@@ -114,7 +114,7 @@ pub struct DecidePayment {
     /// Transaction id
     #[arg(long)]
     pub transaction: Uuid,
-    /// Why, kept for good
+    /// Why; recorded permanently
     #[arg(long, value_parser = reason)]
     pub reason: String,
     #[command(flatten)]
@@ -187,7 +187,7 @@ fn since(text: &str) -> Result<Since, &'static str> {
                   under your name. Run it once with each host's recorded heads, before any host resumes."
 )]
 pub struct AcceptLoss {
-    /// What happened, kept for good
+    /// What happened; recorded permanently
     #[arg(long)]
     pub reason: String,
     /// Who accepts it, for the record
@@ -210,7 +210,7 @@ pub struct RotateKey {
     /// Who replaces it, for the record
     #[arg(long, env = "CAUDAL_OPERATOR")]
     pub by: String,
-    /// Why, kept for good
+    /// Why; recorded permanently
     #[arg(long)]
     pub reason: String,
 }
@@ -284,7 +284,7 @@ pub struct Warnings {
     /// Name of the experiment; a new one assigns every customer anew, and counts apart
     #[arg(long, requires = "shares")]
     pub experiment: Option<String>,
-    /// Why, kept for good
+    /// Why; recorded permanently
     #[arg(long, requires = "shares", value_parser = reason)]
     pub reason: Option<String>,
     /// Print JSON

@@ -19,7 +19,7 @@ function drawAction(it) {
     h(
       "dl.facts",
       fact("Proposed by", it.proposedBy),
-      fact("Until", when(it.expiresAt)),
+      fact("Expires", when(it.expiresAt)),
       fact("Reason", h("q", it.reason)),
       fact("Digest", h("code.long", it.digest), copyButton(it.digest, "the digest")),
     ),

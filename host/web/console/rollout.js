@@ -107,7 +107,7 @@ export function drawRollout(part, mayChange) {
       h(
         "div.notice.bad",
         h("p.title", `The rollout stopped at ${percent(latest.steps[latest.step])} of users`),
-        h("p", version(latest.canary ?? "–"), " no longer answers anybody: ", sentence(latest.detail), "."),
+        h("p", version(latest.canary ?? "–"), " no longer answers anyone: ", sentence(latest.detail), "."),
       ),
     latest.state !== "stopped" && !isOpen(latest) && h("p", "No rollout is under way."),
     past.length > 0 && drawPast(past),

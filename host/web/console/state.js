@@ -20,7 +20,7 @@ export const known = {
 };
 
 /** Counting what became of warnings reads a month of events. */
-const WARNINGS_EVERY_MS = 15_000;
+const WARNINGS_EVERY_MS = 60_000;
 let warningsAt = 0;
 
 /** What this host counts: when the operator signed in, and now. */

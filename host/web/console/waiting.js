@@ -44,7 +44,7 @@ function drawApprovals(approvals) {
   });
   return table({
     label: "Pending approvals",
-    heads: ["Approval", "Action", "Reason", "State", "Proposed by", "Until", "Decision"],
+    heads: ["Approval", "Action", "Reason", "State", "Proposed by", "Expires", "Decision"],
     rows,
     keys: approvals.map((it) => it.id),
     className: "waiting",

@@ -121,7 +121,7 @@ async fn order(common: &Common, order: &RolloutOrder, name: &str) -> Result<Exit
         done => done?.body,
     };
     print(&match name {
-        "abort" => format!("aborted: {} answers nobody any more", text(&done["canary"])),
+        "abort" => format!("aborted: {} no longer answers anyone", text(&done["canary"])),
         _ => format!("{} is {}, at step {}", text(&done["canary"]), text(&done["state"]), steps(&done)),
     })?;
     Ok(ExitCode::SUCCESS)
