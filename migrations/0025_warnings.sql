@@ -2,8 +2,8 @@
 -- Audit records cover every row.
 
 create table warning_experiment (
-    -- Ordered by time.
-    experiment_id uuid primary key,
+    -- Counted from 1, so that of two changes at one time only one is made.
+    change bigint primary key constraint warning_experiment_change check (change > 0),
     -- Another name assigns every customer anew, and counts apart.
     name text not null,
     variants text[] not null,

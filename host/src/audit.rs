@@ -71,7 +71,7 @@ impl Event {
     }
 }
 
-/// Tells what an operator did. The object is an id, a kind of model or the name of an experiment.
+/// Tells what an operator did. The object is an id, a kind of model or the number of a change.
 pub(crate) fn done(event: Event, by: &str, object: &dyn Display) {
     tracing::info!(target: "audit", event = event.name(), by, %object, "an operator acted");
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use caudal::db::warnings::{Outcome, outcomes};
-use serde_json::json;
+use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::Duration as Days;
 
@@ -21,7 +21,7 @@ async fn each_consenting_customer_counts_once_for_what_they_were_shown(db: PgPoo
         // Warned twice, sent nothing.
         ("ana", true, &["warning_shown a/one call", "warning_stopped a/one call", "warning_shown a/one known"]),
         // Sent, and later looked up what to do.
-        ("luis", true, &["warning_shown a/one offer", "warning_continued a/one offer", "fraud_help_opened a/one"]),
+        ("luis", true, &["warning_shown a/one offer", "warning_continued a/one offer", "fraud_help_opened a/two"]),
         ("eva", true, &["warning_shown a/two own", "warning_continued a/two own"]),
         // Looked it up without a warning.
         ("juan", true, &["fraud_help_opened a/two"]),
@@ -81,23 +81,40 @@ async fn an_operator_decides_who_sees_which_variant(db: PgPool) {
     assert_eq!((&before["present"], &before["changed_by"], &before["outcomes"]), (&half, &json!(null), &json!([])));
 
     let most = json!([{"variant": "why-first", "percent": 10}, {"variant": "advice-first", "percent": 90}]);
-    let change = json!({"experiment": "advice-2", "reason": "fewer sent", "variants": most});
-    let after = ops.put(ADMIN, change.clone()).await.assert_status(200).json();
-    let present = json!({"experiment": "advice-2", "variants": most});
-    assert_eq!((&after["present"], &after["reason"]), (&present, &json!("fewer sent")));
-    assert_eq!(ana.get(PAGE).await.assert_status(200).json(), present);
-
-    for (field, body) in [
-        ("experiment", json!({"experiment": "a b", "reason": "x", "variants": most})),
-        ("variants", json!({"experiment": "a", "reason": "x", "variants": [{"variant": "why-first", "percent": 99}]})),
-        ("variants", json!({"experiment": "a", "reason": "x", "variants": [{"variant": "loud", "percent": 100}]})),
-        ("reason", json!({"experiment": "a", "variants": most})),
+    let turned = json!([{"variant": "advice-first", "percent": 90}, {"variant": "why-first", "percent": 10}]);
+    let change = json!({"experiment": "advice-2", "reason": "fewer sent", "variants": turned});
+    let put = async |change: &Value| ops.with("if-match", "\"0\"").put(ADMIN, change.clone()).await;
+    ops.put(ADMIN, change.clone()).await.assert_problem(428, "if-match-required", None);
+    for (field, wrong) in [
+        ("experiment", json!({"experiment": "a b"})),
+        ("experiment", json!({"experiment": "amount-500"})),
+        ("variants", json!({"variants": [{"variant": "why-first", "percent": 99}]})),
+        ("variants", json!({"variants": [{"variant": "loud", "percent": 100}]})),
+        ("reason", json!({"reason": " "})),
     ] {
-        refused(&app, ops.put(ADMIN, body), 422, "validation-failed", Some(field)).await;
+        let mut body = change.clone();
+        body.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
+        refused(&app, put(&body), 422, "validation-failed", Some(field)).await;
     }
     ops.get(&format!("{ADMIN}?days=91")).await.assert_problem(400, "validation-failed", Some("days"));
     refused(&app, ana.put(ADMIN, change.clone()), 404, "not-found", None).await;
     refused(&app, app.ai().put(ADMIN, change.clone()), 401, "unauthorized", None).await;
-    refused(&app, app.operator(Some("models:admin")).put(ADMIN, change), 403, "insufficient-scope", None).await;
-    assert_eq!(ana.get(PAGE).await.json(), present, "what was refused changed nothing");
+    refused(&app, app.operator(Some("models:admin")).put(ADMIN, change.clone()), 403, "insufficient-scope", None).await;
+    assert_eq!(ana.get(PAGE).await.json(), half, "what was refused changed nothing");
+
+    // Of two who saw the same, one is too late.
+    let both = tokio::join!(put(&change), put(&change));
+    let mut found = [both.0.status.as_u16(), both.1.status.as_u16()];
+    found.sort_unstable();
+    assert_eq!(found, [200, 412]);
+    refused(&app, put(&change), 412, "stale", None).await;
+    // In the page's order, whichever the operator wrote.
+    let present = json!({"experiment": "advice-2", "variants": most});
+    let after = ops.get(ADMIN).await.assert_status(200).json();
+    assert_eq!((&after["present"], &after["reason"], &after["change"]), (&present, &json!("fewer sent"), &json!(1)));
+    assert_eq!(ana.get(PAGE).await.assert_status(200).json(), present);
+    let all =
+        json!({"experiment": "advice-2", "reason": "all", "variants": [{"variant": "advice-first", "percent": 100}]});
+    ops.with("if-match", "\"1\"").put(ADMIN, all).await.assert_status(200);
+    assert_eq!(ana.get(PAGE).await.json()["variants"][0], json!({"variant": "why-first", "percent": 0}));
 }

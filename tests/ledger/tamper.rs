@@ -113,9 +113,9 @@ pub(crate) async fn fill(db: &PgPool) {
                     'https://login', $2, $2)";
     sqlx::query(approval).bind(Uuid::from_u128(0xA0)).bind(CONTEXT.now).execute(db).await.unwrap();
     fill_rollout(db).await;
-    let experiment = "insert into warning_experiment values ($1, 'a', '{why-first,advice-first}', '{40,60}', 'a test', \
-                      'ana', $2)";
-    sqlx::query(experiment).bind(Uuid::from_u128(0xA2)).bind(CONTEXT.now).execute(db).await.unwrap();
+    let experiment = "insert into warning_experiment values (1, 'a', '{why-first,advice-first}', '{40,60}', 'a test', \
+                      'ana', $1)";
+    sqlx::query(experiment).bind(CONTEXT.now).execute(db).await.unwrap();
     fill_schedule(db).await;
     let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
     fill_registry(db).await;

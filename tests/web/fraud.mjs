@@ -78,7 +78,7 @@ export function fraud(stage) {
       await it.activates("button", "Continuar");
       assert.match(await it.text(".summary"), /Elige para qué es el pago/);
 
-      await it.picks("Me lo pidió el banco o una autoridad");
+      await it.picks("Me lo pidió alguien que dice ser");
       await it.activates("button", "Continuar");
       // A screen reader continues at the warning.
       await it.page.waitForSelector(".fitted");
@@ -150,38 +150,6 @@ export function fraud(stage) {
     }
     await it.arrives("Transferencia enviada");
     assert.equal((await api.transfers()).length, 5);
-    await it.leaves();
-  });
-
-  test("an operator changes who sees which variant, and the page on which somebody is follows", async () => {
-    const { it, api } = await customer();
-    await obeys({ it, api });
-    const shares = async (...portions) => {
-      const how = ["--experiment", "order-of-advice", "--shares", portions.join(","), "--reason", "a test"];
-      await stage.bank.operate("warnings", ...how);
-    };
-    const order = async () => {
-      await it.picks("Le pago a alguien que conozco");
-      await it.activates("button", "Continuar");
-      await it.page.waitForSelector(".fitted");
-      const parts = await it.page.$$eval(".fitted > .notice > .about > *", (all) => all.map((one) => one.localName));
-      return parts.filter((name) => name === "p" || name === "ul");
-    };
-    try {
-      for (const [portion, expected] of [
-        ["advice-first=100", ["p", "ul"]],
-        ["why-first=100", ["ul", "p"]],
-      ]) {
-        await shares(portion);
-        await it.activates("link", "No enviar por ahora");
-        await it.arrives("Mis cuentas");
-        await it.reviews({ payee: MULE.name, amount: SAVINGS });
-        assert.deepEqual(await order(), expected, portion);
-      }
-      await assert.rejects(shares("why-first=99"), /must have percentages that add up to 100/);
-    } finally {
-      await shares("why-first=50", "advice-first=50");
-    }
     await it.leaves();
   });
 

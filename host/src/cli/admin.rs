@@ -110,7 +110,7 @@ impl AdminApi {
     }
 }
 
-/// The header of a change to a deployment.
+/// The header of a change to what was seen.
 pub(super) fn if_match(epoch: i64) -> [(HeaderName, String); 1] {
     [(IF_MATCH, format!("\"{epoch}\""))]
 }

@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use hyper::Method;
 use serde_json::{Value, json};
 
-use crate::cli::admin::AdminApi;
+use crate::cli::admin::{AdminApi, if_match};
 use crate::cli::output::print;
 use crate::cli::table::{print_json, table, text};
 use crate::config::{Common, Warnings};
@@ -16,7 +17,9 @@ pub(super) async fn run(common: &Common, warnings: Warnings) -> Result<ExitCode>
     if !shares.is_empty() {
         let variants: Vec<_> =
             shares.iter().map(|(variant, percent)| json!({"variant": variant, "percent": percent})).collect();
-        api.put("/admin/warnings", &json!({"experiment": experiment, "reason": reason, "variants": variants})).await?;
+        let change = json!({"experiment": experiment, "reason": reason, "variants": variants});
+        let seen = api.get("/admin/warnings?days=1").await?["change"].as_i64().unwrap_or_default();
+        api.call(Method::PUT, "/admin/warnings", &if_match(seen), Some(&change)).await?;
     }
     let answer = api.get(&format!("/admin/warnings?days={days}")).await?;
     if json {
@@ -51,7 +54,7 @@ fn shown(answer: &Value) -> String {
         return format!("no customer who consented to analytics was warned\n{now}");
     }
     let heads = ["VARIANT", "CUSTOMERS", "WARNINGS", "SENT NOTHING", "CHOSE NOT TO", "SENT, THEN SOUGHT HELP"];
-    format!("{}\n95% intervals; every customer counts once\n{now}", table(heads, &rows))
+    format!("{}\n95% intervals; every customer counts once per variant\n{now}", table(heads, &rows))
 }
 
 #[cfg(test)]

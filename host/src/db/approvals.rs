@@ -101,6 +101,12 @@ pub(crate) async fn save(
     Ok(true)
 }
 
+/// Nobody else decides on it until the transaction ends.
+pub(crate) async fn lock(db: &mut PgConnection, approval_id: Uuid) -> Result<(), sqlx::Error> {
+    let lock = sqlx::query!("select approval_id from approval where approval_id = $1 for update", approval_id);
+    lock.fetch_optional(db).await.map(drop)
+}
+
 /// `None` if there is none, or it is not as recorded: somebody altered it.
 pub(crate) async fn find(
     db: &mut PgConnection,

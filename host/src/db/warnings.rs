@@ -4,7 +4,6 @@
 use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use super::records::{self, Change, Covered, Recorded, Subject};
 use crate::domain::experiment::{Experiment, Portion};
@@ -14,7 +13,8 @@ use crate::sealing::digest::Hash;
 /// An experiment as an operator decided on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Decided {
-    pub(crate) id: Uuid,
+    /// Counted from 1.
+    pub(crate) change: i64,
     pub(crate) experiment: Experiment,
     pub(crate) reason: String,
     pub(crate) by: String,
@@ -22,7 +22,7 @@ pub(crate) struct Decided {
 }
 
 struct Row {
-    experiment_id: Uuid,
+    change: i64,
     name: String,
     variants: Vec<String>,
     percentages: Vec<i16>,
@@ -34,7 +34,7 @@ struct Row {
 impl Row {
     fn state(&self, key: &ChainKey) -> Hash {
         let mut digest = Subject::Warnings.state();
-        digest.bytes(self.experiment_id.as_bytes());
+        digest.int(self.change);
         [&self.name, &self.reason, &self.changed_by].iter().for_each(|text| digest.text(text));
         digest.int(self.variants.len() as i64);
         self.variants.iter().for_each(|variant| digest.text(variant));
@@ -46,9 +46,9 @@ impl Row {
 }
 
 impl From<&Decided> for Row {
-    fn from(Decided { id, experiment: Experiment { name, portions }, reason, by, at }: &Decided) -> Self {
+    fn from(Decided { change, experiment: Experiment { name, portions }, reason, by, at }: &Decided) -> Self {
         Self {
-            experiment_id: *id,
+            change: *change,
             name: name.clone(),
             variants: portions.iter().map(|it| it.variant.clone()).collect(),
             percentages: portions.iter().map(|it| it.percent.into()).collect(),
@@ -66,35 +66,37 @@ impl From<Row> for Decided {
         let portions = row.variants.into_iter().zip(row.percentages);
         let portions = portions.map(|(variant, it)| Portion { variant, percent: percent(it) }).collect();
         let experiment = Experiment { name: row.name, portions };
-        Self { id: row.experiment_id, experiment, reason: row.reason, by: row.changed_by, at: row.changed_at }
+        Self { change: row.change, experiment, reason: row.reason, by: row.changed_by, at: row.changed_at }
     }
 }
 
 /// The one that holds; `None` until an operator decides on one.
 pub(crate) async fn present(db: &mut PgConnection) -> Result<Option<Decided>, sqlx::Error> {
-    let row = sqlx::query_as!(Row, "select * from warning_experiment order by experiment_id desc limit 1");
+    let row = sqlx::query_as!(Row, "select * from warning_experiment order by change desc limit 1");
     Ok(row.fetch_optional(db).await?.map(Decided::from))
 }
 
-pub(crate) async fn decide(db: &mut PgConnection, key: &ChainKey, decided: &Decided) -> Result<(), sqlx::Error> {
+/// False if another change with this number was made meanwhile.
+pub(crate) async fn decide(db: &mut PgConnection, key: &ChainKey, decided: &Decided) -> Result<bool, sqlx::Error> {
     let row = Row::from(decided);
     let mut transaction = db.begin().await?;
-    sqlx::query!(
-        "insert into warning_experiment values ($1, $2, $3, $4, $5, $6, $7)",
-        row.experiment_id,
+    let inserted = sqlx::query!(
+        "insert into warning_experiment values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing",
+        row.change,
         row.name,
         &row.variants,
         &row.percentages,
         row.reason,
         row.changed_by,
         row.changed_at,
-    )
-    .execute(&mut *transaction)
-    .await?;
-    let (subject, key_of_row, state) = (Subject::Warnings, row.experiment_id.to_string(), Some(row.state(key)));
+    );
+    if inserted.execute(&mut *transaction).await?.rows_affected() == 0 {
+        return Ok(false);
+    }
+    let (subject, key_of_row, state) = (Subject::Warnings, row.change.to_string(), Some(row.state(key)));
     let change = Change { subject, key: key_of_row, action: "set", actor: row.changed_by, state };
     records::append(&mut transaction, key, change, row.changed_at).await?;
-    transaction.commit().await
+    transaction.commit().await.map(|()| true)
 }
 
 /// Every experiment beside its record.
@@ -108,16 +110,16 @@ pub(super) async fn covered(
         select e.*, r.seq is not null as "is_recorded!", r.state as "state?"
         from warning_experiment e left join lateral (
             select seq, state from audit_record
-            where subject = 'warnings' and subject_key = e.experiment_id::text order by seq desc limit 1
+            where subject = 'warnings' and subject_key = e.change::text order by seq desc limit 1
         ) as r on true
-        order by e.experiment_id
+        order by e.change
         "#
     )
     .fetch(db);
     while let Some(row) = rows.try_next().await? {
         let recorded = Recorded::new(row.is_recorded, row.state);
         let row = Row {
-            experiment_id: row.experiment_id,
+            change: row.change,
             name: row.name,
             variants: row.variants,
             percentages: row.percentages,
@@ -125,7 +127,7 @@ pub(super) async fn covered(
             changed_by: row.changed_by,
             changed_at: row.changed_at,
         };
-        visit(Covered { key: row.experiment_id.to_string(), state: row.state(key), recorded });
+        visit(Covered { key: row.change.to_string(), state: row.state(key), recorded });
     }
     Ok(())
 }
@@ -159,17 +161,20 @@ pub async fn outcomes(db: &mut PgConnection, since: OffsetDateTime) -> Result<Ve
             select owner, split_part(details, ' ', 1) as variant,
                 count(*) filter (where event_type = 'warning_shown') as shown,
                 count(*) filter (where event_type = 'warning_stopped') as stopped,
-                count(*) filter (where event_type = 'warning_continued') as continued,
-                count(*) filter (where event_type = 'fraud_help_opened') as helped
+                min(received_at) filter (where event_type = 'warning_continued') as continued_at
             from event
             where received_at >= $1 and details is not null
-                and event_type in ('warning_shown', 'warning_stopped', 'warning_continued', 'fraud_help_opened')
+                and event_type in ('warning_shown', 'warning_stopped', 'warning_continued')
             group by owner, split_part(details, ' ', 1)
+        ), help as (
+            -- Whichever variant they would see now.
+            select owner, max(received_at) as sought_at from event
+            where received_at >= $1 and event_type in ('fraud_help_opened') group by owner
         )
         select variant as "variant!", count(*) as "customers!", sum(shown)::bigint as "shown!",
-            count(*) filter (where continued = 0) as "kept!", count(*) filter (where stopped > 0) as "stopped!",
-            count(*) filter (where continued > 0 and helped > 0) as "regretted!"
-        from customer where shown > 0 group by variant order by variant
+            count(*) filter (where continued_at is null) as "kept!", count(*) filter (where stopped > 0) as "stopped!",
+            count(*) filter (where sought_at >= continued_at) as "regretted!"
+        from customer left join help using (owner) where shown > 0 group by variant order by variant
         "#,
         since,
     )

@@ -196,9 +196,9 @@ problems! {
     RolloutState(state: RolloutState) = CONFLICT, "rollout-state", "The rollout is in another state",
         format!("It is {}: only a running one can be paused, a paused one resumed, and an open one aborted.", state.as_str());
     IfMatchMissing = PRECONDITION_REQUIRED, "if-match-required", "If-Match is required",
-        "Send the ETag of the deployment you last read in If-Match.";
-    Stale = PRECONDITION_FAILED, "stale", "The deployment has changed",
-        "Nothing was changed. Read the deployment again before you retry.";
+        "Send the ETag of what you last read in If-Match.";
+    Stale = PRECONDITION_FAILED, "stale", "Somebody else changed this meanwhile",
+        "Nothing was changed. Read it again before you retry.";
     NotPublishable(reason: NotPublishable) = CONFLICT, "not-publishable", "The active model cannot run in a browser",
         format!("Keep the model you have, or use the assistance API: {reason}.");
 

@@ -3,7 +3,7 @@
 
 /** @import { Purpose } from "./types.js" */
 import { recordWarning } from "./analytics.js";
-import { known, loadExperiment } from "./known.js";
+import { known } from "./known.js";
 import { userNow } from "./session.js";
 import { variantOf } from "./warning-variants.js";
 
@@ -33,7 +33,6 @@ export function forgetWarning() {
 }
 
 /** On a receipt, the person looked up what to do about a fraud. */
-export async function fraudHelpOpened() {
-  await loadExperiment();
+export function fraudHelpOpened() {
   recordWarning("fraud_help_opened", "transfer_receipt", variantNow().label);
 }

@@ -107,7 +107,7 @@ export default {
   "risk.unscored":
     "Vas a enviar {amount} a {name}, cuenta {number}. No pudimos revisar esta transferencia: antes de enviar, confirma la cuenta en persona o llamando a un teléfono que ya tenías.",
   "risk.pressure":
-    "Si alguien te presiona o te pide guardar el secreto, no envíes. Cuelga y llama al número que viene al reverso de tu tarjeta.",
+    "Si alguien te llamó por este pago, te presiona o te pide guardar el secreto, no envíes. Cuelga y llama al número que viene al reverso de tu tarjeta.",
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} es más del doble de lo que sueles enviar: {average} en promedio.",
   "risk.NEW_BENEFICIARY": "No le habías transferido antes a {name}.",
   "risk.UNUSUAL_TIME": "Es una hora poco común para transferir (después de {hour}:00 h).",

@@ -10,7 +10,7 @@ export default {
   "warning.question.empty": "Elige para qué es el pago.",
   "warning.not-now": "No enviar por ahora",
   "warning.stopped": "No enviamos nada: tu dinero sigue en tu cuenta.",
-  "purpose.call": "Me lo pidió el banco o una autoridad, por llamada o mensaje",
+  "purpose.call": "Me lo pidió alguien que dice ser del banco, la policía o una autoridad",
   "purpose.purchase": "Compro algo a alguien que encontré en internet",
   "purpose.offer": "Es una inversión, un préstamo o una oferta de trabajo",
   "purpose.number": "Un familiar o amigo me lo pidió desde un número nuevo",
@@ -56,7 +56,7 @@ export default {
   "if-fraud.title": "Qué hacer si es un fraude",
   "if-fraud.1": "No envíes nada más y deja de hablar con quien te lo pide.",
   "if-fraud.2":
-    "Llama de inmediato al número que viene al reverso de tu tarjeta: reporta el fraude, pide bloquear tus cuentas y anota el folio.",
+    "Llama de inmediato al número que viene al reverso de tu tarjeta: reporta el fraude, pide bloquear tus cuentas y tarjetas, y anota el folio.",
   "if-fraud.3": "Guarda mensajes, números, capturas de pantalla y comprobantes: son tu evidencia.",
   "if-fraud.4":
     "Presenta tu reclamación con nosotros y, si no quedas conforme, ante la Condusef. Denuncia también ante el Ministerio Público.",

@@ -179,11 +179,9 @@ export async function warnings() {
   return (await call("GET", "/admin/warnings")).body;
 }
 
-/** @param {WarningsReport["present"] & { reason: string }} wanted */
-export async function setWarnings(wanted) {
-  const headers = { "Content-Type": "application/json" };
-  await call("PUT", "/admin/warnings", { headers, body: JSON.stringify(wanted) });
-  return {};
+/** @param {number} seen the change that was seen @param {WarningsReport["present"] & { reason: string }} wanted */
+export function setWarnings(seen, wanted) {
+  return change("PUT", "/admin/warnings", `"${seen}"`, wanted).then(() => ({}));
 }
 
 /** @returns {Promise<Payment[]>} */

@@ -21,7 +21,16 @@ import { openPush } from "./push.js";
 import { drawReport } from "./report.js";
 import { drawRollout } from "./rollout.js";
 import { drawService } from "./service.js";
-import { counted, forgetAll, known, refreshAlerts, refreshKind, refreshWaiting, refreshWarnings } from "./state.js";
+import {
+  counted,
+  expireWarnings,
+  forgetAll,
+  known,
+  refreshAlerts,
+  refreshKind,
+  refreshWaiting,
+  refreshWarnings,
+} from "./state.js";
 import { markScrollable } from "./table.js";
 import { forgetTraffic, openTraffic, refreshTraffic } from "./traffic.js";
 import { drawVersions, openDetails } from "./versions.js";
@@ -196,6 +205,8 @@ function clearNotice() {
 
 /** @param {Failure} [reason] */
 function signOut(reason) {
+  // What ended with the session says so again.
+  if (!isSignedIn) return;
   isSignedIn = false;
   api.setToken("");
   forgetAll();
@@ -247,12 +258,15 @@ async function signIn(event) {
     return;
   }
   api.setToken(token);
+  const session = api.sessionNow();
   update(at("sign-in-button"), "Signing in…");
   try {
     const wanted = shownKind();
     await Promise.all([refreshKind(wanted), refreshWaiting()]);
     if (shownKind() !== wanted) await refreshKind(shownKind());
   } catch (error) {
+    // Pressed again, or signed out.
+    if (session.aborted) return;
     api.setToken("");
     forgetAll();
     const { title, detail, status } = asFailure(error);
@@ -262,6 +276,7 @@ async function signIn(event) {
   } finally {
     update(at("sign-in-button"), "Sign in");
   }
+  if (session.aborted) return;
   tokenInput.value = "";
   showTokenFault("");
   isSignedIn = true;
@@ -276,6 +291,7 @@ async function signIn(event) {
 
 /** @param {string} name @param {string} version */
 async function makeChange(name, version) {
+  const session = api.sessionNow();
   const kind = shownKind();
   const now = known.deployments.get(kind);
   if (!now) return;
@@ -283,6 +299,8 @@ async function makeChange(name, version) {
   const [past, report] = [known.histories.get(kind)?.data ?? [], known.reports.get(kind)];
   const evidence = change.about?.map((name) => name && drawEvidence(name, now, past, report));
   const result = await confirmChange(change, kindOf(kind).name, drafts.get(kind), evidence);
+  // The next operator is not to find this one's words.
+  if (session.aborted) return;
   const isSent = result.outcome === "done" || result.outcome === "proposed";
   drafts.set(kind, isSent ? "" : result.draft);
   if (result.failure?.status === 401) {
@@ -290,7 +308,7 @@ async function makeChange(name, version) {
     return;
   }
   await refresh();
-  if (result.outcome === "cancelled") return;
+  if (result.outcome === "cancelled" || session.aborted) return;
   const latest = known.deployments.get(kind);
   if (result.outcome === "proposed") {
     notify("good", h("p", result.notice ?? ""));
@@ -314,24 +332,31 @@ async function makeChange(name, version) {
 async function decideOn(id) {
   const approval = known.approvals.get("all")?.data?.find((it) => it.id === id);
   if (!approval) return;
+  const session = api.sessionNow();
   const done = await decide(approval, signOut);
   await refresh();
-  if (done) notify("good", h("p", done));
+  if (done && !session.aborted) notify("good", h("p", done));
 }
 
 async function moveShares() {
+  const session = api.sessionNow();
+  expireWarnings();
+  await refresh();
   const now = known.warnings.get("all")?.data;
-  if (!now) return;
+  if (!now || session.aborted) return;
   const result = await confirmChange(changeShares(now), "Warnings", drafts.get("warnings"));
+  if (session.aborted) return;
   drafts.set("warnings", result.outcome === "done" ? "" : result.draft);
   if (result.failure?.status === 401) {
     signOut(result.failure);
     return;
   }
-  if (result.outcome !== "done") return;
-  await refreshWarnings({ isChanged: true });
+  if (result.outcome === "cancelled") return;
+  expireWarnings();
   await refresh();
-  notify("good", h("p", sentence(result.message ?? "")));
+  if (session.aborted) return;
+  if (result.outcome === "done") notify("good", h("p", sentence(result.message ?? "")));
+  else notify("bad", h("p", "Nothing was changed: somebody else changed the shares meanwhile. Your reason is kept."));
 }
 
 document.addEventListener("click", (event) => {

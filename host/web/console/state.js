@@ -47,11 +47,16 @@ export async function refreshAlerts() {
 /** @param {string[]} scopes */
 const has = (...scopes) => scopes.some((it) => api.claims().scopes?.includes(it));
 
-/** Loads what became of the warnings, if it is due, or has changed. */
-export async function refreshWarnings({ isChanged = false } = {}) {
-  if (!has("ledger:operate") || (!isChanged && Date.now() - warningsAt < WARNINGS_EVERY_MS)) return;
-  warningsAt = Date.now();
+/** Makes the next refresh load what became of the warnings. */
+export function expireWarnings() {
+  warningsAt = 0;
+}
+
+/** Loads what became of the warnings, if it is due. */
+export async function refreshWarnings() {
+  if (!has("ledger:operate") || Date.now() - warningsAt < WARNINGS_EVERY_MS) return;
   await loadAll(known.warnings, api.warnings);
+  if (known.warnings.get("all")?.data) warningsAt = Date.now();
 }
 
 /** Loads what waits for a person, as far as the token allows. */

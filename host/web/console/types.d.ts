@@ -154,6 +154,8 @@ export interface Share {
 /** Variants of the page's warnings, and what became of them. */
 export interface WarningsReport {
   present: { experiment: string; variants: { variant: string; percent: number }[] };
+  /** How often it was changed. */
+  change: number;
   changed_at: string | null;
   changed_by: string | null;
   reason: string | null;

@@ -51,7 +51,7 @@ export function drawWarnings(part) {
 }
 
 /** The first variant is shown to whom the others leave. @param {WarningsReport} now @returns {Change} */
-export function changeShares({ present: { experiment, variants } }) {
+export function changeShares({ present: { experiment, variants }, change }) {
   const [first, ...others] = variants;
   /** @param {Record<string, number>} values */
   const portions = (values) => {
@@ -80,7 +80,7 @@ export function changeShares({ present: { experiment, variants } }) {
       "It applies on every host from each customer’s next payment. Customers whose share moves see another variant from then on.",
       "Results are still counted under the same experiment. To count afresh, start another one with `caudal warnings --experiment`.",
     ],
-    send: (values, reason) => api.setWarnings({ experiment, reason, variants: portions(values) }),
+    send: (values, reason) => api.setWarnings(change, { experiment, reason, variants: portions(values) }),
     done: (values) =>
       `${list(portions(values).map((it) => `${it.variant} is shown to ${percent(it.percent)}`))} of customers.`,
   };

@@ -175,7 +175,7 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         ) as r
         left join beneficiary b on r.subject = 'beneficiary' and b.beneficiary_id::text = r.subject_key
         left join rollout l on r.subject = 'rollout' and l.rollout_id::text = r.subject_key
-        left join warning_experiment w on r.subject = 'warnings' and w.experiment_id::text = r.subject_key
+        left join warning_experiment w on r.subject = 'warnings' and w.change::text = r.subject_key
         left join schedule n on r.subject = 'schedule' and n.schedule_id::text = r.subject_key
         left join app_user u on r.subject = 'limits' and u.owner = r.subject_key
             and num_nonnulls(u.per_transfer_limit, u.per_day_limit) > 0

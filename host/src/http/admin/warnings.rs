@@ -3,15 +3,18 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use time::{Duration, OffsetDateTime};
 
-use crate::analytics::RETENTION_DAYS;
+use crate::analytics::{RETENTION_DAYS, redact};
 use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::LedgerOperator;
 use crate::db::warnings::{self, Decided, Outcome};
 use crate::domain::experiment::{Experiment, NAME_CHARS_MAX, Portion};
+use crate::http::admin::deployment::etag;
+use crate::http::admin::if_match::IfMatch;
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Parameters};
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
@@ -45,16 +48,19 @@ answer! {
     /// The present experiment, and what became of every variant that was shown.
     pub(crate) struct WarningsJson as "Warnings" {
         present: ExperimentJson,
+        /// How often operators decided: in quotes, the ETag.
+        change: i64 { at_least: 0.0, example: "1" },
         /// Null until an operator decides on an experiment.
         changed_at: Option<OffsetDateTime> { nullable: true, example: INSTANT_EXAMPLE },
         changed_by: Option<String> { nullable: true, example: "\"ops\"" },
         reason: Option<String> { nullable: true, example: "\"people read one line\"" },
-        outcomes: Vec<OutcomeJson>,
+        /// Left out after a change.
+        outcomes: Option<Vec<OutcomeJson>>,
     }
 }
 
 answer! {
-    /// What became of a variant's warnings, among customers who consented to analytics. Everyone counts once.
+    /// What became of a variant's warnings, among customers who consented to analytics. Everyone counts once per variant.
     pub(crate) struct OutcomeJson as "WarningOutcome" {
         /// Experiment and variant.
         variant: String { example: "\"order-of-advice/why-first\"" },
@@ -85,43 +91,65 @@ impl From<Outcome> for OutcomeJson {
     }
 }
 
-async fn report(app: &App, days: u32) -> Result<Json<WarningsJson>, Error> {
-    let mut db = app.db.acquire().await?;
-    let outcomes = warnings::outcomes(&mut db, app.clock.now() - Duration::days(days.into())).await?;
-    let outcomes = outcomes.into_iter().map(OutcomeJson::from).collect();
-    let decided = warnings::present(&mut db).await?;
-    let (changed_at, changed_by, reason, present) = match decided {
-        Some(Decided { experiment, reason, by, at, .. }) => (Some(at), Some(by), Some(reason), experiment),
-        None => (None, None, None, Experiment::default()),
-    };
-    Ok(Json(WarningsJson { present: present.into(), changed_at, changed_by, reason, outcomes }))
+fn respond(json: WarningsJson) -> Result<Response, Error> {
+    let etag = HeaderValue::from_str(&etag(json.change)).map_err(|error| Error::Internal(error.into()))?;
+    Ok(([(header::ETAG, etag)], Json(json)).into_response())
+}
+
+impl WarningsJson {
+    fn new(decided: Option<Decided>, outcomes: Option<Vec<Outcome>>) -> Self {
+        let change = decided.as_ref().map_or(0, |it| it.change);
+        let (changed_at, changed_by, reason, present) = match decided {
+            Some(Decided { experiment, reason, by, at, .. }) => (Some(at), Some(by), Some(reason), experiment),
+            None => (None, None, None, Experiment::default()),
+        };
+        let outcomes = outcomes.map(|outcomes| outcomes.into_iter().map(OutcomeJson::from).collect());
+        Self { present: present.into(), change, changed_at, changed_by, reason, outcomes }
+    }
 }
 
 pub(crate) async fn get_report(
     State(app): State<App>,
     _: LedgerOperator,
     Parameters(mut fields): Parameters,
-) -> Result<Json<WarningsJson>, Error> {
+) -> Result<Response, Error> {
     let WarningsQuery { days } = fields.read();
     fields.finish()?;
-    report(&app, days.unwrap_or(DAYS_DEFAULT)).await
+    let since = app.clock.now() - Duration::days(days.unwrap_or(DAYS_DEFAULT).into());
+    let mut db = app.db.acquire().await?;
+    let outcomes = warnings::outcomes(&mut db, since).await?;
+    respond(WarningsJson::new(warnings::present(&mut db).await?, Some(outcomes)))
 }
 
 /// Holds from each customer's next payment on.
 pub(crate) async fn put_warnings(
     State(app): State<App>,
     operator: LedgerOperator,
+    headers: HeaderMap,
     AssistBody(mut fields): AssistBody,
-) -> Result<Json<WarningsJson>, Error> {
+) -> Result<Response, Error> {
+    let if_match = IfMatch::read(&headers)?;
     let ExperimentRequest { experiment: name, reason, variants } = fields.read();
     fields.finish()?;
-    let experiment = Experiment { name, portions: variants.into_iter().map(Portion::from).collect() };
-    if let Some((field, detail)) = experiment.fault() {
-        return Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, field, "unknown-value", detail));
+    let invalid = |field, detail| Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, field, "unknown-value", detail);
+    let asked = Experiment { name, portions: variants.into_iter().map(Portion::from).collect() };
+    if let Some((field, detail)) = asked.fault() {
+        return Err(invalid(field, detail));
     }
-    let (id, by, at) = (app.clock.new_id(), operator.person.name, app.clock.now());
-    let decided = Decided { id, experiment, reason, by, at };
-    warnings::decide(&mut *app.db.acquire().await?, &app.key, &decided).await?;
-    audit::done(Event::WarningsChanged, &decided.by, &decided.experiment.name);
-    report(&app, DAYS_DEFAULT).await
+    if redact(&asked.name) != asked.name {
+        return Err(invalid("experiment", "must not look like an amount, a date or a number of a person"));
+    }
+    let experiment = Experiment::complete(asked.name, &asked.portions);
+    let mut db = app.db.acquire().await?;
+    let seen = warnings::present(&mut db).await?.map_or(0, |it| it.change);
+    if !if_match.matches(&etag(seen)) {
+        return Err(Error::Stale);
+    }
+    let (change, by, at) = (seen + 1, operator.person.name, app.clock.now());
+    let decided = Decided { change, experiment, reason, by, at };
+    if !warnings::decide(&mut db, &app.key, &decided).await? {
+        return Err(Error::Stale);
+    }
+    audit::done(Event::WarningsChanged, &decided.by, &decided.change);
+    respond(WarningsJson::new(Some(decided), None))
 }

@@ -53,7 +53,7 @@ const REPLAYER: &[&str] = &["models:admin", "audit:read"];
 const LEDGER_OPERATOR: &[&str] = &["ledger:operate"];
 
 const LANGUAGE: Header = Header::new("Accept-Language", "Spanish or English, for the explanation.");
-const IF_MATCH: Header = Header::new("If-Match", "ETag of the deployment last read.");
+const IF_MATCH: Header = Header::new("If-Match", "ETag of what was last read.");
 const SIGNATURE: Header =
     Header::new(attestations::SIGNATURE, "Signature of the body as `cosign sign-blob` makes it, in base64.");
 const LOCATION: Header = Header::new("Location", "URL of the result.");
@@ -143,9 +143,11 @@ const OTHERS: &[Operation] = &[
         .operator(LEDGER_OPERATOR).body::<LimitsRequest>().gives(&[LOCATION])
         .answers(&[(200, one::<LimitsJson>()), (202, one::<ApprovalJson>())]),
     Operation::get("/admin/warnings", "get_warnings_report", "Variants of the page's warnings, and what became of them")
-        .operator(LEDGER_OPERATOR).query(&[&WarningsQuery::DECLARATION]).answers(&[(200, one::<WarningsJson>())]),
+        .operator(LEDGER_OPERATOR).query(&[&WarningsQuery::DECLARATION]).gives(&[ETAG])
+        .answers(&[(200, one::<WarningsJson>())]),
     Operation::put("/admin/warnings", "put_warnings", "Decide which share of the customers sees which variant")
-        .operator(LEDGER_OPERATOR).body::<ExperimentRequest>().answers(&[(200, one::<WarningsJson>())]),
+        .operator(LEDGER_OPERATOR).takes(&[IF_MATCH.required()]).body::<ExperimentRequest>().gives(&[ETAG])
+        .answers(&[(200, one::<WarningsJson>())]).errors(&["if-match-required", "stale"]),
     Operation::get("/admin/users/{user}/holder", "get_holder", "The verified name of a user")
         .operator(LEDGER_OPERATOR).answers(&[(200, one::<HolderJson>())]),
     Operation::put("/admin/users/{user}/holder", "put_holder", "Set the verified name of a user")

@@ -167,6 +167,10 @@ async fn commit(
     now: OffsetDateTime,
 ) -> Result<bool, sqlx::Error> {
     let Some(mut transaction) = rollouts::claim(db, key, before).await? else { return Ok(false) };
+    // Before the first record, whose lock whoever decides on the approval waits for.
+    if let Some(approval_id) = before.approval_id {
+        approvals::lock(&mut transaction, approval_id).await?;
+    }
     if let Some((plan, why)) = plan
         && catalog::deploy(&mut transaction, key, &plan, before.epoch, why, now).await?.is_none()
     {
