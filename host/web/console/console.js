@@ -36,7 +36,7 @@ import { forgetTraffic, openTraffic, refreshTraffic } from "./traffic.js";
 import { drawVersions, openDetails } from "./versions.js";
 import { drawWaiting } from "./waiting.js";
 import { changeShares, drawWarnings } from "./warnings.js";
-import { sentence, timeOfDay, when, zone } from "./words.js";
+import { endOf, sentence, timeOfDay, zone } from "./words.js";
 
 /** Hosts follow a change within about a second, so refreshing more often would show no more. */
 const REFRESH_MS = 2_000;
@@ -232,12 +232,6 @@ function drawSession() {
     isSignedIn && user && ["Signed in as ", h("strong", user)],
     isSignedIn && expires && [", until ", endOf(expires)],
   );
-}
-
-/** Only the time, if it is today's. @param {Date} expires */
-function endOf(expires) {
-  const isToday = expires.toDateString() === new Date().toDateString();
-  return isToday ? timeOfDay(expires) : when(expires.toISOString());
 }
 
 /** @param {string} text */

@@ -102,6 +102,12 @@ export function when(text) {
   return h("time", { datetime: date.toISOString(), title: date.toISOString() }, dateAndTime(date));
 }
 
+/** Only the time, if it is today's. @param {Date} expires */
+export function endOf(expires) {
+  const isToday = expires.toDateString() === new Date().toDateString();
+  return isToday ? timeOfDay(expires) : when(expires.toISOString());
+}
+
 /** The browser's time zone. */
 export function zone() {
   const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
