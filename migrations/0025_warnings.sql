@@ -4,7 +4,7 @@
 create table warning_experiment (
     -- Counted from 1, so that of two changes at one time only one is made.
     change bigint primary key constraint warning_experiment_change check (change > 0),
-    -- Another name assigns every customer anew, and counts apart.
+    -- Another name reassigns every customer and is counted separately.
     name text not null,
     variants text[] not null,
     percentages smallint[] not null

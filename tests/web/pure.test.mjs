@@ -208,7 +208,7 @@ test("each variant has its share of the users, and a user always the same", () =
   }
 });
 
-test("another experiment assigns users anew, and a variant that the page has not is none", () => {
+test("another experiment reassigns users, and an unknown variant falls back to the first", () => {
   const variants = [
     { variant: "why-first", percent: 50 },
     { variant: "advice-first", percent: 50 },

@@ -281,7 +281,7 @@ pub struct Warnings {
     /// Show each variant to a percentage of the customers from now on, for example why-first=20,advice-first=80
     #[arg(long, value_delimiter = ',', value_parser = portion, value_name = "VARIANT=PERCENT", requires_all = ["experiment", "reason"])]
     pub shares: Vec<(String, u8)>,
-    /// Name of the experiment; a new one assigns every customer anew, and counts apart
+    /// Name of the experiment; a new one reassigns every customer and is counted separately
     #[arg(long, requires = "shares")]
     pub experiment: Option<String>,
     /// Why; recorded permanently

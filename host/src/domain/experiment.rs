@@ -18,7 +18,7 @@ const UNKNOWN: &str = "none";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Experiment {
-    /// Another name assigns every customer anew, and counts apart.
+    /// Another name reassigns every customer and is counted separately.
     pub name: String,
     pub portions: Vec<Portion>,
 }

@@ -1,4 +1,4 @@
-//! The interface to whoever knows the holders of accounts at other banks.
+//! The interface to services that know who holds an account at another bank.
 
 use std::future::Future;
 use std::pin::Pin;

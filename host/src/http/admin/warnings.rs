@@ -36,7 +36,7 @@ request! {
 request! {
     /// An experiment with the page's warnings.
     pub(crate) struct ExperimentRequest as "WarningExperimentRequest" {
-        /// Another name assigns every customer anew, and counts apart.
+        /// Another name reassigns every customer and is counted separately.
         experiment: String { chars_max: NAME_CHARS_MAX, example: "\"order-of-advice\"" },
         reason: String { chars_max: REASON_CHARS_MAX, example: "\"people read one line\"" },
         /// Their percentages add up to 100.

@@ -167,7 +167,7 @@ async fn commit(
     now: OffsetDateTime,
 ) -> Result<bool, sqlx::Error> {
     let Some(mut transaction) = rollouts::claim(db, key, before).await? else { return Ok(false) };
-    // Before the first record, whose lock whoever decides on the approval waits for.
+    // First, as whoever decides on the approval does: the head of the records is locked last.
     if let Some(approval_id) = before.approval_id {
         approvals::lock(&mut transaction, approval_id).await?;
     }
