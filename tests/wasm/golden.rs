@@ -25,7 +25,7 @@ fn cases<R: DeserializeOwned, E: DeserializeOwned>(model: &str) -> Vec<Case<R, E
 }
 
 fn risk_expect(answer: &risk::Assessment) -> trained_risk::golden::Expect {
-    let predictor = answer.contributions.iter().fold(answer.base, |sum, part| sum + part.weight);
+    let predictor = answer.contributions.iter().fold(answer.base, |sum, part| sum + part);
     trained_risk::golden::Expect {
         risk_level: answer.level.to_string(),
         risk_score: bits(answer.score),

@@ -11,8 +11,10 @@ use caudal::wasm::ScoreError;
 use caudal_model as native;
 use proptest::prelude::*;
 use std::sync::OnceLock;
+use wasmtime::component::{Component, Linker, Val};
+use wasmtime::{Engine, Store};
 
-use crate::built::runtime;
+use crate::built::{component, runtime};
 use crate::models::{ACCESSIBILITY_2, NUDGE_1, RISK_2};
 
 /// Inputs for each kind in one run.
@@ -51,12 +53,12 @@ fn by_native<A, T>(answer: Result<A, native::Invalid>, bits: impl FnOnce(A) -> T
     }
 }
 
-/// A level, score bits, base bits, contributions with their bits, factors.
-type RiskBits = (String, u64, u64, Vec<(String, u64)>, Vec<String>);
+/// A level, score bits, base bits, bits of the contributions, factors.
+type RiskBits = (String, u64, u64, Vec<u64>, Vec<String>);
 
 fn risk_by_component(request: &risk::Request) -> Outcome<RiskBits> {
     by_component(registry().route::<Risk>().unwrap().champion.scorer.assess(request), |answer| {
-        let contributions = answer.contributions.into_iter().map(|it| (it.feature, it.weight.to_bits())).collect();
+        let contributions = answer.contributions.into_iter().map(f64::to_bits).collect();
         (answer.level.to_string(), answer.score.to_bits(), answer.base.to_bits(), contributions, answer.factors)
     })
 }
@@ -68,7 +70,7 @@ fn risk_by_native(request: &risk::Request) -> Outcome<RiskBits> {
             native::risk::Level::Medium => "medium",
             native::risk::Level::High => "high",
         };
-        let contributions = answer.contributions.iter().map(|it| (it.feature.into(), it.weight.to_bits())).collect();
+        let contributions = answer.contributions.iter().map(|it| it.weight.to_bits()).collect();
         let factors = answer.factors.into_iter().map(Into::into).collect();
         (level.into(), answer.score.to_bits(), answer.base.to_bits(), contributions, factors)
     })
@@ -172,6 +174,57 @@ proptest! {
     fn transfer_rules_give_the_same_verdicts(facts in requests::facts()) {
         prop_assert_eq!(registry().decide(&facts).unwrap(), verdict_by_native(&facts));
     }
+}
+
+/// The host does not read these names, so a plain engine asks for them.
+#[test]
+fn contributions_have_the_names_of_their_features() {
+    let engine = Engine::default();
+    let mut store = Store::new(&engine, ());
+    let risk = Component::new(&engine, component("risk")).unwrap();
+    let instance = Linker::new(&engine).instantiate(&mut store, &risk).unwrap();
+    let interface = instance.get_export_index(&mut store, None, "caudal:scoring/risk@1.0.0").unwrap();
+    let assess = instance.get_export_index(&mut store, Some(&interface), "assess").unwrap();
+    let assess = instance.get_func(&mut store, assess).unwrap();
+    let request = [
+        ("amount", Val::Float64(1500.0)),
+        ("is-new-beneficiary", Val::Bool(true)),
+        ("hour-of-day", Val::U8(14)),
+        ("num-past-transactions", Val::U32(25)),
+        ("avg-transaction-amount", Val::Float64(800.0)),
+        ("max-transaction-amount", Val::Float64(4000.0)),
+        ("num-transactions-to-beneficiary", Val::U32(0)),
+        ("is-new-device", Val::Bool(false)),
+        ("geolocation-changed", Val::Bool(false)),
+        ("beneficiary-saved-minutes", Val::Option(None)),
+    ];
+    let mut answer = [Val::Bool(false)];
+    let request = Val::Record(request.map(|(name, value)| (name.to_owned(), value)).into());
+    assess.call(&mut store, &[request], &mut answer).unwrap();
+
+    let [Val::Result(Ok(Some(assessment)))] = answer else { panic!("{answer:?}") };
+    let Val::List(contributions) = field(&assessment, "contributions") else { panic!("no list") };
+    let names = contributions.iter().map(|it| field(it, "feature").clone());
+    let request = native::risk::Request {
+        amount: 1500.0,
+        is_new_beneficiary: true,
+        hour_of_day: 14,
+        num_past_transactions: 25,
+        avg_transaction_amount: 800.0,
+        max_transaction_amount: 4000.0,
+        num_transactions_to_beneficiary: 0,
+        is_new_device: false,
+        geolocation_changed: false,
+        beneficiary_saved_minutes: None,
+    };
+    let expected = native::risk::assess(&RISK_2, &request).unwrap().contributions;
+    let expected = expected.iter().map(|it| Val::String(it.feature.to_owned()));
+    assert_eq!(names.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+}
+
+fn field<'a>(record: &'a Val, name: &str) -> &'a Val {
+    let Val::Record(fields) = record else { panic!("{record:?}") };
+    fields.iter().find(|(it, _)| it == name).map(|(_, value)| value).unwrap()
 }
 
 #[test]

@@ -91,13 +91,6 @@ impl Level {
     }
 }
 
-/// What one feature adds to the linear predictor.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Contribution {
-    pub feature: String,
-    pub weight: f64,
-}
-
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
     /// [`Level::of`] the score.
@@ -106,8 +99,8 @@ pub struct Assessment {
     pub score: f64,
     /// The linear predictor's intercept.
     pub base: f64,
-    /// Added to `base` in this order, they give the linear predictor.
-    pub contributions: Vec<Contribution>,
+    /// What each feature adds to the linear predictor. Added to `base` in this order, they give it.
+    pub contributions: Vec<f64>,
     /// From [`FACTOR_CODES`].
     pub factors: Vec<String>,
 }
@@ -122,8 +115,7 @@ impl Assessment {
         if self.level != Level::of(self.score) {
             return Err(BadAnswer("the level does not fit the score"));
         }
-        let finite = |contribution: &Contribution| contribution.weight.is_finite();
-        if !self.base.is_finite() || !self.contributions.iter().all(finite) {
+        if !self.base.is_finite() || !self.contributions.iter().all(|it| it.is_finite()) {
             return Err(BadAnswer("a contribution is not a finite number"));
         }
         if self.factors.iter().any(|code| !FACTOR_CODES.contains(&code.as_str())) {
@@ -145,7 +137,7 @@ mod tests {
             level: Level::Medium,
             score: 0.25,
             base: -1.0,
-            contributions: vec![Contribution { feature: "night".into(), weight: 0.5 }],
+            contributions: vec![0.5],
             factors: vec!["UNUSUAL_TIME".into()],
         }
     }
@@ -172,7 +164,7 @@ mod tests {
             |answer| answer.score = 1.5,
             |answer| answer.level = Level::High,
             |answer| answer.base = f64::INFINITY,
-            |answer| answer.contributions[0].weight = f64::NAN,
+            |answer| answer.contributions[0] = f64::NAN,
             |answer| answer.factors = vec!["FULL_MOON".into()],
             |answer| answer.factors.clear(),
         ];

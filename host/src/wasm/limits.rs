@@ -8,9 +8,9 @@ use crate::domain::model::PolicyClass;
 /// slow to instantiate even if it imports nothing.
 pub const PURE_BYTES_MAX: usize = 1 << 20;
 
-/// Units of work for lifting one answer, roughly its bytes: a scorer's answer has a few hundred, a
+/// Units of work for lifting one answer, roughly the bytes that it takes here: a scorer's answer takes about a thousand, a
 /// batch of a thousand less than this.
-pub(super) const ANSWER_FUEL: usize = 1 << 20;
+pub(super) const ANSWER_FUEL: usize = 2 << 20;
 
 #[derive(Debug)]
 pub(super) struct Limits {

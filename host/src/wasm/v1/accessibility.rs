@@ -10,7 +10,7 @@ mod bindings {
 }
 use bindings::exports::caudal::scoring::accessibility as wit;
 
-scorer!(Accessibility, bindings::AccessibilityScorerPre<Tenant>, caudal_scoring_accessibility, ());
+scorer!(Accessibility, bindings::AccessibilityScorerPre<Tenant>, "accessibility", wit::Assessment);
 
 impl From<&Request> for wit::Request {
     fn from(request: &Request) -> Self {

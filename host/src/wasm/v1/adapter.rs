@@ -1,27 +1,77 @@
 //! Wraps the generated bindings of a world in the traits of [`crate::wasm::world`].
 
-/// The world of kind `$kind`, from the bindings in `$pre`.
+use std::marker::PhantomData;
+
+use wasmtime::component::{ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Lower};
+
+use crate::wasm::tenant::{Store, Tenant};
+
+/// An exported function. The generated bindings check the types of every function of a world in each new
+/// instance, and a decision needs one of them.
+pub(super) struct Export<Params, Answer> {
+    index: ComponentExportIndex,
+    signature: PhantomData<fn(Params) -> Answer>,
+}
+
+impl<Params, Answer> Export<Params, Answer>
+where
+    Params: ComponentNamedList + Lower,
+    (Answer,): ComponentNamedList + Lift,
+{
+    /// `interface` is the name of an interface of the package.
+    pub(super) fn find(pre: &InstancePre<Tenant>, interface: &str, function: &str) -> wasmtime::Result<Self> {
+        let index = pre.component().get_export_index(None, &super::name(interface));
+        let index = index.and_then(|interface| pre.component().get_export_index(Some(&interface), function));
+        let missing = || wasmtime::format_err!("{interface} has no function {function}");
+        Ok(Self { index: index.ok_or_else(missing)?, signature: PhantomData })
+    }
+
+    /// Calls the function of a new instance.
+    pub(super) fn call(
+        &self,
+        pre: &InstancePre<Tenant>,
+        store: &mut Store,
+        params: Params,
+    ) -> wasmtime::Result<Answer> {
+        let instance = pre.instantiate(&mut *store)?;
+        let function = instance.get_typed_func::<Params, (Answer,)>(&mut *store, &self.index)?;
+        let (answer,) = function.call(store, params)?;
+        Ok(answer)
+    }
+}
+
+/// The world of kind `$kind`, from the bindings in `$pre`, with the functions `$name` of `$interface` that
+/// decisions call.
 macro_rules! world {
-    ($kind:ident, $pre:path) => {
-        pub struct $kind($pre);
+    ($kind:ident, $pre:path, $interface:literal, { $($name:ident: $params:ty => $answer:ty,)+ }) => {
+        pub struct $kind {
+            pre: $pre,
+            $($name: crate::wasm::v1::adapter::Export<$params, $answer>,)+
+        }
 
         impl crate::wasm::world::World for $kind {
             const KIND: crate::domain::model::ModelKind = crate::domain::model::ModelKind::$kind;
 
             fn new(pre: wasmtime::component::InstancePre<crate::wasm::tenant::Tenant>) -> wasmtime::Result<Self> {
                 type Pre = $pre;
-                Pre::new(pre).map(Self)
+                let pre = Pre::new(pre)?;
+                $(let $name = crate::wasm::v1::adapter::Export::find(
+                    pre.instance_pre(),
+                    $interface,
+                    &stringify!($name).replace('_', "-"),
+                )?;)+
+                Ok(Self { pre, $($name,)+ })
             }
 
             fn pre(&self) -> &wasmtime::component::InstancePre<crate::wasm::tenant::Tenant> {
-                self.0.instance_pre()
+                self.pre.instance_pre()
             }
 
             fn describe(
                 &self,
                 store: &mut crate::wasm::tenant::Store,
             ) -> wasmtime::Result<crate::wasm::world::Description> {
-                let instance = self.0.instantiate(&mut *store)?;
+                let instance = self.pre.instantiate(&mut *store)?;
                 let answer = instance.caudal_scoring_model().call_describe(store)?;
                 let (kind, version, summary) = (answer.kind, answer.version, answer.summary);
                 Ok(crate::wasm::world::Description { kind, version, summary })
@@ -31,11 +81,13 @@ macro_rules! world {
 }
 pub(super) use world;
 
-/// A world that scores: `$interface` is its interface in `$pre`. `assess` takes its request by value
-/// unless a `&` in the last argument says that the request is not `Copy`.
+/// A world that scores, with `$interface`; its assessments are lifted as `$answer`.
 macro_rules! scorer {
-    ($kind:ident, $pre:path, $interface:ident, ($($by:tt)?)) => {
-        crate::wasm::v1::adapter::world!($kind, $pre);
+    ($kind:ident, $pre:path, $interface:literal, $answer:ty) => {
+        crate::wasm::v1::adapter::world!($kind, $pre, $interface, {
+            assess: (wit::Request,) => Result<$answer, wit::Invalid>,
+            assess_batch: (Vec<wit::Request>,) => Vec<Result<$answer, wit::Invalid>>,
+        });
 
         impl crate::wasm::world::Scorer for $kind {
             type Request = Request;
@@ -46,8 +98,7 @@ macro_rules! scorer {
                 store: &mut crate::wasm::tenant::Store,
                 request: &Request,
             ) -> wasmtime::Result<crate::wasm::world::Answer<Self>> {
-                let instance = self.0.instantiate(&mut *store)?;
-                let answer = instance.$interface().call_assess(store, $($by)? request.into())?;
+                let answer = self.assess.call(self.pre.instance_pre(), store, (request.into(),))?;
                 Ok(answer.map(Into::into).map_err(Into::into))
             }
 
@@ -56,9 +107,8 @@ macro_rules! scorer {
                 store: &mut crate::wasm::tenant::Store,
                 requests: &[Request],
             ) -> wasmtime::Result<Vec<crate::wasm::world::Answer<Self>>> {
-                let instance = self.0.instantiate(&mut *store)?;
-                let requests: Vec<wit::Request> = requests.iter().map(Into::into).collect();
-                let answers = instance.$interface().call_assess_batch(store, &requests)?;
+                let requests = requests.iter().map(Into::into).collect();
+                let answers = self.assess_batch.call(self.pre.instance_pre(), store, (requests,))?;
                 Ok(answers.into_iter().map(|answer| answer.map(Into::into).map_err(Into::into)).collect())
             }
 

@@ -9,7 +9,7 @@ mod bindings {
 }
 use bindings::exports::caudal::scoring::nudge as wit;
 
-scorer!(Nudge, bindings::NudgeScorerPre<Tenant>, caudal_scoring_nudge, (&));
+scorer!(Nudge, bindings::NudgeScorerPre<Tenant>, "nudge", wit::Assessment);
 
 impl From<&Request> for wit::Request {
     fn from(request: &Request) -> Self {

@@ -1,6 +1,8 @@
 //! The world `risk-scorer`.
 
-use crate::domain::risk::{Assessment, Contribution, Level, Request};
+use wasmtime::component::{ComponentType, Lift, WasmStr};
+
+use crate::domain::risk::{Assessment, Level, Request};
 use crate::wasm::tenant::Tenant;
 use crate::wasm::v1::adapter::scorer;
 
@@ -9,7 +11,26 @@ mod bindings {
 }
 use bindings::exports::caudal::scoring::risk as wit;
 
-scorer!(Risk, bindings::RiskScorerPre<Tenant>, caudal_scoring_risk, ());
+scorer!(Risk, bindings::RiskScorerPre<Tenant>, "risk", Answer);
+
+/// [`wit::Assessment`], except that the names of the contributions are not copied: nothing here reads them.
+#[derive(ComponentType, Lift)]
+#[component(record)]
+struct Answer {
+    level: wit::Level,
+    score: f64,
+    base: f64,
+    contributions: Vec<Contribution>,
+    factors: Vec<String>,
+}
+
+#[derive(ComponentType, Lift)]
+#[component(record)]
+struct Contribution {
+    #[component(name = "feature")]
+    _feature: WasmStr,
+    weight: f64,
+}
 
 impl From<&Request> for wit::Request {
     fn from(request: &Request) -> Self {
@@ -28,12 +49,8 @@ impl From<&Request> for wit::Request {
     }
 }
 
-impl From<wit::Assessment> for Assessment {
-    fn from(answer: wit::Assessment) -> Self {
-        let contribution = |contribution: wit::Contribution| Contribution {
-            feature: contribution.feature,
-            weight: contribution.weight,
-        };
+impl From<Answer> for Assessment {
+    fn from(answer: Answer) -> Self {
         Self {
             level: match answer.level {
                 wit::Level::Low => Level::Low,
@@ -42,7 +59,7 @@ impl From<wit::Assessment> for Assessment {
             },
             score: answer.score,
             base: answer.base,
-            contributions: answer.contributions.into_iter().map(contribution).collect(),
+            contributions: answer.contributions.into_iter().map(|it| it.weight).collect(),
             factors: answer.factors,
         }
     }

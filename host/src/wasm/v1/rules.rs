@@ -11,17 +11,19 @@ mod bindings {
 }
 use bindings::exports::caudal::scoring::transfer_rules as wit;
 
-world!(TransferRules, bindings::TransferPolicyPre<Tenant>);
+world!(TransferRules, bindings::TransferPolicyPre<Tenant>, "transfer-rules", {
+    decide: (wit::Facts,) => wit::Verdict,
+    transition: (String, String) => Option<String>,
+});
 
 impl Rules for TransferRules {
     fn decide(&self, store: &mut Store, facts: &Facts) -> wasmtime::Result<Verdict> {
-        let instance = self.0.instantiate(&mut *store)?;
-        instance.caudal_scoring_transfer_rules().call_decide(store, &facts.into()).map(Into::into)
+        self.decide.call(self.pre.instance_pre(), store, (facts.into(),)).map(Into::into)
     }
 
     fn transition(&self, store: &mut Store, status: Status, event: RailEvent) -> wasmtime::Result<Option<String>> {
-        let instance = self.0.instantiate(&mut *store)?;
-        instance.caudal_scoring_transfer_rules().call_transition(store, status.as_str(), event.as_str())
+        let names = (status.as_str().to_owned(), event.as_str().to_owned());
+        self.transition.call(self.pre.instance_pre(), store, names)
     }
 }
 
