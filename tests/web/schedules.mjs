@@ -80,13 +80,16 @@ export function schedules(stage) {
     const it = await Person.at(browser, line.url);
     // It is not due before tomorrow, so what the bank will say then is put into its answers.
     const waiting = { ...made, waitingUntil: new Date(Date.now() + 2 * MS_IN_DAY).toISOString() };
+    const lacking = { date: dateIn(0), outcome: "refused", problem: "insufficient-funds" };
+    const refused = { ...made, id: account.id, amount: 800, occurrences: [lacking] };
+    const old = { ...refused, id: payee.id, amount: 700, occurrences: [{ ...lacking, date: dateIn(-4) }] };
     const answered = [];
     await it.page.setRequestInterception(true);
     it.page.on("request", (request) => {
       const { pathname } = new URL(request.url());
       const json = (status, body) =>
         request.respond({ status, contentType: "application/json", body: JSON.stringify(body) });
-      if (pathname === "/api/ledger/schedules") json(200, [waiting]);
+      if (pathname === "/api/ledger/schedules") json(200, [waiting, refused, old]);
       else if (pathname === `/api/ledger/schedules/${made.id}`) json(200, waiting);
       else if (pathname.startsWith(`/api/ledger/schedules/${made.id}/`)) {
         answered.push([pathname.split("/").at(-1), JSON.parse(request.postData())]);
@@ -94,6 +97,10 @@ export function schedules(stage) {
       } else request.continue();
     });
     await it.signsIn(user);
+    // The home says so first, and what was not sent in the last days.
+    await it.sees("Tu transferencia de $5,000.00 MXN a Luis Pérez espera tu confirmación");
+    await it.sees(/No se envió tu transferencia de \$800\.00.*Tu cuenta no tenía saldo suficiente/);
+    assert.ok(!(await it.page.$eval("body", (body) => body.innerText)).includes("$700.00"));
     await it.opens("Programadas");
     await it.sees("Espera tu confirmación");
     await it.activates("link", "Revisar y decidir");

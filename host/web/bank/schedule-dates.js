@@ -27,6 +27,11 @@ export function faultOfFirst(date) {
   return date > max ? t("schedule.date.far") : "";
 }
 
+/** Days from a date to today. @param {string} date */
+export function daysSince(date, now = Date.now()) {
+  return Math.round((noonOf(dayKey(new Date(now))).getTime() - noonOf(date).getTime()) / DAY_MS);
+}
+
 /** @param {string} date */
 export const writeDate = (date) => day(noonOf(date));
 

@@ -1,15 +1,17 @@
 // The home: what there is, what can be done with one tap, whom the person pays, and what has happened lately.
 
 /** @import { Child } from "../shared/dom.js" */
-/** @import { Account, Go, Screen, Tools } from "./types.js" */
+/** @import { Account, Go, Schedule, Screen, Tools } from "./types.js" */
 import { button, h, heard, s, show } from "../shared/dom.js";
 import { announce } from "./announce.js";
+import { schedules as loadSchedules } from "./api-schedules.js";
 import { lastFour } from "./clabe.js";
 import { isUnsettled, startWith } from "./draft.js";
 import { money, notice, number, streams, typeName } from "./drawing.js";
 import { drawLately } from "./home.js";
 import { known, loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
+import { drawNews } from "./schedule-notices.js";
 import { counted, t } from "./words.js";
 
 /** How long a button says what it has done. */
@@ -123,10 +125,11 @@ function drawEmpty() {
   );
 }
 
-/** @param {Account[]} accounts @param {Tools} tools */
-function drawHome(accounts, tools) {
+/** @param {{ accounts: Account[], schedules: Schedule[] }} found @param {Tools} tools */
+function drawHome({ accounts, schedules }, tools) {
   if (accounts.length === 0) return drawEmpty();
   return [
+    drawNews(schedules),
     isUnsettled() &&
       notice(
         "warn",
@@ -159,11 +162,15 @@ export const accountsScreen = {
     place.classList.add("wide");
     return drawLoaded(place, {
       signal: tools.signal,
-      load: loadAccounts,
-      fallback: () => known.accounts,
+      load: async () => {
+        // Together, so that no notice appears under a finger; balances are shown without the schedules.
+        const [accounts, schedules] = await Promise.all([loadAccounts(), loadSchedules().catch(() => [])]);
+        return { accounts, schedules };
+      },
+      fallback: () => known.accounts && { accounts: known.accounts, schedules: [] },
       seenAt: () => known.accountsAt,
-      draw: (accounts) => drawHome(accounts, tools),
-      summary: (accounts) => counted("accounts.count", accounts.length),
+      draw: (found) => drawHome(found, tools),
+      summary: ({ accounts }) => counted("accounts.count", accounts.length),
     });
   },
 };

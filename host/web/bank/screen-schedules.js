@@ -5,16 +5,14 @@ import { button, h, heard, show } from "../shared/dom.js";
 import { asProblem } from "../shared/problem.js";
 import * as api from "./api-schedules.js";
 import { confirmed } from "./dialog.js";
-import { moment, money, notice, problemNotice } from "./drawing.js";
+import { money, problemNotice } from "./drawing.js";
 import { setFlash } from "./flash.js";
-import { loadAccounts, loadPayees, payeeOf } from "./known.js";
+import { loadAccounts, loadPayees } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { remittanceLine } from "./remittance.js";
-import { dateOf, rhythmOf, writeDate } from "./schedule-dates.js";
-import { counted, hasText, t } from "./words.js";
-
-/** @param {Schedule} schedule */
-const nameOf = ({ toBeneficiaryId, beneficiaryName }) => payeeOf(toBeneficiaryId)?.name ?? beneficiaryName;
+import { dateOf, rhythmOf } from "./schedule-dates.js";
+import { drawLast, drawWaiting, nameOf } from "./schedule-notices.js";
+import { counted, t } from "./words.js";
 
 /** @param {Schedule} schedule @param {HTMLElement} faults @param {Go} go */
 async function cancel(schedule, faults, go) {
@@ -43,32 +41,6 @@ async function cancel(schedule, faults, go) {
   }
   setFlash(t("schedules.cancelled", { name }));
   go("/schedules");
-}
-
-/** What became of the last payment. @param {Schedule} schedule */
-function drawLast({ occurrences: [last] }) {
-  if (!last) return null;
-  const date = writeDate(last.date);
-  if (last.outcome === "sent") {
-    const receipt = h("a", { href: `#/history/receipt?id=${last.transactionId}` }, t("schedules.receipt"));
-    return h("p.hint", t("schedules.last.sent", { date }), " ", receipt);
-  }
-  const why = last.outcome === "refused" && hasText(`schedules.why.${last.problem}`);
-  return notice(
-    last.outcome === "skipped" ? "info" : "warn",
-    h("p", t(`schedules.last.${last.outcome}`, { date }), why && ` ${t(`schedules.why.${last.problem}`)}`),
-  );
-}
-
-/** @param {Schedule} schedule */
-function drawWaiting({ id, nextDate, waitingUntil }) {
-  if (!waitingUntil || !nextDate) return null;
-  return notice(
-    "warn",
-    h("p.title", t("schedules.waiting.title")),
-    h("p", t("schedules.waiting", { date: writeDate(nextDate) }), " ", moment(waitingUntil), "."),
-    h("p.acts", h("a.button", { href: `#/schedules/confirm?id=${id}` }, t("schedules.decide"))),
-  );
 }
 
 /** @param {Schedule} schedule @param {HTMLElement} faults @param {Go} go */
