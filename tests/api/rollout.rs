@@ -213,7 +213,7 @@ async fn a_canary_that_disagrees_too_often_is_withdrawn(db: PgPool) {
     )
     .await;
     let reason = now["reason"].as_str().unwrap();
-    assert!(reason.contains("answers that one host had compared were of another class, more than 10%"), "{reason}");
+    assert!(reason.contains("answers that one host had compared were in another class, more than 10%"), "{reason}");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

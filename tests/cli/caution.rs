@@ -111,7 +111,7 @@ fn lists_have_headers_or_are_json() {
     let data = DataDir::new();
     let service = Service::start(&data);
     let empty = data.models(&service, &["history", "risk"]);
-    assert_eq!(empty, "nothing was deployed for risk yet: the built-in version serves");
+    assert_eq!(empty, "nothing has been deployed for risk yet: the built-in version is serving");
     data.models(&service, &["deploy", "risk-1", "--reason", "try it", "--wait"]);
     let history = data.models(&service, &["history", "risk"]);
     let lines: Vec<_> = history.lines().collect();

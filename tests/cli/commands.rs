@@ -29,7 +29,7 @@ fn fund_credits_an_account_while_the_service_runs_and_verify_proves_it() {
     let credit = ["fund", "--account", &id, "--amount", "100.50", "--transaction", transaction];
     let fund = data.ask(&service, &credit);
     assert_eq!(text(&fund.stdout), "credited 100.50 MXN, new balance 10100.50 MXN", "{}", text(&fund.stderr));
-    assert_eq!(text(&data.ask(&service, &credit).stdout), "credited 100.50 MXN before");
+    assert_eq!(text(&data.ask(&service, &credit).stdout), "already credited 100.50 MXN");
     assert_eq!(service.must("GET", "/api/ledger/accounts", None)[0]["balance"], 10_100.5);
     assert_eq!(
         service.must("GET", "/api/ledger/transactions", None),

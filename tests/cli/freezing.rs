@@ -17,10 +17,10 @@ fn a_frozen_account_sends_nothing_until_it_is_unfrozen() {
         text(&output.stdout)
     };
     assert_eq!(set("freeze"), format!("{account}: now frozen"));
-    assert_eq!(set("freeze"), format!("{account}: is already frozen"));
+    assert_eq!(set("freeze"), format!("{account}: already frozen"));
     assert_eq!(send(&service, &account, &payee, "1.00"), 403);
     assert_eq!(set("unfreeze"), format!("{account}: no longer frozen"));
-    assert_eq!(set("unfreeze"), format!("{account}: is not frozen"));
+    assert_eq!(set("unfreeze"), format!("{account}: was not frozen"));
     assert_eq!(send(&service, &account, &payee, "1.00"), 200);
     assert_eq!(set("freeze"), format!("{account}: now frozen"));
     assert_eq!(send(&service, &account, &payee, "1.00"), 403);

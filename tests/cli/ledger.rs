@@ -77,10 +77,10 @@ fn verify_since_looks_at_what_is_recent_only() {
         assert!(printed.contains("NOT checked") && !printed.contains("the ledger is sound"), "{when}: {printed}");
     }
     let printed = text(&since("last").stdout);
-    assert!(printed.contains("checked 1 batches, 1 transfers, 2 entries"), "{printed}");
+    assert!(printed.contains("checked: batches 1, transfers 1, entries 2"), "{printed}");
     // The host recorded its last batch when it stopped.
     let printed = text(&since("heads").stdout);
-    assert!(printed.contains("checked 0 batches"), "{printed}");
+    assert!(printed.contains("checked: batches 0"), "{printed}");
 
     sql(&data, "update transfer set beneficiary_name = 'Eva' where kind = 'spei' and amount = 100");
     assert!(since("last").status.success(), "what is before is not looked at");

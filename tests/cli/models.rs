@@ -169,7 +169,7 @@ fn impossible_deployments_are_refused_with_a_reason() {
         ),
         (vec!["deploy", &first, "--reason", " "], "--reason must not be empty: it is kept in the history"),
         (vec!["deploy", &first], "--reason <REASON>"),
-        (vec!["rollback", "risk", "--reason", "x"], "nothing was deployed for risk"),
+        (vec!["rollback", "risk", "--reason", "x"], "nothing has been deployed for risk"),
         (vec!["rollback", "horoscope", "--reason", "x"], "there is no kind 'horoscope'; choose from risk, nudge"),
     ] {
         let output = data.ask(&service, &[&["models"], &arguments[..]].concat());

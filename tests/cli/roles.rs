@@ -93,7 +93,7 @@ fn a_host_serves_with_few_rights_and_not_as_the_owner() {
     server.refuses("caudal_serve", &host, &serve, &["has no ledger", "caudal migrate"]);
     server.refuses("caudal_serve", &host, &["migrate"], &["caudal_serve does not own", "DATABASE_URL"]);
     let said = server.must("caudal_owner", &host, &["migrate"]);
-    assert!(said.contains("caudal_serve and caudal_verify may do what they need"), "{said}");
+    assert!(said.contains("granted the necessary rights to caudal_serve and caudal_verify"), "{said}");
     server.refuses("caudal_owner", &host, &serve, &["caudal_owner owns", "caudal migrate", "--allow-owner"]);
     server.refuses("caudal", &host, &serve, &["--allow-owner"]);
     server.refuses("caudal_verify", &host, &serve, &["caudal_serve", "caudal migrate"]);

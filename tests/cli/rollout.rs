@@ -22,9 +22,10 @@ fn a_rollout_is_started_listed_paused_resumed_and_aborted() {
     let data = DataDir::new();
     let service = Service::start(&data);
     let (champion, canary) = (serving(&service, "risk"), data.version(&service, "risk-1.0.0+"));
-    assert_eq!(data.rollout(&service, &["list", "risk"]), "there was no rollout of risk yet");
+    assert_eq!(data.rollout(&service, &["list", "risk"]), "there has been no rollout of risk yet");
     assert!(
-        data.no_rollout(&service, &["pause", "risk", "--reason", "x"]).contains("there was no rollout of risk yet")
+        data.no_rollout(&service, &["pause", "risk", "--reason", "x"])
+            .contains("there has been no rollout of risk yet")
     );
     assert!(data.no_rollout(&service, &["start", "risk-1", "--steps", "25,5,100", "--reason", "x"]).contains("steps"));
     assert!(data.no_rollout(&service, &["start", "risk-1", "--steps", "0,100", "--reason", "x"]).contains("--steps"));

@@ -102,7 +102,7 @@ fn rows_get_the_bits_that_training_wrote() {
             assert!(version.starts_with(&format!("{model}.0.0+")), "{version}");
         }
         let summary = text(&output.stderr);
-        assert!(summary.contains(&format!("{} rows scored by {model}", answers.len())), "{summary}");
+        assert!(summary.contains(&format!("rows scored by {model}: {} in", answers.len())), "{summary}");
         assert!(summary.contains("rows/s") && summary.ends_with("0 rejected"), "{summary}");
     }
 }

@@ -58,7 +58,7 @@ export function outages(stage) {
       await fault(kind);
       await other.page.reload();
       await other.settles();
-      await other.activates("button", "Sign in with my username");
+      await other.activates("button", "Sign in with my bank login");
       await other.sees("The bank’s sign-in service is not responding");
     }
     // Whoever insists is let through, and by now it answers.

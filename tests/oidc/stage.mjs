@@ -73,7 +73,7 @@ export class Customer extends Person {
 
   /** To the provider's login. */
   async departs() {
-    await this.activates("button", /^(Entrar con mi usuario|Sign in with my username)$/);
+    await this.activates("button", /^(Entrar con mi usuario|Sign in with my bank login)$/);
     await this.arrives("Acceso de prueba");
   }
 

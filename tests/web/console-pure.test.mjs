@@ -53,7 +53,7 @@ test("each alert is told, the urgent ones first", () => {
     "page Payments awaiting a decision: 2",
     "page A payment is overdue",
     "page The rail contradicted a final status",
-    "page Nudge: deployed version not serving on 1 of 2 hosts",
+    "page Nudge: hosts not serving the deployed version: 1 of 2",
     "page Risk: no hosts are reporting",
     "page Risk: the champion is failing",
     "ticket Events are reaching listeners late",

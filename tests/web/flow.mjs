@@ -120,7 +120,7 @@ export function flow(stage) {
 
     await it.reviews({ payee: OTHER.name, amount: "100" });
     const risk = await it.text(".risk");
-    assert.match(risk, /Revísala con calma/);
+    assert.match(risk, /Revisa con calma/);
     assert.match(risk, /No le habías transferido antes a María Rodríguez/);
     assert.equal(await it.page.$("[name=acknowledged]"), null);
     await it.activates("button", "Enviar $100.00");

@@ -117,7 +117,7 @@ export function home(stage) {
       await it.press("Enter");
     };
     await search("apertura");
-    await it.sees("1 movimiento encontrado Revisamos toda la cuenta: 14 movimientos.");
+    await it.sees("1 movimiento encontrado Periodo revisado: toda la cuenta (14 movimientos).");
     assert.equal(await rows(), 1);
     await search("maria 77.5");
     await it.sees("1 movimiento encontrado");
@@ -138,7 +138,7 @@ export function home(stage) {
     const today = new Intl.DateTimeFormat("en-CA", { timeZone: "America/Mexico_City" }).format();
     await it.page.$eval("[name=from]", (input, day) => Object.assign(input, { value: day }), today);
     await it.activates("button", "Buscar");
-    await it.sees(/1 movimiento encontrado Revisamos desde el \S+ \d+ de/);
+    await it.sees(/1 movimiento encontrado Periodo revisado: desde el \S+ \d+ de/);
     const asked = line.seen("GET", "/api/ledger/accounts/", from).map(({ path }) => path);
     assert.match(asked.join(), /entries\?limit=1000&from=\d{4}-\d\d-\d\dT0[5-7]:00:00\.000Z/);
     // What was looked for is not in the address.
@@ -168,7 +168,7 @@ export function home(stage) {
       assert.match(line, /,"'=HYPERLINK\(""x"";""Premio""\)",/);
       assert.match(line, /,-100\.00,\d+\.00$/);
     }
-    await it.sees("Revisamos toda la cuenta: 13 movimientos.");
+    await it.sees("Periodo revisado: toda la cuenta (13 movimientos).");
     await it.leaves();
     await rm(folder, { recursive: true });
   });

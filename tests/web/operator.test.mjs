@@ -175,7 +175,7 @@ step("a canary that fails is withdrawn, and is promoted only by somebody who say
 step("a rollback shows what it returns to, and the version that it left is marked", async () => {
   await ops.page.waitForFunction(() => document.querySelector("#hosts tbody td.number")?.textContent === "4");
   await ops.change("roll-back", champion, "#service");
-  await ops.shows(/Was champion\s+until change 4/, "dialog .evidence");
+  await ops.shows(/Champion\s+until change 4/, "dialog .evidence");
   await ops.shows(/Answers now\s+everyone, as the champion[\s\S]*Failed\s+3/, "dialog .evidence + .evidence");
   await ops.shows(/will answer every nudge request/, "dialog");
   await ops.axe("roll-back");

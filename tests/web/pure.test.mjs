@@ -64,6 +64,8 @@ test("money is written for the eye, the ear and the wire", () => {
   assert.equal(writeMoney(100000000), "$1,000,000.00\u00a0MXN");
   assert.equal(sayMoney(123450, "es-MX"), "1,234 pesos con 50 centavos");
   assert.equal(sayMoney(101, "es-MX"), "1 peso con 1 centavo");
+  assert.equal(sayMoney(200000000, "es-MX"), "2,000,000 de pesos");
+  assert.equal(sayMoney(200000000, "en"), "2,000,000 pesos");
   assert.equal(sayMoney(-200, "en"), "minus 2 pesos");
   assert.equal(toJson(150050), "1500.50");
   assert.equal(toJson(1), "0.01");
@@ -121,6 +123,9 @@ test("numbers are grouped, also while they are typed, and said digit by digit", 
   assert.equal(groupWhileTyping("6".repeat(19)), "6".repeat(19));
   assert.equal(sayNumber("5512345678"), "5 5, 1 2 3 4, 5 6 7 8");
   assert.ok(isSameBank("BBVA", "bbva México"));
+  assert.ok(isSameBank("Uala", "Ualá"));
+  assert.ok(isSameBank("Bajio", "BanBajío"));
+  assert.ok(isSameBank("VePorMas", "Ve por Más"));
   assert.ok(!isSameBank("BBVA", "Banorte"));
   assert.ok(!isSameBank("BBVA", "B"));
 });

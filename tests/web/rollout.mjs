@@ -122,7 +122,7 @@ export async function compareVersions(ops) {
   await ops.shows(/Risk/, "#kind-title");
   await ops.page.waitForSelector("#compare button");
   await ops.page.click("#compare button");
-  await ops.shows(/Coefficients: coefficient[\s\S]*rows differ[\s\S]*new_device/, "dialog");
+  await ops.shows(/Coefficients: coefficient[\s\S]*Rows that differ[\s\S]*new_device/, "dialog");
   await ops.shot("compare");
   await ops.page.keyboard.press("Escape");
   await ops.page.evaluate(() => {

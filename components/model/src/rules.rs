@@ -108,7 +108,7 @@ fn insufficient_funds(facts: &Facts<'_>) -> Option<Violation> {
 fn transfer_limit(facts: &Facts<'_>) -> Option<Violation> {
     const CODE: &str = "limit-exceeded";
     if facts.amount <= 0 {
-        return Some(violation(CODE, format!("A transfer moves more than {}.", mxn(0))));
+        return Some(violation(CODE, format!("A transfer must be for more than {}.", mxn(0))));
     }
     let limit = facts.per_transfer_limit?;
     (facts.amount > limit).then(|| {
@@ -126,7 +126,7 @@ fn day_limit(facts: &Facts<'_>) -> Option<Violation> {
         violation(
             "limit-exceeded",
             format!(
-                "With this transfer today's total is {}, over the limit of {} for one day.",
+                "With this transfer, today's total would be {}, over the limit of {} for one day.",
                 mxn(total),
                 mxn(limit)
             ),
@@ -137,7 +137,7 @@ fn day_limit(facts: &Facts<'_>) -> Option<Violation> {
 fn cooling(facts: &Facts<'_>) -> Option<Violation> {
     let left = facts.cooling_seconds.saturating_sub(facts.beneficiary_age_seconds);
     (left > 0).then(|| {
-        violation("beneficiary-cooling", format!("The beneficiary was saved a short time ago: wait {}.", wait(left)))
+        violation("beneficiary-cooling", format!("The beneficiary was saved only recently: wait {}.", wait(left)))
     })
 }
 
@@ -159,7 +159,7 @@ fn wait(seconds: u64) -> String {
         (seconds.div_ceil(SECONDS_PER_MINUTE), "minute")
     };
     let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{plural} more")
+    format!("{count} more {unit}{plural}")
 }
 
 /// Formats centavos as in `-$1,234.50 MXN`.

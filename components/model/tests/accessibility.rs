@@ -105,7 +105,7 @@ fn explanations_quote_the_answers() {
         [
             "Indicaste que te cuesta leer texto pequeño.",
             "Te recomendamos letra más grande y colores con mayor contraste.",
-            "Indicaste que te sientes con poca seguridad al usar aplicaciones.",
+            "Indicaste que te sientes poco a gusto con las aplicaciones.",
             "Te ofreceremos más orientación en cada paso.",
         ]
     );

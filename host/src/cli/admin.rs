@@ -99,7 +99,7 @@ impl AdminApi {
                  (CAUDAL_ADMIN_URL)",
                 self.url
             )),
-            error => anyhow!(error).context("it may have been done: look before you repeat the command"),
+            error => anyhow!(error).context("the command may have taken effect: check before you repeat it"),
         })?;
         let body = serde_json::from_slice(&reply.body).unwrap_or(Value::Null);
         if reply.status.is_success() {

@@ -130,7 +130,7 @@ async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPo
     let (options, mut db) = servers.wait_for_primary().await.context(unreachable)?;
     if usage.is_host() && is_exposed(&options) {
         audit::warn_of_configuration(
-            "whoever is between this host and Postgres can read and change what they say: add sslmode=verify-full to \
+            "anyone between this host and Postgres can read and change the traffic: add sslmode=verify-full to \
              DATABASE_URL",
         );
     }

@@ -24,9 +24,9 @@ pub(super) async fn run(common: &Common, arguments: Freeze, frozen: bool) -> Res
     };
     let state = match (frozen, done["changed"] == true) {
         (true, true) => "now frozen",
-        (true, false) => "is already frozen",
+        (true, false) => "already frozen",
         (false, true) => "no longer frozen",
-        (false, false) => "is not frozen",
+        (false, false) => "was not frozen",
     };
     print(&format!("{account}: {state}"))?;
     Ok(ExitCode::SUCCESS)

@@ -32,7 +32,7 @@ pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
     };
     if let Some(done) = answer.done()? {
         print(&match &done["balance"] {
-            Value::Null => format!("credited {amount} MXN before"),
+            Value::Null => format!("already credited {amount} MXN"),
             balance => format!("credited {amount} MXN, new balance {} MXN", pesos(balance)),
         })?;
     }

@@ -25,7 +25,7 @@ pub(super) fn check(serve: &Serve) -> Result<()> {
         }
         if !serve.tls.behind_proxy {
             bail!(
-                "plain HTTP on {address} can be read on the way: set --{name}-tls-cert and --{name}-tls-key, or a loopback \
+                "plain HTTP on {address} can be read in transit: set --{name}-tls-cert and --{name}-tls-key, or a loopback \
                  address with --{name}-addr, or --behind-proxy and --trusted-proxies if a reverse proxy terminates TLS"
             );
         }

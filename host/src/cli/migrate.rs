@@ -15,10 +15,10 @@ pub(super) async fn run(common: &Common) -> Result<ExitCode> {
     database.close().await?;
     print("the tables are those of this release")?;
     print(&match &granted[..] {
-        [] => "no rights were granted: there are no roles, and `caudal roles` prints the SQL that creates them; or a newer \
-               release has granted them"
+        [] => "no rights were granted: either the roles do not exist (`caudal roles` prints the SQL that creates them), or a \
+               newer release has already granted theirs"
             .to_owned(),
-        roles => format!("{} may do what they need", roles.join(" and ")),
+        roles => format!("granted the necessary rights to {}", roles.join(" and ")),
     })?;
     Ok(ExitCode::SUCCESS)
 }

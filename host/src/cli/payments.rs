@@ -71,7 +71,7 @@ async fn decide(common: &Common, decision: DecidePayment, action: &str) -> Resul
         print(&if is_new {
             format!("{transaction}: now {status}")
         } else {
-            format!("{transaction}: is already {status}, which is final")
+            format!("{transaction}: already {status}, which is final")
         })?;
     }
     Ok(ExitCode::SUCCESS)
@@ -88,7 +88,7 @@ pub(super) async fn reverse(common: &Common, decision: DecidePayment) -> Result<
     if let Some(done) = answer.done()? {
         let by = done["reversalId"].as_str().and_then(|id| id.parse::<Uuid>().ok()).unwrap_or_default();
         let is_new = done["changed"] == true;
-        let when = if is_new { "reversed" } else { "was reversed or returned before" };
+        let when = if is_new { "reversed" } else { "already reversed or returned" };
         print(&format!("{transaction}: {when}, by the credit {by}"))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -46,7 +46,7 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     if different.len() > SHOWN_MAX {
         print(&format!("and {} more", different.len() - SHOWN_MAX))?;
     }
-    print(&format!("{replayed} decisions replayed: {equal} identical bit for bit, {} different", different.len()))?;
+    print(&format!("decisions replayed: {replayed}; identical bit for bit: {equal}; different: {}", different.len()))?;
     Ok(if different.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -214,7 +214,7 @@ impl<K: Kind> Run<'_, K> {
         let mut stderr = io::stderr();
         writeln!(
             stderr,
-            "{} rows scored by {version} in {seconds:.1} s ({} rows/s), {} rejected",
+            "rows scored by {version}: {} in {seconds:.1} s ({} per second); rejected: {}",
             HumanCount(self.scored),
             HumanCount(rate),
             HumanCount(rejected)

@@ -42,7 +42,7 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
         bail!("the ledger is empty, so there is nothing to verify: check --data-dir and DATABASE_URL");
     }
     print(&format!(
-        "checked {} accounts, {} transfers, {} entries, {} batches and {} audit records",
+        "checked: accounts {}, transfers {}, entries {}, batches {}, audit records {}",
         census.accounts, census.transfers, census.entries, census.batches, chain.records.records
     ))?;
     print_findings(&findings)?;

@@ -28,7 +28,7 @@ pub(super) fn amount(text: &str) -> Result<Money, AmountError> {
 pub enum Approvals {
     /// List actions that take two operators, newest first
     List {
-        /// Those that were decided or expired too
+        /// Include actions that were decided or have expired
         #[arg(long)]
         all: bool,
         /// Print JSON
@@ -67,7 +67,8 @@ pub struct Fund {
     /// Why
     #[arg(long, default_value = "not given", value_parser = reason)]
     pub reason: String,
-    /// Id of the new transaction [default: a new one]; a command that is repeated with it credits nothing more
+    /// Id of the new transaction; repeating the command with the same id does not credit the account again [default: a
+    /// new id]
     #[arg(long)]
     pub transaction: Option<Uuid>,
     #[command(flatten)]
@@ -108,7 +109,9 @@ pub enum Payments {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Ask the rail first. A payment that a host may be sending is stopped, and can be decided on a minute later."
+    after_help = "Before you settle or refuse a payment, ask the rail; one that a host may be sending is stopped first, and can \
+                  be decided on a minute later. Before you reverse a transfer that left the bank, make sure that the other \
+                  bank gives the money back."
 )]
 pub struct DecidePayment {
     /// Transaction id
@@ -122,7 +125,7 @@ pub struct DecidePayment {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Payments go out under this name, and under none where there is none.")]
+#[command(after_help = "Payments go out under this name, or without a name if none is set.")]
 pub struct Holder {
     /// User id, as in tokens
     #[arg(long, value_parser = user)]
@@ -150,11 +153,11 @@ pub struct Verify {
     /// ledger-heads.json in the data folder, which a running host maintains]
     #[arg(long)]
     pub heads: Option<PathBuf>,
-    /// Verify only what was written after this: `last` is the last sound verification of everything, `heads` the heads in
-    /// `--heads`, and `2h` or `2026-11-22T09:00:00Z` a time. What is before is trusted and NOT checked
+    /// Verify only what was written after this: `last` is the last sound full verification, `heads` the heads in `--heads`, and
+    /// `2h` or `2026-11-22T09:00:00Z` a time. Anything earlier is trusted, NOT checked
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub since: Option<Since>,
-    /// File of a key that `rotate-key` retired; repeatable. What it sealed is proven with it only
+    /// File of a key that `rotate-key` retired; repeatable. What that key sealed cannot be proven without it
     #[arg(long, value_name = "FILE")]
     pub retired_ledger_key_file: Vec<PathBuf>,
 }
@@ -162,7 +165,7 @@ pub struct Verify {
 /// Where a partial verification begins.
 #[derive(Debug, Clone, Copy)]
 pub enum Since {
-    /// The heads that the last sound verification of everything found.
+    /// The heads that the last sound full verification found.
     Last,
     /// The recorded heads.
     Heads,
@@ -272,7 +275,7 @@ pub struct Events {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Counted from the analytics events of customers who consented. A customer sees the same variant as long as \
-                  neither the shares nor the name of the experiment change."
+                  neither the shares nor the name of the experiment changes."
 )]
 pub struct Warnings {
     /// Number of days to report on, up to now

@@ -219,7 +219,7 @@ pub struct Replay {
     /// How far back in the decision log
     #[arg(long, default_value = "24h", value_parser = humantime::parse_duration, conflicts_with = "file")]
     pub since: std::time::Duration,
-    /// Most logged decisions to replay, latest first
+    /// Maximum number of logged decisions to replay, newest first
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "file")]
     pub limit: u32,
 }
@@ -286,19 +286,20 @@ pub struct StartRollout {
     /// Percentages of users, ascending to 100 [default: 5,25,100]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=100))]
     pub steps: Vec<u8>,
-    /// Decisions of the canary that each step takes at least [default: 500]
+    /// Minimum decisions by the canary at each step [default: 500]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub step_decisions: Option<u32>,
-    /// Time that each step takes at least, such as 1h [default: 10m]
+    /// Minimum time for each step, such as 1h [default: 10m]
     #[arg(long, value_parser = humantime::parse_duration)]
     pub step_time: Option<std::time::Duration>,
-    /// Percentage of its decisions that may fail [default: 1]
+    /// Percentage of the canary's decisions that may fail [default: 1]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub max_failure_percent: Option<u8>,
     /// Percentage of compared answers that may differ in class [default: 10]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub max_flip_percent: Option<u8>,
-    /// 95th percentile of its times as a percentage of the champion's; below a millisecond it always passes [default: 200]
+    /// Highest 95th percentile of the canary's times, as a percentage of the champion's; always passes below a millisecond
+    /// [default: 200]
     #[arg(long, value_parser = clap::value_parser!(u32).range(100..=10_000))]
     pub max_latency_percent: Option<u32>,
     /// End the running canary without asking

@@ -194,14 +194,14 @@ pub struct Serve {
     /// Waiting time before the first transfer to a new beneficiary, for example 30m
     #[arg(long, help_heading = "Transfers", env = "CAUDAL_BENEFICIARY_COOLING", default_value = "0s", value_parser = humantime::parse_duration)]
     pub beneficiary_cooling: Duration,
-    /// Ask a second operator for: new transfer rules, another risk champion, reversals, credits from the bank's funds,
+    /// Require a second operator for: new transfer rules, another risk champion, reversals, credits from the bank's funds,
     /// payments decided by hand, and high limits
     #[arg(long, help_heading = "Operators", env = "CAUDAL_APPROVALS")]
     pub approvals: bool,
-    /// How long a second operator can approve an action
+    /// How long an action waits for a second operator
     #[arg(long, help_heading = "Operators", env = "CAUDAL_APPROVAL_LIFETIME", default_value = "24h", value_parser = humantime::parse_duration)]
     pub approval_lifetime: Duration,
-    /// Highest own limit of a user that one operator can set, in MXN
+    /// Highest limit that one operator can set for a user, in MXN
     #[arg(long, help_heading = "Operators", env = "CAUDAL_APPROVAL_LIMIT", default_value = "50000", value_parser = amount)]
     pub approval_limit: Money,
     /// Log every risk and transfer-rules decision for 90 days, for `caudal replay`; a decision that cannot be logged is
@@ -222,16 +222,16 @@ pub struct Serve {
     /// data folder; repeatable
     #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_HEADS_COPY", value_delimiter = ',')]
     pub heads_copy: Vec<PathBuf>,
-    /// Serve as a role that owns the ledger's tables, as earlier releases did, until there are others; the sandbox always
-    /// may
+    /// Serve as a role that owns the ledger's tables, as earlier releases did, until the other roles exist; the
+    /// sandbox always may
     #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_ALLOW_OWNER")]
     pub allow_owner: bool,
     /// File of the key of risk acknowledgments, at least 32 bytes and the same on every host [default: derived from the
     /// token secret or else the ledger key]
     #[arg(long, help_heading = "Tokens", env = "CAUDAL_ACKNOWLEDGMENT_KEY_FILE")]
     pub acknowledgment_key_file: Option<PathBuf>,
-    /// File of the key that authenticates compiled components in the data folder, at least 32 bytes [default: derived
-    /// likewise]
+    /// File of the key that authenticates compiled components in the data folder, at least 32 bytes [default: derived from
+    /// the token secret or else the ledger key]
     #[arg(long, help_heading = "Models", env = "CAUDAL_CACHE_KEY_FILE")]
     pub cache_key_file: Option<PathBuf>,
     #[command(flatten)]

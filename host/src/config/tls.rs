@@ -8,7 +8,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Certificates")]
 pub struct Tls {
-    /// Certificate of the ledger API and those between it and its authority, as PEM; read again when it changes
+    /// Certificate of the ledger API followed by any intermediate certificates, as PEM; reloaded when it changes
     #[arg(long, env = "CAUDAL_LEDGER_TLS_CERT", requires = "ledger_tls_key")]
     pub ledger_tls_cert: Option<PathBuf>,
     /// Its private key, as unencrypted PEM
@@ -20,7 +20,8 @@ pub struct Tls {
     /// Its private key
     #[arg(long, env = "CAUDAL_ASSIST_TLS_KEY", requires = "assist_tls_cert")]
     pub assist_tls_key: Option<PathBuf>,
-    /// Authorities whose certificates clients of the assistance API need, as PEM: nobody connects to it without one
+    /// Certificate authorities for clients of the assistance API, as PEM: no client can connect without a certificate from
+    /// one of them
     #[arg(long, env = "CAUDAL_ASSIST_CLIENT_CA", requires = "assist_tls_cert")]
     pub assist_client_ca: Option<PathBuf>,
     /// Serve plain HTTP on any address, for a reverse proxy that terminates TLS: the one in --trusted-proxies

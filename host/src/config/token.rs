@@ -58,11 +58,11 @@ pub struct Admin {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "OpenID provider")]
 pub struct Provider {
-    /// Where the keys of access tokens are: `discover`, for where the provider at --jwt-issuer says; or the URL or file
-    /// of a JWK set. Replaces --jwt-secret
+    /// Where to get the keys that verify access tokens: `discover` asks the provider at --jwt-issuer; otherwise the URL or
+    /// file of a JWK set. Replaces --jwt-secret
     #[arg(long = "jwt-keys", env = "CAUDAL_JWT_KEYS")]
     pub keys: Option<String>,
-    /// `typ` in the header of access tokens; for a provider that does not follow RFC 9068, JWT
+    /// Required `typ` in the header of access tokens; set JWT for a provider that does not follow RFC 9068
     #[arg(long = "jwt-type", env = "CAUDAL_JWT_TYPE", default_value = "at+jwt")]
     pub token_type: String,
     /// Longest lifetime of an access token

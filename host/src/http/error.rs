@@ -175,7 +175,7 @@ problems! {
     Rejected(violations: Vec<Violation>) = BAD_REQUEST, "rejected", "The transfer was refused",
         violations.first().map_or_else(String::new, |violation| violation.detail.clone());
     KeyReused = UNPROCESSABLE_ENTITY, "idempotency-key-reused", "The idempotency key belongs to another request",
-        "was used for another transfer or hold; use a new key", field: "Idempotency-Key";
+        "was used for another request; use a new key", field: "Idempotency-Key";
 
     /// The gate refused the component, for these reasons.
     ComponentRefused(errors: Vec<FieldError>) = UNPROCESSABLE_ENTITY, "component-refused", "The gate refused the component",
@@ -186,8 +186,8 @@ problems! {
         "None of this host's --model-keys signed this content. Nothing was changed.";
     AttestationInvalid(fault: Fault) = UNPROCESSABLE_ENTITY, "attestation-invalid", "The attestation cannot be used",
         fault.to_string();
-    VersionTaken = CONFLICT, "version-taken", "The version names another component",
-        "A version names one component forever: push under a higher version.";
+    VersionTaken = CONFLICT, "version-taken", "The version belongs to another component",
+        "A version number is never reused: push under a higher version.";
     NothingDeployed = CONFLICT, "nothing-deployed", "There is nothing to roll back",
         "No version of this kind has ever been deployed.";
     RolloutOpen = CONFLICT, "rollout-open", "A rollout is under way",
@@ -196,7 +196,7 @@ problems! {
     RolloutState(state: RolloutState) = CONFLICT, "rollout-state", "The rollout is in another state",
         format!("It is {}: only a running one can be paused, a paused one resumed, and an open one aborted.", state.as_str());
     IfMatchMissing = PRECONDITION_REQUIRED, "if-match-required", "If-Match is required",
-        "Send the ETag of what you last read in If-Match.";
+        "Send an If-Match header with the ETag of what you last read.";
     Stale = PRECONDITION_FAILED, "stale", "Somebody else changed this meanwhile",
         "Nothing was changed. Read it again before you retry.";
     NotPublishable(reason: NotPublishable) = CONFLICT, "not-publishable", "The active model cannot run in a browser",

@@ -38,10 +38,12 @@ pub enum HeadsError {
     Database(#[from] sqlx::Error),
     #[error(
         "batch {seq} of chain {chain_id} is in {path} and no longer in the database: history was shortened or rewritten. \
-         No money is handled. Run `caudal verify`; if a failover lost the batch, `caudal accept-loss` says so for good"
+         No money is handled. Run `caudal verify`; if a failover lost the batch, `caudal accept-loss` records that permanently"
     )]
     Gone { path: PathBuf, chain_id: Uuid, seq: i64 },
-    #[error("the recorded history of chain {0} is not in the database at all: that is no loss of its end")]
+    #[error(
+        "none of the recorded history of chain {0} is in the database: more than its end is gone, so it cannot be accepted as lost"
+    )]
     Rewritten(Uuid),
 }
 

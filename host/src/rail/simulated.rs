@@ -13,8 +13,8 @@ use tokio::time::{Instant, sleep_until};
 use super::{Notification, Notifications, Payment, PaymentStatus, Rail, RailFuture};
 
 /// SPEI's return reasons that concern the payee's account: nonexistent, blocked, closed, in another currency,
-/// at another bank, over its limit, refused by its owner.
-const REASONS: [&str; 7] = ["01", "02", "03", "05", "06", "20", "26"];
+/// at another bank, over its limit, a payment that its owner does not recognise.
+const REASONS: [&str; 7] = ["01", "02", "03", "05", "06", "20", "13"];
 
 /// Factor on the delay of a late payment.
 const LATE_FACTOR: u32 = 10;

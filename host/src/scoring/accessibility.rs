@@ -100,7 +100,7 @@ answer! {
         /// Below 0.70, show the profile as a suggestion.
         confidence: f64 { at_least: 0.0, at_most: 1.0, example: "0.91" },
         /// At least one plain sentence for the person, in the requested language.
-        explanation: Vec<String> { example: "[\"Elegimos letra grande porque la letra pequeña le cuesta.\"]" },
+        explanation: Vec<String> { example: "[\"Indicaste que te cuesta leer texto pequeño.\"]" },
     }
 }
 

@@ -94,10 +94,15 @@ export function lastFour(text) {
 /** Shorter names would match any bank. */
 const BANK_NAME_CHARS_MIN = 2;
 
-/** "BBVA México" and "bbva" are the same bank: one name contains the other. @param {string} derived @param {string} typed */
+/** "BBVA México" and "bbva" are the same bank, "BanBajío" and "Bajio" too: one name contains the other. @param {string} derived @param {string} typed */
 export function isSameBank(derived, typed) {
+  // Decomposed, so that an accent is a mark of its own.
   /** @param {string} name */
-  const plain = (name) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  const plain = (name) =>
+    name
+      .normalize("NFKD")
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]/gu, "");
   const [left, right] = [plain(derived), plain(typed)];
   return right.length >= BANK_NAME_CHARS_MIN && (left.includes(right) || right.includes(left));
 }

@@ -59,7 +59,8 @@ export function sayMoney(centavos, language) {
   const rest = size % CENTAVOS_IN_PESO;
   const whole = String(pesos).replace(/\B(?=(\d{3})+$)/g, ",");
   const minus = centavos < 0 ? (isSpanish ? "menos " : "minus ") : "";
-  const parts = [`${minus}${whole} ${pesos === 1 ? "peso" : "pesos"}`];
+  const unit = pesos === 1 ? "peso" : isSpanish && pesos > 0 && pesos % 1_000_000 === 0 ? "de pesos" : "pesos";
+  const parts = [`${minus}${whole} ${unit}`];
   if (rest > 0) parts.push(`${rest} ${rest === 1 ? "centavo" : "centavos"}`);
   return parts.join(isSpanish ? " con " : " and ");
 }

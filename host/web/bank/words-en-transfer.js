@@ -46,7 +46,7 @@ export default {
   "review.spei":
     "SPEI sends to the account number and does not check that the name matches. Compare the number with " +
     "the one you were given.",
-  "review.once": "If the connection breaks, you can try again: it will not be sent twice.",
+  "review.once": "If the connection is lost, you can try again: it will not be sent twice.",
   "review.not": "Go back without sending",
   "review.submit": "Send {amount} to {name}",
   "review.busy": "Sending the transfer…",
@@ -93,8 +93,11 @@ export default {
   "reason.03": "the account is closed.",
   "reason.05": "the account is not in pesos.",
   "reason.06": "the account is not at that bank.",
+  "reason.13": "the payee did not recognise the payment.",
+  "reason.17": "the account is of the wrong type.",
   "reason.20": "the account has reached its balance limit.",
-  "reason.26": "the account holder did not accept it.",
+  "reason.21": "the account has reached its limit for deposits this month.",
+  "reason.26": "it was returned under the banks’ agreement to protect senders.",
 
   // The risk of a transfer.
   "risk.asking": "Checking whether anything looks unusual…",
@@ -114,7 +117,7 @@ export default {
     "If someone called you about this, is rushing you or told you to keep it secret, do not send it. Hang up, and call the number on your card.",
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} is more than twice what you usually send: {average} on average.",
   "risk.NEW_BENEFICIARY": "You have not sent {name} anything before.",
-  "risk.UNUSUAL_TIME": "It is past {hour}:00, an unusual hour for a transfer.",
+  "risk.UNUSUAL_TIME": "It is between {hour}:00 and {hour}:59, an unusual time for a transfer.",
   "risk.NEW_DEVICE": "You have not completed a transfer from this device before.",
   "risk.LOCATION_CHANGED": "This device’s time zone has changed since last time.",
   "risk.LOW_HISTORY.none": "You have no completed transfers yet, so we do not know what is usual for you.",
@@ -126,5 +129,5 @@ export default {
     "Risk scored in your browser by {modelVersion}, offline, from the transfers this browser has seen.",
   "risk.by.ledger": "Risk scored by the bank with {modelVersion}.",
   "risk.by.none": "No model could score the risk.",
-  "risk.codes": "Signs: {codes}.",
+  "risk.codes": "Reason codes: {codes}.",
 };

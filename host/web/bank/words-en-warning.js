@@ -3,7 +3,7 @@
 export default {
   "risk.familiar.title": "Ready to send",
   "risk.familiar":
-    "This looks like payments you usually make: {name} is already one of your payees, and we know this device.",
+    "This looks like payments you usually make: {name} is already one of your payees, and we recognise this device.",
   "review.acknowledge.familiar": "I confirm that I want to send {amount} to {name}, {bank}, account {number}.",
   "warning.question.title": "What is this payment for?",
   "warning.question":

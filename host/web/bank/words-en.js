@@ -52,9 +52,9 @@ export default {
   "problem.reference": "If you call us, quote this reference: {what}",
   "problem.code": "Code: {what}",
   "problem.unreachable.title": "The connection to the bank was lost",
-  "problem.unreachable.advice": "Check your internet connection and try again. Nothing that you typed is lost.",
+  "problem.unreachable.advice": "Check your internet connection and try again. Nothing you typed is lost.",
   "problem.too-slow.title": "The bank is taking too long to answer",
-  "problem.too-slow.advice": "Wait a moment and try again. Nothing that you typed is lost.",
+  "problem.too-slow.advice": "Wait a moment and try again. Nothing you typed is lost.",
   "problem.unauthorized.title": "Your session has ended",
   "problem.unauthorized.advice": "Sign in again to continue where you left off.",
   "problem.internal-error.title": "Something went wrong on our side",
@@ -63,24 +63,28 @@ export default {
   "wait.many": "{count} seconds",
   "problem.overloaded.title": "The bank is very busy right now",
   "problem.overloaded.advice": "Nothing was changed. Wait {wait} and try again.",
+  "problem.too-many-requests.title": "There were too many attempts in a row",
+  "problem.too-many-requests.advice": "Nothing was changed. Wait {wait} and try again.",
   "problem.timed-out.title": "The answer took too long",
-  "problem.timed-out.advice": "It may have gone through. Try again in {wait}: it will not be done twice.",
+  "problem.timed-out.advice":
+    "It may have gone through. If it was a transfer, try again in {wait}: it will not be sent twice. If it was anything else, check first whether it was done.",
   "problem.outcome-unknown.title": "We do not know yet whether it went through",
-  "problem.outcome-unknown.advice": "Try again in {wait} to find out: it will not be done twice.",
+  "problem.outcome-unknown.advice":
+    "If it was a transfer, try again in {wait} to find out: it will not be sent twice. If it was anything else, check first whether it was done.",
   "problem.database-unavailable.title": "The bank is not available right now",
   "problem.database-unavailable.advice": "Try again in a few seconds.",
   "problem.provider-unavailable.title": "The bank’s sign-in service is not responding",
   "problem.provider-unavailable.advice": "Try again in a few minutes. Nothing you typed is lost.",
-  "problem.model-unavailable.title": "We cannot process this right now",
-  "problem.model-unavailable.advice": "Nothing was changed. Wait {wait} and try again.",
-  "problem.decision-not-kept.title": "We could not complete this",
-  "problem.decision-not-kept.advice": "Nothing was changed. Wait {wait} and try again.",
+  "problem.model-unavailable.title": "We could not check your transfer",
+  "problem.model-unavailable.advice": "No money was sent. Wait {wait} and try again.",
+  "problem.decision-not-kept.title": "We could not process your transfer",
+  "problem.decision-not-kept.advice": "No money was sent. Wait {wait} and try again.",
   "problem.idempotency-key-reused.title": "This transfer is no longer the one you reviewed",
   "problem.idempotency-key-reused.advice": "Check your history before you send it again.",
   "problem.account-frozen.title": "Your account is frozen",
   "problem.account-frozen.advice": "Nothing was sent. Call us to find out what to do.",
   "problem.no-account-numbers.title": "We cannot open accounts at the moment",
-  "problem.no-account-numbers.advice": "Nothing was changed. Try again later or call the bank.",
+  "problem.no-account-numbers.advice": "Nothing was changed. Try again later or call us.",
   "problem.not-found.title": "This no longer exists",
   "problem.not-found.advice": "You may have deleted it in another window. Go back and choose again.",
   "problem.transfer-not-found.title": "We could not find this transfer",
@@ -101,7 +105,8 @@ export default {
   "fault.account-number": "Enter the account number.",
   "fault.insufficient-funds":
     "Not enough money: you have {available} available. Change the amount or choose another account.",
-  "fault.limit-exceeded": "This is above your transfer limit. Enter a smaller amount or wait until tomorrow.",
+  "fault.limit-exceeded":
+    "This is over your transfer limit. Enter a smaller amount or, if you have reached your daily limit, try again tomorrow.",
   "fault.account-not-found": "This account is no longer available. Choose another one.",
   "fault.beneficiary-not-found": "This payee has been deleted. Choose another one or add them again.",
   "fault.beneficiary-cooling":
@@ -112,7 +117,7 @@ export default {
   "number.clabe.unknown":
     "We do not recognise the bank of this CLABE (code {code}). Check it with the person who gave it to you.",
   "number.short": "{count} of the 18 digits in a CLABE.",
-  "number.clabe.bank": "A {bank} CLABE. Its format is correct.",
+  "number.clabe.bank": "This CLABE belongs to {bank}. Its format is correct.",
   "number.clabe.wrong":
     "A digit of this CLABE seems to be wrong. Compare it with the one you were given before you continue.",
   "number.card": "This looks like a card number.",
@@ -152,7 +157,7 @@ export default {
   "sign-in.provider": "With your bank login",
   "sign-in.provider.about":
     "We take you to the bank’s secure page, {host}, and you come back here. Enter your password only there.",
-  "sign-in.provider.submit": "Sign in with my username",
+  "sign-in.provider.submit": "Sign in with my bank login",
   "sign-in.provider.busy": "Opening the bank’s page…",
   "sign-in.fault.denied": "Sign-in was cancelled on the bank’s page. You can try again at any time.",
   "sign-in.fault.again": "The bank needs you to identify yourself again; please sign in.",
@@ -172,7 +177,7 @@ export default {
   "accounts.count.one": "In {count} account",
   "accounts.count.many": "In {count} accounts",
   "accounts.available": "Available:",
-  "accounts.frozen": "This account is frozen: it can receive money but not send it. Call the bank.",
+  "accounts.frozen": "This account is frozen: it can receive money but not send it. Call us.",
   "accounts.transfer": "Transfer",
   "accounts.open": "Open an account",
   "accounts.open-another": "Open another account",
@@ -233,7 +238,7 @@ export default {
   "entry.opening": "Opening deposit",
   "entry.funding": "Deposit from the bank",
   "entry.deposit": "Transfer received",
-  "entry.reversal": "Received transfer sent back",
+  "entry.reversal": "Incoming transfer reversed",
   "entry.transfer": "{name}",
   "entry.refund": "Refund: {name}",
   "entry.return": "Returned: {name}",
@@ -247,8 +252,8 @@ export default {
   "privacy.what.title": "What we would store",
   "privacy.what":
     "Which screens you open, whether you accept or dismiss an offer of help, whether you change the theme, " +
-    "and whether you finish a transfer. Of fraud warnings: which one you saw, what you said the payment was for, " +
-    "and whether you sent it.",
+    "and whether you finish a transfer. For fraud warnings: which one you saw, what you said the payment was for, " +
+    "whether you sent the payment, and whether you then opened the advice on what to do about a scam.",
   "privacy.why.title": "Why",
   "privacy.why": "To improve what is hard to use on the page, and to learn which warnings prevent fraud.",
   "privacy.never.title": "What we never store",
@@ -262,7 +267,7 @@ export default {
   "privacy.submit": "Save my answer",
   "privacy.undecided": "You have not decided yet. Until you do, we store nothing.",
   "privacy.granted": "You said yes on {day}. You can change that at any time.",
-  "privacy.refused": "You said no on {day}. We store nothing.",
+  "privacy.refused": "You said no on {day}. We have stored nothing since.",
 
   // Help and accessibility.
   "help.title": "Help and accessibility",
@@ -313,7 +318,8 @@ export default {
   "recommended.none.title": "We could not prepare a recommendation",
   "recommended.none": "You can choose each setting below.",
   "settings.title": "All settings",
-  "settings.about": "You see each change at once, but only the button saves it. Settings apply on all your devices.",
+  "settings.about":
+    "You see each change at once, but it is not saved until you press “Save settings”. Settings apply on all your devices.",
   "settings.theme": "Theme",
   "settings.scale": "Text size",
   "settings.level": "Help while you use the page",
@@ -332,11 +338,11 @@ export default {
   "theme.voice-assisted": "Voice-assisted",
   "theme.voice-assisted.about": "One column and no decoration, for screen readers.",
   "level.low": "Low",
-  "level.low.about": "Only when a screen is very hard to use.",
+  "level.low.about": "Only step-by-step help, when you seem to be stuck.",
   "level.medium": "Medium",
   "level.medium.about": "A hint when you seem to need one.",
   "level.high": "High",
-  "level.high.about": "More often, with shorter pauses.",
+  "level.high.about": "The same hints, but sooner again after you dismiss one.",
 
   // Help on a screen: hints that may be offered, and steps on request.
   "guide.title": "Help with this screen",

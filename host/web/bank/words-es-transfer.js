@@ -28,7 +28,8 @@ export default {
   "amount.to": "Para",
   "amount.available": "Saldo disponible",
   "amount.empty": "Escribe cuánto quieres enviar.",
-  "amount.comma": "Usa punto para los centavos, por ejemplo 12.50, o escribe el monto completo.",
+  "amount.comma":
+    "Usa punto para los centavos, por ejemplo 12.50. Si el monto es mayor, escribe todas sus cifras, por ejemplo 1,250.",
   "amount.not-a-number": "Escribe el monto solo con números, por ejemplo 1,500.50.",
   "amount.too-precise": "Los centavos llevan dos dígitos como máximo.",
   "amount.too-small": "El monto más pequeño es $0.01.",
@@ -43,8 +44,9 @@ export default {
   "review.change.parties": "Cambiar cuenta o beneficiario",
   "review.change.amount": "Cambiar el monto o el concepto",
   "review.spei":
-    "SPEI envía al número de cuenta y no verifica que el nombre coincida. Compara el número con el que " + "te dieron.",
-  "review.once": "Si se corta la conexión podrás intentarlo de nuevo: no se enviará dos veces.",
+    "SPEI envía el dinero al número de cuenta y no verifica que el nombre coincida. Compara el número con el que " +
+    "te dieron.",
+  "review.once": "Si se corta la conexión, podrás intentarlo de nuevo: no se enviará dos veces.",
   "review.not": "No enviar y regresar",
   "review.submit": "Enviar {amount} a {name}",
   "review.busy": "Enviando la transferencia…",
@@ -89,8 +91,11 @@ export default {
   "reason.03": "la cuenta de destino está cancelada.",
   "reason.05": "la cuenta de destino no es en pesos.",
   "reason.06": "la cuenta no es de ese banco.",
+  "reason.13": "el beneficiario no reconoció el pago.",
+  "reason.17": "el tipo de cuenta no corresponde.",
   "reason.20": "la cuenta de destino llegó a su límite de saldo.",
-  "reason.26": "el titular de la cuenta no la aceptó.",
+  "reason.21": "la cuenta de destino llegó a su límite de depósitos del mes.",
+  "reason.26": "se devolvió por el acuerdo entre bancos para proteger a quien envía.",
 
   // The risk of a transfer.
   "risk.asking": "Revisando si algo se ve fuera de lo común…",
@@ -99,7 +104,7 @@ export default {
   "risk.doubtful.title": "Revisa bien a quién le envías",
   "risk.doubtful":
     "La transferencia es como las que sueles hacer, pero hay avisos sobre el beneficiario: léelos arriba.",
-  "risk.medium.title": "Revísala con calma: tiene algo poco común",
+  "risk.medium.title": "Revisa con calma: hay algo poco común",
   "risk.medium": "Vas a enviar {amount} a {name}, cuenta {number}. Esto nos llamó la atención:",
   "risk.high.title": "Detente un momento: el riesgo es alto",
   "risk.high": "Vas a enviar {amount} a {name}, cuenta {number}. Esto es muy poco común en tus transferencias:",
@@ -110,13 +115,15 @@ export default {
     "Si alguien te llamó por este pago, te presiona o te pide guardar el secreto, no envíes. Cuelga y llama al número que viene al reverso de tu tarjeta.",
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} es más del doble de lo que sueles enviar: {average} en promedio.",
   "risk.NEW_BENEFICIARY": "No le habías transferido antes a {name}.",
-  "risk.UNUSUAL_TIME": "Es una hora poco común para transferir (después de {hour}:00 h).",
+  "risk.UNUSUAL_TIME": "Es una hora poco común para transferir (entre {hour}:00 y {hour}:59 h).",
   "risk.NEW_DEVICE": "Todavía no has completado ninguna transferencia desde este dispositivo.",
   "risk.LOCATION_CHANGED": "La zona horaria de este dispositivo cambió desde la última vez.",
   "risk.LOW_HISTORY.none":
     "Aún no tienes transferencias completadas, así que todavía no sabemos cómo sueles transferir.",
-  "risk.LOW_HISTORY.one": "Solo llevas {count} transferencia completada; todavía conocemos poco cómo transfieres.",
-  "risk.LOW_HISTORY.many": "Solo llevas {count} transferencias completadas; todavía conocemos poco cómo transfieres.",
+  "risk.LOW_HISTORY.one":
+    "Solo llevas {count} transferencia completada; todavía no sabemos bien cómo sueles transferir.",
+  "risk.LOW_HISTORY.many":
+    "Solo llevas {count} transferencias completadas; todavía no sabemos bien cómo sueles transferir.",
   "risk.other": "Tiene otra señal poco común.",
   "risk.by.page": "Riesgo evaluado en esta página por {modelVersion}.",
   "risk.by.page-alone":

@@ -10,7 +10,7 @@ export default {
   "warning.question.empty": "Elige para qué es el pago.",
   "warning.not-now": "No enviar por ahora",
   "warning.stopped": "No enviamos nada: tu dinero sigue en tu cuenta.",
-  "purpose.call": "Me lo pidió alguien que dice ser del banco, la policía o una autoridad",
+  "purpose.call": "Me lo pidió alguien que dice ser del banco, de la policía o de otra autoridad",
   "purpose.purchase": "Compro algo a alguien que encontré en internet",
   "purpose.offer": "Es una inversión, un préstamo o una oferta de trabajo",
   "purpose.number": "Un familiar o amigo me lo pidió desde un número nuevo",
@@ -33,7 +33,7 @@ export default {
   "warn.offer.2":
     "Si es una inversión o un préstamo, busca la empresa en el SIPRES de la Condusef. Si no aparece, no envíes.",
   "warn.offer.3": "Si ya enviaste dinero, no envíes más para recuperarlo.",
-  "warn.offer.now": "Antes de enviar, habla con la empresa a un teléfono que tú busques, no al que te dieron.",
+  "warn.offer.now": "Antes de enviar, llama a la empresa a un teléfono que tú busques, no al que te dieron.",
   "warn.number.title": "Confirma que de verdad sea esa persona",
   "warn.number.1": "Los defraudadores usan fotos, nombres y hasta voces de otras personas.",
   "warn.number.2": "Un número nuevo y una urgencia son señales de fraude.",
@@ -41,7 +41,8 @@ export default {
   "warn.known.title": "Confirma la cuenta con {name}",
   "warn.known.1": "Si los datos te llegaron por mensaje o correo, alguien pudo haberlos cambiado.",
   "warn.known.2": "Si alguien te pidió elegir esta respuesta, es un fraude.",
-  "warn.known.now": "Confirma en persona, o llamando al teléfono que ya tenías, que su cuenta sea {number}.",
+  "warn.known.now":
+    "Pídele que te dicte su número de cuenta, en persona o llamando al teléfono que ya tenías. Debe ser {number}.",
   "warn.own.title": "Verifica que la cuenta sea tuya",
   "warn.own.1": "Busca la cuenta {number} en la app o en un estado de cuenta de {bank}.",
   "warn.own.2": "Si alguien te dio el número para “proteger” tu dinero, la cuenta no es tuya: es un fraude.",
@@ -67,7 +68,7 @@ export default {
   "check.match": "La cuenta está a nombre de {name}, según su banco.",
   "check.differs.title": "El nombre no coincide con el de la cuenta",
   "check.differs.about":
-    "Llama a un teléfono que ya tenías y pide los datos otra vez. Si te los dio alguien que no conoces, puede ser un fraude.",
+    "Llama al beneficiario a un teléfono que ya tenías y pídele los datos otra vez. Si te los dio alguien que no conoces, puede ser un fraude.",
   "check.close.title": "Revisa el nombre del titular",
   "check.close.about": "Compáralo con el que te dieron y escríbelo completo.",
   "check.correct": "Corregir los datos",

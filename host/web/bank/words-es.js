@@ -63,10 +63,14 @@ export default {
   "wait.many": "{count} segundos",
   "problem.overloaded.title": "El banco tiene mucha demanda en este momento",
   "problem.overloaded.advice": "No se hizo ningún cambio. Espera {wait} e inténtalo de nuevo.",
+  "problem.too-many-requests.title": "Hubo demasiados intentos seguidos",
+  "problem.too-many-requests.advice": "No se hizo ningún cambio. Espera {wait} e inténtalo de nuevo.",
   "problem.timed-out.title": "La respuesta tardó demasiado",
-  "problem.timed-out.advice": "Es posible que sí se haya completado. Inténtalo de nuevo en {wait}: no se duplicará.",
+  "problem.timed-out.advice":
+    "Es posible que sí se haya completado. Si era una transferencia, inténtalo de nuevo en {wait}: no se enviará dos veces. Si era otra cosa, revisa antes si ya se hizo.",
   "problem.outcome-unknown.title": "Todavía no sabemos si se hizo",
-  "problem.outcome-unknown.advice": "Inténtalo de nuevo en {wait} para saberlo: no se duplicará.",
+  "problem.outcome-unknown.advice":
+    "Si era una transferencia, inténtalo de nuevo en {wait} para saberlo: no se enviará dos veces. Si era otra cosa, revisa antes si ya se hizo.",
   "problem.database-unavailable.title": "El banco no está disponible en este momento",
   "problem.database-unavailable.advice": "Inténtalo de nuevo en unos segundos.",
   "problem.provider-unavailable.title": "El servicio de acceso del banco no responde",
@@ -105,7 +109,7 @@ export default {
   "fault.account-not-found": "Esta cuenta ya no está disponible. Elige otra.",
   "fault.beneficiary-not-found": "Este beneficiario ya no está en tu lista. Elige otro o agrégalo de nuevo.",
   "fault.beneficiary-cooling":
-    "Acabas de agregar a este beneficiario y todavía no puede recibir dinero. Espera un poco o elige otro.",
+    "Acabas de agregar a este beneficiario y todavía no puedes transferirle. Espera un poco o elige otro.",
   "fault.same-account": "Es la misma cuenta de la que sale el dinero. Elige otro beneficiario.",
 
   // Account numbers.
@@ -242,13 +246,13 @@ export default {
   "privacy.title": "Privacidad",
   "privacy.what.title": "Qué guardaríamos",
   "privacy.what":
-    "Qué pantallas abres, si aceptas o cierras una ayuda, si cambias de tema y si terminas una transferencia. " +
-    "De los avisos de fraude: cuál viste, para qué dijiste que era el pago y si lo enviaste.",
+    "Qué pantallas abres, si aceptas o cierras una ayuda, si cambias el tema de la página y si terminas una transferencia. " +
+    "De los avisos de fraude: cuál viste, para qué dijiste que era el pago, si lo enviaste y si después abriste los consejos para un caso de fraude.",
   "privacy.why.title": "Para qué",
   "privacy.why": "Para mejorar lo que es difícil de usar en la página y saber qué avisos evitan fraudes.",
   "privacy.never.title": "Qué nunca guardamos",
   "privacy.never": "Ni nombres, ni cuentas, ni montos. Los registros se borran a los 90 días.",
-  "privacy.end.title": "Cómo cancelarlo",
+  "privacy.end.title": "Cómo retirar tu permiso",
   "privacy.end": "Aquí mismo, cuando quieras. Si dices que no, todo funciona igual.",
   "privacy.question": "¿Nos permites guardar un registro de cómo usas la página?",
   "privacy.yes": "Sí, pueden guardarlo",
@@ -256,8 +260,8 @@ export default {
   "privacy.empty": "Elige sí o no.",
   "privacy.submit": "Guardar mi respuesta",
   "privacy.undecided": "Aún no has decidido. Mientras tanto no guardamos nada.",
-  "privacy.granted": "Dijiste que sí el {day}. Puedes cambiarlo cuando quieras.",
-  "privacy.refused": "Dijiste que no el {day}. No guardamos nada.",
+  "privacy.granted": "Dijiste que sí el {day}. Puedes cambiar tu respuesta cuando quieras.",
+  "privacy.refused": "Dijiste que no el {day}. Desde entonces no guardamos nada.",
 
   // Help and accessibility.
   "help.title": "Ayuda y accesibilidad",
@@ -317,7 +321,7 @@ export default {
   "settings.reader.hint": "La página avisa cuando termina de cargar y no cambia lo que escribes mientras lo escribes.",
   "settings.voice": "Leer los avisos en voz alta",
   "settings.voice.hint": "Con la voz de este dispositivo.",
-  "settings.voice.missing": "Este navegador no puede leer en voz alta. En otro dispositivo sí podría.",
+  "settings.voice.missing": "Este navegador no puede leer en voz alta. Quizá en otro dispositivo sí se pueda.",
   "settings.submit": "Guardar ajustes",
   "settings.saved": "Guardamos tus ajustes.",
   "settings.unsaved": "Es una vista previa. Falta guardar.",
@@ -328,11 +332,11 @@ export default {
   "theme.voice-assisted": "Apoyo por voz",
   "theme.voice-assisted.about": "Una sola columna y sin adornos, para lector de pantalla.",
   "level.low": "Bajo",
-  "level.low.about": "Solo cuando una pantalla se complica mucho.",
+  "level.low.about": "Solo la ayuda paso a paso, cuando parece que te atoraste.",
   "level.medium": "Medio",
   "level.medium.about": "Una pista cuando parece hacer falta.",
   "level.high": "Alto",
-  "level.high.about": "Más seguido, con menos espera entre una y otra.",
+  "level.high.about": "Las mismas pistas, pero con menos espera después de que cierras una.",
 
   // Help on a screen: hints that may be offered, and steps on request.
   "guide.title": "Ayuda con esta pantalla",
@@ -351,8 +355,9 @@ export default {
   "hint.account_new": "Elige para qué quieres la cuenta. La CLABE te la asigna el banco.",
   "guide.account_new.1": "Elige para qué quieres la cuenta.",
   "guide.account_new.2": "Presiona “Abrir la cuenta”.",
-  "guide.account_new.3": "El banco le asigna una CLABE. La verás en tus cuentas.",
-  "hint.beneficiary_new": "Pide la CLABE por escrito, pégala y confírmala por teléfono con esa persona.",
+  "guide.account_new.3": "El banco asigna la CLABE. La verás en tus cuentas.",
+  "hint.beneficiary_new":
+    "Pide la CLABE por escrito, pégala y confírmala por teléfono con quien va a recibir el dinero.",
   "guide.beneficiary_new.1": "Escribe el nombre completo de quien recibe.",
   "guide.beneficiary_new.2": "Pega su CLABE de 18 dígitos. Abajo te decimos de qué banco es.",
   "guide.beneficiary_new.3": "Revisa el banco y presiona “Guardar beneficiario”.",

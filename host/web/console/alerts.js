@@ -98,7 +98,7 @@ function ofHosts(kinds) {
       return [{ key: `hosts ${kind}`, severity: /** @type {const} */ ("page"), title, detail, kind }];
     }
     if (failed.length === 0) return [];
-    const title = `${name}: deployed version not serving on ${failed.length} of ${hosts.length} hosts`;
+    const title = `${name}: hosts not serving the deployed version: ${failed.length} of ${hosts.length}`;
     const detail = `${failed[0].host}: ${failed[0].detail ?? "no reason given"}`;
     return [{ key: `hosts ${kind}`, severity: /** @type {const} */ ("page"), title, detail, kind }];
   });

@@ -30,8 +30,8 @@ function noAnswer(error, isChange) {
   const isTimeout = error instanceof Error && error.name === "TimeoutError";
   const detail = isChange
     ? "The change may have been made: check what is in service before you try again."
-    : "The console keeps retrying; you do not need to do anything.";
-  return new Problem({ title: isTimeout ? "The host is slow to respond" : "The host does not respond", detail });
+    : "While you are signed in, the console retries by itself.";
+  return new Problem({ title: isTimeout ? "The host is slow to respond" : "The host is not responding", detail });
 }
 
 /** @param {Response} response */

@@ -78,7 +78,7 @@ function drawAgreement(pair, report) {
     "p",
     `Under change ${report.epoch}, both gave the same class to `,
     h("strong", interval(same)),
-    ` of ${count(compared)} requests, with the 95% confidence interval; ${count(flip.count)} differ.`,
+    ` of ${count(compared)} requests, with the 95% confidence interval; answers in a different class: ${count(flip.count)}.`,
   );
 }
 
@@ -113,7 +113,7 @@ function drawColumn(pair, title, column) {
   const differing = names.filter((name) => one.get(name) !== two.get(name)).length;
   return [
     h("h4", column === "" ? title : `${title}: ${column}`),
-    h("p.hint", `${differing} of ${names.length} rows differ.`),
+    h("p.hint", `Rows that differ: ${differing} of ${names.length}.`),
     sideBySide(pair, `${title}: ${column}`, "Row", rows),
   ];
 }

@@ -132,7 +132,7 @@ function draw() {
   if (now) {
     const history = known.histories.get(kind);
     update(at("service"), drawService(now, isOperator));
-    update(at("hosts"), drawHosts(known.versions.get(kind)?.hosts ?? [], now.epoch));
+    update(at("hosts"), drawHosts(kind, known.versions.get(kind)?.hosts ?? [], now.epoch));
     drawChoice(known.versions.get(kind)?.versions.map((it) => it.model_version) ?? []);
     update(at("versions"), drawVersions(known.versions.get(kind)?.versions ?? [], now, isOperator));
     update(at("rollout"), hasChallengers && drawRollout(known.rollouts.get(kind), isOperator));

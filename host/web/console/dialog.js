@@ -227,9 +227,9 @@ export function confirmChange(change, kindName, draft = "", evidence = null) {
 
 /** @param {{ id?: string, expiresAt?: string }} approval */
 const waiting = ({ id, expiresAt }) => [
-  "Nothing has changed yet: another operator has to approve this by ",
+  "Nothing has changed yet. Another operator has to approve this by ",
   when(expiresAt),
-  ", with ",
+  ", in this console or with ",
   h("code", `caudal approvals approve ${id}`),
   copyButton(`caudal approvals approve ${id}`, "the command"),
 ];

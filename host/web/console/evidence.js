@@ -28,7 +28,7 @@ function traffic(name, now) {
 /** When it last was the champion. @param {string} name @param {Deployment[]} history newest first @returns {Child} */
 function service(name, history) {
   const at = history.findIndex((it) => it.champion === name);
-  if (at === 0) return ["since change ", String(history[0].epoch), ", ", when(history[0].changed_at)];
+  if (at === 0) return ["as of change ", String(history[0].epoch), ", ", when(history[0].changed_at)];
   if (at > 0) return ["until change ", String(history[at - 1].epoch), ", ", when(history[at - 1].changed_at)];
   return "not on record";
 }
@@ -79,9 +79,9 @@ export function drawEvidence(name, now, history, part) {
     h(
       "dl.facts",
       fact("Answers now", traffic(name, now)),
-      fact("Was champion", service(name, history)),
+      fact("Champion", service(name, history)),
       compared && report && comparison(compared, report, report.epoch !== now.epoch),
-      hasChallengers && !compared && fact("Compared", h("strong", "never, or not since the last trial")),
+      hasChallengers && !compared && fact("Compared", h("strong", "not in the latest trial")),
     ),
     h("h4", "The gate’s report"),
     examined,

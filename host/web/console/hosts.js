@@ -12,8 +12,13 @@ function stateOf(host, epoch) {
   return "✓ serving";
 }
 
-/** @param {Host[]} hosts @param {number} epoch */
-export function drawHosts(hosts, epoch) {
+/** @param {string} kind @param {Host[]} hosts @param {number} epoch */
+export function drawHosts(kind, hosts, epoch) {
+  // Earlier rules never decide in place of those that were deployed.
+  const meanwhile =
+    kind === "transfer-rules"
+      ? "They refuse transfers until the rules load."
+      : "They keep serving the previous version.";
   const failed = hosts.filter((it) => it.state === "failed").length;
   const rows = hosts.map((it) => [
     h("code", it.host),
@@ -26,10 +31,7 @@ export function drawHosts(hosts, epoch) {
   return [
     hosts.length === 0 && h("p.notice.bad", "No hosts are reporting."),
     failed > 0 &&
-      h(
-        "p.notice.bad",
-        `Change ${epoch} failed on ${failed} of ${hosts.length} hosts, where the previous version still serves.`,
-      ),
+      h("p.notice.bad", `Change ${epoch} failed. Hosts affected: ${failed} of ${hosts.length}. ${meanwhile}`),
     hosts.length > 0 &&
       table({
         label: "Hosts",

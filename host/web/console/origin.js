@@ -73,7 +73,11 @@ export function drawOrigin({ built_in, signature, attestations = [] }) {
   return [
     h("h3", "Signature"),
     signature && h("p", signer(signature), added(signature)),
-    !signature && h("p", built_in ? "Built-in versions are covered by the program’s release." : "It is not signed."),
+    !signature &&
+      h(
+        "p",
+        built_in ? "Built-in versions are part of the program and are not signed separately." : "It is not signed.",
+      ),
     attestations.map(drawAttestation),
   ];
 }

@@ -135,7 +135,7 @@ export function openPush(kind, { onRegistered, onUnauthorized }) {
     isSending = true;
     send.setAttribute("aria-disabled", "true");
     update(send, "Examining…");
-    update(outcome, h("p", "The gate is examining the component. A large one takes about ten seconds."));
+    update(outcome, h("p", "The gate is examining the component. This can take up to a minute."));
     update(checks);
     try {
       const pushed = await api.push(kind, chosen, signed);

@@ -169,7 +169,7 @@ export function drawReport(kind, epoch, part, width) {
   const report = part.data;
   const room = roomIn(width);
   if (report.challengers.length === 0) return [h("p", NO_CHALLENGERS), drawFeatures(report.features)];
-  const dropped = report.dropped > 0 && ` ${count(report.dropped)} more were dropped under load.`;
+  const dropped = report.dropped > 0 && ` Dropped under load: ${count(report.dropped)}.`;
   const isPast = report.epoch !== epoch;
   return [
     isPast && h("p.notice", `There are no challengers now. These were the last, under change ${report.epoch}.`),

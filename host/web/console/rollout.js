@@ -75,7 +75,7 @@ function drawPast(rollouts) {
   const rows = rollouts.map((it) => [
     version(it.canary ?? "–"),
     [STATES[it.state], `outcome ${it.state}`],
-    [`${percent(it.steps[it.step])} of ${it.steps.map(percent).join(", ")}`, "words"],
+    [`${percent(it.steps[it.step])} (steps: ${it.steps.map(percent).join(", ")})`, "words"],
     [when(it.changed_at), "time"],
     it.changed_by,
     [sentence(it.detail), "words"],

@@ -114,7 +114,7 @@ export async function refreshTraffic(kind) {
     if (shown.kind !== kind) return;
     last = data;
     at("traffic-charts").hidden = data.versions.length === 0;
-    at("traffic-state").replaceChildren(data.versions.length === 0 ? `No answers in the last ${range.name}.` : "");
+    at("traffic-state").replaceChildren(data.versions.length === 0 ? "No answers in the range shown." : "");
     if (data.versions.length > 0) await drawAll(data);
   } catch (error) {
     const failure = asFailure(error);

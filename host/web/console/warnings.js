@@ -77,8 +77,8 @@ export function changeShares({ present: { experiment, variants }, change }) {
           ? `${variant} is shown to some of the customers.`
           : `${variant} is shown to ${percent(value)} of customers.`,
       ),
-      "It applies on every host from each customer’s next payment. Customers whose share moves see another variant from then on.",
-      "Results are still counted under the same experiment. To count afresh, start another one with `caudal warnings --experiment`.",
+      "The change takes effect on every host from each customer’s next payment. Some customers then see the other variant.",
+      "Results are still counted under the same experiment. To start a new count, name a new experiment: caudal warnings --experiment NAME --shares … --reason …",
     ],
     send: (values, reason) => api.setWarnings(change, { experiment, reason, variants: portions(values) }),
     done: (values) =>

@@ -69,7 +69,7 @@ export function duration(seconds) {
 
 /** Failures in all, and by cause; a single cause needs no count. @param {{ trapped?: number, timed_out?: number, bad_answer?: number }} failed */
 export function failuresIn({ trapped = 0, timed_out: late = 0, bad_answer: bad = 0 } = {}) {
-  const causes = Object.entries({ trapped, "timed out": late, "bad answer": bad }).filter(([, it]) => it > 0);
+  const causes = Object.entries({ trapped, "timed out": late, "gave a bad answer": bad }).filter(([, it]) => it > 0);
   const note = causes.length === 1 ? causes[0][0] : causes.map(([cause, it]) => `${count(it)} ${cause}`).join(", ");
   return { all: trapped + late + bad, note };
 }

@@ -44,7 +44,7 @@ const STANDARD_PROFILE: Sentence = Sentence {
     en: "We recommend the standard accessible design; you can make the text larger at any time.",
 };
 const SLOW: Sentence = Sentence {
-    es_mx: "Notamos que has tomado más tiempo en cada pantalla.",
+    es_mx: "Notamos que te has tomado más tiempo en cada pantalla.",
     en: "We noticed that you have taken longer on each screen.",
 };
 const ERRORS: Sentence = Sentence {
@@ -53,7 +53,7 @@ const ERRORS: Sentence = Sentence {
 };
 const HELP: Sentence = Sentence { es_mx: "Pediste ayuda más de una vez.", en: "You asked for help more than once." };
 const UNSURE: Sentence = Sentence {
-    es_mx: "Indicaste que te sientes con poca seguridad al usar aplicaciones.",
+    es_mx: "Indicaste que te sientes poco a gusto con las aplicaciones.",
     en: "You said that you do not feel very sure with apps.",
 };
 const MORE_GUIDANCE: Sentence = Sentence {

@@ -127,7 +127,7 @@ pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<Ex
     let (Some(champion), Some(target)) =
         (&present.champion, present.rollback_to.as_ref().or(present.previous.as_ref()))
     else {
-        bail!("nothing was deployed for {kind}, so there is nothing to roll back");
+        bail!("nothing has been deployed for {kind}, so there is nothing to roll back");
     };
     let kinds = if from.is_some() || to.is_some() { kinds(api).await? } else { Vec::new() };
     let full = |typed: &Option<String>| typed.as_ref().map(|it| resolve_of(&kinds, kind, it)).transpose();

@@ -18,7 +18,7 @@ pub(super) async fn run(api: &AdminApi, kind: ModelKind, json: bool) -> Result<E
     }
     let rows: Vec<_> = answer["history"].as_array().into_iter().flatten().map(row).collect();
     print(&if rows.is_empty() {
-        format!("nothing was deployed for {kind} yet: the built-in version serves")
+        format!("nothing has been deployed for {kind} yet: the built-in version is serving")
     } else {
         table(["CHANGE", "CHAMPION", "CANARY", "SHADOWS", "BY", "WHEN", "REASON"], &rows)
     })?;

@@ -67,7 +67,7 @@ async fn list(api: &AdminApi, kind: &str, json: bool) -> Result<ExitCode> {
     let all = answer["rollouts"].as_array().context("the host’s answer has an unexpected format")?;
     let rows: Vec<_> = all.iter().map(row).collect();
     print(&if rows.is_empty() {
-        format!("there was no rollout of {kind} yet")
+        format!("there has been no rollout of {kind} yet")
     } else {
         table(["CANARY", "STATE", "STEPS", "SINCE", "BY", "DECISIONS", "FAILED", "FLIPS", "WHY"], &rows)
     })?;
@@ -117,7 +117,7 @@ async fn order(common: &Common, order: &RolloutOrder, name: &str) -> Result<Exit
     check_reason(reason)?;
     let path = format!("/admin/models/{kind}/rollouts/{name}");
     let done = match AdminApi::new(common, admin)?.post(&path, &json!({"reason": reason})).await {
-        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => bail!("there was no rollout of {kind} yet"),
+        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => bail!("there has been no rollout of {kind} yet"),
         done => done?.body,
     };
     print(&match name {

@@ -11,7 +11,7 @@ use crate::ledger::heads::{Heads, RecordedHeads};
 use crate::ledger::store::Adoption;
 use crate::ledger::store::proof::{self, Break, Missing as MissingBatch, Proof};
 
-/// Name of the file with the heads that the last sound verification of everything found. It is kept beside the recorded
+/// Name of the file with the heads that the last sound full verification found. It is kept beside the recorded
 /// heads, which the hosts advance; these change only with the next such verification.
 pub(super) const PROVEN: &str = "proven.json";
 
@@ -38,7 +38,7 @@ pub(super) fn print_findings(findings: &[Finding]) -> Result<()> {
     for Finding { rule, broken } in findings {
         match broken {
             0 => print(&format!("  ok      {rule}"))?,
-            broken => print(&format!("  BROKEN  {rule} ({broken} times)"))?,
+            broken => print(&format!("  BROKEN  {rule} (violations: {broken})"))?,
         }
     }
     Ok(())

@@ -27,7 +27,7 @@ pub(super) async fn run(common: &Common, keys: &Keyring, path: &Path, since: Sin
     let (recent, missing) = found?;
     let Recent { proof, findings, batches, transfers, entries, batches_before, records_before } = &recent;
     print(&format!(
-        "checked {batches} batches, {transfers} transfers, {entries} entries and {} audit records, all since {}",
+        "checked: batches {batches}, transfers {transfers}, entries {entries}, audit records {}, all since {}",
         proof.records.records, beginning.name
     ))?;
     print_findings(findings)?;
@@ -76,7 +76,7 @@ impl Beginning {
                         path.display()
                     );
                 }
-                (format!("the last verification of everything ({})", path.display()), From::Heads(heads))
+                (format!("the last full verification ({})", path.display()), From::Heads(heads))
             }
             Since::Heads => {
                 let heads = recorded.latest();

@@ -85,7 +85,7 @@ pub(super) async fn prove_history(db: &mut PgConnection) -> Result<Vec<Finding>,
     .await?;
     let finding = |rule, broken| Finding { rule, broken };
     Ok(vec![
-        finding("each transfer on us went to the account with the issued number", row.odd_on_us),
+        finding("each on-us transfer went to the account with the issued number", row.odd_on_us),
         finding("each idempotency key refers to a hold of its owner", row.stray_keys),
         finding("each batch has exactly the holds and account events that it wrote", row.odd_batches),
         finding("each payee's total is what completed transfers add up to", row.odd_totals),

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use unicode_normalization::UnicodeNormalization as _;
 use uuid::Uuid;
 
 use crate::app::App;
@@ -134,9 +135,10 @@ impl From<Beneficiary> for BeneficiaryJson {
 /// A name with fewer letters and digits does not identify a bank.
 const BANK_NAME_CHARS_MIN: usize = 2;
 
-/// Whether one name contains the other, as "BBVA México" contains "bbva".
+/// Whether one name contains the other, as "BBVA México" contains "bbva" and, without its accent, "BanBajío" contains "Bajio".
 fn is_same_bank(derived: &str, typed: &str) -> bool {
-    let plain = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    // Decomposed, an accent is a mark of its own.
+    let plain = |name: &str| name.nfkd().filter(|it| it.is_alphanumeric()).collect::<String>().to_lowercase();
     let (derived, typed) = (plain(derived), plain(typed));
     typed.chars().count() >= BANK_NAME_CHARS_MIN && (derived.contains(&typed) || typed.contains(&derived))
 }

@@ -78,20 +78,17 @@ impl Evidence {
 
     /// After this many seconds at the step.
     pub fn judge(&self, bounds: &Bounds, seconds: i64) -> Judgment {
-        let failures = (self.failed, self.decisions(), bounds.max_failure_percent, "of its decisions failed");
-        let flips =
-            (self.flipped, self.compared, bounds.max_flip_percent, "of the compared answers are of another class");
+        let failures = (self.failed, self.decisions(), bounds.max_failure_percent, "decisions failed");
+        let flips = (self.flipped, self.compared, bounds.max_flip_percent, "compared answers are in another class");
         let mut waits = String::new();
         for (hits, of, percent, what) in [failures, flips] {
             let limit = f64::from(percent) / 100.0;
             if excess(hits, of, limit) > VIOLATED_LN {
-                return Judgment::Violated(format!(
-                    "{hits} of {of} ({}) {what}, more than {percent}%",
-                    share(hits, of)
-                ));
+                return Judgment::Violated(format!("{hits} of {of} {what}: {}, more than {percent}%", share(hits, of)));
             }
             if wilson(hits, of, SHOWN).1 > limit {
-                waits = format!("too few decisions to tell whether more than {percent}% {what}: {}", share(hits, of));
+                waits =
+                    format!("too few decisions to tell whether more than {percent}% of {what}: {}", share(hits, of));
             }
         }
         match self.slowness(bounds) {

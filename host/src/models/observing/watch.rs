@@ -48,7 +48,7 @@ impl Watch {
         if share > allowed + chance {
             // The report adds up what all hosts compare, so say whose figures these are.
             let these = format!("{flipped} of the {compared} answers that one host had compared");
-            self.conclude(|| format!("{these} were of another class, more than {limit}%"));
+            self.conclude(|| format!("{these} were in another class, more than {limit}%"));
         }
     }
 
@@ -89,7 +89,7 @@ mod tests {
         watch.compare(true);
         assert_eq!(
             watch.reason(),
-            Some("200 of the 200 answers that one host had compared were of another class, more than 10%")
+            Some("200 of the 200 answers that one host had compared were in another class, more than 10%")
         );
 
         let watch = Watch::with_limit(10);
