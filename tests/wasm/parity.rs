@@ -12,7 +12,7 @@ use caudal_model as native;
 use proptest::prelude::*;
 use std::sync::OnceLock;
 use wasmtime::component::{Component, Linker, Val};
-use wasmtime::{Engine, Store};
+use wasmtime::{Config, Engine, Store};
 
 use crate::built::{component, runtime};
 use crate::models::{ACCESSIBILITY_2, NUDGE_1, RISK_2};
@@ -179,7 +179,7 @@ proptest! {
 /// The host does not read these names, so a plain engine asks for them.
 #[test]
 fn contributions_have_the_names_of_their_features() {
-    let engine = Engine::default();
+    let engine = Engine::new(Config::new().gc_support(false)).unwrap();
     let mut store = Store::new(&engine, ());
     let risk = Component::new(&engine, component("risk")).unwrap();
     let instance = Linker::new(&engine).instantiate(&mut store, &risk).unwrap();

@@ -30,9 +30,9 @@ export function drawCep({ speiReference, numericReference, centavos, createdAt }
     h("p.hint", t("cep.about")),
     h(
       "dl.facts.review",
-      copyPair(t("cep.date"), writeDate(date)),
+      copyPair(t("cep.date"), writeDate(date), writeDate(date)),
       copyPair(t("receipt.reference"), speiReference),
-      numericReference ? copyPair(t("reference.label"), String(numericReference)) : null,
+      numericReference ? copyPair(t("reference.label"), String(numericReference), String(numericReference)) : null,
       sender ? copyPair(t("cep.sender"), sender, sender) : null,
       payee && copyPair(t("cep.receiver"), receivingBank(payee), receivingBank(payee)),
       payee && copyPair(t("cep.account"), readNumber(payee.accountNumber).digits, number(payee.accountNumber)),

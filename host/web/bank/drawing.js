@@ -73,14 +73,14 @@ export function notice(mood, ...about) {
   return h("div", { class: `notice ${mood}` }, sign(mood), h("div.about", about));
 }
 
-/** What went wrong and what to do now. @param {Problem} problem @param {() => unknown} [retry] */
-export function problemNotice(problem, retry) {
+/** What went wrong and what to do now. @param {Problem} problem @param {() => unknown} [retry] @param {keyof typeof SIGNS} [mood] */
+export function problemNotice(problem, retry, mood = "bad") {
   const { title, advice, technical } = explain(problem);
   return h(
     "div",
     { role: "alert" },
     notice(
-      "bad",
+      mood,
       h("p.title", title),
       h("p", advice),
       retry && h("p.acts", button(t("again"), retry)),
@@ -104,7 +104,7 @@ export function skeleton(lines = 3) {
   return h("div.skeleton", h("p", t("loading")), h("div", { "aria-hidden": "true" }, bars));
 }
 
-/** @param {string[]} sentences */
+/** @param {Child[]} sentences */
 export const drawList = (sentences) =>
   h(
     "ul",

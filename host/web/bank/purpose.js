@@ -30,14 +30,14 @@ export function forgetAnswer() {
   answered = null;
 }
 
-/** The way out, which comes first and looks like the way on. */
-export function drawNotNow() {
+/** The way out, which comes first and looks like the way on, or better. */
+export function drawNotNow({ isMain = false } = {}) {
   const leave = () => {
     forgetAnswer();
     warningEnded("warning_stopped");
     setFlash(t("warning.stopped"));
   };
-  return h("a.button", { href: "#/accounts", onClick: leave }, t("warning.not-now"));
+  return h("a", { class: isMain ? "button main" : "button", href: "#/accounts", onClick: leave }, t("warning.not-now"));
 }
 
 /** @param {FullDraft} draft @param {() => void} done */

@@ -1,5 +1,6 @@
 // The risk of a payment and its reasons, where the page asks no question about it.
 
+/** @import { Child } from "../shared/dom.js" */
 /** @import { Caution, FullDraft, Verdict } from "./types.js" */
 import { h } from "../shared/dom.js";
 import { groupsOf } from "./clabe.js";
@@ -15,6 +16,18 @@ export const summaryOf = ({ centavos, payee }) => ({
   bank: payee.bankName,
   number: groupsOf(payee.accountNumber).join(" "),
 });
+
+/** A text about a payment. Its account number, which people compare, stays on one line where it fits. @param {string} key @param {FullDraft} draft @returns {Child[]} */
+export function summarised(key, draft) {
+  const summary = summaryOf(draft);
+  const [first, ...parts] = t(key, summary).split(summary.number);
+  // With its full stop or comma.
+  const after = (/** @type {string} */ part) => (/^[.,]/.test(part) ? 1 : 0);
+  return [
+    first,
+    parts.map((part) => [h("span.unsplit", summary.number + part.slice(0, after(part))), part.slice(after(part))]),
+  ];
+}
 
 /** @param {Verdict} verdict @param {Caution} caution */
 export function keyOfRisk({ scoredBy, level }, caution) {
@@ -55,7 +68,7 @@ export function drawRisk(verdict, caution, draft) {
     notice(
       MOODS[key],
       h("h2", { id: "risk-title" }, t(`${key}.title`)),
-      h("p", t(key, summaryOf(draft))),
+      h("p", summarised(key, draft)),
       sentences.length > 0 && drawList(sentences),
       !isCalm && verdict.level !== "low" && h("p", h("strong", t("risk.pressure"))),
     ),

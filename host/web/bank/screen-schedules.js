@@ -80,14 +80,16 @@ const rankOf = ({ status, waitingUntil, nextDate }) =>
 
 /** @param {Schedule[]} schedules @param {Go} go */
 function drawSchedules(schedules, go) {
-  const add = h("p.acts", h("a.button", { href: "#/transfer/parties" }, t("schedules.add")));
+  const add = (/** @type {string} */ text, className = "button") =>
+    h("p.acts", h("a", { class: className, href: "#/transfer/parties" }, text));
   if (schedules.length === 0) {
-    return h("div.sheet.empty", h("h2", t("schedules.empty.title")), h("p", t("schedules.empty")), add);
+    const first = add(t("schedules.first"), "button main");
+    return h("div.sheet.empty", h("h2", t("schedules.empty.title")), h("p", t("schedules.empty")), first);
   }
   const faults = h("div.faults");
   const ordered = schedules.toSorted((one, other) => rankOf(one).localeCompare(rankOf(other)));
   return [
-    add,
+    add(t("schedules.add")),
     faults,
     h(
       "ul.plain.rows",

@@ -22,12 +22,12 @@ import { answerTo, drawNotNow, drawQuestion, forgetAnswer } from "./purpose.js";
 import { reasons } from "./reasons.js";
 import { remittancePairs } from "./remittance.js";
 import { scoreRisk } from "./risk.js";
-import { drawRisk, keyOfRisk, summaryOf } from "./risk-notice.js";
+import { drawRisk, keyOfRisk, summarised, summaryOf } from "./risk-notice.js";
 import { userNow } from "./session.js";
 import { goCorrect, sendDraft } from "./transfer-sending.js";
 import { drawWarning } from "./warning.js";
 import { forgetWarning, variantNow, warningShown } from "./warning-outcomes.js";
-import { cautionOf, isPaused, PAUSE_SECONDS } from "./warning-rules.js";
+import { cautionOf, isFraud, isPaused, PAUSE_SECONDS } from "./warning-rules.js";
 import { t } from "./words.js";
 
 /** @param {FullDraft} draft */
@@ -112,11 +112,12 @@ function drawSending(verdict, caution, draft, tools) {
   const isAsked = caution === "question";
   const isCalm = caution === "none" || caution === "familiar";
   const isHigh = verdict.level === "high";
+  const { purpose } = answerTo(draft) ?? {};
   const faults = h("div.faults.send-faults");
   const acknowledgment = tickField({
     name: "acknowledged",
     label: [
-      t(isCalm ? "review.acknowledge.familiar" : "review.acknowledge", summaryOf(draft)),
+      summarised(isCalm ? "review.acknowledge.familiar" : "review.acknowledge", draft),
       drawPayeeWarnings(draft.payee, known.payees),
     ],
     check: (isTicked) => (isTicked ? "" : t("review.acknowledge.empty")),
@@ -137,7 +138,7 @@ function drawSending(verdict, caution, draft, tools) {
     // Going back must be as easy as sending.
     submitClass: isCalm ? "main" : null,
     beside: isAsked
-      ? drawNotNow()
+      ? drawNotNow({ isMain: purpose !== undefined && isFraud(purpose) })
       : h("a", { class: isCalm ? null : "button", href: "#/transfer/amount" }, t(isCalm ? "back" : "review.not")),
     busy: t("review.busy"),
     extra: h("p.hint", t("review.once")),
@@ -188,7 +189,7 @@ async function drawReview(place, { signal, go, redraw }) {
   const facts = h("div.flow");
   const below = h("div.flow", { "aria-busy": "true" });
   const drawTop = () =>
-    show(facts, drawFacts(draft), drawPayeeNotice(draft.payee, known.payees), drawName(draft.payee));
+    show(facts, drawFacts(draft), drawPayeeNotice(draft.payee, known.payees), !isUnsettled() && drawName(draft.payee));
   drawTop();
   show(place, facts, below);
   if (!accountOf(draft.fromAccountId) || !known.payees) await loadDraft().catch(() => {});

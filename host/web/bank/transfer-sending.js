@@ -87,7 +87,7 @@ export async function sendDraft(draft, { go, redraw, faults }, circumstances) {
     }
     if (isUnsettled()) redraw();
     hooks.setFaulty(true);
-    const notice = h("div", { tabindex: -1 }, problemNotice(problem));
+    const notice = h("div", { tabindex: -1 }, problemNotice(problem, undefined, isUnsettled() ? "info" : "bad"));
     const place = faults.isConnected ? faults : document.querySelector(".send-faults");
     if (place) show(place, notice);
     focusOn(notice);

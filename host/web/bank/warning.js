@@ -7,15 +7,15 @@ import { drawList, notice } from "./drawing.js";
 import { known } from "./known.js";
 import { drawPayeeWarnings } from "./payee-warnings.js";
 import { reasons } from "./reasons.js";
-import { drawRiskDetails, summaryOf } from "./risk-notice.js";
+import { drawRiskDetails, summarised, summaryOf } from "./risk-notice.js";
 import { isFraud } from "./warning-rules.js";
 import { hasText, t } from "./words.js";
 
-/** The texts `key.1`, `key.2`, ... @param {string} key @param {Record<string, unknown>} [params] */
-function textsOf(key, params) {
-  const texts = [];
-  while (hasText(`${key}.${texts.length + 1}`)) texts.push(t(`${key}.${texts.length + 1}`, params));
-  return texts;
+/** The keys `key.1`, `key.2`, ... @param {string} key */
+function keysOf(key) {
+  const keys = [];
+  while (hasText(`${key}.${keys.length + 1}`)) keys.push(`${key}.${keys.length + 1}`);
+  return keys;
 }
 
 /** What to do about a fraud, also one that has happened. */
@@ -26,7 +26,7 @@ export function drawIfFraud({ isOpen = false, onOpen = () => {} } = {}) {
     h("summary", t("if-fraud.title")),
     h(
       "ol",
-      textsOf("if-fraud").map((it) => h("li", it)),
+      keysOf("if-fraud").map((it) => h("li", t(it))),
     ),
   );
 }
@@ -39,8 +39,8 @@ export function drawWarning(verdict, draft, purpose, { adviceFirst, change }) {
   const summary = summaryOf(draft);
   const key = `warn.${purpose}`;
   const unusual = reasons(verdict, draft);
-  const advice = h("p", h("strong", t(`${key}.now`, summary)));
-  const why = drawList(textsOf(key, summary));
+  const advice = h("p", h("strong", summarised(`${key}.now`, draft)));
+  const why = drawList(keysOf(key).map((it) => summarised(it, draft)));
   return h(
     "section.risk.fitted",
     { "aria-labelledby": "risk-title" },

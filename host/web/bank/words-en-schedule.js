@@ -31,6 +31,7 @@ export default {
   "schedules.count.one": "{count} scheduled transfer",
   "schedules.count.many": "{count} scheduled transfers",
   "schedules.add": "Schedule another transfer",
+  "schedules.first": "Schedule a transfer",
   "schedules.empty.title": "You have no scheduled transfers",
   "schedules.empty": "Prepare a transfer and, before you send it, choose “Schedule for another day”.",
   "schedules.next": "Next payment:",

@@ -77,5 +77,5 @@ export default {
   "pause.left.one": "You can send it in {count} second. Read the warning while you wait.",
   "pause.left.many": "You can send it in {count} seconds. Read the warning while you wait.",
   "pause.still": "You can send it in a few seconds. Read the warning while you wait.",
-  "pause.over": "You can send it now. If in doubt, do not.",
+  "pause.over": "The pause is over. If in doubt, do not send it.",
 };

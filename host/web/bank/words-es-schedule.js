@@ -31,6 +31,7 @@ export default {
   "schedules.count.one": "{count} transferencia programada",
   "schedules.count.many": "{count} transferencias programadas",
   "schedules.add": "Programar otra transferencia",
+  "schedules.first": "Programar una transferencia",
   "schedules.empty.title": "No tienes transferencias programadas",
   "schedules.empty": "Prepara una transferencia y, antes de enviarla, elige “Programar para otro día”.",
   "schedules.next": "Próximo envío:",

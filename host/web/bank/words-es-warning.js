@@ -77,5 +77,5 @@ export default {
   "pause.left.one": "Podrás enviar en {count} segundo. Mientras, lee el aviso.",
   "pause.left.many": "Podrás enviar en {count} segundos. Mientras, lee el aviso.",
   "pause.still": "Podrás enviar en unos segundos. Mientras, lee el aviso.",
-  "pause.over": "Ya puedes enviar. Si tienes dudas, no envíes.",
+  "pause.over": "La pausa terminó. Si tienes dudas, no envíes.",
 };

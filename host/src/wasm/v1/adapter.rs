@@ -18,9 +18,8 @@ where
     Params: ComponentNamedList + Lower,
     (Answer,): ComponentNamedList + Lift,
 {
-    /// `interface` is the name of an interface of the package.
     pub(super) fn find(pre: &InstancePre<Tenant>, interface: &str, function: &str) -> wasmtime::Result<Self> {
-        let index = pre.component().get_export_index(None, &super::name(interface));
+        let index = pre.component().get_export_index(None, interface);
         let index = index.and_then(|interface| pre.component().get_export_index(Some(&interface), function));
         let missing = || wasmtime::format_err!("{interface} has no function {function}");
         Ok(Self { index: index.ok_or_else(missing)?, signature: PhantomData })

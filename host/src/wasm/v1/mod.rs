@@ -16,9 +16,3 @@ pub(super) use rules::TransferRules;
 
 /// The WIT package.
 pub(super) const PACKAGE: &str = "caudal:scoring@1.0.0";
-
-/// The name of an interface of the package among a component's exports.
-fn name(interface: &str) -> String {
-    let (package, version) = PACKAGE.split_once('@').unwrap_or((PACKAGE, ""));
-    format!("{package}/{interface}@{version}")
-}

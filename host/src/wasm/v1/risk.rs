@@ -11,7 +11,7 @@ mod bindings {
 }
 use bindings::exports::caudal::scoring::risk as wit;
 
-scorer!(Risk, bindings::RiskScorerPre<Tenant>, "risk", Answer);
+scorer!(Risk, bindings::RiskScorerPre<Tenant>, "caudal:scoring/risk@1.0.0", Answer);
 
 /// [`wit::Assessment`], except that the names of the contributions are not copied: nothing here reads them.
 #[derive(ComponentType, Lift)]

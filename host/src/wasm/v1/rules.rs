@@ -11,7 +11,7 @@ mod bindings {
 }
 use bindings::exports::caudal::scoring::transfer_rules as wit;
 
-world!(TransferRules, bindings::TransferPolicyPre<Tenant>, "transfer-rules", {
+world!(TransferRules, bindings::TransferPolicyPre<Tenant>, "caudal:scoring/transfer-rules@1.0.0", {
     decide: (wit::Facts,) => wit::Verdict,
     transition: (String, String) => Option<String>,
 });

@@ -19,7 +19,7 @@ caudal_guest::bindings!("../../../wit", "nudge-scorer");
 const GROW_STEP_BYTES: usize = 64 * 1024;
 /// Length of the reason in `huge`: far longer than any valid answer but well within the memory limit, so
 /// that the answer is what the host rejects.
-const HUGE_BYTES: usize = 2 * 1024 * 1024;
+const HUGE_BYTES: usize = 4 * 1024 * 1024;
 /// `count` returns its counter in thousandths, so that it remains a valid score for a while.
 const COUNT_UNIT: f64 = 1000.0;
 
