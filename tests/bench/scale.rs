@@ -1,5 +1,5 @@
-//! What a score and a transfer cost beside ten and a hundred times the accounts, users with limits, idle connections
-//! and event streams.
+//! What a score and a transfer cost beside ten and a hundred times the accounts, users with limits, registered versions,
+//! idle connections and event streams.
 //!
 //! For each of these, three hosts with a database each. One client alternates between them, so that disturbances affect
 //! all three.
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use caudal::outbox::LISTENERS_EACH_MAX;
 use serde_json::json;
+use sqlx::Connection as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use uuid::Uuid;
@@ -36,18 +37,21 @@ const GROWTH_MAX: f64 = 1.5;
 enum Crowd {
     Accounts,
     UsersWithLimits,
+    Versions,
     IdleConnections,
     EventStreams,
 }
 
 impl Crowd {
-    const ALL: [Self; 4] = [Self::Accounts, Self::UsersWithLimits, Self::IdleConnections, Self::EventStreams];
+    const ALL: [Self; 5] =
+        [Self::Accounts, Self::UsersWithLimits, Self::Versions, Self::IdleConnections, Self::EventStreams];
 
     /// Its name and the smallest number. A hundred times as many stay within what one address may open.
     fn smallest(self) -> (&'static str, usize) {
         match self {
             Self::Accounts => ("accounts", 100),
             Self::UsersWithLimits => ("users with limits", 10),
+            Self::Versions => ("registered versions", 10),
             Self::IdleConnections => ("idle connections", 10),
             Self::EventStreams => ("event streams", 10),
         }
@@ -125,6 +129,7 @@ impl Filled {
         let sender = senders::open(&host, accounts).await.remove(0);
         match crowd {
             Crowd::UsersWithLimits => limit(&host, &database, count).await,
+            Crowd::Versions => register(&database, count).await,
             Crowd::Accounts | Crowd::IdleConnections | Crowd::EventStreams => {}
         }
         Self { database, host, sender, crowd, count }
@@ -135,7 +140,7 @@ impl Filled {
         let open = match crowd {
             Crowd::IdleConnections => connect(&host, count).await,
             Crowd::EventStreams => listen(&host, count).await,
-            Crowd::Accounts | Crowd::UsersWithLimits => Vec::new(),
+            Crowd::Accounts | Crowd::UsersWithLimits | Crowd::Versions => Vec::new(),
         };
         let ledger = Client::connect(host.address()).await.unwrap();
         let assist = Client::connect(host.assist()).await.unwrap();
@@ -207,4 +212,16 @@ async fn limit(host: &Host, database: &Database, count: usize) {
         let (status, answer) = client.send("PUT", &path, &authorization, &body).await.unwrap();
         assert_eq!(status, 200, "{answer}");
     }
+}
+
+/// Registers versions as large as ours. None is deployed: a host reads the bytes of those only.
+async fn register(database: &Database, count: usize) {
+    let mut db = database.connect().await;
+    let insert =
+        "insert into component (sha256, kind, version, model_version, bytes, report, registered_by, registered_at)
+        select sha256(bytes), 'risk', '9.0.' || number, 'risk-9.0.' || number, bytes, '{}', 'a benchmark', now()
+        from (select number, decode(repeat(lpad(to_hex(number), 8, '0'), 4000), 'hex') as bytes
+              from generate_series(1, $1::int) as number) as versions";
+    sqlx::query(insert).bind(i32::try_from(count).unwrap()).execute(&mut db).await.unwrap();
+    db.close().await.unwrap();
 }
