@@ -16,6 +16,17 @@ async fn app(db: PgPool, on_us: bool) -> TestApp {
     TestApp::with(db, Options { rail: Some(slow), terms, ..Options::default() }).await
 }
 
+/// Waits until the courier has handed over what is pending: then nothing changes by itself.
+async fn handed_over(app: &TestApp) {
+    loop {
+        let before = app.rows().await;
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        if app.count("select count(*) from rail_order").await > 0 && app.rows().await == before {
+            return;
+        }
+    }
+}
+
 async fn newest_entry(user: &Client, account: &str) -> Value {
     user.get(&format!("/api/ledger/accounts/{account}/entries?limit=1")).await.assert_status(200).json()[0].clone()
 }
@@ -176,6 +187,7 @@ async fn a_reversal_takes_the_money_from_the_payee(db: PgPool) {
 
     let elsewhere = luis.save_payee("Eva", crate::harness::PAYEE_CLABE).await;
     luis.transfer(&theirs, &elsewhere, "10050").await.assert_status(200);
+    handed_over(&app).await;
     refused(&app, reverse(), 409, "not-covered", None).await;
     let fund = json!({"amount": 50, "reason": "a test", "transactionId": uuid::Uuid::now_v7()});
     ops.post(&format!("/admin/accounts/{theirs}/fund"), fund).await.assert_status(200);

@@ -177,8 +177,8 @@ mod tests {
         waits(&seen(500, 10, 0), 59, "59 of 60 s");
         waits(&seen(500, 10, 0), -5, "0 of 60 s");
         // Two failures in 500 may well be more than one percent, 45 flips more than ten.
-        waits(&seen(500, 10, 2), 60, "1% of its decisions failed: 0.4% (0.1–1.4%)");
-        waits(&seen(500, 45, 0), 60, "10% of the compared answers");
+        waits(&seen(500, 10, 2), 60, "1% of decisions failed: 0.4% (0.1–1.4%)");
+        waits(&seen(500, 45, 0), 60, "10% of compared answers");
         assert_eq!(seen(5_000, 450, 20).judge(&BOUNDS, 60), Judgment::Ready);
         waits(&Evidence::default(), 1_000, "0 of 500 decisions");
         waits(&Evidence { compared: 20_000, ..Evidence::default() }, 60, "fast enough");
@@ -186,7 +186,10 @@ mod tests {
 
     #[test]
     fn it_stops_when_a_bound_is_certainly_violated() {
-        violates(&seen(100, 40, 0), "40 of 100 (40.0% (30.9–49.8%)) of the compared answers are of another class");
+        violates(
+            &seen(100, 40, 0),
+            "40 of 100 compared answers are in another class: 40.0% (30.9–49.8%), more than 10%",
+        );
         violates(&seen(2_000, 300, 0), "more than 10%");
         violates(&seen(100, 0, 10), "10 of 110");
         // By chance.
