@@ -110,12 +110,14 @@ fn details_write_money_and_time_for_people() {
     );
     assert_eq!(
         detail(Facts { day_total: 90_000, per_day_limit: Some(99_999), ..f }),
-        "With this transfer today's total is $1,000.00 MXN, over the limit of $999.99 MXN for one day."
+        "With this transfer, today's total would be $1,000.00 MXN, over the limit of $999.99 MXN for one day."
     );
-    for (seconds, wait) in [(1, "1 second"), (59, "59 seconds"), (60, "1 minute"), (61, "2 minutes")] {
+    for (seconds, wait) in
+        [(1, "1 more second"), (59, "59 more seconds"), (60, "1 more minute"), (61, "2 more minutes")]
+    {
         assert_eq!(
             detail(Facts { cooling_seconds: seconds, ..f }),
-            format!("The beneficiary was saved a short time ago: wait {wait} more.")
+            format!("The beneficiary was saved only recently: wait {wait}.")
         );
     }
     assert!(detail(Facts { amount: i64::MAX, ..f }).contains("$92,233,720,368,547,758.07 MXN"));
