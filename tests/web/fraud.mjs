@@ -141,7 +141,7 @@ export function fraud(stage) {
     if (await it.page.$("[aria-disabled]")) {
       await it.page.waitForFunction(() => !document.querySelector("[aria-disabled]"));
       assert.ok(Date.now() - began > (PAUSE_SECONDS - 3) * 1_000);
-      await it.sees("Ya puedes enviar", "#announcements");
+      await it.sees("La pausa terminó", "#announcements");
     }
     await it.press("Enter");
     if (await it.page.$("[name=acknowledged]")) {

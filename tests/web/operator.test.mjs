@@ -252,10 +252,10 @@ step("what waits for a person is shown: an approval, and a payment", async () =>
   await ops.shows(/Risk/, "#kind-title");
   const first = (await service.version("risk-1.")).model_version;
   await ops.change("promote", first);
-  await ops.shows(/never, or not since the last trial/, "dialog .evidence");
+  await ops.shows(/not in the latest trial/, "dialog .evidence");
   await ops.page.type("dialog textarea", "try the baseline");
   await ops.page.click("dialog button.main");
-  await ops.shows(/Nothing has changed yet: another operator has to approve this/, "#notice");
+  await ops.shows(/Nothing has changed yet. Another operator has to approve this/, "#notice");
   await ops.shows(new RegExp(`Deploy ${first.replace("+", "\\+")} for risk`), "#waiting");
   await ops.shows(/awaiting approval/, "#waiting");
   await ops.shows(/Payments \([1-3]\)/, "#waiting");
