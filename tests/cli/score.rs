@@ -102,7 +102,8 @@ fn rows_get_the_bits_that_training_wrote() {
             assert!(version.starts_with(&format!("{model}.0.0+")), "{version}");
         }
         let summary = text(&output.stderr);
-        assert!(summary.contains(&format!("rows scored by {model}: {} in", answers.len())), "{summary}");
+        assert!(summary.contains(&format!("rows scored by {model}.0.0+")), "{summary}");
+        assert!(summary.contains(&format!(": {} in ", answers.len())), "{summary}");
         assert!(summary.contains("per second") && summary.ends_with("rejected: 0"), "{summary}");
     }
 }
