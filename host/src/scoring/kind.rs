@@ -30,7 +30,7 @@ pub trait Kind: Send + Sync + Sized + 'static {
     /// The body of a request in the HTTP API.
     type Body: FromFields;
     /// The part of it that a component gets.
-    type Request: Clone + Debug + Send + Sync + 'static;
+    type Request: Clone + Debug + PartialEq + Send + Sync + 'static;
     type Assessment: Clone + Send + Sync + 'static;
     /// The answer in the HTTP API.
     type Response: Record + Serialize + Send + 'static;
