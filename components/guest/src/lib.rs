@@ -10,6 +10,10 @@
     expect(unsafe_code, reason = "an allocator and the canonical ABI hand out raw memory")
 )]
 
+extern crate alloc;
+
+use alloc::string::String;
+
 #[cfg(target_arch = "wasm32")]
 mod bump;
 #[cfg(target_arch = "wasm32")]
@@ -20,6 +24,22 @@ mod canonical;
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     core::arch::wasm32::unreachable()
+}
+
+/// A constant that answers name, as the `String` that the bindings expect.
+///
+/// In a guest it is not copied: an answer about risk has twenty names, and copying them takes longer than scoring. It
+/// is for answers only, which are read and never written.
+#[must_use]
+pub fn text(constant: &'static str) -> String {
+    #[cfg(target_arch = "wasm32")]
+    // SAFETY: `bump` frees nothing and moves any block that grows, so the constant is only read. Its length is its
+    // capacity.
+    unsafe {
+        String::from_raw_parts(constant.as_ptr().cast_mut(), constant.len(), constant.len())
+    }
+    #[cfg(not(target_arch = "wasm32"))]
+    String::from(constant)
 }
 
 /// Declares a module `bindings` for a world of the WIT package in a folder, and exports the type

@@ -9,7 +9,7 @@ mod weights;
 
 use crate::Invalid;
 use crate::curve::{ln_from_one, sigmoid};
-pub use weights::{Weights, parameter};
+pub use weights::Weights;
 
 /// Above this difficulty: step-by-step help.
 pub const ASSIST_ABOVE: f64 = 0.75;

@@ -5,6 +5,7 @@ extern crate alloc;
 
 use alloc::vec::Vec;
 
+use caudal_guest::text;
 use caudal_model::risk;
 
 use bindings::exports::caudal::scoring::model::{self, Invalid};
@@ -25,8 +26,7 @@ impl model::Guest for Component {
 impl Guest for Component {
     fn assess(request: Request) -> Result<Assessment, Invalid> {
         let verdict = risk::assess(&WEIGHTS, &facts(&request)).map_err(invalid)?;
-        let contribution =
-            |part: risk::Contribution| Contribution { feature: part.feature.into(), weight: part.weight };
+        let contribution = |part: risk::Contribution| Contribution { feature: text(part.feature), weight: part.weight };
         Ok(Assessment {
             level: match verdict.level {
                 risk::Level::Low => Level::Low,
@@ -36,7 +36,7 @@ impl Guest for Component {
             score: verdict.score,
             base: verdict.base,
             contributions: verdict.contributions.into_iter().map(contribution).collect(),
-            factors: verdict.factors.into_iter().map(Into::into).collect(),
+            factors: verdict.factors.into_iter().map(text).collect(),
         })
     }
 

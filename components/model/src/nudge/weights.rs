@@ -5,14 +5,8 @@ use alloc::vec::Vec;
 use super::{BACKS_MAX, EDGE_ASSIST, EDGE_INFO};
 use crate::weights::{File, Kind, Malformed, built_in, encode, is_weight};
 
-/// Parameters of a weights file, in the order of [`Weights`].
-pub mod parameter {
-    pub const BASE: u16 = 1;
-    pub const ERRORS: u16 = 2;
-    pub const EXCESSIVE_TIME: u16 = 3;
-    pub const BACKS: u16 = 4;
-    pub const STALL: u16 = 5;
-}
+/// The first parameter of a weights file, that of the base. Those of [`super::FEATURES`] follow in their order.
+const BASE: u16 = 1;
 
 /// Weights of a logistic score, in logits. All except the base are non-negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +36,7 @@ impl<'a> Weights<'a> {
         let mut index = 0;
         while index < file.len() {
             let (parameter, value) = file.entry(index);
-            let place = parameter.wrapping_sub(parameter::BASE) as usize;
+            let place = parameter.wrapping_sub(BASE) as usize;
             if place >= values.len() {
                 return Err(Malformed::Unknown);
             }
@@ -66,7 +60,7 @@ impl<'a> Weights<'a> {
     #[must_use]
     pub fn to_file(&self) -> Vec<u8> {
         let values = core::iter::once(self.base).chain(self.coefficients);
-        let entries: Vec<_> = (parameter::BASE..).zip(values).collect();
+        let entries: Vec<_> = (BASE..).zip(values).collect();
         encode(Kind::Nudge, self.version, self.summary, &entries)
     }
 

@@ -132,6 +132,8 @@ impl<'a> Weights<'a> {
                 weight: coefficient? * value + 0.0,
             })
         };
-        FEATURES.iter().zip(self.coefficients).zip(values).filter_map(contribution).collect()
+        let mut contributions = Vec::with_capacity(COUNT);
+        contributions.extend(FEATURES.iter().zip(self.coefficients).zip(values).filter_map(contribution));
+        contributions
     }
 }
