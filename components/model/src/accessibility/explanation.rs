@@ -15,9 +15,9 @@ struct Sentence {
 const SCREEN_READER: Sentence =
     Sentence { es_mx: "Indicaste que usas un lector de pantalla.", en: "You said that you use a screen reader." };
 const VOICE_PROFILE: Sentence = Sentence {
-    es_mx: "Te recomendamos el modo para lector de pantalla con avisos por voz; puedes apagarlos \
-            cuando quieras.",
-    en: "We recommend screen reader mode with spoken notices; you can turn them off at any time.",
+    es_mx: "Te recomendamos el diseño para lector de pantalla; tú decides si además activas los avisos \
+            en voz alta.",
+    en: "We recommend the screen reader design; it is up to you whether notices are also read aloud.",
 };
 const SMALL_TEXT_IS_HARD: Sentence = Sentence {
     es_mx: "Indicaste que te cuesta leer texto pequeño.",
