@@ -27,7 +27,8 @@ const EARLIER: [&str; 2] = ["risk-1", "accessibility-1"];
 
 #[expect(clippy::print_stderr, reason = "a build script reports errors on standard error")]
 fn main() -> io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    // Read when it runs: clones that share a target directory share this program as well.
+    let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR").ok_or(io::ErrorKind::NotFound)?).join("..");
     let components = root.join("target/components");
     println!("cargo::rerun-if-changed=../migrations");
     for name in component_crates(&root.join("components"))?.into_iter().chain(EARLIER.map(str::to_owned)) {

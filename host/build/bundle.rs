@@ -1,8 +1,8 @@
 //! The bank's page in few files: its modules as one script and its styles as one sheet, named by their digests so that
 //! browsers keep them. The sources also work unbundled.
 //!
-//! Modules are wrapped, not parsed. What this needs of them the formatter provides: an import or export begins its line,
-//! a comment that begins a line is nothing but a comment. Anything else is an error here, not in a browser.
+//! Modules are wrapped, not parsed. What this needs of them the formatter provides: an import or export begins its
+//! line, a comment that begins a line is nothing but a comment. Anything else is an error here, not in a browser.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -176,7 +176,8 @@ impl Bundled {
     }
 }
 
-/// The name that a declaration introduces. `let` and `var` are refused: an importer would get a copy of the present value.
+/// The name that a declaration introduces. `let` and `var` are refused: an importer would get a copy of the present
+/// value.
 fn declared(declaration: &str) -> Option<&str> {
     let kinds = ["async function* ", "async function ", "function* ", "function ", "class ", "const "];
     let rest = kinds.iter().find_map(|kind| declaration.strip_prefix(kind))?;
