@@ -12,7 +12,7 @@ use crate::app::start::{Config, Tasks};
 use crate::clock::Clock;
 use crate::http::admin::rollout::two_people;
 use crate::http::server::tls::RELOAD_EVERY;
-use crate::http::server::{self, Listener};
+use crate::http::server::{self, Lanes, Listener, Threads};
 use crate::ledger::store::Postgres;
 use crate::models::decisions::{self, DecisionLog};
 use crate::models::deploying::swap::{Swapper, SwapperHandle};
@@ -73,7 +73,8 @@ impl Host {
         &self.app
     }
 
-    /// Serves until `stop` completes, and returns its result: an error if the database was lost.
+    /// Serves until `stop` completes and returns its result: an error if the private Postgres exited or a recorded head
+    /// is gone.
     pub(crate) async fn serve(self, listeners: Listeners, stop: impl Future<Output = Result<()>>) -> Result<()> {
         let Self { app, tasks, swapper, purge } = self;
         let (stop_servers, stopped) = watch::channel(false);
@@ -81,8 +82,10 @@ impl Host {
         let certificates = certificates.map(|tls| tls.map(|tls| tokio::spawn(tls.follow(RELOAD_EVERY))));
         let scheduler = tokio::spawn(Scheduler::new(app.clone()).run());
         let (ledger_router, metrics) = (ledger_router(app.clone()), app.models.metrics().clone());
-        let ledger = tokio::spawn(server::serve(listeners.ledger, ledger_router, metrics.clone(), stopped.clone()));
-        let assist = tokio::spawn(server::serve(listeners.assist, assist_router(app), metrics, stopped));
+        let (shared, lanes) = (Threads::Shared, Threads::Lanes(Lanes::start().context("cannot start threads")?));
+        let ledger = server::serve(listeners.ledger, ledger_router, shared, metrics.clone(), stopped.clone());
+        let assist = server::serve(listeners.assist, assist_router(app), lanes, metrics, stopped);
+        let (ledger, assist) = (tokio::spawn(ledger), tokio::spawn(assist));
 
         let reason = stop.await;
         tracing::info!("stopping: requests in progress finish, queued events stay queued");

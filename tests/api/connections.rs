@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use caudal::http::endpoint::Endpoint;
+use caudal::http::server::{Lanes, Threads, serve};
 use sqlx::PgPool;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,7 +19,7 @@ async fn served(router: &Endpoint) -> (std::net::SocketAddr, watch::Sender<bool>
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = watch::channel(false);
-    tokio::spawn(caudal::http::server::serve(listener, router.clone(), Default::default(), stopped));
+    tokio::spawn(serve(listener, router.clone(), Threads::Shared, Default::default(), stopped));
     (address, stop)
 }
 
@@ -131,4 +132,53 @@ async fn a_body_that_is_too_large_is_not_asked_for(db: PgPool) {
         assert!(answer.starts_with(&format!("http/1.1 {status}")), "{path}, {length} bytes: {answer}");
         assert_eq!(answer.contains("connection: close"), status != 100, "{answer}");
     }
+}
+
+/// As `caudal serve` does with the assistance API.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn lanes_answer_scores_and_hand_over_the_rest(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = watch::channel(false);
+    let lanes = Threads::Lanes(Lanes::start().unwrap());
+    let server = tokio::spawn(serve(listener, app.assist.clone(), lanes, Default::default(), stopped));
+    let operator = authorization(&app.operator(Some("models:admin")));
+    let body = r#"{"screen": "home", "num_validation_errors": 0, "time_on_screen_seconds": 5, "num_back_navigations": 0,
+        "steps_total": 1, "current_step": 1}"#;
+    let head = |request: &str, length: usize| {
+        format!(
+            "{request} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: {operator}\r\n\
+             Content-Length: {length}\r\n\r\n"
+        )
+    };
+    // More connections than lanes, so that each lane has one.
+    let mut streams = Vec::new();
+    for _ in 0..2 * std::thread::available_parallelism().unwrap().get() {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        for (request, body, status) in [
+            ("POST /ai/nudge", body, 200),
+            ("GET /ai/health", "", 200),
+            ("GET /admin/models", "", 200),
+            ("POST /ai/nudge", "{}", 422),
+            ("GET /ai/nudge", "", 405),
+            ("POST /ai/nothing", "", 404),
+        ] {
+            stream.write_all((head(request, body.len()) + body).as_bytes()).await.unwrap();
+            let (answer, _) = read_response(&mut stream).await;
+            assert!(answer.starts_with(&format!("http/1.1 {status}")), "{request}: {answer}");
+            assert_eq!(answer.contains("allow: post"), status == 405, "{answer}");
+        }
+        streams.push(stream);
+    }
+    // A request in progress is answered before the service stops.
+    let mut last = streams.pop().unwrap();
+    last.write_all(head("POST /ai/nudge", body.len()).as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    stop.send(true).unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    last.write_all(body.as_bytes()).await.unwrap();
+    let (answer, body) = read_response(&mut last).await;
+    assert!(answer.starts_with("http/1.1 200") && body.contains("nudge-"), "{answer}{body}");
+    tokio::time::timeout(PATIENCE, server).await.unwrap().unwrap();
 }

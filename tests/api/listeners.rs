@@ -3,11 +3,12 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use caudal::http::server::{CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX, serve};
+use caudal::http::server::{CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX, Threads, serve};
 use sqlx::PgPool;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::harness::TestApp;
 
@@ -16,7 +17,8 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
 
 struct Server {
     address: SocketAddr,
-    _stop: watch::Sender<bool>,
+    stop: watch::Sender<bool>,
+    end: JoinHandle<()>,
 }
 
 impl Server {
@@ -24,8 +26,8 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = watch::channel(false);
-        tokio::spawn(serve(listener, router, Default::default(), stopped));
-        Self { address, _stop: stop }
+        let end = tokio::spawn(serve(listener, router, Threads::Shared, Default::default(), stopped));
+        Self { address, stop, end }
     }
 
     /// Connects from an address of this machine.
@@ -73,6 +75,52 @@ async fn silent_clients_do_not_keep_others_out(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn bodies_that_never_arrive_keep_nobody_out(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let server = Server::start(app.assist.clone()).await;
+    let head =
+        b"POST /ai/risk HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n";
+    let mut slow = Vec::new();
+    for client in 0..CONNECTIONS_MAX + 200 {
+        let mut stream = server.connect(from(client % 256)).await;
+        stream.write_all(head).await.unwrap();
+        slow.push(stream);
+    }
+    server.livez().await;
+    drop(slow);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn half_a_request_does_not_delay_the_end(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let server = Server::start(app.assist.clone()).await;
+    let mut clients = Vec::new();
+    for sent in [
+        "",
+        "GET /liv",
+        "POST /ai/risk HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{",
+    ] {
+        let mut stream = server.connect(from(1)).await;
+        stream.write_all(sent.as_bytes()).await.unwrap();
+        clients.push(stream);
+    }
+    // One reads a large answer slowly, though fast enough not to be cut off.
+    let mut slow = server.connect(from(2)).await;
+    slow.write_all(b"GET /reference/rapidoc.js HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    let reader = tokio::spawn(async move {
+        while slow.read(&mut [0; 4_096]).await.is_ok_and(|bytes| bytes > 0) {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    });
+    // It has read what they sent.
+    server.livez().await;
+    server.stop.send_replace(true);
+    tokio::time::timeout(2 * ANSWER_TIME_MAX, server.end).await.expect("it waits for nobody").unwrap();
+    reader.abort();
+    drop(clients);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn an_address_may_not_have_all_connections(db: PgPool) {
     let app = TestApp::new(db).await;
     let server = Server::start(app.ledger.clone()).await;
@@ -109,4 +157,25 @@ async fn clients_that_do_not_read_are_given_up(db: PgPool) {
         ended += usize::from(end.is_ok());
     }
     assert_eq!(ended, greedy.len());
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_head_that_arrives_in_drops_is_given_up(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let server = Server::start(app.ledger.clone()).await;
+    let (mut reader, mut writer) = server.connect(from(1)).await.into_split();
+    let begun = Instant::now();
+    let drip = tokio::spawn(async move {
+        let head = format!("GET /livez HTTP/1.1\r\nhost: localhost\r\nx-slow: {}", "x".repeat(100));
+        for byte in head.bytes() {
+            if writer.write_all(&[byte]).await.is_err() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    });
+    let end = tokio::time::timeout(Duration::from_secs(60), reader.read(&mut [0])).await.expect("given up");
+    assert!(matches!(end, Ok(0) | Err(_)), "{end:?}");
+    assert!(begun.elapsed() > Duration::from_secs(25), "not before its time");
+    drip.abort();
 }

@@ -144,3 +144,14 @@ async fn invalid_pages_are_refused(db: PgPool) {
         }
     }
 }
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_query_of_thousands_of_parameters_is_refused(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let ana = app.user("ana");
+    let distinct: Vec<_> = (0..8_000).map(|number| format!("{number:x}")).collect();
+    for query in [distinct.join("&"), vec!["a"; 20_000].join("&")] {
+        let path = format!("/api/ledger/transactions?{query}");
+        refused(&app, ana.get(&path), 400, "validation-failed", Some("")).await;
+    }
+}

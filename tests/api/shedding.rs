@@ -99,7 +99,8 @@ async fn a_few_replays_run_at_once(db: PgPool) {
     ops.post("/admin/replay", json!({"decisions": []})).await.assert_status(200);
 }
 
-/// A user without money cannot fill the table of keys; what was answered is still replayed, and what can be made is made.
+/// A user without money cannot fill the table of keys; what was answered is still replayed, and what can be made is
+/// made.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn refusals_are_kept_within_limits(db: PgPool) {
     let app = TestApp::with(db, Options { opening_credit: Money::from_minor(100), ..Options::default() }).await;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::routing::{get, post};
 use caudal::http::server::tls::{Files, HANDSHAKE_TIME_MAX, Tls};
-use caudal::http::server::{CONNECTIONS_MAX, Listener, serve};
+use caudal::http::server::{CONNECTIONS_MAX, Listener, Threads, serve};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::version::{TLS12, TLS13};
@@ -67,6 +67,7 @@ impl Server {
         tokio::spawn(serve(
             Listener { tcp, tls: Some(tls), strict_transport: true },
             router,
+            Threads::Shared,
             Default::default(),
             stopped,
         ));

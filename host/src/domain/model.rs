@@ -75,6 +75,12 @@ impl ModelVersion {
     }
 }
 
+impl From<ModelVersion> for String {
+    fn from(version: ModelVersion) -> Self {
+        version.0
+    }
+}
+
 impl fmt::Display for ModelVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -1,8 +1,8 @@
 //! The body of a request that may be answered before it has arrived.
 //!
-//! A client may send the head first and the body later. If the connection were closed after an early answer, the client's
-//! next request on it would break, so what is left of a small body is read, and a connection that cannot be kept is
-//! announced as closed.
+//! A client may send the head first and the body later. If the connection were closed after an early answer, the
+//! client's next request on it would break, so what is left of a small body is read, and a connection that cannot be
+//! kept is announced as closed.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,8 +16,8 @@ use axum::response::Response;
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
 
-/// Most bytes read of a body that nobody needs: four times the limit of ordinary requests, so that a client which sends a
-/// little too much keeps its connection.
+/// Most bytes read of a body that nobody needs: four times the limit of ordinary requests, so that a client which sends
+/// a little too much keeps its connection.
 const REST_BYTES_MAX: usize = 256 << 10;
 
 /// Longest wait for them, which a slow sender adds to an early answer.
@@ -55,8 +55,8 @@ impl Arriving {
         run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Keeps the connection usable after an answer, or announces that it is closed. A client that `expects` to be asked with
-    /// `100 Continue` is not asked for a body that nobody needs.
+    /// Keeps the connection usable after an answer, or announces that it is closed. A client that `expects` to be asked
+    /// with `100 Continue` is not asked for a body that nobody needs.
     pub(crate) async fn settle(self, expects: bool, response: &mut Response) {
         let is_awaited = expects && self.with(|state| !state.has_begun);
         let is_small = self.with(|state| state.body.size_hint().lower() <= REST_BYTES_MAX as u64);

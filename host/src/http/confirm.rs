@@ -17,8 +17,8 @@ use crate::telemetry;
 /// Pause before a read is repeated.
 const REPEAT_EVERY: Duration = Duration::from_millis(500);
 
-/// Routes whose success follows a confirmed commit. A bulk is not among them: its success also reports refusals, so it is
-/// confirmed like a read.
+/// Routes whose success follows a confirmed commit. A bulk is not among them: its success also reports refusals, so it
+/// is confirmed like a read.
 const COMMANDS: [&str; 7] = [
     "/api/ledger/accounts",
     "/api/ledger/transactions",
@@ -33,7 +33,7 @@ const COMMANDS: [&str; 7] = [
 /// reads while there is no primary.
 pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next) -> Response {
     if let Some(route) = request.extensions().get::<MatchedPath>() {
-        telemetry::set_route(route.as_str());
+        telemetry::set_route(route.as_str().to_owned());
     }
     let path = request.uri().path();
     if !(path.starts_with("/api/") || path.starts_with("/admin/")) {
@@ -70,7 +70,8 @@ async fn run_and_confirm(app: &App, request: Request, next: Next, is_command: bo
     let view = app.barrier.begin();
     let response = next.run(request).await;
     let status = response.status();
-    // A command may be refused for what was read before it reached the ledger. Strangers must not cause writes.
+    // A refused command may reveal what was read before it reached the ledger, so it is confirmed too, except for 401:
+    // unauthenticated callers must not cause writes.
     let reveals = match is_command {
         true => status.is_client_error() && status != StatusCode::UNAUTHORIZED,
         false => status.is_success(),

@@ -1,6 +1,7 @@
 //! A listener's routes, and what every request goes through before and after them.
 //!
 //! One future for all of it, and no middleware: a score takes ten microseconds, and each layer around it would add one.
+//! A score is answered on the thread of its connection, everything else by the service's own runtime.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -11,10 +12,12 @@ use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tower::{Service, ServiceExt as _};
 use uuid::Uuid;
@@ -22,6 +25,7 @@ use uuid::Uuid;
 use crate::app::Settings;
 use crate::auth::network;
 use crate::http::answers::Answers;
+use crate::http::assistance::scores::Scores;
 use crate::http::body::Arriving;
 use crate::http::error::Error;
 use crate::http::finish::finish;
@@ -36,9 +40,12 @@ pub struct Endpoint(Arc<Inner>);
 
 struct Inner {
     routes: Router,
+    scores: Scores,
     callers: Callers,
     settings: Arc<Settings>,
     answers: Answers,
+    /// Of the service; connections may be served by others.
+    runtime: Handle,
 }
 
 /// Who asks.
@@ -51,8 +58,14 @@ pub(super) enum Callers {
 }
 
 impl Endpoint {
-    pub(super) fn new(routes: Router, callers: Callers, settings: Arc<Settings>, answers: Answers) -> Self {
-        Self(Arc::new(Inner { routes, callers, settings, answers }))
+    /// In the runtime of the service.
+    pub(super) fn new(
+        (routes, scores): (Router, Scores),
+        callers: Callers,
+        settings: Arc<Settings>,
+        answers: Answers,
+    ) -> Self {
+        Self(Arc::new(Inner { routes, scores, callers, settings, answers, runtime: Handle::current() }))
     }
 }
 
@@ -67,7 +80,29 @@ impl Service<Request> for Endpoint {
 
     fn call(&mut self, request: Request) -> Self::Future {
         let inner = Arc::clone(&self.0);
-        Box::pin(async move { Ok(inner.answer(request).await) })
+        let is_score = inner.scores.find(request.method(), request.uri().path()).is_some();
+        if is_score || Handle::current().id() == inner.runtime.id() {
+            return Box::pin(async move { Ok(inner.answer(request).await) });
+        }
+        // Other requests use the database pool, whose connections are driven by the service's runtime. One that changes
+        // something runs to completion even if its caller leaves, so that it is logged.
+        let is_safe = request.method().is_safe();
+        let answer = inner.runtime.clone().spawn(async move { inner.answer(request).await });
+        let aborting = is_safe.then(|| AbortOnDrop(answer.abort_handle()));
+        Box::pin(async move {
+            let answer = answer.await;
+            drop(aborting);
+            Ok(answer.unwrap_or_else(|error| Error::Internal(error.into()).into_response()))
+        })
+    }
+}
+
+/// Aborts a task whose caller has left.
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -76,14 +111,18 @@ impl Inner {
         let (mut head, body) = request.into_parts();
         let body = Arriving::new(body);
         let id = Uuid::new_v4();
-        head.extensions.insert(RequestId(id));
         let span = telemetry::request_span(&head, self.answers.listener, id, || self.trusts(&head));
         let (method, uri) = (head.method.clone(), head.uri.clone());
         let expects = head.headers.contains_key(header::EXPECT);
         let work = async {
-            let mut response = match self.callers == Callers::Internal && !host::is_allowed(&head, &self.settings) {
-                true => Error::HostNotAllowed.into_response(),
-                false => route(&self.routes, Request::from_parts(head, body.view()), &body).await,
+            let mut response = if self.callers == Callers::Internal && !host::is_allowed(&head, &self.settings) {
+                Error::HostNotAllowed.into_response()
+            } else if let Some(score) = self.scores.find(&method, uri.path()) {
+                guard(&uri, &body, score(Request::from_parts(head, body.view()))).await
+            } else {
+                head.extensions.insert(RequestId(id));
+                let routed = self.routes.clone().oneshot(Request::from_parts(head, body.view()));
+                guard(&uri, &body, routed.map(|Ok(response)| response)).await
             };
             finish(&mut response, uri.path(), id);
             self.answers.count(&response);
@@ -91,7 +130,7 @@ impl Inner {
             tracing::debug!(status = response.status().as_u16(), "answered");
             response
         };
-        let response = telemetry::in_request(method, id, span.clone(), work).await;
+        let response = telemetry::in_request(method.clone(), id, span.clone(), work).await;
         telemetry::answered(&span, response.status());
         response
     }
@@ -105,12 +144,9 @@ impl Inner {
 }
 
 /// Within the time for a request; a panic is an internal error.
-async fn route(routes: &Router, request: Request, body: &Arriving) -> Response {
-    let uri = request.uri().clone();
-    let routed = AssertUnwindSafe(routes.clone().oneshot(request)).catch_unwind();
-    match timeout(REQUEST_TIME_MAX, routed).await {
-        Ok(Ok(Ok(response))) => response,
-        Ok(Ok(Err(never))) => match never {},
+async fn guard(uri: &Uri, body: &Arriving, work: impl Future<Output = Response>) -> Response {
+    match timeout(REQUEST_TIME_MAX, AssertUnwindSafe(work).catch_unwind()).await {
+        Ok(Ok(response)) => response,
         Ok(Err(_)) => Error::Internal(anyhow::anyhow!("a handler panicked")).into_response(),
         Err(_) => timed_out(uri.path(), body).into_response(),
     }
@@ -138,7 +174,8 @@ mod tests {
         let routes = Router::new().fallback(forever);
         let body = Arriving::new(body);
         let request = Request::builder().method(Method::POST).uri(path).body(body.view()).unwrap();
-        let mut response = route(&routes, request, &body).await;
+        let routed = routes.oneshot(request).map(|Ok(response)| response);
+        let mut response = guard(&path.parse().unwrap(), &body, routed).await;
         finish(&mut response, path, Uuid::nil());
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         let bytes = axum::body::to_bytes(response.into_body(), BODY_BYTES_MAX).await.unwrap();
@@ -161,7 +198,8 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_answered() {
         let routes = Router::new().fallback(async || -> () { panic!("on purpose") });
-        let response = route(&routes, Request::new(Body::empty()), &Arriving::new(Body::empty())).await;
+        let routed = routes.oneshot(Request::new(Body::empty())).map(|Ok(response)| response);
+        let response = guard(&Uri::default(), &Arriving::new(Body::empty()), routed).await;
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
     }
 }

@@ -26,7 +26,8 @@ use crate::schema::FieldError;
 /// Seconds that a client should wait before it retries.
 const RETRY_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "1");
 
-/// The same for a user of whom another refusal cannot be kept yet: [`REFUSAL_EVERY`](crate::auth::rates::REFUSAL_EVERY).
+/// The same for a user of whom another refusal cannot be kept yet:
+/// [`REFUSAL_EVERY`](crate::auth::rates::REFUSAL_EVERY).
 const RETRY_REFUSED_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "10");
 
 /// The same for a user who checked too many payees: [`CHECKS_PER_HOUR`](crate::auth::rates::CHECKS_PER_HOUR).
@@ -99,7 +100,7 @@ problems! {
     ProofInvalid(_reason: Refusal) = UNAUTHORIZED, "unauthorized", "The proof of possession is not valid",
         "Each request with this token needs a new DPoP proof, signed with the token's key.", header: CHALLENGE_PROOF;
     KeysUnknown = SERVICE_UNAVAILABLE, "keys-unknown", "Tokens cannot be verified at the moment",
-        "The keys of the login service are not known here. Retry after the time in Retry-After.", header: RETRY_AFTER;
+        "This host does not have the OpenID provider's current keys. Retry after the time in Retry-After.", header: RETRY_AFTER;
     ScopeMissing(scope: &'static str) = FORBIDDEN, "insufficient-scope", "The token lacks a scope",
         format!("This requires a token with the scope {scope}.");
     /// They proposed it.
@@ -166,7 +167,7 @@ problems! {
         format!("It was stopped, so that no host sends it any more. Decide on it after {}.", timestamp(*at));
     /// The amount that is held.
     HoldExceeded(held: Money) = BAD_REQUEST, "hold-exceeded", "The amount exceeds the hold",
-        format!("is more than the {held} MXN that are held"), field: "amount";
+        format!("is more than the {held} MXN held"), field: "amount";
     /// The beneficiary does not exist or is another user's.
     BeneficiaryNotFound = BAD_REQUEST, "beneficiary-not-found", "The beneficiary was not found",
         "is not one of your beneficiaries", field: "toBeneficiaryId";
@@ -197,7 +198,7 @@ problems! {
         format!("It is {}: only a running one can be paused, a paused one resumed, and an open one aborted.", state.as_str());
     IfMatchMissing = PRECONDITION_REQUIRED, "if-match-required", "If-Match is required",
         "Send an If-Match header with the ETag of what you last read.";
-    Stale = PRECONDITION_FAILED, "stale", "Somebody else changed this meanwhile",
+    Stale = PRECONDITION_FAILED, "stale", "Somebody else changed this in the meantime",
         "Nothing was changed. Read it again before you retry.";
     NotPublishable(reason: NotPublishable) = CONFLICT, "not-publishable", "The active model cannot run in a browser",
         format!("Keep the model you have, or use the assistance API: {reason}.");

@@ -30,7 +30,8 @@ const CURSOR_MILLIS: RangeInclusive<i64> = 0..=253_402_300_799_999;
 /// Longest idempotency key, in characters.
 pub(crate) const KEY_LENGTH_MAX: usize = 255;
 
-/// The JSON object of a ledger request; faults get 400. A route with another limit than the usual one names it here too.
+/// The JSON object of a ledger request; faults get 400. A route with another limit than the usual one names it here
+/// too.
 pub struct LedgerBody<const BYTES_MAX: usize = BODY_BYTES_MAX>(pub Fields);
 
 impl<const BYTES_MAX: usize, S: Send + Sync> FromRequest<S> for LedgerBody<BYTES_MAX> {
@@ -110,9 +111,13 @@ fn malformed(error: &serde_json::Error) -> String {
 /// `application/json` or any type with the suffix `+json`; parameters are ignored.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    let is_suffixed = |kind: &str| kind.starts_with("application/") && kind.ends_with("+json");
+    kind.eq_ignore_ascii_case("application/json") || is_suffixed(&kind.to_ascii_lowercase())
 }
+
+/// Most parameters of a query string: several times what any route takes. Reading them takes quadratic time.
+const PARAMETERS_MAX: usize = 64;
 
 pub struct Parameters(pub Fields);
 
@@ -123,6 +128,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Parameters {
         let query = Query::<Vec<(String, String)>>::from_request_parts(parts, state).await;
         let Query(query) =
             query.map_err(|_| Error::invalid_field("", "malformed-query", "The query string cannot be parsed"))?;
+        if query.len() > PARAMETERS_MAX {
+            let detail = format!("The query string has more than {PARAMETERS_MAX} parameters");
+            return Err(Error::invalid_field("", "too-many", &detail));
+        }
         Ok(Self(Fields::from_query(query)))
     }
 }

@@ -8,6 +8,8 @@ use crate::http::error::Error;
 use crate::http::limits::BODY_BYTES_MAX;
 use crate::http::problem::Problem;
 
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
 /// For every response that has no other policy: most are about one user.
@@ -29,7 +31,7 @@ pub(super) fn finish(response: &mut Response, path: &str, id: Uuid) {
     }
     let mut text = Uuid::encode_buffer();
     if let Ok(value) = HeaderValue::from_str(id.as_hyphenated().encode_lower(&mut text)) {
-        headers.insert("x-request-id", value);
+        headers.insert(REQUEST_ID, value);
     }
 }
 

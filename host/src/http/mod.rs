@@ -29,16 +29,17 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
+use axum::http::header;
 use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, patch, post};
+use axum::routing::{any, get, patch, post};
 
 use crate::app::App;
 use crate::domain::model::ModelKind;
 use crate::scoring::{Kind, Visitor, with_kind};
 use admin::{deployment, pushes, replay, rollout, versions};
 use answers::Answers;
-use assistance::scores;
+use assistance::scores::Scores;
 use endpoint::{Callers, Endpoint};
 use error::Error;
 use ledger::{
@@ -105,7 +106,7 @@ pub fn ledger_router(app: App) -> Endpoint {
         .layer(from_fn_with_state(app.clone(), shedding::shed))
         .layer(from_fn_with_state(app.clone(), address::count_address))
         .layer(from_fn_with_state(app.clone(), confirm::confirm));
-    endpoint("ledger", Callers::Public, routes, app)
+    endpoint("ledger", Callers::Public, (routes, Scores::default()), app)
 }
 
 /// The assistance API: internal, under configured host names only. Operators need a token.
@@ -156,27 +157,29 @@ pub fn assist_router(app: App) -> Endpoint {
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .fallback(async || Error::NotFound)
         .layer(from_fn_with_state(app.clone(), confirm::confirm))
-        .merge(score_routes());
-    endpoint("assist", Callers::Internal, routes, app)
+        .merge(score_paths());
+    let scores = Scores::of(&app);
+    endpoint("assist", Callers::Internal, (routes, scores), app)
 }
 
-/// The route of each kind of scorer.
-fn score_routes() -> Router<App> {
-    struct Route(Router<App>);
-    impl Visitor for Route {
-        type Output = Router<App>;
+/// Answers 405 to any method but POST on the scorers' paths.
+fn score_paths() -> Router<App> {
+    struct Path;
+    impl Visitor for Path {
+        type Output = &'static str;
 
-        fn visit<K: Kind>(self) -> Router<App> {
-            self.0.route(K::PATH, post(scores::assess::<K>))
+        fn visit<K: Kind>(self) -> &'static str {
+            K::PATH
         }
     }
-    let routes = ModelKind::SCORERS.iter().map(|kind| with_kind(*kind, Route(Router::new())));
-    routes.flatten().fold(Router::new(), Router::merge)
+    let only_post = async || ([(header::ALLOW, "POST")], Error::MethodNotAllowed);
+    let paths = ModelKind::SCORERS.iter().filter_map(|kind| with_kind(*kind, Path));
+    paths.fold(Router::new(), |router, path| router.route(path, any(only_post)))
 }
 
-fn endpoint(listener: &'static str, callers: Callers, routes: Router<App>, app: App) -> Endpoint {
+fn endpoint(listener: &'static str, callers: Callers, (routes, scores): (Router<App>, Scores), app: App) -> Endpoint {
     let (settings, answers) = (Arc::clone(&app.settings), Answers::new(listener, app.models.metrics().clone()));
-    Endpoint::new(routes.with_state(app), callers, settings, answers)
+    Endpoint::new((routes.with_state(app), scores), callers, settings, answers)
 }
 
 /// Without a token, existing and unknown paths of the API are indistinguishable.

@@ -1,42 +1,45 @@
 //! Serves a listener's connections, with limits on idle, slow and greedy clients.
 //!
-//! A listener that has all the connections it may have closes the idle one that somebody can spare most, so no number of
-//! silent clients keeps others out.
+//! A listener at its connection limit closes one of the client that has the most, unless a request is being carried out
+//! on it. So clients that send nothing, or half of it, or do not read, cannot keep others out.
 
+mod bodies;
 mod connections;
+mod lanes;
 mod paced;
+mod phase;
 pub mod tls;
 
 use std::convert::Infallible;
+use std::future::pending;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderValue, Request, Response, header};
-use hyper::body::{Frame, Incoming, SizeHint};
+use futures_util::FutureExt as _;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
+use tokio::time::MissedTickBehavior;
 use tower::Service;
 
 pub use connections::{CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX};
+pub use lanes::{Lanes, Threads};
 
-use self::connections::{Busy, Connections, Slot};
+use self::bodies::{Receiving, Serving};
+use self::connections::{Connections, SWEEP_EVERY, Slot};
 use self::paced::Paced;
 use self::tls::Tls;
 use crate::metrics::Metrics;
-
-/// Longest time for a request's head to arrive, and so also the longest a connection may be idle.
-pub const HEAD_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Pause after a failed accept, for example for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -46,6 +49,15 @@ const LISTENERS: usize = 2;
 
 /// Files that a process opens for other purposes: the database's connections, components, logs.
 const FILES_RESERVED: usize = 200;
+
+/// What a connection buffers of a response, in bytes, before the part that exceeds it; also the longest head. A
+/// response of several hundred kilobytes would otherwise stay in the memory of each connection that asked for it; with
+/// a part of 16 KiB, this fills 64.
+const BUFFER_BYTES_MAX: usize = 48 << 10;
+
+/// How long a stopping host waits for request bodies to arrive and for answers to be read: a fraction of its whole
+/// grace, so that the ledger has time to shut down in order.
+const ARRIVAL_GRACE: Duration = Duration::from_secs(5);
 
 /// For a client that cannot be served. Written without knowing its request.
 const REFUSED: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\n\
@@ -98,17 +110,27 @@ impl<S> Handler for S where
 pub async fn serve(
     listener: impl Into<Listener>,
     endpoint: impl Handler,
+    threads: Threads,
     metrics: Metrics,
     mut stopped: watch::Receiver<bool>,
 ) {
     let Listener { tcp: listener, tls, strict_transport } = listener.into();
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX);
+    // Idle connections are closed by one task for all, rather than by a timer for each request. Scores are small, so
+    // writing them from one buffer is faster.
+    builder.header_read_timeout(None).writev(false).max_buf_size(BUFFER_BYTES_MAX);
     let graceful = GracefulShutdown::new();
     let connections = Connections::new(connections_max(), CONNECTIONS_PER_ADDRESS_MAX, metrics);
+    let mut sweeps = tokio::time::interval(SWEEP_EVERY);
+    // After a pause of the whole machine, clients get their time.
+    sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
+            _ = sweeps.tick() => {
+                connections.sweep();
+                continue;
+            }
             // A dropped sender also means stop.
             _ = stopped.wait_for(|stopped| *stopped) => break,
         };
@@ -131,37 +153,61 @@ pub async fn serve(
         let slot = Arc::new(slot);
         let service = service(endpoint.clone(), (peer, strict_transport), Arc::clone(&slot));
         let (builder, watcher, tls, stopped) = (builder.clone(), graceful.watcher(), tls.clone(), stopped.clone());
-        tokio::spawn(async move {
-            let stream = Paced::new(stream);
+        let served = threads.spawn(stream, async move |stream| {
+            let stream = Paced::new(stream, Arc::clone(&slot));
             let served = async {
                 match tls {
                     None => answer(&builder, watcher, stream, service).await,
-                    // Until the handshake is complete the connection is an idle one.
+                    // In a future of its own, so that connections without TLS have no room for it. Until the handshake
+                    // is complete the connection is an idle one.
                     Some(tls) => {
-                        if let Some(stream) = unless(stopped, tls.accept(stream)).await.and_then(Result::ok) {
-                            answer(&builder, watcher, stream, service).await;
-                        }
+                        Box::pin(async {
+                            if let Some(stream) = unless(stopped, tls.accept(stream)).await.and_then(Result::ok) {
+                                answer(&builder, watcher, stream, service).await;
+                            }
+                        })
+                        .await
                     }
                 }
             };
             tokio::select! {
                 () = served => {}
-                () = slot.evicted() => {}
+                () = slot.closed() => {}
             }
         });
+        if let Err(error) = served {
+            tracing::warn!(error = &error as &dyn std::error::Error, "cannot serve a connection");
+        }
     }
     drop(listener);
-    graceful.shutdown().await;
+    // Clients that send half a request or do not read their answer must not use up the time that the ledger needs to
+    // shut down.
+    let give_up = async {
+        let begun = Instant::now();
+        loop {
+            match begun.elapsed() > ARRIVAL_GRACE {
+                true => connections.close_spare(),
+                false => connections.close_idle(),
+            }
+            sweeps.tick().await;
+        }
+    };
+    tokio::select! {
+        () = graceful.shutdown() => {}
+        () = give_up => {}
+    }
 }
 
 /// Answers the requests of a connection. If it breaks, that concerns only its client.
-async fn answer<S: AsyncRead + AsyncWrite + Unpin + 'static>(
+fn answer<S: AsyncRead + AsyncWrite + Unpin + 'static>(
     builder: &http1::Builder,
     watcher: Watcher,
     stream: S,
     service: impl hyper::service::Service<Request<Incoming>, Response = Response<Serving>, Error = Infallible, Future: Send>,
-) {
-    let _ = watcher.watch(builder.serve_connection(TokioIo::new(stream), service)).await;
+) -> impl Future<Output = ()> {
+    // On the heap, since the futures around it would hold it several times: as an argument, as a variable, and where
+    // they await.
+    Box::pin(watcher.watch(builder.serve_connection(TokioIo::new(stream), service))).map(drop)
 }
 
 /// `None` if `stopped` turns true first.
@@ -175,8 +221,8 @@ async fn unless<T>(mut stopped: watch::Receiver<bool>, work: impl Future<Output 
 /// Connections that the system has accepted and this host has not: as many as tokio allows otherwise.
 const BACKLOG: u32 = 1_024;
 
-/// What the system keeps for a client that does not read, in bytes; Linux would keep megabytes for each. Enough for 256 KiB in
-/// flight to a client 250 ms away at 8 Mbit/s.
+/// What the system keeps for a client that does not read, in bytes; Linux would keep megabytes for each. Enough for 256
+/// KiB in flight to a client 250 ms away at 8 Mbit/s.
 const SEND_BUFFER_BYTES: u32 = 256 << 10;
 
 /// Listens on an address.
@@ -193,8 +239,8 @@ pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// [`CONNECTIONS_MAX`], or what the process may open. A process may raise its own limit up to the system's for it, which is
-/// usually far above the 1,024 that it starts with.
+/// [`CONNECTIONS_MAX`], or what the process may open. A process may raise its own limit up to the system's for it,
+/// which is usually far above the 1,024 that it starts with.
 fn connections_max() -> usize {
     let Ok((files, files_max)) = getrlimit(Resource::RLIMIT_NOFILE) else { return CONNECTIONS_MAX };
     let wanted = (LISTENERS * CONNECTIONS_MAX + FILES_RESERVED) as u64;
@@ -204,51 +250,28 @@ fn connections_max() -> usize {
     possible.clamp(1, CONNECTIONS_MAX)
 }
 
-/// Hands requests to the endpoint; the connection is not idle until the response was written.
+/// Hands requests to the endpoint.
 fn service(
     endpoint: impl Handler,
     (peer, strict_transport): (SocketAddr, bool),
     slot: Arc<Slot>,
 ) -> impl hyper::service::Service<Request<Incoming>, Response = Response<Serving>, Error = Infallible, Future: Send> {
     hyper::service::service_fn(move |request: Request<Incoming>| {
-        let busy = Slot::busy(&slot);
-        let mut request = request.map(Body::new);
-        request.extensions_mut().insert(ConnectInfo(peer));
-        let response = endpoint.clone().call(request);
+        let begun = Slot::begin(&slot).map(|busy| {
+            let mut request = request.map(|body| Body::new(Receiving::new(body, Arc::clone(&slot))));
+            request.extensions_mut().insert(ConnectInfo(peer));
+            (endpoint.clone().call(request), busy)
+        });
         async move {
+            // It was given up a moment ago, and is dropped at once.
+            let Some((response, busy)) = begun else { return pending().await };
             let mut response = response.await?;
             if strict_transport {
                 response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, STRICT_TRANSPORT);
             }
-            Ok(response.map(|body| Serving { body, _busy: busy }))
+            Ok(response.map(|body| Serving::new(body, busy)))
         }
     })
-}
-
-/// A response's body.
-struct Serving {
-    body: Body,
-    _busy: Busy,
-}
-
-impl hyper::body::Body for Serving {
-    type Data = hyper::body::Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }
 
 /// Tells a client that it is not served, without waiting for it.

@@ -5,6 +5,7 @@
 //! absent, `3.0` is an integer, larger counts saturate.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use super::field::{Alias, Declaration, Field};
 use super::literal::{Fault, Literal, read_items};
@@ -39,6 +40,8 @@ pub struct Invalid {
 pub struct Fields {
     text: String,
     members: Vec<Member>,
+    /// The member that was read last: clients send fields in the order of their declaration, in which they are read.
+    last: Cell<usize>,
     is_json: bool,
     /// Whether unknown fields are refused.
     is_strict: bool,
@@ -59,7 +62,7 @@ impl Fields {
     /// When it is not a JSON object, or has two values for one name.
     pub fn from_json(text: impl Into<Vec<u8>>, status: u16) -> Result<Self, ObjectError> {
         let (text, members) = split(text.into())?;
-        Ok(Self { text, members, is_json: true, is_strict: false, errors: Vec::new(), status })
+        Ok(Self { text, members, last: Cell::new(0), is_json: true, is_strict: false, errors: Vec::new(), status })
     }
 
     /// Refuses unknown fields, in inner objects too.
@@ -76,10 +79,11 @@ impl Fields {
         Self::from_json(text, 422)
     }
 
-    /// From the parameters of a query string. A repeated one is refused.
+    /// From the parameters of a query string. A repeated one is refused; each is compared with those before it.
     pub fn from_query(query: Vec<(String, String)>) -> Self {
         let (text, members, errors) = (String::new(), Vec::new(), Vec::new());
-        let mut fields = Self { text, members, is_json: false, is_strict: false, errors, status: 400 };
+        let last = Cell::new(0);
+        let mut fields = Self { text, members, last, is_json: false, is_strict: false, errors, status: 400 };
         for (name, value) in query {
             if fields.has(&name) {
                 fields.refuse(&name, "conflict", "appears twice");
@@ -123,7 +127,12 @@ impl Fields {
     }
 
     fn literal(&self, name: &str) -> Option<Literal<'_>> {
-        let member = self.members.iter().find(|member| self.text[member.name.clone()] == *name)?;
+        let last = self.last.get();
+        let (before, from) = self.members.split_at(last.min(self.members.len()));
+        let at = from.iter().chain(before).position(|member| self.text[member.name.clone()] == *name)?;
+        let at = (last + at) % self.members.len();
+        self.last.set(at);
+        let member = &self.members[at];
         let value = &self.text[member.value.clone()];
         match self.is_json {
             true => (value != "null").then_some(Literal::Json(value)),

@@ -30,7 +30,7 @@ pub(super) struct Member {
 
 /// Splits an object. Names that contain escapes are unescaped and appended to the returned text.
 pub(super) fn split(bytes: Vec<u8>) -> Result<(String, Vec<Member>), ObjectError> {
-    let mut found = Found::default();
+    let mut found = Found { members: Vec::with_capacity(FEW), ..Found::default() };
     let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
     match (&mut found).deserialize(&mut deserializer).and_then(|()| deserializer.end()) {
         Ok(()) => {}

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-/// Unicode's `Default_Ignorable_Code_Point`, which is drawn as nothing, and three more: the blank pattern of Braille and
-/// the marks of annotations. Whitespace is not among them.
+/// Unicode's `Default_Ignorable_Code_Point`, which is drawn as nothing, and three more: the blank pattern of Braille
+/// and the marks of annotations. Whitespace is not among them.
 const INVISIBLE: [RangeInclusive<char>; 18] = [
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',

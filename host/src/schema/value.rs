@@ -154,7 +154,7 @@ impl Read for String {
 impl Read for Uuid {
     fn read(literal: Literal<'_>, _: &Shape) -> Result<Self, Fault> {
         let parsed = literal.string().and_then(|text| parse_uuid(&text));
-        parsed.ok_or(Fault::new("wrong-type", "must be a string with a UUID"))
+        parsed.ok_or(Fault::new("wrong-type", "must be a UUID as a string"))
     }
 
     fn placeholder() -> Self {
@@ -182,7 +182,7 @@ impl Read for OffsetDateTime {
     fn read(literal: Literal<'_>, _: &Shape) -> Result<Self, Fault> {
         let read = literal.string().and_then(|text| Self::parse(&text, &Rfc3339).ok());
         let known = read.filter(|at| at.unix_timestamp() >= 0 && at.to_offset(UtcOffset::UTC).year() <= 9999);
-        known.ok_or(Fault::new("unknown-value", "must be an instant like 2026-11-21T18:00:00Z"))
+        known.ok_or(Fault::new("unknown-value", "must be a timestamp such as 2026-11-21T18:00:00Z"))
     }
 
     fn placeholder() -> Self {
@@ -208,7 +208,7 @@ impl Read for Date {
     fn read(literal: Literal<'_>, _: &Shape) -> Result<Self, Fault> {
         let read = literal.string().filter(|text| text.len() == 10).and_then(|text| Self::parse(&text, DAY).ok());
         let known = read.filter(|day| (1970..=9999).contains(&day.year()));
-        known.ok_or(Fault::new("unknown-value", "must be a day like 2026-11-21"))
+        known.ok_or(Fault::new("unknown-value", "must be a date such as 2026-11-21"))
     }
 
     fn placeholder() -> Self {

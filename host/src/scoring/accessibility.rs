@@ -107,6 +107,6 @@ answer! {
 impl AccessibilityAnswer {
     pub(crate) fn new(user_id: Option<String>, scored: Scored<accessibility::Assessment>) -> Self {
         let Scored { assessment: accessibility::Assessment { profile, confidence, explanation }, version } = scored;
-        Self { user_id, model_version: version.to_string(), recommendation: profile, confidence, explanation }
+        Self { user_id, model_version: version.into(), recommendation: profile, confidence, explanation }
     }
 }

@@ -158,6 +158,6 @@ impl NudgeAnswer {
             recommended_nudge_type: assessment.nudge_type,
             reason: assessment.reason,
         };
-        Self { user_id, session_id, screen, model_version: version.to_string(), result }
+        Self { user_id, session_id, screen, model_version: version.into(), result }
     }
 }

@@ -155,7 +155,7 @@ impl RiskAnswer {
     pub(crate) fn new(user_id: Option<String>, scored: Scored<risk::Assessment>) -> Self {
         let Scored { assessment: risk::Assessment { level, score, factors, .. }, version } = scored;
         let result = RiskResult { risk_level: level, risk_score: score, risk_factors: factors };
-        Self { user_id, model_version: version.to_string(), result }
+        Self { user_id, model_version: version.into(), result }
     }
 
     pub(crate) fn level(&self) -> risk::Level {

@@ -1,5 +1,6 @@
 //! Lines in the log, which name the request that they belong to.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fmt;
 
@@ -20,7 +21,7 @@ tokio::task_local! {
 struct Current {
     method: Method,
     /// A path may be anything, so lines name the route.
-    route: OnceCell<String>,
+    route: OnceCell<Cow<'static, str>>,
     id: Uuid,
     span: Span,
 }
@@ -32,10 +33,11 @@ pub(crate) async fn in_request<T>(method: Method, id: Uuid, span: Span, work: im
 }
 
 /// Names the route of the current request, from now on in the log and in its span.
-pub(crate) fn set_route(route: &str) {
+pub(crate) fn set_route(route: impl Into<Cow<'static, str>>) {
     // Fails outside of a request.
     let _ = REQUEST.try_with(|Current { method, route: current, span, .. }| {
-        if current.set(route.to_owned()).is_ok() && !span.is_disabled() {
+        let route = current.get_or_init(|| route.into());
+        if !span.is_disabled() {
             spans::set_route(span, method, route);
         }
     });
@@ -56,7 +58,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>, N: for<'a> FormatFields<'a> + 'stat
         self.0.format_event(context, Writer::new(&mut line), event)?;
         writer.write_str(line.trim_end_matches('\n'))?;
         let request = REQUEST.try_with(|Current { method, route, id, .. }| {
-            let route = route.get().map_or("", String::as_str);
+            let route = route.get().map_or("", |route| route);
             write!(writer, " method={method} route={route} request_id={id}")
         });
         request.unwrap_or(Ok(()))?;

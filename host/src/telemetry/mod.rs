@@ -1,7 +1,7 @@
 //! Traces and metrics for an OpenTelemetry collector, by OTLP over HTTP.
 //!
-//! Only spans with the target [`SPANS`] are traced, and none has an attribute that a client chose. Without a collector they
-//! cost nothing.
+//! Only spans with the target [`SPANS`] are traced, and none has an attribute that a client chose. Without a collector
+//! they cost nothing.
 
 mod collector;
 mod lines;

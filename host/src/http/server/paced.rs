@@ -2,21 +2,25 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// How long a peer may refuse what it is sent, in all, as long as it does not make up for it.
+use super::connections::Slot;
+
+/// How long writes to a peer may stall in total; bytes that it takes earn time back.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bytes a second that a peer makes up for it with; a slow telephone connection takes several times as many.
+/// Bytes that earn back one second; a slow mobile connection takes several times as many a second.
 const BYTES_PER_SECOND_MIN: u32 = 1_024;
 
 /// Fails writes to a peer that reads too slowly.
 pub(super) struct Paced<S> {
     stream: S,
+    slot: Arc<Slot>,
     patience: Duration,
     waiting: Option<Waiting>,
 }
@@ -27,8 +31,8 @@ struct Waiting {
 }
 
 impl<S> Paced<S> {
-    pub(super) fn new(stream: S) -> Self {
-        Self { stream, patience: PATIENCE, waiting: None }
+    pub(super) fn new(stream: S, slot: Arc<Slot>) -> Self {
+        Self { stream, slot, patience: PATIENCE, waiting: None }
     }
 
     /// Notes whether the peer took bytes; an error if it kept this side waiting for too long.
@@ -36,6 +40,7 @@ impl<S> Paced<S> {
         let Poll::Ready(written) = write else {
             let patience = self.patience;
             let waiting = self.waiting.get_or_insert_with(|| {
+                self.slot.sending();
                 let since = Instant::now();
                 Waiting { since, end: Box::pin(sleep_until(since + patience)) }
             });
@@ -81,7 +86,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        // Called once everything is written.
+        let flushed = ready!(Pin::new(&mut self.stream).poll_flush(context));
+        self.slot.sent();
+        Poll::Ready(flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -94,10 +102,18 @@ mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
 
+    use super::super::connections::Connections;
+    use crate::metrics::Metrics;
+    use futures_util::FutureExt as _;
+
+    fn slot() -> Arc<Slot> {
+        Arc::new(Connections::new(1, 1, Metrics::default()).admit([192, 0, 2, 1].into()).unwrap())
+    }
+
     /// How many of these bytes are sent to a peer that takes `taken` bytes every so often.
     async fn sent(bytes: usize, taken: usize, every: Duration) -> Result<(), io::ErrorKind> {
         let (ours, mut theirs) = duplex(1_024);
-        let mut ours = Paced::new(ours);
+        let mut ours = Paced::new(ours, slot());
         let reader = tokio::spawn(async move {
             let mut buffer = vec![0; taken];
             loop {
@@ -124,7 +140,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_peer_may_be_idle_between_two_responses() {
         let (ours, mut theirs) = duplex(64);
-        let mut ours = Paced::new(ours);
+        let mut ours = Paced::new(ours, slot());
         let reader = tokio::spawn(async move {
             let mut read = vec![0; 200];
             theirs.read_exact(&mut read).await.unwrap();
@@ -133,5 +149,25 @@ mod tests {
         tokio::time::sleep(Duration::from_secs(3_600)).await;
         ours.write_all(&[0; 100]).await.unwrap();
         reader.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_connection_whose_peer_has_bytes_to_take_is_not_idle() {
+        let connections = Connections::new(1, 1, Metrics::default());
+        let slot = Arc::new(connections.admit([192, 0, 2, 1].into()).unwrap());
+        let (ours, mut theirs) = duplex(64);
+        let mut ours = Paced::new(ours, Arc::clone(&slot));
+        let write = async {
+            ours.write_all(&[0; 100]).await?;
+            ours.flush().await
+        };
+        let mut write = Box::pin(write);
+        assert!(write.as_mut().now_or_never().is_none());
+        connections.close_idle();
+        theirs.read_exact(&mut [0; 64]).await.unwrap();
+        assert!(write.as_mut().now_or_never().is_some());
+        assert!(slot.closed().now_or_never().is_none(), "it was not closed");
+        connections.close_idle();
+        assert!(slot.closed().now_or_never().is_some());
     }
 }

@@ -69,7 +69,8 @@ impl Tls {
         Ok(Self { files: Arc::new(files), config, opened: Arc::new(contents) })
     }
 
-    /// Takes over what changes in the files. What cannot be used is logged, once, and what was there before stays in use.
+    /// Takes over what changes in the files. What cannot be used is logged, once, and what was there before stays in
+    /// use.
     pub async fn follow(self, every: Duration) {
         let mut known = Arc::clone(&self.opened);
         // Files are replaced one after the other, so for a moment they may not belong together.
@@ -81,7 +82,10 @@ impl Tls {
                 Ok(contents) if contents == *known => continue,
                 Ok(contents) => Arc::new(contents),
                 Err(error) => {
-                    tracing::error!(error = format!("{error:#}"), "the certificate stays in use as it was");
+                    tracing::error!(
+                        error = format!("{error:#}"),
+                        "cannot read the certificate files: the present certificate stays in use"
+                    );
                     continue;
                 }
             };
@@ -135,7 +139,7 @@ impl Contents {
             None => builder.with_no_client_auth(),
             Some(authorities) => {
                 let mut roots = RootCertStore::empty();
-                for authority in certificates(authorities).context("of the clients' authorities")? {
+                for authority in certificates(authorities).context("cannot read the clients' authorities")? {
                     roots.add(authority).context("an authority of clients is not a certificate")?;
                 }
                 let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
