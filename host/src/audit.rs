@@ -1,7 +1,7 @@
 //! The audit log: what concerns security, one line each under the log target `audit`, with fixed names of events.
 //!
-//! It names operators, and nobody and nothing else: no customers, account numbers, tokens or texts. Refused requests are
-//! counted, and told of once a minute by event and reason, so that nobody can fill a disk with them.
+//! It names operators only: no customers, account numbers, tokens or free text. Refused requests are counted and
+//! reported once a minute by event and reason, so that nobody can fill a disk with them.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -71,7 +71,7 @@ impl Event {
     }
 }
 
-/// Tells what an operator did. The object is an id, a kind of model or the number of a change.
+/// Logs what an operator did. The object is an id, a kind of model or the number of a change.
 pub(crate) fn done(event: Event, by: &str, object: &dyn Display) {
     tracing::info!(target: "audit", event = event.name(), by, %object, "an operator acted");
 }
@@ -100,8 +100,8 @@ pub(crate) const LIMIT_REACHED: &str = "limit_reached";
 pub(crate) const HOST_REFUSED: &str = "host_refused";
 pub(crate) const NOTICE_REFUSED: &str = "notice_refused";
 
-/// Requests of a user and from an address, a user's checks of payees, streams of events and refused transfers; connections
-/// that were refused, and idle ones that were closed for others.
+/// Requests of a user and from an address, a user's checks of payees, streams of events and refused transfers;
+/// connections that were refused, and idle ones that were closed for others.
 const LIMITS: [&str; 7] =
     ["user", "address", "payee-checks", "event-streams", "refusals", "connections", "idle-connections"];
 
@@ -141,7 +141,7 @@ impl Refusals {
 }
 
 impl Drop for Refusals {
-    /// A host that stops tells of the last ones.
+    /// Reports the remaining refusals when the host stops.
     fn drop(&mut self) {
         self.report();
     }

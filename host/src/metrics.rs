@@ -1,7 +1,7 @@
 //! What a host counts and measures, declared in one table, in the text format of OpenMetrics.
 //!
-//! A label has few values, all of them in the source: nothing that a client sends becomes one. Reading the metrics costs no
-//! query, however often somebody does.
+//! A label has few values, all of them in the source: nothing that a client sends becomes one. Reading the metrics
+//! costs no query, however often somebody does.
 
 mod family;
 mod table;

@@ -89,9 +89,9 @@ pub(crate) struct Edit {
     pub(crate) is_favorite: Option<bool>,
 }
 
-/// Changes a beneficiary and returns it; `None` if the user has no such one. The number and the bank stay, and so do the
-/// time that its waiting period counts from and the name in transfers. Of two edits at once, each changes its own fields,
-/// and the later one those that both change.
+/// Changes a beneficiary and returns it; `None` if the user has no such one. The number and the bank stay, and so do
+/// the time that its waiting period counts from and the name in transfers. Of two edits at once, each changes its own
+/// fields, and the later one those that both change.
 pub(crate) async fn edit_beneficiary(
     db: &mut PgConnection,
     key: &ChainKey,

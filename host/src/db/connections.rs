@@ -1,8 +1,8 @@
-//! How requests share the pool's connections: in turns, so that they leave some to the ledger, and only a few may wait, so
-//! that a request too many is refused at once.
+//! How requests share the pool: they take turns, which leaves some connections to the ledger, and the queue for a turn
+//! is short, so that excess requests are refused at once.
 //!
-//! A connection that goes back to the pool is asked whether it still responds, which costs as much as a short read. A read
-//! that is done passes its connection to the next one instead ([`Connection::pass_on`]).
+//! A connection that goes back to the pool is asked whether it still responds, which costs as much as a short read. A
+//! read that is done passes its connection to the next one instead ([`Connection::pass_on`]).
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -19,12 +19,12 @@ use crate::telemetry::SPANS;
 /// Requests leave one connection in this many to the batchers, the courier and other tasks that move money.
 const RESERVED_OF: usize = 4;
 
-/// Requests that wait for each connection that requests may use. A query takes a millisecond or two, so the last of them
-/// waits for about 25 ms.
+/// Requests that wait for each connection that requests may use. A query takes a millisecond or two, so the last of
+/// them waits for about 25 ms.
 pub const WAITING_EACH_MAX: usize = 16;
 
-/// How long after its last use a connection is believed to be open: it was asked or answered then. If the server ends
-/// meanwhile, the requests that find out are answered with 503, as those that arrive while it is away.
+/// How long after its last use a connection is assumed to be open. If the server stops within that time, the requests
+/// that discover it get 503, like those that arrive while it is down.
 pub(crate) const IDLE_TRUSTED: Duration = Duration::from_secs(1);
 
 /// How long a connection is passed on in all, before the pool sees it again and may replace it.
@@ -108,7 +108,7 @@ impl Connections {
     }
 }
 
-/// Gives the pool back what nobody took, and everything when it closes.
+/// Returns to the pool the connections that no request took, and all of them when the pool closes.
 async fn return_unused(pool: PgPool, turns: Weak<Turns>) {
     let mut is_open = true;
     while is_open {

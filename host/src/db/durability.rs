@@ -1,9 +1,9 @@
 //! How far a commit must have got before anyone learns of it.
 //!
-//! With [`Durability::Replicated`], a commit counts once Postgres' synchronous replicas have it. Postgres hides a commit
-//! until then, with exceptions: a wait that was cancelled ends in success and a warning, and a server that restarts or
-//! is promoted shows what it had not confirmed before. So a write that ends in a warning has an unknown outcome, and what
-//! was read has to pass a [`Barrier`](super::barrier::Barrier).
+//! With [`Durability::Replicated`], a commit counts once Postgres' synchronous replicas have it. Postgres hides a
+//! commit until then, with exceptions: a wait that was cancelled ends in success and a warning, and a server that
+//! restarts or is promoted shows what it had not confirmed before. So a write that ends in a warning has an unknown
+//! outcome, and what was read has to pass a [`Barrier`](super::barrier::Barrier).
 
 use std::cell::Cell;
 

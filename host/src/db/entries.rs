@@ -99,8 +99,8 @@ pub(crate) async fn current_balance(
     balance.fetch_one(db).await.map(|row| (Money::from_minor(row.posted), row.changed_at))
 }
 
-/// Newest first. Of a transfer by another customer, and of its return, only the amount, the clave de rastreo and what the
-/// sender told the payee are shown.
+/// Newest first. Of a transfer by another customer, and of its return, only the amount, the clave de rastreo and what
+/// the sender told the payee are shown.
 pub(crate) async fn list_entries(
     db: &mut PgConnection,
     account_id: Uuid,

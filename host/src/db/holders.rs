@@ -24,7 +24,8 @@ pub(crate) async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<St
     Ok(name.fetch_optional(db).await?.flatten())
 }
 
-/// The verified name of the holder of an issued number: `None` if it was not issued, `Some(None)` if there is no such name.
+/// The verified name of the holder of an issued number: `None` if it was not issued, `Some(None)` if there is no such
+/// name.
 pub(crate) async fn find_issued(db: &mut PgConnection, number: Clabe) -> Result<Option<Option<String>>, sqlx::Error> {
     let name = sqlx::query_scalar!(
         r#"select u.holder_name as "name?" from account a left join app_user u using (owner) where a.issued = $1"#,

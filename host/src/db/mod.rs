@@ -1,7 +1,8 @@
 //! SQL outside the ledger's commit path, one file for each group of tables.
 //!
 //! Plain functions over a connection, which fail when the database does. Queries are literals, checked against the
-//! migrations at compile time. No policy, no HTTP. What the database lets a host write is in [`roles`]. Who writes what:
+//! migrations at compile time. No policy, no HTTP. What the database lets a host write is in [`roles`]. Who writes
+//! what:
 //!
 //! | table | written by |
 //! |---|---|

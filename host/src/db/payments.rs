@@ -1,5 +1,5 @@
-//! Payments at a rail: those to settle, which the ledger inserts and deletes in the commit that moves the money, and what
-//! has to be remembered about each that was handed over.
+//! Payments at a rail: those to settle, which the ledger inserts and deletes in the commit that moves the money, and
+//! what has to be remembered about each that was handed over.
 
 use std::time::Duration;
 
@@ -22,8 +22,8 @@ pub(crate) struct DuePayment {
     pub(crate) from_account_id: Uuid,
 }
 
-/// Claims due payments until `until`, longest overdue first, and counts an attempt for each. Those that were never handed
-/// over get the operating date `today` for good.
+/// Claims due payments until `until`, longest overdue first, and counts an attempt for each. Those that were never
+/// handed over get the operating date `today` for good.
 pub(crate) async fn claim(
     db: &mut PgConnection,
     rail: RailName,
@@ -172,8 +172,8 @@ pub(crate) async fn find(
     }))
 }
 
-/// Makes an inquiry due now, or `pause` after the one before. A pending payment without an order was never sent, so there
-/// is nothing to ask; a settled one without is older than `rail_order`, and was sent for `date`.
+/// Makes an inquiry due now, or `pause` after the one before. A pending payment without an order was never sent, so
+/// there is nothing to ask; a settled one without is older than `rail_order`, and was sent for `date`.
 pub(crate) async fn request_inquiry(
     db: &mut PgConnection,
     rail: RailName,
@@ -202,9 +202,9 @@ pub(crate) async fn request_inquiry(
     Ok(())
 }
 
-/// Ends the inquiry that was claimed until `until`, or makes it due again after `pause`. One that a later notice asked for
-/// stays due, and so does one whose claim ran out: a notice since then found it due, and wrote nothing. The clock is
-/// therefore read while the row is locked, so that no notice comes between.
+/// Ends the inquiry that was claimed until `until`, or makes it due again after `pause`. An inquiry requested by a
+/// later notice stays due. So does one whose claim has expired, since a notice after that would have found it due and
+/// written nothing; the clock is read under the row lock so that no notice slips in between.
 pub(crate) async fn end_inquiry(
     db: &mut PgConnection,
     transfer_id: Uuid,

@@ -14,8 +14,8 @@ const CHECK_EVERY: Duration = Duration::from_millis(500);
 /// Longest wait for one server. Its reply takes milliseconds, from another site tens of them.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// Longest wait for a primary at the start: HAProxy takes a few seconds to tell it from the replicas, Patroni up to half
-/// a minute to promote one.
+/// Longest wait for a primary at the start: HAProxy takes a few seconds to tell it from the replicas, Patroni up to
+/// half a minute to promote one.
 const PROMOTION_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Most servers in one URL: a cluster in quorum mode has three or five.

@@ -1,5 +1,4 @@
-//! Audit records: a keyed chain of every change to payees, schedules, limits, names of holders, components, deployments,
-//! approvals and warnings, and of what operators did.
+//! Audit records: a keyed chain of every change to a `Subject`, and of what operators did.
 //!
 //! A record is appended in the transaction of the change, as its last statement. The head of the chain stays locked
 //! until the commit, so a transaction that holds it must not wait for anything else.

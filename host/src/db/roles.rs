@@ -26,8 +26,8 @@ use Proof::{Ignores, Reads};
 
 /// Every table, what [`SERVE`] may do to it besides reading, in the words of `grant`, and whether [`VERIFY`] reads it.
 ///
-/// What is history can only be added to. A lock on a row takes the right to change one of its columns, so where rows are
-/// only locked, that column is the key.
+/// What is history can only be added to. Locking a row requires the privilege to update at least one of its columns;
+/// for rows that are only locked, that column is the key.
 pub const GRANTS: &[(&str, &str, Proof)] = &[
     // Money: only what the ledger's statement changes of a row that is there.
     ("account", "insert", Reads),

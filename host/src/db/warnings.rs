@@ -1,5 +1,5 @@
-//! The warnings on the bank's page: which customers see which variant, and what became of them, from the analytics events
-//! of customers who consented.
+//! The warnings on the bank's page: which customers see which variant, and what became of them, from the analytics
+//! events of customers who consented.
 
 use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection};

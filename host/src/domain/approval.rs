@@ -12,8 +12,8 @@ pub struct Person {
 }
 
 impl Person {
-    /// Whether this may be the same person: two issuers may know different people by one name, but a missing issuer tells
-    /// nothing.
+    /// Whether this may be the same person: two issuers may know different people by one name, but a missing issuer
+    /// tells nothing.
     fn may_be(&self, other: &Self) -> bool {
         let differs = self.issuer.as_ref().zip(other.issuer.as_ref()).is_some_and(|(one, two)| one != two);
         self.name == other.name && !differs

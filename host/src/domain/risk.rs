@@ -1,4 +1,6 @@
-//! Risk scores: request and answer.
+//! Risk scores: request, answer, and what they tell the rules about a transfer.
+
+use uuid::Uuid;
 
 use super::{BadAnswer, check_unit_interval};
 use crate::schema::{Read, record};
@@ -27,7 +29,7 @@ record! {
     pub struct Request as "RiskFacts" {
         /// Amount of the transfer.
         pub amount: f64 { at_least: 0.0, unit: "MXN", example: "1500.5" },
-        /// The recipient never received a transfer from this user.
+        /// The user has never sent a transfer to this beneficiary.
         pub is_new_beneficiary: bool { example: "true" },
         /// The sender's local hour.
         pub hour_of_day: u8 { at_most: HOUR_MAX, example: "14" },
@@ -37,13 +39,13 @@ record! {
         pub avg_transaction_amount: f64 { at_least: 0.0, unit: "MXN", example: "800.0" },
         /// Largest amount of those; 0 when there are none.
         pub max_transaction_amount: f64 { at_least: 0.0, unit: "MXN", example: "2500.0" },
-        /// Transfers that the user completed to this recipient.
+        /// Transfers that the user completed to this beneficiary.
         pub num_transactions_to_beneficiary: u32 { example: "0" },
         /// The device is new or not recognised.
         pub is_new_device: bool { example: "false" },
         /// The location differs from the usual one.
         pub geolocation_changed: bool { example: "false" },
-        /// Minutes since the recipient was saved, when known. Can only lower the score.
+        /// Minutes since the beneficiary was saved, when known. Can only lower the score.
         pub beneficiary_saved_minutes: Option<u32> { example: "3" },
     }
 }
@@ -89,6 +91,21 @@ impl Level {
             Self::Low
         }
     }
+}
+
+/// What is known about the risk of a transfer when the rules decide on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Risk {
+    /// Risk is not enforced, or there is nothing to score: the sender has no such account or beneficiary.
+    NotEnforced,
+    Assessed {
+        level: Level,
+        /// The id for which the person acknowledged exactly this risk: the new transfer or hold gets it, unless an
+        /// earlier one has it.
+        acknowledged: Option<Uuid>,
+    },
+    /// The scorer gave no usable answer. Recorded answers are still replayed, but nothing new is decided.
+    Unavailable,
 }
 
 #[derive(Debug, Clone, PartialEq)]

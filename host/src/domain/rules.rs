@@ -62,6 +62,14 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// What verdicts are counted by.
+    pub const CLASSES: &[&str] = &["accepted", "rejected"];
+
+    /// An index of [`Self::CLASSES`].
+    pub(crate) fn class(&self) -> usize {
+        matches!(self, Self::Rejected(_)).into()
+    }
+
     /// Rejects verdicts that no correct rules give.
     ///
     /// # Errors

@@ -14,12 +14,12 @@ pub const HOUR: u8 = 9;
 /// weekend. After that, people have paid in another way.
 pub const LATE_MAX: Duration = Duration::days(3);
 
-/// How long an occurrence waits for its owner. With [`LATE_MAX`] it is less than a week, so that it is over before the next
-/// one is due.
+/// How long an occurrence waits for its owner. With [`LATE_MAX`] it is less than a week, so that it is over before the
+/// next one is due.
 pub const WAITING_MAX: Duration = Duration::days(3);
 
-/// Schedules of one user that have not ended, but for a few that are made at the same time: far more than anybody's bills,
-/// and few enough to end at once when their payee is deleted.
+/// Schedules of one user that have not ended, but for a few that are made at the same time: far more than anybody's
+/// bills, and few enough to end at once when their payee is deleted.
 pub const SCHEDULES_MAX: i64 = 100;
 
 /// How far ahead the first occurrence may be: what is planned for later is made later.
@@ -96,7 +96,7 @@ fn months_after(first: Date, months: u32) -> Option<Date> {
     let months = u32::from(u8::from(first.month()) - 1).checked_add(months)?;
     let year = first.year().checked_add(i32::try_from(months / 12).ok()?)?;
     let month = Month::try_from(u8::try_from(months % 12 + 1).ok()?).ok()?;
-    // The first day is of a year that dates have, or none is.
+    // Fails for a year that `Date` cannot represent.
     let length = Date::from_calendar_date(year, month, 1).ok()?.month().length(year);
     Date::from_calendar_date(year, month, first.day().min(length)).ok()
 }

@@ -1,8 +1,8 @@
 //! Tokens with which a sender acknowledges the risk of a transfer.
 //!
-//! The risk context issues one with its assessment, and the transfer presents it. A token is valid for one
-//! owner, account, beneficiary, amount and level, and for five minutes. It names the id of the transfer to be made, so the
-//! ledger, where ids are unique, makes one transfer with it at most.
+//! The risk context issues one with its assessment, and the transfer presents it. A token is valid for five minutes,
+//! for one owner, account, beneficiary and amount, and for the level that was shown or a lower one. It names the id of
+//! the transfer to be made, so the ledger, where ids are unique, makes one transfer with it at most.
 //!
 //! It records consent. It is not a second factor: whoever has the user's bearer token can fetch one.
 

@@ -3,28 +3,12 @@
 pub mod acknowledgment;
 pub(crate) mod assessment;
 
-use uuid::Uuid;
-
-use crate::domain::risk::{Enforcement, Level};
+use crate::domain::risk::{Enforcement, Risk};
 use crate::models::{ResponseError, ScoreError};
 use acknowledgment::{Acknowledgments, Subject};
 use assessment::{AssessmentError, Assessor, Circumstances};
 
-/// What the transfer rules are given about the risk of a transfer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// Risk is not enforced, or the transfer names no account or beneficiary of its sender.
-    NotEnforced,
-    Assessed {
-        level: Level,
-        /// The id of the transfer for which the sender acknowledged this level of risk.
-        acknowledged: Option<Uuid>,
-    },
-    /// There is no usable score.
-    Unavailable,
-}
-
-/// Scores a transfer if `enforcement` requires it. `token` is the sender's acknowledgment.
+/// Scores a transfer if `enforcement` requires it, for the transfer rules. `token` is the sender's acknowledgment.
 ///
 /// # Errors
 /// When the database or the decision log fails, unless the score is only logged.
@@ -34,20 +18,20 @@ pub(crate) async fn enforce(
     subject: &Subject<'_>,
     circumstances: Circumstances,
     (acknowledgments, token): (&Acknowledgments, Option<&str>),
-) -> Result<Outcome, AssessmentError> {
+) -> Result<Risk, AssessmentError> {
     if enforcement == Enforcement::Off {
-        return Ok(Outcome::NotEnforced);
+        return Ok(Risk::NotEnforced);
     }
     let level = match assessor.assess(subject, circumstances).await {
         Ok((_, response)) => response.level(),
         // The ledger refuses the transfer, unless its idempotency key already has an outcome.
         Err(AssessmentError::AccountNotFound | AssessmentError::BeneficiaryNotFound) => {
-            return Ok(Outcome::NotEnforced);
+            return Ok(Risk::NotEnforced);
         }
         Err(AssessmentError::Response(ResponseError::Score(error))) if !matches!(error, ScoreError::Busy) => {
             return Ok(match enforcement {
-                Enforcement::Enforce => Outcome::Unavailable,
-                _ => Outcome::NotEnforced,
+                Enforcement::Enforce => Risk::Unavailable,
+                _ => Risk::NotEnforced,
             });
         }
         // What only watches must not stop anybody.
@@ -56,15 +40,15 @@ pub(crate) async fn enforce(
                 error = &error as &dyn std::error::Error,
                 "the risk of a transfer was not assessed (not enforced)"
             );
-            return Ok(Outcome::NotEnforced);
+            return Ok(Risk::NotEnforced);
         }
         Err(error) => return Err(error),
     };
     let now = assessor.clock.now();
     let acknowledged = token.and_then(|token| acknowledgments.verify(token, subject, level, now));
     if enforcement == Enforcement::Enforce {
-        return Ok(Outcome::Assessed { level, acknowledged });
+        return Ok(Risk::Assessed { level, acknowledged });
     }
     tracing::info!(%level, acknowledged = acknowledged.is_some(), "risk of a transfer (not enforced)");
-    Ok(Outcome::NotEnforced)
+    Ok(Risk::NotEnforced)
 }

@@ -15,7 +15,7 @@ pub(super) fn peer(extensions: &Extensions) -> Option<IpAddr> {
     extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip())
 }
 
-/// Refuses what is too much. Whether the process is alive can always be asked.
+/// Refuses requests over the limit, except `/livez`.
 pub(super) async fn count_address(State(app): State<App>, request: Request, next: Next) -> Response {
     let forwarded = request.headers().get_all("x-forwarded-for").iter().filter_map(|it| it.to_str().ok());
     let forwarded: Vec<_> = forwarded.collect();

@@ -1,5 +1,5 @@
-//! Authentication as an argument: a handler with a [`User`] requires a valid bearer token, one with an
-//! [`Operator`], a [`LedgerOperator`] or an [`Approver`] a token with such an operator's scope. A user's claims are an extension of the
+//! Authentication as an argument: a handler with a [`User`] requires a valid bearer token, one with an [`Operator`], a
+//! [`LedgerOperator`] or an [`Approver`] a token with such an operator's scope. A user's claims are an extension of the
 //! request.
 
 use std::sync::Arc;

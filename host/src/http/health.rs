@@ -17,8 +17,8 @@ use crate::db::hosts::HostState;
 use crate::domain::model::ModelKind;
 use crate::schema::answer;
 
-/// Longest wait for the database, as long as a request waits for a connection: one that falls silent in between must not
-/// keep a load balancer waiting.
+/// Longest wait for the database, as long as a request waits for a connection: one that falls silent in between must
+/// not keep a load balancer waiting.
 const DATABASE_TIME_MAX: Duration = Duration::from_secs(5);
 
 answer! {
@@ -112,7 +112,8 @@ pub(crate) async fn livez() -> Response {
     Json(LivenessJson { status: "ok" }).into_response()
 }
 
-/// `/readyz`: the database responds, the ledger accepts commands, every kind has a component and tokens can be verified.
+/// `/readyz`: the database responds, the ledger accepts commands, every kind has a component and tokens can be
+/// verified.
 pub(crate) async fn readyz(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().all(|kind| registry.identity(*kind).is_some());

@@ -1,7 +1,7 @@
 //! Sheds load: refuses requests that would wait too long, when they arrive and before their bodies are read.
 //!
-//! Transfers wait for a batcher, reads for a connection to the database. A longer queue serves nobody more; it only makes
-//! everybody wait. What is refused has done nothing. Operators are not refused.
+//! Transfers wait for a batcher, reads for a connection to the database. A longer queue serves nobody more; it only
+//! makes everybody wait. What is refused has done nothing. Operators are not refused.
 //!
 //! Scores wait for a processor, and are not refused: to answer 503 takes about half the time of a score, so a host
 //! that refuses what it cannot serve has little time left to serve. The limit on connections bounds how long they wait.
@@ -17,8 +17,9 @@ use crate::http::error::Error;
 use crate::http::limits::stage;
 use crate::metrics::Metrics;
 
-/// Paths whose `POST` is a command for the ledger. A bulk waits for room by itself.
-const COMMANDS: [&str; 3] = ["/api/ledger/transactions", "/api/ledger/holds", "/api/ledger/accounts"];
+/// Paths whose `POST` is refused on arrival, before its body is read, when it would wait for long in every queue of the
+/// ledger. The queue itself refuses other commands of users; a bulk waits for room.
+const REFUSED_EARLY: [&str; 3] = ["/api/ledger/transactions", "/api/ledger/holds", "/api/ledger/accounts"];
 
 impl Metrics {
     /// Shows the stages before anything is refused, so that an alert sees the first.
@@ -36,8 +37,8 @@ pub(super) async fn shed(State(app): State<App>, request: Request, next: Next) -
 
 /// What the request would wait for too long.
 fn overloaded(app: &App, method: &Method, path: &str) -> Option<&'static str> {
-    let is_command = method == Method::POST && COMMANDS.contains(&path);
-    (is_command && app.ledger.is_busy()).then_some(stage::LEDGER)
+    let may_be_refused = method == Method::POST && REFUSED_EARLY.contains(&path);
+    (may_be_refused && app.ledger.is_busy()).then_some(stage::LEDGER)
 }
 
 impl From<AcquireError> for Error {

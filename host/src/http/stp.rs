@@ -1,5 +1,5 @@
-//! `/rails/stp/state`: STP's webhook for payment states. It takes no token, so it moves no money: it makes the courier ask
-//! STP.
+//! `/rails/stp/state`: STP's webhook for payment states. It takes no token, so it moves no money: it makes the courier
+//! ask STP.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -20,8 +20,8 @@ answer! {
     }
 }
 
-/// Acknowledges a notice once the inquiry that it causes is stored; STP resends others. JSON is required because a web page
-/// of another origin cannot post it.
+/// Acknowledges a notice once the inquiry that it causes is stored; STP resends others. JSON is required because a web
+/// page of another origin cannot post it.
 pub(crate) async fn take_state(State(app): State<App>, request: Request) -> Result<Json<ReceiptJson>, Error> {
     let courier = app.courier.as_ref().filter(|courier| courier.name == RailName::Stp).ok_or(Error::NotFound)?;
     let refused = |reason| app.models.metrics().refusals.of([NOTICE_REFUSED, reason]).inc();

@@ -12,7 +12,7 @@ mod report;
 use uuid::Uuid;
 
 use super::batch::{AccountFacts, BalanceKey, Batch, Context, Made, NewTransfer, NoVerdict, Policy, State};
-use super::command::{Command, Order, Outcome, PaymentReport, Risk};
+use super::command::{Command, Order, Outcome, PaymentReport};
 use super::fingerprint;
 use super::tracking::tracking_key;
 use crate::clock::mexico_city_hour;
@@ -22,6 +22,7 @@ use crate::domain::clabe::Clabe;
 use crate::domain::hold::Hold;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
+use crate::domain::risk::Risk;
 use crate::domain::rules::{Facts, INSUFFICIENT_FUNDS, SAME_ACCOUNT, Verdict, Violation};
 use crate::domain::transfer::{Kind, RailEvent, RailName, Status, Transfer};
 

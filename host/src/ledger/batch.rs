@@ -230,7 +230,8 @@ pub struct NewEntry {
 /// A balance to update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceChange {
-    /// As it was read. The update requires that version, holds and freeze are unchanged: decisions rest on nothing else.
+    /// As it was read. The update requires that version, holds and freeze are unchanged: decisions rest on nothing
+    /// else.
     pub before: Balance,
     pub after: Balance,
 }

@@ -61,7 +61,7 @@ impl Counts {
             digest.int(i64::from(count));
         }
         digest.int(debits);
-        // Batches without any are hashed as they were before there were any.
+        // A batch without operations hashes as it did before operations existed.
         if operations > 0 {
             digest.int(i64::from(operations));
         }

@@ -7,7 +7,7 @@ use crate::domain::clabe::Clabe;
 use crate::domain::hold::Hold;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
-use crate::domain::risk;
+use crate::domain::risk::Risk;
 use crate::domain::rules::Violation;
 use crate::domain::transfer::{Reason, Report, Status, Transfer};
 
@@ -148,21 +148,6 @@ pub struct Freeze {
     pub frozen: bool,
     pub actor: String,
     pub reason: String,
-}
-
-/// What the host knows about a transfer's risk when the rules decide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Risk {
-    /// Risk is not enforced, or there is nothing to score: no such account or beneficiary.
-    NotEnforced,
-    Assessed {
-        level: risk::Level,
-        /// The id for which the person acknowledged exactly this risk: the new transfer or hold gets it, unless an earlier
-        /// one has it.
-        acknowledged: Option<Uuid>,
-    },
-    /// The scorer gave no usable answer. Recorded answers are still replayed, but nothing new is decided.
-    Unavailable,
 }
 
 /// A rail's report on a payment. It may be duplicated, late or contradict an earlier one.

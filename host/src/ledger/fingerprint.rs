@@ -1,7 +1,7 @@
 //! Fingerprints of requests with an idempotency key, which tell a retry from another request.
 //!
-//! SHA-256 of the typed fields, so that notation (`1e2`, `100.00`) makes no difference. A request without fields that are
-//! younger than its form has the fingerprint that it had before them, so that old keys still replay.
+//! SHA-256 of the typed fields, so that notation (`1e2`, `100.00`) makes no difference. A request that uses none of
+//! the fields added later keeps its original fingerprint, so that old keys still replay.
 
 use sha2::{Digest as _, Sha256};
 
@@ -10,24 +10,32 @@ use crate::domain::remittance::Remittance;
 use crate::sealing::digest::Digest as Fields;
 
 pub(super) fn of_transfer(order: &Order) -> [u8; 32] {
-    if !order.remittance.is_none() {
-        return of_remittance(order);
+    // Every field is named, so that a new one is hashed or left out on purpose.
+    let Order {
+        transfer_id: _,
+        owner: _,
+        key: _,
+        from_account_id,
+        to_beneficiary_id,
+        amount,
+        remittance: Remittance { concept, reference },
+        risk: _,
+        hold_id,
+        may_record_refusal: _,
+    } = order;
+    if order.remittance.is_none() {
+        let mut hash = start(b"caudal transfer 1", order);
+        if let Some(hold_id) = hold_id {
+            hash.update(hold_id.as_bytes());
+        }
+        return hash.finalize().into();
     }
-    let mut hash = start(b"caudal transfer 1", order);
-    if let Some(hold_id) = order.hold_id {
-        hash.update(hold_id.as_bytes());
-    }
-    hash.finalize().into()
-}
-
-/// The second form, with everything the first one has.
-fn of_remittance(order: &Order) -> [u8; 32] {
-    let Remittance { concept, reference } = &order.remittance;
+    // The second form, with everything the first one has.
     let mut fields = Fields::new(b"caudal transfer 2");
-    fields.uuid(order.from_account_id);
-    fields.uuid(order.to_beneficiary_id);
-    fields.int(order.amount.minor());
-    fields.optional_uuid(order.hold_id);
+    fields.uuid(*from_account_id);
+    fields.uuid(*to_beneficiary_id);
+    fields.int(amount.minor());
+    fields.optional_uuid(*hold_id);
     fields.optional_text(concept.as_deref());
     fields.optional_int(reference.map(i64::from));
     fields.finish()
@@ -52,7 +60,7 @@ fn start(domain: &[u8], order: &Order) -> Sha256 {
 mod tests {
     use super::*;
     use crate::domain::money::Money;
-    use crate::ledger::command::Risk;
+    use crate::domain::risk::Risk;
     use uuid::Uuid;
 
     fn order(hold: Option<u128>, concept: Option<&str>, reference: Option<u32>) -> Order {

@@ -38,7 +38,7 @@ pub enum HeadsError {
     Database(#[from] sqlx::Error),
     #[error(
         "batch {seq} of chain {chain_id} is in {path} and no longer in the database: history was shortened or rewritten. \
-         No money is handled. Run `caudal verify`; if a failover lost the batch, `caudal accept-loss` records that permanently"
+         No money is moved. Run `caudal verify`; if a failover lost the batch, `caudal accept-loss` records that permanently"
     )]
     Gone { path: PathBuf, chain_id: Uuid, seq: i64 },
     #[error(

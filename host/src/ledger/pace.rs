@@ -26,7 +26,8 @@ impl Pace {
         }
     }
 
-    /// Whether a command behind so many others is done soon. Those of the next batch always are, so that there is one.
+    /// Whether a command behind this many others would be done soon. Always true within the next batch, so that a full
+    /// batch can form and be timed.
     pub(super) fn is_short(&self, waiting: usize) -> bool {
         let batches = u64::try_from(waiting / BATCH_LENGTH_MAX).unwrap_or(u64::MAX);
         let micros = self.micros.load(Relaxed).saturating_mul(batches.saturating_add(1));

@@ -22,7 +22,7 @@ impl<M, const N: usize> Labelled<M, N>
 where
     Fresh: MetricConstructor<M>,
 {
-    /// The one with these values. Until this is called, it is not shown.
+    /// The metric with these label values; it is exported from the first call on.
     pub(crate) fn of(&self, values: [&'static str; N]) -> impl Deref<Target = M> + '_ {
         let mut labels = self.names.map(|name| (name, ""));
         labels.iter_mut().zip(values).for_each(|((_, label), value)| *label = value);

@@ -7,11 +7,12 @@ use prometheus_client::registry::Registry;
 
 use super::family::{Counters, Declared, Definition, Gauges, Histograms};
 
-/// Upper bounds in seconds of what a component takes. Our scorers take about ten microseconds, interpreters milliseconds,
-/// and the longest deadline is a quarter of a second.
+/// Upper bounds in seconds of what a component takes. Our scorers take about ten microseconds, interpreters
+/// milliseconds, and the longest deadline is a quarter of a second.
 const COMPONENT_SECONDS: &[f64] = &[5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 1e-3, 2e-3, 5e-3, 1e-2, 5e-2, 0.25];
 
-/// Upper bounds in seconds of what the database takes: a millisecond alone, and up to a time-out while a replica is slow.
+/// Upper bounds in seconds of what the database takes: a millisecond alone, and up to a time-out while a replica is
+/// slow.
 const DATABASE_SECONDS: &[f64] = &[1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 /// Upper bounds of the commands in a batch, up to the longest batch.
@@ -50,17 +51,17 @@ macro_rules! table {
 table! {
     transfers: Counters<2> = "transfers" ["outcome", "reason"], "Transfers by what became of them, and why if they were refused or failed";
     holds: Counters<1> = "holds" ["outcome"], "Holds by what became of them";
-    scheduled_transfers: Counters<1> = "scheduled_transfers" ["outcome"], "Attempts to send scheduled transfers, and what their users decided, by what became of them";
-    schedules: Gauges<1> = "schedules" ["state"], "Occurrences of scheduled transfers that are due, or wait for their users, of all hosts";
+    scheduled_transfers: Counters<1> = "scheduled_transfers" ["outcome"], "Attempts to send scheduled transfers, and their users' decisions, by outcome";
+    schedules: Gauges<1> = "schedules" ["state"], "Occurrences of scheduled transfers that are due or waiting for their users, across all hosts";
     ledger_failures: Counters<1> = "ledger_failures" ["cause"], "Commands without an outcome";
     ledger_retries: Counters<1> = "ledger_retries" ["cause"], "Batches that had to be decided again";
     batch_commands: Histogram = "ledger_batch_commands" [] in BATCH_COMMANDS, "Commands in each batch that was committed";
-    commit_seconds: Histogram = "ledger_commit_seconds" [] in DATABASE_SECONDS, "Time until a batch is as durable as it has to be";
+    commit_seconds: Histogram = "ledger_commit_seconds" [] in DATABASE_SECONDS, "Time to commit a batch at the configured durability";
     chain_seq: Gauges<1> = "ledger_chain_seq" ["batcher"], "Number of the last batch in the chain that a batcher extends";
     queue_commands: Gauges<1> = "ledger_queue_commands" ["batcher"], "Commands that wait for a batcher";
     ledger_open: Gauge = "ledger_open" [], "1 while the ledger accepts commands";
 
-    payments: Gauges<1> = "payments" ["state"], "Payments that their rail has not decided, of all hosts";
+    payments: Gauges<1> = "payments" ["state"], "Payments without a final answer from their rail, across all hosts";
     oldest_payment: Gauge = "payments_oldest_timestamp_seconds" [], "Since when the oldest of them has been pending; 0 if there is none";
     rail_answers: Counters<1> = "rail_answers" ["answer"], "Answers of the rail about payments";
     rail_contradictions: Counters<1> = "rail_contradictions" ["report"], "Final statuses that the rail contradicted";
@@ -72,8 +73,8 @@ table! {
 
     answers: Counters<2> = "http_answers" ["listener", "status"], "Answers by the class of their status";
     problems: Counters<2> = "http_problems" ["status", "code"], "Failed requests by the code of the problem";
-    shed: Counters<1> = "requests_shed" ["stage"], "Requests refused at once because they would have waited too long, by what for";
-    refusals: Counters<2> = "refusals" ["event", "reason"], "Requests refused for reasons of security, as in the audit log";
+    shed: Counters<1> = "requests_shed" ["stage"], "Requests refused at once because they would have waited too long, by what they would have waited for";
+    refusals: Counters<2> = "refusals" ["event", "reason"], "Requests refused for security reasons, as in the audit log";
 
     model_decisions: Counters<2> = "model_decisions" ["kind", "outcome"], "Calls of models and rules, by outcome";
     model_decision_seconds: Histograms<1> = "model_decision_seconds" ["kind"] in COMPONENT_SECONDS,

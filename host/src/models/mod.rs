@@ -3,8 +3,8 @@
 //! An immutable [`Registry`] holds the versions in service, and [`Models`] points at the current one. A
 //! request takes one [`Snapshot`] and uses it throughout, so its answers are consistent.
 //!
-//! [`serving`] routes requests to versions, [`observing`] compares versions afterwards, [`deploying`]
-//! changes what is in service, [`attesting`] says who vouches for a version, [`publishing`] prepares models for pages, and
+//! [`serving`] routes requests to versions, [`observing`] compares versions afterwards, [`deploying`] changes what is
+//! in service, [`attesting`] says who vouches for a version, [`publishing`] prepares models for pages, and
 //! [`decisions`] logs decisions.
 
 pub mod attesting;

@@ -14,8 +14,8 @@ const PENDING_MAX: time::Duration = time::Duration::minutes(30);
 /// Pause between two looks, at least.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// How many times longer than a look the pause after it is, at least: during an outage of the rail many payments are pending,
-/// and counting them must not keep the database busy.
+/// Minimum ratio of the pause to the look before it: many payments are pending while the rail is down, and counting
+/// them must not keep the database busy.
 const PAUSE_RATIO: u32 = 20;
 
 /// Pause between two alarms of one host.

@@ -1,8 +1,8 @@
 //! Hands pending payments to their rail and the rail's reports to the ledger, until each payment has a final status.
 //!
 //! The queue is the table `rail_payment`, written in the commit that moves the money, so it survives restarts. A
-//! payment is sent once; every later attempt first asks the rail, and sends again only if the rail never received it. What
-//! a person has to decide is parked.
+//! payment is sent once; every later attempt first asks the rail, and sends again only if the rail never received it.
+//! What a person has to decide is parked.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,11 +21,11 @@ use crate::db::durability::Durability;
 use crate::db::payments::{self, DuePayment, Noticed};
 use crate::db::session::within;
 use crate::domain::transfer::{RailName, Reason, Report, Status};
-// upward: a courier reports to the ledger what became of a payment.
 use crate::ledger::{Command, Ledger, LedgerError, Outcome, PaymentReport};
 use crate::metrics::Metrics;
 
-/// Payments claimed at a time. The rail is asked about all of them at once, so that none waits while its claim runs out.
+/// Payments claimed at a time. The rail is asked about all of them at once, so that none waits while its claim runs
+/// out.
 pub(super) const CLAIM_LENGTH_MAX: i64 = 16;
 
 /// Pause between two polls for due payments.
@@ -34,12 +34,13 @@ const POLL_EVERY: Duration = Duration::from_millis(250);
 /// How long a claim lasts, by default. If the host crashes, another one then takes over.
 pub const CLAIM: Duration = Duration::from_secs(60);
 
-/// The part of a claim after which its work is abandoned, and the rail is asked again later. By default the rest is 15 s,
-/// for clocks that differ between hosts; the work takes two requests of 15 s at most, unless a payment has several possible
-/// dates.
+/// The part of a claim after which its work is abandoned, and the rail is asked again later. By default the rest is
+/// 15 s, for clocks that differ between hosts; the work takes two requests of 15 s at most, unless a payment has
+/// several possible dates.
 const WORK_SHARE: f64 = 0.75;
 
-/// Age of a payment at its first attempt, at most: far more than the pause between two polls, far less than a restore takes.
+/// Age of a payment at its first attempt, at most: far more than the pause between two polls, far less than a restore
+/// takes.
 const FRESH_MAX: time::Duration = time::Duration::seconds(10);
 
 /// Operating dates that a payment may have been sent for before a backup was restored. One that is older is parked.
@@ -90,7 +91,8 @@ impl Courier {
             every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
             loop {
                 every.tick().await;
-                // Notices come after their payments settled, for most payments, and must not wait for those that do not.
+                // Notices come after their payments settled, for most payments, and must not wait for those that do
+                // not.
                 let (payments, inquiries) = tokio::join!(self.process_due(), self.inquire_due());
                 if let Err(error) = payments.and(inquiries) {
                     tracing::warn!(error = &error as &dyn std::error::Error, "cannot process due payments");
@@ -127,9 +129,9 @@ impl Courier {
     async fn attempt(&self, due: DuePayment, deadline: Instant) -> Result<(), sqlx::Error> {
         let DuePayment { payment, attempts, from_account_id, .. } = &due;
         let transfer_id = payment.transfer_id;
-        let (status, may_be_sent) = timeout_at(deadline, self.ask(&due)).await.unwrap_or_else(|_| {
-            (Err(RailError::Unknown(anyhow!("the rail takes longer than the payment is claimed for"))), true)
-        });
+        let (status, may_be_sent) = timeout_at(deadline, self.ask(&due))
+            .await
+            .unwrap_or_else(|_| (Err(RailError::Unknown(anyhow!("the rail did not answer in time"))), true));
         self.metrics.rail_answers.of([answer_name(&status)]).inc();
         if due.is_new_date && !may_be_sent {
             let forget = async |db: &mut sqlx::PgConnection| payments::forget_date(db, transfer_id).await;
@@ -198,7 +200,8 @@ impl Courier {
         Ok(None)
     }
 
-    /// Reports a notification of a rail in this process to the ledger. False if that failed: the rail must send it again.
+    /// Reports a notification of a rail in this process to the ledger. False if that failed: the rail must send it
+    /// again.
     async fn accept(&self, Notification { tracking_key, status }: &Notification) -> bool {
         match self.noticed(tracking_key).await {
             Ok(Some(noticed)) => self.book(noticed.transfer_id, noticed.account_id, status).await != Some(false),
@@ -221,7 +224,8 @@ impl Courier {
         Ok(noticed)
     }
 
-    /// Reports a final status to the ledger, and tells whether the ledger processed it. `None` if the status is not final.
+    /// Reports a final status to the ledger, and tells whether the ledger processed it. `None` if the status is not
+    /// final.
     pub(super) async fn book(
         &self,
         transfer_id: uuid::Uuid,
@@ -262,8 +266,8 @@ impl Courier {
         false
     }
 
-    /// A duplicate is usual. A payment that was paid out although its sender has the money again, or the reverse, is a loss
-    /// that only a person can recover.
+    /// A duplicate is usual. A payment that was paid out although its sender has the money again, or the reverse, is a
+    /// loss that only a person can recover.
     fn had_no_effect(&self, PaymentReport { transfer_id, report, .. }: &PaymentReport, status: Status) {
         let contradiction = |report| self.metrics.rail_contradictions.of([report]).inc();
         match (status, report) {
@@ -303,13 +307,14 @@ fn report_of(status: &PaymentStatus) -> Option<(Report, Option<Reason>)> {
     }
 }
 
-/// Whether the rail may have the payment already. Attempts are counted before they are made, so at the first one it cannot,
-/// unless a backup was restored that is older than the attempt: then the payment is no longer fresh.
+/// Whether the rail may have the payment already. Attempts are counted before they are made, so at the first one it
+/// cannot, unless a backup was restored that is older than the attempt: then the payment is no longer fresh.
 fn may_be_known(attempts: i32, age: time::Duration) -> bool {
     attempts > 0 || age > FRESH_MAX
 }
 
-/// The operating dates for which a payment can have been sent between two instants, one more than [`DATES_MAX`] at most.
+/// The operating dates for which a payment can have been sent between two instants, one more than [`DATES_MAX`] at
+/// most.
 fn possible_dates(from: time::OffsetDateTime, to: time::OffsetDateTime) -> Vec<Date> {
     let mut dates = Vec::new();
     let mut day = operating_date(from);

@@ -7,7 +7,6 @@ use uuid::Uuid;
 use super::courier::CLAIM;
 use crate::db::payments;
 use crate::domain::transfer::Report;
-// upward: the decision is a report to the ledger.
 use crate::ledger::{ByHand, PaymentReport};
 
 /// What an operator says became of a payment, and why.
@@ -29,7 +28,7 @@ pub(crate) enum Verdict {
 
 /// Refunding a payment that a host is sending would pay it twice, so it is stopped first, for as long as a claim lasts.
 ///
-/// A second person's approval belongs here: without it there is no report.
+/// The caller has obtained a second person's approval, where one is required.
 pub(crate) async fn judge(
     db: &mut PgConnection,
     decision: Decision,

@@ -1,5 +1,5 @@
-//! Inquiries about payments after a notice. A notice proves nothing, so what it says is ignored: it makes the courier ask
-//! the rail, and only the rail's answer is booked.
+//! Inquiries about payments after a notice. A notice proves nothing, so what it says is ignored: it makes the courier
+//! ask the rail, and only the rail's answer is booked.
 
 use std::time::Duration;
 

@@ -133,7 +133,7 @@ fn replay(component: &LoadedComponent, recording: &Recording) -> Vec<String> {
         return vec![format!("the component is a {kind} component, not {}", recording.kind)];
     }
     let response = match component {
-        LoadedComponent::Rules(rules) => respond_by_rules(rules, recording),
+        LoadedComponent::Rules(rules) => respond_by_rules(&rules.component, recording),
         scorer => with_kind(kind, Response(scorer, recording)).unwrap_or_else(|| Err("no such kind".to_owned())),
     };
     response.map_or_else(|error| vec![error], |response| differences(&recording.response, &response))

@@ -1,6 +1,7 @@
 //! Checks of what recent batches wrote, and of every balance, in SQL independent of the code that writes it.
 //!
-//! Each recent status is tied to its own entries, so a transfer's money is where its status says if that held before.
+//! Each recent status is tied to its own entries, so if every transfer's money was where its status says before this
+//! part, it still is.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;

@@ -73,8 +73,8 @@ pub(crate) async fn prove(db: &mut PgConnection, keys: &Keyring) -> Result<Recor
     Ok(proof)
 }
 
-/// Proves the records after `after`, which is trusted if it is there, and what they are about as it is now. What is there
-/// without any record is not found. The caller has the rows of the other subjects.
+/// Proves the records after `after`, which is trusted if it is there, and what they are about as it is now. What is
+/// there without any record is not found. The caller has the rows of the other subjects.
 ///
 /// # Errors
 /// When the database fails.

@@ -77,7 +77,7 @@ pub(crate) async fn insert(db: &mut PgConnection, key: &ChainKey, it: &Schedule)
 enum Claim {
     /// Hosts may act on it.
     Free,
-    /// A host has not told yet what became of its attempt.
+    /// The outcome of a host's attempt is not known yet.
     Open,
 }
 
@@ -302,8 +302,8 @@ pub(crate) async fn wait(
     transaction.commit().await
 }
 
-/// Ends an occurrence that is not sent any more: because it is late, its owner did not answer, or the schedule has ended. If
-/// it was sent nevertheless, that is what is recorded. Returns what became of it, `None` if it is not over.
+/// Ends an occurrence that is not sent any more: because it is late, its owner did not answer, or the schedule has
+/// ended. If it was sent nevertheless, that is what is recorded. Returns what became of it, `None` if it is not over.
 pub(crate) async fn close(
     db: &mut PgConnection,
     key: &ChainKey,

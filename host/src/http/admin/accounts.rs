@@ -87,7 +87,8 @@ request! {
         amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
         /// Kept if a second operator has to approve it.
         reason: String { chars_max: REASON_CHARS_MAX, example: "\"refund of a fee, case 4711\"" },
-        /// Id of the new transaction, a UUID of the caller's choice. Repeating the request with it credits nothing more.
+        /// Id of the new transaction, a UUID of the caller's choice. Repeating the request with it credits nothing
+        /// more.
         transaction_id: Uuid { example: ID_EXAMPLE },
     }
 }

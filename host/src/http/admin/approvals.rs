@@ -69,7 +69,8 @@ async fn find(app: &App, approver: &Approver, PathId(id): PathId) -> Result<(App
     if approver.has(action.scope()) { Ok((found, action)) } else { Err(AuthError::ScopeMissing(action.scope()).into()) }
 }
 
-/// Approves an action and carries it out. The answer is the action's own. Approving again repeats an action that failed.
+/// Approves an action and carries it out. The answer is the action's own. Approving again repeats an action that
+/// failed.
 pub(crate) async fn approve(
     State(app): State<App>,
     approver: Approver,

@@ -1,5 +1,5 @@
-//! What an operator has to name before a change that is easily made by mistake: the canary that it ends, and the version
-//! that it promotes in spite of a setback.
+//! What an operator has to name before a change that is easily made by mistake: the canary that it ends, and the
+//! version that it promotes in spite of a setback.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;

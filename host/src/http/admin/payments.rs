@@ -1,5 +1,5 @@
-//! `/admin/payments`: payments that their rail has not decided, and decisions on them by hand. For operators, with a token of
-//! scope `ledger:operate`.
+//! `/admin/payments`: payments that their rail has not decided, and decisions on them by hand. For operators, with a
+//! token of scope `ledger:operate`.
 
 use axum::Json;
 use axum::extract::State;

@@ -60,8 +60,8 @@ request! {
         max_failure_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "1" },
         /// Percentage of answers in another class than the champion's; 10 by default.
         max_flip_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "10" },
-        /// The 95th percentile of its times as a percentage of the champion's; 200 by default. Times below a millisecond
-        /// always pass.
+        /// The 95th percentile of its times as a percentage of the champion's; 200 by default. Times below a
+        /// millisecond always pass.
         max_latency_percent: Option<u32> { at_least: 100.0, at_most: LATENCY_PERCENT_MAX as f64, example: "200" },
         reason: String { chars_max: REASON_CHARS_MAX, example: "\"better recall\"" },
         /// Decisions of the canary that each step takes at least; 500 by default.

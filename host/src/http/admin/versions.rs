@@ -1,6 +1,6 @@
-//! `/admin/models`: the registry of components, what is deployed and what each host serves. For operators,
-//! on the internal listener, with a bearer token of scope `models:admin` (`rules:admin` for transfer rules); `audit:read`
-//! is enough to read.
+//! `/admin/models`: the registry of components, what is deployed and what each host serves. For operators, on the
+//! internal listener, with a bearer token of scope `models:admin` (`rules:admin` for transfer rules); `audit:read` is
+//! enough to read.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,6 @@ use crate::http::extract::Unpaged;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::Embedded;
 use crate::models::deploying::built_in::built_in;
-use crate::models::deploying::progress::short;
 use crate::schema::{Flat, answer};
 use crate::wasm::digest_of;
 
@@ -108,6 +107,15 @@ fn role_of(digest: Digest, kind: ModelKind, deployed: Option<&Deployment>) -> &'
         None if built_in(kind) == Some(digest) => "champion",
         _ => "registered",
     }
+}
+
+/// Hex digits of a host's id shown to operators.
+const HOST_ID_DIGITS: usize = 8;
+
+/// A host's id as shown to operators.
+fn short(host: Uuid) -> String {
+    let digits = host.simple().to_string();
+    digits[..HOST_ID_DIGITS].to_owned()
 }
 
 answer! {

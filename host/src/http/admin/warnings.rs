@@ -1,5 +1,5 @@
-//! `/admin/warnings`: which customers see which variant of the page's warnings, and what became of them. For operators, with
-//! a token of scope `ledger:operate`.
+//! `/admin/warnings`: which customers see which variant of the page's warnings, and what became of them. For operators,
+//! with a token of scope `ledger:operate`.
 
 use axum::Json;
 use axum::extract::State;
@@ -60,7 +60,8 @@ answer! {
 }
 
 answer! {
-    /// What became of a variant's warnings, among customers who consented to analytics. Everyone counts once per variant.
+    /// What became of a variant's warnings, among customers who consented to analytics. Everyone counts once per
+    /// variant.
     pub(crate) struct OutcomeJson as "WarningOutcome" {
         /// Experiment and variant.
         variant: String { example: "\"order-of-advice/why-first\"" },

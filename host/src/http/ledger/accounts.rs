@@ -21,8 +21,8 @@ pub(crate) const ACCOUNT_NUMBER_CHARS_MAX: usize = 50;
 
 const ACCOUNT_TYPE_CHARS_MAX: usize = 40;
 
-/// Numbers drawn at random before the range is searched for a free one. If half of it is in use, all draws fail one time
-/// in a thousand.
+/// Numbers drawn at random before the range is searched for a free one. If half of it is in use, all draws fail one
+/// time in a thousand.
 const DRAWS_MAX: usize = 10;
 
 /// The only currency of SPEI.
@@ -36,8 +36,8 @@ pub(crate) const INSTANT_EXAMPLE: &str = "\"2026-11-21T18:00:00.000Z\"";
 
 const PATH: &str = "/api/ledger/accounts";
 
-/// Accounts of one user, but for a few that are opened at the same time: far more than anybody needs, and few enough that
-/// one person cannot use up the bank's numbers.
+/// Accounts of one user, but for a few that are opened at the same time: far more than anybody needs, and few enough
+/// that one person cannot use up the bank's numbers.
 const ACCOUNTS_MAX: i64 = 1_000;
 
 request! {

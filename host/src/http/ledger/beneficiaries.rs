@@ -26,8 +26,8 @@ const LABEL_CHARS_MAX: usize = 100;
 
 const PATH: &str = "/api/ledger/beneficiaries";
 
-/// Beneficiaries of one user, but for a few that are saved at the same time: far more than anybody pays, and few enough to
-/// list at once.
+/// Beneficiaries of one user, but for a few that are saved at the same time: far more than anybody pays, and few enough
+/// to list at once.
 const BENEFICIARIES_MAX: i64 = 10_000;
 
 request! {
@@ -135,7 +135,8 @@ impl From<Beneficiary> for BeneficiaryJson {
 /// A name with fewer letters and digits does not identify a bank.
 const BANK_NAME_CHARS_MIN: usize = 2;
 
-/// Whether one name contains the other, as "BBVA México" contains "bbva" and, without its accent, "BanBajío" contains "Bajio".
+/// Whether one name contains the other, as "BBVA México" contains "bbva" and, without its accent, "BanBajío" contains
+/// "Bajio".
 fn is_same_bank(derived: &str, typed: &str) -> bool {
     // Decomposed, an accent is a mark of its own.
     let plain = |name: &str| name.nfkd().filter(|it| it.is_alphanumeric()).collect::<String>().to_lowercase();
@@ -143,8 +144,8 @@ fn is_same_bank(derived: &str, typed: &str) -> bool {
     typed.chars().count() >= BANK_NAME_CHARS_MIN && (derived.contains(&typed) || typed.contains(&derived))
 }
 
-/// The user's payees, favourites first, each part oldest first. One whose mark changes between two pages may be on both or
-/// on neither.
+/// The user's payees, favourites first, each part oldest first. One whose mark changes between two pages may be on both
+/// or on neither.
 pub(crate) async fn list_beneficiaries(
     State(app): State<App>,
     User(owner): User,

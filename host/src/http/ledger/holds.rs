@@ -26,8 +26,8 @@ use crate::schema::{Flat, answer, request};
 /// As long as card networks usually keep an authorisation.
 const LIFETIME_DEFAULT: Duration = Duration::days(7);
 
-/// As long as card networks keep the longest authorisation, that of a hotel or a rental car. Money that is set aside for
-/// longer belongs in another account.
+/// As long as card networks keep the longest authorisation, that of a hotel or a rental car. Money that is set aside
+/// for longer belongs in another account.
 const LIFETIME_MAX: Duration = Duration::days(30);
 
 const PATH: &str = "/api/ledger/holds";

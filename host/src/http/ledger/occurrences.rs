@@ -1,6 +1,7 @@
 //! Occurrences of schedules: each is sent as its owner would send it, and what became of it is recorded.
 //!
-//! Its idempotency key is that of the schedule and the date, so that it is sent once, however often and by whichever host.
+//! Its idempotency key is that of the schedule and the date, so that it is sent once, however often and by whichever
+//! host.
 
 use time::{Date, Duration, OffsetDateTime};
 
@@ -14,7 +15,8 @@ use crate::domain::transfer::Transfer;
 use crate::http::error::Error;
 use crate::http::ledger::orders::{self, Answer, CircumstancesRequest, Draft};
 
-/// How long an attempt has a schedule for itself: a request's longest time and more, for clocks that differ between hosts.
+/// How long an attempt has a schedule for itself: a request's longest time and more, for clocks that differ between
+/// hosts.
 pub(crate) const CLAIM: Duration = Duration::seconds(60);
 
 /// Pause after an attempt that failed for a reason that passes.
@@ -119,7 +121,8 @@ fn needs_acknowledgment(error: &Error) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Send(Date),
-    /// Nothing is sent any more. The outcome is that of an occurrence that was not sent before; `None` to leave it as it is.
+    /// Nothing is sent any more. The outcome is that of an occurrence that was not sent before; `None` to leave it as
+    /// it is.
     Close(Date, Option<Outcome>),
 }
 

@@ -13,7 +13,7 @@ use crate::domain::transfer::Transfer;
 use crate::enforcement::acknowledgment::{Subject, TOKEN_CHARS_MAX};
 use crate::enforcement::assessment::Circumstances;
 use crate::http::error::Error;
-use crate::http::ledger::risk_context::risk_of;
+use crate::http::ledger::risk_context::{TOKEN_EXAMPLE, risk_of};
 use crate::ledger::{Command, LedgerError, Order, Outcome};
 use crate::schema::request;
 
@@ -28,9 +28,9 @@ request! {
         is_new_device: Option<bool> { example: "false" },
         /// Defaults to true.
         geolocation_changed: Option<bool> { example: "false" },
-        /// From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one
-        /// transfer or hold.
-        acknowledgment_token: Option<String> { chars_max: TOKEN_CHARS_MAX, example: "\"1793000000.medium.Zm9v\"" },
+        /// From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for
+        /// one transfer or hold.
+        acknowledgment_token: Option<String> { chars_max: TOKEN_CHARS_MAX, example: TOKEN_EXAMPLE },
     }
 }
 

@@ -8,16 +8,19 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::auth::User;
 use crate::domain::money::Money;
-use crate::domain::risk::{self, Enforcement};
+use crate::domain::risk::{self, Enforcement, Risk};
 use crate::enforcement::acknowledgment::Subject;
 use crate::enforcement::assessment::{AssessmentError, Assessor, Circumstances};
-use crate::enforcement::{Outcome, enforce};
+use crate::enforcement::enforce;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
-use crate::ledger::Risk;
 use crate::schema::{answer, request};
 use crate::scoring::{RiskAnswer, RiskRequest};
+
+/// As JSON.
+pub(super) const TOKEN_EXAMPLE: &str = "\"medium.1793000000.0198f1c25a2b7c3d8e4f0123456789ab.\
+    9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"";
 
 request! {
     /// A planned transfer.
@@ -38,7 +41,7 @@ answer! {
         request: RiskRequest,
         assessment: RiskAnswer,
         /// Sent with one transfer to record that the user saw this risk. Absent if risk enforcement is off.
-        acknowledgment_token: Option<String> { example: "\"1793000000.medium.Zm9v\"" },
+        acknowledgment_token: Option<String> { example: TOKEN_EXAMPLE },
         acknowledgment_expires_at: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
     }
 }
@@ -84,11 +87,7 @@ pub(crate) async fn risk_of(
 ) -> Result<Risk, Error> {
     let enforcement = app.settings.risk_enforcement;
     let acknowledgment = (&app.acknowledgments, token);
-    Ok(match enforce(enforcement, &assessor(app), subject, circumstances, acknowledgment).await? {
-        Outcome::NotEnforced => Risk::NotEnforced,
-        Outcome::Assessed { level, acknowledged } => Risk::Assessed { level, acknowledged },
-        Outcome::Unavailable => Risk::Unavailable,
-    })
+    Ok(enforce(enforcement, &assessor(app), subject, circumstances, acknowledgment).await?)
 }
 
 fn assessor(app: &App) -> Assessor<'_> {

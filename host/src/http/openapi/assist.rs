@@ -175,9 +175,9 @@ const OTHERS: &[Operation] = &[
         .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().gives(&[LOCATION])
         .answers(&[(200, one::<DecidedPaymentJson>()), (202, one::<ApprovalJson>())])
         .errors(&["payment-under-way", "model-unavailable", "outcome-unknown"]),
-    Operation::post("/rails/stp/state", "push_state", "STP's notification about a payment")
+    Operation::post("/rails/stp/state", "push_state", "STP's notice about a payment")
         .body::<NoticeJson>().answers(&[(200, one::<ReceiptJson>())]).errors(&["not-found"]),
-    Operation::put("/rails/stp/state", "put_state", "STP's notification about a payment")
+    Operation::put("/rails/stp/state", "put_state", "STP's notice about a payment")
         .body::<NoticeJson>().answers(&[(200, one::<ReceiptJson>())]).errors(&["not-found"]),
     Operation::get("/console", "page", "The operators' page")
         .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("text/html")), (304, Content::Empty)]),

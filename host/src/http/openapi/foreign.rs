@@ -1,4 +1,4 @@
-//! Bodies that other layers write or parse: the findings of a replay, and STP's notifications.
+//! Bodies that other layers write or parse: the findings of a replay, and STP's notices.
 
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ answer! {
 }
 
 answer! {
-    /// STP's notification of a state change (`cambioEstado`). It only makes the host ask STP: nothing but the tracking key is
+    /// STP's notice of a state change (`cambioEstado`). It only makes the host ask STP; nothing but the tracking key is
     /// read.
     pub(super) struct NoticeJson as "StpNotice" {
         /// The tracking key.

@@ -29,14 +29,16 @@ pub enum Listener {
 /// Failures that every operation can have.
 const ALWAYS: [&str; 4] = ["internal-error", "timed-out", "overloaded", "database-unavailable"];
 
-/// Groups of operations, by the first prefix that matches the path.
-const TAGS: [(&str, &str); 8] = [
+/// Groups of operations, by the first prefix that matches the path. The prefixes of a group are next to each other.
+const TAGS: [(&str, &str); 10] = [
     ("/api/ledger/", "Ledger"),
     ("/api/analytics/", "Analytics"),
     ("/api/profile/", "Profile"),
     ("/ai/", "Scores"),
     ("/admin/accounts/", "Accounts"),
-    ("/admin/", "Models"),
+    ("/admin/models", "Models"),
+    ("/admin/replay", "Models"),
+    ("/admin/", "Operations"),
     ("/rails/", "Payment rail"),
     ("/", "Pages and health"),
 ];
@@ -72,7 +74,8 @@ pub fn document(listener: Listener) -> Value {
     }
     let has = |tag: &str| operations.iter().any(|operation| self::tag(operation.path) == tag);
     let tags = TAGS.iter().map(|(_, tag)| *tag).filter(|tag| has(tag)).map(|tag| json!({"name": tag}));
-    let tags: Vec<_> = tags.collect();
+    let mut tags: Vec<_> = tags.collect();
+    tags.dedup();
     json!({
         "openapi": "3.1.0",
         "info": {"title": title, "description": about, "version": env!("CARGO_PKG_VERSION")},

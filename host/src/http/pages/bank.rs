@@ -15,8 +15,8 @@ use crate::http::pages::files::{
 };
 use crate::models::publishing::package::{self, PackageFile};
 
-/// Nothing inline, nothing from other hosts, no framing, and no text becomes markup: the only trusted type is the address
-/// of the offline worker. The package compiles WebAssembly.
+/// Nothing inline, nothing from other hosts, no framing, and no text becomes markup: the only trusted type is the
+/// address of the offline worker. The package compiles WebAssembly.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types offline-worker";
@@ -43,8 +43,8 @@ pub(crate) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result
     embedded(BANK, &name, &headers, POLICY)
 }
 
-/// A script or sheet that the page is made of. A host of another release has other bytes for it: during an upgrade those
-/// are better than none, but not to be kept.
+/// A script or sheet that the page is made of. During an upgrade, a page may ask a host of another release for it: that
+/// release's file is better than none, but must be revalidated.
 pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Error> {
     if let Some(file) = ASSETS.iter().find(|it| it.name == name) {
         return Ok(encoded(&headers, file, (POLICY, BY_DIGEST)));

@@ -1,9 +1,10 @@
 //! Idempotency keys: the first answer is recorded, and a retry gets the same one.
 
 use super::{Refusal, Run};
+use crate::domain::risk::Risk;
 use crate::domain::rules::{RISK_ACKNOWLEDGMENT_REQUIRED, Violation};
 use crate::ledger::batch::{Answer, Made};
-use crate::ledger::command::{Order, Outcome, Risk};
+use crate::ledger::command::{Order, Outcome};
 
 impl Run<'_> {
     /// Executes an order, or repeats the recorded answer of its key.

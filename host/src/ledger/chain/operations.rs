@@ -1,5 +1,5 @@
-//! Rows of `hold`, `hold_end` and `account_event`, which share one digest: of a batch's holds, then of the ends, then of
-//! the events.
+//! Rows of `hold`, `hold_end` and `account_event`, which share one digest: of a batch's holds, then of the ends, then
+//! of the events.
 
 use time::OffsetDateTime;
 use uuid::Uuid;

@@ -43,8 +43,8 @@ impl Row for AccountRow<'_> {
         digest.uuid(self.account_id);
         [self.owner, self.account_number, self.number_key, self.account_type].iter().for_each(|text| digest.text(text));
         digest.time(self.created_at);
-        // Nothing for a typed number, whose rows are older than this column. The next row's id, which is random, cannot be
-        // taken for it.
+        // A typed number adds nothing, so that rows older than this column keep their digest. The next row begins with
+        // a random id, which cannot be mistaken for this field.
         if let Some(issued) = self.issued {
             digest.text("issued");
             digest.int(issued);
@@ -105,8 +105,8 @@ impl Row for TransferRow<'_> {
         digest.optional_text(self.rail);
         digest.optional_uuid(self.returns);
         digest.time(self.created_at);
-        // Nothing for a transfer without either, since there are rows older than these columns. The next row's id, which is
-        // random, cannot be taken for it.
+        // Nothing for a transfer without either, since there are rows older than these columns. The next row's id,
+        // which is random, cannot be taken for it.
         if self.concept.is_some() || self.numeric_reference.is_some() {
             digest.text("remittance");
             digest.optional_text(self.concept);
@@ -200,8 +200,8 @@ impl Row for StatusRow<'_> {
         digest.text(self.status);
         digest.optional_text(self.reason);
         digest.time(self.created_at);
-        // Nothing for a rail's report, whose rows are older than these columns. The next row's id, which is random, cannot
-        // be taken for it.
+        // Nothing for a rail's report, whose rows are older than these columns. The next row's id, which is random,
+        // cannot be taken for it.
         if self.actor.or(self.note).is_some() {
             digest.text("by hand");
             [self.actor, self.note].iter().for_each(|text| digest.optional_text(*text));

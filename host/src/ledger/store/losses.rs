@@ -1,5 +1,5 @@
-//! Batches and audit records lost in a failover and accepted as such by an operator. They do not count as tampering, but
-//! every verification reports them.
+//! Batches and audit records lost in a failover and accepted as such by an operator. They do not count as tampering,
+//! but every verification reports them.
 
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;

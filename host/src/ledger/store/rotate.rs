@@ -1,8 +1,8 @@
 //! Replaces the ledger's key.
 //!
-//! The old key closes every chain with a tombstone, so that no writer can append to one, and seals a last record. The new
-//! key begins by sealing the heads of those chains and everything that records cover. From then on the old key proves the
-//! history and can neither continue it nor, since its ends are pinned, rewrite it.
+//! The old key closes every chain with a tombstone, so that no writer can append to one, and seals a last record. The
+//! new key begins by sealing the heads of those chains and everything that records cover. From then on the old key
+//! proves the history and can neither continue it nor, since its ends are pinned, rewrite it.
 
 use std::collections::BTreeMap;
 

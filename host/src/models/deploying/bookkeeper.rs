@@ -29,15 +29,11 @@ impl Bookkeeper {
         components: &HashMap<Digest, LoadedComponent>,
         now: OffsetDateTime,
     ) -> Result<(), sqlx::Error> {
-        let scorers = components.values().filter_map(|it| match it {
-            LoadedComponent::Scorer(scorer) => Some((scorer, scorer.traffic().take())),
-            LoadedComponent::Rules(_) => None,
-        });
-        let taken: Vec<_> = scorers.filter(|(_, taken)| !taken.is_empty()).collect();
+        let taken: Vec<_> = components.values().map(|it| (it, it.traffic().take())).collect();
         let rows: Vec<_> = taken
             .iter()
-            .flat_map(|(scorer, taken)| {
-                let identity = scorer.identity();
+            .flat_map(|(component, taken)| {
+                let identity = component.identity();
                 let row =
                     |it: &(&'static str, usize, u32)| (identity.kind, identity.digest, it.0, it.1 as i32, it.2.into());
                 taken.iter().map(row).collect::<Vec<_>>()
@@ -52,7 +48,7 @@ impl Bookkeeper {
             Err(error) => Err(error),
         };
         if stored.is_err() {
-            taken.iter().for_each(|(scorer, taken)| scorer.traffic().give_back(taken));
+            taken.iter().for_each(|(component, taken)| component.traffic().give_back(taken));
             return stored;
         }
         if is_due {

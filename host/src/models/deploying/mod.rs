@@ -4,7 +4,6 @@ mod bookkeeper;
 pub mod built_in;
 pub mod catalog;
 mod loading;
-pub mod progress;
 mod reporter;
 pub mod rollback;
 pub mod rollout;

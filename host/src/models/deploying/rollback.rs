@@ -1,5 +1,5 @@
-//! Rolls back: from the champion that the operator names to the one that served before, which they name too. Challengers
-//! end with it, and none is promoted.
+//! Rolls back: from the champion that the operator names to the one that served before, which they name too.
+//! Challengers end with it, and none is promoted.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;

@@ -1,10 +1,10 @@
 //! Lets the share of canaries grow: each step is a deployment of its own, so what is compared in it is its evidence.
 //!
-//! Every host looks after every open rollout. A change locks the row and replaces the deployment that its host saw, both
-//! in one transaction, so one host makes it, and a host that dies leaves nothing half done.
+//! Every host looks after every open rollout. A change locks the row and replaces the deployment that its host saw,
+//! both in one transaction, so one host makes it, and a host that dies leaves nothing half done.
 //!
-//! A violated bound takes the canary from all users, as a withdrawal does: held at its share, it would go on giving them
-//! worse answers until somebody looks.
+//! A violated bound takes the canary from all users, as a withdrawal does: held at its share, it would go on giving
+//! them worse answers until somebody looks.
 
 use std::time::Duration;
 
@@ -71,7 +71,8 @@ pub enum Ordered {
     NoRollout,
 }
 
-/// Starts a rollout with its first step. `None` if one of the kind is open, or the deployment is not the one seen.
+/// Starts a rollout with its first step. False if a rollout of the kind is open, or if the deployment is no longer the
+/// one that the operator saw.
 ///
 /// # Errors
 /// When the database fails.
@@ -219,7 +220,7 @@ impl Rollouts<'_> {
             let db = pool.acquire().await?;
             let done = within(db, DATABASE_TIME_MAX, async |db| self.settle_one(db, &rollout).await).await;
             if let Err(error) = done {
-                tracing::warn!(kind = %rollout.kind, %error, "cannot look after a rollout; tried again in a second");
+                tracing::warn!(kind = %rollout.kind, %error, "cannot process a rollout; will retry in a second");
             }
         }
         Ok(())

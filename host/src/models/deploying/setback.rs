@@ -31,7 +31,7 @@ pub struct Setback {
 /// kind's whole history, newest first.
 pub fn setbacks(history: &[Deployment]) -> Vec<Setback> {
     let mut found: Vec<Setback> = Vec::new();
-    // Versions that something newer tells about: the present champion serves.
+    // Versions already judged by a newer change. The present champion is one: it serves.
     let mut judged: Vec<Digest> = history.first().map(|it| it.champion).into_iter().collect();
     for pair in history.windows(2) {
         let [after, before] = pair else { continue };
@@ -86,7 +86,7 @@ mod tests {
     fn a_version_has_a_setback_until_it_has_served_well() {
         let back = [(1, None, "ops"), (2, None, "ops"), (1, None, "rollback")];
         assert_eq!(found(&back), [(2, Cause::RolledBack, 3)]);
-        // Trying it on some users makes nothing good, and what is rolled back stays so while its trial runs.
+        // A trial does not clear a setback, neither while it runs nor afterwards.
         let tried = [&back[..], &[(1, Some(2), "rollback"), (1, None, "rollback")]].concat();
         assert_eq!(found(&tried), [(2, Cause::RolledBack, 3)]);
         let promoted = [&back[..], &[(2, None, "ops")]].concat();

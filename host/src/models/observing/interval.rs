@@ -19,8 +19,8 @@ pub(crate) fn wilson(hits: i64, of: i64, deviations: f64) -> (f64, f64) {
     (low.max(0.0), high.min(1.0))
 }
 
-/// How unlikely at least so many hits are if their share is at most `limit`, as the negative logarithm of Chernoff's bound,
-/// which holds for however few observations. 0 while the share keeps within the limit.
+/// How unlikely at least so many hits are if their share is at most `limit`, as the negative logarithm of Chernoff's
+/// bound, which holds for however few observations. 0 while the share keeps within the limit.
 pub(crate) fn excess(hits: i64, of: i64, limit: f64) -> f64 {
     let (n, k) = (of as f64, hits as f64);
     if of <= 0 || k / n <= limit {

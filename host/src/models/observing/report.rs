@@ -10,6 +10,7 @@ use crate::db::comparisons::{self, Count};
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Deployment};
 use crate::domain::model::{Digest, ModelKind};
+use crate::domain::rules::Verdict;
 use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::catalog::AUTOMATIC;
 use crate::models::observing::drift::{Reference, psi};
@@ -313,7 +314,7 @@ pub(crate) fn classes_of(kind: ModelKind) -> &'static [&'static str] {
             K::CLASSES
         }
     }
-    with_kind(kind, Classes).unwrap_or_default()
+    with_kind(kind, Classes).unwrap_or(Verdict::CLASSES)
 }
 
 fn difference(buckets: &Buckets) -> Difference {

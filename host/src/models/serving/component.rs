@@ -7,6 +7,7 @@ use crate::domain::model::{ModelKind, PolicyClass};
 use crate::models::observing::traffic::Traffic;
 use crate::models::publishing::published::Source;
 use crate::models::serving::model::Model;
+use crate::models::serving::rules::Rules;
 use crate::scoring::{Kind, Scorer, Visitor, with_kind};
 use crate::wasm::{Identity, LoadError, Runtime, TransferRules};
 
@@ -14,13 +15,12 @@ use crate::wasm::{Identity, LoadError, Runtime, TransferRules};
 #[derive(Clone)]
 pub enum LoadedComponent {
     Scorer(Arc<dyn AnyModel>),
-    Rules(Arc<TransferRules>),
+    Rules(Arc<Rules>),
 }
 
 /// A [`Model`] of any kind.
 pub trait AnyModel: Any + Send + Sync {
     fn identity(&self) -> &Identity;
-    /// What it did since that was last stored.
     fn traffic(&self) -> &Traffic;
 }
 
@@ -52,14 +52,22 @@ impl LoadedComponent {
                 Ok(LoadedComponent::Scorer(Arc::new(Model::<K>::new(scorer, source))))
             }
         }
-        let rules = || Ok(Self::Rules(TransferRules::load(runtime, bytes)?.into()));
+        let rules = || Ok(Self::Rules(Arc::new(Rules::new(TransferRules::load(runtime, bytes)?))));
         with_kind(kind, Load(runtime, bytes)).unwrap_or_else(rules)
     }
 
     pub fn identity(&self) -> &Identity {
         match self {
             Self::Scorer(model) => model.identity(),
-            Self::Rules(rules) => rules.identity(),
+            Self::Rules(rules) => rules.component.identity(),
+        }
+    }
+
+    /// What it did since that was last stored.
+    pub(crate) fn traffic(&self) -> &Traffic {
+        match self {
+            Self::Scorer(model) => model.traffic(),
+            Self::Rules(rules) => &rules.traffic,
         }
     }
 

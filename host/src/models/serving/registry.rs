@@ -13,14 +13,15 @@ use crate::models::publishing::published::Source;
 use crate::models::serving::component::LoadedComponent;
 use crate::models::serving::embedded::Embedded;
 use crate::models::serving::route::{Canary, Route, Shadow};
+use crate::models::serving::rules::Rules;
 use crate::scoring::{Kind, Visitor, with_kind};
-use crate::wasm::{Identity, LoadError, Runtime, ScoreError, TransferRules};
+use crate::wasm::{Identity, LoadError, Runtime, ScoreError};
 
 /// The versions in service at one moment. Calls for a kind without one fail with [`ScoreError::Missing`].
 #[derive(Clone, Default)]
 pub struct Registry {
     routes: BTreeMap<ModelKind, Arc<dyn AnyRoute>>,
-    rules: Option<Arc<TransferRules>>,
+    rules: Option<Arc<Rules>>,
 }
 
 /// A canary to withdraw.
@@ -128,7 +129,7 @@ impl Registry {
     /// The champion of a kind.
     pub fn identity(&self, kind: ModelKind) -> Option<&Identity> {
         match kind {
-            ModelKind::TransferRules => self.rules.as_deref().map(TransferRules::identity),
+            ModelKind::TransferRules => self.rules.as_deref().map(|rules| rules.component.identity()),
             kind => self.routes.get(&kind).map(|route| route.identity()),
         }
     }
@@ -189,7 +190,7 @@ impl Registry {
     /// # Errors
     /// See [`ScoreError`].
     pub fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
-        self.rules.as_deref().ok_or(ScoreError::Missing)?.transition(status, event)
+        self.rules.as_deref().ok_or(ScoreError::Missing)?.component.transition(status, event)
     }
 }
 

@@ -17,8 +17,9 @@ use crate::rail::{Payment, PaymentStatus, RailError};
 /// Code for an order whose tracking key and operating date `registra` already has.
 const REPEATED: i64 = -1;
 
-/// Codes that concern the bank's settings or STP's own service rather than the order: 0, which comes with "no answer from
-/// the service" and "error validating the signature" among others, and an unknown company. The next attempt asks first.
+/// Codes that concern the bank's settings or STP's own service rather than the order: 0, which comes with "no answer
+/// from the service" and "error validating the signature" among others, and an unknown company. The next attempt asks
+/// first.
 const NOT_ABOUT_THE_ORDER: [i64; 2] = [0, -6];
 
 /// Permanent refusals of `registra`, with the equivalent SPEI return reason, if any.

@@ -16,7 +16,8 @@ use crate::telemetry::SPANS;
 pub(super) use crate::client::Reply;
 pub(super) use hyper::Method;
 
-/// SPEI guarantees delivery within 30 seconds; an order that STP has not acknowledged in half that time needs an inquiry.
+/// SPEI guarantees delivery within 30 seconds; an order that STP has not acknowledged in half that time needs an
+/// inquiry.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(15);
 
 pub(super) struct Client {

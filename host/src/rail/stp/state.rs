@@ -13,8 +13,8 @@ enum State {
     Unclear,
 }
 
-/// Every state in STP's catalogue ("Estados de una orden"), in `consultaOrden` and in notices. A wrong guess would pay twice
-/// or keep a sender's money, so a state counts as final only if its name leaves no doubt.
+/// Every state in STP's catalogue ("Estados de una orden"), in `consultaOrden` and in notices. A wrong guess would pay
+/// twice or keep a sender's money, so a state counts as final only if its name leaves no doubt.
 const STATES: [(&str, State); 36] = [
     // Captured, released, authorised, sent; to be released, to be authorised; with SPEI's adapter.
     ("C", State::Pending),
@@ -51,7 +51,8 @@ const STATES: [(&str, State); 36] = [
     ("RB", State::Unclear),
     // Deleted.
     ("EL", State::Unclear),
-    // Of incoming orders: received, to be sent back, sent back; their confirmations: to be sent, sent, confirmed, rejected.
+    // Of incoming orders: received, to be sent back, sent back; their confirmations: to be sent, sent, confirmed,
+    // rejected.
     ("R", State::Unclear),
     ("XR", State::Unclear),
     ("RE", State::Unclear),

@@ -16,8 +16,8 @@ pub(super) fn plain(text: &str) -> String {
     fold(text).unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
-/// Drops accents and replaces other characters than letters and digits with spaces; at most [`LENGTH_MAX`] remain. `None`
-/// if nothing does.
+/// Drops accents and replaces other characters than letters and digits with spaces; at most [`LENGTH_MAX`] remain.
+/// `None` if nothing does.
 pub(super) fn fold(text: &str) -> Option<String> {
     let mut plain = String::new();
     for letter in text.nfkd().filter(|&letter| !is_combining_mark(letter)) {

@@ -73,7 +73,8 @@ async fn load_issued(
             sent_day: row.sent_day,
             sent: Money::from_minor(row.sent),
         };
-        // One that another command debits was read earlier. Both are fine: a batch with an outdated balance loses the race.
+        // One that another command debits was read earlier. Both are fine: a batch with an outdated balance loses the
+        // race.
         state.balances.entry((row.account_id, CUSTOMER_STRIPE)).or_insert(balance);
         let facts = AccountFacts { owner: row.owner, number: row.account_number };
         state.accounts.entry(row.account_id).or_insert(facts);

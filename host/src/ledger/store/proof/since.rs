@@ -31,8 +31,8 @@ pub struct Recent {
     pub records_before: i64,
 }
 
-/// Verifies the batches, rows, balances and audit records after these heads. A chain that has none begins with its first
-/// batch that has a hash. Run it in a repeatable-read transaction.
+/// Verifies the batches, rows, balances and audit records after these heads. A chain that has none begins with its
+/// first batch that has a hash. Run it in a repeatable-read transaction.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,12 +1,12 @@
 //! Compares the rows of recent batches with the digests in their headers.
 //!
 //! A batch names the transfers that got a status in it. They lead to transfers and statuses by primary key, and to the
-//! balances, whose last entries are found by ever longer steps back. Keys are found by their time. Accounts are read whole,
-//! since a batch need not name those that it opens.
+//! balances, whose last entries are found by ever longer steps back. Keys are found by their time. Accounts are read
+//! whole, since a batch need not name those that it opens.
 //!
 //! Postgres' statistics are older than what is recent, so its estimates are far too low. `offset 0` makes it look up
-//! entries by balance rather than filter the whole table by time, and a full join makes it hash rather than compare each
-//! row with each batch.
+//! entries by balance rather than filter the whole table by time, and a full join makes it hash rather than compare
+//! each row with each batch.
 
 use sqlx::PgConnection;
 
