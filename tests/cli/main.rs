@@ -4,6 +4,7 @@
 mod caution;
 mod collector;
 mod commands;
+mod components;
 mod elsewhere;
 mod evidence;
 mod faults;

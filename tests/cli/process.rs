@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
@@ -52,6 +52,38 @@ impl DataDir {
     pub(crate) fn ask(&self, service: &Service, arguments: &[&str]) -> Output {
         self.command(arguments).env("CAUDAL_ADMIN_URL", &service.assist).output().unwrap()
     }
+
+    /// Writes a file, and returns its path.
+    pub(crate) fn file(&self, name: &str, contents: &str) -> String {
+        fs::write(self.0.join(name), contents).unwrap();
+        self.name(name)
+    }
+
+    pub(crate) fn name(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).unwrap()
+    }
+
+    /// Names of the files in the folder.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// The clone.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+#[track_caller]
+pub(crate) fn code(output: &Output, code: i32) {
+    assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
 }
 
 /// The program without settings from the environment of the test run.

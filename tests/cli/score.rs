@@ -1,20 +1,17 @@
-//! `caudal score`, `caudal models card` and `caudal models check`.
+//! `caudal score`.
 
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::process::{DataDir, text};
+use crate::process::{DataDir, code, root, text};
 
 /// Some rows were refused.
 const REFUSED: i32 = 3;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
 
 /// A usual transfer at noon as a row.
 fn transfer() -> Value {
@@ -32,34 +29,6 @@ fn visit(screen: &str) -> String {
         "steps_total": 4, "current_step": 2,
     })
     .to_string()
-}
-
-impl DataDir {
-    fn file(&self, name: &str, contents: &str) -> String {
-        fs::write(self.path().join(name), contents).unwrap();
-        self.name(name)
-    }
-
-    fn name(&self, name: &str) -> String {
-        self.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path().join(name)).unwrap()
-    }
-
-    /// Names of the files in the folder.
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.path()).unwrap();
-        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
-
-#[track_caller]
-fn code(output: &Output, code: i32) {
-    assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
 }
 
 fn lines(text: &str) -> Vec<Value> {
@@ -190,6 +159,21 @@ fn csv_means_the_same_as_json() {
     code(&data.run(&["score", "--kind", "risk", "--input", &input, "--output", &results]), 0);
     let score = |line: &str| line.rsplit(',').nth(1).unwrap().to_owned();
     assert_eq!(score(data.read("results.csv").lines().nth(1).unwrap()), score(first));
+}
+
+/// As root, a file put in place of the null device would break the machine.
+#[test]
+fn a_device_is_written_and_a_link_stays() {
+    let data = DataDir::new();
+    let input = data.file("rows.ndjson", &transfer().to_string());
+    let target = data.file("target.ndjson", "old");
+    for (link, target) in [("null", "/dev/null"), ("link", target.as_str())] {
+        symlink(target, data.name(link)).unwrap();
+        code(&data.run(&["score", "--kind", "risk", "--input", &input, "--output", &data.name(link)]), 0);
+        assert_eq!(fs::read_link(data.name(link)).unwrap(), Path::new(target));
+    }
+    assert_eq!(lines(&data.read("target.ndjson")).len(), 1);
+    assert_eq!(data.names(), ["link", "null", "rows.ndjson", "target.ndjson"]);
 }
 
 #[test]
@@ -326,68 +310,4 @@ fn a_missing_column_is_reported_once_at_the_header() {
     let head = "can_read_small_text,uses_screen_reader,app_confidence,age_range";
     let (code, stderr) = score("accessibility", &format!("{head}\ntrue,false,low,31_50\n"));
     assert_eq!(code, Some(0), "{stderr}");
-}
-
-#[test]
-fn cards_are_printed_for_people_and_for_programs() {
-    let data = DataDir::new();
-    for (name, title) in [
-        ("risk", "# risk-2 2.0.0"),
-        ("risk-1", "# risk-1 1.0.0"),
-        ("nudge", "# nudge-1 1.0.0"),
-        ("accessibility", "# accessibility-2 2.0.0"),
-        ("accessibility-1", "# accessibility-1 1.0.0"),
-    ] {
-        let card = data.run(&["models", "card", name]);
-        code(&card, 0);
-        let card = text(&card.stdout);
-        assert!(card.starts_with(title), "{card}");
-        for part in [
-            "## What it is for",
-            "## Data",
-            "## Results",
-            "## Calibration",
-            "## Coefficients",
-            "## Limits",
-            "## Not for",
-        ] {
-            assert!(card.contains(part), "{name} lacks {part}");
-        }
-        let json: Value = serde_json::from_slice(&data.run(&["models", "card", name, "--json"]).stdout).unwrap();
-        assert_eq!(format!("# {} {}", json["model"].as_str().unwrap(), json["version"].as_str().unwrap()), title);
-        assert_eq!(json["data"]["held_out"]["rows"], 50_000);
-    }
-    let none = data.run(&["models", "card", "transfer-rules"]);
-    assert!(text(&none.stderr).contains("has no card: rules are written, not trained"), "{}", text(&none.stderr));
-    let unknown = data.run(&["models", "card", "risk-7"]);
-    assert!(
-        text(&unknown.stderr).contains("there is no model 'risk-7'; choose from risk-2"),
-        "{}",
-        text(&unknown.stderr)
-    );
-}
-
-#[test]
-fn a_component_is_examined_for_people_and_for_programs() {
-    let data = DataDir::new();
-    let file = root().join("target/components/risk-1.wasm");
-    let file = file.to_str().unwrap();
-    let good = data.run(&["models", "check", file]);
-    code(&good, 0);
-    let printed = text(&good.stdout);
-    assert!(printed.contains(": risk-1.0.0+") && printed.ends_with("accepted"), "{printed}");
-    assert!(printed.contains("ok      cases        115 cases satisfy the specification"), "{printed}");
-    let report: Value = serde_json::from_slice(&data.run(&["models", "check", file, "--json"]).stdout).unwrap();
-    assert_eq!(report["kind"], "risk");
-    assert_eq!(report["checks"][0]["outcome"], "passed");
-
-    let bad = data.run(&["models", "check", &data.file("text.wasm", "no component")]);
-    code(&bad, 1);
-    let printed = text(&bad.stdout);
-    assert!(
-        printed.contains("REFUSED format       not a WebAssembly component") && printed.ends_with("refused"),
-        "{printed}"
-    );
-    let missing = data.run(&["models", "check", &data.name("missing.wasm")]);
-    assert!(text(&missing.stderr).contains("cannot read"), "{}", text(&missing.stderr));
 }

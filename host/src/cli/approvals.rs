@@ -70,7 +70,7 @@ fn line(it: &Value) -> String {
     let text = |field: &str| it[field].as_str().unwrap_or_default();
     let decided = it["decidedBy"].as_str().map(|by| format!(" by {by}")).unwrap_or_default();
     format!(
-        "{} {}{decided}, proposed by {} until {}: {}\n  {}\n  {}",
+        "{} {}{decided}, proposed by {}, expires {}: {}\n  {}\n  {}",
         text("id"),
         text("state"),
         text("proposedBy"),

@@ -113,7 +113,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// What a command does that belongs into the audit log, and who says to do it. What a host does is in the host's.
+/// The audit event of a command that works without a host, and the name given with `--by`. Hosts log what they do
+/// themselves.
 fn action(command: &Command) -> Option<(Event, String)> {
     match command {
         Command::AcceptLoss(loss) => Some((Event::LossAccepted, loss.by.clone())),

@@ -30,8 +30,17 @@ async fn list(api: &AdminApi, json: bool) -> Result<ExitCode> {
     print(&if rows.is_empty() {
         "no payment is pending".to_owned()
     } else {
-        let heads =
-            ["TRANSACTION", "TRACKING KEY", "MXN", "RAIL", "MINUTES", "ATTEMPTS", "SENT FOR", "STATE", "LAST ERROR"];
+        let heads = [
+            "TRANSACTION",
+            "TRACKING KEY",
+            "MXN",
+            "RAIL",
+            "MINUTES",
+            "ATTEMPTS",
+            "OPERATING DATE",
+            "STATE",
+            "LAST ERROR",
+        ];
         table(heads, &rows)
     })?;
     Ok(ExitCode::SUCCESS)

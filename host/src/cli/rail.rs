@@ -20,7 +20,7 @@ pub(super) fn open(rail: &config::Rail) -> Result<Option<RailHandle>> {
     let rail: Arc<dyn Rail> = match rail.kind {
         RailName::Instant | RailName::OnUs => return Ok(None),
         RailName::Simulated => Arc::new(Simulated::new(behaviour(rail), sender)),
-        // STP's notifications arrive over HTTP.
+        // STP's notices arrive over HTTP.
         RailName::Stp => Arc::new(stp(rail).context("--rail stp cannot be used")?),
     };
     Ok(Some(RailHandle { rail, notifications, claim: CLAIM }))

@@ -29,12 +29,12 @@ pub(super) async fn run(common: &Common, arguments: RotateKey) -> Result<ExitCod
     let Rotated { retired, records } = rotated?;
     print(&format!("retired {}; {records} audit records sealed with the new key", describe(&retired)))?;
     match secret::replace_ledger_key(common, &new_bytes, &retired.name()[..8])? {
-        Some(kept) => print(&format!("the data folder has the new key now, and the old one in {}", kept.display()))?,
+        Some(kept) => print(&format!("the data folder has the new key; the old one is kept in {}", kept.display()))?,
         None => print(
             "start the hosts with the new key as CAUDAL_LEDGER_KEY or in CAUDAL_LEDGER_KEY_FILE, and keep the old one",
         )?,
     }
-    print("`caudal verify` proves what the old key sealed when it gets that key with --retired-ledger-key-file")?;
+    print("`caudal verify` can prove what the old key sealed if you pass that key with --retired-ledger-key-file")?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -86,8 +86,8 @@ pub(super) fn from_file(path: &Path) -> Result<Vec<u8>> {
     Ok(secret)
 }
 
-/// Puts a new ledger key into the data folder, if the old one is there rather than configured; returns where the old one
-/// is kept.
+/// Puts a new ledger key into the data folder, if the old one is there rather than configured; returns where the old
+/// one is kept.
 pub(super) fn replace_ledger_key(common: &Common, new: &[u8], old_name: &str) -> Result<Option<PathBuf>> {
     if common.ledger_key.is_some() || common.ledger_key_file.is_some() {
         return Ok(None);

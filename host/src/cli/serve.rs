@@ -129,7 +129,7 @@ fn runtime(data_dir: &Path, secret: &[u8]) -> Result<Runtime> {
     match Cache::open(&data_dir.join(CACHE_FOLDER), secret) {
         Ok(cache) => Ok(runtime.with_cache(cache)),
         Err(error) => {
-            tracing::warn!(%error, "compiled components are not cached: starts take longer");
+            tracing::warn!(%error, "compiled components are not cached: startup takes longer");
             Ok(runtime)
         }
     }

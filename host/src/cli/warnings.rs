@@ -54,7 +54,7 @@ fn shown(answer: &Value) -> String {
         return format!("no customer who consented to analytics was warned\n{now}");
     }
     let heads = ["VARIANT", "CUSTOMERS", "WARNINGS", "SENT NOTHING", "CHOSE NOT TO", "SENT, THEN SOUGHT HELP"];
-    format!("{}\n95% intervals; every customer counts once per variant\n{now}", table(heads, &rows))
+    format!("{}\n95% intervals; each customer is counted once per variant\n{now}", table(heads, &rows))
 }
 
 #[cfg(test)]

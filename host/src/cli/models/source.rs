@@ -49,8 +49,8 @@ impl Source {
         })
     }
 
-    /// From an image in `FOLDER@sha256:DIGEST`, an OCI image layout, whose digest pins all that is in it. One layer is the
-    /// component; others may be Sigstore bundles and in-toto statements.
+    /// From an image in `FOLDER@sha256:DIGEST`, an OCI image layout, whose digest pins all that is in it. One layer is
+    /// the component; others may be Sigstore bundles and in-toto statements.
     pub(super) fn layout(reference: &str) -> Result<Self> {
         let (folder, digest) = reference.rsplit_once('@').context("it must be FOLDER@sha256:DIGEST")?;
         let folder = Path::new(folder);

@@ -15,40 +15,53 @@ use crate::scoring::Kind;
 /// Most rejected rows to print.
 const SHOWN_MAX: u64 = 20;
 
-/// A file that appears under its name only once it is complete.
-struct AtomicFile {
+/// A file that appears under its name only once it is complete. A device or a pipe keeps its name, and is written
+/// directly.
+struct OutputFile {
     file: BufWriter<File>,
-    draft: PathBuf,
-    path: PathBuf,
+    draft: Option<Draft>,
 }
 
-impl AtomicFile {
+struct Draft {
+    path: PathBuf,
+    target: PathBuf,
+}
+
+impl OutputFile {
     fn create(path: &Path) -> Result<Self> {
+        if fs::metadata(path).is_ok_and(|it| !it.is_file()) {
+            let file = OpenOptions::new().write(true).open(path);
+            let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+            return Ok(Self { file: BufWriter::new(file), draft: None });
+        }
+        // A link stays, and its target is replaced.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         // In the same folder, because a rename is atomic only within a file system.
-        let mut name = path.file_name().context("the path of an output file needs a file name")?.to_owned();
+        let mut name = target.file_name().context("the path of an output file needs a file name")?.to_owned();
         name.push(format!(".{}.part", std::process::id()));
-        let draft = path.with_file_name(name);
-        let file = OpenOptions::new().write(true).create_new(true).open(&draft);
-        let file = file.with_context(|| format!("cannot create a file beside {}", path.display()))?;
-        Ok(Self { file: BufWriter::new(file), draft, path: path.to_owned() })
+        let draft = Draft { path: target.with_file_name(name), target };
+        let file = OpenOptions::new().write(true).create_new(true).open(&draft.path);
+        let file = file.with_context(|| format!("cannot create a file beside {}", draft.target.display()))?;
+        Ok(Self { file: BufWriter::new(file), draft: Some(draft) })
     }
 
     fn finish(mut self) -> Result<()> {
         self.file.flush()?;
+        let Some(Draft { path, target }) = &self.draft else { return Ok(()) };
         self.file.get_ref().sync_all()?;
-        fs::rename(&self.draft, &self.path).with_context(|| format!("cannot write {}", self.path.display()))
+        fs::rename(path, target).with_context(|| format!("cannot write {}", target.display()))
     }
 }
 
-impl Drop for AtomicFile {
+impl Drop for Draft {
     fn drop(&mut self) {
         // Fails after the rename, when there is nothing to remove.
-        let _ = fs::remove_file(&self.draft);
+        let _ = fs::remove_file(&self.path);
     }
 }
 
 enum Sink {
-    File(AtomicFile),
+    File(OutputFile),
     Stdout(BufWriter<io::Stdout>),
 }
 
@@ -85,7 +98,7 @@ impl Output {
     pub(super) fn open(path: Option<&Path>, input: RowFormat, columns: &[&str]) -> Result<Self> {
         let format = path.and_then(format_of).unwrap_or(input);
         let sink = match path {
-            Some(path) => Sink::File(AtomicFile::create(path)?),
+            Some(path) => Sink::File(OutputFile::create(path)?),
             None => Sink::Stdout(BufWriter::new(io::stdout())),
         };
         let mut output = Self { sink, format };
@@ -124,7 +137,7 @@ impl Output {
 }
 
 pub(super) struct Rejects {
-    file: Option<AtomicFile>,
+    file: Option<OutputFile>,
     count: u64,
 }
 
@@ -137,7 +150,7 @@ struct Rejected<'a> {
 impl Rejects {
     /// Reports rejected rows on standard error, and writes them to a file if there is one.
     pub(super) fn open(path: Option<&Path>) -> Result<Self> {
-        Ok(Self { file: path.map(AtomicFile::create).transpose()?, count: 0 })
+        Ok(Self { file: path.map(OutputFile::create).transpose()?, count: 0 })
     }
 
     pub(super) fn add(&mut self, line: u64, errors: &[FieldError]) -> Result<()> {
@@ -149,7 +162,7 @@ impl Rejects {
             let hint = if self.file.is_some() { "" } else { " (--rejects FILE records all of them)" };
             writeln!(io::stderr(), "... more rows were rejected{hint}")?;
         }
-        if let Some(AtomicFile { file, .. }) = &mut self.file {
+        if let Some(OutputFile { file, .. }) = &mut self.file {
             serde_json::to_writer(&mut *file, &Rejected { line, errors })?;
             file.write_all(b"\n")?;
         }
@@ -159,7 +172,7 @@ impl Rejects {
     /// The number of rejected rows.
     pub(super) fn finish(self) -> Result<u64> {
         let count = self.count;
-        self.file.map(AtomicFile::finish).transpose()?;
+        self.file.map(OutputFile::finish).transpose()?;
         Ok(count)
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: usi
 /// Printed by every verification: what was adopted, lost or left unproven must not be hidden.
 pub(super) fn print_trusted(chain: &Proof) -> Result<()> {
     match &chain.adoption {
-        Some(it) if it.is_empty() => print(&format!("  note    recorded since {}, from an empty ledger on", it.at))?,
+        Some(it) if it.is_empty() => print(&format!("  note    recorded since {}, when the ledger was empty", it.at))?,
         Some(it) => {
             let Adoption { at, chains, batches, accounts, beneficiaries, limits, components, deployments, .. } = it;
             print(&format!(

@@ -34,7 +34,7 @@ pub(super) async fn run(common: &Common, keys: &Keyring, path: &Path, since: Sin
     print_chain(proof, &missing, recorded.latest().len())?;
     print_trusted(proof)?;
     print(&format!(
-        "  note    NOT checked: the {batches_before} batches and {records_before} audit records up to there, their \
+        "  note    NOT checked: the {batches_before} batches and {records_before} audit records up to that point, their \
          rows, what accounts sent earlier on their last day, what payees were sent earlier, and rows that no batch or \
          audit record since then names"
     ))?;
@@ -72,7 +72,7 @@ impl Beginning {
                 let heads = RecordedHeads::read(&path)?.latest();
                 if heads.is_empty() {
                     bail!(
-                        "{} names no verification to begin after: run `caudal verify` without --since",
+                        "{} records no full verification to start from: run `caudal verify` without --since",
                         path.display()
                     );
                 }
