@@ -137,7 +137,7 @@ test("an operator sees which warning keeps customers from sending, and changes w
   for (const [user, variant] of ["why-first", "advice-first", "advice-first"].entries())
     await warn(`ana-${user}`, variant);
   await ops.signIn("models:admin rules:admin ledger:operate");
-  await ops.shows(/why-first to 50% and advice-first to 50% of customers/, "#warnings");
+  await ops.shows(/why-first for 50% and advice-first for 50% of customers/, "#warnings");
   await ops.shows(/order-of-advice\/advice-first\s+2\s+2\s+100%/, "#warnings");
   await ops.press("Change shares", "#warnings");
   await ops.shows(/What will happen:/, "dialog");
@@ -155,7 +155,7 @@ test("an operator sees which warning keeps customers from sending, and changes w
   await ops.axe("shares");
   await ops.confirm("fewer were sent");
   await ops.shows(/advice-first is shown to 90% of customers/, "#notice");
-  await ops.shows(/advice-first to 90% of customers, set by ops/, "#warnings");
+  await ops.shows(/advice-first for 90% of customers, set by ops/, "#warnings");
   await ops.shot("warnings");
 });
 

@@ -123,7 +123,7 @@ export function doubts(stage) {
     await it.press("Enter");
     await it.arrives("Revisa antes");
     assert.deepEqual(await warnings(it, "main"), said);
-    await it.answers("Es otra cuenta mía");
+    await it.answers("Es para otra cuenta mía");
     await shoot(it, "payee-check-review");
     await it.tabsTo("checkbox", "Entiendo");
     const { name } = await it.focused();
@@ -198,7 +198,7 @@ export function doubts(stage) {
       await it.arrives("Ayuda");
       await it.picks("No, me cuesta");
       await it.picks("No");
-      await it.picks("Poco");
+      await it.picks("Poco a gusto");
       await it.picks("Más de 60");
       await it.activates("button", "Ver la recomendación");
       await it.page.waitForSelector(".recommended");

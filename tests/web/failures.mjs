@@ -55,11 +55,11 @@ export function failures(stage) {
     await it.sees("no se enviará dos veces");
     assert.equal((await it.focused()).role, "generic");
     // Still cut.
-    await it.activates("button", "Intentar de nuevo sin duplicar");
+    await it.activates("button", "Intentar de nuevo sin duplicarla");
     await it.sees("Se perdió la conexión con el banco");
     assert.equal((await api.transfers()).length, 0);
     line.mend();
-    await it.activates("button", "Intentar de nuevo sin duplicar");
+    await it.activates("button", "Intentar de nuevo sin duplicarla");
     await it.arrives("Transferencia enviada");
     assert.equal((await api.transfers()).length, 1);
     assert.equal(new Set(keysOf(line, from)).size, 1);
@@ -81,7 +81,7 @@ export function failures(stage) {
     await it.opens(/^Transferir$/);
     await it.arrives("Revisa antes");
     await it.sees("$250.00");
-    await it.activates("button", "Intentar de nuevo sin duplicar");
+    await it.activates("button", "Intentar de nuevo sin duplicarla");
     await it.arrives("Transferencia enviada");
     const [made, ...others] = await api.transfers();
     assert.deepEqual(others, []);
@@ -165,7 +165,7 @@ export function failures(stage) {
     await it.sees("Algo falló de nuestro lado");
     assert.doesNotMatch(await it.text(), /oops/);
     line.mend();
-    await it.activates("button", "Intentar de nuevo sin duplicar");
+    await it.activates("button", "Intentar de nuevo sin duplicarla");
     await it.arrives("Transferencia enviada");
     assert.equal((await api.transfers()).length, 1);
     assert.equal(new Set(keysOf(line, from)).size, 1);
@@ -182,16 +182,52 @@ export function failures(stage) {
     });
     await it.sendsWhateverTheRisk();
     await it.sees("mucha demanda");
-    await it.sees("No se hizo ningún cambio. Espera 7 segundos");
+    await it.sees("Este intento no hizo ningún cambio. Espera 7 segundos");
     // What only helps the bank is among the details.
     assert.doesNotMatch(await it.text(".send-faults"), /7f|overloaded/);
     const details = await it.page.$eval(".send-faults details", (it) => it.textContent);
-    assert.match(details, /referencia: 7f/);
+    assert.match(details, /folio: 7f/);
     assert.match(details, /Código: overloaded/);
     line.mend();
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");
     assert.equal((await api.transfers()).length, 1);
+    await it.leaves();
+  });
+
+  test("a busy bank does not make the outcome of an earlier attempt known", async (t) => {
+    const { it, api, line, from } = await atReview(t);
+    line.loseAnswers("POST", SENDING);
+    await it.sendsWhateverTheRisk();
+    await it.sees("Todavía no sabemos si se envió tu transferencia");
+    line.mend();
+    for (const [status, code] of [
+      [503, "overloaded"],
+      [503, "keys-unknown"],
+      [429, "too-many-requests"],
+    ]) {
+      const headers = { "content-type": "application/problem+json", "retry-after": "7" };
+      line.answer("POST", SENDING, { status, headers, body: JSON.stringify({ title: "Busy", status, code }) });
+      await it.activates("button", "Intentar de nuevo sin duplicarla");
+      await it.settles();
+      await it.sees("Este intento no hizo ningún cambio. Espera 7 segundos");
+      await it.sees("Todavía no sabemos si se envió tu transferencia");
+      line.mend();
+    }
+    // Nor does a proxy that takes offence at the request.
+    line.answer("POST", SENDING, { status: 400, headers: { "content-type": "text/html" }, body: "Bad request" });
+    await it.activates("button", "Intentar de nuevo sin duplicarla");
+    await it.settles();
+    await it.sees("Todavía no sabemos si se envió tu transferencia");
+    line.mend();
+    await it.opens("Mis cuentas");
+    await it.sees("Todavía no sabemos si se envió tu transferencia");
+    await it.opens(/^Transferir$/);
+    await it.arrives("Revisa antes");
+    await it.activates("button", "Intentar de nuevo sin duplicarla");
+    await it.arrives("Transferencia enviada");
+    assert.equal((await api.transfers()).length, 1);
+    assert.equal(new Set(keysOf(line, from)).size, 1);
     await it.leaves();
   });
 

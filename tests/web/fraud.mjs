@@ -82,7 +82,7 @@ export function fraud(stage) {
       await it.activates("button", "Continuar");
       // A screen reader continues at the warning.
       await it.page.waitForSelector(".fitted");
-      assert.deepEqual(await it.focused(), { role: "heading", name: "No envíes: así empiezan los fraudes" });
+      assert.deepEqual(await it.focused(), { role: "heading", name: "No envíes dinero: así empiezan los fraudes" });
       const warned = await it.text(".fitted");
       for (const said of ["“cuenta segura”, es un fraude", "llama tú al número que viene al reverso de tu tarjeta"])
         assert.ok(warned.includes(said), warned);
@@ -133,7 +133,7 @@ export function fraud(stage) {
     // Another answer asks again, and the warning follows it.
     await it.activates("button", "Cambiar la respuesta");
     assert.equal((await it.focused()).role, "radio");
-    await it.picks("Es otra cuenta mía");
+    await it.picks("Es para otra cuenta mía");
     await it.activates("button", "Continuar");
     await it.sees("la cuenta no es tuya: es un fraude", ".fitted");
     const began = Date.now();
@@ -179,7 +179,7 @@ export function fraud(stage) {
       seen.add(await it.text(".pause"));
       await it.pause(400);
     }
-    assert.deepEqual([...seen], ["Podrás enviar en unos segundos. Mientras, lee el aviso."]);
+    assert.deepEqual([...seen], ["Podrás enviar en unos segundos. Mientras tanto, lee el aviso."]);
     await it.leaves();
   });
 }

@@ -26,14 +26,14 @@ export function help(stage) {
     const { it, api } = await atHelp();
     await it.picks("No, me cuesta");
     await it.picks("Sí");
-    await it.picks("Mucho");
+    await it.picks("Muy a gusto");
     await it.picks("De 31 a 50");
     await it.activates("button", "Ver la recomendación");
     await it.page.waitForSelector(".recommended");
     assert.equal((await it.focused()).name, "Te recomendamos: Apoyo por voz");
     const said = await it.text(".recommended");
     assert.match(said, /Indicaste que usas un lector de pantalla/);
-    assert.match(said, /Confianza en la recomendación: \d+ %/);
+    assert.match(said, /Confianza en la recomendación: \d+%/);
     assert.doesNotMatch(said, /accessibility-\d/);
     assert.match(await it.page.$eval(".recommended details", (it) => it.textContent), /accessibility-2\.0\.0\+/);
     assert.doesNotMatch(said, /edad|años/);
@@ -145,7 +145,7 @@ export function help(stage) {
     for (const event of sent) assert.deepEqual(Object.keys(event).sort(), ["eventType", "screen"]);
     // Warnings are among it since the text names them, and with what they were for.
     await it.reviews({ payee: OTHER.name, amount: "600" });
-    await it.answers("Compro algo a alguien");
+    await it.answers("Le compro algo a alguien");
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");
     const told = events()

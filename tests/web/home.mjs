@@ -117,7 +117,7 @@ export function home(stage) {
       await it.press("Enter");
     };
     await search("apertura");
-    await it.sees("1 movimiento encontrado Periodo revisado: toda la cuenta (14 movimientos).");
+    await it.sees("1 movimiento encontrado Periodo revisado: desde la apertura de la cuenta (14 movimientos).");
     assert.equal(await rows(), 1);
     await search("maria 77.5");
     await it.sees("1 movimiento encontrado");
@@ -168,7 +168,7 @@ export function home(stage) {
       assert.match(line, /,"'=HYPERLINK\(""x"";""Premio""\)",/);
       assert.match(line, /,-100\.00,\d+\.00$/);
     }
-    await it.sees("Periodo revisado: toda la cuenta (13 movimientos).");
+    await it.sees("Periodo revisado: desde la apertura de la cuenta (13 movimientos).");
     await it.leaves();
     await rm(folder, { recursive: true });
   });

@@ -107,7 +107,8 @@ function compareTree(name, tree) {
     writeFileSync(file, tree);
     return;
   }
-  assert.equal(tree, readFileSync(file, "utf8"), `${name}: the accessibility tree has changed; review it, and renew`);
+  const advice = "the accessibility tree has changed; review it, and renew it with CAUDAL_WEB_SNAPSHOTS=renew";
+  assert.equal(tree, readFileSync(file, "utf8"), `${name}: ${advice}`);
 }
 
 export async function shoot(it, name) {

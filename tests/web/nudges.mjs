@@ -34,7 +34,7 @@ export function nudges(stage) {
     await errs(it, "Guardar", 1);
     await isOffered(it);
     assert.equal(await it.page.$eval("#nudge", (place) => place.getAttribute("role")), "status");
-    assert.match(await offer(it), /^Una pista /);
+    assert.match(await offer(it), /^Un consejo /);
     assert.doesNotMatch(await offer(it), /nudge-\d/);
     assert.match(await it.page.$eval("#nudge details", (it) => it.textContent), /nudge-1\.0\.0\+[0-9a-f]{8}/);
     // The focus is where the errors put it.

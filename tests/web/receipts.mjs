@@ -150,7 +150,7 @@ export function receipts(stage) {
     await it.page.waitForSelector(".movement");
     const rows = await it.page.$$eval(".movement", (all) => all.map((row) => row.innerText.replace(/\s+/g, " ")));
     const [refund, sent] = rows;
-    assert.match(refund, /^Reembolso: Luis Pérez \+\$100\.00/);
+    assert.match(refund, /^Reintegro por transferencia no completada: Luis Pérez \+\$100\.00/);
     assert.match(sent, /^Luis Pérez \$100\.00/);
     assert.match(sent, /No se completó/);
     assert.ok(sent.includes(reason), sent);

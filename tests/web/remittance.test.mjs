@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { conceptFault, readConcept, readReference, referenceFault } from "../../host/web/bank/remittance.js";
-import { isAfterCut } from "../../host/web/bank/times.js";
 
 test("concepts and references are read like the bank reads them", () => {
   for (const [text, concept] of [
@@ -42,15 +41,4 @@ test("concepts and references are read like the bank reads them", () => {
     assert.equal(readReference(text), null);
     assert.notEqual(referenceFault(text), "", text);
   }
-});
-
-test("SPEI's day ends at 18:00 in Mexico City, and weekends have none", () => {
-  for (const [time, isAfter] of [
-    ["2026-11-20T23:59:59Z", false],
-    ["2026-11-21T00:00:00Z", true],
-    ["2026-11-21T18:00:00Z", true],
-    ["2026-11-22T18:00:00Z", true],
-    ["2026-11-23T06:00:00Z", false],
-  ])
-    assert.equal(isAfterCut(new Date(time)), isAfter, time);
 });

@@ -42,7 +42,7 @@ export function schedules(stage) {
     await it.sees("Elige una fecha.", ".summary");
     await it.picks("Cada mes");
     const date = ambiguousDate();
-    await fillsDate(it, "Fecha del primer envío", date);
+    await fillsDate(it, "Fecha de envío", date);
     await it.activates("button", "Programar transferencia");
     await it.arrives("Transferencias programadas");
     await it.sees(/Programaste una transferencia a Luis Pérez/);
@@ -64,6 +64,33 @@ export function schedules(stage) {
     await it.sees("Cancelaste la transferencia programada a Luis Pérez");
     await it.sees("La cancelaste.");
     assert.equal((await api.call("GET", `/api/ledger/schedules/${made.id}`)).status, "cancelled");
+    await it.leaves();
+  });
+
+  test("an answer lost after the schedule was made: trying again after a reload makes no second one", async (t) => {
+    const { bank, browser, line } = stage;
+    t.after(() => line.mend());
+    const { user } = await settled(bank, { count: 3 });
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    await it.reviews({ payee: "Luis Pérez", amount: "150" });
+    await it.activates("link", "Programar para otro día");
+    const date = ambiguousDate();
+    const plans = async () => {
+      await it.arrives("Cuándo quieres que se envíe");
+      await it.picks("Cada mes");
+      await fillsDate(it, "Fecha de envío", date);
+      await it.activates("button", "Programar transferencia");
+    };
+    line.loseAnswers("POST", "/api/ledger/schedules");
+    await plans();
+    await it.sees("Se perdió la conexión con el banco");
+    line.mend();
+    await it.page.reload();
+    await plans();
+    await it.arrives("Transferencias programadas");
+    const made = await (await bank.as(user)).call("GET", "/api/ledger/schedules");
+    assert.equal(made.length, 1);
     await it.leaves();
   });
 
@@ -102,7 +129,7 @@ export function schedules(stage) {
     await it.sees(/No se envió tu transferencia de \$800\.00.*Tu cuenta no tenía saldo suficiente/);
     assert.ok(!(await it.page.$eval("body", (body) => body.innerText)).includes("$700.00"));
     await it.opens("Programadas");
-    await it.sees("Espera tu confirmación");
+    await it.sees("Falta tu confirmación");
     await it.activates("link", "Revisar y decidir");
     await it.arrives("Enviamos esta transferencia programada");
     await it.sees("Detente un momento: el riesgo es alto");
@@ -114,6 +141,36 @@ export function schedules(stage) {
     await it.activates("button", "No enviarla esta vez");
     await it.arrives("Transferencias programadas");
     assert.deepEqual(answered, [["skip", { date: made.firstDate }]]);
+    await it.leaves();
+  });
+
+  test("slow schedules delay no balance, and their news move nothing", async () => {
+    const { bank, browser, line } = stage;
+    const { api, user, account, payee } = await settled(bank);
+    const made = await api.call("POST", "/api/ledger/schedules", {
+      fromAccountId: account.id,
+      toBeneficiaryId: payee.id,
+      amount: 5_000,
+      recurrence: "weekly",
+      firstDate: dateIn(1),
+    });
+    const it = await Person.at(browser, line.url);
+    const waiting = { ...made, waitingUntil: new Date(Date.now() + 2 * MS_IN_DAY).toISOString() };
+    const held = [];
+    await it.page.setRequestInterception(true);
+    it.page.on("request", (request) => {
+      if (new URL(request.url()).pathname === "/api/ledger/schedules") held.push(request);
+      else request.continue();
+    });
+    await it.signsIn(user);
+    await it.sees("$10,000.00", ".total");
+    await it.sees("Depósito de apertura", ".movements");
+    const top = () => it.page.$eval(".total", (total) => total.getBoundingClientRect().top);
+    const before = await top();
+    for (const request of held.splice(0))
+      await request.respond({ status: 200, contentType: "application/json", body: JSON.stringify([waiting]) });
+    await it.sees("Tu transferencia de $5,000.00 MXN a Luis Pérez espera tu confirmación");
+    assert.equal(await top(), before);
     await it.leaves();
   });
 }

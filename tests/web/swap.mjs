@@ -21,7 +21,7 @@ export function swap(stage) {
       globalThis.isSamePage = true;
     });
     await it.opens("Ayuda y accesibilidad");
-    for (const answer of ["Sí, lo leo bien", "No", "Mucho", "Más de 60 años"]) await it.picks(answer);
+    for (const answer of ["Sí, lo leo bien", "No", "Muy a gusto", "Más de 60 años"]) await it.picks(answer);
     const recommended = async (version) => {
       await it.activates("button", "Ver la recomendación");
       // Only its details name the version.
@@ -39,7 +39,7 @@ export function swap(stage) {
     const after = await recommended(second);
     assert.match(after, /^Quizá te sirva: Letra grande y alto contraste/);
     assert.match(after, /Por el resto de tus respuestas/);
-    assert.match(after, /Es solo una sugerencia: nuestra confianza es de 6\d %/);
+    assert.match(after, /Es solo una sugerencia: nuestra confianza es de 6\d%/);
     assert.doesNotMatch(after, /edad|años/);
     assert.equal(await it.page.evaluate(() => globalThis.isSamePage), true);
     await it.leaves();

@@ -24,6 +24,7 @@ const CHANGING = [
   [/\+[0-9a-f]{8}\b/g, "+<sha>"],
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "<id>"],
   [/(lunes|martes|miércoles|jueves|viernes|sábado|domingo),? \d+ de \p{L}+ de \d{4}/giu, "<día>"],
+  [/\b\d{2}\/\d{2}\/\d{4}\b/g, "<fecha>"],
   [/\d{2}:\d{2}(:\d{2})?/g, "<hora>"],
   [/9 9 9, 1 8 0, (\d ){10}\d, \d/g, "<CLABE>"],
   [/terminación( \d){4}/g, "terminación <n>"],

@@ -6,7 +6,7 @@ export interface RiskRequest {
   user_id?: string | null;
   /** Amount of the transfer. Finite, at least 0, in MXN. */
   amount: number;
-  /** The recipient never received a transfer from this user. */
+  /** The user has never sent a transfer to this beneficiary. */
   is_new_beneficiary: boolean;
   /** The sender's local hour. An integer from 0 to 23. */
   hour_of_day: number;
@@ -16,13 +16,13 @@ export interface RiskRequest {
   avg_transaction_amount: number;
   /** Largest amount of those; 0 when there are none. Finite, at least 0, in MXN. */
   max_transaction_amount: number;
-  /** Transfers that the user completed to this recipient. An integer of at least 0. */
+  /** Transfers that the user completed to this beneficiary. An integer of at least 0. */
   num_transactions_to_beneficiary: number;
   /** The device is new or not recognised. */
   is_new_device: boolean;
   /** The location differs from the usual one. */
   geolocation_changed: boolean;
-  /** Minutes since the recipient was saved, when known. Can only lower the score. An integer of at least 0. */
+  /** Minutes since the beneficiary was saved, when known. Can only lower the score. An integer of at least 0. */
   beneficiary_saved_minutes?: number | null;
 }
 

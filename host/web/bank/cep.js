@@ -6,7 +6,7 @@ import { readNumber } from "./clabe.js";
 import { copyPair } from "./copying.js";
 import { money, number } from "./drawing.js";
 import { toJson } from "./money.js";
-import { dayKey, isAfterCut } from "./times.js";
+import { dayKey } from "./times.js";
 import { t } from "./words.js";
 
 /** The bank that sends: the one in the CLABE of the account. @param {Account | null} account */
@@ -38,6 +38,7 @@ export function drawCep({ speiReference, numericReference, centavos, createdAt }
       payee && copyPair(t("cep.account"), readNumber(payee.accountNumber).digits, number(payee.accountNumber)),
       copyPair(t("receipt.amount"), toJson(centavos), money(centavos)),
     ),
-    isAfterCut(date) && h("p.hint", t("cep.next-day")),
+    // SPEI counts an evening, a weekend and a bank holiday to the next business day.
+    h("p.hint", t("cep.next-day")),
   );
 }

@@ -19,6 +19,7 @@ const emptyDraft = () => ({
   typedRemittance: null,
   payee: null,
   key: null,
+  schedule: null,
 });
 
 let draft = emptyDraft();
@@ -102,6 +103,15 @@ export function keyNow() {
   const key = draft.key ?? crypto.randomUUID();
   become({ ...draft, key });
   return key;
+}
+
+/** The key of a schedule: the same plan is never made twice, not even after a reload. @param {unknown} plan */
+export function scheduleKey(plan) {
+  const { fromAccountId, toBeneficiaryId, centavos, concept, numericReference } = draft;
+  const text = JSON.stringify([fromAccountId, toBeneficiaryId, centavos, concept, numericReference, plan]);
+  const schedule = draft.schedule?.plan === text ? draft.schedule : { plan: text, key: crypto.randomUUID() };
+  become({ ...draft, schedule });
+  return schedule.key;
 }
 
 /** After a refusal, which the bank keeps under its key: the next attempt needs a new one. */

@@ -26,7 +26,9 @@ export function money(centavos, className = "money", sign = "") {
 /** An account number in groups, spoken digit by digit, copied without gaps. @param {string} text */
 export function number(text) {
   const groups = groupsOf(text).map((group) => h("span", group));
-  return h("span.number", saidAs(groups, sayNumber(text)));
+  // A check digit never stands alone on a line.
+  const tail = h("span.tail", groups.splice(-2));
+  return h("span.number", saidAs([groups, tail], sayNumber(text)));
 }
 
 /** An account number where it only has to tell accounts apart. @param {string} text */
@@ -130,13 +132,7 @@ export function payeeName({ name, alias }) {
 
 /** A star with its meaning in words, or nothing. @param {Pick<Payee, "isFavorite">} payee */
 export function favoriteMark({ isFavorite }) {
-  if (!isFavorite) return null;
-  const star = "M12 2.5l2.9 6.2 6.6.8-4.9 4.6 1.3 6.7L12 17.4l-5.9 3.4 1.3-6.7L2.5 9.5l6.6-.8z";
-  return h(
-    "span.favorite",
-    s("svg.star", { viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, s("path", { d: star })),
-    heard(` (${t("payees.favorite")})`),
-  );
+  return isFavorite && h("span.favorite", heard(` (${t("payees.favorite")})`));
 }
 
 /** The confluence of the logo, as decoration. */

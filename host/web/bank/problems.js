@@ -10,7 +10,7 @@ function keyOf({ code, status }) {
   if (hasText(`problem.${code}.title`)) return `problem.${code}`;
   if (status === 0) return "problem.unreachable";
   if (status === 401) return "problem.unauthorized";
-  if (status === 429) return "problem.overloaded";
+  if (status === 429 || code === "keys-unknown") return "problem.overloaded";
   if (status >= 500) return "problem.internal-error";
   return "problem.refused";
 }
@@ -35,10 +35,11 @@ export function fieldFault({ code }) {
   return t(hasText(`fault.${code}`) ? `fault.${code}` : "fault.other");
 }
 
+/** Failures of the host of which it states that they changed nothing. */
+const UNCHANGED = ["overloaded", "model-unavailable", "decision-not-kept", "no-account-numbers", "keys-unknown"];
+
 /** Whether a failed request may still have been carried out. @param {Problem} problem */
 export function isOutcomeOpen({ status, code }) {
   if (status === 0) return true;
-  // The host states that these changed nothing.
-  const isUnchanged = ["overloaded", "model-unavailable", "decision-not-kept", "no-account-numbers"].includes(code);
-  return status >= 500 && !isUnchanged;
+  return status >= 500 && !UNCHANGED.includes(code);
 }

@@ -4,6 +4,7 @@
 
 /** @import { live as Live, load as Load } from "../../../components/js/src/index.js" */
 /** @import { Answers } from "./types.js" */
+import { timeout } from "./timeout.js";
 
 const PACKAGE = "/scorers/src/browser.js";
 
@@ -50,12 +51,6 @@ function scorerOf(kind) {
 export function loadScorers() {
   return Promise.all(["risk", "nudge", "accessibility"].map(scorerOf));
 }
-
-/** @param {number} ms */
-const timeout = (ms) =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 
 /**
  * Scores with the latest known version; `isFresh` asks for a later one first. Null without a scorer, or if it refuses the

@@ -12,10 +12,13 @@ import { drawLately } from "./home.js";
 import { known, loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { drawNews } from "./schedule-notices.js";
+import { timeout } from "./timeout.js";
 import { counted, t } from "./words.js";
 
 /** How long a button says what it has done. */
 const DONE_MS = 3_000;
+/** How long balances wait for the schedules. */
+const NEWS_TIMEOUT_MS = 1_000;
 
 /** Icons of the actions, each with its word below. */
 const ICONS = {
@@ -125,11 +128,18 @@ function drawEmpty() {
   );
 }
 
-/** @param {{ accounts: Account[], schedules: Schedule[] }} found @param {Tools} tools */
-function drawHome({ accounts, schedules }, tools) {
+/**
+ * What is new goes to the top if it is there in time, and otherwise to the end, where it moves nothing under a finger.
+ * @typedef {{ accounts: Account[], news?: Schedule[], late?: Promise<Schedule[]> }} Found
+ */
+
+/** @param {Found} found @param {Tools} tools */
+function drawHome({ accounts, news, late }, tools) {
   if (accounts.length === 0) return drawEmpty();
+  const end = h("div");
+  if (!news) late?.then((schedules) => show(end, drawNews(schedules)));
   return [
-    drawNews(schedules),
+    news && drawNews(news),
     isUnsettled() &&
       notice(
         "warn",
@@ -150,6 +160,7 @@ function drawHome({ accounts, schedules }, tools) {
         drawLately(accounts, tools),
       ),
     ),
+    end,
   ];
 }
 
@@ -163,11 +174,12 @@ export const accountsScreen = {
     return drawLoaded(place, {
       signal: tools.signal,
       load: async () => {
-        // Together, so that no notice appears under a finger; balances are shown without the schedules.
-        const [accounts, schedules] = await Promise.all([loadAccounts(), loadSchedules().catch(() => [])]);
-        return { accounts, schedules };
+        const late = loadSchedules().catch(() => []);
+        const inTime = Promise.race([late, timeout(NEWS_TIMEOUT_MS)]);
+        const [accounts, news] = await Promise.all([loadAccounts(), inTime]);
+        return { accounts, news, late };
       },
-      fallback: () => known.accounts && { accounts: known.accounts, schedules: [] },
+      fallback: () => known.accounts && { accounts: known.accounts },
       seenAt: () => known.accountsAt,
       draw: (found) => drawHome(found, tools),
       summary: ({ accounts }) => counted("accounts.count", accounts.length),

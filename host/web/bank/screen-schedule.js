@@ -4,7 +4,7 @@
 import { h } from "../shared/dom.js";
 import * as api from "./api-schedules.js";
 import { deviceFacts } from "./device.js";
-import { fullDraft, isUnsettled, missingStep, start } from "./draft.js";
+import { fullDraft, isUnsettled, missingStep, scheduleKey, start } from "./draft.js";
 import { loadDraft } from "./draft-loading.js";
 import { money, notice, number, pair, payeeName, typeName } from "./drawing.js";
 import { choiceField, textField } from "./fields.js";
@@ -19,16 +19,6 @@ import { userNow } from "./session.js";
 import { t } from "./words.js";
 
 const RECURRENCES = ["once", "weekly", "monthly"];
-
-/** The last plan that was sent, and its key: the same plan is never made twice. */
-let sent = { plan: "", key: "" };
-
-/** @param {unknown} plan */
-function keyOf(plan) {
-  const text = JSON.stringify(plan);
-  if (sent.plan !== text) sent = { plan: text, key: crypto.randomUUID() };
-  return sent.key;
-}
 
 /** @param {FullDraft} draft */
 function drawFacts({ fromAccountId, payee, centavos, concept, numericReference }) {
@@ -86,10 +76,9 @@ function drawPlan(draft, go) {
         recurrence: chosen,
         firstDate,
         lastDate: chosen === "once" || lastDate === "" ? undefined : lastDate,
-        isNewDevice,
-        geolocationChanged: hasMoved,
       };
-      const made = await api.create(draft, plan, keyOf([userNow(), draft, plan]));
+      const facts = { isNewDevice, geolocationChanged: hasMoved };
+      const made = await api.create(draft, { ...plan, ...facts }, scheduleKey(plan));
       start();
       setFlash(t("schedule.done", { name: payeeName(draft.payee), date: writeDate(made.firstDate) }));
       go("/schedules", { replace: true });

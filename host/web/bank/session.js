@@ -16,6 +16,7 @@ import { loadProfile, restoreLook } from "./profile.js";
 import { hooks } from "./request.js";
 import { loadScorers } from "./scorers.js";
 import { hasLeft, noteArrival, noteDeparture, watchDepartures } from "./tabs.js";
+import { timeout } from "./timeout.js";
 import { clearToken, storeToken, token } from "./token.js";
 
 /** Time enough to read the warning, find the button and sign in again; and for a provider to come back. */
@@ -206,10 +207,7 @@ async function start() {
   loadScorers();
   loadHistory();
   loadConsent().catch(() => {});
-  const timeout = new Promise((resolve) => {
-    setTimeout(resolve, PROFILE_TIMEOUT_MS);
-  });
-  await Promise.race([loadProfile(), timeout]);
+  await Promise.race([loadProfile(), timeout(PROFILE_TIMEOUT_MS)]);
 }
 
 /** Signs in; throws the Problem when the bank does not accept the token. @param {string} text */

@@ -49,20 +49,6 @@ export function dayKey(date) {
   );
 }
 
-/** Whether SPEI counts this time to its next day, which begins at 18:00 and skips weekends; holidays are not known here. @param {Date} date */
-export function isAfterCut(date) {
-  const [weekday, hour] = new Intl.DateTimeFormat("en", {
-    timeZone: ZONE,
-    weekday: "short",
-    hour: "2-digit",
-    hourCycle: "h23",
-  })
-    .formatToParts(date)
-    .filter(({ type }) => type === "weekday" || type === "hour")
-    .map(({ value }) => value);
-  return Number(hour) >= 18 || weekday === "Sat" || weekday === "Sun";
-}
-
 /** When a day begins in Mexico City. @param {string} key 2026-11-21 */
 export function startOf(key) {
   // Its clocks have been five to seven hours behind UTC.

@@ -72,15 +72,19 @@ function succeed(transfer, go) {
  */
 export async function sendDraft(draft, { go, redraw, faults }, circumstances) {
   const key = keyNow();
+  const wasUnsettled = isUnsettled();
   unsettle(userNow());
   try {
     succeed(await api.send(draft, key, circumstances), go);
   } catch (error) {
     const problem = asProblem(error);
-    if (!isOutcomeOpen(problem)) settle();
+    // A refusal of this attempt says nothing about an earlier one, unless the bank keeps it under the key.
+    if (!wasUnsettled && !isOutcomeOpen(problem)) settle();
     if (problem.status === 401) return;
-    if (problem.status === 400 || problem.status === 422) {
-      // The bank keeps this refusal under the key.
+    // A refusal without a code is not the bank's: after an earlier attempt it settles nothing.
+    const isRefused = (problem.status === 400 || problem.status === 422) && (!wasUnsettled || problem.code !== "");
+    if (isRefused) {
+      // The bank may keep it under the key, and would answer the corrected transfer with it.
       dropKey();
       if (problem.code === "insufficient-funds") await loadAccounts().catch(() => {});
       if (goCorrect(problem, go)) return;

@@ -277,11 +277,15 @@ export interface Draft extends Remittance {
   payee: Payee | null;
   /** Its idempotency key. */
   key: string | null;
+  /** Of the schedule that was made from it last. */
+  schedule: { plan: string; key: string } | null;
 }
 
 /** A complete draft. */
 export type FullDraft = Remittance & {
-  [Name in keyof Omit<Draft, "key" | "typed" | "typedRemittance" | keyof Remittance>]: NonNullable<Draft[Name]>;
+  [Name in keyof Omit<Draft, "key" | "schedule" | "typed" | "typedRemittance" | keyof Remittance>]: NonNullable<
+    Draft[Name]
+  >;
 };
 
 export interface Answers {

@@ -68,7 +68,7 @@ export default {
   "export.amount": "Amount (MXN)",
   "export.balance": "Balance (MXN)",
   "paper.title": "Account transactions",
-  "paper.holder": "Holder",
+  "paper.holder": "Account holder",
   "paper.account": "Account",
   "paper.period": "Period",
   "paper.from-to": "{from} to {to}",

@@ -23,7 +23,7 @@ export default {
   "payees.edit": "Edit",
   "payees.edit.of": "{name}",
   "payee-edit.title": "Edit a payee",
-  "payee-edit.fixed": "The number and the bank cannot be changed. If they are different, add a new payee.",
+  "payee-edit.fixed": "The number and the bank cannot be changed. If either has changed, add a new payee.",
   "payee-edit.favorite": "Favourite",
   "payee-edit.favorite.hint": "Favourites come first in your lists.",
   "payee-edit.submit": "Save changes",

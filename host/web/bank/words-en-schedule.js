@@ -10,10 +10,10 @@ export default {
   "schedule.choice.once": "Once",
   "schedule.choice.weekly": "Every week",
   "schedule.choice.monthly": "Every month",
-  "schedule.date": "First payment",
-  "schedule.date.hint": "Tomorrow or later.",
+  "schedule.date": "Payment date",
+  "schedule.date.hint": "Tomorrow or later. If it repeats, this is the first payment.",
   "schedule.date.empty": "Choose a date.",
-  "schedule.date.past": "Choose tomorrow or a later date. To pay today, send it now.",
+  "schedule.date.past": "Choose tomorrow or a later date. To send the transfer today, go back to the previous step.",
   "schedule.date.far": "Choose a date within the next twelve months.",
   "schedule.last": "Last payment",
   "schedule.last.hint": "Leave this empty to keep sending until you cancel.",
@@ -80,6 +80,7 @@ export default {
     "Nothing was sent. It has been a while or something changed since you last checked: read the warnings again.",
   "problem.insufficient-funds.title": "Not enough money",
   "problem.insufficient-funds.advice": "Nothing was sent. Add money to your account and make a new transfer.",
-  "problem.limit-exceeded.title": "It is over your transfer limit",
-  "problem.limit-exceeded.advice": "Nothing was sent. You can send a smaller amount.",
+  "problem.limit-exceeded.title": "This is over your transfer limit",
+  "problem.limit-exceeded.advice":
+    "Nothing was sent. Try a smaller amount or, if you have reached your daily limit, wait until tomorrow.",
 };

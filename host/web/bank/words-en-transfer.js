@@ -64,7 +64,7 @@ export default {
   "unsettled.link": "See the transfer and try again",
   "unsettled.history": "See my history",
   "unsettled.discard": "Start another transfer",
-  "unsettled.discard.title": "Leave this transfer unconfirmed?",
+  "unsettled.discard.title": "Start another without knowing whether this one was sent?",
   "unsettled.discard.about":
     "If it was sent, you will see it in your history. Check there before you send the same transfer again.",
   "unsettled.discard.yes": "Yes, start another",

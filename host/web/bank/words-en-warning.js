@@ -27,7 +27,7 @@ export default {
   "warn.purchase.title": "Before you pay, check that the sale is real",
   "warn.purchase.1": "A very low price, or pressure to pay a deposit now, is a sign of a scam.",
   "warn.purchase.2": "A transfer cannot be cancelled and is not protected like a card payment.",
-  "warn.purchase.now": "Pay when you receive the goods, or through the site where you found them.",
+  "warn.purchase.now": "Pay when you receive the goods, or through a site you already know that protects your payment.",
   "warn.offer.title": "Stop: offers like this are often scams",
   "warn.offer.1": "Guaranteed returns, or fees up front for a loan or a job, are signs of a scam.",
   "warn.offer.2":
@@ -68,7 +68,7 @@ export default {
   "check.match": "The payee’s bank says the account is in the name of {name}.",
   "check.differs.title": "The name is not the one on the account",
   "check.differs.about":
-    "Call the payee on a number you already had and ask for the details again. If you do not know them, this may be a scam.",
+    "Call the payee on a number you already had and ask for the details again. If someone you do not know gave them to you, this may be a scam.",
   "check.close.title": "Check the account holder’s name",
   "check.close.about": "Compare it with the one you were given, and enter it in full.",
   "check.correct": "Correct the details",

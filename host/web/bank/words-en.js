@@ -62,9 +62,9 @@ export default {
   "wait.one": "{count} second",
   "wait.many": "{count} seconds",
   "problem.overloaded.title": "The bank is very busy right now",
-  "problem.overloaded.advice": "Nothing was changed. Wait {wait} and try again.",
+  "problem.overloaded.advice": "This attempt changed nothing. Wait {wait} and try again.",
   "problem.too-many-requests.title": "There were too many attempts in a row",
-  "problem.too-many-requests.advice": "Nothing was changed. Wait {wait} and try again.",
+  "problem.too-many-requests.advice": "This attempt changed nothing. Wait {wait} and try again.",
   "problem.timed-out.title": "The answer took too long",
   "problem.timed-out.advice":
     "It may have gone through. If it was a transfer, try again in {wait}: it will not be sent twice. If it was anything else, check first whether it was done.",
@@ -102,7 +102,7 @@ export default {
   "fault.out-of-range": "It is outside the limits. Check it.",
   "fault.clabe-check-digit": "A digit of this CLABE seems to be wrong. Compare it with the one you were given.",
   "fault.account-exists": "You already have an account with this number.",
-  "fault.account-number": "Enter the account number.",
+  "fault.account-number": "Enter the CLABE, debit card or mobile number.",
   "fault.insufficient-funds":
     "Not enough money: you have {available} available. Change the amount or choose another account.",
   "fault.limit-exceeded":
@@ -120,15 +120,15 @@ export default {
   "number.clabe.bank": "This CLABE belongs to {bank}. Its format is correct.",
   "number.clabe.wrong":
     "A digit of this CLABE seems to be wrong. Compare it with the one you were given before you continue.",
-  "number.card": "This looks like a card number.",
+  "number.card": "This looks like a card number. Only debit cards can receive transfers.",
   "number.phone": "This looks like a mobile number.",
-  "number.other": "This does not look like a CLABE, card or mobile number. Check it.",
+  "number.other": "This does not look like a CLABE, debit card or mobile number. Check it.",
   "warning.title": "Check the payee’s details",
   "warning.clabe-check-digit": "A digit of the CLABE seems to be wrong. Compare it with the one you were given.",
   "warning.bank-name-differs": "The CLABE belongs to {bank}, but you saved {typed}.",
   "warning.bank-unknown":
     "We do not recognise the bank of the CLABE (code {code}). Check it with the person who gave it to you.",
-  "warning.number-other": "The number does not look like a CLABE, card or mobile number.",
+  "warning.number-other": "The number does not look like a CLABE, debit card or mobile number.",
   "warning.saved-twice": "You have saved this number more than once.",
 
   // Sign in.
@@ -182,7 +182,7 @@ export default {
   "accounts.open": "Open an account",
   "accounts.open-another": "Open another account",
   "accounts.empty.title": "You have no accounts yet",
-  "accounts.empty": "It takes a minute: just tell us what it is for.",
+  "accounts.empty": "Opening one takes a minute: just tell us what it is for.",
   "open.title": "Open an account",
   "open.lead": "We give the account its CLABE, and you can use it right away.",
   "open.type": "What is it for?",
@@ -214,7 +214,7 @@ export default {
   "payee.name.empty": "Enter the full name of the person or company.",
   "payee.alias": "Nickname",
   "payee.alias.hint": "To recognise them in your lists, for example: my sister, the rent.",
-  "payee.number": "CLABE, card or mobile number",
+  "payee.number": "CLABE, debit card or mobile number",
   "payee.number.hint": "A CLABE has 18 digits. You can paste it, with or without spaces.",
   "payee.bank": "Bank",
   "payee.bank.hint": "Filled in when the CLABE identifies the bank.",
@@ -240,7 +240,7 @@ export default {
   "entry.deposit": "Transfer received",
   "entry.reversal": "Incoming transfer reversed",
   "entry.transfer": "{name}",
-  "entry.refund": "Refund: {name}",
+  "entry.refund": "Money back, transfer not completed: {name}",
   "entry.return": "Returned: {name}",
   "entry.other": "Other transaction",
   "history.more": "Show more",
@@ -342,7 +342,7 @@ export default {
   "level.medium": "Medium",
   "level.medium.about": "A hint when you seem to need one.",
   "level.high": "High",
-  "level.high.about": "The same hints, but sooner again after you dismiss one.",
+  "level.high.about": "The same hints, but offered again sooner after you dismiss one.",
 
   // Help on a screen: hints that may be offered, and steps on request.
   "guide.title": "Help with this screen",

@@ -59,11 +59,11 @@ export default {
   "unsettled.title": "Todavía no sabemos si se envió tu transferencia",
   "unsettled.about":
     "No llegó la respuesta del banco. Puedes intentarlo de nuevo sin riesgo: si ya se envió, verás el comprobante y no se enviará dos veces.",
-  "unsettled.again": "Intentar de nuevo sin duplicar",
+  "unsettled.again": "Intentar de nuevo sin duplicarla",
   "unsettled.link": "Ver esa transferencia e intentarlo de nuevo",
   "unsettled.history": "Ver mis movimientos",
   "unsettled.discard": "Empezar otra transferencia",
-  "unsettled.discard.title": "¿Dejar esta transferencia sin confirmar?",
+  "unsettled.discard.title": "¿Empezar otra sin saber si esta se envió?",
   "unsettled.discard.about": "Si se envió, la verás en tus movimientos. Revísalos antes de volver a enviar lo mismo.",
   "unsettled.discard.yes": "Sí, empezar otra",
   "unsettled.discard.no": "No, seguir con esta",
@@ -112,7 +112,7 @@ export default {
   "risk.unscored":
     "Vas a enviar {amount} a {name}, cuenta {number}. No pudimos revisar esta transferencia: antes de enviar, confirma la cuenta en persona o llamando a un teléfono que ya tenías.",
   "risk.pressure":
-    "Si alguien te llamó por este pago, te presiona o te pide guardar el secreto, no envíes. Cuelga y llama al número que viene al reverso de tu tarjeta.",
+    "Si alguien te llamó por este pago, te presiona o te pide que no se lo cuentes a nadie, no envíes. Cuelga y llama al número que viene al reverso de tu tarjeta.",
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} es más del doble de lo que sueles enviar: {average} en promedio.",
   "risk.NEW_BENEFICIARY": "No le habías transferido antes a {name}.",
   "risk.UNUSUAL_TIME": "Es una hora poco común para transferir (entre {hour}:00 y {hour}:59 h).",

@@ -83,7 +83,7 @@ export function counted(key, count, params = {}) {
   return t(count === 1 ? `${key}.one` : `${key}.many`, { ...params, count });
 }
 
-/** 94 %, or in English 94%. @param {number} share */
+/** 94%, in both languages. @param {number} share */
 export function percent(share) {
-  return `${Math.round(share * 100)}${language === "en" ? "" : "\u00a0"}%`;
+  return `${Math.round(share * 100)}%`;
 }

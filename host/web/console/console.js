@@ -81,7 +81,7 @@ function refresh() {
       failure = null;
       refreshed = new Date();
       draw();
-      if (kindOf(shownKind()).hasChallengers) await refreshTraffic(shownKind());
+      await refreshTraffic(shownKind());
     } catch (error) {
       if (session.aborted) return;
       failure = asFailure(error);
@@ -125,7 +125,7 @@ function draw() {
   update(at("kinds"), drawKinds(known.deployments, kind));
   update(at("kind-title"), name);
   update(at("kind-summary"), summary);
-  for (const place of ["report-part", "rollout-part", "traffic-part"]) at(place).hidden = !hasChallengers;
+  for (const place of ["report-part", "rollout-part"]) at(place).hidden = !hasChallengers;
   const isOperator = mayChange(kind);
   update(at("push-place"), isOperator && h("button", { type: "button", "data-push": kind }, "Push a component"));
   const now = known.deployments.get(kind);
@@ -350,7 +350,11 @@ async function moveShares() {
   await refresh();
   if (session.aborted) return;
   if (result.outcome === "done") notify("good", h("p", sentence(result.message ?? "")));
-  else notify("bad", h("p", "Nothing was changed: somebody else changed the shares meanwhile. Your reason is kept."));
+  else
+    notify(
+      "bad",
+      h("p", "Nothing was changed: somebody else changed the shares in the meantime. Your reason is kept."),
+    );
 }
 
 document.addEventListener("click", (event) => {

@@ -12,7 +12,7 @@ export function drawWarnings(part) {
   if (!part) return null;
   if (part.failure) return h("div.notice.bad", drawFailure(part.failure));
   const { present, changed_at, changed_by, reason, outcomes } = /** @type {WarningsReport} */ (part.data);
-  const shares = present.variants.map((it) => `${it.variant} to ${percent(it.percent)}`);
+  const shares = present.variants.map((it) => `${it.variant} for ${percent(it.percent)}`);
   const rows = outcomes.map((it) => [
     it.variant,
     [count(it.customers), "number"],
