@@ -60,7 +60,7 @@ ha-drill: components ## Inject CAUDAL_HA_FAULTS faults (30) under load in that l
 	tests/tools.sh node
 	tests/ha/run.sh drill $(CAUDAL)
 
-restore-drill: components ## Restore a pgBackRest backup to a moment while payments are pending, accept what is lost, go on
+restore-drill: components ## Restore a pgBackRest backup to a point in time while payments are pending, accept what is lost, go on
 	cargo build --locked --package caudal
 	tests/tools.sh node
 	tests/ha/run.sh restore $(CAUDAL)

@@ -43,12 +43,11 @@ pub struct Common {
     /// components
     #[arg(long, env = "CAUDAL_DATA_DIR", default_value = ".caudal", global = true)]
     pub data_dir: PathBuf,
-    /// Create the data folder and an empty ledger if there is none; `serve` always does
+    /// Create the data folder and an empty ledger if there is none; `migrate`, and `serve` in the sandbox, always do
     #[arg(long, global = true)]
     pub create: bool,
-    /// URL of a Postgres 14 or newer, such as postgres://user@host/database, or postgres://user@one,two/database for a cluster;
-    /// several Caudal hosts may share it [default: a
-    /// private Postgres in the data folder]
+    /// URL of a Postgres 14 or newer, such as postgres://user@host/database, or postgres://user@one,two/database for a
+    /// cluster; several Caudal hosts may share it [default: a private Postgres in the data folder]
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
     pub database_url: Option<String>,
     /// Folder that contains `postgres` and `initdb` [default: the newest installed]
@@ -76,7 +75,7 @@ pub enum Command {
     Serve(Box<Serve>),
     /// Create or migrate the ledger's tables as their owner, and grant the other roles what they need
     Migrate,
-    /// Print the SQL that creates the roles of the database: owner, hosts, verification
+    /// Print the SQL that creates the database roles: owner, hosts, verification
     Roles(Roles),
     /// Print a bearer token for a user
     Token(Token),
@@ -88,7 +87,8 @@ pub enum Command {
     Unfreeze(Freeze),
     /// Verify that balances, entries and transfers agree, and recompute the hash chains over the ledger's history
     Verify(Verify),
-    /// Accept that a failover lost part of the ledger, so that hosts can resume; every later verification reports the loss
+    /// Accept that a failover lost part of the ledger, so that hosts can resume; every later verification reports the
+    /// loss
     AcceptLoss(AcceptLoss),
     /// Replace the ledger's key while no host runs; history stays provable with the old one
     RotateKey(RotateKey),

@@ -1,5 +1,5 @@
-//! Every operation of the ledger's document, tried on one user's data by another. A new operation fails here until it is
-//! said how.
+//! Every operation of the ledger's document, tried on one user's data by another. A new operation fails here until it
+//! is said how.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! An OpenID provider on a loopback port, as far as a service sees it: its configuration and its keys. What it publishes
-//! can be replaced.
+//! An OpenID provider on a loopback port, as far as a service sees it: its configuration and its keys. What it
+//! publishes can be replaced.
 
 use std::sync::{Arc, Mutex, OnceLock};
 

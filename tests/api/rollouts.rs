@@ -17,8 +17,8 @@ use crate::swap::register;
 const ADMIN: &str = "models:admin";
 const NUDGE: &str = "/admin/models/nudge/rollouts";
 
-/// A host that follows, and a canary that agrees with the champion where nobody needs help, never finds that anybody does,
-/// and fails on the screen `trap`.
+/// A host that follows, and a canary that agrees with the champion where nobody needs help, never finds that anybody
+/// does, and fails on the screen `trap`.
 async fn with_canary(db: &PgPool) -> (TestApp, Client, String) {
     let app = TestApp::new(db.clone()).await;
     register(db, ModelKind::Nudge, "1.0.7", &hostile_of("1.0.7")).await;

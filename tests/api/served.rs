@@ -7,8 +7,8 @@ use caudal::db::{roles, schema};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{Executor as _, PgPool};
 
-/// Connections of the role that hosts have, with the rights that migrations grant it and no others. Closed when the last
-/// clone is dropped, so that the test's database can be deleted.
+/// Connections of the role that hosts have, with the rights that migrations grant it and no others. Closed when the
+/// last clone is dropped, so that the test's database can be deleted.
 #[derive(Clone)]
 pub(crate) struct Served(Arc<Closing>);
 

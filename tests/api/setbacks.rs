@@ -24,7 +24,8 @@ async fn informed(ops: &Client) -> Client {
     ops.with("if-match", ops.get(DEPLOYMENT).await.header("etag").unwrap())
 }
 
-/// The request that confirms what another was refused for, after a test that the service asks for it and nothing else does.
+/// The request that confirms what another was refused for, after a test that the service asks for it and nothing else
+/// does.
 async fn confirmed(app: &TestApp, change: Value, field: &str, version: &str) -> Value {
     let ops = informed(&app.operator(Some("models:admin"))).await;
     let now = present(&ops).await;

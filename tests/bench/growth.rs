@@ -32,8 +32,8 @@ const PLACES: i64 = 100;
 /// For each kind of request and size: 30 are above the 99th percentile.
 const REQUESTS: usize = 3_000;
 
-/// How much longer a request may take in the large database: three hundred times the transfers are one or two more levels of
-/// each index.
+/// How much longer a request may take in the large database: three hundred times the transfers are one or two more
+/// levels of each index.
 const GROWTH_MAX: f64 = 1.5;
 
 /// Uncounted requests before: sessions plan their queries, caches fill.

@@ -1,7 +1,7 @@
 //! How long transfers take at half of pgbench's maximum rate, compared with pgbench at that rate.
 //!
-//! Transfers arrive at random moments, whether or not earlier ones are done, and their time counts from when they were due.
-//! pgbench does the same with `--rate`.
+//! Transfers arrive at random moments, whether or not earlier ones are done, and their time counts from when they were
+//! due. pgbench does the same with `--rate`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,8 +1,9 @@
-//! Benchmarks of the service against what its users would otherwise write: native calls of the models, hand-written SQL.
+//! Benchmarks of the service against what its users would otherwise write: native calls of the models, hand-written
+//! SQL.
 //!
-//! `make bench` runs all sections, `CAUDAL_BENCH=growth,memory` some of them. Speed is printed; responses, rows and sums
-//! of balances are asserted. Commits of both sides are durable before they are acknowledged; the settings behind that
-//! are printed.
+//! `make bench` runs all sections, `CAUDAL_BENCH=growth,memory` some of them. Speed is printed; responses, rows and
+//! sums of balances are asserted. Commits of both sides are durable before they are acknowledged; the settings behind
+//! that are printed.
 //!
 //! | section | |
 //! |---|---|

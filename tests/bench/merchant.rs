@@ -1,7 +1,8 @@
 //! Everybody pays one account of the same bank through three hosts, compared with the same transfers to another bank,
 //! where each writer credits a row of its own.
 //!
-//! Every batch wants the merchant's row. Nobody may be turned away for that, and no two batches may wait for each other.
+//! Every batch wants the merchant's row. Nobody may be turned away for that, and no two batches may wait for each
+//! other.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

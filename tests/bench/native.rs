@@ -1,7 +1,7 @@
 //! What a score is compared with: bare axum handlers that call the same models natively and answer the same JSON.
 //!
-//! In their favour: models that cannot be replaced, isolated or interrupted, no refusals that name every field, no metrics,
-//! log, request ids or security headers, and no database beside them.
+//! In their favour: models that cannot be replaced, isolated or interrupted, no refusals that name every field, no
+//! metrics, log, request ids or security headers, and no database beside them.
 #![expect(clippy::unwrap_used, reason = "what cannot start or score should fail")]
 #![expect(clippy::print_stdout, reason = "prints its address")]
 

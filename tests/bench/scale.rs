@@ -1,5 +1,5 @@
-//! What a score and a transfer cost beside ten and a hundred times the accounts, users with limits, registered versions,
-//! idle connections and event streams.
+//! What a score and a transfer cost beside ten and a hundred times the accounts, users with limits, registered
+//! versions, idle connections and event streams.
 //!
 //! For each of these, three hosts with a database each. One client alternates between them, so that disturbances affect
 //! all three.

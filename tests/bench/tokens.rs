@@ -1,4 +1,5 @@
-//! Checks of a provider's access tokens without HTTP: the first of a token, and a repeated one, which the service remembers.
+//! Checks of a provider's access tokens without HTTP: the first of a token, and a repeated one, which the service
+//! remembers.
 //!
 //! The rival is the crate alone: the signature, `exp`, `iss` and `aud`, with its keys parsed before.
 

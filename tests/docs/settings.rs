@@ -1,4 +1,5 @@
-//! The tables in `host/OPERATING.md`: commands and settings come from the command line's declaration, metrics from theirs.
+//! The tables in `host/OPERATING.md`: commands and settings come from the command line's declaration, metrics from
+//! theirs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,7 +1,8 @@
 //! Arbitrary input for everything that reads bytes of others: mutations of a small corpus, for a few seconds each.
 //!
-//! A case fails if it panics, and most targets assert more. `FUZZ_SECONDS=600 cargo test --test fuzz -- cursors` tries one
-//! target for longer; `FUZZ_SEED` repeats a run. What fails is printed in hexadecimal: fix it, and add it to the corpus.
+//! A case fails if it panics, and most targets assert more. `FUZZ_SECONDS=600 cargo test --test fuzz -- cursors` tries
+//! one target for longer; `FUZZ_SEED` repeats a run. What fails is printed in hexadecimal: fix it, and add it to the
+//! corpus.
 #![expect(clippy::unwrap_used, reason = "a case that cannot continue should fail")]
 #![expect(clippy::print_stdout, reason = "prints figures for the reader")]
 

@@ -1,5 +1,5 @@
-//! Bearer tokens. An input is a token; or a header and claims in two lines, which are signed here, so that mutations get
-//! beyond the signature.
+//! Bearer tokens. An input is a token; or a header and claims in two lines, which are signed here, so that mutations
+//! get beyond the signature.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;

@@ -304,7 +304,8 @@ async fn adopting_again_does_not_launder_a_forgery(db: PgPool) {
     // The chains that hosts announced link to announcements that are gone.
     let found = complaints(&mut connection, &key(), &BTreeMap::new()).await;
     assert!(found.contains(&"batch 0: it does not link to the batch before it".to_owned()), "{found:?}");
-    // Without hashes they look like those of an old version. Every verification reports that, and recorded heads miss them.
+    // Without hashes they look like those of an old version. Every verification reports that, and recorded heads miss
+    // them.
     run_all(&mut connection, &[REMOVE_HASHES]).await;
     run_all(&mut connection, &FORGET).await;
     Postgres::open(db.clone(), &key(), later).await.unwrap();

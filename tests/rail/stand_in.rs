@@ -42,6 +42,7 @@ struct Order {
 struct Desk {
     /// The operating date, as in `20261123`.
     today: String,
+    follows_orders: bool,
     /// By tracking key and operating date.
     orders: BTreeMap<(String, String), Order>,
     registering: Option<Fault>,
@@ -75,6 +76,11 @@ impl StandIn {
 
     pub(crate) fn begin_day(&self, today: &str) {
         self.desk().today = today.to_owned();
+    }
+
+    /// Takes the operating date of each order for today's, for hosts whose clock is not fixed.
+    pub(crate) fn follow_orders(&self) {
+        self.desk().follows_orders = true;
     }
 
     /// What goes wrong with each order from now on.
@@ -119,6 +125,9 @@ impl Desk {
             _ => {}
         }
         let key = (text(&body["claveRastreo"]), text(&body["fechaOperacion"]));
+        if self.follows_orders {
+            self.today.clone_from(&key.1);
+        }
         let id = 21_787_172 + self.orders.len();
         let reply = match self.orders.entry(key) {
             Entry::Occupied(_) => refusal(-1),

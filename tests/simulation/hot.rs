@@ -1,4 +1,5 @@
-//! Many customers pay two accounts of the same bank through many hosts. Nobody waits forever, and nobody is turned away.
+//! Many customers pay two accounts of the same bank through many hosts. Nobody waits forever, and nobody is turned
+//! away.
 
 use std::time::Duration;
 

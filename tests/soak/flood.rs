@@ -69,8 +69,8 @@ impl Answers {
     }
 }
 
-/// Runs the calling thread, and what it starts from now on, on the first processor or on the others. Nothing changes on a
-/// machine with one.
+/// Runs the calling thread, and what it starts from now on, on the first processor or on the others. Nothing changes on
+/// a machine with one.
 pub(crate) fn stay_on(first: bool) {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut set = CpuSet::new();

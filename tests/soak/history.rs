@@ -1,4 +1,5 @@
-//! A ledger with a long history, written through the ledger's own decisions, seals and commits, so that it can be proven.
+//! A ledger with a long history, written through the ledger's own decisions, seals and commits, so that it can be
+//! proven.
 
 use caudal::domain::money::Money;
 use caudal::domain::remittance::Remittance;

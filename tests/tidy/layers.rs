@@ -26,7 +26,7 @@ const LAYERS: [(&str, &[&str]); 31] = [
     ("analytics", &["db", "domain", "clock"]),
     ("outbox", &["metrics", "db", "domain", "clock"]),
     ("payees", &["db", "domain"]),
-    ("rail", &["metrics", "telemetry", "client", "db", "domain", "clock"]),
+    ("rail", &["ledger", "metrics", "telemetry", "client", "db", "domain", "clock"]),
     ("client", &[]),
     ("db", &["telemetry", "sealing", "domain", "MIGRATOR"]),
     ("metrics", &[]),

@@ -22,7 +22,7 @@ pub enum Refusal {
     Algorithm,
     #[error("its header declares an unknown extension critical")]
     Critical,
-    #[error("it has another type than access tokens")]
+    #[error("its type is not that of an access token")]
     Kind,
     #[error("its key is unknown")]
     UnknownKey,
@@ -36,15 +36,15 @@ pub enum Refusal {
     Expired,
     #[error("it is not valid yet")]
     NotYetValid,
-    #[error("it lives too long, or does not say since when")]
+    #[error("its lifetime is too long, or it does not say when it was issued")]
     Lifetime,
     #[error("it names no user")]
     User,
-    #[error("it has to be bound to a key of its bearer")]
+    #[error("it is not bound to a key")]
     Unbound,
-    #[error("the proof that its bearer has its key is missing or wrong")]
+    #[error("its proof of possession is missing or wrong")]
     Proof,
-    #[error("the proof that its bearer has its key was used before")]
+    #[error("its proof of possession was used before")]
     Replayed,
 }
 

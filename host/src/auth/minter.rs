@@ -13,7 +13,8 @@ pub struct Minter {
 }
 
 impl Minter {
-    /// The secret and configuration must be those of the [`Verifier`](super::token::Verifier) that will read the tokens.
+    /// The secret and configuration must be those of the [`Verifier`](super::token::Verifier) that will read the
+    /// tokens.
     pub fn new(secret: &[u8], config: TokenConfig) -> Self {
         Self { key: EncodingKey::from_secret(secret), config }
     }

@@ -75,8 +75,8 @@ impl Operator {
     }
 }
 
-/// A user whose token allows operating the ledger. It gives no access to models, nor do the scopes for models give access to
-/// accounts.
+/// A user whose token allows operating the ledger. It gives no access to models, nor do the scopes for models give
+/// access to accounts.
 #[derive(Debug, Clone)]
 pub struct LedgerOperator {
     /// Recorded with every change.
@@ -117,7 +117,8 @@ impl Approver {
     }
 }
 
-/// Authenticates a request by the values of its `Authorization` header, and by its proof if the token is bound to a key.
+/// Authenticates a request by the values of its `Authorization` header, and by its proof if the token is bound to a
+/// key.
 ///
 /// # Errors
 /// When there is not exactly one value with a valid bearer token, or no token can be verified.

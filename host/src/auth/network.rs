@@ -44,8 +44,8 @@ impl Network {
     }
 }
 
-/// The address of whoever asks: the connection's, or, if that is a trusted proxy, the last one in `X-Forwarded-For` that is
-/// not. What stands before it was written by the client. `None` if only trusted addresses are known.
+/// The client's address: the connection's or, if that is a trusted proxy's, the last one in `X-Forwarded-For`
+/// that is not. What stands before it was written by the client. `None` if only trusted addresses are known.
 pub fn origin(peer: IpAddr, forwarded: &[&str], trusted: &[Network]) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     if !is_trusted(peer, trusted) {

@@ -1,5 +1,5 @@
-//! Proofs of possession (DPoP, RFC 9449). The holder of a key-bound token signs each request with the key, so a stolen token
-//! alone is worthless.
+//! Proofs of possession (DPoP, RFC 9449). The holder of a key-bound token signs each request with the key, so a stolen
+//! token alone is worthless.
 
 use std::collections::HashSet;
 use std::mem;
@@ -28,8 +28,8 @@ const ID_BYTES_MAX: usize = 256;
 const AGE_MAX: f64 = 60.0;
 const LEEWAY: f64 = 5.0;
 
-/// Proofs that are remembered for [`AGE_MAX`] and [`LEEWAY`] together, so that none counts twice: at 32 bytes each, what
-/// several thousand requests a second need.
+/// Proofs that are remembered for [`AGE_MAX`] and [`LEEWAY`] together, so that none counts twice: at 32 bytes each,
+/// what several thousand requests a second need.
 const REMEMBERED_MAX: usize = 400_000;
 
 /// Hosts that need no TLS.

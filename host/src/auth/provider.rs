@@ -148,7 +148,7 @@ impl Provider {
             } else {
                 pause = READ_EVERY_MIN;
                 sleep(READ_EVERY_MIN).await;
-                // Whether asked or not, the time has come.
+                // Reads again when asked, or after `READ_EVERY` at the latest.
                 let _ = timeout(READ_EVERY, self.asked.notified()).await;
             }
         }

@@ -17,17 +17,17 @@ use time::OffsetDateTime;
 use super::error::AuthError;
 use super::network::client;
 
-/// Seconds' worth of requests that may come at once: a page that opens asks a few times, an app that was offline sends what
-/// it kept.
+/// Seconds' worth of requests that may come at once: a page that opens asks a few times, an app that was offline sends
+/// what it kept.
 const BURST_SECONDS: u32 = 10;
 
-/// A refused transfer is kept with its idempotency key for good, so that a retry gets the same answer. A user may cause as
-/// many at once as a bulk has transfers, and then one in this time: some 9,000 rows a day at most.
+/// A refused transfer is kept with its idempotency key for good, so that a retry gets the same answer. A user may cause
+/// as many at once as a bulk has transfers, and then one in this time: some 9,000 rows a day at most.
 pub const REFUSAL_EVERY: Duration = Duration::from_secs(10);
 pub const REFUSALS_AT_ONCE: u32 = 1_000;
 
-/// Checks of a payee's name, for each user: as many at once as somebody saves on their first day,
-/// and then so many, so that guessing a holder's name takes days.
+/// Payee checks for each user: a burst as large as somebody needs on their first day, then this many an hour, so that
+/// guessing a holder's name takes days.
 pub const CHECKS_AT_ONCE: NonZeroU32 = NonZeroU32::MIN.saturating_add(19);
 pub const CHECKS_PER_HOUR: NonZeroU32 = NonZeroU32::MIN.saturating_add(29);
 

@@ -31,7 +31,8 @@ impl Reader {
         self.has_one_of(scope)
     }
 
-    /// Decisions are about customers, of every kind, and replaying them takes time: the scope for the rules is not enough.
+    /// Decisions are about customers, of every kind, and replaying them takes time: the scope for the rules is not
+    /// enough.
     ///
     /// # Errors
     /// When the token lacks both [`MODELS_ADMIN`] and [`AUDIT_READ`].

@@ -90,7 +90,7 @@ pub struct Freeze {
     pub admin: Admin,
 }
 
-/// Payments that their rail has not decided: sent without an answer, or stopped because a person has to decide.
+/// Payments that their rail has not decided: still under way, or parked until a person decides.
 #[derive(Debug, Subcommand)]
 pub enum Payments {
     /// List pending payments, those awaiting a decision first
@@ -153,8 +153,8 @@ pub struct Verify {
     /// ledger-heads.json in the data folder, which a running host maintains]
     #[arg(long)]
     pub heads: Option<PathBuf>,
-    /// Verify only what was written after this: `last` is the last sound full verification, `heads` the heads in `--heads`, and
-    /// `2h` or `2026-11-22T09:00:00Z` a time. Anything earlier is trusted, NOT checked
+    /// Verify only what was written after this: `last` is the last sound full verification, `heads` the heads in
+    /// `--heads`, and `2h` or `2026-11-22T09:00:00Z` a time. Anything earlier is trusted, NOT checked
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub since: Option<Since>,
     /// File of a key that `rotate-key` retired; repeatable. What that key sealed cannot be proven without it
@@ -207,7 +207,7 @@ pub struct AcceptLoss {
                   Keep the old one: it proves what it sealed."
 )]
 pub struct RotateKey {
-    /// File of the new key, at least 32 bytes and readable by its owner only; a line end is not part of it
+    /// File of the new key, at least 32 bytes and readable by its owner only; a trailing newline is not part of it
     #[arg(long, value_name = "FILE")]
     pub new_ledger_key_file: PathBuf,
     /// Who replaces it, for the record

@@ -122,7 +122,7 @@ pub enum Models {
     Rollout(Rollout),
     /// Return to the version that served before
     Rollback(RollBack),
-    /// List what was deployed of a kind, when, by whom and why, newest first
+    /// List the deployments of a kind, newest first: what, when, by whom and why
     History {
         /// A kind, such as risk or transfer-rules
         kind: String,
@@ -277,8 +277,8 @@ pub enum Rollout {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A step ends when the canary has decided often enough for long enough, and the 95% intervals of its \
-                        failures, flips and latency are within the bounds. If one is certainly beyond, the canary is \
-                        withdrawn from all users.\n\nWhere risk takes two operators, the last step waits for an approval."
+                        failures, flips and latency are within the bounds. If one certainly violates its bound, the canary is \
+                        withdrawn from all users.\n\nWhere a new risk champion requires two operators, the last step waits for an approval."
 )]
 pub struct StartRollout {
     /// The version, as `list` and `push` print it, for example risk-2.0.0+9f2c41aa, or any unambiguous prefix
@@ -298,14 +298,14 @@ pub struct StartRollout {
     /// Percentage of compared answers that may differ in class [default: 10]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub max_flip_percent: Option<u8>,
-    /// Highest 95th percentile of the canary's times, as a percentage of the champion's; always passes below a millisecond
-    /// [default: 200]
+    /// Highest 95th percentile of the canary's times, as a percentage of the champion's; always passes below a
+    /// millisecond [default: 200]
     #[arg(long, value_parser = clap::value_parser!(u32).range(100..=10_000))]
     pub max_latency_percent: Option<u32>,
     /// End the running canary without asking
     #[arg(long)]
     pub end_canary: bool,
-    /// Promote the version in the end, even if it was withdrawn or rolled back
+    /// Promote the version after the last step, even if it was withdrawn or rolled back
     #[arg(long)]
     pub despite_setback: bool,
     /// Reason, kept in the deployment history

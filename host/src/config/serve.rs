@@ -156,11 +156,12 @@ pub struct Serve {
     /// `Host` header that the assistance API accepts besides its address and localhost; repeatable
     #[arg(long = "assist-host", env = "CAUDAL_ASSIST_HOSTS", value_delimiter = ',')]
     pub assist_hosts: Vec<String>,
-    /// Requests per second from one user, with bursts of ten times as many; 0 for no limit. A bulk request counts once for
-    /// each of its transfers
+    /// Requests per second from one user, with bursts of ten times as many; 0 for no limit. A bulk request counts once
+    /// for each of its transfers
     #[arg(long, env = "CAUDAL_REQUESTS_PER_USER", default_value_t = 1_000)]
     pub requests_per_user: u32,
-    /// Requests per second from one address, with bursts of ten times as many; 0 for no limit. Many people may share an address
+    /// Requests per second from one address, with bursts of ten times as many; 0 for no limit. Many people may share an
+    /// address
     #[arg(long, env = "CAUDAL_REQUESTS_PER_ADDRESS", default_value_t = 2_000)]
     pub requests_per_address: u32,
     /// Proxies whose `X-Forwarded-For` is believed: addresses or networks such as 10.0.0.0/8. This machine's own always
@@ -181,7 +182,7 @@ pub struct Serve {
     /// 64618011040000000-64618011049999999 [default: none; in the sandbox numbers of a bank that does not exist]
     #[arg(long, help_heading = "Transfers", env = "CAUDAL_CLABE_RANGE")]
     pub clabe_range: Option<ClabeRange>,
-    /// Credit a beneficiary whose number this bank issued at once, without a rail
+    /// Credit a beneficiary at once, without a rail, if this bank issued the number
     #[arg(long, help_heading = "Transfers", env = "CAUDAL_ON_US")]
     pub on_us: bool,
     #[command(flatten)]
@@ -194,8 +195,8 @@ pub struct Serve {
     /// Waiting time before the first transfer to a new beneficiary, for example 30m
     #[arg(long, help_heading = "Transfers", env = "CAUDAL_BENEFICIARY_COOLING", default_value = "0s", value_parser = humantime::parse_duration)]
     pub beneficiary_cooling: Duration,
-    /// Require a second operator for: new transfer rules, another risk champion, reversals, credits from the bank's funds,
-    /// payments decided by hand, and high limits
+    /// Require a second operator for: new transfer rules, another risk champion, reversals, credits from the bank's
+    /// funds, payments decided by hand, and high limits
     #[arg(long, help_heading = "Operators", env = "CAUDAL_APPROVALS")]
     pub approvals: bool,
     /// How long an action waits for a second operator
@@ -212,14 +213,14 @@ pub struct Serve {
     /// of the risk scorer unobserved [default: nudge,accessibility; in the sandbox all]
     #[arg(long, help_heading = "Models", env = "CAUDAL_PUBLISH_MODELS", value_parser = published_kind(), value_delimiter = ',')]
     pub publish_models: Option<Vec<Option<ModelKind>>>,
-    /// File of public keys, as PEM, whose signatures of components count; read at the start
+    /// File of public keys, as PEM, whose signatures of components count; read at startup
     #[arg(long, help_heading = "Models", env = "CAUDAL_MODEL_KEYS")]
     pub model_keys: Option<PathBuf>,
     /// Register and serve only components that one of the model keys has signed, besides the built-in ones
     #[arg(long, help_heading = "Models", env = "CAUDAL_REQUIRE_SIGNATURE", requires = "model_keys")]
     pub require_signature: bool,
-    /// Second file of recorded chain heads, best on another machine's disk: written and compared like the one in the
-    /// data folder; repeatable
+    /// Second file of recorded chain heads, preferably on another machine's disk: written and compared like the one in
+    /// the data folder; repeatable
     #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_HEADS_COPY", value_delimiter = ',')]
     pub heads_copy: Vec<PathBuf>,
     /// Serve as a role that owns the ledger's tables, as earlier releases did, until the other roles exist; the
@@ -230,8 +231,8 @@ pub struct Serve {
     /// token secret or else the ledger key]
     #[arg(long, help_heading = "Tokens", env = "CAUDAL_ACKNOWLEDGMENT_KEY_FILE")]
     pub acknowledgment_key_file: Option<PathBuf>,
-    /// File of the key that authenticates compiled components in the data folder, at least 32 bytes [default: derived from
-    /// the token secret or else the ledger key]
+    /// File of the key that authenticates compiled components in the data folder, at least 32 bytes [default: derived
+    /// from the token secret or else the ledger key]
     #[arg(long, help_heading = "Models", env = "CAUDAL_CACHE_KEY_FILE")]
     pub cache_key_file: Option<PathBuf>,
     #[command(flatten)]

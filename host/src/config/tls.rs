@@ -20,8 +20,8 @@ pub struct Tls {
     /// Its private key
     #[arg(long, env = "CAUDAL_ASSIST_TLS_KEY", requires = "assist_tls_cert")]
     pub assist_tls_key: Option<PathBuf>,
-    /// Certificate authorities for clients of the assistance API, as PEM: no client can connect without a certificate from
-    /// one of them
+    /// Certificate authorities for clients of the assistance API, as PEM: no client can connect without a certificate
+    /// from one of them
     #[arg(long, env = "CAUDAL_ASSIST_CLIENT_CA", requires = "assist_tls_cert")]
     pub assist_client_ca: Option<PathBuf>,
     /// Serve plain HTTP on any address, for a reverse proxy that terminates TLS: the one in --trusted-proxies

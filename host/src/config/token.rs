@@ -58,8 +58,8 @@ pub struct Admin {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "OpenID provider")]
 pub struct Provider {
-    /// Where to get the keys that verify access tokens: `discover` asks the provider at --jwt-issuer; otherwise the URL or
-    /// file of a JWK set. Replaces --jwt-secret
+    /// Where to get the keys that verify access tokens: `discover` asks the provider at --jwt-issuer; otherwise the URL
+    /// or file of a JWK set. Replaces --jwt-secret
     #[arg(long = "jwt-keys", env = "CAUDAL_JWT_KEYS")]
     pub keys: Option<String>,
     /// Required `typ` in the header of access tokens; set JWT for a provider that does not follow RFC 9068
@@ -71,11 +71,11 @@ pub struct Provider {
     /// Do not require the scopes api:read and api:write of the provider's tokens on the ledger API
     #[arg(long = "no-api-scopes", env = "CAUDAL_NO_API_SCOPES")]
     pub no_api_scopes: bool,
-    /// Accept tokens that are bound to a key of their bearer (DPoP), with proofs for this origin: where clients reach the
-    /// service, for example `https://bank.example`; repeatable [default: such tokens are refused]
+    /// Accept DPoP-bound tokens with proofs for this origin, at which clients reach the service, for example
+    /// `https://bank.example`; repeatable [default: bound tokens are refused]
     #[arg(long = "dpop-origin", env = "CAUDAL_DPOP_ORIGINS", value_delimiter = ',', requires = "keys")]
     pub dpop_origins: Vec<String>,
-    /// Require such tokens on the ledger API
+    /// Require DPoP-bound tokens on the ledger API
     #[arg(long = "require-dpop", env = "CAUDAL_REQUIRE_DPOP", requires = "dpop_origins")]
     pub require_dpop: bool,
     /// Client id with which the bank page signs people in, as a public client with PKCE [default: none]

@@ -1,4 +1,5 @@
-//! Who listens on a host. A user's listeners are woken by that user's events only, so what others do costs them nothing.
+//! Who listens on a host. A user's listeners are woken by that user's events only, so what others do costs them
+//! nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,8 +13,8 @@ pub const LISTENERS_MAX: usize = 1_024;
 /// For one user: a phone, a page and a few tabs.
 pub const LISTENERS_EACH_MAX: usize = 5;
 
-/// Pages queued for a slow listener before it is disconnected; it reconnects with its cursor. There are five a second, more
-/// while the feed catches up.
+/// Pages queued for a slow listener before it is disconnected; it reconnects with its cursor. There are five a second,
+/// more while the feed catches up.
 const LAG_MAX: usize = 64;
 
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! Confirmation of payee: whether a number belongs to the person that a user names.
 //!
-//! SPEI compares no names. This bank knows the holders of its own accounts; for those of others there is a [`PayeeCheck`],
-//! which today only the sandbox has.
+//! SPEI compares no names. This bank knows the holders of its own accounts; for those of others there is a
+//! [`PayeeCheck`], which today only the sandbox has.
 
 pub mod likeness;
 mod own;
