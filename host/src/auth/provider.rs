@@ -1,7 +1,7 @@
 //! The OpenID provider whose access tokens count: reads its keys, and reads them again when they change.
 //!
 //! Keys that were read once count during an outage of the provider, but not for ever: a key that it withdrew must not
-//! be valid for as long as somebody keeps it from being asked.
+//! be valid for as long as somebody keeps the provider from being asked.
 
 use std::path::PathBuf;
 use std::sync::Arc;

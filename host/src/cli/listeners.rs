@@ -54,7 +54,10 @@ fn files(certificate: &Option<PathBuf>, key: &Option<PathBuf>, clients: &Option<
 
 async fn listener(serve: &Serve, tls: Option<Tls>, (address, flag): (SocketAddr, &str)) -> Result<Listener> {
     let tcp = server::bind(address).with_context(|| {
-        format!("cannot listen on {address}: stop the program that does, or choose another address with {flag}")
+        format!(
+            "cannot listen on {address}: if another program uses it, stop that program, or choose another address with \
+             {flag}"
+        )
     })?;
     // A browser that has used the sandbox of this machine must not insist on TLS for everything else on it.
     let strict_transport = !serve.sandbox && (tls.is_some() || serve.tls.behind_proxy);

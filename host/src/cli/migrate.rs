@@ -1,4 +1,4 @@
-//! `caudal migrate` and `caudal roles`: what the owner of the tables does, so that hosts need not be it.
+//! `caudal migrate` and `caudal roles`: what the owner of the tables does, so that hosts need not own them.
 
 use std::process::ExitCode;
 

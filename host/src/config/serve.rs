@@ -164,8 +164,8 @@ pub struct Serve {
     /// address
     #[arg(long, env = "CAUDAL_REQUESTS_PER_ADDRESS", default_value_t = 2_000)]
     pub requests_per_address: u32,
-    /// Proxies whose `X-Forwarded-For` is believed: addresses or networks such as 10.0.0.0/8. This machine's own always
-    /// are; repeatable
+    /// Proxies whose `X-Forwarded-For` is believed: addresses or networks such as 10.0.0.0/8. Loopback
+    /// addresses always are; repeatable
     #[arg(long, env = "CAUDAL_TRUSTED_PROXIES", value_delimiter = ',')]
     pub trusted_proxies: Vec<Network>,
     /// How long requests wait for a new Postgres primary, with several servers or `--durability replicated`; in the
@@ -213,7 +213,7 @@ pub struct Serve {
     /// of the risk scorer unobserved [default: nudge,accessibility; in the sandbox all]
     #[arg(long, help_heading = "Models", env = "CAUDAL_PUBLISH_MODELS", value_parser = published_kind(), value_delimiter = ',')]
     pub publish_models: Option<Vec<Option<ModelKind>>>,
-    /// File of public keys, as PEM, whose signatures of components count; read at startup
+    /// File of the public keys, as PEM, that verify components' signatures; read at startup
     #[arg(long, help_heading = "Models", env = "CAUDAL_MODEL_KEYS")]
     pub model_keys: Option<PathBuf>,
     /// Register and serve only components that one of the model keys has signed, besides the built-in ones

@@ -1,7 +1,7 @@
 //! The heads of the chains, recorded outside the database so that truncation can be detected.
 //!
 //! What is recorded is compared with the database before anything is added, and a recorded head that is gone is never
-//! replaced. The last heads of each chain are kept, so that it can be told how far a history is still the recorded one.
+//! replaced. The last heads of each chain are kept, which shows how far a history still matches what was recorded.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};

@@ -1,4 +1,4 @@
-//! Looks at what is pending: for metrics, and for an alarm while payments stay so for longer than any rail takes.
+//! Looks at what is pending: for metrics, and for an alarm while payments stay pending for longer than any rail takes.
 
 use std::time::Duration;
 

@@ -105,7 +105,7 @@ export default {
   "risk.low": "We found nothing unusual.",
   "risk.doubtful.title": "Check carefully who you are paying",
   "risk.doubtful":
-    "The transfer looks like the ones you usually make, but there are warnings about the payee: read them above.",
+    "There are warnings about the payee: read them above.",
   "risk.medium.title": "Take a moment: something is unusual",
   "risk.medium": "You are about to send {amount} to {name}, account {number}. This caught our attention:",
   "risk.high.title": "Stop for a moment: the risk is high",

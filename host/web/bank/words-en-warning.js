@@ -3,7 +3,7 @@
 export default {
   "risk.familiar.title": "Ready to send",
   "risk.familiar":
-    "This looks like payments you usually make: {name} is already one of your payees, and we recognise this device.",
+    "{name} is already one of your payees, and we recognise this device.",
   "review.acknowledge.familiar": "I confirm that I want to send {amount} to {name}, {bank}, account {number}.",
   "warning.question.title": "What is this payment for?",
   "warning.question":
@@ -16,7 +16,7 @@ export default {
   "purpose.offer": "It is an investment, a loan or a job offer",
   "purpose.number": "A relative or friend asked for it from a new number",
   "purpose.known": "I am paying someone I know: a debt, the rent, a service",
-  "purpose.own": "It is another account of mine",
+  "purpose.own": "It is going to another account of mine",
   "purpose.other": "It is for something else",
   "warn.call.title": "Do not send it: this is a common scam",
   "warn.call.1":
@@ -70,7 +70,7 @@ export default {
   "check.differs.about":
     "Call the payee on a number you already had and ask for the details again. If someone you do not know gave them to you, this may be a scam.",
   "check.close.title": "Check the account holder’s name",
-  "check.close.about": "Compare it with the one you were given, and enter it in full.",
+  "check.close.about": "Check the spelling with the person who gave you the details, and enter the name in full.",
   "check.correct": "Correct the details",
   "check.save": "Save it anyway",
   "payee.done.match": "We saved {name}. The account is in that name.",

@@ -19,7 +19,7 @@ export default {
   "home.next.3": "Transferir por SPEI y consultar tus movimientos.",
   "home.payees": "Beneficiarios recientes",
   "home.transfer-to": "Transferir a",
-  "home.payees.empty": "Agrega a alguien y transfiérele desde aquí con un toque.",
+  "home.payees.empty": "Agrega a alguien y podrás empezar aquí una transferencia con un toque.",
   "home.payees.all": "Ver todos los beneficiarios",
   "home.movements": "Movimientos recientes",
   "home.movements.empty": "Aquí verás el dinero que entre y el que salga.",

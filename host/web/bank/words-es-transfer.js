@@ -102,8 +102,7 @@ export default {
   "risk.low.title": "Se ve como tus transferencias de siempre",
   "risk.low": "No encontramos nada fuera de lo común.",
   "risk.doubtful.title": "Revisa bien a quién le envías",
-  "risk.doubtful":
-    "La transferencia es como las que sueles hacer, pero hay avisos sobre el beneficiario: léelos arriba.",
+  "risk.doubtful": "Hay avisos sobre el beneficiario: léelos arriba.",
   "risk.medium.title": "Revisa con calma: hay algo poco común",
   "risk.medium": "Vas a enviar {amount} a {name}, cuenta {number}. Esto nos llamó la atención:",
   "risk.high.title": "Detente un momento: el riesgo es alto",

@@ -2,8 +2,7 @@
 
 export default {
   "risk.familiar.title": "Todo listo para enviar",
-  "risk.familiar":
-    "Es un pago como los que haces: {name} ya estaba entre tus beneficiarios y conocemos este dispositivo.",
+  "risk.familiar": "{name} ya estaba entre tus beneficiarios y conocemos este dispositivo.",
   "review.acknowledge.familiar": "Confirmo que quiero enviar {amount} a {name}, {bank}, cuenta {number}.",
   "warning.question.title": "¿Para qué es este pago?",
   "warning.question": "Vas a enviar {amount} a {name}. Dinos para qué es y te mostramos qué revisar antes.",
@@ -70,7 +69,7 @@ export default {
   "check.differs.about":
     "Llama al beneficiario a un teléfono que ya tenías y pídele los datos otra vez. Si te los dio alguien que no conoces, puede ser un fraude.",
   "check.close.title": "Revisa el nombre del titular",
-  "check.close.about": "Compáralo con el que te dieron y escríbelo completo.",
+  "check.close.about": "Confirma cómo se escribe con quien te dio los datos y escribe el nombre completo.",
   "check.correct": "Corregir los datos",
   "check.save": "Guardar de todos modos",
   "payee.done.match": "Guardamos a {name}. La cuenta está a su nombre.",

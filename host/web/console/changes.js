@@ -77,7 +77,7 @@ function promote(now, version) {
     effects: () =>
       sentences(
         `${version} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}${scope}.`,
-        !hasChallengers && "If it fails, transfers are refused until it is fixed: there is no fallback to older rules.",
+        !hasChallengers && "If it fails, transfers are refused until you roll back or replace it: older rules do not take over by themselves.",
         now.champion &&
           (hasChallengers
             ? `${now.champion} stays warm: it answers whenever ${version} fails, and a rollback returns to it.`
@@ -149,7 +149,7 @@ function canary(now, version) {
         }.`,
         `${now.champion} continues to answer all other users.`,
         `${version} is withdrawn automatically, and ${now.champion} answers everyone, if it fails three times, or if ${
-          limit ? `more than ${percent(limit)}` : "too many"
+          limit ? `significantly more than ${percent(limit)}` : "too many"
         } of at least 200 answers fall into a different class from the champion’s.`,
         rest.canary && `${rest.canary.version} is no longer the canary and serves no traffic.`,
         now.shadows.includes(version) && `${version} is no longer a shadow.`,

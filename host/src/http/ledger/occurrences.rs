@@ -1,7 +1,7 @@
 //! Occurrences of schedules: each is sent as its owner would send it, and what became of it is recorded.
 //!
-//! Its idempotency key is that of the schedule and the date, so that it is sent once, however often and by whichever
-//! host.
+//! Its idempotency key is that of the schedule and the date, so that it is sent once, however often it is tried and
+//! on whichever host.
 
 use time::{Date, Duration, OffsetDateTime};
 

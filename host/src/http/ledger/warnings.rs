@@ -1,4 +1,4 @@
-//! `/api/analytics/warnings`: which variant of the page's warnings which share of the customers sees.
+//! `/api/analytics/warnings`: what share of the customers sees each variant of the page's warnings.
 
 use axum::Json;
 use axum::extract::State;
