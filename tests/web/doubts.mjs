@@ -29,7 +29,7 @@ export function doubts(stage) {
     const { it } = await signedIn({ payees: [PAYEE, TWICE, DOUBTFUL] });
     const said = [
       "La CLABE parece tener un dígito equivocado. Compárala con la que te dieron.",
-      "La CLABE es de STP, pero guardaste Santander.",
+      "La CLABE es de STP, pero como banco guardaste Santander.",
     ];
     await it.opens(/^Transferir$/);
     await it.picks(DOUBTFUL.name);

@@ -66,7 +66,7 @@ export function flow(stage) {
       "Luis Pérez (mi hermano)",
       "BBVA",
       "no verifica que el nombre coincida",
-      "No le habías transferido antes a Luis Pérez",
+      "Nunca le has transferido dinero a Luis Pérez",
       "ninguna transferencia desde este dispositivo",
       "Aún no tienes transferencias completadas",
     ]) {
@@ -121,7 +121,7 @@ export function flow(stage) {
     await it.reviews({ payee: OTHER.name, amount: "100" });
     const risk = await it.text(".risk");
     assert.match(risk, /Revisa con calma/);
-    assert.match(risk, /No le habías transferido antes a María Rodríguez/);
+    assert.match(risk, /Nunca le has transferido dinero a María Rodríguez/);
     assert.equal(await it.page.$("[name=acknowledged]"), null);
     await it.activates("button", "Enviar $100.00");
     await it.page.waitForSelector("dialog[open]");

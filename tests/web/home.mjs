@@ -129,7 +129,7 @@ export function home(stage) {
     assert.equal(await it.page.$eval("[name=text]", (input) => input.value), "maria 77.5");
     await search("nadie");
     await it.sees("Ningún movimiento coincide");
-    await it.activates("button", "Quitar la búsqueda");
+    await it.activates("button", "Borrar búsqueda y filtros");
     await it.page.waitForFunction(() => document.querySelectorAll(".movement").length === 10);
 
     // In or out, and days: the ledger is asked for no more than these.

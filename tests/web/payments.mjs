@@ -190,7 +190,7 @@ export function payments(stage) {
     await it.sees("Escribe el nombre completo", ".summary");
     await it.fills("Nombre completo", "María Rodríguez Paz");
     await it.fills("Alias", "la renta");
-    await it.tabsTo("checkbox", "Es favorito");
+    await it.tabsTo("checkbox", "Marcar como favorito");
     await it.press("Space");
     await isSound(it);
     await it.activates("button", "Guardar cambios");

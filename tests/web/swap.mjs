@@ -78,7 +78,7 @@ export function swap(stage) {
       // The facts are those the page remembers: three transfers to the same payee, from a new device.
       const risk = await it.text(".risk");
       assert.match(risk, /ninguna transferencia desde este dispositivo/);
-      assert.doesNotMatch(risk, /No le habías transferido|menos de tres/);
+      assert.doesNotMatch(risk, /Nunca le has transferido|menos de tres/);
     } finally {
       bank.service.process.kill("SIGCONT");
     }
@@ -121,7 +121,7 @@ export function swap(stage) {
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
     await it.reviews({ payee: PAYEE.name, amount: "100" });
-    assert.match(await details(it), /Riesgo evaluado en esta página por risk-2\.0\.0\+/);
+    assert.match(await details(it), /Riesgo evaluado en tu navegador por risk-2\.0\.0\+/);
     await it.leaves();
   });
 }

@@ -97,6 +97,7 @@ export default {
   "reason.17": "the account is of the wrong type.",
   "reason.20": "the account has reached its balance limit.",
   "reason.21": "the account has reached its limit for deposits this month.",
+  "reason.22": "the mobile number is not registered with that bank.",
   "reason.26": "it was returned under the banks’ agreement to protect senders.",
 
   // The risk of a transfer.
@@ -104,8 +105,7 @@ export default {
   "risk.low.title": "This looks like your usual transfers",
   "risk.low": "We found nothing unusual.",
   "risk.doubtful.title": "Check carefully who you are paying",
-  "risk.doubtful":
-    "There are warnings about the payee: read them above.",
+  "risk.doubtful": "There are warnings about the payee: read them above.",
   "risk.medium.title": "Take a moment: something is unusual",
   "risk.medium": "You are about to send {amount} to {name}, account {number}. This caught our attention:",
   "risk.high.title": "Stop for a moment: the risk is high",

@@ -2,8 +2,7 @@
 
 export default {
   "risk.familiar.title": "Ready to send",
-  "risk.familiar":
-    "{name} is already one of your payees, and we recognise this device.",
+  "risk.familiar": "{name} is already one of your payees, and we recognise this device.",
   "review.acknowledge.familiar": "I confirm that I want to send {amount} to {name}, {bank}, account {number}.",
   "warning.question.title": "What is this payment for?",
   "warning.question":

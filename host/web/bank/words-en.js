@@ -249,7 +249,7 @@ export default {
 
   // Privacy.
   "privacy.title": "Privacy",
-  "privacy.what.title": "What we would store",
+  "privacy.what.title": "What we store if you say yes",
   "privacy.what":
     "Which screens you open, whether you accept or dismiss an offer of help, whether you change the theme, " +
     "and whether you finish a transfer. For fraud warnings: which one you saw, what you said the payment was for, " +

@@ -45,7 +45,7 @@ export default {
   "filter.from": "Desde el día",
   "filter.to": "Hasta el día",
   "filter.submit": "Buscar",
-  "filter.clear": "Quitar la búsqueda",
+  "filter.clear": "Borrar búsqueda y filtros",
   "history.found.none": "Ningún movimiento coincide con tu búsqueda.",
   "history.found.one": "{count} movimiento encontrado",
   "history.found.many": "{count} movimientos encontrados",

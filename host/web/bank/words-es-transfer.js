@@ -32,7 +32,7 @@ export default {
     "Usa punto para los centavos, por ejemplo 12.50. Si el monto es mayor, escribe todas sus cifras, por ejemplo 1,250.",
   "amount.not-a-number": "Escribe el monto solo con números, por ejemplo 1,500.50.",
   "amount.too-precise": "Los centavos llevan dos dígitos como máximo.",
-  "amount.too-small": "El monto más pequeño es $0.01.",
+  "amount.too-small": "El monto mínimo es de $0.01.",
   "amount.too-large": "Es más de lo que se puede enviar en una transferencia.",
   "amount.too-much": "Saldo insuficiente: tienes {available} disponibles.",
   "review.title": "Revisa antes de enviar",
@@ -52,7 +52,7 @@ export default {
   "review.busy": "Enviando la transferencia…",
   "review.acknowledge":
     "Entiendo que voy a enviar {amount} a {name}, {bank}, cuenta {number}. Leí los avisos y sé que quizá no pueda recuperar el dinero.",
-  "review.acknowledge.empty": "Para enviar, marca la casilla. Si algo no te convence, regresa sin enviar.",
+  "review.acknowledge.empty": "Para enviar, marca la casilla. Si algo no te convence, no envíes el dinero.",
   "confirm.title": "¿Enviar {amount} a {name}?",
   "confirm.no": "No, revisar otra vez",
   "confirm.yes": "Sí, enviar {amount}",
@@ -76,7 +76,7 @@ export default {
   "receipt.returned.title": "Te devolvieron la transferencia",
   "receipt.returned": "El banco de {name} devolvió el dinero, que ya está en tu cuenta.",
   "receipt.reason": "Motivo: {reason}",
-  "receipt.lost": "Sin conexión con el banco. El comprobante se actualizará cuando vuelva.",
+  "receipt.lost": "Sin conexión con el banco. En cuanto se recupere, el comprobante se actualizará solo.",
   "receipt.amount": "Monto",
   "receipt.status": "Estado",
   "receipt.reference": "Clave de rastreo",
@@ -95,6 +95,7 @@ export default {
   "reason.17": "el tipo de cuenta no corresponde.",
   "reason.20": "la cuenta de destino llegó a su límite de saldo.",
   "reason.21": "la cuenta de destino llegó a su límite de depósitos del mes.",
+  "reason.22": "el celular no está registrado en ese banco.",
   "reason.26": "se devolvió por el acuerdo entre bancos para proteger a quien envía.",
 
   // The risk of a transfer.
@@ -111,10 +112,10 @@ export default {
   "risk.unscored":
     "Vas a enviar {amount} a {name}, cuenta {number}. No pudimos revisar esta transferencia: antes de enviar, confirma la cuenta en persona o llamando a un teléfono que ya tenías.",
   "risk.pressure":
-    "Si alguien te llamó por este pago, te presiona o te pide que no se lo cuentes a nadie, no envíes. Cuelga y llama al número que viene al reverso de tu tarjeta.",
+    "Si alguien te llamó por este pago, te presiona o te pide que no se lo cuentes a nadie, no envíes el dinero. Cuelga y llama al número que viene al reverso de tu tarjeta.",
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} es más del doble de lo que sueles enviar: {average} en promedio.",
-  "risk.NEW_BENEFICIARY": "No le habías transferido antes a {name}.",
-  "risk.UNUSUAL_TIME": "Es una hora poco común para transferir (entre {hour}:00 y {hour}:59 h).",
+  "risk.NEW_BENEFICIARY": "Nunca le has transferido dinero a {name}.",
+  "risk.UNUSUAL_TIME": "Es una hora poco común para transferir (de {hour}:00 a {hour}:59 h).",
   "risk.NEW_DEVICE": "Todavía no has completado ninguna transferencia desde este dispositivo.",
   "risk.LOCATION_CHANGED": "La zona horaria de este dispositivo cambió desde la última vez.",
   "risk.LOW_HISTORY.none":
@@ -123,10 +124,10 @@ export default {
     "Solo llevas {count} transferencia completada; todavía no sabemos bien cómo sueles transferir.",
   "risk.LOW_HISTORY.many":
     "Solo llevas {count} transferencias completadas; todavía no sabemos bien cómo sueles transferir.",
-  "risk.other": "Tiene otra señal poco común.",
-  "risk.by.page": "Riesgo evaluado en esta página por {modelVersion}.",
+  "risk.other": "Hay otra señal poco común en esta transferencia.",
+  "risk.by.page": "Riesgo evaluado en tu navegador por {modelVersion}.",
   "risk.by.page-alone":
-    "Riesgo evaluado en esta página por {modelVersion}, sin conexión: con lo último que esta página sabe " +
+    "Riesgo evaluado en tu navegador por {modelVersion}, sin conexión: con lo último que esta página sabe " +
     "de tus transferencias.",
   "risk.by.ledger": "Riesgo evaluado por el banco con {modelVersion}.",
   "risk.by.none": "Ningún modelo pudo evaluar el riesgo.",
