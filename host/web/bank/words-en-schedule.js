@@ -74,7 +74,8 @@ export default {
   "problem.not-waiting.title": "This transfer is no longer waiting for you",
   "problem.not-waiting.advice": "See your scheduled transfers to find out what became of it.",
   "problem.limit-reached.title": "You have reached the limit",
-  "problem.limit-reached.advice": "Nothing was added. If you were opening an account, call us. Otherwise, delete or cancel what you no longer use and try again.",
+  "problem.limit-reached.advice":
+    "Nothing was added. If you were opening an account, call us. Otherwise, delete or cancel what you no longer use and try again.",
   "problem.risk-acknowledgment-required.title": "Please review it once more",
   "problem.risk-acknowledgment-required.advice":
     "Nothing was sent. It has been a while or something changed since you last checked: read the warnings again.",

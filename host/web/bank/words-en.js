@@ -98,7 +98,8 @@ export default {
   "fault.blank": "This is missing.",
   "fault.too-long": "It is too long.",
   "fault.invalid-characters": "It contains a character that is not allowed. Type it again.",
-  "fault.invalid-amount": "The bank does not accept this amount. Enter one above zero, with at most two decimal places.",
+  "fault.invalid-amount":
+    "The bank does not accept this amount. Enter one above zero, with at most two decimal places.",
   "fault.out-of-range": "It is outside the limits. Check it.",
   "fault.clabe-check-digit": "A digit of this CLABE seems to be wrong. Compare it with the one you were given.",
   "fault.account-exists": "You already have an account with this number.",

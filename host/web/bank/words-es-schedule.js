@@ -75,7 +75,8 @@ export default {
   "problem.not-waiting.title": "Esta transferencia ya no espera tu confirmación",
   "problem.not-waiting.advice": "Revisa tus transferencias programadas para saber qué pasó con ella.",
   "problem.limit-reached.title": "Llegaste al máximo",
-  "problem.limit-reached.advice": "No se agregó nada. Si querías abrir una cuenta, llámanos. Si no, elimina o cancela lo que ya no uses e inténtalo de nuevo.",
+  "problem.limit-reached.advice":
+    "No se agregó nada. Si querías abrir una cuenta, llámanos. Si no, elimina o cancela lo que ya no uses e inténtalo de nuevo.",
   "problem.risk-acknowledgment-required.title": "Revisa otra vez la transferencia",
   "problem.risk-acknowledgment-required.advice":
     "No se envió nada. Pasó mucho tiempo o algo cambió desde tu última revisión: lee otra vez los avisos.",

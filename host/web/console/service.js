@@ -88,7 +88,9 @@ export function drawService(now, mayChange) {
   const slots = [slot("champion", now.champion ?? "not known", serves, [])];
   if (now.canary) {
     const { version: name, max_flip_percent: limit } = now.canary;
-    const until = limit ? ` Withdrawn automatically if significantly more than ${percent(limit)} of answers change class.` : "";
+    const until = limit
+      ? ` Withdrawn automatically if significantly more than ${percent(limit)} of answers change class.`
+      : "";
     slots.push(
       slot(
         "canary",

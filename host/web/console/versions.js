@@ -103,7 +103,8 @@ function drawDetails(it, now) {
       "dl.facts",
       pair("Role", roles.length > 0 ? roles.join(", ") : "registered"),
       pair("Size", `${count(it.bytes)} bytes`),
-      it.class && pair("Class", it.class === "pure" ? "pure: no imports" : "deny-all: imports WASI, and gets an empty one"),
+      it.class &&
+        pair("Class", it.class === "pure" ? "pure: no imports" : "deny-all: imports WASI, and gets an empty one"),
       pair("Registered", it.built_in ? "built in" : `by ${it.registered_by}`, ", ", when(it.registered_at)),
       pair("sha256", h("code.long", it.sha256), copyButton(it.sha256, "its sha256")),
     ),
