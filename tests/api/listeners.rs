@@ -149,7 +149,7 @@ async fn clients_that_do_not_read_are_given_up(db: PgPool) {
     }
     server.livez().await;
     // Long enough for each to be given up: what was sent before can still be read, and then the connection ends.
-    tokio::time::sleep(Duration::from_secs(20)).await;
+    tokio::time::sleep(Duration::from_secs(45)).await;
     let mut ended = 0;
     for stream in &mut greedy {
         let mut rest = Vec::new();

@@ -23,6 +23,11 @@ pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 1_024;
 /// [`SWEEP_EVERY`] later.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(30);
 
+/// Sweeps after which a connection that brings no request may go before those of an address that has more: a client
+/// sends its request, and completes its TLS handshake, within two round trips. Otherwise whoever connects once from each
+/// of very many addresses would keep all of theirs, and customers behind a common address would lose all of theirs.
+const STALE_SWEEPS: u32 = 3;
+
 /// Pause between two sweeps, each of which visits every connection.
 pub(super) const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
@@ -133,21 +138,24 @@ impl Open {
         self.per_address.get(&address).copied().unwrap_or_default()
     }
 
-    /// Closes a connection that can be spared: of this address or, if none is given, of the address that has most of
-    /// those with one to spare. Unread answers go last, otherwise what has waited longest goes first.
+    /// Closes a connection that can be spared, of this address if one is given. Those that have brought nothing for a
+    /// while go first, then those of the address that has most. Of these, unread answers go last, and what has waited
+    /// longest goes first.
     fn evict(&mut self, of: Option<IpAddr>, now: u32) -> bool {
         loop {
             let spare = self.slots.iter().filter_map(|(number, state)| {
                 let (spare, phase) = state.spare().filter(|_| of.is_none_or(|address| state.address == address))?;
                 let waited = now.wrapping_sub(state.idle_since.load(Ordering::Acquire));
-                let rank = (self.count(state.address), spare != Spare::Sending, waited, Reverse(*number));
-                Some((rank, phase, state))
+                let is_read = spare != Spare::Sending;
+                let is_stale = is_read && waited >= STALE_SWEEPS;
+                let rank = (is_stale, self.count(state.address), is_read, waited, Reverse(*number));
+                Some((rank, (spare, phase), state))
             });
-            let Some(((.., Reverse(number)), phase, state)) = spare.max_by_key(|(rank, ..)| *rank) else {
+            let Some(((.., Reverse(number)), seen, state)) = spare.max_by_key(|(rank, ..)| *rank) else {
                 return false;
             };
-            // Otherwise its request has begun or ended meanwhile.
-            if state.close(phase) {
+            // Otherwise its request has begun or ended meanwhile, or its client has read the answer.
+            if state.spare() == Some(seen) && state.close(seen.1) {
                 self.remove(number);
                 self.report(1, 0);
                 return true;
@@ -343,6 +351,16 @@ mod tests {
         let newcomer = connections.admit(address(2)).unwrap();
         let _next = connections.admit(address(3)).unwrap();
         assert!(is_evicted(&slow) && !is_evicted(&newcomer));
+    }
+
+    #[test]
+    fn strangers_who_bring_nothing_go_before_those_who_share_an_address() {
+        let connections = Connections::new(4, 4, Metrics::default());
+        let strangers: Vec<_> = (1..3).map(|last| connections.admit(address(last)).unwrap()).collect();
+        (0..STALE_SWEEPS).for_each(|_| connections.sweep());
+        let shared: Vec<_> = (0..2).map(|_| connections.admit(address(9)).unwrap()).collect();
+        let next: Vec<_> = (3..5).map(|last| connections.admit(address(last)).unwrap()).collect();
+        assert!(strangers.iter().all(is_evicted) && !shared.iter().chain(&next).any(is_evicted));
     }
 
     #[test]

@@ -11,8 +11,10 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::connections::Slot;
 
-/// How long writes to a peer may stall in total; bytes that it takes earn time back.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long writes to a peer may stall in total; bytes that it takes earn time back. Linux reports room only once a
+/// third of [`super::SEND_BUFFER_BYTES`] was taken, so a peer has to read three kilobytes a second, less than any
+/// mobile connection carries. Meanwhile such connections can be given up for others.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Bytes that earn back one second; a slow mobile connection takes several times as many a second.
 const BYTES_PER_SECOND_MIN: u32 = 1_024;
@@ -102,6 +104,7 @@ mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
 
+    use super::super::SEND_BUFFER_BYTES;
     use super::super::connections::Connections;
     use crate::metrics::Metrics;
     use futures_util::FutureExt as _;
@@ -135,6 +138,11 @@ mod tests {
         assert_eq!(sent(100_000, 512, Duration::from_secs(1)).await, Err(io::ErrorKind::TimedOut));
         assert_eq!(sent(100_000, 1_024, Duration::from_secs(60)).await, Err(io::ErrorKind::TimedOut));
         assert_eq!(sent(100_000, 64, Duration::from_millis(1)).await, Ok(()));
+    }
+
+    #[test]
+    fn a_peer_that_reads_is_noticed_in_time() {
+        assert!(u64::from(SEND_BUFFER_BYTES / 3) < PATIENCE.as_secs() * (3 << 10));
     }
 
     #[tokio::test(start_paused = true)]
