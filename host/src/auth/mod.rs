@@ -142,7 +142,10 @@ pub async fn authenticate<'a>(
     match &claims.key {
         None if is_bearer => Ok(claims),
         // A bound token without its proof may be stolen.
-        Some(key) if is_bound => verifier.check_proof(request, token.trim(), key, now).map(|()| claims),
+        Some(key) if is_bound => {
+            verifier.check_proof(request, token.trim(), (&claims.user, key), now)?;
+            Ok(claims)
+        }
         _ => Err(AuthError::TokenInvalid(Refusal::Proof)),
     }
 }

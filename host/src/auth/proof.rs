@@ -1,7 +1,7 @@
 //! Proofs of possession (DPoP, RFC 9449). The holder of a key-bound token signs each request with the key, so a stolen
 //! token alone is worthless.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::{Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 
 use super::claims::object;
-use super::error::Refusal;
+use super::error::{AuthError, Refusal};
 use super::keys::{self, ALGORITHMS};
 
 /// Longest proof, in bytes. One with an RSA key of 4,096 bits has less than two kilobytes.
@@ -31,6 +31,9 @@ const LEEWAY: f64 = 5.0;
 /// Proofs that are remembered for [`AGE_MAX`] and [`LEEWAY`] together, so that none counts twice: at 32 bytes each,
 /// what several thousand requests a second need.
 const REMEMBERED_MAX: usize = 400_000;
+
+/// Those of one user, some three hundred requests a second: whoever makes more is refused, rather than everybody.
+const REMEMBERED_EACH_MAX: usize = 20_000;
 
 /// Hosts that need no TLS.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -57,16 +60,28 @@ struct Seen {
     since: f64,
     present: HashSet<[u8; 32]>,
     previous: HashSet<[u8; 32]>,
+    /// How many of the present ones each user made.
+    users: HashMap<String, usize>,
 }
 
 impl Seen {
-    /// False if it was there before, or there is no room to remember it.
-    fn insert(&mut self, proof: [u8; 32], now: f64) -> bool {
+    /// An error if it was there before, or there is no room to remember it.
+    fn insert(&mut self, proof: [u8; 32], user: &str, now: f64) -> Result<(), AuthError> {
         if now - self.since > AGE_MAX + LEEWAY {
             self.previous = mem::take(&mut self.present);
+            self.users.clear();
             self.since = now;
         }
-        self.present.len() < REMEMBERED_MAX && !self.previous.contains(&proof) && self.present.insert(proof)
+        if self.previous.contains(&proof) || self.present.contains(&proof) {
+            return Err(AuthError::TokenInvalid(Refusal::Replayed));
+        }
+        let count = self.users.entry(user.to_owned()).or_default();
+        if *count >= REMEMBERED_EACH_MAX || self.present.len() >= REMEMBERED_MAX {
+            return Err(AuthError::TooManyRequests("proofs"));
+        }
+        *count += 1;
+        self.present.insert(proof);
+        Ok(())
     }
 }
 
@@ -91,17 +106,30 @@ impl Proofs {
         [origin_of(uri), without_port].iter().flatten().any(|origin| self.origins.contains(origin))
     }
 
-    /// Checks that the holder of the key with this thumbprint made this request, and that the proof is new.
+    /// Checks that the user, who holds the key with this thumbprint, made this request, and that the proof is new.
     ///
     /// # Errors
-    /// With what is wrong.
+    /// With what is wrong, or when the user has made too many.
     pub(super) fn check(
+        &self,
+        request: Request<'_>,
+        token: &str,
+        (user, thumbprint): (&str, &str),
+        now: OffsetDateTime,
+    ) -> Result<(), AuthError> {
+        let seen = self.check_signed(request, token, thumbprint, now).map_err(AuthError::TokenInvalid)?;
+        let now = now.unix_timestamp() as f64;
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(seen, user, now)
+    }
+
+    /// What identifies a proof that fits this request.
+    fn check_signed(
         &self,
         Request { method, path, proof }: Request<'_>,
         token: &str,
         thumbprint: &str,
         now: OffsetDateTime,
-    ) -> Result<(), Refusal> {
+    ) -> Result<[u8; 32], Refusal> {
         let proof = proof.filter(|proof| proof.len() <= PROOF_BYTES_MAX).ok_or(Refusal::Proof)?;
         let (signed, signature) = proof.rsplit_once('.').ok_or(Refusal::Proof)?;
         let (header, claims) = signed.split_once('.').ok_or(Refusal::Proof)?;
@@ -121,9 +149,7 @@ impl Proofs {
             return Err(Refusal::Proof);
         }
         // Ids are unique for each key.
-        let seen = Sha256::new().chain_update(thumbprint).chain_update([0]).chain_update(id).finalize().into();
-        let is_new = self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(seen, now);
-        if is_new { Ok(()) } else { Err(Refusal::Replayed) }
+        Ok(Sha256::new().chain_update(thumbprint).chain_update([0]).chain_update(id).finalize().into())
     }
 }
 
@@ -193,11 +219,26 @@ mod tests {
     #[test]
     fn a_proof_is_remembered_until_it_is_too_old() {
         let mut seen = Seen::default();
-        assert!(seen.insert([1; 32], 1_000.0));
-        assert!(!seen.insert([1; 32], 1_000.0));
-        assert!(seen.insert([2; 32], 1_064.0));
-        assert!(!seen.insert([1; 32], 1_066.0), "made at 1005, it would still count");
-        assert!(!seen.insert([2; 32], 1_129.0));
-        assert!(seen.insert([3; 32], 1_132.0) && seen.insert([1; 32], 1_132.0), "too old for its time to count");
+        let mut insert = |proof, now| seen.insert([proof; 32], "ana", now).is_ok();
+        assert!(insert(1, 1_000.0));
+        assert!(!insert(1, 1_000.0));
+        assert!(insert(2, 1_064.0));
+        assert!(!insert(1, 1_066.0), "made at 1005, it would still count");
+        assert!(!insert(2, 1_129.0));
+        assert!(insert(3, 1_132.0) && insert(1, 1_132.0), "too old for its time to count");
+    }
+
+    #[test]
+    fn a_user_who_makes_too_many_is_refused_and_no_other() {
+        let mut seen = Seen::default();
+        let mut insert = |number: usize, user| {
+            let mut proof = [0; 32];
+            proof[..8].copy_from_slice(&number.to_be_bytes());
+            seen.insert(proof, user, 1_000.0)
+        };
+        assert!((0..REMEMBERED_EACH_MAX).all(|number| insert(number, "ana").is_ok()));
+        assert_eq!(insert(REMEMBERED_EACH_MAX, "ana"), Err(AuthError::TooManyRequests("proofs")));
+        assert_eq!(insert(REMEMBERED_EACH_MAX, "luis"), Ok(()));
+        assert_eq!(insert(0, "luis"), Err(AuthError::TokenInvalid(Refusal::Replayed)));
     }
 }

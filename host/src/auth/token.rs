@@ -130,13 +130,12 @@ impl Verifier {
         &self,
         request: Request<'_>,
         token: &str,
-        key: &str,
+        user_and_key: (&str, &str),
         now: OffsetDateTime,
     ) -> Result<(), AuthError> {
-        let checked = self.proofs.as_ref().ok_or(Refusal::Proof).and_then(|it| it.check(request, token, key, now));
-        checked.map_err(|refusal| {
-            tracing::debug!(%refusal, "a proof was refused");
-            AuthError::TokenInvalid(refusal)
+        let proofs = self.proofs.as_ref().ok_or(AuthError::TokenInvalid(Refusal::Proof))?;
+        proofs.check(request, token, user_and_key, now).inspect_err(|refusal| {
+            tracing::debug!(?refusal, "a proof was refused");
         })
     }
 
