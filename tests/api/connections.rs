@@ -182,3 +182,33 @@ async fn lanes_answer_scores_and_hand_over_the_rest(db: PgPool) {
     assert!(answer.starts_with("http/1.1 200") && body.contains("nudge-"), "{answer}{body}");
     tokio::time::timeout(PATIENCE, server).await.unwrap().unwrap();
 }
+
+/// Otherwise nobody would log it, nor count a refusal that the ledger keeps.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_change_goes_on_after_its_client_left(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let (ledger, _ledger) = served(&app.ledger).await;
+    let ana = app.user("ana");
+    // The change waits for this lock.
+    let mut lock = db.begin().await.unwrap();
+    sqlx::query("select from audit_head for update").execute(&mut *lock).await.unwrap();
+    let body = r#"{"name": "Luis", "accountNumber": "012180004643051249", "bankName": "BBVA"}"#;
+    let head = format!(
+        "POST /api/ledger/beneficiaries HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Authorization: {}\r\nContent-Length: {}\r\n\r\n",
+        authorization(&ana),
+        body.len()
+    );
+    let mut stream = TcpStream::connect(ledger).await.unwrap();
+    stream.write_all((head + body).as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    drop(stream);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    lock.commit().await.unwrap();
+    let saved = async {
+        while ana.get("/api/ledger/beneficiaries").await.json().as_array().unwrap().is_empty() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, saved).await.expect("the payee is saved");
+}

@@ -1,7 +1,8 @@
 //! A listener's routes, and what every request goes through before and after them.
 //!
 //! One future for all of it, and no middleware: a score takes ten microseconds, and each layer around it would add one.
-//! A score is answered on the thread of its connection, everything else by the service's own runtime.
+//! A score is answered on the thread of its connection, everything else by the service's own runtime. What changes
+//! something does not end with its connection.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -81,12 +82,12 @@ impl Service<Request> for Endpoint {
     fn call(&mut self, request: Request) -> Self::Future {
         let inner = Arc::clone(&self.0);
         let is_score = inner.scores.find(request.method(), request.uri().path()).is_some();
-        if is_score || Handle::current().id() == inner.runtime.id() {
+        let is_safe = request.method().is_safe();
+        if is_score || (is_safe && Handle::current().id() == inner.runtime.id()) {
             return Box::pin(async move { Ok(inner.answer(request).await) });
         }
         // Other requests use the database pool, whose connections are driven by the service's runtime. One that changes
-        // something runs to completion even if its caller leaves, so that it is logged.
-        let is_safe = request.method().is_safe();
+        // something runs to completion even if its caller leaves, so that it is logged and counted.
         let answer = inner.runtime.clone().spawn(async move { inner.answer(request).await });
         let aborting = is_safe.then(|| AbortOnDrop(answer.abort_handle()));
         Box::pin(async move {
