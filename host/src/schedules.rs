@@ -21,8 +21,9 @@ const POLL_EVERY: Duration = Duration::from_secs(5);
 /// Schedules claimed at a time: few enough to leave the database and the ledger's queue to customers.
 const CLAIM_LENGTH_MAX: i64 = 16;
 
-/// The part of a claim after which its work is abandoned. The rest is for clocks that differ between hosts.
-const WORK_SHARE: f64 = 0.75;
+/// After this time the work on a claim is abandoned. What the ledger was asked until then, it decides before the claim is
+/// over.
+const WORK_TIME_MAX: Duration = Duration::from_secs(45);
 
 /// Longest wait for a reply from the database.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
@@ -55,7 +56,7 @@ impl Scheduler {
     pub async fn send_due(&self) -> Result<(), AcquireError> {
         let Self(app) = self;
         loop {
-            let deadline = Instant::now() + CLAIM.unsigned_abs().mul_f64(WORK_SHARE);
+            let deadline = Instant::now() + WORK_TIME_MAX;
             let claimed = self.claim().await?;
             if claimed.is_empty() {
                 return self.measure().await;

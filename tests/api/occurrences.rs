@@ -44,12 +44,12 @@ async fn a_crash_between_sending_and_recording_sends_nothing_twice(db: PgPool) {
     // What may have been sent cannot be cancelled until that is known.
     refused(&ana.app, ana.act(&again, "cancel", json!({})), 409, "schedule-under-way", None).await;
     ana.execute("alter table occurrence drop constraint crash").await;
-    ana.at("2026-11-22T15:00:59Z").await;
+    ana.at("2026-11-22T15:02:59Z").await;
     assert_eq!(ana.over(&again).await.len(), 0, "the claim is not over");
-    ana.set_clock("2026-11-22T15:01:00Z");
+    ana.set_clock("2026-11-22T15:03:00Z");
     ana.act(&cancelled, "cancel", json!({})).await.assert_status(200);
     ana.execute("update schedule set attempt_at = attempt_at + interval '30 minutes' where amount = 400").await;
-    ana.at("2026-11-22T15:01:01Z").await;
+    ana.at("2026-11-22T15:03:01Z").await;
     for id in [&again, &cancelled] {
         assert_eq!(ana.over(id).await, ["2026-11-22 sent"]);
     }
@@ -233,7 +233,7 @@ async fn a_confirmed_occurrence_that_was_not_recorded_is_found(db: PgPool) {
     ana.act(&id, "confirm", body).await.assert_status(200);
     ana.execute("alter table occurrence drop constraint crash").await;
     refused(&ana.app, ana.act(&id, "skip", json!({"date": "2026-11-22"})), 409, "schedule-under-way", None).await;
-    ana.at("2026-11-22T15:01:00Z").await;
+    ana.at("2026-11-22T15:03:00Z").await;
     assert_eq!((ana.over(&id).await, ana.transfers().await.len()), (vec!["2026-11-22 sent".to_owned()], 1));
 }
 

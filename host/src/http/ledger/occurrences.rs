@@ -15,9 +15,11 @@ use crate::domain::transfer::Transfer;
 use crate::http::error::Error;
 use crate::http::ledger::orders::{self, Answer, CircumstancesRequest, Draft};
 
-/// How long an attempt has a schedule for itself: a request's longest time and more, for clocks that differ between
-/// hosts.
-pub(crate) const CLAIM: Duration = Duration::seconds(60);
+/// How long an attempt has a schedule for itself, so that nothing is sent after its owner was told that it is skipped. A
+/// request may take 60 s to ask the ledger, and the ledger may commit 95 s later what nobody waits for any longer: after
+/// 15 s in the queue and twice 40 s without a primary, before its turn and in it. The rest is for clocks that differ
+/// between hosts.
+pub(crate) const CLAIM: Duration = Duration::seconds(180);
 
 /// Pause after an attempt that failed for a reason that passes.
 const RETRY_EVERY: Duration = Duration::minutes(2);
