@@ -98,18 +98,20 @@ impl Outbox {
             return Err(ListenError::Overloaded);
         }
         let view = self.barrier.begin();
-        let mut db = self.db.acquire().await?;
         // The lock keeps new batches from being published until this listener has read up to here.
-        let now = match &*tail {
-            Tail::At(offsets) => offsets.clone(),
-            _ => outbox::ends(&mut db).await?,
+        let read = async |db: &mut sqlx::PgConnection| {
+            let now = match &*tail {
+                Tail::At(offsets) => offsets.clone(),
+                _ => outbox::ends(db).await?,
+            };
+            let cursor = from.unwrap_or_else(|| Cursor(now.clone()));
+            let backlog = outbox::read_of(db, &owner, &cursor.0, &now, BACKLOG_MAX + 1).await?;
+            Ok((now, cursor, backlog))
         };
-        let cursor = from.unwrap_or_else(|| Cursor(now.clone()));
-        let backlog = outbox::read_of(&mut db, &owner, &cursor.0, &now, BACKLOG_MAX + 1).await?;
+        let (now, cursor, backlog) = within(self.db.acquire().await?, REPLY_TIME_MAX, read).await?;
         if backlog.len() as i64 > BACKLOG_MAX {
             return Err(ListenError::TooFarBack);
         }
-        drop(db);
         self.barrier.pass(view).await?;
         *tail = Tail::At(now);
         Ok(Listener::new(cursor, backlog, live))
@@ -117,6 +119,8 @@ impl Outbox {
 
     /// Disconnects all listeners; `listen` fails from then on.
     pub async fn close(&self) {
+        // At once, because whoever has the lock may be waiting for the database.
+        self.listeners.disconnect();
         *self.tail.lock().await = Tail::Closed;
         self.listeners.disconnect();
     }
