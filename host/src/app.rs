@@ -17,6 +17,7 @@ use crate::auth::token::Verifier;
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::db::connections::Connections;
+use crate::db::pulse::Pulse;
 use crate::domain::clabe::ClabeRange;
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
@@ -96,6 +97,8 @@ pub struct Parts {
     pub clock: Clock,
     pub settings: Arc<Settings>,
     pub started_at: OffsetDateTime,
+    /// For readiness.
+    pub pulse: Arc<Pulse>,
 }
 
 /// Configured policy.

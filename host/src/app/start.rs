@@ -139,6 +139,7 @@ impl App {
             sandbox: minter.map(Arc::new),
             settings: Arc::new(settings),
             started_at: clock.now(),
+            pulse: Arc::default(),
             clock,
             // A replicated host checks before each use that its connection is to the present primary.
             db: Connections::new(db, durability == Durability::Local),

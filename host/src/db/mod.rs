@@ -50,6 +50,7 @@ pub(crate) mod outbox;
 pub(crate) mod payments;
 pub mod primary;
 pub(crate) mod profiles;
+pub mod pulse;
 pub mod records;
 pub mod roles;
 pub(crate) mod rollouts;

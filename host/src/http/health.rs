@@ -1,7 +1,6 @@
 //! Health, readiness and metrics.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -11,15 +10,10 @@ use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use time::OffsetDateTime;
-use tokio::time::timeout;
 
 use crate::db::hosts::HostState;
 use crate::domain::model::ModelKind;
 use crate::schema::answer;
-
-/// Longest wait for the database, as long as a request waits for a connection: one that falls silent in between must
-/// not keep a load balancer waiting.
-const DATABASE_TIME_MAX: Duration = Duration::from_secs(5);
 
 answer! {
     /// Which models are loaded.
@@ -118,13 +112,7 @@ pub(crate) async fn readyz(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().all(|kind| registry.identity(*kind).is_some());
     // Without a turn: that requests wait does not make the host unready.
-    let responds = async {
-        match app.db.without_turns().acquire().await {
-            Ok(mut db) => sqlx::Connection::ping(&mut *db).await.is_ok(),
-            Err(_) => false,
-        }
-    };
-    let database = timeout(DATABASE_TIME_MAX, responds).await.unwrap_or(false);
+    let database = app.pulse.responds(&app.db).await;
     let ledger = app.ledger.is_open();
     let tokens = app.tokens.is_ready();
     let ready = models && database && ledger && tokens;
