@@ -1,16 +1,18 @@
 //! `caudal score`: scores the rows of a file, for backtests.
 //!
-//! Rows are validated and answered like requests to the assistance API, but many share an instance. A
-//! rejected row is reported with its line and does not stop the others. The output file appears only once
-//! it is complete.
+//! Rows are validated and answered like requests to the assistance API, but many share an instance, and every
+//! processor scores some. A rejected row is reported with its line and does not stop the others. Answers are in the order
+//! of the rows, and the output file appears only once it is complete.
 
 mod input;
 mod output;
+mod scorers;
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -18,12 +20,14 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 use crate::config::{ExplanationLanguage, Score};
 use crate::domain::accessibility::Language;
+use crate::domain::model::ModelVersion;
 use crate::models::Embedded;
 use crate::schema::{FieldError, Fields};
-use crate::scoring::{Envelope, Kind, Scored, Scorer, Visitor, with_kind};
-use crate::wasm::{Runtime, ScoreError};
-use input::{Input, Row};
+use crate::scoring::{Envelope, Kind, Scorer, Visitor, with_kind};
+use crate::wasm::Runtime;
+use input::Input;
 use output::{Output, Rejects};
+use scorers::{Answered, Form, Outcome, Scorers};
 
 /// Rows in one instance: enough to make instantiation negligible, few enough that their answers fit into
 /// what one call may return.
@@ -95,7 +99,7 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 fn require_columns<K: Kind>(columns: &[String], language: Language) -> Result<()> {
     ensure!(!columns.is_empty(), "the file is empty: it needs a header");
     // The values do not matter: only missing columns are reported as required.
-    let mut fields = Fields::from_query(columns.iter().map(|name| (name.clone(), "0".to_owned())).collect());
+    let mut fields = Fields::from_query(columns.iter().map(|name| (name, "0")));
     Envelope::read::<K>(&mut fields, language);
     let missing = fields.into_faults().into_iter().filter(|fault| fault.code == "required");
     let missing: Vec<_> = missing.map(|fault| fault.field).collect();
@@ -113,50 +117,39 @@ fn run_kind<K: Kind>(score: &Score, scorer: &Scorer<K>) -> Result<ExitCode> {
     if let Some(columns) = input.columns() {
         require_columns::<K>(columns, language)?;
     }
-    let mut run = Run::<K> {
-        scorer,
-        output: Output::open(score.output.as_deref(), input.format, K::COLUMNS)?,
+    let output = Output::open(score.output.as_deref(), input.format, K::COLUMNS)?;
+    let form = Form { language, format: output.format };
+    let mut run = Run {
+        output,
         rejects: Rejects::open(score.rejects.as_deref())?,
-        lines: Vec::with_capacity(BATCH_ROWS),
-        rows: Vec::with_capacity(BATCH_ROWS),
         scored: 0,
         failures: 0,
         started: Instant::now(),
         progress: progress(input.bytes),
     };
-    let mut is_empty = true;
-    while let Some(Row { line, fields }) = input.next_row()? {
-        is_empty = false;
-        let read = fields.and_then(|mut fields| {
-            let row = Envelope::read::<K>(&mut fields, language);
-            let faults = fields.into_faults();
-            if faults.is_empty() { Ok(row) } else { Err(faults) }
-        });
-        match read {
-            Ok(row) => {
-                run.lines.push(line);
-                run.rows.push(row);
+    let is_empty = thread::scope(|scope| {
+        let scorers = Scorers::<K>::start(scope, scorer, form);
+        let mut sent = 0;
+        while let Some(batch) = input.next_batch(BATCH_ROWS)? {
+            if sent >= scorers.ahead() {
+                run.record(scorers.answer(sent - scorers.ahead())?)?;
             }
-            Err(faults) => run.rejects.add(line, &faults)?,
+            scorers.send(sent, batch)?;
+            sent += 1;
         }
-        if run.rows.len() == BATCH_ROWS {
-            run.flush()?;
-            run.show(input.read());
+        for number in sent.saturating_sub(scorers.ahead())..sent {
+            run.record(scorers.answer(number)?)?;
         }
-    }
+        anyhow::Ok(sent == 0)
+    })?;
     ensure!(!is_empty, "{} has no rows", score.input.display());
-    run.flush()?;
-    run.finish()
+    run.finish(&scorer.identity().version)
 }
 
 /// One pass over a file.
-struct Run<'a, K: Kind> {
-    scorer: &'a Scorer<K>,
+struct Run {
     output: Output,
     rejects: Rejects,
-    /// Rows of the next batch, and their lines.
-    rows: Vec<Envelope<K::Request>>,
-    lines: Vec<u64>,
     scored: u64,
     /// Consecutive rows that the model failed on.
     failures: usize,
@@ -164,53 +157,39 @@ struct Run<'a, K: Kind> {
     progress: ProgressBar,
 }
 
-impl<K: Kind> Run<'_, K> {
-    /// Scores the batch.
-    fn flush(&mut self) -> Result<()> {
-        let (lines, rows) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.rows));
-        let requests: Vec<_> = rows.iter().map(|row| row.request.clone()).collect();
-        let answers = match self.scorer.assess_batch(&requests) {
-            Ok(answers) => answers,
-            // One row may have failed the whole batch: score the rows one by one.
-            Err(_) => requests.iter().map(|request| self.scorer.assess(request)).collect(),
-        };
-        let version = &self.scorer.identity().version;
-        for ((line, row), answer) in lines.into_iter().zip(rows).zip(answers) {
-            match answer {
-                Ok(assessment) => {
+impl Run {
+    fn record(&mut self, answered: Answered) -> Result<()> {
+        for (line, outcome) in answered.outcomes {
+            match outcome {
+                Outcome::Scored => {
                     self.failures = 0;
                     self.scored += 1;
-                    let response = K::response(row, Scored { assessment, version: version.clone() });
-                    self.output.write::<K>(line, &response)?;
                 }
-                Err(error) => self.failed(line, &error)?,
+                Outcome::Rejected(faults) => self.rejects.add(line, &faults)?,
+                Outcome::Failed(error) => {
+                    self.failures += 1;
+                    let (failures, most) = (self.failures, FAILURES_MAX);
+                    ensure!(failures < most, "line {line}: {error}; {most} consecutive rows have failed");
+                    let code = "model-failed".into();
+                    self.rejects.add(line, &[FieldError { field: String::new(), code, detail: error.to_string() }])?;
+                }
             }
         }
-        Ok(())
-    }
-
-    fn failed(&mut self, line: u64, error: &ScoreError) -> Result<()> {
-        self.failures += 1;
-        ensure!(self.failures < FAILURES_MAX, "line {line}: {error}; {FAILURES_MAX} consecutive rows have failed");
-        let fault = FieldError { field: String::new(), code: "model-failed".into(), detail: error.to_string() };
-        self.rejects.add(line, &[fault])
-    }
-
-    fn show(&self, bytes: u64) {
+        self.output.write(&answered.text)?;
         self.progress.set_message(format!("{} rows, {} rows/s", HumanCount(self.scored), HumanCount(self.rate())));
-        self.progress.set_position(bytes);
+        self.progress.set_position(answered.read);
+        Ok(())
     }
 
     fn rate(&self) -> u64 {
         (self.scored as f64 / self.started.elapsed().as_secs_f64().max(1e-9)) as u64
     }
 
-    fn finish(self) -> Result<ExitCode> {
+    fn finish(self, version: &ModelVersion) -> Result<ExitCode> {
         let (rate, seconds) = (self.rate(), self.started.elapsed().as_secs_f64());
         self.progress.finish_and_clear();
         self.output.finish()?;
         let rejected = self.rejects.finish()?;
-        let version = &self.scorer.identity().version;
         let mut stderr = io::stderr();
         writeln!(
             stderr,

@@ -80,17 +80,18 @@ impl Fields {
     }
 
     /// From the parameters of a query string. A repeated one is refused; each is compared with those before it.
-    pub fn from_query(query: Vec<(String, String)>) -> Self {
+    pub fn from_query(query: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>) -> Self {
         let (text, members, errors) = (String::new(), Vec::new(), Vec::new());
         let last = Cell::new(0);
         let mut fields = Self { text, members, last, is_json: false, is_strict: false, errors, status: 400 };
         for (name, value) in query {
-            if fields.has(&name) {
-                fields.refuse(&name, "conflict", "appears twice");
+            let (name, value) = (name.as_ref(), value.as_ref());
+            if fields.has(name) {
+                fields.refuse(name, "conflict", "appears twice");
             }
             let [start, middle] = [fields.text.len(), fields.text.len() + name.len()];
-            fields.text.push_str(&name);
-            fields.text.push_str(&value);
+            fields.text.push_str(name);
+            fields.text.push_str(value);
             fields.members.push(Member { name: start..middle, value: middle..fields.text.len() });
         }
         fields

@@ -143,7 +143,7 @@ macro_rules! record_read {
             }
 
             fn placeholder() -> Self {
-                $crate::schema::FromFields::from_fields(&mut $crate::schema::Fields::from_query(Vec::new()))
+                $crate::schema::FromFields::from_fields(&mut $crate::schema::Fields::from_query([("", ""); 0]))
             }
 
             fn take(fields: &mut $crate::schema::Fields, field: &$crate::schema::Field) -> Self {

@@ -356,7 +356,7 @@ impl<T: FromFields> Read for Flat<T> {
     }
 
     fn placeholder() -> Self {
-        Self(T::from_fields(&mut Fields::from_query(Vec::new())))
+        Self(T::from_fields(&mut Fields::from_query([("", ""); 0])))
     }
 
     fn take(fields: &mut Fields, _: &Field) -> Self {

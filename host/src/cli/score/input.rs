@@ -22,6 +22,13 @@ pub(super) struct Row {
     pub(super) fields: Result<Fields, Vec<FieldError>>,
 }
 
+/// Rows that are scored together.
+pub(super) struct Batch {
+    pub(super) rows: Vec<Row>,
+    /// Bytes of the input that were read for it and those before it.
+    pub(super) read: u64,
+}
+
 /// A file of rows.
 pub(super) struct Input {
     rows: Rows,
@@ -95,13 +102,20 @@ impl Input {
         }
     }
 
-    /// Bytes read so far.
-    pub(super) fn read(&self) -> u64 {
-        self.read.load(Ordering::Relaxed)
+    /// The next rows, at most this many; `None` at the end.
+    pub(super) fn next_batch(&mut self, rows_max: usize) -> Result<Option<Batch>> {
+        let mut rows = Vec::with_capacity(rows_max);
+        while rows.len() < rows_max
+            && let Some(row) = self.next_row()?
+        {
+            rows.push(row);
+        }
+        let read = self.read.load(Ordering::Relaxed);
+        Ok((!rows.is_empty()).then_some(Batch { rows, read }))
     }
 
     /// The next row, or `None` at the end. Skips blank lines.
-    pub(super) fn next_row(&mut self) -> Result<Option<Row>> {
+    fn next_row(&mut self) -> Result<Option<Row>> {
         match &mut self.rows {
             Rows::Ndjson { reader, line } => next_object(reader, line).context("cannot read the input"),
             Rows::Csv { reader, names } => next_record(reader, names).context("cannot read the input"),
@@ -153,11 +167,11 @@ fn next_record(reader: &mut csv::Reader<Counted>, names: &[String]) -> Result<Op
         return Ok(Some(Row { line, fields: Err(fault("malformed-csv", detail)) }));
     }
     let value = |text: &str| match text.trim() {
-        yes if yes.eq_ignore_ascii_case("true") => "true".to_owned(),
-        no if no.eq_ignore_ascii_case("false") => "false".to_owned(),
-        text => text.to_owned(),
+        yes if yes.eq_ignore_ascii_case("true") => "true",
+        no if no.eq_ignore_ascii_case("false") => "false",
+        text => text,
     };
     let present = names.iter().zip(&record).filter(|(_, text)| !text.trim().is_empty());
-    let fields = Fields::from_query(present.map(|(name, text)| (name.clone(), value(text))).collect());
+    let fields = Fields::from_query(present.map(|(name, text)| (name, value(text))));
     Ok(Some(Row { line, fields: Ok(fields) }))
 }

@@ -83,7 +83,41 @@ impl Write for Sink {
 
 pub(super) struct Output {
     sink: Sink,
-    format: RowFormat,
+    pub(super) format: RowFormat,
+}
+
+impl Output {
+    /// A file, in the format of its extension or else of the input, or standard output.
+    pub(super) fn open(path: Option<&Path>, input: RowFormat, columns: &[&str]) -> Result<Self> {
+        let format = path.and_then(format_of).unwrap_or(input);
+        let mut sink = match path {
+            Some(path) => Sink::File(OutputFile::create(path)?),
+            None => Sink::Stdout(BufWriter::new(io::stdout())),
+        };
+        if format == RowFormat::Csv {
+            let mut header = csv::Writer::from_writer(&mut sink);
+            header.write_record(std::iter::once(&"line").chain(columns))?;
+            header.flush()?;
+        }
+        Ok(Self { sink, format })
+    }
+
+    pub(super) fn write(&mut self, text: &[u8]) -> Result<()> {
+        Ok(self.sink.write_all(text)?)
+    }
+
+    pub(super) fn finish(self) -> Result<()> {
+        match self.sink {
+            Sink::File(file) => file.finish(),
+            Sink::Stdout(mut stdout) => Ok(stdout.flush()?),
+        }
+    }
+}
+
+/// Responses as they are written, one on a line.
+pub(super) enum Lines {
+    Csv(csv::Writer<Vec<u8>>),
+    Ndjson(Vec<u8>),
 }
 
 #[derive(Serialize)]
@@ -93,45 +127,32 @@ struct Line<'a, R> {
     response: &'a R,
 }
 
-impl Output {
-    /// A file, in the format of its extension or else of the input, or standard output.
-    pub(super) fn open(path: Option<&Path>, input: RowFormat, columns: &[&str]) -> Result<Self> {
-        let format = path.and_then(format_of).unwrap_or(input);
-        let sink = match path {
-            Some(path) => Sink::File(OutputFile::create(path)?),
-            None => Sink::Stdout(BufWriter::new(io::stdout())),
-        };
-        let mut output = Self { sink, format };
-        if format == RowFormat::Csv {
-            output.record(std::iter::once("line").chain(columns.iter().copied()))?;
+impl Lines {
+    pub(super) fn new(format: RowFormat) -> Self {
+        match format {
+            RowFormat::Csv => Self::Csv(csv::Writer::from_writer(Vec::new())),
+            RowFormat::Ndjson => Self::Ndjson(Vec::new()),
         }
-        Ok(output)
     }
 
-    pub(super) fn write<K: Kind>(&mut self, line: u64, response: &K::Response) -> Result<()> {
-        match self.format {
-            RowFormat::Csv => {
-                let line = line.to_string();
-                self.record(std::iter::once(line.as_str()).chain(K::columns(response).iter().map(String::as_str)))
+    pub(super) fn add<K: Kind>(&mut self, line: u64, response: &K::Response) -> Result<()> {
+        match self {
+            Self::Csv(writer) => {
+                writer.write_field(line.to_string())?;
+                Ok(writer.write_record(K::columns(response))?)
             }
-            RowFormat::Ndjson => {
-                serde_json::to_writer(&mut self.sink, &Line { line, response })?;
-                Ok(self.sink.write_all(b"\n")?)
+            Self::Ndjson(text) => {
+                serde_json::to_writer(&mut *text, &Line { line, response })?;
+                text.push(b'\n');
+                Ok(())
             }
         }
     }
 
-    fn record<'a>(&mut self, values: impl Iterator<Item = &'a str>) -> Result<()> {
-        // A new writer for each record, so that nothing stays buffered.
-        let mut writer = csv::WriterBuilder::new().buffer_capacity(1 << 10).from_writer(&mut self.sink);
-        writer.write_record(values)?;
-        Ok(writer.flush()?)
-    }
-
-    pub(super) fn finish(self) -> Result<()> {
-        match self.sink {
-            Sink::File(file) => file.finish(),
-            Sink::Stdout(mut stdout) => Ok(stdout.flush()?),
+    pub(super) fn finish(self) -> Result<Vec<u8>> {
+        match self {
+            Self::Csv(writer) => writer.into_inner().context("cannot write CSV"),
+            Self::Ndjson(text) => Ok(text),
         }
     }
 }
