@@ -64,8 +64,8 @@ struct Batch<T> {
     first: bool,
 }
 
-/// Each page of the database becomes a chunk of one array. The first is fetched before the status is sent; a
-/// later failure aborts the connection, so that no truncated list looks complete.
+/// Each page of the database becomes a chunk of one array, unless there is only one. The first is fetched before the status
+/// is sent; a later failure aborts the connection, so that no truncated list looks complete.
 async fn whole<T, F, R>(after: Option<T::Cursor>, fetch: F) -> Result<Response, Error>
 where
     T: Item,
@@ -74,6 +74,9 @@ where
 {
     let length = i64::from(PAGE_LENGTH_MAX);
     let items = fetch(after, length).await?;
+    if (items.len() as i64) < length {
+        return Ok(axum::Json(items).into_response());
+    }
     let start = Some(Batch { items, first: true });
     let chunks = stream::try_unfold((start, fetch), move |(batch, fetch)| async move {
         let Some(Batch { items, first }) = batch else { return Ok(None) };
