@@ -128,7 +128,7 @@ fn run_kind<K: Kind>(score: &Score, scorer: &Scorer<K>) -> Result<ExitCode> {
         progress: progress(input.bytes),
     };
     let is_empty = thread::scope(|scope| {
-        let scorers = Scorers::<K>::start(scope, scorer, form);
+        let scorers = Scorers::start::<K>(scope, scorer, form);
         let mut sent = 0;
         while let Some(batch) = input.next_batch(BATCH_ROWS)? {
             if sent >= scorers.ahead() {

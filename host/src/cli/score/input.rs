@@ -166,12 +166,15 @@ fn next_record(reader: &mut csv::Reader<Counted>, names: &[String]) -> Result<Op
         let detail = format!("the row has {} values, the header {}", record.len(), names.len());
         return Ok(Some(Row { line, fields: Err(fault("malformed-csv", detail)) }));
     }
-    let value = |text: &str| match text.trim() {
-        yes if yes.eq_ignore_ascii_case("true") => "true",
-        no if no.eq_ignore_ascii_case("false") => "false",
-        text => text,
-    };
     let present = names.iter().zip(&record).filter(|(_, text)| !text.trim().is_empty());
     let fields = Fields::from_query(present.map(|(name, text)| (name, value(text))));
     Ok(Some(Row { line, fields: Ok(fields) }))
+}
+
+fn value(text: &str) -> &str {
+    match text.trim() {
+        yes if yes.eq_ignore_ascii_case("true") => "true",
+        no if no.eq_ignore_ascii_case("false") => "false",
+        text => text,
+    }
 }

@@ -116,7 +116,7 @@ impl Output {
 
 /// Responses as they are written, one on a line.
 pub(super) enum Lines {
-    Csv(csv::Writer<Vec<u8>>),
+    Csv(Box<csv::Writer<Vec<u8>>>),
     Ndjson(Vec<u8>),
 }
 
@@ -130,7 +130,7 @@ struct Line<'a, R> {
 impl Lines {
     pub(super) fn new(format: RowFormat) -> Self {
         match format {
-            RowFormat::Csv => Self::Csv(csv::Writer::from_writer(Vec::new())),
+            RowFormat::Csv => Self::Csv(Box::new(csv::Writer::from_writer(Vec::new()))),
             RowFormat::Ndjson => Self::Ndjson(Vec::new()),
         }
     }

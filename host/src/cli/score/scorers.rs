@@ -55,7 +55,7 @@ impl Scorers {
             let (answers, receiver) = sync_channel(BATCHES_EACH);
             scope.spawn(move || {
                 // Nobody receives any longer once the run has failed.
-                batches.into_iter().map(|batch| answer(scorer, form, batch)).try_for_each(|answer| answers.send(answer))
+                batches.into_iter().try_for_each(|batch| answers.send(answer::<K>(scorer, form, batch)))
             });
             (sender, receiver)
         });
