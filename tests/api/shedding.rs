@@ -10,6 +10,7 @@ use caudal::gate::pushes::ARRIVING_MAX;
 use futures_util::stream;
 use serde_json::{Value, json};
 use sqlx::{PgConnection, PgPool};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tower::ServiceExt as _;
 
@@ -53,27 +54,35 @@ async fn more_reads_than_there_are_connections_for_are_refused(db: PgPool) {
     luis.get("/api/profile/accessibility").await.assert_status(200);
 }
 
-/// A request whose body never comes.
-fn unfinished(client: &Client, path: &str, content_type: &str) -> Request<Body> {
-    let body = Body::from_stream(stream::pending::<Result<Bytes, std::io::Error>>());
+/// A request whose body does not come, and breaks off when the sender is dropped, as it does with its connection.
+fn unfinished(client: &Client, path: &str, content_type: &str) -> (Request<Body>, oneshot::Sender<()>) {
+    let (connection, closed) = oneshot::channel();
+    let body = Body::from_stream(stream::once(async move {
+        let _ = closed.await;
+        Err::<Bytes, _>(std::io::Error::from(std::io::ErrorKind::ConnectionAborted))
+    }));
     let request = Request::post(path).header(header::CONTENT_TYPE, content_type);
     let request = client.headers.iter().fold(request, |request, (name, value)| request.header(name.as_str(), value));
-    request.body(body).unwrap()
+    (request.body(body).unwrap(), connection)
 }
 
 /// Sends so many that never end, and then one more, which `status` answers once they are gone.
 async fn fill(app: &TestApp, client: &Client, (path, content_type): (&str, &str), count: usize) {
-    let mut held = JoinSet::new();
+    let (mut held, mut connections) = (JoinSet::new(), Vec::new());
     for _ in 0..count {
-        held.spawn(app.assist.clone().oneshot(unfinished(client, path, content_type)));
+        let (request, connection) = unfinished(client, path, content_type);
+        held.spawn(app.assist.clone().oneshot(request));
+        connections.push(connection);
     }
     let nothing = tokio::time::timeout(AT_ONCE, held.join_next()).await;
     assert!(nothing.is_err(), "{nothing:?}");
-    let more = app.assist.clone().oneshot(unfinished(client, path, content_type));
+    let (request, _connection) = unfinished(client, path, content_type);
+    let more = app.assist.clone().oneshot(request);
     // A client that sends slowly keeps its answer waiting for as long.
     let answer = tokio::time::timeout(AT_ONCE * 4, more).await.expect("refused at once").unwrap();
     assert_eq!((answer.status().as_u16(), &answer.headers()[header::RETRY_AFTER]), (503, &"1".parse().unwrap()));
-    held.shutdown().await;
+    drop(connections);
+    while held.join_next().await.is_some() {}
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -156,7 +165,7 @@ async fn a_full_queue_of_the_ledger_answers_before_the_body(db: PgPool) {
     }
     tokio::time::sleep(AT_ONCE * 3).await;
     let begun = Instant::now();
-    let unread = unfinished(&ana, "/api/ledger/transactions", "application/json");
+    let (unread, _connection) = unfinished(&ana, "/api/ledger/transactions", "application/json");
     let answer = app.ledger.clone().oneshot(unread).await.unwrap();
     assert_eq!(answer.status(), 503);
     assert!(begun.elapsed() < AT_ONCE * 4, "{:?}", begun.elapsed());
