@@ -43,7 +43,7 @@ export function home(stage) {
     await it.arrives("Mis cuentas");
     await it.sees("Cuenta de ahorro", ".total");
     await it.sees("$10,000.00", ".total");
-    await it.sees("Agrega a alguien y transfiérele desde aquí");
+    await it.sees("Agrega a alguien y podrás empezar aquí una transferencia");
     await it.sees("Depósito de apertura");
     await it.leaves();
   });
