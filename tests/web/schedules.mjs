@@ -24,6 +24,16 @@ async function fillsDate(it, name, date) {
   await it.types(day + month + year);
 }
 
+/** A schedule of 5,000 pesos a week, from tomorrow. */
+const planWeekly = (api, account, payee) =>
+  api.call("POST", "/api/ledger/schedules", {
+    fromAccountId: account.id,
+    toBeneficiaryId: payee.id,
+    amount: 5_000,
+    recurrence: "weekly",
+    firstDate: dateIn(1),
+  });
+
 export function schedules(stage) {
   test("a transfer every month: planned at the review, listed, cancelled after a question", async () => {
     const { bank, browser, line } = stage;
@@ -97,13 +107,7 @@ export function schedules(stage) {
   test("one that waits says why, and is sent or done without", async () => {
     const { bank, browser, line } = stage;
     const { api, user, account, payee } = await settled(bank);
-    const made = await api.call("POST", "/api/ledger/schedules", {
-      fromAccountId: account.id,
-      toBeneficiaryId: payee.id,
-      amount: 5_000,
-      recurrence: "weekly",
-      firstDate: dateIn(1),
-    });
+    const made = await planWeekly(api, account, payee);
     const it = await Person.at(browser, line.url);
     // It is not due before tomorrow, so what the bank will say then is put into its answers.
     const waiting = { ...made, waitingUntil: new Date(Date.now() + 2 * MS_IN_DAY).toISOString() };
@@ -147,13 +151,7 @@ export function schedules(stage) {
   test("slow schedules delay no balance, and their news move nothing", async () => {
     const { bank, browser, line } = stage;
     const { api, user, account, payee } = await settled(bank);
-    const made = await api.call("POST", "/api/ledger/schedules", {
-      fromAccountId: account.id,
-      toBeneficiaryId: payee.id,
-      amount: 5_000,
-      recurrence: "weekly",
-      firstDate: dateIn(1),
-    });
+    const made = await planWeekly(api, account, payee);
     const it = await Person.at(browser, line.url);
     const waiting = { ...made, waitingUntil: new Date(Date.now() + 2 * MS_IN_DAY).toISOString() };
     const held = [];

@@ -56,7 +56,7 @@ pub fn origin(peer: IpAddr, forwarded: &[&str], trusted: &[Network]) -> Option<I
         .find(|address| !is_trusted(*address, trusted))
 }
 
-/// Whether it is a trusted proxy's; this machine's own always are.
+/// Whether it is a trusted proxy's; loopback addresses always are.
 pub(crate) fn is_trusted(address: IpAddr, trusted: &[Network]) -> bool {
     let address = address.to_canonical();
     address.is_loopback() || trusted.iter().any(|network| network.contains(address))

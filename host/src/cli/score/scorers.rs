@@ -9,7 +9,7 @@ use super::input::{Batch, Row};
 use super::output::Lines;
 use crate::config::RowFormat;
 use crate::domain::accessibility::Language;
-use crate::schema::FieldError;
+use crate::schema::{FieldError, Fields};
 use crate::scoring::{Envelope, Kind, Scored, Scorer};
 use crate::wasm::ScoreError;
 
@@ -108,7 +108,7 @@ fn answer<K: Kind>(scorer: &Scorer<K>, form: Form, Batch { rows, read }: Batch) 
 
 type Read<K> = Result<Envelope<<K as Kind>::Request>, Vec<FieldError>>;
 
-fn envelope<K: Kind>(fields: Result<crate::schema::Fields, Vec<FieldError>>, language: Language) -> Read<K> {
+fn envelope<K: Kind>(fields: Result<Fields, Vec<FieldError>>, language: Language) -> Read<K> {
     let mut fields = fields?;
     let row = Envelope::read::<K>(&mut fields, language);
     let faults = fields.into_faults();
