@@ -66,8 +66,8 @@ export function flow(stage) {
       "Luis Pérez (mi hermano)",
       "BBVA",
       "no verifica que el nombre coincida",
-      "Nunca le has transferido dinero a Luis Pérez",
-      "ninguna transferencia desde este dispositivo",
+      "ninguna transferencia a la cuenta que guardaste para Luis Pérez",
+      "No reconocemos este dispositivo",
       "Aún no tienes transferencias completadas",
     ]) {
       assert.ok(review.includes(said), `${said} in ${review}`);
@@ -121,7 +121,7 @@ export function flow(stage) {
     await it.reviews({ payee: OTHER.name, amount: "100" });
     const risk = await it.text(".risk");
     assert.match(risk, /Revisa con calma/);
-    assert.match(risk, /Nunca le has transferido dinero a María Rodríguez/);
+    assert.match(risk, /ninguna transferencia a la cuenta que guardaste para María Rodríguez/);
     assert.equal(await it.page.$("[name=acknowledged]"), null);
     await it.activates("button", "Enviar $100.00");
     await it.page.waitForSelector("dialog[open]");

@@ -129,7 +129,10 @@ export function fraud(stage) {
     await it.activates("button", "Continuar");
     await it.page.waitForSelector(".fitted");
     await it.sees("Si alguien te pidió elegir esta respuesta, es un fraude.", ".fitted");
-    await it.sees("Nunca le has transferido dinero a Cuenta Segura.", ".fitted");
+    await it.sees(
+      "Todavía no has completado ninguna transferencia a la cuenta que guardaste para Cuenta Segura.",
+      ".fitted",
+    );
     // Another answer asks again, and the warning follows it.
     await it.activates("button", "Cambiar la respuesta");
     assert.equal((await it.focused()).role, "radio");

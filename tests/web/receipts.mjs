@@ -192,7 +192,7 @@ export function receipts(stage) {
     await it.page.reload();
     await it.arrives("Mis cuentas");
     await it.reviews({ payee: PAYEE.name, amount: "100" });
-    assert.doesNotMatch(await it.text(".risk"), /ninguna transferencia desde este dispositivo/);
+    assert.doesNotMatch(await it.text(".risk"), /No reconocemos este dispositivo/);
     await it.leaves();
   });
 }

@@ -137,7 +137,7 @@ export function schedules(stage) {
     await it.activates("link", "Revisar y decidir");
     await it.arrives("Enviamos esta transferencia programada");
     await it.sees("Detente un momento: el riesgo es alto");
-    await it.sees("Nunca le has transferido dinero a Luis Pérez");
+    await it.sees("ninguna transferencia a la cuenta que guardaste para Luis Pérez");
     // Not without the acknowledgment, which is not ticked in advance.
     await it.activates("button", "Enviar $5,000.00");
     assert.equal((await it.focused()).name, "Hay algo que corregir");

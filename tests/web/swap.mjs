@@ -77,8 +77,8 @@ export function swap(stage) {
       assert.match(await details(it), /sin conexión/);
       // The facts are those the page remembers: three transfers to the same payee, from a new device.
       const risk = await it.text(".risk");
-      assert.match(risk, /ninguna transferencia desde este dispositivo/);
-      assert.doesNotMatch(risk, /Nunca le has transferido|menos de tres/);
+      assert.match(risk, /No reconocemos este dispositivo/);
+      assert.doesNotMatch(risk, /la cuenta que guardaste|menos de tres/);
     } finally {
       bank.service.process.kill("SIGCONT");
     }

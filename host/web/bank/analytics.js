@@ -4,7 +4,7 @@
 import * as api from "./api.js";
 
 /** The privacy text that a person agrees to; change it whenever the meaning of that text changes. */
-const NOTICE_VERSION = "2026-11-advice";
+const NOTICE_VERSION = "2026-11-linked";
 
 /** @import { Consent } from "./types.js" */
 

@@ -5,7 +5,7 @@ export default {
   "review.schedule": "Schedule for another day",
   "schedule.title": "When should we send it?",
   "schedule.about":
-    "We will send it at 9:00 or soon after on the day you choose, Mexico City time, if there is enough money in your account; if there is not, it will not be sent that time. If something looks unusual, you will have to confirm it in time under “Scheduled”; if you do not, it will not be sent.",
+    "We will send it at 9:00 or soon after on the day you choose, Mexico City time. If there is not enough money in your account, it will not be sent that time. If something looks unusual, you will have three days to confirm it under “Scheduled”; if you do not, it will not be sent.",
   "schedule.how-often": "How often",
   "schedule.choice.once": "Once",
   "schedule.choice.weekly": "Every week",

@@ -114,11 +114,11 @@ export default {
   "risk.unscored":
     "You are about to send {amount} to {name}, account {number}. We could not check this transfer: before you send it, confirm the account in person or on a phone number you already had.",
   "risk.pressure":
-    "If someone called you about this, is rushing you or told you to keep it secret, do not send it. Hang up, and call the number on your card.",
+    "If someone called you about this, is rushing you or told you to keep it secret, do not send it. Hang up, and call the number on your card or in your contract.",
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} is more than twice what you usually send: {average} on average.",
-  "risk.NEW_BENEFICIARY": "You have not sent {name} anything before.",
+  "risk.NEW_BENEFICIARY": "You have not completed a transfer to the account you saved for {name}.",
   "risk.UNUSUAL_TIME": "It is between {hour}:00 and {hour}:59, an unusual time for a transfer.",
-  "risk.NEW_DEVICE": "You have not completed a transfer from this device before.",
+  "risk.NEW_DEVICE": "We do not recognise this device.",
   "risk.LOCATION_CHANGED": "This device’s time zone has changed since last time.",
   "risk.LOW_HISTORY.none": "You have no completed transfers yet, so we do not know what is usual for you.",
   "risk.LOW_HISTORY.one": "You have completed only {count} transfer, so we do not know yet what is usual for you.",

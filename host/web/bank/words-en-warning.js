@@ -22,7 +22,7 @@ export default {
     "No bank, police officer or government office will ask you to move your money to protect it. “Safe accounts” do not exist.",
   "warn.call.2": "The name and number shown on a call or message can be faked.",
   "warn.call.3": "If they told you what to answer here, it is a scam.",
-  "warn.call.now": "Hang up or stop replying. Then call the number on your card.",
+  "warn.call.now": "Hang up or stop replying. Then call the number on your card or in your contract.",
   "warn.purchase.title": "Before you pay, check that the sale is real",
   "warn.purchase.1": "A very low price, or pressure to pay a deposit now, is a sign of a scam.",
   "warn.purchase.2": "A transfer cannot be cancelled and is not protected like a card payment.",
@@ -30,7 +30,7 @@ export default {
   "warn.offer.title": "Stop: offers like this are often scams",
   "warn.offer.1": "Guaranteed returns, or fees up front for a loan or a job, are signs of a scam.",
   "warn.offer.2":
-    "For a loan or investment, look up the company in SIPRES, CONDUSEF’s register of financial firms. If it is not there, do not pay.",
+    "For a loan or investment, look up the company in SIPRES, CONDUSEF’s register of financial firms. If it is not there, do not pay. If it is, call the number listed there: scammers pose as real companies.",
   "warn.offer.3": "If you have already paid, do not pay more to get your money back.",
   "warn.offer.now":
     "Before you send anything, call the company on a number that you looked up yourself, not one you were given.",
@@ -57,7 +57,7 @@ export default {
   "if-fraud.title": "What to do if it is a scam",
   "if-fraud.1": "Send nothing more, and stop talking to whoever is asking.",
   "if-fraud.2":
-    "Call the number on your card straight away. Report the fraud, ask the bank to block your account and cards, and write down the reference number.",
+    "Call the number on your card or in your contract straight away. Report the fraud, ask the bank to block your account and cards, and write down the reference number.",
   "if-fraud.3": "Keep messages, numbers, screenshots and receipts: they are your evidence.",
   "if-fraud.4":
     "Complain to us and, if that does not settle it, to CONDUSEF. Report the crime to the public prosecutor (Ministerio Público).",

@@ -5,7 +5,7 @@ export default {
   "review.schedule": "Programar para otro día",
   "schedule.title": "¿Cuándo quieres que se envíe?",
   "schedule.about":
-    "Enviaremos la transferencia a partir de las 9:00 del día que elijas, hora de la Ciudad de México, si tu saldo alcanza; si no alcanza, esa vez no se envía. Si algo se ve fuera de lo común, tendrás que confirmarla a tiempo en “Programadas”; si no la confirmas, no se envía.",
+    "Enviaremos la transferencia a partir de las 9:00 del día que elijas, hora de la Ciudad de México. Si tu saldo no alcanza, esa vez no se envía. Si algo se ve fuera de lo común, tendrás tres días para confirmarla en “Programadas”; si no la confirmas, no se envía.",
   "schedule.how-often": "Frecuencia",
   "schedule.choice.once": "Una sola vez",
   "schedule.choice.weekly": "Cada semana",

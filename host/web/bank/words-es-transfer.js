@@ -112,11 +112,11 @@ export default {
   "risk.unscored":
     "Vas a enviar {amount} a {name}, cuenta {number}. No pudimos revisar esta transferencia: antes de enviar, confirma la cuenta en persona o llamando a un teléfono que ya tenías.",
   "risk.pressure":
-    "Si alguien te llamó por este pago, te presiona o te pide que no se lo cuentes a nadie, no envíes el dinero. Cuelga y llama al número que viene al reverso de tu tarjeta.",
+    "Si alguien te llamó por este pago, te presiona o te pide que no se lo cuentes a nadie, no envíes el dinero. Cuelga y llama al número que viene al reverso de tu tarjeta o en tu contrato.",
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} es más del doble de lo que sueles enviar: {average} en promedio.",
-  "risk.NEW_BENEFICIARY": "Nunca le has transferido dinero a {name}.",
+  "risk.NEW_BENEFICIARY": "Todavía no has completado ninguna transferencia a la cuenta que guardaste para {name}.",
   "risk.UNUSUAL_TIME": "Es una hora poco común para transferir (de {hour}:00 a {hour}:59 h).",
-  "risk.NEW_DEVICE": "Todavía no has completado ninguna transferencia desde este dispositivo.",
+  "risk.NEW_DEVICE": "No reconocemos este dispositivo.",
   "risk.LOCATION_CHANGED": "La zona horaria de este dispositivo cambió desde la última vez.",
   "risk.LOW_HISTORY.none":
     "Aún no tienes transferencias completadas, así que todavía no sabemos cómo sueles transferir.",

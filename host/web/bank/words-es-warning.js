@@ -21,7 +21,8 @@ export default {
     "Ni un banco ni una autoridad te piden mover tu dinero para protegerlo. Si te hablan de una “cuenta segura”, es un fraude.",
   "warn.call.2": "Aunque en tu celular aparezca el nombre o el número de un banco o de una autoridad, puede ser falso.",
   "warn.call.3": "Si te dijeron qué contestar aquí, es un fraude.",
-  "warn.call.now": "Cuelga o deja de contestar, y llama tú al número que viene al reverso de tu tarjeta.",
+  "warn.call.now":
+    "Cuelga o deja de contestar, y llama tú al número que viene al reverso de tu tarjeta o en tu contrato.",
   "warn.purchase.title": "Antes de pagar, confirma que la venta sea real",
   "warn.purchase.1": "Un precio muy bajo o la presión para dar un anticipo son señales de fraude.",
   "warn.purchase.2": "Una transferencia enviada no se puede cancelar ni tiene la protección de un pago con tarjeta.",
@@ -30,7 +31,7 @@ export default {
   "warn.offer.1":
     "Son señales de fraude: ganancias garantizadas, o que te cobren antes de darte un préstamo o un empleo.",
   "warn.offer.2":
-    "Si es una inversión o un préstamo, busca la empresa en el SIPRES de la Condusef. Si no aparece, no envíes dinero.",
+    "Si es una inversión o un préstamo, busca la empresa en el SIPRES de la Condusef. Si no aparece, no envíes dinero. Si aparece, llama al teléfono registrado ahí: hay defraudadores que se hacen pasar por empresas reales.",
   "warn.offer.3": "Si ya enviaste dinero, no envíes más para recuperarlo.",
   "warn.offer.now": "Antes de enviar, llama a la empresa a un teléfono que tú busques, no al que te dieron.",
   "warn.number.title": "Confirma que de verdad sea esa persona",
@@ -56,7 +57,7 @@ export default {
   "if-fraud.title": "Qué hacer si es un fraude",
   "if-fraud.1": "No envíes nada más y deja de hablar con quien te lo pide.",
   "if-fraud.2":
-    "Llama de inmediato al número que viene al reverso de tu tarjeta: reporta el fraude, pide que bloqueen tus cuentas y tarjetas, y anota el folio.",
+    "Llama de inmediato al número que viene al reverso de tu tarjeta o en tu contrato. Reporta el fraude, pide que bloqueen tus cuentas y tarjetas, y anota el folio.",
   "if-fraud.3": "Guarda mensajes, números, capturas de pantalla y comprobantes: son tu evidencia.",
   "if-fraud.4":
     "Presenta tu reclamación con nosotros y, si no quedas conforme, ante la Condusef. Denuncia también ante el Ministerio Público.",

@@ -252,7 +252,8 @@ export default {
   "privacy.why.title": "Para qué",
   "privacy.why": "Para mejorar lo que es difícil de usar en la página y saber qué avisos evitan fraudes.",
   "privacy.never.title": "Lo que nunca guardamos",
-  "privacy.never": "Ni nombres, ni cuentas, ni montos. Los registros se borran a los 90 días.",
+  "privacy.never":
+    "Ni nombres, ni números de cuenta, ni montos. Los registros quedan ligados a tu usuario y se borran a los 90 días.",
   "privacy.end.title": "Cómo retirar tu permiso",
   "privacy.end": "Aquí mismo, cuando quieras. Si dices que no, todo funciona igual.",
   "privacy.question": "¿Nos permites guardar un registro de cómo usas la página?",
@@ -272,9 +273,7 @@ export default {
   "help.scam.2": "Si un conocido te pide dinero por mensaje, llámale antes al número que ya tenías.",
   "help.scam.3": "Compara la CLABE dígito por dígito: SPEI no verifica el nombre.",
   "ask.title": "Encuentra los ajustes que más te convienen",
-  "ask.about":
-    "Son cuatro preguntas. Tus respuestas no salen de esta página ni se guardan; solo se guardan los " +
-    "ajustes que aceptes.",
+  "ask.about": "Son cuatro preguntas. Tus respuestas no se envían al banco; solo se guardan los ajustes que aceptes.",
   "ask.can_read_small_text": "¿Lees bien el texto pequeño?",
   "ask.can_read_small_text.yes": "Sí, lo leo bien",
   "ask.can_read_small_text.no": "No, me cuesta",
@@ -343,7 +342,7 @@ export default {
   "guide.title": "Ayuda con esta pantalla",
   "guide.opened": "Se abrió la ayuda paso a paso.",
   "nudge.assist.title": "¿Te guiamos paso a paso?",
-  "nudge.assist": "Podemos mostrarte qué hacer en esta pantalla, un paso a la vez.",
+  "nudge.assist": "Podemos mostrarte, paso a paso, qué hacer en esta pantalla.",
   "nudge.assist.yes": "Sí, ver los pasos",
   "nudge.info.title": "Un consejo",
   "nudge.info.yes": "Ver más ayuda",
@@ -360,9 +359,9 @@ export default {
   "hint.beneficiary_new":
     "Pide la CLABE por escrito, pégala y confírmala por teléfono con quien va a recibir el dinero.",
   "guide.beneficiary_new.1": "Escribe el nombre completo de quien recibe.",
-  "guide.beneficiary_new.2": "Pega su CLABE de 18 dígitos. Abajo te decimos de qué banco es.",
+  "guide.beneficiary_new.2": "Pega su CLABE de 18 dígitos. Debajo del campo te decimos de qué banco es.",
   "guide.beneficiary_new.3": "Revisa el banco y presiona “Guardar beneficiario”.",
-  "hint.transfer_beneficiary": "Elige una opción en cada lista. Si falta alguien, agrégalo con el enlace de abajo.",
+  "hint.transfer_beneficiary": "Elige una opción en cada lista. Si falta alguien, agrégalo con “Agregar beneficiario”.",
   "guide.transfer_beneficiary.1": "Elige la cuenta de la que sale el dinero.",
   "guide.transfer_beneficiary.2": "Elige a quién le transfieres, o agrégalo con “Agregar beneficiario”.",
   "guide.transfer_beneficiary.3": "Presiona “Continuar”. Todavía no se envía nada.",
@@ -374,9 +373,9 @@ export default {
   "guide.transfer_confirm.1": "Compara el número de cuenta con el que te dieron.",
   "guide.transfer_confirm.2": "Lee los avisos, si los hay.",
   "guide.transfer_confirm.3":
-    "Si todo coincide, envíala. Si tienes dudas, no la envíes y platícalo con alguien de confianza.",
+    "Si todo coincide, envía la transferencia. Si tienes dudas, no la envíes y platícalo con alguien de confianza.",
   "hint.help": "Puedes saltarte las preguntas y elegir los ajustes directamente.",
   "guide.help.1": "Responde las cuatro preguntas y presiona “Ver la recomendación”.",
-  "guide.help.2": "Prueba cómo se ve. Nada cambia hasta que lo aceptas.",
-  "guide.help.3": "O elige cada ajuste abajo y guárdalo.",
+  "guide.help.2": "Prueba cómo se ve. Nada se guarda hasta que lo aceptas.",
+  "guide.help.3": "O elige cada ajuste en “Todos los ajustes” y guárdalo.",
 };
