@@ -8,7 +8,7 @@
 mod weights;
 
 use crate::Invalid;
-use crate::curve::{ln_from_one, sigmoid};
+use crate::curve::{each_ln_from_one, sigmoid};
 pub use weights::Weights;
 
 /// Above this difficulty: step-by-step help.
@@ -127,11 +127,13 @@ pub fn band(score: f64) -> Band {
 ///   remains, since being stuck at its start is worse than at its end.
 #[must_use]
 pub fn features(request: &Request<'_>) -> [f64; COUNT] {
-    let errors = ln_from_one(1.0 + f64::from(request.num_validation_errors));
-    let backs = ln_from_one(1.0 + f64::from(request.num_back_navigations));
-    let backs = if backs < BACKS_MAX { backs } else { BACKS_MAX };
     let times = f64::from(request.time_on_screen_seconds) / median_seconds(request.screen);
-    let slowness = ln_from_one(times);
+    let [errors, backs, slowness] = each_ln_from_one([
+        1.0 + f64::from(request.num_validation_errors),
+        1.0 + f64::from(request.num_back_navigations),
+        times,
+    ]);
+    let backs = if backs < BACKS_MAX { backs } else { BACKS_MAX };
     // Compare the ratio too: the logarithm of exactly 2.24 may be slightly above the constant.
     let beyond = if times > EXCESSIVE_TIMES && slowness > LN_EXCESSIVE { slowness - LN_EXCESSIVE } else { 0.0 };
     let step = request.current_step.min(request.steps_total);

@@ -14,7 +14,7 @@ pub mod weights;
 use alloc::vec::Vec;
 
 use crate::Invalid;
-use crate::curve::sigmoid;
+use crate::curve::each_sigmoid;
 pub use weights::Weights;
 
 /// Lowest score of `medium`: the expected severity rounds to the middle level.
@@ -156,7 +156,7 @@ pub fn assess(weights: &Weights<'_>, request: &Request) -> Result<Assessment, In
 /// P(at least medium) and P(high) at a linear predictor.
 #[must_use]
 pub fn upper_tails(weights: &Weights<'_>, predictor: f64) -> [f64; 2] {
-    weights.cutpoints.map(|cutpoint| sigmoid(predictor - cutpoint))
+    each_sigmoid(weights.cutpoints.map(|cutpoint| predictor - cutpoint))
 }
 
 /// `(P(medium) + 2 P(high)) / 2`, which is the mean of P(at least medium) and P(high).

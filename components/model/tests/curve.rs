@@ -1,6 +1,6 @@
 //! The curves are accurate, and monotone down to neighbouring numbers.
 
-use caudal_model::curve::{ln_from_one, sigmoid};
+use caudal_model::curve::{each_ln_from_one, each_sigmoid, ln_from_one, sigmoid};
 use proptest::prelude::*;
 
 /// Neighbouring numbers that are tested on each side of a point.
@@ -53,6 +53,12 @@ fn curves_keep_order_across_powers_of_two() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn several_at_once_have_the_same_bits(all in [-800.0..800.0_f64, -2.0..2.0, 0.0..1e300, -1e300..1e300]) {
+        prop_assert_eq!(each_ln_from_one(all).map(f64::to_bits), all.map(|x| ln_from_one(x).to_bits()));
+        prop_assert_eq!(each_sigmoid(all).map(f64::to_bits), all.map(|x| sigmoid(x).to_bits()));
+    }
 
     #[test]
     fn logarithm_is_accurate_and_monotone(x in 1.0..1e12_f64) {

@@ -6,7 +6,7 @@
 //! such features whose coefficient has the same sign.
 
 use super::{Request, factors};
-use crate::curve::ln_from_one;
+use crate::curve::each_ln_from_one;
 
 pub const COUNT: usize = 15;
 
@@ -65,7 +65,14 @@ pub fn derive(request: &Request) -> [f64; COUNT] {
     let new_beneficiary = flag(request.is_new_beneficiary);
     let new_device = flag(request.is_new_device);
     let location_changed = flag(request.geolocation_changed);
-    let (over_average, over_maximum) = amount_ratios(request);
+    let [over_average, over_maximum] = amount_ratios(request);
+    // The tenth transfer matters less than the second.
+    let [over_average, over_maximum, transactions_to_beneficiary, past_transactions] = each_ln_from_one([
+        over_average,
+        over_maximum,
+        1.0 + f64::from(request.num_transactions_to_beneficiary),
+        1.0 + f64::from(request.num_past_transactions),
+    ]);
     [
         over_average,
         over_maximum,
@@ -79,8 +86,8 @@ pub fn derive(request: &Request) -> [f64; COUNT] {
         new_device * new_beneficiary,
         new_device * location_changed,
         new_beneficiary * over_average,
-        ln_count(request.num_transactions_to_beneficiary),
-        ln_count(request.num_past_transactions),
+        transactions_to_beneficiary,
+        past_transactions,
         saved(request.beneficiary_saved_minutes),
     ]
 }
@@ -89,27 +96,18 @@ fn flag(holds: bool) -> f64 {
     if holds { 1.0 } else { 0.0 }
 }
 
-/// `ln(1 + count)`: the tenth transfer matters less than the second.
-fn ln_count(count: u32) -> f64 {
-    ln_from_one(1.0 + f64::from(count))
-}
-
-/// Logarithms of the ratios of the amount to the average and to the maximum; 0 at or below them, and
-/// both 0 without an average.
-fn amount_ratios(request: &Request) -> (f64, f64) {
+/// The ratios of the amount to the average and to the maximum, at most `e^2.5`; both 1 without an average.
+fn amount_ratios(request: &Request) -> [f64; 2] {
     if !factors::has_average(request) {
-        return (0.0, 0.0);
+        return [1.0, 1.0];
     }
     let average = request.avg_transaction_amount;
     // A maximum below the average is impossible; treat it as the average.
     let maximum = if request.max_transaction_amount > average { request.max_transaction_amount } else { average };
-    (ln_ratio(request.amount, average), ln_ratio(request.amount, maximum))
-}
-
-/// `ln(amount / usual)`, clamped to 0 to 2.5, for `usual > 0`.
-fn ln_ratio(amount: f64, usual: f64) -> f64 {
-    let ratio = amount / usual;
-    ln_from_one(if ratio < RATIO_MAX { ratio } else { RATIO_MAX })
+    [average, maximum].map(|usual| {
+        let ratio = request.amount / usual;
+        if ratio < RATIO_MAX { ratio } else { RATIO_MAX }
+    })
 }
 
 /// 0 if unknown or up to 30 minutes, then rises towards 1.
