@@ -97,7 +97,7 @@ fn config(limits: &Limits) -> Config {
         .wasm_relaxed_simd(false)
         .epoch_interruption(true)
         .max_wasm_stack(limits.stack_bytes)
-        .memory_reservation(limits.memory_bytes as u64)
+        .memory_reservation(limits.memory_bytes_reserved)
         .allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     config
 }

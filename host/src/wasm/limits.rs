@@ -18,6 +18,9 @@ pub(super) struct Limits {
     pub(super) code_bytes: usize,
     /// Bytes of linear memory of one instance.
     pub(super) memory_bytes: usize,
+    /// Bytes of address space for one memory. If that is all that a 32-bit address can reach, machine code needs no checks
+    /// of its own: what lies beyond the memory faults.
+    pub(super) memory_bytes_reserved: u64,
     /// Bytes of a memory that stay resident between decisions.
     pub(super) memory_bytes_kept: usize,
     /// Elements of one table.
@@ -45,6 +48,8 @@ pub(super) const PURE: Limits = Limits {
     code_bytes: 4 << 20,
     // A scorer uses one page of 64 KiB; a batch of thousands fits in this.
     memory_bytes: 16 << 20,
+    // Half a terabyte for all slots; a process has 128.
+    memory_bytes_reserved: 4 << 30,
     // What a batch of a thousand takes. Clearing that is faster than getting fresh pages from the kernel; a decision
     // clears only the page that it has.
     memory_bytes_kept: 2 << 20,
@@ -71,6 +76,7 @@ pub(super) const DENY_ALL: Limits = Limits {
     code_bytes: 128 << 20,
     // A JavaScript engine starts with 9 MiB, and a batch of ten thousand takes 34 MiB.
     memory_bytes: 128 << 20,
+    memory_bytes_reserved: 128 << 20,
     // About what such an engine writes during a decision; the kernel clears the rest.
     memory_bytes_kept: 1 << 20,
     // A JavaScript engine has 7,688 function pointers.
