@@ -22,7 +22,7 @@ use crate::config::{ExplanationLanguage, Score};
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelVersion;
 use crate::models::Embedded;
-use crate::schema::{FieldError, Fields};
+use crate::schema::{Columns, FieldError, Fields};
 use crate::scoring::{Envelope, Kind, Scorer, Visitor, with_kind};
 use crate::wasm::Runtime;
 use input::Input;
@@ -96,10 +96,10 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// Rejects a header that lacks a required column.
-fn require_columns<K: Kind>(columns: &[String], language: Language) -> Result<()> {
-    ensure!(!columns.is_empty(), "the file is empty: it needs a header");
+fn require_columns<K: Kind>(columns: &Columns, language: Language) -> Result<()> {
+    ensure!(columns.count() > 0, "the file is empty: it needs a header");
     // The values do not matter: only missing columns are reported as required.
-    let mut fields = Fields::from_query(columns.iter().map(|name| (name, "0")));
+    let mut fields = Fields::from_query(columns.names().map(|name| (name, "0")));
     Envelope::read::<K>(&mut fields, language);
     let missing = fields.into_faults().into_iter().filter(|fault| fault.code == "required");
     let missing: Vec<_> = missing.map(|fault| fault.field).collect();

@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::field::{Alias, Declaration, Field};
 use super::literal::{Fault, Literal, read_items};
@@ -47,6 +49,35 @@ pub struct Fields {
     is_strict: bool,
     errors: Vec<FieldError>,
     status: u16,
+}
+
+/// The names of a table's columns, for the fields of each row.
+#[derive(Debug)]
+pub struct Columns {
+    text: String,
+    names: Vec<Range<usize>>,
+    has_repeated: bool,
+}
+
+impl Columns {
+    pub fn new(names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let mut columns = Self { text: String::new(), names: Vec::new(), has_repeated: false };
+        for name in names {
+            let start = columns.text.len();
+            columns.text.push_str(name.as_ref());
+            columns.names.push(start..columns.text.len());
+        }
+        columns.has_repeated = columns.names().collect::<BTreeSet<_>>().len() < columns.count();
+        columns
+    }
+
+    pub fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|name| &self.text[name.clone()])
+    }
 }
 
 impl FieldError {
@@ -93,6 +124,24 @@ impl Fields {
             fields.text.push_str(name);
             fields.text.push_str(value);
             fields.members.push(Member { name: start..middle, value: middle..fields.text.len() });
+        }
+        fields
+    }
+
+    /// From a row of a table; `None` is an absent value. As with a query string, two values for one name are refused.
+    pub fn from_columns<'a>(columns: &'a Columns, values: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        if columns.has_repeated {
+            return Self::from_query(columns.names().zip(values).filter_map(|(name, value)| Some((name, value?))));
+        }
+        let mut fields = Self::from_query([("", ""); 0]);
+        fields.text.reserve(2 * columns.text.len());
+        fields.text.push_str(&columns.text);
+        fields.members.reserve(columns.count());
+        for (name, value) in columns.names.iter().zip(values) {
+            let Some(value) = value else { continue };
+            let start = fields.text.len();
+            fields.text.push_str(value);
+            fields.members.push(Member { name: name.clone(), value: start..fields.text.len() });
         }
         fields
     }

@@ -18,7 +18,7 @@ pub(crate) mod typescript;
 mod value;
 
 pub use field::{Alias, Declaration, Field, Shape, TextForm};
-pub use fields::{FieldError, Fields, Invalid};
+pub use fields::{Columns, FieldError, Fields, Invalid};
 pub(crate) use literal::parse_uuid;
 pub use literal::{Fault, Literal};
 pub use object::ObjectError;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{FieldError, Fields, Flat, ObjectError, answer, record, request};
+use super::{Columns, FieldError, Fields, Flat, ObjectError, answer, record, request};
 
 record! {
     /// A thing
@@ -126,6 +126,21 @@ fn an_object_names_each_field_once() {
     for text in ["[]", "1", "null", "\"a\""] {
         assert!(matches!(Fields::from_json(text, 400), Err(ObjectError::NotAnObject(_))), "{text}");
     }
+}
+
+#[test]
+fn a_row_of_a_table_is_read_like_a_query() {
+    let read = |names: &[&str], values: &[Option<&str>]| {
+        let mut fields = Fields::from_columns(&Columns::new(names), values.iter().copied());
+        (fields.read::<Part>(), fields.into_faults().into_iter().map(|fault| fault.code).collect::<Vec<_>>())
+    };
+    let part = |count, label: Option<&str>| Part { count, label: label.map(str::to_owned) };
+    assert_eq!(read(&["label", "other", "count"], &[Some("a"), Some("b"), Some("3")]), (part(3, Some("a")), vec![]));
+    assert_eq!(read(&["count", "label"], &[Some("3"), None]), (part(3, None), vec![]));
+    assert_eq!(read(&["count", "label"], &[None, Some("a")]).1, ["required"]);
+    // A name that the header has twice is refused only where both have a value.
+    assert_eq!(read(&["count", "count"], &[Some("3"), Some("4")]).1, ["conflict"]);
+    assert_eq!(read(&["count", "count"], &[None, Some("4")]), (part(4, None), vec![]));
 }
 
 #[test]

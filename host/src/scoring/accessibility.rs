@@ -1,10 +1,12 @@
 //! Recommends an accessibility profile.
 
+use std::borrow::Cow;
+
 use crate::domain::accessibility::{self, Assessment, Language, Request};
 use crate::domain::model::ModelKind;
 use crate::domain::profile::Profile;
 use crate::schema::{Fields, Flat, answer, request};
-use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored};
+use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored, column};
 use crate::wasm::v1;
 
 /// The accessibility profile that suits a person.
@@ -50,18 +52,18 @@ impl Kind for Accessibility {
         AccessibilityAnswer::new(envelope.user_id, scored)
     }
 
-    fn columns(response: &AccessibilityAnswer) -> Vec<String> {
+    fn columns(response: &AccessibilityAnswer) -> Vec<Cow<'_, str>> {
         let Profile { theme, screen_reader_mode, font_scale, nudging_level, voice_feedback } = &response.recommendation;
         vec![
-            response.user_id.clone().unwrap_or_default(),
-            response.model_version.clone(),
-            theme.to_string(),
-            screen_reader_mode.to_string(),
-            font_scale.to_string(),
-            nudging_level.to_string(),
-            voice_feedback.to_string(),
-            response.confidence.to_string(),
-            response.explanation.join(" "),
+            column(response.user_id.as_deref()),
+            response.model_version.as_str().into(),
+            theme.as_str().into(),
+            screen_reader_mode.to_string().into(),
+            font_scale.to_string().into(),
+            nudging_level.as_str().into(),
+            voice_feedback.to_string().into(),
+            response.confidence.to_string().into(),
+            response.explanation.join(" ").into(),
         ]
     }
 

@@ -1,5 +1,6 @@
 //! What defines a kind of scorer.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 
 use serde::Serialize;
@@ -68,7 +69,7 @@ pub trait Kind: Send + Sync + Sized + 'static {
     }
 
     /// A response as values of [`Self::COLUMNS`].
-    fn columns(response: &Self::Response) -> Vec<String>;
+    fn columns(response: &Self::Response) -> Vec<Cow<'_, str>>;
 
     /// The index of an assessment's verdict: in [`Self::CLASSES`], unless [`Self::IS_PRIVATE`].
     fn class(assessment: &Self::Assessment) -> usize;
@@ -113,6 +114,11 @@ impl<R> Envelope<R> {
     pub(crate) fn read<K: Kind<Request = R>>(fields: &mut Fields, language: Language) -> Self {
         K::read(fields, language)
     }
+}
+
+/// A column of a value that may be absent.
+pub(super) fn column(value: Option<&str>) -> Cow<'_, str> {
+    Cow::Borrowed(value.unwrap_or_default())
 }
 
 /// A boolean as a feature.

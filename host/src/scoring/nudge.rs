@@ -1,10 +1,12 @@
 //! Decides whether a person on a screen needs help.
 
+use std::borrow::Cow;
+
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;
 use crate::domain::nudge::{self, Assessment, NudgeType, Request};
 use crate::schema::{Fields, Flat, answer, request};
-use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored};
+use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored, column};
 use crate::scoring::random::Random;
 use crate::wasm::v1;
 
@@ -49,17 +51,17 @@ impl Kind for Nudge {
         NudgeAnswer::new([user_id, session_id], request.screen, scored)
     }
 
-    fn columns(response: &NudgeAnswer) -> Vec<String> {
+    fn columns(response: &NudgeAnswer) -> Vec<Cow<'_, str>> {
         let NudgeResult { needs_help, difficulty_score, recommended_nudge_type, reason } = &response.result;
         vec![
-            response.user_id.clone().unwrap_or_default(),
-            response.session_id.clone().unwrap_or_default(),
-            response.screen.clone(),
-            response.model_version.clone(),
-            needs_help.to_string(),
-            difficulty_score.to_string(),
-            recommended_nudge_type.to_string(),
-            reason.clone(),
+            column(response.user_id.as_deref()),
+            column(response.session_id.as_deref()),
+            response.screen.as_str().into(),
+            response.model_version.as_str().into(),
+            needs_help.to_string().into(),
+            difficulty_score.to_string().into(),
+            recommended_nudge_type.as_str().into(),
+            reason.as_str().into(),
         ]
     }
 

@@ -1,10 +1,12 @@
 //! Scores the risk of a transfer.
 
+use std::borrow::Cow;
+
 use crate::domain::accessibility::Language;
 use crate::domain::model::ModelKind;
 use crate::domain::risk::{self, Assessment, FACTOR_CODES, Level, Request};
 use crate::schema::{Fields, Flat, Shape, answer, record};
-use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored, flag};
+use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored, column, flag};
 use crate::scoring::random::Random;
 use crate::wasm::v1;
 
@@ -43,13 +45,13 @@ impl Kind for Risk {
         Some(serde_json::to_string(&RiskRequest::new(&envelope.request, envelope.user_id.clone())))
     }
 
-    fn columns(response: &RiskAnswer) -> Vec<String> {
+    fn columns(response: &RiskAnswer) -> Vec<Cow<'_, str>> {
         vec![
-            response.user_id.clone().unwrap_or_default(),
-            response.model_version.clone(),
-            response.level().to_string(),
-            response.result.risk_score.to_string(),
-            response.result.risk_factors.join(" "),
+            column(response.user_id.as_deref()),
+            response.model_version.as_str().into(),
+            response.level().as_str().into(),
+            response.result.risk_score.to_string().into(),
+            response.result.risk_factors.join(" ").into(),
         ]
     }
 

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::config::RowFormat;
 use crate::http::limits::BODY_BYTES_MAX;
-use crate::schema::{FieldError, Fields};
+use crate::schema::{Columns, FieldError, Fields};
 
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -40,7 +40,7 @@ pub(super) struct Input {
 
 enum Rows {
     Ndjson { reader: BufReader<Counted>, line: u64 },
-    Csv { reader: csv::Reader<Counted>, names: Vec<String> },
+    Csv { reader: csv::Reader<Counted>, columns: Columns, record: csv::StringRecord },
 }
 
 /// A reader that counts its bytes.
@@ -87,18 +87,18 @@ impl Input {
                 let mut reader =
                     csv::ReaderBuilder::new().flexible(true).buffer_capacity(BUFFER_BYTES).from_reader(from);
                 let header = reader.headers().context("the first line must name the columns")?;
-                let names = header.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
-                Rows::Csv { reader, names }
+                let columns = Columns::new(header.iter().map(|name| name.trim_start_matches('\u{feff}').trim()));
+                Rows::Csv { reader, columns, record: csv::StringRecord::new() }
             }
         };
         Ok(Self { rows, format, bytes, read })
     }
 
     /// The columns that a CSV header names.
-    pub(super) fn columns(&self) -> Option<&[String]> {
+    pub(super) fn columns(&self) -> Option<&Columns> {
         match &self.rows {
             Rows::Ndjson { .. } => None,
-            Rows::Csv { names, .. } => Some(names),
+            Rows::Csv { columns, .. } => Some(columns),
         }
     }
 
@@ -118,7 +118,9 @@ impl Input {
     fn next_row(&mut self) -> Result<Option<Row>> {
         match &mut self.rows {
             Rows::Ndjson { reader, line } => next_object(reader, line).context("cannot read the input"),
-            Rows::Csv { reader, names } => next_record(reader, names).context("cannot read the input"),
+            Rows::Csv { reader, columns, record } => {
+                next_record(reader, columns, record).context("cannot read the input")
+            }
         }
     }
 }
@@ -152,23 +154,25 @@ fn next_object(reader: &mut impl BufRead, line: &mut u64) -> io::Result<Option<R
 }
 
 /// Empty values count as absent. `TRUE`, as spreadsheets write it, counts as `true`.
-fn next_record(reader: &mut csv::Reader<Counted>, names: &[String]) -> Result<Option<Row>> {
-    let mut record = csv::StringRecord::new();
+fn next_record(
+    reader: &mut csv::Reader<Counted>,
+    columns: &Columns,
+    record: &mut csv::StringRecord,
+) -> Result<Option<Row>> {
     let line = reader.position().line();
-    match reader.read_record(&mut record) {
+    match reader.read_record(record) {
         Ok(false) => return Ok(None),
         Ok(true) => {}
         Err(error) if error.is_io_error() => return Err(error.into()),
         Err(error) => return Ok(Some(Row { line, fields: Err(fault("malformed-csv", error.to_string())) })),
     }
     let line = record.position().map_or(line, csv::Position::line);
-    if record.len() != names.len() {
-        let detail = format!("the row has {} values, the header {}", record.len(), names.len());
+    if record.len() != columns.count() {
+        let detail = format!("the row has {} values, the header {}", record.len(), columns.count());
         return Ok(Some(Row { line, fields: Err(fault("malformed-csv", detail)) }));
     }
-    let present = names.iter().zip(&record).filter(|(_, text)| !text.trim().is_empty());
-    let fields = Fields::from_query(present.map(|(name, text)| (name, value(text))));
-    Ok(Some(Row { line, fields: Ok(fields) }))
+    let values = record.iter().map(|text| Some(value(text)).filter(|text| !text.is_empty()));
+    Ok(Some(Row { line, fields: Ok(Fields::from_columns(columns, values)) }))
 }
 
 fn value(text: &str) -> &str {

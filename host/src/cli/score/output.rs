@@ -139,7 +139,7 @@ impl Lines {
         match self {
             Self::Csv(writer) => {
                 writer.write_field(line.to_string())?;
-                Ok(writer.write_record(K::columns(response))?)
+                Ok(writer.write_record(K::columns(response).iter().map(|text| text.as_bytes()))?)
             }
             Self::Ndjson(text) => {
                 serde_json::to_writer(&mut *text, &Line { line, response })?;
