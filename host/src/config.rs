@@ -43,7 +43,7 @@ pub struct Common {
     /// components
     #[arg(long, env = "CAUDAL_DATA_DIR", default_value = ".caudal", global = true)]
     pub data_dir: PathBuf,
-    /// Create the data folder and an empty ledger if there is none; `migrate`, and `serve` in the sandbox, always do
+    /// Create the data folder and an empty ledger if there is none; `migrate`, and `serve` in the sandbox or with --allow-owner, always do
     #[arg(long, global = true)]
     pub create: bool,
     /// URL of a Postgres 14 or newer, such as postgres://user@host/database, or postgres://user@one,two/database for a
@@ -134,7 +134,7 @@ pub enum Command {
 }
 
 /// Below the help of a command, in place of the settings of every command.
-const MORE: &str = "`caudal --help` lists the options of every command, such as --data-dir.";
+const MORE: &str = "`caudal --help` lists the options that every command accepts, such as --data-dir.";
 
 impl Cli {
     /// Reads the command line. Exits with a message if it is not valid.

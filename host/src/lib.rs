@@ -47,5 +47,5 @@ pub mod wasm;
 pub use http::admin::rollout::two_people;
 pub use http::{assist_router, ledger_router};
 
-/// The database schema, applied when a host starts.
+/// The database schema, applied by `caudal migrate`, or by a command whose role owns the tables.
 pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");

@@ -33,7 +33,7 @@ fn a_rollout_is_started_listed_paused_resumed_and_aborted() {
 
     let start = ["start", "risk-1", "--steps", "10,50,100", "--step-time", "1h", "--reason", "better recall"];
     let started = data.rollout(&service, &start);
-    assert!(started.starts_with(&format!("{canary} is the canary of [10], 50, 100%")), "{started}");
+    assert!(started.starts_with(&format!("{canary} is the canary; steps: [10], 50, 100%")), "{started}");
     assert!(data.no_rollout(&service, &start).contains("A rollout is under way"));
     let listed = data.rollout(&service, &["list", "risk"]);
     let lines: Vec<_> = listed.lines().collect();

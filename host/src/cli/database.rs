@@ -63,8 +63,8 @@ impl Use {
 impl Database {
     /// Connects and runs the migrations.
     ///
-    /// A mistyped folder must not look like a bank without customers, so only the sandbox, `migrate` and `--create`
-    /// create a ledger.
+    /// A mistyped folder must not look like a bank without customers, so only the sandbox, `--allow-owner`, `migrate` and
+    /// `--create` create a ledger.
     pub(super) async fn open(common: &Common, usage: Use) -> Result<Self> {
         let may_create = usage.may_create(common);
         let (servers, server) = match &common.database_url {
@@ -150,7 +150,7 @@ async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPo
             };
             bail!(
                 "the database {place} has no ledger: set --data-dir (CAUDAL_DATA_DIR) or DATABASE_URL to that of the \
-                 service; `caudal migrate`, and `caudal serve` in the sandbox, create a new one"
+                 service; `caudal migrate`, and `caudal serve` in the sandbox or with --allow-owner, create a new one"
             );
         }
         _ if is_owner => granted = schema::migrate(&mut db).await.context("cannot use the tables")?,

@@ -64,7 +64,7 @@ pub struct Fund {
     /// Amount in MXN, for example 100.00
     #[arg(long)]
     pub amount: String,
-    /// Why
+    /// Why; kept only if a second operator has to approve it
     #[arg(long, default_value = "not given", value_parser = reason)]
     pub reason: String,
     /// Id of the new transaction; repeating the command with the same id does not credit the account again [default: a
@@ -233,7 +233,7 @@ pub struct UserLimits {
     /// Largest total of one day's transfers in MXN, or `default` for the host's limit
     #[arg(long, value_parser = limit_change)]
     pub per_day: Option<LimitChange>,
-    /// Why
+    /// Why; kept only if a second operator has to approve it
     #[arg(long, default_value = "not given", value_parser = reason)]
     pub reason: String,
     #[command(flatten)]

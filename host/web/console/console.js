@@ -264,7 +264,7 @@ async function signIn(event) {
     api.setToken("");
     forgetAll();
     const { title, detail, status } = asFailure(error);
-    showTokenFault(`${title}. ${detail}${status === 401 ? " Create a new one with the command above." : ""}`);
+    showTokenFault(`${title}. ${detail}${status === 401 ? " Get a new one." : ""}`);
     tokenInput.focus();
     return;
   } finally {

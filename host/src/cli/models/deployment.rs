@@ -42,7 +42,7 @@ pub(super) struct Canary {
 impl Deployment {
     pub(super) async fn read(api: &AdminApi, kind: &str) -> Result<Self> {
         let answer = api.get(&format!("/admin/models/{kind}/deployment")).await?;
-        serde_json::from_value(answer).context("the host’s answer has an unexpected format")
+        serde_json::from_value(answer).context("the host's answer has an unexpected format")
     }
 
     /// Why a version that does not serve everybody should not.
@@ -114,7 +114,7 @@ pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCod
 }
 
 fn epoch_of(deployment: &Value) -> Result<i64> {
-    deployment["epoch"].as_i64().context("the host’s answer has an unexpected format")
+    deployment["epoch"].as_i64().context("the host's answer has an unexpected format")
 }
 
 /// Without `--to` it does not return to a version that was itself rolled back, so that a repeated command changes

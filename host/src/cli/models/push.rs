@@ -40,7 +40,7 @@ pub(super) async fn run(api: &AdminApi, push: &Push) -> Result<ExitCode> {
         answer = api.send(Method::POST, &path, &headers, source.component.clone().into()).await?;
     }
     let Some(version) = answer.body["model_version"].as_str() else {
-        bail!("the host’s answer has an unexpected format")
+        bail!("the host's answer has an unexpected format")
     };
     print(&match answer.status {
         StatusCode::CREATED => format!("registered as {version}"),

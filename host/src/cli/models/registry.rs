@@ -64,7 +64,7 @@ impl Kind {
 
 pub(super) async fn kinds(api: &AdminApi) -> Result<Vec<Kind>> {
     let answer = api.get("/admin/models").await?;
-    let Registry { models } = serde_json::from_value(answer).context("the host’s answer has an unexpected format")?;
+    let Registry { models } = serde_json::from_value(answer).context("the host's answer has an unexpected format")?;
     Ok(models)
 }
 

@@ -95,7 +95,7 @@ pub(super) async fn run(api: &AdminApi, kind: ModelKind, epoch: Option<i64>, jso
         print(&serde_json::to_string_pretty(&answer)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let report: Report = serde_json::from_value(answer).context("the host’s answer has an unexpected format")?;
+    let report: Report = serde_json::from_value(answer).context("the host's answer has an unexpected format")?;
     let Report { epoch, champion, observed, dropped, .. } = &report;
     let since = report.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
     let mut lines = vec![

@@ -52,7 +52,7 @@ async fn start(api: &AdminApi, arguments: &StartRollout) -> Result<ExitCode> {
     }
     let path = format!("/admin/models/{kind}/rollouts");
     let done = api.call(Method::POST, &path, &if_match(present.epoch), Some(&Value::Object(wanted))).await?.body;
-    print(&format!("{version} is the canary of {}", steps(&done)))?;
+    print(&format!("{version} is the canary; steps: {}", steps(&done)))?;
     print(&format!("see what it waits for with `caudal models rollout list {kind}`"))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -64,7 +64,7 @@ async fn list(api: &AdminApi, kind: &str, json: bool) -> Result<ExitCode> {
         print_json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let all = answer["rollouts"].as_array().context("the host’s answer has an unexpected format")?;
+    let all = answer["rollouts"].as_array().context("the host's answer has an unexpected format")?;
     let rows: Vec<_> = all.iter().map(row).collect();
     print(&if rows.is_empty() {
         format!("there has been no rollout of {kind} yet")

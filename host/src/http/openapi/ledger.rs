@@ -133,7 +133,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .user().answers(&[(200, one::<HoldJson>())]).errors(&["hold-ended", "outcome-unknown"]),
     Operation::get("/api/ledger/schedules", "list_schedules", "The user's scheduled transfers, newest first")
         .user().query(PAGE).answers(&[(200, list::<ScheduleJson>())]).gives(&[LINK]),
-    Operation::post("/api/ledger/schedules", "create_schedule", "Schedule a transfer, once or again and again")
+    Operation::post("/api/ledger/schedules", "create_schedule", "Schedule a transfer, once or repeatedly")
         .user().takes(&[KEY]).body::<ScheduleRequest>()
         .answers(&[(201, one::<ScheduleJson>())]).gives(&[LOCATION, REPLAYED])
         .errors(&["account-not-found", "beneficiary-not-found", "idempotency-key-reused", "limit-reached"]),
@@ -144,7 +144,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation::post("/api/ledger/schedules/{id}/confirm", "confirm_occurrence", "Send the occurrence that waits")
         .user().body::<ConfirmationRequest>()
         .answers(&[(200, one::<TransactionJson>())]).gives(&[REPLAYED]).errors(CONFIRMATION_ERRORS),
-    Operation::post("/api/ledger/schedules/{id}/skip", "skip_occurrence", "Do without the occurrence that waits")
+    Operation::post("/api/ledger/schedules/{id}/skip", "skip_occurrence", "Skip the occurrence that waits")
         .user().body::<SkipRequest>()
         .answers(&[(200, one::<ScheduleJson>())]).errors(&["not-waiting", "schedule-under-way"]),
     Operation::get("/api/ledger/events", "stream_events", "Status changes of the user's transfers, as they happen")
