@@ -21,7 +21,7 @@ const STOP_TIME_MAX: Duration = Duration::from_secs(60);
 /// Interval between checks while waiting.
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
-/// How long a killed server may remain a zombie. Some inits reap only every second or two.
+/// How long a killed server may take to exit and be reaped. Some inits reap only every second or two.
 const REAP_TIME_MAX: Duration = Duration::from_secs(20);
 
 /// Reads a pipe from this process. End of file without a line means that this process died; the watchdog then
@@ -111,10 +111,10 @@ pub(super) async fn stop_orphan(cluster: &Cluster) -> Result<()> {
     wait_until_reaped(cluster).await
 }
 
-/// Waits until a dead server is reaped: to Postgres, a zombie is a running server.
+/// Waits until a dying server has exited and was reaped: until then, Postgres takes it for a running one.
 async fn wait_until_reaped(cluster: &Cluster) -> Result<()> {
     let mut waited = Duration::ZERO;
-    while let Some(pid) = named_process(&cluster.data).filter(|pid| is_zombie(*pid)) {
+    while let Some(pid) = named_process(&cluster.data).filter(|pid| is_exiting(*pid)) {
         if waited >= REAP_TIME_MAX {
             bail!(
                 "an earlier run's Postgres (process {pid}) is a zombie that was never reaped: run this under an \
@@ -127,9 +127,15 @@ async fn wait_until_reaped(cluster: &Cluster) -> Result<()> {
     Ok(())
 }
 
-fn is_zombie(pid: Pid) -> bool {
+/// Whether a process is exiting, or a zombie. It has no command line by then: freeing its memory comes first, and takes
+/// milliseconds.
+fn is_exiting(pid: Pid) -> bool {
+    /// `PF_EXITING` of the kernel.
+    const EXITING: u32 = 4;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, after)| after.trim_start().starts_with('Z'))
+    // After the name: state, parent, group, session, terminal, its group, flags.
+    let flags = stat.rsplit_once(')').and_then(|(_, after)| after.split_whitespace().nth(6)?.parse::<u32>().ok());
+    flags.is_some_and(|flags| flags & EXITING != 0)
 }
 
 /// The process that `postmaster.pid` names, which may have exited long ago.
@@ -155,5 +161,31 @@ fn signal_stop(pid: Pid) -> Result<()> {
         // It has already exited.
         Ok(()) | Err(Errno::ESRCH) => Ok(()),
         Err(error) => Err(error).with_context(|| format!("cannot stop the Postgres process {pid}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A killed process frees this much before it becomes a zombie.
+    const MEMORY_BYTES: usize = 100 << 20;
+
+    #[test]
+    fn a_process_without_a_command_line_is_exiting() {
+        let mut tail = Command::new("tail");
+        tail.args(["-c", &MEMORY_BYTES.to_string()]).stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut tail = tail.spawn().unwrap();
+        tail.stdin.as_mut().unwrap().write_all(&vec![0; MEMORY_BYTES]).unwrap();
+        let pid = process_id(&tail).unwrap();
+        assert!(!is_exiting(pid));
+        tail.kill().unwrap();
+        let is_zombie = || fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") Z ");
+        while !is_zombie() {
+            let command_line = fs::read(format!("/proc/{pid}/cmdline")).unwrap();
+            assert!(!command_line.is_empty() || is_exiting(pid));
+        }
+        assert!(is_exiting(pid));
+        tail.wait().unwrap();
     }
 }
