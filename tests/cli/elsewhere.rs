@@ -1,4 +1,4 @@
-//! Commands without a ledger fail; only `serve` creates one.
+//! Commands without a ledger fail, unless they are to create one.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};

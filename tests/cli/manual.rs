@@ -17,7 +17,7 @@ fn what_every_command_accepts_is_told_once() {
     for command in [&["models", "deploy"][..], &["serve"], &["payments", "list"]] {
         let help = printed(&[command, &["--help"]].concat());
         assert!(!help.contains("--data-dir <") && !help.contains("--postgres-bin"), "{help}");
-        assert!(help.contains("`caudal --help` lists the options of every command"), "{help}");
+        assert!(help.contains("`caudal --help` lists the options that every command accepts"), "{help}");
     }
     let help = printed(&["models", "deploy", "--help"]);
     assert!(help.contains("--end-canary") && help.contains("A canary always answers the same users"), "{help}");

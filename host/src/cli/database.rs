@@ -63,8 +63,8 @@ impl Use {
 impl Database {
     /// Connects and runs the migrations.
     ///
-    /// A mistyped folder must not look like a bank without customers, so only the sandbox, `--allow-owner`, `migrate` and
-    /// `--create` create a ledger.
+    /// A mistyped folder must not look like a bank without customers, so only the sandbox, `--allow-owner`, `migrate`
+    /// and `--create` create a ledger.
     pub(super) async fn open(common: &Common, usage: Use) -> Result<Self> {
         let may_create = usage.may_create(common);
         let (servers, server) = match &common.database_url {
