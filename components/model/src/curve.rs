@@ -7,8 +7,8 @@
 //! These functions use only addition, multiplication and division, which also give the same bits in
 //! every runtime.
 //!
-//! Each term of a series depends on the one before, so a processor waits for most of the time. Several arguments at once
-//! take hardly longer than one.
+//! Each term of a series depends on the one before, so a processor mostly waits. Several arguments at once take hardly
+//! longer than one.
 //!
 //! Not a general mathematics library: the domains are those that the scorers need.
 
@@ -29,7 +29,8 @@ const EXP_TERMS: u32 = 18;
 /// long before.
 const EXPONENT_MAX: f64 = 700.0;
 
-/// `1`, `1/3`, `1/5` and so on: a component would divide anew for each term.
+/// Coefficients of the logarithm's series: 1, 1/3, 1/5 and so on. A table, because compilers for WebAssembly leave the
+/// division in the loop.
 const ODD_RECIPROCALS: [f64; LN_TERMS] = {
     let mut all = [0.0; LN_TERMS];
     let mut term = 0;

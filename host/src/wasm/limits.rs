@@ -48,7 +48,7 @@ pub(super) const PURE: Limits = Limits {
     code_bytes: 4 << 20,
     // A scorer uses one page of 64 KiB; a batch of thousands fits in this.
     memory_bytes: 16 << 20,
-    // Half a terabyte for all slots; a process has 128.
+    // Half a terabyte for all slots, of the 128 terabytes that a process can address.
     memory_bytes_reserved: 4 << 30,
     // What a batch of a thousand takes. Clearing that is faster than getting fresh pages from the kernel; a decision
     // clears only the page that it has.

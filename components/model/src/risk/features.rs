@@ -65,11 +65,11 @@ pub fn derive(request: &Request) -> [f64; COUNT] {
     let new_beneficiary = flag(request.is_new_beneficiary);
     let new_device = flag(request.is_new_device);
     let location_changed = flag(request.geolocation_changed);
-    let [over_average, over_maximum] = amount_ratios(request);
-    // The tenth transfer matters less than the second.
+    let [to_average, to_maximum] = amount_ratios(request);
     let [over_average, over_maximum, transactions_to_beneficiary, past_transactions] = each_ln_from_one([
-        over_average,
-        over_maximum,
+        to_average,
+        to_maximum,
+        // The tenth transfer matters less than the second.
         1.0 + f64::from(request.num_transactions_to_beneficiary),
         1.0 + f64::from(request.num_past_transactions),
     ]);
