@@ -15,9 +15,12 @@ use crate::auth::network::Network;
 use crate::auth::rates::{RateLimits, Rates};
 use crate::auth::token::Verifier;
 use crate::clock::Clock;
+use crate::db::accounts::Accounts;
 use crate::db::barrier::Barrier;
 use crate::db::connections::Connections;
+use crate::db::lists::Lists;
 use crate::db::pulse::Pulse;
+use crate::db::transfers::Transfers;
 use crate::domain::clabe::ClabeRange;
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
@@ -73,6 +76,8 @@ impl App {
 #[derive(Clone)]
 pub struct Parts {
     pub db: Connections,
+    pub(crate) accounts: Lists<Accounts>,
+    pub(crate) transfers: Lists<Transfers>,
     /// Records changes to what is not money.
     pub key: ChainKey,
     pub ledger: Ledger,

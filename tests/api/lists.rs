@@ -64,6 +64,41 @@ async fn accounts_and_payees_come_oldest_first(db: PgPool) {
     }
 }
 
+/// One statement reads them all.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn lists_of_many_users_at_once_stay_apart(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let users: Vec<_> = (0..40).map(|number| app.user(&format!("user-{number}"))).collect();
+    let mut paid = Vec::new();
+    for (number, user) in users.iter().enumerate() {
+        let (from, to) = (user.open_account(CLABE).await, user.save_payee("Luis", PAYEE_CLABE).await);
+        let mut transfers = Vec::new();
+        for _ in 0..number % 4 {
+            transfers.push(user.transfer(&from, &to, "1").await.id());
+        }
+        // Of the same time, as the clock stands still: the later id first.
+        transfers.sort_unstable_by(|left: &String, right| right.cmp(left));
+        paid.push((from, transfers));
+    }
+    for limit in [None, Some(1), Some(2)] {
+        let reads = users.iter().enumerate().flat_map(|(number, user)| {
+            // Users ask for different parts at the same time.
+            let query = limit.map(|limit| format!("?limit={}", limit + number % 2)).unwrap_or_default();
+            let (first, second) = (format!("/api/ledger/accounts{query}"), format!("/api/ledger/transactions{query}"));
+            [first, second].map(|path| async move { user.get(&path).await.assert_status(200).json() })
+        });
+        let answers = futures_util::future::join_all(reads).await;
+        for (number, (pair, (account, transfers))) in answers.chunks(2).zip(&paid).enumerate() {
+            let ids = |list: &Value| {
+                list.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+            };
+            assert_eq!(ids(&pair[0]), [account.clone()], "{number}");
+            let most = limit.map_or(usize::MAX, |limit| limit + number % 2);
+            assert_eq!(ids(&pair[1]), &transfers[..transfers.len().min(most)], "{number}");
+        }
+    }
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_list_longer_than_a_page_is_streamed_completely(db: PgPool) {
     let app = TestApp::new(db).await;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use axum::body::{Body, Bytes};
 use axum::http::{Request, header};
 use caudal::db::connections::{Connections, WAITING_EACH_MAX};
+use caudal::db::lists;
 use caudal::domain::money::Money;
 use caudal::gate::pushes::ARRIVING_MAX;
 use futures_util::stream;
@@ -52,6 +53,39 @@ async fn more_reads_than_there_are_connections_for_are_refused(db: PgPool) {
         answer.unwrap().assert_status(200);
     }
     luis.get("/api/profile/accessibility").await.assert_status(200);
+}
+
+/// Lists that wait for a table do not wait behind each other without end.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn more_lists_than_may_wait_are_refused(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let ana = app.user("ana");
+    let from = ana.open_account(CLABE).await;
+    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let paid = ana.transfer(&from, &to, "1").await.assert_status(200).json();
+    let mut lock = db.begin().await.unwrap();
+    sqlx::query("lock table transfer in access exclusive mode").execute(&mut *lock).await.unwrap();
+    let most = lists::WAITING_MAX + lists::READERS * lists::LISTS_MAX;
+    let mut reads = JoinSet::new();
+    for number in 0..most + 10 {
+        // Each of them may ask for fewer than that.
+        let user = if number == 0 { ana.clone() } else { app.user(&format!("user-{}", number % 20)) };
+        reads.spawn(async move { (number, user.get("/api/ledger/transactions").await) });
+    }
+    for _ in 0..10 {
+        let answer = tokio::time::timeout(AT_ONCE, reads.join_next()).await.expect("refused at once").unwrap();
+        answer.unwrap().1.assert_problem(503, "overloaded", None);
+    }
+    lock.rollback().await.unwrap();
+    while let Some(answer) = reads.join_next().await {
+        let (number, answer) = answer.unwrap();
+        let known = if number == 0 { json!([paid]) } else { json!([]) };
+        if answer.status == 200 {
+            assert_eq!(answer.json(), known, "{number}");
+        } else {
+            answer.assert_problem(503, "overloaded", None);
+        }
+    }
 }
 
 /// A request whose body does not come, and breaks off when the sender is dropped, as it does with its connection.

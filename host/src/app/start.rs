@@ -19,6 +19,7 @@ use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::db::connections::Connections;
 use crate::db::durability::Durability;
+use crate::db::lists::Lists;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::gate::launcher::Launcher;
 use crate::gate::pushes::Pushes;
@@ -121,14 +122,20 @@ impl App {
         };
         let durability = barrier.durability();
         let payee_check: Arc<dyn PayeeCheck> = if minter.is_some() { Arc::new(Sandbox) } else { Arc::new(Unconnected) };
+        let pushes = Pushes::new(Launcher::new(program), db.clone(), key.clone(), clock.clone());
+        // A replicated host checks before each use that its connection is to the present primary.
+        let db = Connections::new(db, durability == Durability::Local);
         let app = Parts {
-            key: key.clone(),
+            accounts: Lists::start(db.clone()),
+            transfers: Lists::start(db.clone()),
+            db,
+            key,
             ledger,
             barrier,
             courier,
             outbox,
             models,
-            pushes: Pushes::new(Launcher::new(program), db.clone(), key, clock.clone()),
+            pushes,
             replays: Arc::new(Semaphore::new(CONCURRENT_MAX)),
             events,
             runtime,
@@ -141,8 +148,6 @@ impl App {
             started_at: clock.now(),
             pulse: Arc::default(),
             clock,
-            // A replicated host checks before each use that its connection is to the present primary.
-            db: Connections::new(db, durability == Durability::Local),
         };
         Ok((Self(Arc::new(app)), tasks))
     }

@@ -46,6 +46,7 @@ pub(crate) mod holders;
 pub(crate) mod holds;
 pub mod hosts;
 pub(crate) mod limits;
+pub mod lists;
 pub(crate) mod outbox;
 pub(crate) mod payments;
 pub mod primary;

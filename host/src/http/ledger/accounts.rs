@@ -100,11 +100,9 @@ pub(crate) async fn list_accounts(
     page: Page<Place<'a'>>,
 ) -> Result<Response, Error> {
     list::answer(PATH, page, move |after: Option<Place<'a'>>, limit| {
-        let (pool, owner) = (app.db.clone(), owner.clone());
+        let (app, owner) = (app.clone(), owner.clone());
         async move {
-            let mut db = pool.acquire().await?;
-            let accounts = db::accounts::list_accounts(&mut db, &owner, after.map(|Place(at)| at), limit).await?;
-            db.pass_on();
+            let accounts = app.accounts.read(&owner, after.map(|Place(at)| at), limit).await?;
             Ok(accounts.into_iter().map(AccountJson::from).collect())
         }
     })

@@ -128,11 +128,9 @@ pub(crate) async fn list_transactions(
     page: Page<Place<'t'>>,
 ) -> Result<Response, Error> {
     list::answer(PATH, page, move |after: Option<Place<'t'>>, limit| {
-        let (pool, owner) = (app.db.clone(), owner.clone());
+        let (app, owner) = (app.clone(), owner.clone());
         async move {
-            let mut db = pool.acquire().await?;
-            let transfers = table::list_transfers(&mut db, &owner, after.map(|Place(at)| at), limit).await?;
-            db.pass_on();
+            let transfers = app.transfers.read(&owner, after.map(|Place(at)| at), limit).await?;
             Ok(transfers.into_iter().map(TransactionJson::from).collect())
         }
     })
