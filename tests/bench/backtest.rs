@@ -9,7 +9,7 @@ use crate::figures::{Spread, median};
 use crate::report::{self, Target, say};
 
 /// Turns of each side; the median counts.
-const TURNS: usize = 5;
+const TURNS: usize = 9;
 const ROWS: usize = 200_000;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/python/backtest.py");

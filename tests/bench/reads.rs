@@ -1,6 +1,7 @@
 //! Authenticated reads over HTTP, compared with pgbench running the same statements.
 //!
-//! What favours pgbench: no token, no HTTP, no JSON, and it throws the rows away.
+//! What favours pgbench: no token, no HTTP, no JSON, and it throws the rows away. What favours the service: lists that
+//! wait at the same time share a statement.
 
 use std::process::Command;
 
@@ -31,7 +32,8 @@ const READS: [(&str, &str); 2] = [
     ),
     (
         "/api/ledger/transactions?limit=20",
-        "select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, amount, status, spei_reference, created_at
+        "select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, amount, status, spei_reference,
+             concept, numeric_reference, created_at
          from transfer where owner = 'user-' || :user and kind = 'spei' and (created_at, transfer_id) < (
              coalesce(null::timestamptz, 'infinity'), coalesce(null::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
          order by created_at desc, transfer_id desc limit 21;",
