@@ -38,6 +38,7 @@ async fn suspicious_numbers_get_warnings(db: PgPool) {
         (PAYEE_CLABE, "Banorte", json!("clabe"), json!(["bank-name-differs"])),
         ("0121 8000 4643 0512 49", "bbva", json!("clabe"), json!(null)),
         ("030180000012345672", "BanBajío", json!("clabe"), json!(null)),
+        ("166180000012345672", "Banco del Bienestar", json!("clabe"), json!(null)),
         ("4111111111111111", "BBVA", json!("card"), json!(null)),
         ("55-1234-5678", "BBVA", json!("phone"), json!(null)),
     ] {

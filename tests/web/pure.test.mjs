@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { bankNames, bankOf } from "../../host/web/bank/banks.js";
+import { bankNames, bankOf, publicName } from "../../host/web/bank/banks.js";
 import { observe } from "../../host/web/bank/behaviour.js";
 import { groupsOf, groupWhileTyping, isSameBank, readNumber, sayNumber } from "../../host/web/bank/clabe.js";
 import { riskFacts } from "../../host/web/bank/facts.js";
@@ -110,6 +110,14 @@ test("the page has the host's list of banks", () => {
   ];
   assert.equal(pairs.length, bankNames().length);
   for (const [, code, name] of pairs) assert.equal(bankOf(code), name);
+  const inUse = [
+    ...host
+      .split("PUBLIC_NAMES: &[")[1]
+      .split("];")[0]
+      .matchAll(/\("([^"]+)", "([^"]+)"\)/g),
+  ];
+  assert.ok(inUse.length > 0);
+  for (const [, published, name] of inUse) assert.equal(publicName(published), name);
 });
 
 test("numbers are grouped, also while they are typed, and said digit by digit", () => {
@@ -126,6 +134,10 @@ test("numbers are grouped, also while they are typed, and said digit by digit", 
   assert.ok(isSameBank("Uala", "Ualá"));
   assert.ok(isSameBank("Bajio", "BanBajío"));
   assert.ok(isSameBank("VePorMas", "Ve por Más"));
+  assert.ok(isSameBank("BaBien", "Banco del Bienestar"));
+  assert.ok(isSameBank("BaBien", "BaBien"));
+  assert.ok(isSameBank("SpinOXXO", "Spin by OXXO"));
+  assert.ok(!isSameBank("BaBien", "Banorte"));
   assert.ok(!isSameBank("BBVA", "Banorte"));
   assert.ok(!isSameBank("BBVA", "B"));
 });

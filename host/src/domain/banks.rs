@@ -7,6 +7,11 @@ pub(super) fn name(code: &str) -> Option<&'static str> {
     BANKS.binary_search_by_key(&code, |(known, _)| known).ok().map(|found| BANKS[found].1)
 }
 
+/// What customers call an institution whose published name is an abbreviation.
+pub(crate) fn public_name(published: &str) -> Option<&'static str> {
+    PUBLIC_NAMES.iter().find(|(name, _)| *name == published).map(|(_, public)| *public)
+}
+
 /// SPEI's code for an institution: five digits (four for Banco de México), derived from the first three of
 /// its CLABEs. `None` unless there are three digits.
 ///
@@ -81,6 +86,17 @@ const BANKS: &[(&str, &str)] = &[
     ("734", "FincoPay"), ("738", "Fintoc"), ("901", "CLS"), ("902", "Indeval"), ("903", "CoDiValida"),
 ];
 
+/// Abbreviations that the name in use does not contain.
+const PUBLIC_NAMES: &[(&str, &str)] = &[
+    ("BaBien", "Banco del Bienestar"),
+    ("BBase", "Banco Base"),
+    ("BofA", "Bank of America"),
+    ("CajaPopMexica", "Caja Popular Mexicana"),
+    ("CajaTelefonist", "Caja de Telefonistas"),
+    ("HipFed", "Hipotecaria Federal"),
+    ("SpinOXXO", "Spin by OXXO"),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +107,13 @@ mod tests {
         assert_eq!(BANKS.len(), 98);
         assert_eq!(name("646"), Some("STP"));
         assert_eq!(name("111"), None);
+    }
+
+    #[test]
+    fn public_names_are_of_institutions() {
+        for (published, _) in PUBLIC_NAMES {
+            assert!(BANKS.iter().any(|(_, name)| name == published), "{published}");
+        }
     }
 
     #[test]

@@ -102,6 +102,17 @@ const BANKS = new Map([
   ["903", "CoDiValida"],
 ]);
 
+/** What customers call an institution whose published name is an abbreviation; the same list as the host's. */
+const PUBLIC_NAMES = new Map([
+  ["BaBien", "Banco del Bienestar"],
+  ["BBase", "Banco Base"],
+  ["BofA", "Bank of America"],
+  ["CajaPopMexica", "Caja Popular Mexicana"],
+  ["CajaTelefonist", "Caja de Telefonistas"],
+  ["HipFed", "Hipotecaria Federal"],
+  ["SpinOXXO", "Spin by OXXO"],
+]);
+
 /** The institution of a code, or null. @param {string} code */
 export function bankOf(code) {
   return BANKS.get(code) ?? null;
@@ -109,4 +120,9 @@ export function bankOf(code) {
 
 export function bankNames() {
   return [...BANKS.values()];
+}
+
+/** The name in use, where it does not contain the published one. @param {string} published */
+export function publicName(published) {
+  return PUBLIC_NAMES.get(published) ?? null;
 }

@@ -1,7 +1,7 @@
 // Account numbers as people type them: CLABE, card, phone or anything else. They are described, never refused: lists of
 // banks go stale, and real payments are full of numbers that fail a check.
 
-import { bankOf } from "./banks.js";
+import { bankOf, publicName } from "./banks.js";
 
 /** The number without spaces and hyphens, as it is compared and sent. @param {string} number */
 export function normalise(number) {
@@ -103,6 +103,7 @@ export function isSameBank(derived, typed) {
       .normalize("NFKD")
       .toLowerCase()
       .replace(/[^\p{L}\p{N}]/gu, "");
-  const [left, right] = [plain(derived), plain(typed)];
-  return right.length >= BANK_NAME_CHARS_MIN && (left.includes(right) || right.includes(left));
+  const right = plain(typed);
+  const names = [derived, publicName(derived) ?? derived].map(plain);
+  return right.length >= BANK_NAME_CHARS_MIN && names.some((name) => name.includes(right) || right.includes(name));
 }

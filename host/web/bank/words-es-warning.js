@@ -70,7 +70,7 @@ export default {
   "check.differs.about":
     "Llama al beneficiario a un teléfono que ya tenías y pídele los datos otra vez. Si te los dio alguien que no conoces, puede ser un fraude.",
   "check.close.title": "Revisa el nombre del titular",
-  "check.close.about": "Confirma cómo se escribe con quien te dio los datos y escribe el nombre completo.",
+  "check.close.about": "Confirma con quien te dio los datos cómo se escribe el nombre y escríbelo completo.",
   "check.correct": "Corregir los datos",
   "check.save": "Guardar de todos modos",
   "payee.done.match": "Guardamos a {name}. La cuenta está a su nombre.",

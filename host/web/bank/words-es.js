@@ -376,6 +376,6 @@ export default {
     "Si todo coincide, envía la transferencia. Si tienes dudas, no la envíes y platícalo con alguien de confianza.",
   "hint.help": "Puedes saltarte las preguntas y elegir los ajustes directamente.",
   "guide.help.1": "Responde las cuatro preguntas y presiona “Ver la recomendación”.",
-  "guide.help.2": "Prueba cómo se ve. Nada se guarda hasta que lo aceptas.",
+  "guide.help.2": "Prueba cómo se ve. Nada se guarda hasta que lo aceptes.",
   "guide.help.3": "O elige cada ajuste en “Todos los ajustes” y guárdalo.",
 };

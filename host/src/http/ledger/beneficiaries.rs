@@ -12,6 +12,7 @@ use crate::auth::User;
 use crate::db::Position;
 use crate::db::beneficiaries::{self as table, Beneficiary, Edit, Listed};
 use crate::domain::account_number::{self, Kind};
+use crate::domain::banks;
 use crate::domain::text::is_blank;
 use crate::http::error::Error;
 use crate::http::extract::{Cursor, LedgerBody, Page, PathId, Place};
@@ -140,8 +141,13 @@ const BANK_NAME_CHARS_MIN: usize = 2;
 fn is_same_bank(derived: &str, typed: &str) -> bool {
     // Decomposed, an accent is a mark of its own.
     let plain = |name: &str| name.nfkd().filter(|it| it.is_alphanumeric()).collect::<String>().to_lowercase();
-    let (derived, typed) = (plain(derived), plain(typed));
-    typed.chars().count() >= BANK_NAME_CHARS_MIN && (derived.contains(&typed) || typed.contains(&derived))
+    let typed = plain(typed);
+    let is_typed = |name: &str| {
+        let name = plain(name);
+        name.contains(&typed) || typed.contains(&name)
+    };
+    typed.chars().count() >= BANK_NAME_CHARS_MIN
+        && (is_typed(derived) || banks::public_name(derived).is_some_and(is_typed))
 }
 
 /// The user's payees, favourites first, each part oldest first. One whose mark changes between two pages may be on both
