@@ -123,7 +123,7 @@ pub enum Command {
     /// Examine the component on standard input under tight limits; `models check` runs this
     #[command(hide = true)]
     Gate,
-    /// Print the completions of a shell, to be sourced or installed
+    /// Print completions for a shell, to be sourced or installed
     #[command(hide = true)]
     Completions { shell: Shell },
     /// Write manual pages, one for each command

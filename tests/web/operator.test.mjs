@@ -302,8 +302,8 @@ step("a second operator reads the action and approves or rejects it; the first o
   await ops.page.click("dialog button.main");
   await ops.shows(/Nothing has changed yet/, "#notice");
   await ops.press("Decide", "#waiting");
-  await ops.press("Reject", "dialog");
-  await ops.shows(/Rejected: nothing was changed/, "#notice");
+  await ops.press("Withdraw", "dialog");
+  await ops.shows(/Withdrawn: nothing was changed/, "#notice");
   assert.equal((await deployed("risk")).champion, first);
 });
 

@@ -6,7 +6,7 @@ export interface RiskRequest {
   user_id?: string | null;
   /** Amount of the transfer. Finite, at least 0, in MXN. */
   amount: number;
-  /** The user has never sent a transfer to this beneficiary. */
+  /** The user has never completed a transfer to this beneficiary. */
   is_new_beneficiary: boolean;
   /** The sender's local hour. An integer from 0 to 23. */
   hour_of_day: number;

@@ -105,7 +105,7 @@ pub struct Request {
     pub avg_time_per_screen_seconds: u32,
     pub total_validation_errors: u32,
     pub requested_help_count: u32,
-    /// If false, the three counts above are ignored and the confidence drops by 0.1.
+    /// If false, the three figures above are ignored and the confidence drops by 0.1.
     pub behaviour_observed: bool,
     /// Language of the explanation.
     pub language: Language,

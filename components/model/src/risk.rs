@@ -35,7 +35,7 @@ const HOUR_MAX: u8 = 23;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Request {
     pub amount: f64,
-    /// The sender has never sent a transfer to this beneficiary.
+    /// The sender has never completed a transfer to this beneficiary.
     pub is_new_beneficiary: bool,
     /// The sender's local hour, 0 to 23.
     pub hour_of_day: u8,

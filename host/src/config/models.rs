@@ -132,7 +132,7 @@ pub enum Models {
         #[command(flatten)]
         admin: Admin,
     },
-    /// Run the gate on a component file without registering it. Exits with 1 if it is rejected
+    /// Run the gate on a component file without registering it. Exits with 1 if it is refused
     Check {
         /// The component file
         file: PathBuf,

@@ -51,7 +51,7 @@ request! {
         pub uses_screen_reader: bool { example: "false" },
         /// Age range.
         pub age_range: AgeRange { example: "\"60_plus\"" },
-        /// False when the three counts above were left out.
+        /// False when the three figures above were left out.
         pub behaviour_observed: bool = true,
         /// Language of the explanation.
         pub language: Language = Language::Spanish,

@@ -29,7 +29,7 @@ record! {
     pub struct Request as "RiskFacts" {
         /// Amount of the transfer.
         pub amount: f64 { at_least: 0.0, unit: "MXN", example: "1500.5" },
-        /// The user has never sent a transfer to this beneficiary.
+        /// The user has never completed a transfer to this beneficiary.
         pub is_new_beneficiary: bool { example: "true" },
         /// The sender's local hour.
         pub hour_of_day: u8 { at_most: HOUR_MAX, example: "14" },

@@ -155,7 +155,7 @@ problems! {
     ScheduleUnderWay = CONFLICT, "schedule-under-way", "An occurrence is being sent",
         "Nothing was changed. Read the schedule again in a minute, then decide.";
     /// How it ended.
-    ApprovalEnded(state: approval::State) = CONFLICT, "approval-ended", "The proposal has ended",
+    ApprovalEnded(state: approval::State) = CONFLICT, "approval-ended", "The action has ended",
         format!("It is {state}, so it can be neither approved nor withdrawn.");
     /// Its status.
     NotReversible(status: transfer::Status) = CONFLICT, "not-reversible", "The transaction cannot be reversed",

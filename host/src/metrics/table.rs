@@ -76,7 +76,7 @@ table! {
     shed: Counters<1> = "requests_shed" ["stage"], "Requests refused at once because they would have waited too long, by what they would have waited for";
     refusals: Counters<2> = "refusals" ["event", "reason"], "Requests refused for security reasons, as in the audit log";
 
-    model_decisions: Counters<2> = "model_decisions" ["kind", "outcome"], "Calls of models and rules, by outcome";
+    model_decisions: Counters<2> = "model_decisions" ["kind", "outcome"], "Calls to models and rules, by outcome";
     model_decision_seconds: Histograms<1> = "model_decision_seconds" ["kind"] in COMPONENT_SECONDS,
         "Time to answer, including the wait for a thread if the component needs one";
     model_fallbacks: Counters<1> = "model_fallbacks" ["kind"], "Answers from the previous version because the champion failed";

@@ -76,7 +76,7 @@ export function decide(approval, onUnauthorized) {
     };
     const dialog = openDialog({
       eyebrow: "Waiting for a second operator",
-      title: "Approve or reject",
+      title: "Approve or withdraw",
       isWide: true,
       startsAtTitle: true,
       isBusy: () => isSending,
@@ -85,7 +85,7 @@ export function decide(approval, onUnauthorized) {
         drawAction(approval),
         h(
           "p",
-          "Approving carries out the action immediately and records both names. Rejecting closes the proposal without changing anything.",
+          "Approving carries out the action immediately and records both names. Withdrawing closes the action without changing anything.",
         ),
         h(
           "div.field",
@@ -96,7 +96,7 @@ export function decide(approval, onUnauthorized) {
         h(
           "div.choice",
           button("Cancel", () => isSending || dialog.close()),
-          button("Reject", () => send(() => api.withdraw(approval.id), "Rejected: nothing was changed."), {
+          button("Withdraw", () => send(() => api.withdraw(approval.id), "Withdrawn: nothing was changed."), {
             class: "danger",
           }),
           button("Approve", approve, { class: "main" }),

@@ -48,7 +48,7 @@ pub enum NotPublishable {
     /// It was built differently from the embedded one.
     #[error("the component needs different glue than pages ship with")]
     OtherGlue,
-    #[error("translating it panicked")]
+    #[error("translating the component panicked")]
     Panicked,
 }
 
