@@ -92,7 +92,7 @@ async fn lists_of_many_users_at_once_stay_apart(db: PgPool) {
             let ids = |list: &Value| {
                 list.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
             };
-            assert_eq!(ids(&pair[0]), [account.clone()], "{number}");
+            assert_eq!(ids(&pair[0]), std::slice::from_ref(account), "{number}");
             let most = limit.map_or(usize::MAX, |limit| limit + number % 2);
             assert_eq!(ids(&pair[1]), &transfers[..transfers.len().min(most)], "{number}");
         }
