@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tracing::Instrument as _;
 use uuid::Uuid;
@@ -94,11 +95,13 @@ impl<L: List> Lists<L> {
     ) -> Result<Vec<L::Item>, AcquireError> {
         let (reply, items) = oneshot::channel();
         let job = Job { owner: owner.to_owned(), after, limit, reply };
-        self.jobs.try_send(job).map_err(|_| AcquireError::Busy)?;
+        if let Err(TrySendError::Full(_)) = self.jobs.try_send(job) {
+            return Err(AcquireError::Busy);
+        }
         if let Ok(items) = items.instrument(tracing::debug_span!(target: SPANS, "list")).await {
             return Ok(items);
         }
-        // The statement failed. Alone, the list is read or its error is known.
+        // The statement failed, or no reader is left. Alone, the list is read or its error is known.
         let mut db = self.db.acquire().await?;
         let mut wanted = Wanted::default();
         wanted.add(owner.to_owned(), after, limit);
