@@ -86,6 +86,7 @@ export function doubts(stage) {
     assert.match(doubted, /La cuenta no está a nombre de Cuenta Segura\./);
     assert.doesNotMatch(doubted, /Rosa|Martínez/);
     await shoot(it, "payee-check-differs");
+    assert.equal(await it.page.$("dialog button.main"), null, "to go on does not stand out");
     await it.activates("button", "Corregir los datos");
     assert.equal((await api.payees()).length, 0);
 

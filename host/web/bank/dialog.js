@@ -9,11 +9,11 @@ export function closeDialogs() {
 
 /**
  * Resolves to true for yes. The focus starts at the question, so that it is read before anything can be pressed; no comes
- * before yes and is as easy to reach.
- * @param {{ title: string, about?: Child, yes: string, no: string, isDangerous?: boolean }} question
+ * before yes and is as easy to reach. In a warning neither stands out.
+ * @param {{ title: string, about?: Child, yes: string, no: string, isDangerous?: boolean, warns?: boolean }} question
  * @returns {Promise<boolean>}
  */
-export function confirmed({ title, about = [], yes, no, isDangerous = false }) {
+export function confirmed({ title, about = [], yes, no, isDangerous = false, warns = false }) {
   return new Promise((resolve) => {
     const heading = h("h2", { id: "dialog-title", tabindex: -1 }, title);
     /** @type {HTMLDialogElement} */
@@ -25,7 +25,7 @@ export function confirmed({ title, about = [], yes, no, isDangerous = false }) {
       h(
         "div.acts",
         button(no, () => dialog.close("")),
-        button(yes, () => dialog.close("yes"), { class: isDangerous ? "danger" : "main" }),
+        button(yes, () => dialog.close("yes"), { class: isDangerous ? "danger" : warns ? "" : "main" }),
       ),
     );
     dialog.addEventListener("close", () => {

@@ -42,6 +42,7 @@ export async function maySave(payee) {
     about: notice("warn", h("p.title", warning), h("p", advice)),
     no: t("check.correct"),
     yes: t("check.save"),
+    warns: true,
   });
 }
 

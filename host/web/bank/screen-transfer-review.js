@@ -104,6 +104,7 @@ function confirmDoubts(verdict, caution, draft) {
     about: [h("p", draft.payee.bankName, ", ", number(draft.payee.accountNumber)), drawDoubts(verdict, caution, draft)],
     no: t("confirm.no"),
     yes: t("confirm.yes", { amount }),
+    warns: true,
   });
 }
 
