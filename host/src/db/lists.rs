@@ -115,7 +115,7 @@ async fn read_lists<L: List>(db: Connections, queue: Arc<Mutex<mpsc::Receiver<Jo
     let mut jobs = Vec::with_capacity(LISTS_MAX);
     while queue.lock().await.recv_many(&mut jobs, LISTS_MAX).await > 0 {
         jobs.retain(|job| !job.reply.is_closed());
-        // Whoever gets no reply reads alone.
+        // After a failure the replies are dropped, and each caller reads its own list.
         if let Ok(items) = read_all::<L>(&db, &jobs).await {
             for (Job { reply, .. }, items) in jobs.drain(..).zip(items) {
                 let _ = reply.send(items);
