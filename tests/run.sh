@@ -1,17 +1,15 @@
 #!/usr/bin/env bash
 # Runs every test, those in Rust with a throw-away Postgres, and closes with one line for all of them.
 #
-# $1: the caudal binary, which brings that Postgres. An inherited DATABASE_URL is not used.
+# $1: the caudal binary, which brings that Postgres.
 set -euo pipefail
 
 caudal=$1
-# Short, because a socket's path is; open to the user that the server runs as when this is root.
-scratch=$(mktemp -d /tmp/caudal-test.XXXXXX)
+scratch=$(mktemp -d /tmp/caudal-run.XXXXXX)
 trap 'rm -rf "$scratch"' EXIT
-chmod 711 "$scratch"
 
 status=0
-env -u DATABASE_URL "$caudal" --data-dir "$scratch" postgres -- \
+tests/with-postgres.sh "$caudal" \
     cargo test --locked --no-fail-fast --package caudal --package caudal-model --package caudal-train 2>&1 | tee "$scratch/log" || status=$?
 
 # Before its own tests, which need what it installs.

@@ -1,4 +1,4 @@
-// The bank's page in Chromium, in front of the real host: one bank and one browser for all tests.
+// The bank's page in Chromium, in front of the real host: one bank for all tests.
 //
 //   CAUDAL                 the program under test
 //   CAUDAL_WEB_SNAPSHOTS   "renew" rewrites the accessibility trees
@@ -25,41 +25,43 @@ import { receipts } from "./receipts.mjs";
 import { schedules } from "./schedules.mjs";
 import { swap } from "./swap.mjs";
 
-/** What every part works with: one bank and browser, and a line for each part that runs beside another. */
-const stage = {};
-const beside = {};
+/** What the parts that run beside each other work with: one bank, and each a browser, which has one focus, and a line. */
+const stages = [{}, {}, {}];
+const [first, second, third] = stages;
 
 before(async () => {
-  const [bank, browser] = await Promise.all([startBank(), launch(["--lang=es-MX"])]);
-  const lines = await Promise.all([Line.to(bank.service.ledger), Line.to(bank.service.ledger)]);
-  Object.assign(stage, { bank, browser, line: lines[0] });
-  Object.assign(beside, { bank, browser, line: lines[1] });
+  const bank = await startBank();
+  const open = async (stage) => {
+    const [browser, line] = await Promise.all([launch(["--lang=es-MX"]), Line.to(bank.service.ledger)]);
+    Object.assign(stage, { bank, browser, line });
+  };
+  await Promise.all(stages.map(open));
 });
 
 after(async () => {
-  await stage.browser?.close();
-  await Promise.all([stage.line?.close(), beside.line?.close()]);
-  await stage.bank?.end();
+  await Promise.all(stages.flatMap(({ browser, line }) => [browser?.close(), line?.close()]));
+  await first.bank?.end();
 });
 
-// axe keeps one processor busy for about as long as the tests that press keys take.
-describe("the page", { concurrency: 2 }, () => {
+// Keys mostly wait for the page; axe keeps one processor busy.
+describe("the page", { concurrency: stages.length }, () => {
   describe("by keyboard", { concurrency: 1 }, () => {
-    flow(stage);
-    failures(stage);
-    nudges(stage);
-    help(stage);
-    keeping(stage);
-    doubts(stage);
-    payments(stage);
-    home(stage);
-    fraud(stage);
-    schedules(stage);
+    flow(first);
+    failures(first);
+    nudges(first);
+    help(first);
+    keeping(first);
   });
-  describe("to the eye and the ear", { concurrency: 1 }, () => looks(beside));
+  describe("by keyboard, payments", { concurrency: 1 }, () => {
+    doubts(second);
+    payments(second);
+    home(second);
+    fraud(second);
+    schedules(second);
+    describe("a slow rail", { concurrency: 1 }, () => receipts(second));
+  });
+  describe("to the eye and the ear", { concurrency: 1 }, () => looks(third));
 });
-
-describe("a slow rail", { concurrency: 1 }, () => receipts(stage));
 
 // Alone, because it swaps the champion and stops the bank.
-describe("another model", { concurrency: 1 }, () => swap(stage));
+describe("another model", { concurrency: 1 }, () => swap(first));
