@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Renews .sqlx: compiles the host against a Postgres with the present migrations.
+# Renews .sqlx: checks the host against a Postgres with the present migrations.
 #
 # $1: a caudal binary, which brings that Postgres. One that was built before the queries changed is
 # fine. The test `query_metadata_is_fresh` tells when this is due.
@@ -22,7 +22,7 @@ cp "$caudal" "$scratch/caudal"
     mkdir -p "$1/.sqlx"
     cd "$1"
     touch host/src/lib.rs
-    SQLX_OFFLINE=false SQLX_OFFLINE_DIR="$1/.sqlx" cargo build --locked --package caudal --lib
+    SQLX_OFFLINE=false SQLX_OFFLINE_DIR="$1/.sqlx" cargo check --locked --package caudal --lib
     touch host/src/lib.rs
 ' prepare "$root"
 echo "prepared $(find "$root/.sqlx" -name 'query-*.json' | wc -l) queries"
