@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve release dist sbom test contract fuzz soak bench ha ha-drill restore-drill check audit components package train prepare install
+.PHONY: serve release dist sbom test drills contract fuzz soak bench ha ha-drill restore-drill check audit components package train prepare install
 
 serve: components ## Serve the sandbox; prints addresses, a token and a curl command
 	cargo build --locked --package caudal
@@ -29,7 +29,13 @@ test: install ## Run all short tests against a throw-away Postgres
 	tests/tools.sh browser
 	$(MAKE) package
 	npm --prefix tests run --silent check
-	tests/run.sh $(CAUDAL)
+	tests/with-postgres.sh $(CAUDAL) tests/run.sh test $(CAUDAL)
+
+drills: install ## Run every drill and every long form of a test, one after the other
+	components/build.sh --fixtures
+	cargo build --locked --package caudal
+	tests/tools.sh node
+	tests/run.sh drills $(CAUDAL)
 
 contract: components ## Try CASES (5000) requests of each scope on each listener, from its OpenAPI document
 	cargo build --locked --package caudal

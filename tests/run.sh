@@ -1,57 +1,98 @@
 #!/usr/bin/env bash
-# Runs every test, those in Rust with a throw-away Postgres, and closes with one line for all of them.
+# Runs all tests, or all drills, and closes with one line for all of them.
 #
-# $1: the caudal binary, which brings that Postgres.
+#   tests/run.sh test CAUDAL      needs DATABASE_URL, a throw-away Postgres
+#   tests/run.sh drills CAUDAL
 set -euo pipefail
 
-caudal=$1
+# Most steps wait for timers, other processes or one thread, so two do not keep two processors busy. Drills run one by one:
+# they compare times, and fill what the machine has.
+declare -rA STEPS_AT_ONCE=([test]=3 [drills]=1)
+
+at_once=${STEPS_AT_ONCE[$1]}
+CAUDAL=$(realpath "$2")
+export CAUDAL
 scratch=$(mktemp -d /tmp/caudal-run.XXXXXX)
 trap 'rm -rf "$scratch"' EXIT
+# Steps in the background ignore Ctrl-C.
+trap 'trap "" TERM; kill 0; exit 130' INT
 
-status=0
-tests/with-postgres.sh "$caudal" \
-    cargo test --locked --no-fail-fast --package caudal --package caudal-model --package caudal-train 2>&1 | tee "$scratch/log" || status=$?
+# COMMAND...: a step that prints how many of its tests passed. Its output is printed when it ends, in one piece.
+counted() {
+    while (($(jobs -rp | wc -l) >= at_once)); do wait -n || true; done
+    {
+        out=$(mktemp "$scratch/out.XXXXXX")
+        "$@" >"$out" 2>&1 || echo "$*" >>"$scratch/failed"
+        flock "$scratch" tee -a "$scratch/log" <"$out"
+    } &
+}
 
-# Before its own tests, which need what it installs.
-if tests/supply/audit.sh 2>&1 | tee -a "$scratch/log"; then
-    echo "test result: ok. 1 passed; 0 failed; the audit" | tee -a "$scratch/log"
-else
-    echo "test result: FAILED. 0 passed; 1 failed; the audit" | tee -a "$scratch/log"
-    status=1
-fi
+# NAME COMMAND...: a step that is one test; with status 3 this machine cannot have what it needs.
+single() { counted judged "$@"; }
+judged() {
+    local name=$1 status=0
+    shift
+    "$@" || status=$?
+    case $status in
+        0) echo "test result: ok. 1 passed; 0 failed; $name" ;;
+        3) echo "NOT CHECKED: $name (packages cannot be had: see above)" ;;
+        *) echo "test result: FAILED. 0 passed; 1 failed; $name" && return 1 ;;
+    esac
+}
 
-# The tests in JavaScript start services of their own, one file after the other: each wants both processors.
-CAUDAL=$(realpath "$caudal")
-export CAUDAL
-for file in tests/{supply,parity,edge,web,oidc,ha}/*.test.mjs; do
-    node --test --test-reporter=spec "$file" 2>&1 | tee -a "$scratch/log" || status=$?
-done
+# FILE...: tests in JavaScript.
+files() {
+    local file
+    for file in "$@"; do counted node --test --test-reporter=spec "$file"; done
+}
 
-# Both listeners against their OpenAPI documents, briefly.
-if tests/contract/schemathesis.sh "$caudal" 200 2>&1 | tee -a "$scratch/log"; then
-    echo "test result: ok. 1 passed; 0 failed; the contract holds" | tee -a "$scratch/log"
-else
-    echo "test result: FAILED. 0 passed; 1 failed; the contract is broken" | tee -a "$scratch/log"
-    status=1
-fi
+# The audit installs what its tests need.
+supply() {
+    local status=0
+    judged "the audit" tests/supply/audit.sh || status=1
+    node --test --test-reporter=spec tests/supply/*.test.mjs || status=1
+    return "$status"
+}
 
-# A few faults in a high-availability lab; 3 means that its packages cannot be had.
-drilled=0
-tests/ha/run.sh short "$caudal" 2>&1 | tee -a "$scratch/log" || drilled=$?
-case $drilled in
-    0) echo "test result: ok. 1 passed; 0 failed; the drill lost nothing" | tee -a "$scratch/log" ;;
-    3) echo "NOT CHECKED: high availability (its packages cannot be had: see above)" | tee -a "$scratch/log" ;;
-    *)
-        echo "test result: FAILED. 0 passed; 1 failed; the drill" | tee -a "$scratch/log"
-        status=1
-        ;;
-esac
+# With these together, dependencies have the features that they were built with.
+tests=(cargo test --locked --no-fail-fast --package caudal --package caudal-model --package caudal-train)
+
+steps_test() {
+    # Most of this is one thread, too.
+    "${tests[@]}" --no-run >/dev/null 2>&1 &
+    local build=$! name
+    files tests/web/browser.test.mjs
+    single "the drill lost nothing" tests/ha/run.sh short "$CAUDAL"
+    files tests/ha/*.test.mjs
+    # What does not compile fails below as well.
+    wait "$build" || true
+    for name in $(sed -n '/^\[\[test/{n;s/^name = "\(.*\)"/\1/p}' host/Cargo.toml); do counted "${tests[@]}" --test "$name"; done
+    # shellcheck disable=SC2046
+    counted "${tests[@]}" --lib --bins $(basename --multiple --suffix .rs components/{model,train}/tests/*.rs | sed 's/^/--test /')
+    counted supply
+    single "the contract holds" tests/contract/schemathesis.sh "$CAUDAL" 200
+    for name in tests/{parity,edge,web,oidc}/*.test.mjs; do [[ $name == */browser.* ]] || files "$name"; done
+}
+
+steps_drills() {
+    single "the drill lost nothing" tests/ha/run.sh drill "$CAUDAL"
+    single "the backup was restored" tests/ha/run.sh restore "$CAUDAL"
+    CAUDAL_LOSING_RUNS=10 CAUDAL_POSTGRES_FAULT_SECONDS=70 files tests/ha/*.test.mjs
+    CAUDAL_SOAK_SECONDS=30 counted cargo test --locked --package caudal --test soak -- --nocapture --test-threads 1
+    counted cargo test --locked --package caudal --test simulation -- --seeds 20000
+    FUZZ_SECONDS=60 counted cargo test --locked --package caudal --test fuzz
+    single "the contract holds" tests/contract/schemathesis.sh "$CAUDAL" 1000
+}
+
+"steps_$1"
+wait
 
 echo
 # What a machine could not check must not pass for checked.
 grep -o 'NOT CHECKED: .*' "$scratch/log" | sort -u || true
+sed 's/^/FAILED: /' "$scratch/failed" 2>/dev/null || true
 awk '/^test result:/ { passed += $4; failed += $6 }
      $2 == "pass" && NF == 3 { passed += $3 }
      $2 == "fail" && NF == 3 { failed += $3 }
      END { printf "%d passed, %d failed\n", passed, failed }' "$scratch/log"
-exit "$status"
+[[ ! -e $scratch/failed ]]
