@@ -72,3 +72,10 @@ create table lost_tail (
     primary key (chain_id, from_seq, to_seq),
     constraint lost_tail_order check (from_seq <= to_seq)
 );
+
+-- What all hosts keep to, whatever each was started with. Audit records cover it.
+create table policy (
+    only_one boolean primary key default true constraint policy_only_one check (only_one),
+    durability text not null constraint policy_durability check (durability in ('local', 'replicated')),
+    changed_at timestamptz not null
+);

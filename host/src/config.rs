@@ -61,10 +61,10 @@ pub struct Common {
     /// File of that key
     #[arg(long, env = "CAUDAL_LEDGER_KEY_FILE", global = true)]
     pub ledger_key_file: Option<PathBuf>,
-    /// How far a commit must get before it is acknowledged; `replicated` needs Postgres'
-    /// synchronous_standby_names, and the same value on every host
-    #[arg(long, env = "CAUDAL_DURABILITY", value_enum, default_value_t, global = true)]
-    pub durability: Durability,
+    /// How far a commit must get before it is acknowledged [default: replicated if Postgres has
+    /// synchronous_standby_names, or a host has ever seen it have them; else local]
+    #[arg(long, env = "CAUDAL_DURABILITY", value_enum, global = true)]
+    pub durability: Option<Durability>,
     /// Log filter, in the syntax of tracing's EnvFilter; logs go to standard error
     #[arg(long, env = "CAUDAL_LOG", default_value = "info,sqlx=warn", global = true)]
     pub log: String,

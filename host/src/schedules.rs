@@ -74,10 +74,11 @@ impl Scheduler {
     async fn claim(&self) -> Result<Vec<Uuid>, AcquireError> {
         let Self(app) = self;
         let now = app.clock.now();
+        let view = app.barrier.begin();
         let mut db = app.db.acquire().await?;
         let claim = claims::claim(&mut db, occurrences::latest_date(now), (now, now + CLAIM), CLAIM_LENGTH_MAX);
         // The claim is a write, so once it is confirmed, the schedules that are read are too.
-        let claim = app.barrier.durability().confirmed(claim);
+        let claim = app.barrier.confirmed_since(view, claim);
         let timed_out = || std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not reply");
         let claimed = tokio::time::timeout(REPLY_TIME_MAX, claim).await;
         Ok(claimed.unwrap_or_else(|_| Err(sqlx::Error::Io(timed_out())))?)

@@ -101,7 +101,7 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
     let mut peer = Peer::prepare(server).await;
     let database = server.database("replication").await;
     let standby = Standby::start(server).await;
-    let local = Service::new(Host::start(&database)).await;
+    let local = Service::new(Host::start_with(&database, &["--durability", "local"])).await;
     require(server, true).await;
     let replicated = Service::of(Host::start_with(&database, &["--durability", "replicated"]), &local);
     say!("{}", Figures::HEAD);

@@ -18,7 +18,6 @@ use crate::auth::token::Verifier;
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::db::connections::Connections;
-use crate::db::durability::Durability;
 use crate::db::lists::Lists;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::gate::launcher::Launcher;
@@ -86,14 +85,14 @@ impl App {
         let Config { barrier, tokens, minter, acknowledgments, ledger, settings, rail, program } = config;
         let (name, key) = (ledger.terms.rail, ledger.key.clone());
         let store = Postgres::open(db.clone(), &ledger.key, clock.now()).await.context("cannot use the ledger")?;
-        let store = store.with_durability(barrier.durability());
+        let store = store.with_barrier(barrier.clone());
         let ledger = Ledger::start(store, models.clone(), clock.clone(), ledger).await;
         let (ledger, ledger_task) = ledger.context("cannot start the ledger")?;
         let (courier, courier_task) = rail
             .map(|RailHandle { rail, notifications, claim }| {
                 let courier = Courier {
                     db: db.clone(),
-                    durability: barrier.durability(),
+                    barrier: barrier.clone(),
                     ledger: ledger.clone(),
                     rail,
                     name,
@@ -120,11 +119,9 @@ impl App {
             outbox: outbox.clone(),
             outbox_poll,
         };
-        let durability = barrier.durability();
         let payee_check: Arc<dyn PayeeCheck> = if minter.is_some() { Arc::new(Sandbox) } else { Arc::new(Unconnected) };
         let pushes = Pushes::new(Launcher::new(program), db.clone(), key.clone(), clock.clone());
-        // A replicated host checks before each use that its connection is to the present primary.
-        let db = Connections::new(db, durability == Durability::Local);
+        let db = Connections::new(db, !barrier.may_fail_over());
         let app = Parts {
             accounts: Lists::start(db.clone()),
             transfers: Lists::start(db.clone()),

@@ -4,18 +4,20 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::audit;
 use crate::config::Common;
-use crate::db::barrier::{Barrier, Timeline};
+use crate::db::barrier::Barrier;
 use crate::db::connections::IDLE_TRUSTED;
-use crate::db::durability::Durability;
+use crate::db::durability::{self, Durability};
 use crate::db::primary::Servers;
-use crate::db::{roles, schema, session};
+use crate::db::timeline::Timeline;
+use crate::db::{policy, roles, schema, session};
 use crate::postgres::Server;
 
 /// Connections per host: on a small machine, more would only contend with each other.
@@ -24,12 +26,18 @@ const CONNECTIONS_MAX: u32 = 16;
 /// How long a request waits for a connection before it fails with `overloaded`.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 
+/// How often a host looks whether Postgres has replicas by now.
+const SETTING_CHECK_EVERY: Duration = Duration::from_secs(5);
+
+/// Longest wait for a reply to a ping. A server that has vanished without closing its connections never replies.
+const PING_TIME_MAX: Duration = Duration::from_secs(1);
+
 /// A pool and, if this process started it, the server behind it.
 pub(super) struct Database {
     pub(super) pool: PgPool,
     pub(super) barrier: Barrier,
-    /// Whether another server may take over.
-    pub(super) may_fail_over: bool,
+    /// Whether the durability was asked for.
+    is_asked: bool,
     /// The roles that were granted what they need.
     pub(super) granted: Vec<&'static str>,
     follower: JoinHandle<()>,
@@ -95,9 +103,9 @@ impl Database {
                 return Err(error);
             }
         };
-        let may_fail_over = common.durability == Durability::Replicated || servers.len() > 1;
-        let follower = tokio::spawn(servers.follow(pool.clone()));
-        Ok(Self { pool, barrier, may_fail_over, granted, follower, server })
+        let follower = tokio::spawn(servers.follow(pool.clone(), barrier.timeline().clone()));
+        let is_asked = common.durability.is_some();
+        Ok(Self { pool, barrier, is_asked, granted, follower, server })
     }
 
     /// Resolves with the reason if a private server exits unexpectedly.
@@ -106,6 +114,19 @@ impl Database {
             Some(server) => server.lost().await,
             None => std::future::pending().await,
         }
+    }
+
+    /// Resolves with the reason once Postgres has replicas that this host does not wait for, without having been told so.
+    pub(super) async fn outgrown(&self) -> anyhow::Error {
+        while !self.is_asked && self.barrier.durability() == Durability::Local {
+            tokio::time::sleep(SETTING_CHECK_EVERY).await;
+            if let Ok(mut db) = self.pool.acquire().await
+                && durability::has_replicas(&mut db).await.is_ok_and(|has_replicas| has_replicas)
+            {
+                return anyhow!("Postgres has synchronous replicas now: start again, so that commits wait for them");
+            }
+        }
+        std::future::pending().await
     }
 
     /// Closes the pool, and stops the server if this process started it.
@@ -127,7 +148,8 @@ pub(super) fn absolute(common: &Common) -> PathBuf {
 async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPool, Barrier, Vec<&'static str>)> {
     let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
     // Migrations may be slow, so they run on a connection without a statement timeout.
-    let (options, mut db) = servers.wait_for_primary().await.context(unreachable)?;
+    let timeline = Timeline::default();
+    let (options, mut db) = servers.wait_for_primary(&timeline).await.context(unreachable)?;
     if usage.is_host() && is_exposed(&options) {
         audit::warn_of_configuration(
             "anyone between this host and Postgres can read and change the traffic: add sslmode=verify-full to \
@@ -162,22 +184,39 @@ async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPo
     if !session::is_durable(&mut db).await.context(unreachable)? {
         bail!("Postgres runs with synchronous_commit = off, which may lose acknowledged transfers: turn it on");
     }
-    common.durability.check(&mut db).await.context("Postgres does not replicate as --durability demands")?;
+    let durability = durability(common, &mut db, usage).await?;
     db.close().await.context(unreachable)?;
     // The statements of operators' commands may well read whole tables.
     let options = if usage == Use::Shared { options.disable_statement_logging() } else { options };
-    let (durability, timeline) = (common.durability, Timeline::default());
+    let barrier = |pool: PgPool| Barrier::new(pool, durability, timeline.clone()).among(servers.clone());
     let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX).acquire_timeout(CONNECTION_WAIT);
-    let pool = pool.test_before_acquire(false);
-    let pool = match durability {
-        Durability::Local => {
-            let pool = pool.after_connect(|db, _| Box::pin(session::prepare(db)));
-            pool.before_acquire(|db, connection| Box::pin(responds(db, connection.idle_for)))
-        }
-        Durability::Replicated => follow(pool, timeline.clone()),
-    };
+    // The pool asks again on release, and would wait for ever for a server that has vanished.
+    let pool = pool.test_before_acquire(false).after_release(|db, _| Box::pin(responds(db)));
+    let pool = follow(pool, durability, timeline.clone());
     let pool = pool.connect_with(options).await.context(unreachable)?;
-    Ok((pool.clone(), Barrier::new(pool, durability, timeline), granted))
+    Ok((pool.clone(), barrier(pool), granted))
+}
+
+/// How far commits have to get: what was asked for, or else what Postgres is set up for, and never less than what hosts
+/// did before.
+async fn durability(common: &Common, db: &mut PgConnection, usage: Use) -> Result<Durability> {
+    let unreadable = "cannot read the database";
+    let replicates = durability::has_replicas(db).await.context(unreadable)?
+        || usage.is_host() && policy::is_replicated(db).await.context(unreadable)?;
+    let durability = match common.durability {
+        Some(Durability::Local) if replicates && usage.is_host() => {
+            audit::warn_of_configuration(
+                "--durability local: a failover loses transfers that were acknowledged; leave it out to wait for the \
+                 replicas",
+            );
+            Durability::Local
+        }
+        Some(durability) => durability,
+        None if replicates => Durability::Replicated,
+        None => Durability::Local,
+    };
+    durability.check(db).await.context("Postgres does not replicate")?;
+    Ok(durability)
 }
 
 /// For a host that could rewrite what only grows.
@@ -199,27 +238,26 @@ fn is_exposed(options: &PgConnectOptions) -> bool {
     !is_local && !matches!(options.get_ssl_mode(), PgSslMode::VerifyFull)
 }
 
-/// Connections that wait for the replicas, none of them to a server that is no longer the primary.
-fn follow(pool: PgPoolOptions, timeline: Timeline) -> PgPoolOptions {
+/// Connections that wait for the replicas if they have to, none of them to a server that is no longer the primary.
+fn follow(pool: PgPoolOptions, durability: Durability, timeline: Timeline) -> PgPoolOptions {
     let newest = timeline.clone();
     pool.after_connect(move |db, _| {
         let timeline = timeline.clone();
         Box::pin(async move {
             timeline.check(db).await?;
             session::prepare(db).await?;
-            Durability::Replicated.prepare(db).await
+            durability.prepare(db).await
         })
     })
     .before_acquire(move |db, connection| {
         let is_usable = newest.is_newer_than(connection.age);
-        Box::pin(async move { Ok(is_usable && responds(db, connection.idle_for).await?) })
+        // Asking every time would double what the database does for a read.
+        let is_trusted = connection.idle_for <= IDLE_TRUSTED;
+        Box::pin(async move { Ok(is_usable && (is_trusted || responds(db).await?)) })
     })
 }
 
-/// Asks a connection that was not used for a while. Asking every time would double what the database does for a read.
-async fn responds(db: &mut PgConnection, idle_for: Duration) -> Result<bool, sqlx::Error> {
-    if idle_for > IDLE_TRUSTED {
-        db.ping().await?;
-    }
-    Ok(true)
+async fn responds(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    let silent = |_| Err(sqlx::Error::Io(std::io::Error::from(std::io::ErrorKind::TimedOut)));
+    timeout(PING_TIME_MAX, db.ping()).await.unwrap_or_else(silent).map(|()| true)
 }

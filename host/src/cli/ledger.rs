@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::cli::database::{Database, Use};
 use crate::cli::secret::{self, Missing};
 use crate::clock::Clock;
 use crate::config::Common;
+use crate::db::durability::Durability;
+use crate::db::policy;
 use crate::ledger::chain::ChainKey;
 use crate::ledger::heads::RecordedHeads;
 use crate::ledger::store::Postgres;
@@ -45,5 +47,20 @@ pub(super) async fn adopt(database: &Database, key: &ChainKey, heads: &[PathBuf]
         RecordedHeads::read(path)?.check(&mut db, key).await?;
     }
     Postgres::open(database.pool.clone(), key, Clock::system().now()).await.context("cannot use the ledger")?;
+    Ok(())
+}
+
+/// Records that hosts wait for replicas once one does, so that none ever waits for less without being asked to.
+pub(super) async fn keep_policy(database: &Database, key: &ChainKey) -> Result<()> {
+    let unreadable = "cannot read the policy of the hosts";
+    let mut db = database.pool.acquire().await.context(unreadable)?;
+    if !policy::is_authentic(&mut db, key).await.context(unreadable)? {
+        bail!("somebody without the ledger key changed the policy of the hosts: run `caudal verify`");
+    }
+    if database.barrier.durability() == Durability::Replicated {
+        policy::replicate(&mut db, key, Clock::system().now())
+            .await
+            .context("cannot record the policy of the hosts")?;
+    }
     Ok(())
 }

@@ -79,7 +79,7 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
 
     let usage = if serve.sandbox || serve.allow_owner { Use::Owned } else { Use::Served };
     let database = Database::open(common, usage).await?;
-    let failover_wait = if database.may_fail_over { serve.failover_wait } else { Duration::ZERO };
+    let failover_wait = if database.barrier.may_fail_over() { serve.failover_wait } else { Duration::ZERO };
     let config = Config {
         barrier: database.barrier.clone(),
         tokens: verifier,
@@ -95,6 +95,7 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
     let _keys = provider.map(|provider| Abort(tokio::spawn(provider.run())));
     let served = async {
         ledger::adopt(&database, &key, &heads_paths).await?;
+        ledger::keep_policy(&database, &key).await?;
         let keep = heads::keep(database.pool.clone(), database.barrier.clone(), key.clone(), heads_paths.clone());
         let mut heads = Abort(tokio::spawn(keep));
         let host = Host::start(config, scoring, database.pool.clone()).await?;
@@ -103,6 +104,7 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
             tokio::select! {
                 () = signals.wait() => Ok(()),
                 reason = database.lost() => Err(reason),
+                reason = database.outgrown() => Err(reason),
                 gone = &mut heads.0 => Err(gone.map_or_else(anyhow::Error::from, anyhow::Error::from)),
             }
         };

@@ -15,10 +15,9 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Durability {
     /// On the server's own disk
-    #[default]
     Local,
     /// Also on the synchronous replicas, so that no failover loses it
     Replicated,
@@ -110,12 +109,20 @@ impl Durability {
     }
 }
 
-pub(super) async fn check_replicas(db: &mut PgConnection) -> Result<(), sqlx::Error> {
+/// Whether commits wait for replicas.
+pub(crate) async fn has_replicas(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
     let names = sqlx::query_scalar!(r#"select current_setting('synchronous_standby_names') as "names!""#);
-    if names.fetch_one(db).await?.trim().is_empty() {
-        return Err(unavailable(
-            "--durability replicated needs synchronous replicas: set synchronous_standby_names in Postgres",
-        ));
-    }
-    Ok(())
+    Ok(!names.fetch_one(db).await?.trim().is_empty())
+}
+
+/// Why a server that does not replicate is not used.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "commits have to wait for synchronous replicas, and none is named: set synchronous_standby_names in Postgres, or ask \
+     for --durability local"
+)]
+pub(crate) struct NoReplicas;
+
+pub(super) async fn check_replicas(db: &mut PgConnection) -> Result<(), sqlx::Error> {
+    if has_replicas(db).await? { Ok(()) } else { Err(sqlx::Error::Io(std::io::Error::other(NoReplicas))) }
 }

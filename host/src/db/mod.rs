@@ -22,6 +22,7 @@
 //! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | `decisions` |
 //! | approval | `approvals` |
+//! | policy | `policy` |
 //! | schedule, occurrence | `schedules` |
 //! | audit_record, audit_head | `records` |
 //! | schema_compatibility | migrations |
@@ -49,6 +50,7 @@ pub(crate) mod limits;
 pub mod lists;
 pub(crate) mod outbox;
 pub(crate) mod payments;
+pub(crate) mod policy;
 pub mod primary;
 pub(crate) mod profiles;
 pub mod pulse;
@@ -58,6 +60,7 @@ pub(crate) mod rollouts;
 pub mod schedules;
 pub mod schema;
 pub(crate) mod session;
+pub mod timeline;
 pub(crate) mod traffic;
 pub(crate) mod transfers;
 pub mod warnings;

@@ -1,11 +1,14 @@
-//! Whether the database responds. However many ask, it is asked a few times a second: the question takes a connection that
-//! is kept for what moves money.
+//! Whether the database responds and confirms what is written. However many ask, it is asked a few times a second: the
+//! question takes a connection that is kept for what moves money.
 
 use std::time::{Duration, Instant};
 
 use sqlx::{Connection as _, PgPool};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
+
+use super::barrier::{Barrier, Unconfirmed};
+use super::durability::NoReplicas;
 
 /// How long an answer counts: short beside the seconds between two probes of a load balancer.
 const ANSWER_COUNTS: Duration = Duration::from_millis(250);
@@ -14,24 +17,46 @@ const ANSWER_COUNTS: Duration = Duration::from_millis(250);
 /// not keep a load balancer waiting.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// When the database was asked last, and whether it responded.
+/// When the database was asked last, and what was wrong.
 #[derive(Default)]
-pub struct Pulse(Mutex<Option<(Instant, bool)>>);
+pub struct Pulse(Mutex<Option<(Instant, Result<(), Weakness>)>>);
+
+/// Why a host cannot use its database.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Weakness {
+    NoReplicas,
+    /// It does not respond, or does not confirm.
+    Silent,
+}
+
+impl From<Unconfirmed> for Weakness {
+    fn from(Unconfirmed(error): Unconfirmed) -> Self {
+        match error {
+            sqlx::Error::Io(error) if error.get_ref().is_some_and(|it| it.is::<NoReplicas>()) => Self::NoReplicas,
+            _ => Self::Silent,
+        }
+    }
+}
 
 impl Pulse {
-    pub(crate) async fn responds(&self, pool: &PgPool) -> bool {
+    pub(crate) async fn check(&self, pool: &PgPool, barrier: &Barrier) -> Result<(), Weakness> {
         if pool.is_closed() {
-            return false;
+            return Err(Weakness::Silent);
         }
         let mut last = self.0.lock().await;
-        if let Some((at, responds)) = *last
+        if let Some((at, result)) = *last
             && at.elapsed() < ANSWER_COUNTS
         {
-            return responds;
+            return result;
         }
-        let ping = async { pool.acquire().await?.ping().await };
-        let responds = timeout(REPLY_TIME_MAX, ping).await.is_ok_and(|pinged| pinged.is_ok());
-        *last = Some((Instant::now(), responds));
-        responds
+        let asked = async {
+            let view = barrier.begin();
+            pool.acquire().await?.ping().await?;
+            barrier.pass(view).await
+        };
+        let result =
+            timeout(REPLY_TIME_MAX, asked).await.map_or(Err(Weakness::Silent), |it| it.map_err(Weakness::from));
+        *last = Some((Instant::now(), result));
+        result
     }
 }

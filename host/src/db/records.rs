@@ -36,6 +36,8 @@ pub(crate) enum Subject {
     Attestation,
     /// An experiment with the page's warnings.
     Warnings,
+    /// What all hosts keep to.
+    Policy,
     /// A retired key.
     Key,
 }
@@ -57,6 +59,7 @@ impl Subject {
             Self::Rollout => "rollout",
             Self::Attestation => "attestation",
             Self::Warnings => "warnings",
+            Self::Policy => "policy",
             Self::Key => "key",
         }
     }

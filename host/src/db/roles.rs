@@ -51,6 +51,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ("ledger_key", "insert", Reads),
     ("ledger_writer", "insert, update (holder, leased_until)", Reads),
     ("lost_tail", "insert", Reads),
+    ("policy", "insert, update (durability, changed_at)", Reads),
     ("retired_chain", "", Reads),
     ("retired_key", "", Reads),
     // The rail's queue, which is emptied.

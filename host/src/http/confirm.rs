@@ -7,7 +7,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::app::App;
 use crate::http::error::{Error, Failure};
@@ -16,6 +16,10 @@ use crate::telemetry;
 
 /// Pause before a read is repeated.
 const REPEAT_EVERY: Duration = Duration::from_millis(500);
+
+/// Longest wait for a read: statements take 10 s at most, but a database that has vanished never
+/// replies.
+const READ_TIME_MAX: Duration = Duration::from_secs(12);
 
 /// Routes whose success follows a confirmed commit. A bulk is not among them: its success also reports refusals, so it
 /// is confirmed like a read.
@@ -40,16 +44,19 @@ pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next
         return next.run(request).await;
     }
     let is_command = is_command(&request);
-    // Only reads that may have to be repeated are worth copying.
-    if !request.method().is_safe() || app.settings.failover_wait.is_zero() {
+    if !request.method().is_safe() {
         return run_and_confirm(&app, request, next, is_command).await;
+    }
+    // Only reads that may have to be repeated are worth copying.
+    if app.settings.failover_wait.is_zero() {
+        return in_time(run_and_confirm(&app, request, next, false)).await;
     }
     let deadline = Instant::now() + app.settings.failover_wait;
     let (head, _) = request.into_parts();
     let mut is_first = true;
     loop {
         let request = Request::from_parts(head.clone(), Body::empty());
-        let response = run_and_confirm(&app, request, next.clone(), false).await;
+        let response = in_time(run_and_confirm(&app, request, next.clone(), false)).await;
         let is_outage = response.extensions().get::<Problem>().is_some_and(Problem::is_outage);
         // Too much load is no outage, and waiting would make it worse.
         let is_shed = response.extensions().get::<Failure>().is_some_and(|it| it.shed.is_some());
@@ -61,13 +68,18 @@ pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next
     }
 }
 
+async fn in_time(read: impl Future<Output = Response>) -> Response {
+    let silent = |_| Error::from(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())).into_response();
+    timeout(READ_TIME_MAX, read).await.unwrap_or_else(silent)
+}
+
 fn is_command(request: &Request) -> bool {
     let route = request.extensions().get::<MatchedPath>();
     request.method() == Method::POST && route.is_some_and(|it| COMMANDS.contains(&it.as_str()))
 }
 
 async fn run_and_confirm(app: &App, request: Request, next: Next, is_command: bool) -> Response {
-    let view = app.barrier.begin();
+    let (view, is_safe) = (app.barrier.begin(), request.method().is_safe());
     let response = next.run(request).await;
     let status = response.status();
     // A refused command may reveal what was read before it reached the ledger, so it is confirmed too, except for 401:
@@ -84,6 +96,7 @@ async fn run_and_confirm(app: &App, request: Request, next: Next, is_command: bo
     app.models.metrics().barrier_seconds.observe(begun.elapsed().as_secs_f64());
     match passed {
         Ok(()) => response,
+        Err(error) if is_safe => Error::from(sqlx::Error::from(error)).into_response(),
         Err(error) => Error::from(error).into_response(),
     }
 }

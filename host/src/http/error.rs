@@ -236,9 +236,10 @@ problems! {
     DatabaseUnavailable(_error: Arc<sqlx::Error>) = SERVICE_UNAVAILABLE, "database-unavailable",
         "The database is unavailable", "If this was a change, check whether it took effect before you retry.",
         header: RETRY_AFTER;
-    /// A commit was sent, and the connection broke before the database confirmed it.
+    /// What was done is not confirmed by the database.
     OutcomeUnknown = SERVICE_UNAVAILABLE, "outcome-unknown", "The outcome is not known yet",
-        "The database failed during the write. Retry with the same Idempotency-Key to learn the outcome.",
+        "The database failed during the write. Retry with the same Idempotency-Key to learn the outcome; without one, \
+         check whether it took effect.",
         header: RETRY_AFTER;
     Internal(_error: anyhow::Error) = INTERNAL_SERVER_ERROR, "internal-error", "Something went wrong on our side",
         "The error is logged under this requestId.";

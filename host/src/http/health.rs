@@ -11,7 +11,9 @@ use axum::response::{IntoResponse, Response};
 use crate::app::App;
 use time::OffsetDateTime;
 
+use crate::db::durability::NoReplicas;
 use crate::db::hosts::HostState;
+use crate::db::pulse::Weakness;
 use crate::domain::model::ModelKind;
 use crate::schema::answer;
 
@@ -61,8 +63,10 @@ answer! {
     /// Whether the host can serve.
     pub(crate) struct ReadinessJson as "Readiness" {
         status: &'static str { one_of: &["ok", "fail"], example: "\"ok\"" },
-        /// Whether the database responds.
+        /// Whether the database responds, and confirms what is written.
         database: bool { example: "true" },
+        /// What an operator has to do about the database.
+        detail: Option<String> { example: "\"set synchronous_standby_names in Postgres\"" },
         /// Whether the ledger accepts commands.
         ledger: bool { example: "true" },
         /// Whether every kind has a model.
@@ -106,19 +110,21 @@ pub(crate) async fn livez() -> Response {
     Json(LivenessJson { status: "ok" }).into_response()
 }
 
-/// `/readyz`: the database responds, the ledger accepts commands, every kind has a component and tokens can be
+/// `/readyz`: the database responds and confirms what is written, the ledger accepts commands, every kind has a component and tokens can be
 /// verified.
 pub(crate) async fn readyz(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().all(|kind| registry.identity(*kind).is_some());
     // Without a turn: that requests wait does not make the host unready.
-    let database = app.pulse.responds(&app.db).await;
+    let database = app.pulse.check(&app.db, &app.barrier).await;
+    let detail = matches!(database, Err(Weakness::NoReplicas)).then(|| NoReplicas.to_string());
+    let database = database.is_ok();
     let ledger = app.ledger.is_open();
     let tokens = app.tokens.is_ready();
     let ready = models && database && ledger && tokens;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let status_text = if ready { "ok" } else { "fail" };
-    let checks = ReadinessJson { status: status_text, database, ledger, models, tokens };
+    let checks = ReadinessJson { status: status_text, database, detail, ledger, models, tokens };
     (status, Json(checks)).into_response()
 }
 

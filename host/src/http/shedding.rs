@@ -45,6 +45,8 @@ impl From<AcquireError> for Error {
     fn from(error: AcquireError) -> Self {
         match error {
             AcquireError::Busy => Self::Shed(stage::DATABASE),
+            // Handlers that change something take one connection, before they do.
+            AcquireError::Database(sqlx::Error::PoolTimedOut) => Self::Overloaded,
             AcquireError::Database(error) => error.into(),
         }
     }

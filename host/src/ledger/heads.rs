@@ -194,7 +194,7 @@ async fn record(db: &PgPool, barrier: &Barrier, key: &ChainKey, path: &Path) -> 
     let heads = proof::heads(&mut db).await?;
     drop(db);
     // A recorded head must not vanish in a failover.
-    barrier.pass(view).await?;
+    barrier.pass(view).await.map_err(sqlx::Error::from)?;
     recorded.advance(&heads)
 }
 

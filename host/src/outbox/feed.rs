@@ -112,7 +112,7 @@ impl Outbox {
         if backlog.len() as i64 > BACKLOG_MAX {
             return Err(ListenError::TooFarBack);
         }
-        self.barrier.pass(view).await?;
+        self.barrier.pass(view).await.map_err(sqlx::Error::from)?;
         *tail = Tail::At(now);
         Ok(Listener::new(cursor, backlog, live))
     }

@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout_at};
 use super::calendar::{is_business_day, operating_date};
 use super::{Notification, Payment, PaymentStatus, Rail, RailError};
 use crate::clock::Clock;
-use crate::db::durability::Durability;
+use crate::db::barrier::Barrier;
 use crate::db::payments::{self, DuePayment, Noticed};
 use crate::db::session::within;
 use crate::domain::transfer::{RailName, Reason, Report, Status};
@@ -65,7 +65,7 @@ const SUBMIT_EVERY: Duration = Duration::from_millis(500);
 #[derive(Clone)]
 pub struct Courier {
     pub db: PgPool,
-    pub durability: Durability,
+    pub barrier: Barrier,
     pub ledger: Ledger,
     pub rail: Arc<dyn Rail>,
     pub name: RailName,
@@ -110,8 +110,8 @@ impl Courier {
                 payments::claim(db, self.name, (now, now + self.claim), operating_date(now), CLAIM_LENGTH_MAX).await
             };
             // The claim is a write, so once it is confirmed, the transfers that it read are too.
-            let claimed = within(self.db.acquire().await?, REPLY_TIME_MAX, claim);
-            let due = self.durability.confirmed(claimed).await?;
+            let claimed = async { within(self.db.acquire().await?, REPLY_TIME_MAX, claim).await };
+            let due = self.barrier.confirmed(claimed).await?;
             let is_last = (due.len() as i64) < CLAIM_LENGTH_MAX;
             let attempts = join_all(due.into_iter().map(|due| self.attempt(due, deadline))).await;
             attempts.into_iter().collect::<Result<(), _>>()?;

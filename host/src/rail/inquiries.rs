@@ -27,8 +27,8 @@ impl Courier {
         let request = async |db: &mut sqlx::PgConnection| {
             payments::request_inquiry(db, self.name, &noticed, date, now, INQUIRY_PAUSE).await
         };
-        let requested = within(self.db.acquire().await?, REPLY_TIME_MAX, request);
-        self.durability.confirmed(requested).await.map(|()| true)
+        let requested = async { within(self.db.acquire().await?, REPLY_TIME_MAX, request).await };
+        self.barrier.confirmed(requested).await.map(|()| true)
     }
 
     pub(super) async fn inquire_due(&self) -> Result<(), sqlx::Error> {
@@ -38,8 +38,8 @@ impl Courier {
             let claim = async |db: &mut sqlx::PgConnection| {
                 payments::claim_inquiries(db, self.name, (now, until), CLAIM_LENGTH_MAX).await
             };
-            let claimed = within(self.db.acquire().await?, REPLY_TIME_MAX, claim);
-            let due = self.durability.confirmed(claimed).await?;
+            let claimed = async { within(self.db.acquire().await?, REPLY_TIME_MAX, claim).await };
+            let due = self.barrier.confirmed(claimed).await?;
             let is_last = (due.len() as i64) < CLAIM_LENGTH_MAX;
             let inquiries = join_all(due.into_iter().map(|due| self.inquire(due, until, deadline))).await;
             inquiries.into_iter().collect::<Result<(), _>>()?;

@@ -10,7 +10,8 @@ use super::periods::Periods;
 use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
 use crate::db::{
-    approvals, attestations, beneficiaries, components, deployments, holders, limits, rollouts, schedules, warnings,
+    approvals, attestations, beneficiaries, components, deployments, holders, limits, policy, rollouts, schedules,
+    warnings,
 };
 use crate::sealing::{ChainKey, Keyring};
 
@@ -55,6 +56,7 @@ async fn each_row(
     attestations::covered(db, key, |row| visit(Subject::Attestation, row)).await?;
     rollouts::covered(db, key, |row| visit(Subject::Rollout, row)).await?;
     warnings::covered(db, key, |row| visit(Subject::Warnings, row)).await?;
+    policy::covered(db, key, |row| visit(Subject::Policy, row)).await?;
     deployments::covered(db, key, |row| visit(Subject::Deployment, row)).await
 }
 
@@ -188,10 +190,11 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join adoption a on r.subject = 'adoption'
         left join attestation s on r.subject = 'attestation' and encode(s.sha256, 'hex') || '/' || s.form = r.subject_key
         left join approval p on r.subject = 'approval' and p.approval_id::text = r.subject_key
+        left join policy y on r.subject = 'policy'
         left join retired_key k on r.subject = 'key' and encode(k.fingerprint, 'hex') = r.subject_key
         where r.state is not null and r.subject <> 'funding' and coalesce(
             b.owner, l.kind, w.name, n.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text,
-            p.reason, k.reason, s.form
+            p.reason, k.reason, s.form, y.durability
         ) is null
         order by r.subject, r.subject_key
         "#

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 
 use super::Error;
+use crate::db::barrier::Unconfirmed;
 use crate::db::session::is_outage;
 use crate::http::limits::stage;
 use crate::ledger::LedgerError;
@@ -34,15 +35,23 @@ impl From<sqlx::Error> for Error {
 impl From<Arc<sqlx::Error>> for Error {
     fn from(error: Arc<sqlx::Error>) -> Self {
         match &*error {
-            sqlx::Error::PoolTimedOut => Self::Overloaded,
             sqlx::Error::PoolClosed => Self::DatabaseUnavailable(error),
             _ if is_outage(&error) => Self::DatabaseUnavailable(error),
-            // The statement, or its wait for a lock, exceeded the session's limit.
+            // The statement, or its wait for a lock, exceeded the session's limit. An earlier one may have changed
+            // something.
             sqlx::Error::Database(inner) if matches!(inner.code().as_deref(), Some("57014" | "55P03")) => {
-                Self::Overloaded
+                Self::DatabaseUnavailable(error)
             }
             _ => Self::Internal(error.into()),
         }
+    }
+}
+
+/// The handler has run.
+impl From<Unconfirmed> for Error {
+    fn from(error: Unconfirmed) -> Self {
+        tracing::warn!(error = &error as &dyn std::error::Error, "cannot confirm what was done");
+        Self::OutcomeUnknown
     }
 }
 
@@ -64,6 +73,7 @@ impl From<DecisionLogError> for Error {
 impl From<LedgerError> for Error {
     fn from(error: LedgerError) -> Self {
         match error {
+            LedgerError::Database(error) if matches!(*error, sqlx::Error::PoolTimedOut) => Self::Overloaded,
             LedgerError::Database(error) | LedgerError::Refused(error) => error.into(),
             LedgerError::Full => Self::Shed(stage::LEDGER),
             LedgerError::Overloaded | LedgerError::Closed => Self::Overloaded,
@@ -71,5 +81,20 @@ impl From<LedgerError> for Error {
             LedgerError::Unknown => Self::OutcomeUnknown,
             LedgerError::Panicked => Self::Internal(error.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::connections::AcquireError;
+
+    #[test]
+    fn what_may_have_changed_something_does_not_claim_the_opposite() {
+        let pool = || sqlx::Error::PoolTimedOut;
+        assert_eq!(Error::from(AcquireError::from(pool())).code(), "overloaded");
+        assert_eq!(Error::from(LedgerError::from(pool())).code(), "overloaded");
+        assert_eq!(Error::from(pool()).code(), "database-unavailable");
+        assert_eq!(Error::from(Unconfirmed::from(pool())).code(), "outcome-unknown");
     }
 }

@@ -12,35 +12,57 @@ use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use tokio::time::timeout;
 
 use crate::db::session::reply_within;
+use crate::db::timeline::{Timeline, View};
 
 /// Longest wait for a reply: more than the statement timeout, so that only a dead connection exceeds it.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(12);
 
+/// A connection, and the newest timeline before it was taken from the pool.
+type Held = (View, PoolConnection<Postgres>);
+
 #[derive(Debug)]
 pub(super) struct Connection {
     pool: PgPool,
-    held: Mutex<Option<PoolConnection<Postgres>>>,
+    timeline: Timeline,
+    held: Mutex<Option<Held>>,
     /// Begun by a look-up with locks, for its commit.
     begun: Mutex<Option<Transaction<'static, Postgres>>>,
+    /// Before the last look-up.
+    looked_up: Mutex<View>,
 }
 
 /// A clone shares the pool but not the held connection.
 impl Clone for Connection {
     fn clone(&self) -> Self {
-        Self::new(self.pool.clone())
+        Self::new(self.pool.clone(), self.timeline.clone())
     }
 }
 
 impl Connection {
-    pub(super) fn new(pool: PgPool) -> Self {
-        Self { pool, held: Mutex::new(None), begun: Mutex::new(None) }
+    /// `timeline` is that of the pool's connections.
+    pub(super) fn new(pool: PgPool, timeline: Timeline) -> Self {
+        Self { pool, timeline, held: Mutex::default(), begun: Mutex::default(), looked_up: Mutex::default() }
+    }
+
+    pub(super) fn on(self, timeline: Timeline) -> Self {
+        Self::new(self.pool, timeline)
+    }
+
+    pub(super) fn look_up_since(&self, view: View) {
+        *self.looked_up.lock().unwrap_or_else(PoisonError::into_inner) = view;
+    }
+
+    pub(super) fn looked_up_since(&self) -> View {
+        *self.looked_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The held connection, or a new one.
-    pub(super) async fn get(&self) -> Result<PoolConnection<Postgres>, sqlx::Error> {
-        match self.take() {
-            Some(db) => Ok(db),
-            None => self.pool.acquire().await,
+    pub(super) async fn get(&self) -> Result<Held, sqlx::Error> {
+        let view = self.timeline.view();
+        // The pool looks at an older one itself.
+        match self.take().filter(|(since, _)| *since == view) {
+            Some(held) => Ok(held),
+            None => Ok((view, self.pool.acquire().await?)),
         }
     }
 
@@ -48,12 +70,12 @@ impl Connection {
     /// connection returns to the pool, which checks its state.
     pub(super) async fn run<T>(
         &self,
-        mut db: PoolConnection<Postgres>,
+        (view, mut db): Held,
         work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
     ) -> Result<T, sqlx::Error> {
         let result = reply_within(&mut db, REPLY_TIME_MAX, work).await;
         if result.as_ref().err().is_none_or(|error| !ends_session(error)) {
-            *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(db);
+            *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some((view, db));
         }
         result
     }
@@ -92,7 +114,7 @@ impl Connection {
         drop(self.take_begun());
     }
 
-    fn take(&self) -> Option<PoolConnection<Postgres>> {
+    fn take(&self) -> Option<Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -9,8 +9,9 @@ use uuid::Uuid;
 use super::connection::Connection;
 use super::contract::{CommitError, Fate, Store};
 use super::{adopt, commit, fate, key, lease, lock, lookup, retired};
-use crate::db::barrier::write_barrier;
+use crate::db::barrier::{Barrier, write_barrier};
 use crate::db::durability::Durability;
+use crate::db::timeline::{Timeline, View};
 use crate::ledger::batch::{BalanceKey, Batch, Context, State};
 use crate::ledger::chain::{ChainKey, Seal};
 use crate::ledger::command::Command;
@@ -21,7 +22,7 @@ use crate::ledger::writer::Writer;
 pub struct Postgres {
     connection: Connection,
     key: ChainKey,
-    durability: Durability,
+    barrier: Barrier,
 }
 
 /// Why a ledger cannot be used.
@@ -41,12 +42,14 @@ pub enum OpenError {
 impl Postgres {
     /// For a ledger whose key has already been checked.
     pub fn new(pool: PgPool, key: ChainKey) -> Self {
-        Self { connection: Connection::new(pool), key, durability: Durability::default() }
+        let barrier = Barrier::new(pool.clone(), Durability::Local, Timeline::default());
+        Self { connection: Connection::new(pool, Timeline::default()), key, barrier }
     }
 
+    /// Confirms what it writes and tells. The barrier is that of the pool.
     #[must_use]
-    pub fn with_durability(self, durability: Durability) -> Self {
-        Self { durability, ..self }
+    pub fn with_barrier(self, barrier: Barrier) -> Self {
+        Self { connection: self.connection.on(barrier.timeline().clone()), barrier, ..self }
     }
 
     /// Binds the ledger to a key, or checks that it is bound to this key, and adopts a ledger without audit records.
@@ -83,16 +86,17 @@ impl Postgres {
         self.connection.run(self.connection.get().await?, work).await
     }
 
-    /// Runs a write that is confirmed when it succeeds.
+    /// Runs a write that is confirmed, like everything that was read since `view`, when it succeeds.
     async fn write<T>(
         &self,
+        view: View,
         work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
     ) -> Result<T, sqlx::Error> {
         let write = self.run(async |db| {
-            self.durability.check_replicas(db).await?;
+            self.barrier.durability().check_replicas(db).await?;
             work(db).await
         });
-        self.durability.confirmed(write).await
+        self.barrier.confirmed_since(view, write).await
     }
 }
 
@@ -111,8 +115,9 @@ impl Store for Postgres {
         locked: &BTreeSet<BalanceKey>,
     ) -> Result<State, sqlx::Error> {
         drop(self.connection.take_begun());
+        self.connection.look_up_since(self.barrier.begin());
         let load = async |db: &mut PgConnection| {
-            self.durability.check_replicas(db).await?;
+            self.barrier.durability().check_replicas(db).await?;
             lock::balances(db, locked).await?;
             lookup::load(db, commands, writer, context).await
         };
@@ -120,27 +125,31 @@ impl Store for Postgres {
     }
 
     async fn commit(&self, batch: &Batch, seal: &Seal, context: &Context) -> Result<(), CommitError> {
+        // Its transaction may have begun with the look-up.
+        let view = self.connection.looked_up_since();
         let write = async |db: &mut PgConnection| commit::write(db, batch, seal, context).await;
         let written = match self.connection.take_begun() {
-            Some(transaction) => self.durability.confirmed(Connection::commit(transaction, write)).await,
+            Some(transaction) => self.barrier.confirmed_since(view, Connection::commit(transaction, write)).await,
             None => {
                 // Without a connection, nothing was written.
                 let db = self.connection.get().await.map_err(CommitError::Refused)?;
-                self.durability.confirmed(self.connection.run(db, write)).await
+                self.barrier.confirmed_since(view, self.connection.run(db, write)).await
             }
         };
         written.map_err(fate::classify)
     }
 
     async fn settle(&self, batch_id: Uuid, tombstone: &Seal) -> Result<Fate, sqlx::Error> {
-        self.write(async |db| fate::settle(db, batch_id, tombstone).await).await
+        self.write(self.barrier.begin(), async |db| fate::settle(db, batch_id, tombstone).await).await
     }
 
     async fn confirm(&self) -> Result<(), sqlx::Error> {
         drop(self.connection.take_begun());
-        match self.durability {
+        match self.barrier.durability() {
             Durability::Local => Ok(()),
-            Durability::Replicated => self.write(async |db| write_barrier(db).await).await,
+            Durability::Replicated => {
+                self.write(self.connection.looked_up_since(), async |db| write_barrier(db).await).await
+            }
         }
     }
 
@@ -149,15 +158,15 @@ impl Store for Postgres {
     }
 
     async fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> Result<Writer, sqlx::Error> {
-        self.write(async |db| lease::acquire(db, &self.key, holder, now).await).await
+        self.write(self.barrier.begin(), async |db| lease::acquire(db, &self.key, holder, now).await).await
     }
 
     async fn renew(&self, writer: &Writer, now: OffsetDateTime) -> Result<bool, sqlx::Error> {
-        self.write(async |db| lease::renew(db, writer, now).await).await
+        self.write(self.barrier.begin(), async |db| lease::renew(db, writer, now).await).await
     }
 
     async fn release(&self, writer: &Writer) -> Result<(), sqlx::Error> {
-        self.write(async |db| lease::release(db, writer).await).await
+        self.write(self.barrier.begin(), async |db| lease::release(db, writer).await).await
     }
 
     fn idle(&self) {
