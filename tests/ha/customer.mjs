@@ -23,7 +23,7 @@ const transferFrom = (json) => ({
   createdAt: json.createdAt,
 });
 
-/** @typedef {{ name: string, from: number, to: number }} Answer what was asked and how it was answered, and when */
+/** @typedef {{ name: string, host: string, from: number, to: number }} Answer what was asked of whom, how it was answered, and when */
 
 export class Customer {
   /** Amount of the next order, in centavos: no two orders have the same one. */
@@ -73,7 +73,7 @@ export class Customer {
     }
     this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
     const to = Date.now();
-    this.observe({ name, from, to });
+    this.observe({ name, host: host.name, from, to });
     return { from, to, status, answer, isReplay };
   }
 

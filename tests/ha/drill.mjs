@@ -20,6 +20,10 @@ import { sleep, until } from "./processes.mjs";
 const RECOVERY_MS = 120_000;
 /** How long the load runs undisturbed before and after each fault, in milliseconds. */
 const CALM_MS = 1_500;
+/** Pause between two questions whether a host is ready, in milliseconds. */
+const WATCH_PAUSE_MS = 500;
+/** An order that takes longer without success shows that its host was not ready, in milliseconds. */
+const LIE_MS = 5_000;
 /** Findings that are shown. */
 const SHOWN = 20;
 
@@ -29,7 +33,30 @@ const only = (process.env.CAUDAL_HA_ONLY ?? "").split(",");
 
 const chance = new Chance(seed);
 const lab = new Lab();
-const load = new Load(() => lab.hosts);
+const unacknowledged = [];
+const load = new Load(
+  () => lab.hosts,
+  (answer) => answer.name.startsWith("send") && answer.name !== "send 200" && unacknowledged.push(answer),
+);
+/** What each host said of itself. @type {{ host: string, at: number, isReady: boolean }[]} */
+const readiness = [];
+
+/** Asks a host again and again whether it is ready. */
+async function watch(host) {
+  for (;;) {
+    const at = Date.now();
+    const { isReady } = await host.readiness().catch(() => ({ isReady: false }));
+    readiness.push({ host: host.name, at, isReady });
+    await sleep(WATCH_PAUSE_MS);
+  }
+}
+
+/** Orders that got no acknowledgement although their host said all the while that it is ready. */
+function lies() {
+  const isReady = ({ host, from, to }) =>
+    readiness.filter((it) => it.host === host && it.at >= from && it.at <= to).every((it) => it.isReady);
+  return unacknowledged.filter((it) => it.to - it.from >= LIE_MS && isReady(it));
+}
 
 /** The faults that this machine can have, and a loud line for each that it cannot. */
 function possible() {
@@ -83,8 +110,10 @@ async function drill() {
   await lab.start(String(process.env.CAUDAL_HA_FOLDER), process.argv[2]);
   console.log(lab.addresses());
   await load.start();
+  for (const host of lab.hosts) watch(host);
   const pauses = new Map();
   let isExplained = true;
+  let isPrompt = true;
   const faults = order(possible());
   for (let n = 1; n <= count; n += 1) {
     const fault = faults.next().value;
@@ -92,6 +121,7 @@ async function drill() {
     pauses.set(fault.name, [...(pauses.get(fault.name) ?? []), pause]);
     // A host that cannot reach its database says so with 503; 500 would tell clients not to try again.
     isExplained &&= !answers.some(([name]) => / 500$/.test(name));
+    isPrompt &&= pause <= (fault.longestPauseMs ?? Number.POSITIVE_INFINITY);
     console.log(`${n}. ${fault.name}: lasted ${seconds(lasted)}, pause ${seconds(pause)}; ${summary(answers)}`);
   }
   const drained = await load.stop();
@@ -99,7 +129,11 @@ async function drill() {
   for (const [name, all] of [...pauses].sort((a, b) => Math.max(...b[1]) - Math.max(...a[1])))
     console.log(`  ${name}: ${all.map(seconds).join(", ")}`);
   if (!isExplained) console.log("\na host answered with 500 during a fault");
-  return (await judge(drained)) && isExplained;
+  if (!isPrompt) console.log("\nnothing was acknowledged for longer than a fault allows");
+  const told = lies();
+  for (const { name, host, from, to } of told.slice(0, SHOWN))
+    console.log(`  ${host} said that it was ready: ${name} after ${seconds(to - from)}`);
+  return (await judge(drained)) && isExplained && isPrompt && told.length === 0;
 }
 
 /** What `caudal verify` complains about. */

@@ -9,6 +9,8 @@ import { isRunning, look, signal, sleep, until } from "./processes.mjs";
 
 /** Longest time for another leader, in milliseconds: Patroni's `ttl`, an election and a promotion. */
 const FAIL_OVER_MS = 60_000;
+/** Longest time without service, in milliseconds. */
+const SERVICE_MS = 35_000;
 /** How long an operator waits for a leader before he promotes one, in milliseconds: longer than Patroni needs for it. */
 const OPERATOR_MS = 35_000;
 /** How long short faults last, in milliseconds. */
@@ -128,11 +130,45 @@ async function jumpingClock(host, offset) {
 /**
  * @typedef {import("./lab.mjs").Lab} Lab
  * @typedef {{ pick: (items: any[]) => any }} Chance
- * @typedef {{ name: string, lacks?: () => string | false, run: (lab: Lab, chance: Chance) => Promise<void> }} Fault
+ * @typedef {{ name: string, longestPauseMs?: number, lacks?: () => string | false,
+ *   run: (lab: Lab, chance: Chance) => Promise<void> }} Fault
  */
+
+/**
+ * Only Patroni fails, and its Postgres goes on without it, as a primary for whoever asks it and for the standbys until
+ * they follow another one. `fail` returns how to undo it.
+ */
+async function unattended(lab, fail) {
+  const leader = await led(lab);
+  const mend = await fail(leader);
+  try {
+    await replaced(lab, leader);
+    for (const host of lab.hosts) await host.serves(SERVICE_MS);
+  } finally {
+    await mend();
+  }
+}
 
 /** @type {Fault[]} */
 export const FAULTS = [
+  {
+    name: "only Patroni killed on the leader",
+    longestPauseMs: SERVICE_MS,
+    run: (lab) =>
+      unattended(lab, async (leader) => {
+        signal("SIGKILL", [leader.patroni]);
+        return () => leader.startPatroni();
+      }),
+  },
+  {
+    name: "only Patroni frozen on the leader",
+    longestPauseMs: SERVICE_MS,
+    run: (lab) =>
+      unattended(lab, async ({ patroni }) => {
+        signal("SIGSTOP", [patroni]);
+        return () => signal("SIGCONT", [patroni]);
+      }),
+  },
   { name: "kill -9 of the leader's Postgres", run: async (lab) => crash(await led(lab)) },
   {
     name: "loss of the leader's machine",

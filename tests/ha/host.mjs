@@ -13,6 +13,8 @@ const run = promisify(execFile);
 
 /** Longest time for a host to start, in milliseconds: it compiles components when its cache is empty. */
 const START_MS = 60_000;
+/** Longest time for an answer whether it is ready, in milliseconds: it waits 5 s for its database. */
+const READY_MS = 7_000;
 /** Longest time for a host to finish what it is doing and end, in milliseconds. */
 const STOP_MS = 30_000;
 /** Longest time for `caudal verify` over a test's few thousand batches, in milliseconds. */
@@ -29,11 +31,6 @@ export function program() {
   return path;
 }
 
-/** Whether the program can be told to acknowledge only what is replicated. */
-export async function knowsDurability() {
-  return (await run(program(), ["serve", "--help"])).stdout.includes("--durability");
-}
-
 /** A token for a user of this lab, valid for a day: longer than any drill. */
 export function token(user) {
   const encode = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -42,14 +39,17 @@ export function token(user) {
 }
 
 export class Host {
-  durability = "replicated";
   /** More arguments of `caudal serve`. @type {string[]} */
   options = [];
 
-  /** @param {import("./processes.mjs").Processes} processes */
-  constructor(processes, folder, name, databasePort) {
+  /**
+   * @param {import("./processes.mjs").Processes} processes
+   * @param {number} databasePort on this machine
+   * @param {string[]} [servers] more than one address, in place of the port
+   */
+  constructor(processes, folder, name, databasePort, servers = [`127.0.0.1:${databasePort}`]) {
     Object.assign(this, { processes, name, data: join(folder, name), log: join(folder, `${name}.log`) });
-    this.database = `postgres://postgres@127.0.0.1:${databasePort}/postgres`;
+    this.database = `postgres://postgres@${servers.join(",")}/postgres`;
   }
 
   environment() {
@@ -69,25 +69,22 @@ export class Host {
     this.port ??= await freePort();
     this.assistPort ??= await freePort();
     this.url = `http://127.0.0.1:${this.port}`;
-    const durability = (await knowsDurability()) ? ["--durability", this.durability] : [];
     const addresses = ["--ledger-addr", `127.0.0.1:${this.port}`, "--assist-addr", `127.0.0.1:${this.assistPort}`];
-    const [command, ...args] = [
-      ...wrapper,
-      program(),
-      "serve",
-      "--sandbox",
-      ...addresses,
-      ...durability,
-      ...this.options,
-    ];
+    const [command, ...args] = [...wrapper, program(), "serve", "--sandbox", ...addresses, ...this.options];
     this.pid = this.processes.start(command, args, { log: this.log, env: { ...this.environment(), ...env } });
     if (waits) await this.serves();
   }
 
+  /** Whether the host says that it is ready, and what it says about its database if not. */
+  async readiness() {
+    const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(READY_MS) });
+    return { isReady: answer.ok, ...(await answer.json()) };
+  }
+
   /** Waits until the host serves. */
   async serves(limitMs = START_MS) {
-    const ready = async () => (await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok;
-    await until(`${this.name} serves (${this.log})`, limitMs, ready);
+    const isReady = async () => (await this.readiness()).isReady;
+    await until(`${this.name} serves (${this.log})`, limitMs, isReady);
   }
 
   kill() {

@@ -1,4 +1,4 @@
-// The high-availability lab: three machines with etcd, Patroni and Postgres, HAProxy in front, two Caudal hosts.
+// The high-availability lab: three machines with etcd, Patroni and Postgres, and two Caudal hosts, one behind HAProxy.
 
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -51,8 +51,10 @@ export class Lab {
     for (const machine of this.machines) machine.startPatroni();
     await until("a leader with two standbys", FORM_MS, () => this.isWhole());
     await this.startProxy();
-    for (const name of ["host-a", "host-b"]) {
-      const host = new Host(this.processes, this.folder, name, this.proxyPort);
+    // Both ways to find the leader. Nobody says how far a commit must get: that follows from the cluster.
+    const servers = this.machines.map(({ place, port }) => `${place.address}:${port}`);
+    for (const [name, addresses] of [["host-a"], ["host-b", servers]]) {
+      const host = new Host(this.processes, this.folder, name, this.proxyPort, addresses);
       await mkdir(host.data);
       await host.start();
       this.hosts.push(host);

@@ -82,6 +82,12 @@ export class Line {
     }
   }
 
+  /** What is connected now carries nothing any more and stays open, as when a machine is gone. */
+  swallow() {
+    for (const { near, far } of this.#pairs)
+      for (const socket of [near, far]) socket.removeAllListeners("data").resume();
+  }
+
   end() {
     this.turnTo(this.target);
     this.server.close();

@@ -42,6 +42,8 @@ const ANSWER_MS = 60_000 + 2_000;
  * (`REPLY_TIME_MAX`) and to learn what became of the commit (`RECOVERY_TIME_MAX`).
  */
 const ORDER_MS = 15_000 + 12_000 + 20_000 + 2_000;
+/** How often it vanishes: each time, some of the host's 16 connections are in use. */
+const VANISHED = 2;
 /** How slow a slow Postgres is in each direction, in milliseconds. */
 const DELAY_MS = 150;
 /** Connections that Postgres takes, few so that all can be taken. */
@@ -68,7 +70,6 @@ class Bank {
     await this.server.start();
     this.line = await Line.to(this.server.port);
     this.host = new Host(this.processes, this.folder, "host", this.line.port);
-    this.host.durability = "local";
     await this.host.start();
     this.answers = [];
     this.load = new Load(
@@ -143,6 +144,20 @@ const FAULTS = [
       line.delayMs = DELAY_MS;
       await hold(NOTICED_MS);
       line.delayMs = 0;
+    },
+  },
+  {
+    // What waits for a reply, and the connections in use, must not wait for ever.
+    name: "gone without a word, again and again",
+    isReady: true,
+    run: async ({ line, load }) => {
+      for (let n = 0; n < VANISHED; n += 1) {
+        line.swallow();
+        await sleep(NOTICED_MS);
+      }
+      const over = Date.now();
+      const reads = ({ user }) => load.history.some((it) => it.from > over && it.session === `reader 0 of ${user}`);
+      await until("every customer reads again", RECOVERY_MS, () => load.customers.every(reads));
     },
   },
   {

@@ -73,7 +73,6 @@ async function arrive(user, host) {
 
 async function startHosts(delay) {
   for (const host of hosts) {
-    host.durability = "local";
     host.options = ["--rail", "simulated", "--simulated-delay", delay];
     await host.start();
   }

@@ -96,7 +96,6 @@ test("a rolling upgrade and the way back lose nothing", async () => {
     const hosts = ["a", "b"].map((name) => new Host(processes, folder, name, server.port));
     for (const host of hosts) {
       host.database = host.database.replace("postgres@", "caudal_serve@");
-      host.durability = "local";
       await host.start();
     }
     load = new Load(() => hosts);
