@@ -64,8 +64,9 @@ create table lost_tail (
     chain_id uuid not null,
     from_seq bigint not null,
     to_seq bigint not null,
-    -- Of the last one lost, as a host recorded it outside the database.
-    head_hash bytea not null constraint lost_tail_head_hash check (octet_length(head_hash) = 32),
+    -- Of the lost ones that a host recorded outside the database, in order: the last is that of to_seq. No others are
+    -- forgiven.
+    head_hashes bytea[] not null constraint lost_tail_head_hashes check (cardinality(head_hashes) > 0),
     reason text not null,
     accepted_by text not null,
     accepted_at timestamptz not null,

@@ -227,7 +227,7 @@ fn ways() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
         ("a deployment undone", vec!["delete from deployment", "delete from deployment_history"], "risk/1: it is gone"),
         (
             "a loss invented",
-            vec!["insert into lost_tail select gen_random_uuid(), 0, 9, sha256(''), 'a failover', 'ops', now()"],
+            vec!["insert into lost_tail select gen_random_uuid(), 0, 9, array[sha256('')], 'a failover', 'ops', now()"],
             "was added without a record",
         ),
         ("a loss widened", vec!["update lost_tail set to_seq = 9"], "lost-tail"),

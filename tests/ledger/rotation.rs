@@ -132,7 +132,7 @@ async fn the_old_key_is_refused(db: PgPool) {
 
 fn loss() -> Loss {
     let (reason, by) = ("invented".to_owned(), "eva".to_owned());
-    Loss { chain_id: Uuid::from_u128(8), from_seq: 0, to_seq: 9, head_hash: [1; 32], reason, by, at: LATER }
+    Loss { chain_id: Uuid::from_u128(8), from_seq: 0, to_seq: 9, head_hashes: vec![[1; 32]], reason, by, at: LATER }
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -214,7 +214,7 @@ async fn fill_registry(db: &PgPool) {
         chain_id: Uuid::from_u128(7),
         from_seq: 3,
         to_seq: 4,
-        head_hash: [5; 32],
+        head_hashes: vec![[4; 32], [5; 32]],
         reason: "a failover".to_owned(),
         by: "ops".to_owned(),
         at: CONTEXT.now,

@@ -1,15 +1,12 @@
-//! A database of a version without audit records is adopted once, and a lost tail is accepted once.
+//! A database of a version without audit records is adopted once.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
 
 use caudal::domain::money::Money;
 use caudal::ledger::batch::{Context, Terms};
-use caudal::ledger::heads::{HeadsError, RecordedHeads};
 use caudal::ledger::store::proof;
-use caudal::ledger::store::{self, Postgres, Store as _};
+use caudal::ledger::store::{Postgres, Store as _};
 use caudal::ledger::writer::Writer;
 use caudal::ledger::{Command, Fund, OpenAccount};
 use sqlx::migrate::Migrator;
@@ -28,7 +25,7 @@ const WRITTEN_TO: [i64; 5] = [13, 14, 17, 20, 21];
 
 const CHAIN: Uuid = Uuid::from_u128(0xF000);
 
-fn open() -> Command {
+pub(crate) fn open() -> Command {
     Command::Open(OpenAccount {
         account_id: ACCOUNT,
         owner: "ana".to_owned(),
@@ -40,12 +37,12 @@ fn open() -> Command {
     })
 }
 
-fn fund(number: u128) -> Command {
+pub(crate) fn fund(number: u128) -> Command {
     let transfer_id = Uuid::from_u128(0xE100 + number);
     Command::Fund(Fund { transfer_id, account_id: ACCOUNT, amount: Money::from_minor(5) })
 }
 
-async fn credit(store: &Postgres, writer: &mut Writer, command: Command) {
+pub(crate) async fn credit(store: &Postgres, writer: &mut Writer, command: Command) {
     let now = CONTEXT.now + Duration::seconds(writer.next_seq);
     let context = Context { now, stripe: writer.stripe, terms: Terms::OPEN };
     write(store, writer, &[command], &context).await;
@@ -103,7 +100,7 @@ async fn old_ledger(db: &PgPool) {
     credit(&store, &mut writer, fund(4)).await;
 }
 
-async fn all_complaints(db: &mut PgConnection) -> Vec<String> {
+pub(crate) async fn all_complaints(db: &mut PgConnection) -> Vec<String> {
     complaints(db, &key(), &BTreeMap::new()).await
 }
 
@@ -151,67 +148,4 @@ async fn an_old_ledger_is_adopted_once_and_goes_on(db: PgPool) {
         transaction.rollback().await.unwrap();
         assert!(complaints.iter().any(|it| it.contains(expected)), "{change}: {complaints:?}");
     }
-}
-
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_lost_tail_is_accepted_under_a_name_and_told_of_for_ever(db: PgPool) {
-    let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
-    let mut writer = store.acquire(Uuid::from_u128(1), CONTEXT.now).await.unwrap();
-    credit(&store, &mut writer, open()).await;
-    let survived = writer;
-    let mut connection = db.acquire().await.unwrap();
-    let folder = PathBuf::from(format!("/tmp/caudal-loss.{}", Uuid::new_v4()));
-    fs::create_dir(&folder).unwrap();
-    let file = folder.join("heads.json");
-    let read = || RecordedHeads::read(&file).unwrap();
-    read().advance(&proof::heads(&mut connection).await.unwrap()).unwrap();
-    credit(&store, &mut writer, fund(1)).await;
-    credit(&store, &mut writer, fund(2)).await;
-    read().advance(&proof::heads(&mut connection).await.unwrap()).unwrap();
-
-    // A replica that has the first batch only takes over.
-    for statement in [
-        "update account_balance b set posted = posted - e.delta, version = b.version - e.n, changed_at = e.at
-            from (select account_id, stripe, sum(delta) as delta, count(*) as n,
-                (select f.created_at from entry f where f.seq = 0 limit 1) as at
-                from entry where seq > 0 group by 1, 2) as e
-            where e.account_id = b.account_id and e.stripe = b.stripe",
-        "delete from entry where seq > 0",
-        "delete from transfer_event where seq > 0",
-        "delete from transfer where seq > 0",
-        "delete from ledger_batch where seq > 0",
-    ] {
-        sqlx::query(statement).execute(&mut *connection).await.unwrap();
-    }
-    assert_eq!(all_complaints(&mut connection).await, Vec::<String>::new());
-    let error = read().check(&mut connection, &key()).await.unwrap_err();
-    assert!(matches!(error, HeadsError::Gone { seq: 2, .. }), "{error}");
-    assert!(error.to_string().contains("caudal verify"), "{error}");
-
-    let losses = read().losses(&mut connection, &key(), ("a failover", "ops"), CONTEXT.now).await.unwrap();
-    let places: Vec<_> = losses.iter().map(|it| (it.chain_id, it.from_seq, it.to_seq)).collect();
-    assert_eq!(places, [(writer.chain_id, 1, 2)]);
-    store::accept(&mut connection, &key(), &losses).await.unwrap();
-    read().check(&mut connection, &key()).await.unwrap();
-    read().resume(&proof::heads(&mut connection).await.unwrap()).unwrap();
-    let proof = proof::prove(&mut connection, &key()).await.unwrap();
-    assert_eq!(proof.losses, losses);
-    assert_eq!(all_complaints(&mut connection).await, Vec::<String>::new());
-
-    // A host goes on where the replica ends; one that was running goes on after what it wrote itself.
-    let resumed = store.acquire(Uuid::from_u128(1), CONTEXT.now + Duration::HOUR).await.unwrap();
-    assert_eq!((resumed.next_seq, resumed.head), (survived.next_seq, survived.head));
-    let heads = proof::heads(&mut connection).await.unwrap();
-    assert_eq!(read().latest()[&writer.chain_id], heads[&writer.chain_id]);
-    let mut transaction = db.begin().await.unwrap();
-    drop(connection);
-    credit(&store, &mut writer, fund(3)).await;
-    assert_eq!(complaints(&mut transaction, &key(), &heads).await, Vec::<String>::new());
-    transaction.rollback().await.unwrap();
-    let mut connection = db.acquire().await.unwrap();
-    sqlx::query("delete from lost_tail").execute(&mut *connection).await.unwrap();
-    let complaints = all_complaints(&mut connection).await;
-    assert!(complaints.contains(&"batch 3: the batch before it is missing".to_owned()), "{complaints:?}");
-    assert!(complaints.iter().any(|it| it.starts_with("lost-tail")), "{complaints:?}");
-    fs::remove_dir_all(&folder).unwrap();
 }

@@ -156,6 +156,15 @@ pub(crate) async fn lock(db: &mut PgConnection) -> Result<LastRecord, sqlx::Erro
     Ok(LastRecord { seq: row.seq, hash: hash_of(row.hash)? })
 }
 
+/// Like [`lock`], if there is a record.
+pub(crate) async fn lock_begun(db: &mut PgConnection) -> Result<LastRecord, sqlx::Error> {
+    let last = lock(db).await?;
+    if last.seq < 0 {
+        return Err(sqlx::Error::Protocol("the audit records have not begun: start a host with the ledger key".into()));
+    }
+    Ok(last)
+}
+
 /// The last record; another may follow at any moment.
 pub(crate) async fn last(db: &mut PgConnection) -> Result<LastRecord, sqlx::Error> {
     let row = sqlx::query!("select seq, hash from audit_head").fetch_optional(db).await?;
@@ -204,10 +213,7 @@ pub(crate) async fn append_all(
     changes: &[Change],
     now: OffsetDateTime,
 ) -> Result<Hash, sqlx::Error> {
-    let last = lock(db).await?;
-    if last.seq < 0 {
-        return Err(sqlx::Error::Protocol("the audit records have not begun: start a host with the ledger key".into()));
-    }
+    let last = lock_begun(db).await?;
     Ok(append_after(db, key, last, changes, now).await?.hash)
 }
 

@@ -10,14 +10,13 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::chain::ChainKey;
 use super::store::Loss;
-use super::store::proof::{self, Head};
+use super::store::proof::{self, Head, Missing};
 use crate::db::barrier::Barrier;
 
 pub use super::store::proof::Heads;
@@ -53,14 +52,6 @@ pub struct RecordedHeads {
     path: PathBuf,
     /// Oldest first.
     chains: BTreeMap<Uuid, Vec<Head>>,
-}
-
-/// How heads are written; the single ones are from before their history was kept.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Stored {
-    One((i64, String)),
-    Many(Vec<(i64, String)>),
 }
 
 impl RecordedHeads {
@@ -145,7 +136,7 @@ impl RecordedHeads {
         }
     }
 
-    /// What is recorded here and no longer in the database, as losses that an operator would accept.
+    /// What is recorded here and no longer in the database, as losses that an operator would accept, one of each chain.
     ///
     /// # Errors
     /// When nothing recorded of a chain is left in it, or the database fails.
@@ -157,11 +148,13 @@ impl RecordedHeads {
         at: OffsetDateTime,
     ) -> Result<Vec<Loss>, HeadsError> {
         let mut losses = Vec::new();
-        for missing in proof::missing(db, key, &self.latest()).await? {
-            let chain_id = missing.chain_id;
+        let recorded = self.chains.iter().flat_map(|(chain_id, heads)| heads.iter().map(move |head| (chain_id, head)));
+        let mut missing = proof::missing(db, key, recorded).await?;
+        missing.sort();
+        for missing in missing.chunk_by(|one, other| one.chain_id == other.chain_id) {
+            let [.., Missing { chain_id, seq: to_seq, .. }] = *missing else { continue };
             let heads = self.chains.get(&chain_id).map(Vec::as_slice).unwrap_or_default();
-            let Some(Head { hash: Some(head_hash), .. }) = heads.last().copied() else { continue };
-            let from_seq = match proof::end_before(db, chain_id, missing.seq).await? {
+            let from_seq = match proof::end_before(db, chain_id, to_seq).await? {
                 // Nothing took the place of what was lost.
                 Some(end) => end + 1,
                 // A writer went on in its place: the last recorded head that both histories share.
@@ -175,8 +168,9 @@ impl RecordedHeads {
                     shared.ok_or(HeadsError::Rewritten(chain_id))? + 1
                 }
             };
+            let head_hashes = missing.iter().filter_map(|it| it.hash).collect();
             let (reason, by) = (reason.to_owned(), by.to_owned());
-            losses.push(Loss { chain_id, from_seq, to_seq: missing.seq, head_hash, reason, by, at });
+            losses.push(Loss { chain_id, from_seq, to_seq, head_hashes, reason, by, at });
         }
         Ok(losses)
     }
@@ -237,13 +231,12 @@ pub async fn keep(db: PgPool, barrier: Barrier, key: ChainKey, paths: Vec<PathBu
 }
 
 fn parse_file(text: &str) -> Option<BTreeMap<Uuid, Vec<Head>>> {
-    let stored: BTreeMap<Uuid, Stored> = serde_json::from_str(text).ok()?;
+    let stored: BTreeMap<Uuid, Vec<(i64, String)>> = serde_json::from_str(text).ok()?;
     let head = |(seq, hash): (i64, String)| Some(Head { seq, hash: Some(parse(&hash)?) });
-    let heads = |stored: Stored| match stored {
-        Stored::One(one) => Some(vec![head(one)?]),
-        Stored::Many(many) => many.into_iter().map(head).collect(),
-    };
-    stored.into_iter().map(|(chain_id, stored)| Some((chain_id, heads(stored)?))).collect()
+    stored
+        .into_iter()
+        .map(|(chain_id, heads)| Some((chain_id, heads.into_iter().map(head).collect::<Option<_>>()?)))
+        .collect()
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -293,11 +286,5 @@ mod tests {
         fs::write(&file, "{}x").unwrap();
         assert!(RecordedHeads::read(&file).is_err());
         fs::remove_dir_all(&folder).unwrap();
-    }
-
-    #[test]
-    fn files_of_earlier_versions_are_read() {
-        let text = format!(r#"{{"{CHAIN}": [7, "{}"]}}"#, "ab".repeat(32));
-        assert_eq!(parse_file(&text).unwrap()[&CHAIN], [heads(7, 0xAB)[&CHAIN]]);
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: usi
         print(&format!("          {complaint}"))?;
     }
     print(&format!("  {}  each chain reaches its recorded head ({recorded} recorded)", state(missing.is_empty())))?;
-    for MissingBatch { chain_id, seq } in missing {
+    for MissingBatch { chain_id, seq, .. } in missing {
         let what = if *chain_id == proof::RECORDS {
             format!("audit record {seq}")
         } else {

@@ -126,6 +126,13 @@ async fn chain(
 ) -> Result<(), sqlx::Error> {
     proof.last = after;
     let periods = Periods::load(db).await?;
+    let losses = sqlx::query!(
+        r#"
+        select from_seq - 1 as "before!", to_seq + 1 as "after!", head_hashes[cardinality(head_hashes)] as "head!"
+        from lost_tail where chain_id = '00000000-0000-0000-0000-000000000000'
+        "#
+    );
+    let losses = losses.fetch_all(&mut *db).await?;
     {
         let mut rows = sqlx::query_as!(
             Record,
@@ -138,8 +145,11 @@ async fn chain(
         .fetch(&mut *db);
         while let Some(record) = rows.try_next().await? {
             let before = proof.last.map_or(-1, |last| last.seq);
-            let linked = proof.last.map_or(vec![0; 32], |last| last.hash.to_vec());
-            if record.seq != before + 1 {
+            // What follows an accepted loss has the number after it, and links to the last one lost.
+            let lost = losses.iter().find(|loss| (loss.before, loss.after) == (before, record.seq));
+            let linked = lost.map(|loss| loss.head.clone());
+            let linked = linked.unwrap_or_else(|| proof.last.map_or(vec![0; 32], |last| last.hash.to_vec()));
+            if record.seq != before + 1 && lost.is_none() {
                 proof.add(format!("record {}: the record before it is missing", record.seq));
             } else if record.prev != linked {
                 proof.add(format!("record {}: it does not link to the record before it", record.seq));

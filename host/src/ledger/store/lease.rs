@@ -4,8 +4,8 @@ use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::origins;
 use super::proof::batches;
+use super::{losses, origins};
 use crate::domain::bank_account::{FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::ledger::writer::{LEASE, Writer};
 use crate::sealing::ChainKey;
@@ -61,7 +61,7 @@ pub(super) async fn acquire(
     Ok(Writer { chain_id, stripe, next_seq, head, holder })
 }
 
-/// Where a chain is to be continued. What somebody without the key left there is never signed.
+/// Where a chain is to be continued: numbers that were lost are not used again. What somebody without the key left there is never signed.
 pub(super) async fn end(
     db: &mut PgConnection,
     key: &ChainKey,
@@ -79,6 +79,11 @@ pub(super) async fn end(
     let next_seq = last.as_ref().map_or(0, |last| last.seq + 1);
     if next_seq < origin.first_seq {
         return Err(refused("batches are missing that were adopted"));
+    }
+    let (losses, _) = losses::accepted(db, key).await?;
+    let lost = losses.iter().filter(|it| it.chain_id == chain_id && it.from_seq == next_seq);
+    if let Some(loss) = lost.max_by_key(|it| it.to_seq) {
+        return Ok((loss.to_seq + 1, loss.head()));
     }
     if next_seq == origin.first_seq {
         return Ok((next_seq, origin.adopted.is_none().then_some(announced)));

@@ -6,19 +6,22 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::codec::hash_from_bytes;
-use crate::db::records::{self, Change, Covered, Recorded, Subject};
+use crate::db::records::{self, Change, Covered, LastRecord, Recorded, Subject};
 use crate::sealing::ChainKey;
 use crate::sealing::digest::Hash;
+
+/// What the chain of audit records is called among the chains.
+pub const RECORDS: Uuid = Uuid::nil();
 
 /// A row of `lost_tail`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// [`RECORDS`](super::proof::RECORDS) for audit records.
+    /// [`RECORDS`] for audit records.
     pub chain_id: Uuid,
     pub from_seq: i64,
     pub to_seq: i64,
-    /// Of the last lost one, as it was recorded outside the database.
-    pub head_hash: Hash,
+    /// Of the lost ones that were recorded outside the database; the last is that of `to_seq`.
+    pub head_hashes: Vec<Hash>,
     pub reason: String,
     /// The operator.
     pub by: String,
@@ -26,8 +29,15 @@ pub struct Loss {
 }
 
 impl Loss {
-    pub(super) fn covers(&self, chain_id: Uuid, seq: i64) -> bool {
-        self.chain_id == chain_id && (self.from_seq..=self.to_seq).contains(&seq)
+    /// Whether this head was missing when the loss was accepted. Numbers say nothing: what was written since may be
+    /// missing as well.
+    pub(super) fn covers(&self, chain_id: Uuid, hash: Option<Hash>) -> bool {
+        self.chain_id == chain_id && hash.is_some_and(|hash| self.head_hashes.contains(&hash))
+    }
+
+    /// What the batch after the loss links to.
+    pub(super) fn head(&self) -> Option<Hash> {
+        self.head_hashes.last().copied()
     }
 
     pub(super) fn key(&self) -> String {
@@ -44,7 +54,7 @@ impl Loss {
         digest.uuid(self.chain_id);
         digest.int(self.from_seq);
         digest.int(self.to_seq);
-        digest.bytes(&self.head_hash);
+        digest.bytes(&self.head_hashes.concat());
         digest.text(&self.reason);
         digest.text(&self.by);
         digest.time(self.at);
@@ -52,39 +62,45 @@ impl Loss {
     }
 }
 
-/// Records that an operator accepts losses.
+/// Records that an operator accepts losses. Their numbers are not used again: the next audit record has the
+/// number after the lost ones, and so has the next batch of each chain.
 ///
 /// # Errors
 /// When the database fails, or a loss is on record already.
 pub async fn accept(db: &mut PgConnection, key: &ChainKey, losses: &[Loss]) -> Result<(), sqlx::Error> {
+    let Some(at) = losses.first().map(|loss| loss.at) else { return Ok(()) };
+    let mut transaction = db.begin().await?;
+    let last = records::lock_begun(&mut transaction).await?;
+    let lost = losses.iter().filter(|it| it.chain_id == RECORDS && it.from_seq == last.seq + 1);
+    let last = lost.fold(last, |last, it| LastRecord { seq: it.to_seq, hash: it.head().unwrap_or(last.hash) });
     for loss in losses {
-        let mut transaction = db.begin().await?;
+        let hashes: Vec<Vec<u8>> = loss.head_hashes.iter().map(|hash| hash.to_vec()).collect();
         sqlx::query!(
             r#"
-            insert into lost_tail (chain_id, from_seq, to_seq, head_hash, reason, accepted_by, accepted_at)
+            insert into lost_tail (chain_id, from_seq, to_seq, head_hashes, reason, accepted_by, accepted_at)
             values ($1, $2, $3, $4, $5, $6, $7)
             "#,
             loss.chain_id,
             loss.from_seq,
             loss.to_seq,
-            &loss.head_hash[..],
+            &hashes,
             loss.reason,
             loss.by,
             loss.at,
         )
         .execute(&mut *transaction)
         .await?;
-        records::append(&mut transaction, key, loss.change(key), loss.at).await?;
-        transaction.commit().await?;
     }
-    Ok(())
+    let changes: Vec<_> = losses.iter().map(|loss| loss.change(key)).collect();
+    records::append_after(&mut transaction, key, last, &changes, at).await?;
+    transaction.commit().await
 }
 
 /// The accepted losses. A row that somebody without the key wrote is in the second list, by its key.
 pub(super) async fn accepted(db: &mut PgConnection, key: &ChainKey) -> Result<(Vec<Loss>, Vec<Covered>), sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select chain_id, from_seq, to_seq, head_hash, reason, accepted_by, accepted_at
+        select chain_id, from_seq, to_seq, head_hashes, reason, accepted_by, accepted_at
         from lost_tail order by accepted_at, chain_id, from_seq
         "#
     );
@@ -94,7 +110,7 @@ pub(super) async fn accepted(db: &mut PgConnection, key: &ChainKey) -> Result<(V
             chain_id: row.chain_id,
             from_seq: row.from_seq,
             to_seq: row.to_seq,
-            head_hash: hash_from_bytes(row.head_hash)?,
+            head_hashes: row.head_hashes.into_iter().map(hash_from_bytes).collect::<Result<_, _>>()?,
             reason: row.reason,
             by: row.accepted_by,
             at: row.accepted_at,

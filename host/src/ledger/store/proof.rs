@@ -26,8 +26,7 @@ pub(super) use report::Unhashed;
 pub use report::{Break, Head, Missing, Proof};
 pub use watch::Watch;
 
-/// What the chain of audit records is called among the heads of chains.
-pub const RECORDS: Uuid = Uuid::nil();
+pub use super::losses::RECORDS;
 
 /// Sequence number and hash of each chain's last batch.
 pub type Heads = BTreeMap<Uuid, Head>;
@@ -56,24 +55,24 @@ pub async fn heads(db: &mut PgConnection) -> Result<BTreeMap<Uuid, Head>, sqlx::
 }
 
 /// The recorded heads that are missing or have another hash, without those that an operator accepted as lost: history
-/// was truncated or rewritten.
+/// was truncated or rewritten. In the order of their chains.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn missing(
     db: &mut PgConnection,
     key: &ChainKey,
-    recorded: &BTreeMap<Uuid, Head>,
+    recorded: impl IntoIterator<Item = (&Uuid, &Head)>,
 ) -> Result<Vec<Missing>, sqlx::Error> {
     let mut missing = Vec::new();
     for (&chain_id, head) in recorded {
         if !is_present(db, chain_id, head).await? {
-            missing.push(Missing { chain_id, seq: head.seq });
+            missing.push(Missing { chain_id, seq: head.seq, hash: head.hash });
         }
     }
     if !missing.is_empty() {
         let (losses, _) = losses::accepted(db, key).await?;
-        missing.retain(|it| !losses.iter().any(|loss| loss.covers(it.chain_id, it.seq)));
+        missing.retain(|it| !losses.iter().any(|loss| loss.covers(it.chain_id, it.hash)));
     }
     Ok(missing)
 }

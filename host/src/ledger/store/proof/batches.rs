@@ -169,7 +169,8 @@ impl<'a> Walk<'a> {
         let before = self.last.filter(|(chain_id, _)| *chain_id == row.chain_id).map(|(_, head)| head);
         let beginning = self.announced.get(&row.chain_id);
         let due = before.map_or(0, |head| head.seq + 1);
-        // A writer that was running when the database failed over went on after the batches that were lost.
+        // What follows an accepted loss has the number after it, and links to the last one lost: a writer that was running
+        // when the database failed over went on like that, and so does the next one.
         let mut losses = self.losses.iter();
         let lost = losses.find(|it| it.chain_id == row.chain_id && it.from_seq == due && it.to_seq + 1 == row.seq);
         if row.seq != due && lost.is_none() {
@@ -183,7 +184,7 @@ impl<'a> Walk<'a> {
                     Some(it) if it.origin.adopted.is_none() => it.hash,
                     _ => key.map_or(Some(header.prev_hash), |key| Some(key.genesis(row.chain_id, row.seq))),
                 };
-                let linked = lost.map(|loss| loss.head_hash).or_else(|| before.and_then(|head| head.hash));
+                let linked = lost.and_then(Loss::head).or_else(|| before.and_then(|head| head.hash));
                 if Some(header.prev_hash) != linked.or_else(first) {
                     proof.add(place, "it does not link to the batch before it");
                 }

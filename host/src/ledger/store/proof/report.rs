@@ -106,8 +106,10 @@ impl Unhashed {
 }
 
 /// A recorded head that is missing or has another hash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Missing {
     pub chain_id: Uuid,
     pub seq: i64,
+    /// As it was recorded.
+    pub hash: Option<Hash>,
 }
