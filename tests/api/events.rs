@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use axum::body::Body;
 use caudal::auth::minter::Minter;
+use caudal::ledger::store::Loss;
 use caudal::outbox::{LISTENERS_EACH_MAX, LISTENERS_MAX};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use sqlx::PgPool;
+use uuid::Uuid;
 
-use crate::harness::{CLABE, Client, PAYEE_CLABE, SECRET, TestApp, token_config};
+use crate::harness::{CLABE, Client, PAYEE_CLABE, SECRET, TestApp, ledger_key, token_config};
 
 /// The messages of a stream.
 struct Listener {
@@ -133,6 +135,83 @@ async fn nothing_is_lost_or_duplicated_where_history_meets_live_events(db: PgPoo
     assert_eq!((count, seen.len()), (152, 152));
 }
 
+/// Accepts that batches of a chain were lost.
+async fn accept_loss(db: &PgPool, chain_id: Uuid, (from_seq, to_seq): (i64, i64)) {
+    let (reason, by, at) = ("a failover".to_owned(), "ops".to_owned(), time::OffsetDateTime::UNIX_EPOCH);
+    let loss = Loss { chain_id, from_seq, to_seq, head_hashes: vec![[7; 32]], reason, by, at };
+    caudal::ledger::store::accept(&mut db.acquire().await.unwrap(), &ledger_key(), &[loss]).await.unwrap();
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_cursor_of_another_history_is_refused(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let ana = app.user("ana");
+    ana.open_account(CLABE).await;
+    let mut listener = Listener::new(&ana, "?from=").await;
+    let (cursor, _) = listener.next().await.unwrap();
+    Listener::new(&ana, &format!("?from={cursor}")).await;
+    let refused = async |cursor: &str| {
+        let last = ana.with("last-event-id", cursor);
+        last.get("/api/ledger/events").await.assert_problem(410, "cursor-expired", Some("from"));
+    };
+    // Ahead of the chain, as it is after a restore that nobody accepted.
+    refused(&format!("{cursor}9")).await;
+    accept_loss(&db, Uuid::from_u128(1), (0, 9)).await;
+    let end = tokio::time::timeout(Duration::from_secs(5), listener.body.frame()).await;
+    assert!(matches!(end, Ok(None)), "streams of the old history end");
+    refused(&cursor).await;
+    let (_, events) = Listener::new(&ana, "?from=").await.next().await.unwrap();
+    assert_eq!(events[0]["type"], "opening");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_stream_opens_while_another_one_reads_its_backlog(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let (ana, luis) = (app.user("ana"), app.user("luis"));
+    ana.open_account(CLABE).await;
+    luis.open_account(PAYEE_CLABE).await;
+    let (cursor, _) = Listener::new(&luis, "?from=").await.next().await.unwrap();
+    let mut transaction = db.begin().await.unwrap();
+    sqlx::query("lock table transfer_event in access exclusive mode").execute(&mut *transaction).await.unwrap();
+    let waiting = tokio::spawn(async move { ana.stream("/api/ledger/events?from=").await });
+    // Without reading anything, now and after the last event.
+    for query in [String::new(), format!("?from={cursor}")] {
+        let open = Listener::new(&luis, &query);
+        assert!(tokio::time::timeout(Duration::from_secs(1), open).await.is_ok(), "{query} waits");
+    }
+    assert!(!waiting.is_finished());
+    transaction.rollback().await.unwrap();
+    assert_eq!(waiting.await.unwrap().0, 200);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_backlog_is_bounded(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let ana = app.user("ana");
+    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    ana.transfer(&from, &to, "1").await.assert_status(200);
+    // So many numbers are left out as if there were a hundred thousand batches.
+    let ends = "select chain_id, max(seq) from ledger_batch group by 1";
+    let (chain_id, end): (Uuid, i64) = sqlx::query_as(ends).fetch_one(&db).await.unwrap();
+    accept_loss(&db, chain_id, (end + 1, end + 100_000)).await;
+    sqlx::query("update ledger_writer set leased_until = 'epoch'").execute(&db).await.unwrap();
+    let app = TestApp::new(db.clone()).await;
+    let ana = app.user("ana");
+    ana.transfer(&from, &to, "2").await.assert_status(200);
+    let seqs: Vec<i64> = sqlx::query_scalar("select seq from ledger_batch order by 1").fetch_all(&db).await.unwrap();
+    assert_eq!(seqs, [0, 1, end + 100_001]);
+    // The few transfers of a user are found among any number of batches.
+    let (_, events) = Listener::new(&ana, "?from=").await.collect(3).await;
+    assert_eq!(amounts(&events)[1..], [1.0, 2.0]);
+    let many = "insert into transfer select (jsonb_populate_record(t, jsonb_build_object(
+            'transfer_id', gen_random_uuid(), 'spei_reference', 'X' || n))).*
+        from transfer t, generate_series(1, 10000) as n where amount = 100";
+    sqlx::query(many).execute(&db).await.unwrap();
+    let far = ana.get("/api/ledger/events?from=").await;
+    far.assert_problem(400, "validation-failed", Some("from"));
+    assert_eq!(far.json()["errors"][0]["code"], "out-of-range");
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn concurrent_streams_of_a_user_are_limited(db: PgPool) {
     let app = TestApp::new(db).await;
@@ -157,7 +236,7 @@ async fn invalid_cursors_and_missing_tokens_are_refused(db: PgPool) {
     let app = TestApp::new(db).await;
     app.anon().get("/api/ledger/events").await.assert_problem(401, "unauthorized", None);
     let ana = app.user("ana");
-    for cursor in ["x", "0", "0.1-0.2", "-1.1", "0.99999999999999999999"] {
+    for cursor in ["x", "0", "0.1-0.2", "-1.1", "0.99999999999999999999", "5f3a9c01.0-0.1-0.2"] {
         ana.get(&format!("/api/ledger/events?from={cursor}")).await.assert_problem(
             400,
             "validation-failed",

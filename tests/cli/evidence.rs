@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Output, Stdio};
 
+use serde_json::Value;
+
 use crate::ledger::{sql, with_transfers};
 use crate::process::{DataDir, Service, text};
 
@@ -35,12 +37,16 @@ fn a_host_stops_when_its_history_became_shorter_and_resumes_after_the_loss_was_a
     with_transfers(&data, 3);
     let log = data.0.join("log");
     let mut service = Service::start_with(&data, Stdio::from(fs::File::create(&log).unwrap()));
+    let events = text(&data.run(&["events"]).stdout);
+    let read: Value = serde_json::from_str(events.lines().last().unwrap()).unwrap();
     sql(&data, LOSE_THE_LAST_BATCH);
     assert_eq!(service.wait(), Some(1));
     let logged = fs::read_to_string(&log).unwrap();
     assert!(logged.contains("history was shortened or rewritten"), "{logged}");
 
-    // Neither a host nor a command goes on, and verification says why.
+    // Neither a host nor a command goes on, and verification says why. A consumer is told that it is ahead.
+    let resume = || text(&data.run(&["events", "--from", read["cursor"].as_str().unwrap()]).stderr);
+    assert!(resume().contains("read again with --from 0"), "{}", resume());
     assert_refused(&data.run(&SERVE));
     assert_refused(&data.run(&["replay"]));
     let verify = data.run(&["verify"]);
@@ -55,6 +61,8 @@ fn a_host_stops_when_its_history_became_shorter_and_resumes_after_the_loss_was_a
     assert!(printed.contains("LOST    batches") && printed.contains("by rosa"), "{printed}");
     assert!(printed.contains("failover of 3 May"), "{printed}");
     Service::start(&data).stop();
+    assert!(resume().contains("read again with --from 0"), "{}", resume());
+    assert_eq!(text(&data.run(&["events"]).stdout).lines().count(), events.lines().count() - 1);
     assert!(text(&data.run(&["accept-loss", "--reason", "x"]).stdout).contains("nothing is lost"));
 }
 

@@ -18,7 +18,7 @@ pub(crate) const CURSORS: Target = Target {
         b"_",
         b"-",
         b".",
-        b"0.15-1.7",
+        b"5f3a9c01.0-0.15-1.7",
         b"9223372036854775806",
         b"01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b",
     ],

@@ -10,15 +10,15 @@ import { messagesIn, pauseAfter } from "../../host/web/bank/stream.js";
 
 test("the event stream is read in pieces, wherever it is cut", () => {
   const stream =
-    ': hello\n\nevent: transfers\nid: 0.15-1.7\ndata: [{"transactionId":"a"}]\n\n:\n\nid: 0.16\ndata: []\n\n';
+    ': hello\n\nevent: transfers\nid: 5f3a9c01.0-0.15-1.7\ndata: [{"transactionId":"a"}]\n\n:\n\nid: 5f3a9c01.0-0.16\ndata: []\n\n';
   for (let cut = 0; cut <= stream.length; cut += 1) {
     const first = messagesIn(stream.slice(0, cut));
     const second = messagesIn(first.rest + stream.slice(cut));
     assert.deepEqual(
       [...first.messages, ...second.messages],
       [
-        { id: "0.15-1.7", events: [{ transactionId: "a" }] },
-        { id: "0.16", events: [] },
+        { id: "5f3a9c01.0-0.15-1.7", events: [{ transactionId: "a" }] },
+        { id: "5f3a9c01.0-0.16", events: [] },
       ],
     );
     assert.equal(second.rest, "");

@@ -164,7 +164,7 @@ impl Tasks {
         self.expiry.abort();
         self.rates.abort();
         self.refusals.abort();
-        self.outbox.close().await;
+        self.outbox.close();
         self.stop_courier();
     }
 

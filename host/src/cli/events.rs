@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
 use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::config::{Common, Events};
-use crate::db::outbox::{self, Event, Offsets};
+use crate::db::outbox::{self, Event, Position};
 use crate::http::ledger::events::EventJson;
 use crate::outbox::Cursor;
 
@@ -18,6 +18,9 @@ const BATCHES_PER_READ: i64 = 500;
 
 /// How often `--follow` polls for new batches.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+const EXPIRED: &str = "the cursor is of another history, because events were lost: read again with --from 0, skip what \
+    you processed, and undo what is gone, as OPERATING.md says under \"After a failover that lost batches\"";
 
 /// The events of one batch, and the cursor after them.
 #[derive(Serialize)]
@@ -46,8 +49,17 @@ pub(super) async fn run(common: &Common, events: Events) -> Result<ExitCode> {
 
 async fn print_events(database: &Database, Events { from, follow }: Events) -> Result<()> {
     let mut cursor = from;
+    let ends = outbox::ends(&mut *database.pool.acquire().await?).await.context("cannot read the ledger")?;
+    if !ends.follows(&cursor.0) {
+        bail!(EXPIRED);
+    }
+    cursor.0.history = ends.history;
+    cursor.0.raise_floor(&ends);
     loop {
         let (events, next) = read(database, &cursor).await.context("cannot read the ledger")?;
+        if next.history != ends.history {
+            bail!(EXPIRED);
+        }
         for batch in events.chunk_by(|one, other| (one.stripe, one.seq) == (other.stripe, other.seq)) {
             batch.iter().for_each(|event| cursor.advance_past(event));
             print(&line(batch, &cursor)?)?;
@@ -64,7 +76,7 @@ async fn print_events(database: &Database, Events { from, follow }: Events) -> R
     }
 }
 
-async fn read(database: &Database, cursor: &Cursor) -> Result<(Vec<Event>, Offsets), sqlx::Error> {
+async fn read(database: &Database, cursor: &Cursor) -> Result<(Vec<Event>, Position), sqlx::Error> {
     let view = database.barrier.begin();
     let read = outbox::read(&mut *database.pool.acquire().await?, &cursor.0, BATCHES_PER_READ).await?;
     database.barrier.pass(view).await?;

@@ -187,7 +187,8 @@ fn since(text: &str) -> Result<Since, &'static str> {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Compares the recorded chain heads with the database. What is recorded and gone is accepted as lost, \
-                  under your name. Run it once with each host's recorded heads, before any host resumes."
+                  under your name, and cursors from before expire. Run it once with each host's recorded heads, before any \
+                  host resumes."
 )]
 pub struct AcceptLoss {
     /// What happened; recorded permanently
@@ -261,7 +262,8 @@ fn limit_change(text: &str) -> Result<LimitChange, AmountError> {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Store the cursor of the last line you processed. Resuming from it neither skips nor repeats an \
-                  event, on any host and after any restart."
+                  event, on any host and after any restart. It is refused after events were lost: see \"After a failover \
+                  that lost batches\" in OPERATING.md."
 )]
 pub struct Events {
     /// Cursor of the last line processed; 0 is the start of the stream

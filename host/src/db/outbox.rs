@@ -9,8 +9,52 @@ use uuid::Uuid;
 use crate::domain::money::Money;
 use crate::domain::transfer::Kind;
 
-/// How far each chain was read: the sequence number of the next batch, by stripe. A missing stripe has not been read.
-pub(crate) type Offsets = BTreeMap<i16, i64>;
+/// How far the ledger was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// Names what the numbers count: every accepted loss begins another history. `None` at the beginning of any.
+    pub(crate) history: Option<u32>,
+    /// Chains with lower stripes were closed when their key was replaced, and read to the end.
+    pub(crate) floor: i16,
+    /// The sequence number of the next batch, by stripe. A missing stripe has not been read.
+    pub(crate) next: BTreeMap<i16, i64>,
+}
+
+impl Position {
+    /// Of a chain that ends at `end`.
+    fn next(&self, stripe: i16, end: i64) -> i64 {
+        self.next.get(&stripe).copied().unwrap_or(if stripe < self.floor { end } else { 0 })
+    }
+
+    /// Whether `earlier` is a position in the same history, and not further.
+    pub(crate) fn follows(&self, earlier: &Self) -> bool {
+        let is_same = earlier.history.is_none() || earlier.history == self.history;
+        let mut chains = earlier.next.iter();
+        is_same && earlier.floor <= self.floor && chains.all(|(stripe, next)| *next <= self.next(*stripe, 0))
+    }
+
+    /// How many batches there are from `earlier` to here.
+    pub(crate) fn batches_since(&self, earlier: &Self) -> i64 {
+        self.next.iter().map(|(stripe, end)| (end - earlier.next(*stripe, *end)).max(0)).sum()
+    }
+
+    /// Raises the floor if all chains that are closed at the `ends` were read.
+    pub(crate) fn raise_floor(&mut self, ends: &Self) {
+        if ends.next.range(..ends.floor).all(|(stripe, end)| self.next(*stripe, *end) == *end) {
+            self.floor = self.floor.max(ends.floor);
+        }
+    }
+
+    /// Advances to `later` where that is further.
+    pub(crate) fn advance_to(&mut self, later: &Self) {
+        self.history = self.history.or(later.history);
+        self.floor = self.floor.max(later.floor);
+        for (stripe, end) in &later.next {
+            let next = self.next.entry(*stripe).or_default();
+            *next = (*next).max(*end);
+        }
+    }
+}
 
 /// A transfer's new status.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +84,32 @@ pub(crate) struct Event {
     pub(crate) returns: Option<Uuid>,
 }
 
+/// The present history, named for the record that began it, and the lowest stripe of a chain that is not closed.
+async fn present(db: &mut PgConnection) -> Result<Position, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"
+        select (
+                select hash from (
+                    (select seq, hash from audit_record order by seq limit 1)
+                    union all
+                    select seq, hash from audit_record where subject = 'lost-tail' and action = 'accept'
+                ) as begun order by seq desc limit 1
+            ) as hash,
+            (
+                select coalesce(min(stripe) filter (where c.chain_id is null), max(stripe) + 1, 0)::smallint
+                from ledger_writer left join retired_chain c using (chain_id)
+            ) as "floor!"
+        "#
+    );
+    let row = row.fetch_one(db).await?;
+    let first = row.hash.as_deref().and_then(<[u8]>::first_chunk).copied();
+    let history = Some(u32::from_be_bytes(first.unwrap_or_default()));
+    Ok(Position { history, floor: row.floor, next: BTreeMap::new() })
+}
+
 /// The current end of each chain.
-pub(crate) async fn ends(db: &mut PgConnection) -> Result<Offsets, sqlx::Error> {
+pub(crate) async fn ends(db: &mut PgConnection) -> Result<Position, sqlx::Error> {
+    let present = present(db).await?;
     let rows = sqlx::query!(
         r#"
         select w.stripe, b.seq + 1 as "next!"
@@ -49,18 +117,62 @@ pub(crate) async fn ends(db: &mut PgConnection) -> Result<Offsets, sqlx::Error> 
         cross join lateral (select seq from ledger_batch b where b.chain_id = w.chain_id order by seq desc limit 1) as b
         "#
     );
-    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.stripe, row.next)).collect())
+    let next = rows.fetch_all(db).await?.into_iter().map(|row| (row.stripe, row.next)).collect();
+    Ok(Position { next, ..present })
+}
+
+/// A row of both queries, as far as it is there: a batch without transfers has no event.
+struct Row {
+    stripe: i16,
+    seq: i64,
+    transfer_id: Option<Uuid>,
+    ordinal: Option<i16>,
+    status: Option<String>,
+    reason: Option<String>,
+    created_at: Option<OffsetDateTime>,
+    owner: Option<String>,
+    kind: Option<String>,
+    debit_account_id: Option<Uuid>,
+    credit_account_id: Option<Uuid>,
+    amount: Option<i64>,
+    beneficiary_name: Option<String>,
+    spei_reference: Option<String>,
+    returns: Option<Uuid>,
+}
+
+impl Row {
+    fn event(self) -> Option<Event> {
+        let kind = self.kind?;
+        let account = if kind == Kind::Spei.as_str() { self.debit_account_id } else { self.credit_account_id };
+        Some(Event {
+            stripe: self.stripe,
+            seq: self.seq,
+            transfer_id: self.transfer_id?,
+            ordinal: self.ordinal?,
+            status: self.status?,
+            reason: self.reason,
+            created_at: self.created_at?,
+            owner: self.owner?,
+            account_id: account?,
+            kind,
+            amount: Money::from_minor(self.amount?),
+            beneficiary_name: self.beneficiary_name,
+            spei_reference: self.spei_reference,
+            returns: self.returns,
+        })
+    }
 }
 
 /// The events of at most `batches` batches, earliest first, and where to continue. Batches of one chain keep their
 /// order, whatever their hosts' clocks say.
 pub(crate) async fn read(
     db: &mut PgConnection,
-    offsets: &Offsets,
+    from: &Position,
     batches: i64,
-) -> Result<(Vec<Event>, Offsets), sqlx::Error> {
-    let (stripes, nexts): (Vec<_>, Vec<_>) = offsets.iter().map(|(stripe, next)| (*stripe, *next)).unzip();
-    let rows = sqlx::query!(
+) -> Result<(Vec<Event>, Position), sqlx::Error> {
+    let (stripes, nexts): (Vec<_>, Vec<_>) = from.next.iter().map(|(stripe, next)| (*stripe, *next)).unzip();
+    let rows = sqlx::query_as!(
+        Row,
         r#"
         with page as (
             select w.stripe, w.chain_id, b.seq, b.transfer_ids, b.at
@@ -73,6 +185,7 @@ pub(crate) async fn read(
                     where chain_id = w.chain_id and seq >= coalesce(c.next, 0) order by seq limit $3
                 ) as first
             ) as b
+            where w.stripe >= $4
             order by b.at, w.stripe, b.seq limit $3
         )
         select p.stripe, p.seq, v.transfer_id as "transfer_id?", v.ordinal as "ordinal?", v.status as "status?",
@@ -88,90 +201,80 @@ pub(crate) async fn read(
         &stripes,
         &nexts,
         batches,
+        from.floor,
     );
-    let (mut events, mut offsets) = (Vec::new(), offsets.clone());
+    let mut events = Vec::new();
+    let mut position = Position { history: present(db).await?.history, ..from.clone() };
     for row in rows.fetch_all(db).await? {
-        offsets.insert(row.stripe, row.seq + 1);
-        let event = row.transfer_id.zip(row.ordinal).zip(row.status).zip(row.created_at);
-        let transfer = row.owner.zip(row.kind).zip(row.debit_account_id.zip(row.credit_account_id)).zip(row.amount);
-        // A batch without transfers has a row but no event.
-        let Some(((((transfer_id, ordinal), status), created_at), (((owner, kind), (debit, credit)), amount))) =
-            event.zip(transfer)
-        else {
-            continue;
-        };
-        events.push(Event {
-            stripe: row.stripe,
-            seq: row.seq,
-            transfer_id,
-            ordinal,
-            status,
-            reason: row.reason,
-            created_at,
-            owner,
-            account_id: users_account(&kind, debit, credit),
-            kind,
-            amount: Money::from_minor(amount),
-            beneficiary_name: row.beneficiary_name,
-            spei_reference: row.spei_reference,
-            returns: row.returns,
-        });
+        position.next.insert(row.stripe, row.seq + 1);
+        events.extend(row.event());
     }
-    Ok((events, offsets))
+    Ok((events, position))
 }
 
-/// A user's events between `from` (inclusive) and `before`, earliest first.
+/// Whether a user has more than so many transfers.
+pub(crate) async fn has_more_transfers(db: &mut PgConnection, owner: &str, than: i64) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select exists (select from transfer where owner = $1 offset $2) as "has_more!""#,
+        owner,
+        than,
+    )
+    .fetch_one(db)
+    .await
+}
+
+/// A user's events between `from` (inclusive) and `before`, earliest first: found among those of the batches, or of all
+/// the user's transfers.
 pub(crate) async fn read_of(
     db: &mut PgConnection,
     owner: &str,
-    from: &Offsets,
-    before: &Offsets,
+    from: &Position,
+    before: &Position,
+    by_transfers: bool,
     limit: i64,
 ) -> Result<Vec<Event>, sqlx::Error> {
-    let ends = before.iter().map(|(stripe, end)| (*stripe, *end, from.get(stripe).copied().unwrap_or(0)));
-    let (mut stripes, mut nexts, mut limits) = (Vec::new(), Vec::new(), Vec::new());
-    for (stripe, end, next) in ends {
-        stripes.push(stripe);
-        nexts.push(next);
-        limits.push(end);
+    let (mut stripes, mut nexts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    for (stripe, end) in &before.next {
+        stripes.push(*stripe);
+        nexts.push(from.next(*stripe, *end));
+        ends.push(*end);
     }
-    let rows = sqlx::query!(
+    // Each transfer is looked up by its key. Joined in another way, it could be found among all those of its owner.
+    let rows = sqlx::query_as!(
+        Row,
         r#"
-        select c.stripe as "stripe!", v.seq, v.transfer_id, v.ordinal, v.status, v.reason, v.created_at, t.owner, t.kind,
-            t.debit_account_id, t.credit_account_id, t.amount, t.beneficiary_name, t.spei_reference, t.returns
-        from transfer t
-        join transfer_event v using (transfer_id)
-        join ledger_writer w on w.chain_id = v.chain_id
-        join unnest($2::smallint[], $3::bigint[], $4::bigint[]) as c (stripe, next, before) using (stripe)
-        where t.owner = $1 and v.seq >= c.next and v.seq < c.before
+        with chain as (
+            select w.stripe, w.chain_id, c.next, c.before
+            from unnest($2::smallint[], $3::bigint[], $4::bigint[]) as c (stripe, next, before)
+            join ledger_writer w using (stripe) where c.next < c.before
+        ), touched as (
+            select unnest(b.transfer_ids) as transfer_id
+            from chain c cross join lateral (
+                select transfer_ids from ledger_batch
+                where chain_id = c.chain_id and seq >= c.next and seq < c.before order by seq offset 0
+            ) as b
+            where not $5
+            union
+            select transfer_id from transfer where owner = $1 and $5
+        )
+        select c.stripe, v.seq, v.transfer_id, v.ordinal as "ordinal?", v.status as "status?", v.reason,
+            v.created_at as "created_at?", t.owner as "owner?", t.kind as "kind?",
+            t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?", t.amount as "amount?",
+            t.beneficiary_name, t.spei_reference, t.returns
+        from touched
+        cross join lateral (select * from transfer where transfer_id = touched.transfer_id limit 1) as t
+        join transfer_event v on v.transfer_id = t.transfer_id
+        join chain c on c.chain_id = v.chain_id and v.seq >= c.next and v.seq < c.before
+        where t.owner = $1
         order by max(v.created_at) over (partition by c.stripe order by v.seq), c.stripe, v.seq, v.transfer_id
-        limit $5
+        limit $6
         "#,
         owner,
         &stripes,
         &nexts,
-        &limits,
+        &ends,
+        by_transfers,
         limit,
     );
-    let events = rows.fetch_all(db).await?.into_iter().map(|row| Event {
-        stripe: row.stripe,
-        seq: row.seq,
-        transfer_id: row.transfer_id,
-        ordinal: row.ordinal,
-        status: row.status,
-        reason: row.reason,
-        created_at: row.created_at,
-        owner: row.owner,
-        account_id: users_account(&row.kind, row.debit_account_id, row.credit_account_id),
-        kind: row.kind,
-        amount: Money::from_minor(row.amount),
-        beneficiary_name: row.beneficiary_name,
-        spei_reference: row.spei_reference,
-        returns: row.returns,
-    });
-    Ok(events.collect())
-}
-
-fn users_account(kind: &str, debit: Uuid, credit: Uuid) -> Uuid {
-    if kind == Kind::Spei.as_str() { debit } else { credit }
+    Ok(rows.fetch_all(db).await?.into_iter().filter_map(Row::event).collect())
 }

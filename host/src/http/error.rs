@@ -175,6 +175,8 @@ problems! {
     /// which `components/model/src/rules.rs` words.
     Rejected(violations: Vec<Violation>) = BAD_REQUEST, "rejected", "The transfer was refused",
         violations.first().map_or_else(String::new, |violation| violation.detail.clone());
+    CursorExpired = GONE, "cursor-expired", "The events went on in another history",
+        "is of a history that ended when events were lost: listen from now on, then read the lists again", field: "from";
     KeyReused = UNPROCESSABLE_ENTITY, "idempotency-key-reused", "The idempotency key belongs to another request",
         "was used for another request; use a new key", field: "Idempotency-Key";
 

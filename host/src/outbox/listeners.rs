@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::broadcast;
 
-use crate::db::outbox::Event;
+use crate::db::outbox::{Event, Position};
 
 /// A quarter of the connections that a host's listener takes: open pages leave room for requests.
 pub const LISTENERS_MAX: usize = 1_024;
@@ -26,12 +26,18 @@ pub(crate) enum ListenError {
     TooManyOfUser,
     #[error("the cursor is too far back")]
     TooFarBack,
+    #[error("the cursor belongs to another history")]
+    Expired,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
-/// A user's events that were read at once, earliest first.
-pub(super) type Page = Arc<[Event]>;
+/// A user's events that were read at once, earliest first, and up to where everybody's were read.
+#[derive(Debug, Clone)]
+pub(super) struct Page {
+    pub(super) events: Arc<[Event]>,
+    pub(super) end: Arc<Position>,
+}
 
 /// The listeners of each user. Cheap to clone.
 #[derive(Clone, Default)]
@@ -61,8 +67,8 @@ impl Listeners {
     }
 
     /// Gives each user's listeners the user's share of the events.
-    pub(super) fn publish(&self, events: Vec<Event>) {
-        let users = self.users();
+    pub(super) fn publish(&self, events: Vec<Event>, end: Position) {
+        let (users, end) = (self.users(), Arc::new(end));
         let mut shares: BTreeMap<&String, Vec<Event>> = BTreeMap::new();
         for event in events {
             if let Some((owner, _)) = users.get_key_value(&event.owner) {
@@ -71,7 +77,7 @@ impl Listeners {
         }
         for (owner, share) in shares {
             // The last listener may have left.
-            let _ = users[owner].send(share.into());
+            let _ = users[owner].send(Page { events: share.into(), end: Arc::clone(&end) });
         }
     }
 
@@ -117,8 +123,8 @@ mod tests {
     fn a_listener_is_woken_by_its_users_events_only() {
         let listeners = Listeners::default();
         let (mut ana, mut luis) = (listeners.subscribe("ana").unwrap(), listeners.subscribe("luis").unwrap());
-        listeners.publish(vec![event("ana", 1), event("eva", 2), event("ana", 3)]);
-        let seen: Vec<_> = ana.try_recv().unwrap().iter().map(|event| event.seq).collect();
+        listeners.publish(vec![event("ana", 1), event("eva", 2), event("ana", 3)], Position::default());
+        let seen: Vec<_> = ana.try_recv().unwrap().events.iter().map(|event| event.seq).collect();
         assert_eq!(seen, [1, 3]);
         assert_eq!(luis.try_recv().unwrap_err(), TryRecvError::Empty);
     }
@@ -129,11 +135,11 @@ mod tests {
         let mut ana = listeners.subscribe("ana").unwrap();
         let _luis = listeners.subscribe("luis").unwrap();
         for seq in 0..=LAG_MAX as i64 {
-            listeners.publish(vec![event("luis", seq)]);
+            listeners.publish(vec![event("luis", seq)], Position::default());
         }
         assert_eq!(ana.try_recv().unwrap_err(), TryRecvError::Empty);
         for seq in 0..=LAG_MAX as i64 {
-            listeners.publish(vec![event("ana", seq)]);
+            listeners.publish(vec![event("ana", seq)], Position::default());
         }
         assert_eq!(ana.try_recv().unwrap_err(), TryRecvError::Lagged(1));
     }

@@ -77,6 +77,11 @@ export function followJournal({ signal, onNews, onOpen = () => {}, onLost = () =
     },
     onLost: (problem) => {
       if (problem.status === 400) cursor = null;
+      // Events were lost: what they said is forgotten, and the others are replayed.
+      if (problem.status === 410 && mine === outcomes) {
+        outcomes.clear();
+        cursor = BEGINNING;
+      }
       onLost();
     },
   });

@@ -96,8 +96,9 @@ pub(crate) async fn stream_events(
     let listener = app.outbox.listen(owner, cursor).await.map_err(|error| match error {
         ListenError::Overloaded => Error::Shed(EVENT_STREAMS),
         ListenError::TooManyOfUser => Error::TooManyRequests(EVENT_STREAMS),
+        ListenError::Expired => Error::CursorExpired,
         ListenError::TooFarBack => {
-            let detail = "is too old: read the lists, then listen from now on";
+            let detail = "is too old: listen from now on, then read the lists";
             Error::invalid_field("from", "out-of-range", detail)
         }
         ListenError::Database(error) => error.into(),

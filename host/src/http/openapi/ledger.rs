@@ -149,7 +149,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers(&[(200, one::<ScheduleJson>())]).errors(&["not-waiting", "schedule-under-way"]),
     Operation::get("/api/ledger/events", "stream_events", "Status changes of the user's transfers, as they happen")
         .user().takes(&[LAST_EVENT]).query(&[&EventsQuery::DECLARATION])
-        .answers(&[(200, Content::Events(&EventJson::DECLARATION))]),
+        .answers(&[(200, Content::Events(&EventJson::DECLARATION))]).errors(&["cursor-expired"]),
     Operation::get("/api/ledger/risk-context", "get_risk_context", "The risk of a transfer, from the user's history")
         .user().query(&[&RiskContextQuery::DECLARATION]).answers(&[(200, one::<RiskContextJson>())])
         .errors(&["account-not-found", "beneficiary-not-found", "model-unavailable", "decision-not-kept"]),
