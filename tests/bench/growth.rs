@@ -21,7 +21,7 @@ use crate::senders::{self, PATH, Sender};
 const SMALL: i64 = 10_000;
 
 /// One transfer in this many of the large database is the user's.
-const SHARE: i64 = 3;
+pub(crate) const SHARE: i64 = 3;
 
 /// Items on a page.
 const LENGTH: i64 = 50;

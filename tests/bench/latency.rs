@@ -57,7 +57,7 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
 }
 
 /// Open-loop load.
-async fn send(host: &Host, senders: &Arc<[Sender]>, rate: f64, time: Duration) -> Figures {
+pub(crate) async fn send(host: &Host, senders: &Arc<[Sender]>, rate: f64, time: Duration) -> Figures {
     let (due, queue) = mpsc::unbounded_channel();
     let (queue, start) = (Arc::new(Mutex::new(queue)), Instant::now());
     // Timers of the runtime are exact to a millisecond only.

@@ -23,6 +23,7 @@
 //! | [`merchant`] | three hosts crediting one account, on us |
 //! | [`growth`] | pages, risks and transfers in small and large databases |
 //! | [`scale`] | scores and transfers beside many accounts, limits, connections and streams |
+//! | [`streams`] | opening event streams beside a million transfers |
 //! | [`memory`] | a host's memory over a million transfers |
 #![expect(clippy::print_stdout, reason = "says where the report is")]
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot continue should fail")]
@@ -51,6 +52,7 @@ mod scale;
 mod scores;
 mod senders;
 mod start;
+mod streams;
 mod swaps;
 mod tokens;
 mod transfers;
@@ -71,7 +73,7 @@ pub(crate) const CLIENTS: usize = 64;
 /// Sending accounts, each with one payee.
 pub(crate) const ACCOUNTS: usize = 1_000;
 
-const SECTIONS: [&str; 17] = [
+const SECTIONS: [&str; 18] = [
     "calls",
     "scores",
     "python",
@@ -88,6 +90,7 @@ const SECTIONS: [&str; 17] = [
     "merchant",
     "growth",
     "scale",
+    "streams",
     "memory",
 ];
 
@@ -157,6 +160,7 @@ async fn run(url: &str, settings: &Settings) {
             "merchant" => merchant::run(&server, settings).await,
             "growth" => growth::run(&server, settings).await,
             "scale" => scale::run(&server).await,
+            "streams" => streams::run(&server, settings).await,
             _ => memory::run(&server, settings).await,
         }
     }

@@ -192,7 +192,7 @@ async fn listen(host: &Host, count: usize) -> Vec<TcpStream> {
 }
 
 /// A connection with one request whose answer has begun.
-async fn ask(host: &Host, path: &str, headers: &str) -> TcpStream {
+pub(crate) async fn ask(host: &Host, path: &str, headers: &str) -> TcpStream {
     let mut stream = TcpStream::connect(host.address()).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
