@@ -186,6 +186,8 @@ export class Listener {
     const { headers } = this.customer;
     const url = `${this.choose().url}/api/ledger/events?from=${encodeURIComponent(this.#cursor)}`;
     const response = await fetch(url, { headers, signal: this.#stop.signal });
+    // Events were lost.
+    if (response.status === 410) [this.session, this.#cursor] = [`${this.session} again`, ""];
     if (!response.ok || !response.body) return;
     let text = "";
     for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {

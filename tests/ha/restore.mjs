@@ -12,7 +12,7 @@ import { join } from "node:path";
 
 import { Backup } from "./backup.mjs";
 import { check } from "./checker.mjs";
-import { Customer } from "./customer.mjs";
+import { Customer, Listener } from "./customer.mjs";
 import { finalState } from "./final.mjs";
 import { Host } from "./host.mjs";
 import { Server } from "./postgres.mjs";
@@ -38,8 +38,12 @@ const processes = new Processes();
 const history = [];
 /** Every acknowledged order: what was answered, and when. */
 const acknowledged = [];
+/** What a program has processed that reads with `caudal events`, by transaction and ordinal, and where it is. */
+const processed = new Set();
+let cursor = "0";
 
 let hosts;
+let listener;
 let server;
 
 const show = (lines) => {
@@ -92,6 +96,7 @@ async function recorded() {
 async function lose(backup) {
   const ana = await arrive("ana", hosts[0]);
   const bruno = await arrive("bruno", hosts[1]);
+  listener = new Listener(ana, "events of ana", () => hosts[Date.now() % hosts.length]);
   await backup.first();
   console.log("a full backup is made");
   await work([ana, bruno]);
@@ -108,6 +113,7 @@ async function lose(backup) {
   // What no file of heads tells of: hosts write theirs every ten seconds.
   for (const [index, host] of hosts.entries()) await send([ana, bruno][index], host, [ana, bruno][index].order());
   for (const host of hosts) await host.stop();
+  await consume();
   const lost = { places: await places(server), payments: await payments(server), batches: await batches(server) };
   await server.stop();
   console.log(`T is ${time}; acknowledged until then: ${before}, after it: ${acknowledged.length - before}`);
@@ -163,6 +169,34 @@ async function accept(missing) {
   }
   assert.equal(accepted.size, 0, "nothing is accepted that is not lost");
   console.log(`lost without a recorded head, younger than the last recording: ${unrecorded.join(", ") || "none"}`);
+}
+
+/** Reads the events after the cursor. */
+async function consume() {
+  const { isDone, text } = await hosts[0].command("events", "--from", cursor);
+  assert.ok(isDone, text);
+  for (const line of text.split("\n").map((it) => JSON.parse(it))) {
+    for (const { transactionId, ordinal } of line.events) processed.add(`${transactionId} ${ordinal}`);
+    cursor = line.cursor;
+  }
+}
+
+/** A consumer that is ahead is told so and starts again, as OPERATING.md says. Neither it nor a stream skips an event. */
+async function catchUp() {
+  const { isDone, text } = await hosts[0].command("events", "--from", cursor);
+  assert.ok(!isDone && text.includes("read again with --from 0"), text);
+  cursor = "0";
+  await consume();
+  const now = await server.rows("select transfer_id as id, ordinal from transfer_event");
+  assert.deepEqual(now.filter(({ id, ordinal }) => !processed.has(`${id} ${ordinal}`)), []);
+  console.log(`a consumer of events skipped none, and has ${processed.size - now.length} to undo`);
+  await until("the stream has told of everything", PATIENCE_MS, async () => {
+    const { session } = listener;
+    const isHeard = session.endsWith("again") && history.some((it) => it.type === "event" && it.session === session);
+    const findings = check(history, await finalState(server, [session]));
+    return isHeard && !findings.some((it) => it.rule === "event-missed");
+  });
+  await listener.end();
 }
 
 /** Whether the rail was handed a payment. */
@@ -269,6 +303,7 @@ async function drill() {
   const twice = await repeat(forgotten, carla, lost);
   await work(survivors.slice(-2).map((it) => it.customer));
   const now = await decided();
+  await catchUp();
   for (const host of hosts) await host.stop();
   const keys = [...now.values()].map((it) => it.key);
   assert.equal(new Set(keys).size, keys.length);
