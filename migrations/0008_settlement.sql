@@ -67,12 +67,17 @@ alter table transfer_event alter column chain_id set not null, alter column seq 
 create table rail_payment (
     transfer_id uuid primary key,
     rail text not null constraint rail_payment_rail check (rail in ('simulated', 'stp')),
+    owner text not null,
+    -- How many payments of its owner were pending when it was entered. Lower turns are served first, and of one owner at
+    -- most n + 1 pending payments have a turn of at most n, so that nobody's many delay another's few.
+    turn int not null,
     -- How often the rail was asked or handed it.
     attempts int not null default 0,
     -- When it is next looked at. A host that takes it moves this ahead, so that no other does.
     due_at timestamptz not null
 );
-create index rail_payment_due on rail_payment (rail, due_at);
+create index rail_payment_turn on rail_payment (rail, turn, due_at);
+create index rail_payment_owner on rail_payment (owner);
 
 alter table ledger_batch drop constraint batch_race;
 alter table ledger_batch drop constraint batch_complete;

@@ -14,11 +14,13 @@ create table rail_order (
     -- SPEI's business day that it was first sent for. With the tracking key it identifies the payment: sent for a second
     -- day, it would be a second payment.
     operating_date date not null,
-    -- When a notice makes the courier ask; null if none does.
+    -- When it was last sent; null if a person settled it before it was.
+    sent_at timestamptz,
+    -- When the courier asks, because of a notice or because the day is over; null if neither is ahead.
     inquire_at timestamptz,
-    -- When it last asked because of a notice.
+    -- When it last asked so.
     inquired_at timestamptz,
-    -- How often it has asked because of a notice without learning anything.
+    -- How often it has asked so without learning anything.
     inquiries int not null default 0
 );
 create index rail_order_due on rail_order (rail, inquire_at) where inquire_at is not null;

@@ -33,11 +33,13 @@ create table schedule (
     -- When a host may try next, and whether one may be sending just now.
     attempt_at timestamptz not null,
     is_claimed boolean not null,
+    -- How many schedules of its owner were active when it was made: as the turn of a payment.
+    turn int not null,
     constraint schedule_creation_key unique (owner, creation_key),
     constraint schedule_end check (num_nonnulls(last_date, times) < 2)
 );
 create index schedule_by_owner on schedule (owner, created_at desc, schedule_id desc);
-create index schedule_by_date on schedule (next_date, schedule_id) where next_date is not null;
+create index schedule_by_turn on schedule (turn, next_date, schedule_id) where next_date is not null;
 
 -- What became of each occurrence. Append-only.
 create table occurrence (

@@ -6,6 +6,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sqlx::PgConnection;
 use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 
@@ -20,6 +21,7 @@ use crate::db::barrier::Barrier;
 use crate::db::connections::Connections;
 use crate::db::lists::Lists;
 use crate::db::pulse::Pulse;
+use crate::db::session::checked_time;
 use crate::db::transfers::Transfers;
 use crate::domain::clabe::ClabeRange;
 use crate::domain::model::ModelKind;
@@ -52,6 +54,11 @@ impl App {
     /// The same with other connections.
     pub(crate) fn with_connections(&self, db: Connections) -> Self {
         Self(Arc::new(Parts { db, ..Parts::clone(self) }))
+    }
+
+    /// The time, for what is decided by it.
+    pub(crate) async fn now(&self, db: &mut PgConnection) -> Result<OffsetDateTime, sqlx::Error> {
+        checked_time(db, &self.clock).await
     }
 
     /// A reader of all metrics that does not keep the service alive: a host that stops waits for every other handle.

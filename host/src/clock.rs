@@ -1,15 +1,24 @@
 //! The only place that reads the time, and the source of time-ordered ids.
 
-use std::sync::Arc;
+use std::io;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 use time::{Duration, OffsetDateTime, UtcOffset};
+use tokio::time::Instant;
 use uuid::{Timestamp, Uuid};
 
 /// Mexico City is at UTC-6 all year: daylight saving time ended in October 2022.
 const MEXICO_CITY: UtcOffset = time::macros::offset!(-6);
+
+/// How far a host's clock may be from the database's, apart from the time of the reply. NTP keeps clocks within
+/// milliseconds.
+pub const CLOCK_SKEW_MAX: Duration = Duration::seconds(5);
+
+/// How long a clock is believed after it agreed with the database's, unless it jumps: a third of a writer's lease.
+const CHECK_EVERY: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// ISO 8601 in UTC with milliseconds.
 const TIMESTAMP: &[BorrowedFormatItem<'_>] =
@@ -21,15 +30,17 @@ pub fn timestamp(at: OffsetDateTime) -> String {
     at.to_offset(UtcOffset::UTC).format(TIMESTAMP).unwrap_or_default()
 }
 
-/// Whole milliseconds, so that stored, shown and compared times agree.
+/// Whole milliseconds, so that stored, shown and compared times agree. Clones share the clock.
 #[derive(Clone, Debug)]
-pub struct Clock(Source);
+pub struct Clock(Arc<Inner>);
 
-#[derive(Clone, Debug)]
-enum Source {
-    /// The system's clock, off by this much.
-    System(Duration),
-    Fixed(Arc<AtomicI64>),
+#[derive(Debug)]
+struct Inner {
+    runs: bool,
+    /// How far off it is if it runs, otherwise what it shows.
+    millis: AtomicI64,
+    /// When it last agreed with the database's, and what it showed.
+    agreed: Mutex<Option<(Instant, OffsetDateTime)>>,
 }
 
 impl Clock {
@@ -39,25 +50,59 @@ impl Clock {
 
     /// For tests: a system clock that is wrong.
     pub fn system_off_by(skew: Duration) -> Self {
-        Self(Source::System(skew))
+        let clock = Self::new(true, 0);
+        clock.advance(skew);
+        clock
     }
 
     /// For tests: a clock that stands still except for [`advance`](Self::advance).
     pub fn fixed(at: OffsetDateTime) -> Self {
-        Self(Source::Fixed(Arc::new(AtomicI64::new(millis(at)))))
+        Self::new(false, millis(at))
     }
 
-    /// Whether it runs by itself.
-    pub fn is_system(&self) -> bool {
-        matches!(self.0, Source::System(_))
+    fn new(runs: bool, millis: i64) -> Self {
+        Self(Arc::new(Inner { runs, millis: AtomicI64::new(millis), agreed: Mutex::default() }))
     }
 
-    /// In UTC.
+    /// In UTC, unchecked: for what is shown, measured or good for a while on this host only.
     pub fn now(&self) -> OffsetDateTime {
-        match &self.0 {
-            Source::System(skew) => at_millis(millis(read_system_clock() + *skew)),
-            Source::Fixed(at) => at_millis(at.load(Ordering::SeqCst)),
+        let millis_shown = if self.0.runs { millis(read_system_clock()) } else { 0 };
+        at_millis(millis_shown + self.0.millis.load(Ordering::SeqCst))
+    }
+
+    /// The time, for what is decided by it. `theirs` reads the database's clock, now and then and after a jump.
+    ///
+    /// # Errors
+    /// If this clock is wrong: what it closed, expired or dated would stay so.
+    pub async fn checked<E: From<io::Error>>(
+        &self,
+        theirs: impl Future<Output = Result<OffsetDateTime, E>>,
+    ) -> Result<OffsetDateTime, E> {
+        let before = self.now();
+        let agreed = *self.0.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_right = agreed.is_some_and(|(at, shown)| {
+            at.elapsed() < CHECK_EVERY && (before - shown - at.elapsed()).abs() <= CLOCK_SKEW_MAX
+        });
+        if is_right || !self.0.runs {
+            return Ok(before);
         }
+        let theirs = theirs.await?;
+        let after = self.now();
+        let (behind, ahead) = (theirs - after, before - theirs);
+        if behind.max(ahead) > CLOCK_SKEW_MAX {
+            let direction = if ahead > behind { "ahead of" } else { "behind" };
+            return Err(E::from(io::Error::other(format!(
+                "this host's clock is {} {direction} the database's: synchronise both with NTP",
+                behind.max(ahead)
+            ))));
+        }
+        *self.0.agreed.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), after));
+        Ok(after)
+    }
+
+    /// What it shows if it stands still: statements use that in place of the database's clock.
+    pub(crate) fn fixed_at(&self) -> Option<OffsetDateTime> {
+        (!self.0.runs).then(|| self.now())
     }
 
     /// A UUID of version 7: the present time, then random bits.
@@ -67,11 +112,9 @@ impl Clock {
         Uuid::new_v7(Timestamp::from_unix_time(seconds, now.nanosecond(), 0, 0))
     }
 
-    /// Moves a fixed clock; no effect on the system clock.
+    /// For tests: moves it.
     pub fn advance(&self, by: Duration) {
-        if let Source::Fixed(at) = &self.0 {
-            at.fetch_add(i64::try_from(by.whole_milliseconds()).unwrap_or(0), Ordering::SeqCst);
-        }
+        self.0.millis.fetch_add(i64::try_from(by.whole_milliseconds()).unwrap_or(0), Ordering::SeqCst);
     }
 }
 
@@ -121,6 +164,26 @@ mod tests {
         assert_eq!((mexico_city_date(before), mexico_city_date(after)), (date!(2026 - 11 - 20), date!(2026 - 11 - 21)));
         assert_eq!(mexico_city_at(date!(2026 - 11 - 21), 0), after);
         assert_eq!(mexico_city_at(date!(2026 - 12 - 31), 23), datetime!(2027-01-01 05:00 UTC));
+    }
+
+    #[tokio::test]
+    async fn a_clock_is_believed_until_it_jumps() {
+        let (clock, theirs) = (Clock::system(), Clock::system());
+        let check = async || clock.checked(async { Ok::<_, io::Error>(theirs.now()) }).await;
+        let unasked = async || clock.checked(std::future::pending::<Result<_, io::Error>>()).await;
+        check().await.unwrap();
+        unasked().await.unwrap();
+        for days in [20, -40] {
+            clock.advance(Duration::days(days));
+            let error = check().await.unwrap_err().to_string();
+            assert!(error.contains(if days > 0 { "20d ahead of" } else { "20d behind" }), "{error}");
+        }
+        clock.advance(Duration::days(20));
+        unasked().await.unwrap();
+        // Nor is it once both are wrong in the same way.
+        clock.advance(Duration::HOUR);
+        theirs.advance(Duration::HOUR);
+        check().await.unwrap();
     }
 
     #[test]

@@ -43,6 +43,7 @@ pub mod sealing;
 mod serve;
 pub(crate) mod telemetry;
 pub mod wasm;
+pub(crate) mod workers;
 
 pub use http::admin::rollout::two_people;
 pub use http::{assist_router, ledger_router};

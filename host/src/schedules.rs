@@ -3,10 +3,10 @@
 //! Every host does. A claim keeps two of them from doing the same work, and the idempotency key of an occurrence keeps
 //! them from sending it twice if they do.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::join_all;
-use tokio::time::{Instant, MissedTickBehavior, timeout_at};
+use tokio::time::{MissedTickBehavior, timeout};
 use uuid::Uuid;
 
 use crate::app::App;
@@ -14,12 +14,13 @@ use crate::db::connections::AcquireError;
 use crate::db::schedules::{changes, claims};
 use crate::http::ledger::occurrences::{self, Attempt, CLAIM, Step};
 use crate::http::ledger::orders::CircumstancesRequest;
+use crate::workers::Workers;
 
 /// Pause between two polls.
 const POLL_EVERY: Duration = Duration::from_secs(5);
 
-/// Schedules claimed at a time: few enough to leave the database and the ledger's queue to customers.
-const CLAIM_LENGTH_MAX: i64 = 16;
+/// Few enough to leave the database and the ledger's queue to customers.
+const WORKERS: Workers = Workers { places: 16, under_way_max: 16 };
 
 /// After this time the work on a claim is abandoned. What the ledger was asked until then, it decides before the claim is
 /// over.
@@ -54,29 +55,32 @@ impl Scheduler {
     /// # Errors
     /// When the database fails. What was claimed becomes due again.
     pub async fn send_due(&self) -> Result<(), AcquireError> {
-        let Self(app) = self;
-        loop {
-            let deadline = Instant::now() + WORK_TIME_MAX;
-            let claimed = self.claim().await?;
-            if claimed.is_empty() {
-                return self.measure().await;
-            }
-            let attempts = join_all(claimed.into_iter().map(|id| timeout_at(deadline, self.attempt(id)))).await;
-            for attempt in attempts {
-                // One that takes too long stays claimed until its time is over.
-                if let Some(attempt) = attempt.unwrap_or(Ok(None))? {
-                    attempt.count(app);
+        let failure = Arc::new(Mutex::new(None));
+        let worked = WORKERS.work_off(
+            |limit| self.claim(limit),
+            |id| {
+                let (scheduler, failure) = (self.clone(), Arc::clone(&failure));
+                async move {
+                    // One that takes too long stays claimed until its time is over.
+                    match timeout(WORK_TIME_MAX, scheduler.attempt(id)).await {
+                        Ok(Ok(attempt)) => attempt.into_iter().for_each(|it| it.count(&scheduler.0)),
+                        Ok(Err(error)) => *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error),
+                        Err(_) => {}
+                    }
                 }
-            }
-        }
+            },
+        );
+        worked.await?;
+        let failure = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(error) = failure { Err(error) } else { self.measure().await }
     }
 
-    async fn claim(&self) -> Result<Vec<Uuid>, AcquireError> {
+    async fn claim(&self, limit: i64) -> Result<Vec<Uuid>, AcquireError> {
         let Self(app) = self;
-        let now = app.clock.now();
         let view = app.barrier.begin();
         let mut db = app.db.acquire().await?;
-        let claim = claims::claim(&mut db, occurrences::latest_date(now), (now, now + CLAIM), CLAIM_LENGTH_MAX);
+        let today = occurrences::latest_date(app.now(&mut db).await?);
+        let claim = claims::claim(&mut db, today, (app.clock.fixed_at(), CLAIM), limit);
         // The claim is a write, so once it is confirmed, the schedules that are read are too.
         let claim = app.barrier.confirmed_since(view, claim);
         let timed_out = || std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not reply");
@@ -87,15 +91,15 @@ impl Scheduler {
     /// `None` if there was nothing to count.
     async fn attempt(&self, schedule_id: Uuid) -> Result<Option<Attempt>, AcquireError> {
         let Self(app) = self;
-        let now = app.clock.now();
         let mut db = app.db.acquire().await?;
+        let now = app.now(&mut db).await?;
         let Some((schedule, was_sent)) = claims::find(&mut db, &app.key, schedule_id).await? else {
             return Ok(Some(Attempt::Forged));
         };
         let date = match occurrences::step(&schedule, now) {
             None => return Ok(None),
             Some(Step::Close(date, otherwise)) => {
-                let outcome = changes::close(&mut db, &app.key, (&schedule, date), otherwise, now).await?;
+                let outcome = changes::close(&mut db, &app.key, (&schedule, date), otherwise, &app.clock).await?;
                 return Ok(outcome.map(Attempt::Over));
             }
             Some(Step::Send(date)) => date,
@@ -112,7 +116,8 @@ impl Scheduler {
     async fn measure(&self) -> Result<(), AcquireError> {
         let Self(app) = self;
         let mut db = app.db.acquire().await?;
-        let work = claims::measure(&mut db, occurrences::latest_date(app.clock.now())).await?;
+        let today = occurrences::latest_date(app.now(&mut db).await?);
+        let work = claims::measure(&mut db, today).await?;
         let gauges = &app.models.metrics().schedules;
         gauges.of(["due"]).set(work.due);
         gauges.of(["waiting"]).set(work.waiting);

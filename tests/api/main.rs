@@ -77,4 +77,5 @@ mod tls;
 mod tokens;
 mod traffic;
 mod transactions;
+mod turns;
 mod warnings;

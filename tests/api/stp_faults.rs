@@ -167,6 +167,91 @@ async fn a_payment_that_stays_pending_pages_somebody_once_an_hour(db: PgPool) {
     }
 }
 
+/// What STP refuses when it gets it again, it may have taken at first.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_refusal_of_a_second_attempt_is_parked_until_the_day_is_over(db: PgPool) {
+    for (later, parked, end) in [(SOON, 1, "pending"), (time::Duration::days(3), 0, "failed")] {
+        let stp = StandIn::start(MONDAY).await;
+        let app = app(db.clone(), &stp).await;
+        let ana = app.user(end);
+        let (from, to) = account_and_payee(&ana).await;
+        stp.fail_registering(Some(Fault::Html));
+        ana.transfer(&from, &to, "100").await.assert_status(200);
+        wait("it is sent", async || stp.requests(REGISTER).len() == 1).await;
+        stp.fail_registering(Some(Fault::Code(-7)));
+        pass(&app, later).await;
+        wait("it is sent again", async || stp.requests(REGISTER).len() == 2).await;
+        wait("it ends", async || status(&ana).await == end && app.count(PARKED).await == parked).await;
+        app.stop_courier();
+        sqlx::query("update rail_payment set parked_at = null, due_at = 'infinity'").execute(&db).await.unwrap();
+    }
+}
+
+/// A host is paused between the claim and the order, here by STP's slow answer, and the payment is refunded meanwhile.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_refunded_payment_is_not_sent_by_a_host_that_was_paused(db: PgPool) {
+    let stp = StandIn::start(MONDAY).await;
+    let app = app(db, &stp).await;
+    let (ana, ops) = (app.user("ana"), app.operator(Some("ledger:operate")));
+    let (from, to) = account_and_payee(&ana).await;
+    stp.fail_registering(Some(Fault::Html));
+    let id = ana.transfer(&from, &to, "100").await.assert_status(200).id();
+    wait("it is sent", async || stp.requests(REGISTER).len() == 1).await;
+    stp.fail_registering(None);
+    stp.fail_inquiring(Some(Fault::Late(Duration::from_secs(2))));
+    pass(&app, SOON).await;
+    wait("the courier asks", async || !stp.requests(INQUIRE).is_empty()).await;
+    let refuse = async || ops.post(&format!("/admin/payments/{id}/refuse"), json!({"reason": "case 4711"})).await;
+    refuse().await.assert_problem(409, "payment-under-way", None);
+    app.clock.advance(SOON);
+    refuse().await.assert_status(200);
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!((stp.requests(REGISTER).len(), stp.orders().len()), (1, 0));
+}
+
+/// No notice comes.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_settled_payment_is_asked_about_when_its_day_is_over_and_two_days_later(db: PgPool) {
+    let errors = Errors::collect();
+    let stp = StandIn::start(MONDAY).await;
+    let app = app(db, &stp).await;
+    let ana = app.user("ana");
+    let key = send(&ana, &stp).await;
+    stp.set_state("LQ", Value::Null);
+    notify(&app, &key, "LQ").await;
+    wait("it settles", async || status(&ana).await == "completed").await;
+    // From noon on Saturday until 18:59 on Monday, an hour after the next day began.
+    pass(&app, time::Duration::hours(2 * 24 + 7) - 2 * SOON).await;
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    let asked = stp.requests(INQUIRE).len();
+    stp.begin_day("20261124");
+    for days in 0..4 {
+        pass(&app, 2 * SOON + time::Duration::days(days.min(1))).await;
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        assert_eq!(stp.requests(INQUIRE).len() - asked, if days < 2 { 1 } else { 2 }, "after {days} days");
+        if days == 1 {
+            stp.set_state("D", json!(16));
+        }
+    }
+    assert_eq!((ana.balance().await.as_str(), errors.count("")), ("10000.00", 0), "it came back");
+}
+
+/// Somebody altered its row.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_payment_with_too_many_attempts_stops_no_other(db: PgPool) {
+    let stp = StandIn::start(MONDAY).await;
+    let made = app(db.clone(), &stp).await;
+    made.stop_courier();
+    let ana = made.user("ana");
+    let (from, to) = account_and_payee(&ana).await;
+    for _ in 0..2 {
+        ana.transfer(&from, &to, "1").await.assert_status(200);
+    }
+    sqlx::query("update rail_payment set attempts = 2147483647 where turn = 0").execute(&db).await.unwrap();
+    let _host = app(db, &stp).await;
+    wait("both are sent", async || stp.orders().len() == 2).await;
+}
+
 /// Two hosts, and a rail so slow that a claim would run out if its payments waited for each other: sixteen would take
 /// 11 s. Each takes 0.7 s of the 6 s that a claim leaves for work, so a busy machine stays within it.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

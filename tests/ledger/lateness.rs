@@ -3,11 +3,11 @@
 use std::future::Future as _;
 use std::task::Poll;
 
-use caudal::clock::Clock;
+use caudal::clock::{CLOCK_SKEW_MAX, Clock};
 use caudal::domain::money::Money;
 use caudal::ledger::batch::Terms;
 use caudal::ledger::store::Postgres;
-use caudal::ledger::{CLOCK_SKEW_MAX, Command, Fund, Ledger, LedgerConfig, OpenAccount, Outcome};
+use caudal::ledger::{Command, Fund, Ledger, LedgerConfig, OpenAccount, Outcome};
 use caudal::models::{Models, Registry};
 use sqlx::PgPool;
 use time::Duration;

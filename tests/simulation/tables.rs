@@ -178,7 +178,10 @@ fn load_users(tables: &Tables, commands: &[Command], context: &Context, state: &
         let balances = own.filter_map(|(id, _)| tables.balances.get(&(*id, CUSTOMER_STRIPE)));
         let sent = balances.filter(|balance| balance.sent_day >= today).map(|balance| balance.sent.minor());
         let facts = tables.users.get(&order.owner).copied().unwrap_or_default();
-        let facts = UserFacts { day_total: Money::from_minor(sent.sum()), ..facts };
+        let is_own = |id: &&Uuid| tables.transfers.get(*id).is_some_and(|stored| stored.new.owner == order.owner);
+        let pending = if context.terms.rail.is_instant() { 0 } else { tables.payments.iter().filter(is_own).count() };
+        let pending = i32::try_from(pending).unwrap();
+        let facts = UserFacts { day_total: Money::from_minor(sent.sum()), pending, ..facts };
         state.users.insert(order.owner.clone(), facts);
     }
 }

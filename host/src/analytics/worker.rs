@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
 use crate::db::events;
+use crate::db::session::checked_time;
 
 /// One statement of a few milliseconds.
 const BATCH_LENGTH_MAX: i64 = 500;
@@ -68,7 +69,7 @@ async fn store_all(pool: &PgPool, clock: &Clock) -> Result<(), sqlx::Error> {
 
 async fn delete_expired(pool: &PgPool, clock: &Clock) -> Result<(), sqlx::Error> {
     let mut db = pool.acquire().await?;
-    let before = clock.now() - time::Duration::days(RETENTION_DAYS);
+    let before = checked_time(&mut db, clock).await? - time::Duration::days(RETENTION_DAYS);
     let deleted = events::delete_events_before(&mut db, before).await?;
     if deleted > 0 {
         tracing::info!(deleted, "deleted expired events");

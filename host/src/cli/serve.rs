@@ -172,6 +172,7 @@ fn terms(serve: &Serve) -> Terms {
         cooling_seconds: serve.beneficiary_cooling.as_secs(),
         per_transfer_limit: serve.limits.per_transfer,
         per_day_limit: serve.limits.per_day,
+        pending_max: serve.limits.pending_payments,
         on_us: serve.issues_from().filter(|_| serve.on_us),
     }
 }

@@ -116,6 +116,10 @@ pub struct Limits {
     /// Largest total of a user's transfers in MXN in one day, by Mexico City time [default: none]
     #[arg(long = "day-limit", env = "CAUDAL_DAY_LIMIT", value_parser = amount)]
     pub per_day: Option<Money>,
+    /// Most payments of a user that wait for the rail; more get 429 `too-many-pending`. A bulk of 1,000 fits twice
+    #[arg(long = "pending-payments", env = "CAUDAL_PENDING_PAYMENTS", default_value_t = 2_000)]
+    #[arg(value_parser = clap::value_parser!(i32).range(1..=1_000_000))]
+    pub pending_payments: i32,
 }
 
 impl ValueEnum for Enforcement {

@@ -1,118 +1,144 @@
 //! Payments at a rail: those to settle, which the ledger inserts and deletes in the commit that moves the money, and
 //! what has to be remembered about each that was handed over.
 
+pub(crate) mod inquiries;
+
 use std::time::Duration;
 
-use sqlx::{Connection as _, PgConnection};
+use sqlx::PgConnection;
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use super::transfers::read_remittance;
+use crate::clock::CLOCK_SKEW_MAX;
 use crate::domain::money::Money;
-use crate::domain::transfer::{Payment, RailName, Status};
+use crate::domain::transfer::{Payment, RailName};
+
+/// How much later than the database's a host's clock may have dated a payment.
+const SKEW_SECONDS: f64 = 2.0 * CLOCK_SKEW_MAX.as_seconds_f64();
+
+/// Attempts counted. They are only compared with others of the same payment.
+const ATTEMPTS_MAX: i32 = 1_000_000;
 
 /// A payment that its rail is to be asked about.
 #[derive(Debug, Clone)]
 pub(crate) struct DuePayment {
+    /// With the operating date for which it was sent, or would be sent now.
     pub(crate) payment: Payment,
     /// Number of earlier attempts.
     pub(crate) attempts: i32,
-    /// Whether the claim fixed the operating date, so that nothing was sent for it yet.
-    pub(crate) is_new_date: bool,
+    /// Whether it was handed over.
+    pub(crate) was_sent: bool,
+    /// Whether it was entered before the database's server was started or promoted. If that followed a loss, of a backup's
+    /// age for example, it may have been sent without a trace here.
+    is_restored: bool,
+    /// Whether it has settled.
+    pub(crate) is_settled: bool,
+    /// Until when it is claimed.
+    until: OffsetDateTime,
     pub(crate) from_account_id: Uuid,
 }
 
-/// Claims due payments until `until`, longest overdue first, and counts an attempt for each. Those that were never
-/// handed over get the operating date `today` for good.
+impl DuePayment {
+    /// Whether the rail may have it. Waiting for its turn, however long, is no reason.
+    pub(crate) fn may_be_known(&self) -> bool {
+        self.was_sent || self.is_restored
+    }
+}
+
+/// Claims due payments for a while by the database's clock, so that a host whose clock is wrong takes nothing from
+/// others, and counts an attempt for each. Owners take turns.
 pub(crate) async fn claim(
     db: &mut PgConnection,
     rail: RailName,
-    (now, until): (OffsetDateTime, OffsetDateTime),
+    (fixed_at, length): (Option<OffsetDateTime>, Duration),
     today: Date,
     limit: i64,
 ) -> Result<Vec<DuePayment>, sqlx::Error> {
     let rows = sqlx::query_as!(
         Row,
         r#"
-        with due as (
-            select transfer_id from rail_payment where rail = $1 and due_at <= $2 and parked_at is null
-            order by due_at limit $4 for update skip locked
+        with clock as materialized (
+            select coalesce($2, clock_timestamp()) as now
+        ), due as (
+            select transfer_id from rail_payment
+            where rail = $1 and due_at <= (select now from clock) and parked_at is null
+            order by turn, due_at limit $4 for update skip locked
         ), claimed as (
-            update rail_payment p set due_at = $3, attempts = attempts + 1
-            from due where p.transfer_id = due.transfer_id
-            returning p.transfer_id, p.attempts
-        ), dated as (
-            insert into rail_order (transfer_id, rail, operating_date) select transfer_id, $1, $5 from due
-            on conflict do nothing
-            returning transfer_id
+            update rail_payment p set due_at = now + make_interval(secs => $3), attempts = least(attempts, $6) + 1
+            from due, clock where p.transfer_id = due.transfer_id
+            returning p.transfer_id, p.attempts, p.due_at
         )
-        select c.attempts, t.transfer_id, t.debit_account_id, t.amount, t.created_at,
+        select c.attempts, c.due_at as until, t.transfer_id, t.debit_account_id, t.amount, t.created_at,
             t.spei_reference as "tracking_key!", t.beneficiary_name as "payee_name!", t.beneficiary_bank as "payee_bank!",
             t.beneficiary_account_number as "payee_number!", case when a.issued is not null then a.number_key end as sender_number,
             u.holder_name as "sender_name?", t.concept, t.numeric_reference,
-            coalesce(o.operating_date, $5) as "operating_date!", d.transfer_id is not null as "is_new_date!"
+            coalesce(o.operating_date, $5) as "operating_date!", o.transfer_id is not null as "was_sent!",
+            -- A test's clock that stands still is not the server's.
+            $2::timestamptz is null and t.created_at < make_interval(secs => $7)
+                + greatest(pg_postmaster_start_time(), pg_last_xact_replay_timestamp()) as "is_restored!",
+            t.status = 'completed' as "is_settled!"
         from claimed c join transfer t using (transfer_id) join account a on a.account_id = t.debit_account_id
-        left join app_user u on u.owner = t.owner left join rail_order o using (transfer_id) left join dated d using (transfer_id)
+        left join app_user u on u.owner = t.owner left join rail_order o using (transfer_id)
         "#,
         rail.as_str(),
-        now,
-        until,
+        fixed_at,
+        length.as_secs_f64(),
         limit,
         today,
+        ATTEMPTS_MAX,
+        SKEW_SECONDS,
     )
     .fetch_all(db)
     .await?;
     Ok(rows.into_iter().map(DuePayment::from).collect())
 }
 
-/// Claims payments that a notice made due, as [`claim`] does.
-pub(crate) async fn claim_inquiries(
+/// Notes, right before it, that a claimed payment is sent, for its first operating date or otherwise for `date`. Returns
+/// the date; `None` if the claim ends before `left`, has ended, or the payment was parked.
+pub(crate) async fn hand_over(
     db: &mut PgConnection,
-    rail: RailName,
-    (now, until): (OffsetDateTime, OffsetDateTime),
-    limit: i64,
-) -> Result<Vec<DuePayment>, sqlx::Error> {
-    let rows = sqlx::query_as!(
-        Row,
+    DuePayment { payment, attempts, .. }: &DuePayment,
+    (rail, date, inquire_at): (RailName, Date, Option<OffsetDateTime>),
+    (fixed_at, left): (Option<OffsetDateTime>, Duration),
+) -> Result<Option<Date>, sqlx::Error> {
+    let date = sqlx::query_scalar!(
         r#"
-        with due as (
-            select transfer_id from rail_order where rail = $1 and inquire_at <= $2
-            order by inquire_at limit $4 for update skip locked
-        ), claimed as (
-            update rail_order o set inquire_at = $3, inquired_at = $2, inquiries = inquiries + 1
-            from due where o.transfer_id = due.transfer_id
-            returning o.transfer_id, o.inquiries as attempts, o.operating_date
-        )
-        select c.attempts, t.transfer_id, t.debit_account_id, t.amount, t.created_at,
-            t.spei_reference as "tracking_key!", t.beneficiary_name as "payee_name!", t.beneficiary_bank as "payee_bank!",
-            t.beneficiary_account_number as "payee_number!", case when a.issued is not null then a.number_key end as sender_number,
-            u.holder_name as "sender_name?", t.concept, t.numeric_reference,
-            c.operating_date as "operating_date!", false as "is_new_date!"
-        from claimed c join transfer t using (transfer_id) join account a on a.account_id = t.debit_account_id
-        left join app_user u on u.owner = t.owner
+        insert into rail_order (transfer_id, rail, operating_date, sent_at, inquire_at)
+        select transfer_id, $2, $3, coalesce($4, clock_timestamp()), $5 from rail_payment
+        where transfer_id = $1 and attempts = $6 + 1 and parked_at is null
+            and due_at >= coalesce($4, clock_timestamp()) + make_interval(secs => $7)
+        on conflict (transfer_id) do update set sent_at = excluded.sent_at
+        returning operating_date
         "#,
+        payment.transfer_id,
         rail.as_str(),
-        now,
-        until,
-        limit,
-    )
-    .fetch_all(db)
-    .await?;
-    Ok(rows.into_iter().map(DuePayment::from).collect())
+        date,
+        fixed_at,
+        inquire_at,
+        attempts,
+        left.as_secs_f64(),
+    );
+    date.fetch_optional(db).await
 }
 
-/// Makes an attempt due at `due_at`, after one that failed with `error`, if it did.
+/// Makes an attempt due after a pause, after one that failed with `error`, if it did.
 pub(crate) async fn postpone(
     db: &mut PgConnection,
-    transfer_id: Uuid,
-    due_at: OffsetDateTime,
+    DuePayment { payment, attempts, .. }: &DuePayment,
+    (fixed_at, pause): (Option<OffsetDateTime>, Duration),
     error: Option<&str>,
 ) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        "update rail_payment set due_at = $2, last_error = $3 where transfer_id = $1",
-        transfer_id,
-        due_at,
+        r#"
+        update rail_payment set due_at = coalesce($2, clock_timestamp()) + make_interval(secs => $3), last_error = $4
+        where transfer_id = $1 and attempts = $5 + 1
+        "#,
+        payment.transfer_id,
+        fixed_at,
+        pause.as_secs_f64(),
         error,
+        attempts,
     )
     .execute(db)
     .await?;
@@ -123,13 +149,16 @@ pub(crate) async fn postpone(
 pub(crate) async fn park(
     db: &mut PgConnection,
     transfer_id: Uuid,
-    now: OffsetDateTime,
+    fixed_at: Option<OffsetDateTime>,
     error: &str,
 ) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        "update rail_payment set parked_at = $2, last_error = $3 where transfer_id = $1 and parked_at is null",
+        r#"
+        update rail_payment set parked_at = coalesce($2, clock_timestamp()), last_error = $3
+        where transfer_id = $1 and parked_at is null
+        "#,
         transfer_id,
-        now,
+        fixed_at,
         error,
     )
     .execute(db)
@@ -137,103 +166,19 @@ pub(crate) async fn park(
     Ok(())
 }
 
-/// Forgets the operating date of a payment that was not sent.
-pub(crate) async fn forget_date(db: &mut PgConnection, transfer_id: Uuid) -> Result<(), sqlx::Error> {
-    sqlx::query!("delete from rail_order where transfer_id = $1", transfer_id).execute(db).await?;
-    Ok(())
-}
-
-/// A transfer that a notice is about.
-pub(crate) struct Noticed {
-    pub(crate) transfer_id: Uuid,
-    /// The debited account.
-    pub(crate) account_id: Uuid,
-    pub(crate) status: Status,
-    pub(crate) created_at: OffsetDateTime,
-}
-
-/// The transfer with this tracking key, if this rail carries it.
-pub(crate) async fn find(
+/// Forgets that a claimed payment was sent: the rail did not receive it.
+pub(crate) async fn forget_order(
     db: &mut PgConnection,
-    rail: RailName,
-    tracking_key: &str,
-) -> Result<Option<Noticed>, sqlx::Error> {
-    let row = sqlx::query!(
-        "select transfer_id, debit_account_id, status, created_at from transfer where spei_reference = $1 and rail = $2",
-        tracking_key,
-        rail.as_str(),
-    );
-    let Some(row) = row.fetch_optional(db).await? else { return Ok(None) };
-    Ok(Some(Noticed {
-        transfer_id: row.transfer_id,
-        account_id: row.debit_account_id,
-        status: Status::parse(&row.status).ok_or_else(|| super::unknown_text("transfer.status", &row.status))?,
-        created_at: row.created_at,
-    }))
-}
-
-/// Makes an inquiry due now, or `pause` after the one before. A pending payment without an order was never sent, so
-/// there is nothing to ask; a settled one without is older than `rail_order`, and was sent for `date`.
-pub(crate) async fn request_inquiry(
-    db: &mut PgConnection,
-    rail: RailName,
-    noticed: &Noticed,
-    date: Date,
-    now: OffsetDateTime,
-    pause: Duration,
+    DuePayment { payment, attempts, .. }: &DuePayment,
 ) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        r#"
-        insert into rail_order as o (transfer_id, rail, operating_date, inquire_at)
-        select $1, $2, $3, $4 where $6 or exists (select from rail_order where transfer_id = $1)
-        on conflict (transfer_id) do update set inquire_at = greatest($4, o.inquired_at + make_interval(secs => $5))
-        -- Nothing is written while one is due as early.
-        where o.inquire_at is null or o.inquire_at > greatest($4, o.inquired_at + make_interval(secs => $5))
-        "#,
-        noticed.transfer_id,
-        rail.as_str(),
-        date,
-        now,
-        pause.as_secs_f64(),
-        noticed.status != Status::Pending,
+        "delete from rail_order o using rail_payment p where (o.transfer_id, p.transfer_id, p.attempts) = ($1, $1, $2 + 1)",
+        payment.transfer_id,
+        attempts,
     )
     .execute(db)
     .await?;
     Ok(())
-}
-
-/// Ends the inquiry that was claimed until `until`, or makes it due again after `pause`. An inquiry requested by a
-/// later notice stays due. So does one whose claim has expired, since a notice after that would have found it due and
-/// written nothing; the clock is read under the row lock so that no notice slips in between.
-pub(crate) async fn end_inquiry(
-    db: &mut PgConnection,
-    transfer_id: Uuid,
-    until: OffsetDateTime,
-    clock: impl FnOnce() -> OffsetDateTime,
-    pause: Option<Duration>,
-) -> Result<(), sqlx::Error> {
-    let mut transaction = db.begin().await?;
-    let claim = sqlx::query_scalar!(
-        "select transfer_id from rail_order where transfer_id = $1 and inquire_at = $2 for update",
-        transfer_id,
-        until,
-    );
-    let is_claimed = claim.fetch_optional(&mut *transaction).await?.is_some();
-    let now = clock();
-    if is_claimed && now < until {
-        sqlx::query!(
-            r#"
-            update rail_order
-            set inquire_at = $2, inquiries = case when $2::timestamptz is null then 0 else inquiries end
-            where transfer_id = $1
-            "#,
-            transfer_id,
-            pause.map(|pause| now + pause),
-        )
-        .execute(&mut *transaction)
-        .await?;
-    }
-    transaction.commit().await
 }
 
 /// Payments that have been pending since before `since`.
@@ -298,21 +243,25 @@ pub(crate) async fn account_of(db: &mut PgConnection, transfer_id: Uuid) -> Resu
     account.fetch_optional(db).await
 }
 
-/// Ends the attempts on an operator's word, if they have not ended. Since when they have; `None` if the payment is not
-/// pending.
+/// Ends the attempts on an operator's word, if they have not ended. Until when a host may be at one, and whether that is
+/// ahead; `None` if the payment is not pending.
 pub(crate) async fn stop(
     db: &mut PgConnection,
     transfer_id: Uuid,
-    now: OffsetDateTime,
-) -> Result<Option<OffsetDateTime>, sqlx::Error> {
-    let since = sqlx::query_scalar!(
+    fixed_at: Option<OffsetDateTime>,
+    claim: Duration,
+) -> Result<Option<(OffsetDateTime, bool)>, sqlx::Error> {
+    let stopped = sqlx::query!(
         r#"
-        update rail_payment set parked_at = coalesce(parked_at, $2) where transfer_id = $1 returning parked_at as "at!"
+        update rail_payment set parked_at = coalesce(parked_at, $2, clock_timestamp()) where transfer_id = $1
+        returning parked_at + make_interval(secs => $3) as "until!",
+            parked_at + make_interval(secs => $3) > coalesce($2, clock_timestamp()) as "is_ahead!"
         "#,
         transfer_id,
-        now,
+        fixed_at,
+        claim.as_secs_f64(),
     );
-    since.fetch_optional(db).await
+    Ok(stopped.fetch_optional(db).await?.map(|row| (row.until, row.is_ahead)))
 }
 
 struct Row {
@@ -330,7 +279,10 @@ struct Row {
     concept: Option<String>,
     numeric_reference: Option<i32>,
     operating_date: Date,
-    is_new_date: bool,
+    was_sent: bool,
+    is_restored: bool,
+    is_settled: bool,
+    until: OffsetDateTime,
 }
 
 impl From<Row> for DuePayment {
@@ -349,8 +301,11 @@ impl From<Row> for DuePayment {
                 payee_bank: row.payee_bank,
                 remittance: read_remittance(row.concept, row.numeric_reference),
             },
-            attempts: row.attempts - 1,
-            is_new_date: row.is_new_date,
+            attempts: row.attempts.saturating_sub(1),
+            was_sent: row.was_sent,
+            is_restored: row.is_restored,
+            is_settled: row.is_settled,
+            until: row.until,
             from_account_id: row.debit_account_id,
         }
     }

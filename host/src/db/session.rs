@@ -5,7 +5,10 @@ use std::time::Duration;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgDatabaseError;
 use sqlx::{Executor as _, PgConnection, Postgres};
+use time::OffsetDateTime;
 use tokio::time::timeout;
+
+use crate::clock::Clock;
 
 /// Far above the few milliseconds that statements, locks and transactions take.
 const LIMITS: &str =
@@ -72,6 +75,19 @@ pub(crate) fn is_forbidden(cause: &(dyn std::error::Error + 'static)) -> bool {
     let code = of_sqlx.and_then(|error| error.code()).map(std::borrow::Cow::into_owned);
     let code = code.or_else(|| cause.downcast_ref::<PgDatabaseError>().map(|error| error.code().to_owned()));
     code.as_deref() == Some(INSUFFICIENT_PRIVILEGE)
+}
+
+/// The host's time, for what is decided by it. See [`Clock::checked`].
+pub(crate) async fn checked_time(db: &mut PgConnection, clock: &Clock) -> Result<OffsetDateTime, sqlx::Error> {
+    clock.checked(database_time(db, clock)).await
+}
+
+/// The time by the database's clock, for what is decided for good or among hosts.
+pub(crate) async fn database_time(db: &mut PgConnection, clock: &Clock) -> Result<OffsetDateTime, sqlx::Error> {
+    match clock.fixed_at() {
+        Some(at) => Ok(at),
+        None => sqlx::query_scalar!(r#"select clock_timestamp() as "now!""#).fetch_one(db).await,
+    }
 }
 
 /// Runs `work` on a connection, with a timeout: a dead connection may never report an error.

@@ -27,7 +27,7 @@ use crate::schema::FieldError;
 const RETRY_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "1");
 
 /// The same for a user of whom another refusal cannot be kept yet:
-/// [`REFUSAL_EVERY`](crate::auth::rates::REFUSAL_EVERY).
+/// [`REFUSAL_EVERY`](crate::auth::rates::REFUSAL_EVERY). Meanwhile a rail settles hundreds of payments.
 const RETRY_REFUSED_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "10");
 
 /// The same for a user who checked too many payees: [`CHECKS_PER_HOUR`](crate::auth::rates::CHECKS_PER_HOUR).
@@ -217,6 +217,11 @@ problems! {
     TooManyRefusals = TOO_MANY_REQUESTS, "too-many-requests", "Too many transfers were refused",
         "This one was not decided, and its Idempotency-Key is not used up. Retry after the time in Retry-After.",
         header: RETRY_REFUSED_AFTER;
+    /// At the rail.
+    TooManyPending = TOO_MANY_REQUESTS, "too-many-pending", "Too many payments are pending",
+        "This one was not decided, and its Idempotency-Key is not used up. Retry after the time in Retry-After: earlier \
+        payments have to settle first. The operator can raise --pending-payments.",
+        header: RETRY_REFUSED_AFTER;
     /// Of payees' names.
     TooManyChecks = TOO_MANY_REQUESTS, "too-many-requests", "Too many payees were checked",
         "Payee names can be checked only a limited number of times an hour. A payee can be saved and paid without a check.",
@@ -305,6 +310,7 @@ impl Error {
             Self::TooManyRequests(limit) => Some([LIMIT_REACHED, limit]),
             Self::TooManyChecks => Some([LIMIT_REACHED, "payee-checks"]),
             Self::TooManyRefusals => Some([LIMIT_REACHED, "refusals"]),
+            Self::TooManyPending => Some([LIMIT_REACHED, "pending"]),
             Self::HostNotAllowed => Some([HOST_REFUSED, "name"]),
             _ => None,
         }

@@ -68,6 +68,9 @@ impl Run<'_> {
             let next = next.map_err(|NoVerdict| Refusal::RulesUnavailable)?;
             // Rules cannot give a settled payment another status.
             next.filter(|next| *next == Status::Completed).ok_or(Refusal::RulesUnavailable)?
+        } else if self.state.users.get(&order.owner).is_some_and(|user| user.pending >= self.context.terms.pending_max)
+        {
+            return Err(Refusal::TooManyPending);
         } else {
             Status::Pending
         };
@@ -146,6 +149,9 @@ impl Run<'_> {
     }
 
     fn record(&mut self, order: &Order, status: Status, rail: RailName, credit_account_id: Uuid) -> Transfer {
+        let user = self.state.users.entry(order.owner.clone()).or_default();
+        let turn = user.pending;
+        user.pending += i32::from(status == Status::Pending);
         let payee = &self.state.payees[&order.to_beneficiary_id];
         let transfer = Transfer {
             transfer_id: order.transfer_id,
@@ -168,6 +174,7 @@ impl Run<'_> {
             returns: None,
             reason: None,
             by_hand: None,
+            turn,
             transfer: transfer.clone(),
         });
         transfer
@@ -193,6 +200,7 @@ impl Run<'_> {
             returns: report.map(|report| report.transfer_id),
             reason: report.and_then(|report| report.reason),
             by_hand: report.and_then(|report| report.by_hand.clone()),
+            turn: 0,
             transfer: Transfer {
                 transfer_id,
                 from_account_id: source,
@@ -221,6 +229,7 @@ enum Refusal {
     HoldExceeded(Hold),
     RulesUnavailable,
     RiskUnavailable,
+    TooManyPending,
     BalanceTooLarge,
 }
 

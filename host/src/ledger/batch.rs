@@ -94,6 +94,8 @@ pub struct UserFacts {
     pub per_day_limit: Option<Money>,
     /// Version of the user's row, which guards the day's total against concurrent changes.
     pub version: i64,
+    /// Payments at the rail, as far as [`Terms::pending_max`]. Not guarded: two hosts may exceed that by a batch.
+    pub pending: i32,
 }
 
 /// The recorded answer of an idempotency key.
@@ -161,6 +163,8 @@ pub struct Terms {
     pub cooling_seconds: u64,
     pub per_transfer_limit: Option<Money>,
     pub per_day_limit: Option<Money>,
+    /// Most payments of a user that wait for the rail.
+    pub pending_max: i32,
     /// The range of the bank whose issued numbers are credited at once, without a rail; `None` if that is off.
     pub on_us: Option<ClabeRange>,
 }
@@ -172,6 +176,7 @@ impl Terms {
         cooling_seconds: 0,
         per_transfer_limit: None,
         per_day_limit: None,
+        pending_max: i32::MAX,
         on_us: None,
     };
 }
@@ -210,6 +215,8 @@ pub struct NewTransfer {
     pub reason: Option<Reason>,
     /// For returns: the operator, unless the rail reported it.
     pub by_hand: Option<ByHand>,
+    /// For pending payments: how many of its owner were pending before.
+    pub turn: i32,
     pub transfer: Transfer,
 }
 

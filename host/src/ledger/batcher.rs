@@ -38,10 +38,6 @@ const BACKOFF_MAX: Duration = Duration::from_millis(50);
 /// How long to try to resolve an unknown outcome: long enough for a restart of Postgres.
 const RECOVERY_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// How far this host's clock may be from the database's, apart from the time of the reply. NTP keeps clocks within
-/// milliseconds.
-pub const CLOCK_SKEW_MAX: time::Duration = time::Duration::seconds(5);
-
 /// Pause between two attempts.
 const RECOVERY_STEP: Duration = Duration::from_millis(500);
 
@@ -53,8 +49,6 @@ pub(super) struct Batcher<S> {
     clock: Clock,
     config: LedgerConfig,
     holder: Uuid,
-    /// When this host's clock last agreed with the store's, and what it showed.
-    clock_checked: Option<(Instant, OffsetDateTime)>,
     /// `None` if the chain was lost or its head is uncertain; the next batch leases another.
     writer: Option<Writer>,
     /// Accounts at this bank that the last batch credited and that other writers want too. The next batch probably
@@ -79,7 +73,6 @@ impl<S: Store> Batcher<S> {
             clock,
             config,
             holder,
-            clock_checked: None,
             writer: None,
             contended: BTreeSet::new(),
             pace: Arc::default(),
@@ -236,30 +229,9 @@ impl<S: Store> Batcher<S> {
         Err(LedgerError::Overloaded)
     }
 
-    /// The time. Fails if this host's clock is wrong: its times would order entries and close days for good. Asks the
-    /// store again at each renewal and after a jump of the clock.
-    async fn checked_now(&mut self) -> Result<OffsetDateTime, sqlx::Error> {
-        let before = self.clock.now();
-        if !self.clock.is_system() {
-            return Ok(before);
-        }
-        if let Some((at, shown)) = self.clock_checked
-            && (before - shown - at.elapsed()).abs() <= CLOCK_SKEW_MAX
-        {
-            return Ok(before);
-        }
-        let theirs = self.store.now().await?;
-        let after = self.clock.now();
-        let (behind, ahead) = (theirs - after, before - theirs);
-        if behind.max(ahead) > CLOCK_SKEW_MAX {
-            let direction = if ahead > behind { "ahead of" } else { "behind" };
-            return Err(sqlx::Error::Io(std::io::Error::other(format!(
-                "this host's clock is {} {direction} the database's: synchronise both with NTP",
-                behind.max(ahead)
-            ))));
-        }
-        self.clock_checked = Some((Instant::now(), after));
-        Ok(after)
+    /// The time. Fails if this host's clock is wrong: its times would order entries and close days for good.
+    async fn checked_now(&self) -> Result<OffsetDateTime, sqlx::Error> {
+        self.clock.checked(self.store.now()).await
     }
 
     async fn writer(&mut self) -> Result<Writer, LedgerError> {
@@ -318,7 +290,6 @@ impl<S: Store> Batcher<S> {
     }
 
     async fn renew(&mut self) {
-        self.clock_checked = None;
         let Some(writer) = self.writer else { return };
         let renewed = match self.checked_now().await {
             Ok(now) => self.store.renew(&writer, now).await,

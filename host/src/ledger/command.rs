@@ -226,6 +226,8 @@ pub enum Outcome {
     },
     /// It would be refused, and no more refusals of its user may be recorded now. Nothing was decided.
     TooManyRefusals,
+    /// Too many payments of its user wait for the rail. Nothing was decided.
+    TooManyPending,
     /// No money may leave the account. A retry may succeed, so this is never recorded with a key.
     AccountFrozen,
     /// The account does not exist or is another user's.

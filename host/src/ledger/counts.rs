@@ -37,6 +37,7 @@ impl Metrics {
             Ok(Outcome::RulesUnavailable) => transfer("undecided", "rules"),
             Ok(Outcome::RiskUnavailable) => transfer("undecided", "risk"),
             Ok(Outcome::TooManyRefusals) => transfer("undecided", "refusals"),
+            Ok(Outcome::TooManyPending) => transfer("undecided", "pending"),
             Ok(Outcome::AccountFrozen) => refused("account-frozen"),
             Ok(Outcome::AccountNotFound) => refused("account-not-found"),
             Ok(Outcome::BeneficiaryNotFound) => refused("beneficiary-not-found"),

@@ -12,7 +12,7 @@ use super::job::LedgerError;
 use super::queue::Ledger;
 use crate::clock::Clock;
 use crate::db::holds;
-use crate::db::session::within;
+use crate::db::session::{checked_time, within};
 
 /// Pause between two polls. A hold cannot be captured from its time on; this is how much longer its money is set aside.
 const POLL_EVERY: Duration = Duration::from_secs(1);
@@ -50,8 +50,10 @@ impl Expiry {
 
     /// Returns how many were released.
     async fn release_some(&self) -> Result<i64, LedgerError> {
-        let now = self.clock.now();
-        let list = async |db: &mut sqlx::PgConnection| holds::list_due(db, now, RELEASED_MAX).await;
+        let list = async |db: &mut sqlx::PgConnection| {
+            let now = checked_time(db, &self.clock).await?;
+            holds::list_due(db, now, RELEASED_MAX).await
+        };
         let due = within(self.db.acquire().await?, REPLY_TIME_MAX, list).await?;
         let releases = due.into_iter().map(|(hold_id, account_id)| {
             self.ledger.submit(Command::Release(ReleaseHold { hold_id, account_id, owner: None }))

@@ -27,7 +27,6 @@ pub mod writer;
 
 pub use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 pub use crate::domain::risk::Risk;
-pub use batcher::CLOCK_SKEW_MAX;
 pub use command::{
     ByHand, Command, Freeze, Fund, OpenAccount, OpenedAccount, Order, Outcome, PaymentReport, PlaceHold, ReleaseHold,
 };

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::db::decisions as table;
-use crate::db::session::within;
+use crate::db::session::{checked_time, within};
 use crate::domain::model::{ModelKind, ModelVersion};
 use crate::domain::rules::{Facts, Verdict};
 use crate::scoring::{RulesRequest, RulesResponse};
@@ -135,10 +135,12 @@ pub async fn purge(db: PgPool, clock: Clock) {
 }
 
 async fn delete_expired(pool: &PgPool, clock: &Clock) -> Result<(), sqlx::Error> {
-    let before = clock.now() - time::Duration::days(RETENTION_DAYS);
     loop {
         let db = pool.acquire().await?;
-        let delete = async |db: &mut PgConnection| table::delete_before(db, before, PURGE_BATCH).await;
+        let delete = async |db: &mut PgConnection| {
+            let before = checked_time(db, clock).await? - time::Duration::days(RETENTION_DAYS);
+            table::delete_before(db, before, PURGE_BATCH).await
+        };
         if within(db, REPLY_TIME_MAX, delete).await? < PURGE_BATCH.unsigned_abs() {
             return Ok(());
         }

@@ -13,6 +13,9 @@ use crate::clock;
 /// Hour in Mexico City at which the next operating date begins.
 const ROLL_HOUR: u8 = 18;
 
+/// For what is still under way when a day ends.
+const REVIEW_DELAY: Duration = Duration::hours(1);
+
 /// More than the longest run of days off, Holy Thursday to Easter Sunday.
 const DAYS_AHEAD_MAX: i64 = 10;
 
@@ -30,6 +33,17 @@ pub(super) fn operating_date(at: OffsetDateTime) -> Date {
         .map(|days| today.saturating_add(Duration::days(days)))
         .find(|&day| is_business_day(day))
         .unwrap_or(today)
+}
+
+/// When a payment of an operating date is asked about next, after the end of that day or of the second business day
+/// after it: what a bank sends back, it sends back by then.
+pub(super) fn review_after(date: Date, now: OffsetDateTime) -> Option<OffsetDateTime> {
+    let next = |day: Date| {
+        let mut later = (1..=DAYS_AHEAD_MAX).map(|days| day.saturating_add(Duration::days(days)));
+        later.find(|&day| is_business_day(day)).unwrap_or(day)
+    };
+    let end = |day| clock::mexico_city_at(day, ROLL_HOUR) + REVIEW_DELAY;
+    [end(date), end(next(next(date)))].into_iter().find(|&at| at > now)
 }
 
 pub(super) fn is_business_day(day: Date) -> bool {

@@ -1,32 +1,32 @@
 //! Hands pending payments to their rail and the rail's reports to the ledger, until each payment has a final status.
 //!
-//! The queue is the table `rail_payment`, written in the commit that moves the money, so it survives restarts. A
-//! payment is sent once; every later attempt first asks the rail, and sends again only if the rail never received it.
-//! What a person has to decide is parked.
+//! The queue is the table `rail_payment`, written in the commit that moves the money, so it survives restarts. Users
+//! take turns. A payment is sent once; every later attempt first asks the rail, and sends again only if the rail never
+//! received it. What a person has to decide is parked.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use futures_util::future::join_all;
 use sqlx::PgPool;
 use time::Date;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 use super::calendar::{is_business_day, operating_date};
 use super::{Notification, Payment, PaymentStatus, Rail, RailError};
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
-use crate::db::payments::{self, DuePayment, Noticed};
-use crate::db::session::within;
+use crate::db::payments::inquiries::{self, Noticed};
+use crate::db::payments::{self, DuePayment};
+use crate::db::session::{checked_time, within};
 use crate::domain::transfer::{RailName, Reason, Report, Status};
 use crate::ledger::{Command, Ledger, LedgerError, Outcome, PaymentReport};
 use crate::metrics::Metrics;
+use crate::workers::Workers;
 
-/// Payments claimed at a time. The rail is asked about all of them at once, so that none waits while its claim runs
-/// out.
-pub(super) const CLAIM_LENGTH_MAX: i64 = 16;
+/// Requests to the rail at a time that are not slow, and in all.
+pub(super) const WORKERS: Workers = Workers { places: 16, under_way_max: 64 };
 
 /// Pause between two polls for due payments.
 const POLL_EVERY: Duration = Duration::from_millis(250);
@@ -34,14 +34,9 @@ const POLL_EVERY: Duration = Duration::from_millis(250);
 /// How long a claim lasts, by default. If the host crashes, another one then takes over.
 pub const CLAIM: Duration = Duration::from_secs(60);
 
-/// The part of a claim after which its work is abandoned, and the rail is asked again later. By default the rest is
-/// 15 s, for clocks that differ between hosts; the work takes two requests of 15 s at most, unless a payment has
-/// several possible dates.
+/// The part of a claim after which nothing is sent and its work is abandoned. By default the rest is 15 s, the longest
+/// that a request takes.
 const WORK_SHARE: f64 = 0.75;
-
-/// Age of a payment at its first attempt, at most: far more than the pause between two polls, far less than a restore
-/// takes.
-const FRESH_MAX: time::Duration = time::Duration::seconds(10);
 
 /// Operating dates that a payment may have been sent for before a backup was restored. One that is older is parked.
 const DATES_MAX: usize = 5;
@@ -61,6 +56,18 @@ const SUBMISSIONS_MAX: u32 = 5;
 
 /// Pause between two submissions.
 const SUBMIT_EVERY: Duration = Duration::from_millis(500);
+
+/// Runs `work` again and again.
+async fn repeat<W: Future<Output = Result<(), sqlx::Error>>>(of: &'static str, work: impl Fn() -> W) {
+    let mut every = tokio::time::interval(POLL_EVERY);
+    every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        every.tick().await;
+        if let Err(error) = work().await {
+            tracing::warn!(error = &error as &dyn std::error::Error, of, "cannot claim what is due");
+        }
+    }
+}
 
 #[derive(Clone)]
 pub struct Courier {
@@ -86,57 +93,49 @@ impl Courier {
                 }
             }
         };
-        let poll = async {
-            let mut every = tokio::time::interval(POLL_EVERY);
-            every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-            loop {
-                every.tick().await;
-                // Notices come after their payments settled, for most payments, and must not wait for those that do
-                // not.
-                let (payments, inquiries) = tokio::join!(self.process_due(), self.inquire_due());
-                if let Err(error) = payments.and(inquiries) {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "cannot process due payments");
-                }
-            }
-        };
-        tokio::join!(receive, poll, self.watch());
+        // Notices come after their payments settled, for most payments, and must not wait for those that do not.
+        let payments = repeat("payments", || self.process_due());
+        let inquiries = repeat("inquiries", || self.inquire_due());
+        tokio::join!(receive, payments, inquiries, self.watch());
     }
 
     /// Payments left unprocessed after an error become due again.
     async fn process_due(&self) -> Result<(), sqlx::Error> {
-        loop {
-            let (now, deadline) = (self.clock.now(), self.deadline());
-            let claim = async |db: &mut sqlx::PgConnection| {
-                payments::claim(db, self.name, (now, now + self.claim), operating_date(now), CLAIM_LENGTH_MAX).await
-            };
-            // The claim is a write, so once it is confirmed, the transfers that it read are too.
-            let claimed = async { within(self.db.acquire().await?, REPLY_TIME_MAX, claim).await };
-            let due = self.barrier.confirmed(claimed).await?;
-            let is_last = (due.len() as i64) < CLAIM_LENGTH_MAX;
-            let attempts = join_all(due.into_iter().map(|due| self.attempt(due, deadline))).await;
-            attempts.into_iter().collect::<Result<(), _>>()?;
-            if is_last {
-                return Ok(());
+        let work = |due| {
+            let courier = self.clone();
+            async move {
+                if let Err(error) = courier.attempt(&due).await {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "cannot process a due payment");
+                }
             }
-        }
+        };
+        WORKERS.work_off(|limit| self.claim_due(limit), work).await
     }
 
-    /// When the work of a claim that begins now is abandoned.
-    pub(super) fn deadline(&self) -> Instant {
-        Instant::now() + self.claim.mul_f64(WORK_SHARE)
+    async fn claim_due(&self, limit: i64) -> Result<Vec<DuePayment>, sqlx::Error> {
+        let claim = async |db: &mut sqlx::PgConnection| {
+            let today = operating_date(checked_time(db, &self.clock).await?);
+            payments::claim(db, self.name, (self.clock.fixed_at(), self.claim), today, limit).await
+        };
+        // The claim is a write, so once it is confirmed, the transfers that it read are too.
+        self.barrier.confirmed(async { within(self.db.acquire().await?, REPLY_TIME_MAX, claim).await }).await
     }
 
-    async fn attempt(&self, due: DuePayment, deadline: Instant) -> Result<(), sqlx::Error> {
-        let DuePayment { payment, attempts, from_account_id, .. } = &due;
+    /// How long the work of a claim goes on before it is abandoned.
+    pub(super) fn work_time(&self) -> Duration {
+        self.claim.mul_f64(WORK_SHARE)
+    }
+
+    async fn attempt(&self, due: &DuePayment) -> Result<(), sqlx::Error> {
+        let DuePayment { payment, attempts, from_account_id, .. } = due;
         let transfer_id = payment.transfer_id;
-        let (status, may_be_sent) = timeout_at(deadline, self.ask(&due))
-            .await
-            .unwrap_or_else(|_| (Err(RailError::Unknown(anyhow!("the rail did not answer in time"))), true));
+        let status = match timeout(self.work_time(), self.ask(due)).await {
+            Ok(status) => status?,
+            Err(_) => Some(Err(RailError::Unknown(anyhow!("the rail did not answer in time")))),
+        };
+        // Without one it is another host's, or a person's.
+        let Some(status) = status else { return Ok(()) };
         self.metrics.rail_answers.of([answer_name(&status)]).inc();
-        if due.is_new_date && !may_be_sent {
-            let forget = async |db: &mut sqlx::PgConnection| payments::forget_date(db, transfer_id).await;
-            within(self.db.acquire().await?, REPLY_TIME_MAX, forget).await?;
-        }
         let error = match status {
             Ok(status) => {
                 if self.book(transfer_id, *from_account_id, &status).await == Some(true) {
@@ -147,7 +146,7 @@ impl Courier {
             Err(RailError::Undecided(error)) => {
                 let error = format!("{error:#}");
                 tracing::error!(error, tracking_key = payment.tracking_key, "a person has to decide on a payment");
-                let now = self.clock.now();
+                let now = self.clock.fixed_at();
                 let park = async |db: &mut sqlx::PgConnection| payments::park(db, transfer_id, now, &error).await;
                 return within(self.db.acquire().await?, REPLY_TIME_MAX, park).await;
             }
@@ -157,36 +156,48 @@ impl Courier {
                 Some(text)
             }
         };
-        let due_at = self.clock.now() + retry_after(*attempts);
+        let (now, pause) = (self.clock.fixed_at(), retry_after(*attempts));
         let postpone =
-            async |db: &mut sqlx::PgConnection| payments::postpone(db, transfer_id, due_at, error.as_deref()).await;
+            async |db: &mut sqlx::PgConnection| payments::postpone(db, due, (now, pause), error.as_deref()).await;
         within(self.db.acquire().await?, REPLY_TIME_MAX, postpone).await
     }
 
-    /// The payment's status, and whether the rail may have received it by now.
-    async fn ask(&self, due: &DuePayment) -> (Result<PaymentStatus, RailError>, bool) {
+    /// Asks about a payment that the rail may have, and otherwise sends it. `None` if the claim is over.
+    async fn ask(&self, due: &DuePayment) -> Result<Option<Result<PaymentStatus, RailError>>, sqlx::Error> {
         match self.find(due).await {
-            Ok(Some(status)) => (Ok(status), true),
-            Ok(None) => {
-                let sent = self.rail.send(&due.payment).await;
-                let may_be_sent = !matches!(sent, Err(RailError::Unreachable(_)));
-                (sent, may_be_sent)
-            }
-            Err(error) => (Err(error), !due.is_new_date),
+            Ok(None) => {}
+            Ok(Some(status)) => return Ok(Some(Ok(status))),
+            Err(error) => return Ok(Some(Err(error))),
         }
+        // Of a host that was paused meanwhile, others may have taken over, or refunded the payment.
+        let hand_over = async |db: &mut sqlx::PgConnection| {
+            let now = checked_time(db, &self.clock).await?;
+            let (date, left) = (operating_date(now), self.claim - self.work_time());
+            let order = (self.name, date, self.review_at(date, now));
+            payments::hand_over(db, due, order, (self.clock.fixed_at(), left)).await
+        };
+        let handed_over = async { within(self.db.acquire().await?, REPLY_TIME_MAX, hand_over).await };
+        let Some(operating_date) = self.barrier.confirmed(handed_over).await? else { return Ok(None) };
+        let payment = Payment { operating_date, ..due.payment.clone() };
+        let sent = self.rail.send(&payment).await;
+        if matches!(sent, Err(RailError::Unreachable(_))) && !due.was_sent {
+            let forget = async |db: &mut sqlx::PgConnection| payments::forget_order(db, due).await;
+            within(self.db.acquire().await?, REPLY_TIME_MAX, forget).await?;
+        }
+        if matches!(sent, Ok(PaymentStatus::Rejected(_))) && due.may_be_known() && !self.is_over(operating_date) {
+            let error = anyhow!("the rail refused to take it again, and may have taken it before");
+            return Ok(Some(Err(RailError::Undecided(error))));
+        }
+        Ok(Some(sent))
     }
 
-    /// Asks about a payment that the rail may have. `None` if it does not, whichever day it was sent for: that is known
-    /// unless a backup was restored that is older than the attempt.
-    async fn find(
-        &self,
-        DuePayment { payment, attempts, .. }: &DuePayment,
-    ) -> Result<Option<PaymentStatus>, RailError> {
-        let now = self.clock.now();
-        if !may_be_known(*attempts, now - payment.created_at) {
+    /// Asks about a payment that the rail may have. `None` if it does not, whichever day it was sent for.
+    async fn find(&self, due: &DuePayment) -> Result<Option<PaymentStatus>, RailError> {
+        if !due.may_be_known() {
             return Ok(None);
         }
-        let others = possible_dates(payment.created_at, now);
+        let payment = &due.payment;
+        let others = possible_dates(payment.created_at, self.clock.now());
         if others.len() > DATES_MAX {
             return Err(RailError::Undecided(anyhow!("it is too old to be sent, and may have been sent")));
         }
@@ -198,6 +209,11 @@ impl Courier {
             }
         }
         Ok(None)
+    }
+
+    /// Whether the rail takes nothing more for a day.
+    fn is_over(&self, date: Date) -> bool {
+        operating_date(self.clock.now()) > date
     }
 
     /// Reports a notification of a rail in this process to the ledger. False if that failed: the rail must send it
@@ -215,7 +231,7 @@ impl Courier {
 
     /// `None` if this rail carries no such payment.
     pub(super) async fn noticed(&self, tracking_key: &str) -> Result<Option<Noticed>, sqlx::Error> {
-        let find = async |db: &mut sqlx::PgConnection| payments::find(db, self.name, tracking_key).await;
+        let find = async |db: &mut sqlx::PgConnection| inquiries::find(db, self.name, tracking_key).await;
         let noticed = within(self.db.acquire().await?, REPLY_TIME_MAX, find).await?;
         if noticed.is_none() {
             // Anybody can cause these, so there is no line for each at the usual level.
@@ -307,12 +323,6 @@ fn report_of(status: &PaymentStatus) -> Option<(Report, Option<Reason>)> {
     }
 }
 
-/// Whether the rail may have the payment already. Attempts are counted before they are made, so at the first one it
-/// cannot, unless a backup was restored that is older than the attempt: then the payment is no longer fresh.
-fn may_be_known(attempts: i32, age: time::Duration) -> bool {
-    attempts > 0 || age > FRESH_MAX
-}
-
 /// The operating dates for which a payment can have been sent between two instants, one more than [`DATES_MAX`] at
 /// most.
 fn possible_dates(from: time::OffsetDateTime, to: time::OffsetDateTime) -> Vec<Date> {
@@ -338,13 +348,6 @@ pub(super) fn retry_after(attempts: i32) -> Duration {
 mod tests {
     use super::*;
     use time::macros::{date, datetime};
-
-    #[test]
-    fn a_rail_is_asked_before_it_gets_a_payment_that_it_may_have() {
-        let (fresh, restored) = (time::Duration::seconds(1), time::Duration::minutes(5));
-        assert!(!may_be_known(0, fresh));
-        assert!(may_be_known(1, fresh) && may_be_known(0, restored));
-    }
 
     #[test]
     fn the_possible_dates_are_the_business_days_between() {

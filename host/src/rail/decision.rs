@@ -5,6 +5,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::courier::CLAIM;
+use crate::clock::Clock;
 use crate::db::payments;
 use crate::domain::transfer::Report;
 use crate::ledger::{ByHand, PaymentReport};
@@ -32,15 +33,13 @@ pub(crate) enum Verdict {
 pub(crate) async fn judge(
     db: &mut PgConnection,
     decision: Decision,
-    now: OffsetDateTime,
+    clock: &Clock,
     return_id: Uuid,
 ) -> Result<Verdict, sqlx::Error> {
     let Decision { transfer_id, report, by_hand } = decision;
     let Some(account_id) = payments::account_of(db, transfer_id).await? else { return Ok(Verdict::NotFound) };
-    if let Some(since) = payments::stop(db, transfer_id, now).await?
-        && now < since + CLAIM
-    {
-        return Ok(Verdict::NotBefore(since + CLAIM));
+    if let Some((until, true)) = payments::stop(db, transfer_id, clock.fixed_at(), CLAIM).await? {
+        return Ok(Verdict::NotBefore(until));
     }
     let by_hand = Some(by_hand);
     let (reason, payee_account_id) = (None, None);

@@ -5,7 +5,9 @@ use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use super::stored::{Locked, lock, state};
+use crate::clock::Clock;
 use crate::db::records::{self, Change, OWNER, Subject};
+use crate::db::session::{checked_time, database_time};
 use crate::domain::schedule::{Occurrence, Outcome, Schedule, Status};
 use crate::sealing::ChainKey;
 
@@ -34,15 +36,20 @@ fn change(action: &'static str, actor: &str, key: &ChainKey, it: &Schedule, occu
     Change { subject, key: it.schedule_id.to_string(), action, actor, state }
 }
 
-/// Inserts a new one. False if another one of its owner has its creation key.
-pub(crate) async fn insert(db: &mut PgConnection, key: &ChainKey, it: &Schedule) -> Result<bool, sqlx::Error> {
+/// Inserts a new one, after `turn` active ones of its owner. False if another one of its owner has its creation key.
+pub(crate) async fn insert(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    it: &Schedule,
+    turn: i64,
+) -> Result<bool, sqlx::Error> {
     let mut transaction = db.begin().await?;
     let inserted = sqlx::query!(
         r#"
         insert into schedule (schedule_id, owner, creation_key, account_id, beneficiary_id, beneficiary_name, amount,
             recurrence, first_date, last_date, times, concept, numeric_reference, is_new_device, geolocation_changed,
-            created_at, status, ordinal, next_date, attempt_at, is_claimed)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 0, $18, $16, false)
+            created_at, status, ordinal, next_date, attempt_at, is_claimed, turn)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 0, $18, $16, false, $19)
         on conflict (owner, creation_key) do nothing
         "#,
         it.schedule_id,
@@ -63,6 +70,7 @@ pub(crate) async fn insert(db: &mut PgConnection, key: &ChainKey, it: &Schedule)
         it.created_at,
         it.status.as_str(),
         it.next_date,
+        i32::try_from(turn).unwrap_or(i32::MAX),
     );
     if inserted.execute(&mut *transaction).await?.rows_affected() == 0 {
         return Ok(false);
@@ -308,14 +316,20 @@ pub(crate) async fn close(
     db: &mut PgConnection,
     key: &ChainKey,
     (claimed, date): (&Schedule, Date),
-    otherwise: Option<Outcome>,
-    now: OffsetDateTime,
+    otherwise: Option<(Outcome, OffsetDateTime)>,
+    clock: &Clock,
 ) -> Result<Option<Outcome>, sqlx::Error> {
     let mut transaction = db.begin().await?;
+    let now = checked_time(&mut transaction, clock).await?;
+    // By the database's clock too: this is for good.
+    let theirs = database_time(&mut transaction, clock).await?;
+    if otherwise.is_some_and(|(_, from)| theirs < from) {
+        return Ok(None);
+    }
     let locked = lock(&mut transaction, key, claimed.schedule_id).await?;
     let Some(locked) = locked.filter(|it| it.schedule.ordinal == claimed.ordinal) else { return Ok(None) };
     let answer = find_answer(&mut transaction, &locked.schedule, date, now).await?;
-    let over = answer.or(otherwise.map(|outcome| without_transfer(date, outcome, now)));
+    let over = answer.or(otherwise.map(|(outcome, _)| without_transfer(date, outcome, now)));
     let outcome = over.as_ref().map(|over| over.outcome);
     match over {
         Some(over) => finish(&mut transaction, key, (locked, over), HOST, now).await?,

@@ -20,30 +20,33 @@ pub(crate) struct Work {
     pub(crate) waiting: i64,
 }
 
-/// Claims schedules with an occurrence of `today` or before, or one that does not wait any longer, until then.
+/// Claims schedules with an occurrence of `today` or before, or one that does not wait any longer, for a while by the
+/// database's clock, so that a host whose clock is wrong takes nothing from others. Owners take turns.
 pub(crate) async fn claim(
     db: &mut PgConnection,
     today: Date,
-    (now, until): (OffsetDateTime, OffsetDateTime),
+    (fixed_at, length): (Option<OffsetDateTime>, Duration),
     limit: i64,
 ) -> Result<Vec<Uuid>, sqlx::Error> {
     sqlx::query_scalar!(
         r#"
-        with due as (
-            select schedule_id from schedule
-            where next_date <= $1 and (waiting_until is null or waiting_until <= $2 or is_claimed)
-                and (attempt_at <= $2 or attempt_at > $4)
-            order by next_date, schedule_id limit $5
-            for update skip locked
+        with clock as materialized (
+            select coalesce($2, clock_timestamp()) as now
+        ), due as (
+            select schedule_id from schedule, clock
+            where next_date <= $1 and (waiting_until is null or waiting_until <= now or is_claimed)
+                and (attempt_at <= now or attempt_at > now + make_interval(secs => $4))
+            order by turn, next_date, schedule_id limit $5
+            for update of schedule skip locked
         )
-        update schedule s set is_claimed = true, attempt_at = $3
-        from due where s.schedule_id = due.schedule_id
+        update schedule s set is_claimed = true, attempt_at = now + make_interval(secs => $3)
+        from due, clock where s.schedule_id = due.schedule_id
         returning s.schedule_id
         "#,
         today,
-        now,
-        until,
-        now + POSTPONED_MAX,
+        fixed_at,
+        length.as_seconds_f64(),
+        POSTPONED_MAX.as_seconds_f64(),
         limit,
     )
     .fetch_all(db)

@@ -104,7 +104,8 @@ impl Action {
 /// Stores an action for a second person and answers that it waits; `None` if one person is enough.
 pub(super) async fn propose(app: &App, by: &Person, action: &Action, reason: &str) -> Result<Option<Response>, Error> {
     let Some(policy) = app.settings.approvals else { return Ok(None) };
-    let now = app.clock.now();
+    let mut db = app.db.acquire().await?;
+    let now = app.now(&mut db).await?;
     let proposed = Approval {
         approval_id: app.clock.new_id(),
         action: serde_json::to_string(action).map_err(|error| Error::Internal(error.into()))?,
@@ -115,7 +116,6 @@ pub(super) async fn propose(app: &App, by: &Person, action: &Action, reason: &st
         decision: None,
         executed_at: None,
     };
-    let mut db = app.db.acquire().await?;
     save(&mut db, &app.key, None, &proposed, (Step::Propose, &proposed.proposed_by), now).await?;
     audit::done(Event::ActionProposed, &by.name, &proposed.approval_id);
     let location = format!("/admin/approvals/{}", proposed.approval_id);

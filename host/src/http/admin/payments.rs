@@ -144,8 +144,8 @@ pub(super) async fn decide(
 ) -> Result<Json<DecidedPaymentJson>, Error> {
     let by = by_hand.actor.clone();
     let decision = Decision { transfer_id, report, by_hand };
-    let (now, return_id) = (app.clock.now(), app.clock.new_id());
-    let verdict = decision::judge(&mut *app.db.acquire().await?, decision, now, return_id).await?;
+    let return_id = app.clock.new_id();
+    let verdict = decision::judge(&mut *app.db.acquire().await?, decision, &app.clock, return_id).await?;
     let report = match verdict {
         Verdict::Report(report) => report,
         Verdict::NotBefore(at) => return Err(Error::PaymentUnderWay(at)),

@@ -66,7 +66,8 @@ answer! {
     /// What became of a transfer of a bulk.
     pub(crate) struct BulkResultJson as "BulkResult" in camelCase {
         idempotency_key: String { example: "\"payroll-17-ana\"" },
-        /// HTTP status of the same transfer sent alone.
+        /// HTTP status of the same transfer sent alone. After 429 or 503, send it again with its key, in another bulk if
+        /// you like: 429 `too-many-pending` if the user has as many pending payments as is allowed.
         status: i64 { at_least: 200.0, at_most: 599.0, example: "200" },
         /// Whether this repeats the answer to an earlier request with this key.
         replayed: bool { example: "false" },

@@ -56,9 +56,9 @@ pub(crate) fn latest_date(now: OffsetDateTime) -> Date {
     mexico_city_date(now - Duration::hours(HOUR.into()))
 }
 
-/// Whether an occurrence of that date may no longer be sent.
-pub(crate) fn is_late(date: Date, now: OffsetDateTime) -> bool {
-    now >= mexico_city_at(date, HOUR) + LATE_MAX
+/// From when on an occurrence of that date is no longer sent.
+pub(crate) fn late_from(date: Date) -> OffsetDateTime {
+    mexico_city_at(date, HOUR) + LATE_MAX
 }
 
 /// Sends the occurrence of a date, or repeats the ledger's answer to it.
@@ -90,8 +90,8 @@ pub(crate) async fn record(
     date: Date,
     result: &Result<Transfer, Error>,
 ) -> Result<Attempt, AcquireError> {
-    let now = app.clock.now();
     let mut db = app.db.acquire().await?;
+    let now = app.now(&mut db).await?;
     let (outcome, transfer_id, problem) = match result {
         Ok(transfer) => (Outcome::Sent, Some(transfer.transfer_id), None),
         Err(error) if needs_acknowledgment(error) => {
@@ -123,9 +123,9 @@ fn needs_acknowledgment(error: &Error) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Send(Date),
-    /// Nothing is sent any more. The outcome is that of an occurrence that was not sent before; `None` to leave it as
-    /// it is.
-    Close(Date, Option<Outcome>),
+    /// Nothing is sent any more. The outcome is that of an occurrence that was not sent before, and the time from which
+    /// it is; `None` to leave it as it is.
+    Close(Date, Option<(Outcome, OffsetDateTime)>),
 }
 
 /// `None` if nothing is left to do.
@@ -133,8 +133,8 @@ pub(crate) fn step(schedule: &Schedule, now: OffsetDateTime) -> Option<Step> {
     let date = schedule.next_date?;
     Some(match schedule.waiting_until {
         _ if schedule.status != Status::Active => Step::Close(date, None),
-        Some(until) => Step::Close(date, (until <= now).then_some(Outcome::Lapsed)),
-        None if is_late(date, now) => Step::Close(date, Some(Outcome::Missed)),
+        Some(until) => Step::Close(date, (until <= now).then_some((Outcome::Lapsed, until))),
+        None if late_from(date) <= now => Step::Close(date, Some((Outcome::Missed, late_from(date)))),
         None => Step::Send(date),
     })
 }

@@ -157,6 +157,7 @@ pub(crate) fn refusal(outcome: Outcome) -> Error {
         Outcome::HoldExceeded(hold) => Error::HoldExceeded(hold.amount),
         Outcome::KeyReused => Error::KeyReused,
         Outcome::TooManyRefusals => Error::TooManyRefusals,
+        Outcome::TooManyPending => Error::TooManyPending,
         Outcome::RulesUnavailable | Outcome::RiskUnavailable => Error::RulesUnavailable,
         other => Error::Internal(anyhow::anyhow!("an order ended as {other:?}")),
     }

@@ -231,7 +231,8 @@ pub(crate) async fn create_schedule(
     }
     fields.finish()?;
     let IdempotencyKey(creation_key) = key?;
-    let now = app.clock.now();
+    let mut db = app.db.acquire().await?;
+    let now = app.now(&mut db).await?;
     let mut schedule = Schedule {
         schedule_id: app.clock.new_id(),
         owner,
@@ -251,7 +252,6 @@ pub(crate) async fn create_schedule(
         next_date: Some(plan.first),
         waiting_until: None,
     };
-    let mut db = app.db.acquire().await?;
     if let Some(made) = find_made(&mut db, &schedule).await? {
         return made.map(|shown| created(shown, true));
     }
@@ -260,10 +260,11 @@ pub(crate) async fn create_schedule(
     account.ok_or(Error::AccountNotFound)?;
     let payee = beneficiaries::find_beneficiary(&mut db, &schedule.owner, schedule.beneficiary_id).await?;
     schedule.beneficiary_name = payee.ok_or(Error::BeneficiaryNotFound)?.name;
-    if table::count_active(&mut db, &schedule.owner, SCHEDULES_MAX).await? >= SCHEDULES_MAX {
+    let active = table::count_active(&mut db, &schedule.owner, SCHEDULES_MAX).await?;
+    if active >= SCHEDULES_MAX {
         return Err(Error::TooMany(("active schedules", SCHEDULES_MAX)));
     }
-    if changes::insert(&mut db, &app.key, &schedule).await? {
+    if changes::insert(&mut db, &app.key, &schedule, active).await? {
         return Ok(created(ScheduleJson::new(schedule, Vec::new()), false));
     }
     // Another request with the same key was faster.
@@ -305,7 +306,8 @@ pub(crate) async fn cancel_schedule(
     PathId(id): PathId,
 ) -> Result<Json<ScheduleJson>, Error> {
     let mut db = app.db.acquire().await?;
-    changes::cancel(&mut db, &app.key, (&owner, id), app.clock.now()).await?;
+    let now = app.now(&mut db).await?;
+    changes::cancel(&mut db, &app.key, (&owner, id), now).await?;
     find(&mut db, &owner, id).await.map(Json)
 }
 
@@ -320,7 +322,8 @@ pub(crate) async fn skip_occurrence(
     fields.finish()?;
     let PathId(id) = id?;
     let mut db = app.db.acquire().await?;
-    changes::skip(&mut db, &app.key, (&owner, id), date, app.clock.now()).await?;
+    let now = app.now(&mut db).await?;
+    changes::skip(&mut db, &app.key, (&owner, id), date, now).await?;
     occurrences::Attempt::Over(Outcome::Skipped).count(&app);
     find(&mut db, &owner, id).await.map(Json)
 }
@@ -335,8 +338,8 @@ pub(crate) async fn confirm_occurrence(
     let ConfirmationRequest { date, circumstances: Flat(circumstances) } = fields.read();
     fields.finish()?;
     let PathId(id) = id?;
-    let now = app.clock.now();
     let mut db = app.db.acquire().await?;
+    let now = app.now(&mut db).await?;
     let claimed = changes::claim_waiting(&mut db, &app.key, (&owner, id), date, (now, now + CLAIM)).await;
     let (schedule, is_waiting) = match claimed {
         Ok(schedule) => (schedule, true),

@@ -64,6 +64,7 @@ const TRANSFER_ERRORS: &[&str] = &[
     "idempotency-key-reused",
     "model-unavailable",
     "decision-not-kept",
+    "too-many-pending",
     "outcome-unknown",
 ];
 

@@ -33,6 +33,7 @@ impl Run<'_> {
             Err(Refusal::HoldExceeded(hold)) => return Outcome::HoldExceeded(hold),
             Err(Refusal::RulesUnavailable) => return Outcome::RulesUnavailable,
             Err(Refusal::RiskUnavailable) => return Outcome::RiskUnavailable,
+            Err(Refusal::TooManyPending) => return Outcome::TooManyPending,
             Err(Refusal::BalanceTooLarge) => return Outcome::BalanceTooLarge,
         };
         if let Some(key) = key.filter(|_| is_final(&outcome)) {

@@ -143,15 +143,17 @@ impl Moves {
     }
 }
 
-columns!(Payments { transfers: Uuid, rails: String });
+columns!(Payments { transfers: Uuid, rails: String, owners: String, turns: i32 });
 
 impl Payments {
     /// Transfers to hand over to a rail.
     pub(super) fn of(batch: &Batch) -> Self {
         let pending = batch.transfers.iter().filter(|new| new.transfer.status == Status::Pending);
-        let payment = |new: &NewTransfer| Some((new.transfer.transfer_id, new.rail?.as_str().to_owned()));
-        let (transfers, rails) = pending.filter_map(payment).unzip();
-        Self { transfers, rails }
+        let payment = |new: &NewTransfer| {
+            Some((new.transfer.transfer_id, new.rail?.as_str().to_owned(), new.owner.clone(), new.turn))
+        };
+        let (transfers, rails, owners, turns) = pending.filter_map(payment).collect();
+        Self { transfers, rails, owners, turns }
     }
 }
 

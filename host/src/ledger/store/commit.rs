@@ -136,8 +136,8 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             from unnest($29::uuid[], $30::smallint[], $31::text[], $32::text[], $80::text[], $81::text[]) as n
             returning 1
         ), queued as (
-            insert into rail_payment (transfer_id, rail, due_at)
-            select n.*, $3 from unnest($33::uuid[], $34::text[]) as n
+            insert into rail_payment (transfer_id, rail, owner, turn, due_at)
+            select n.*, $3 from unnest($33::uuid[], $34::text[], $84::text[], $85::int[]) as n
         ), dequeued as (
             delete from rail_payment where transfer_id = any($27)
         ), totalled as (
@@ -322,6 +322,8 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
         &statuses.notes as &[Option<String>],
         &transfers.concepts as &[Option<String>],
         &transfers.numeric_references as &[Option<i32>],
+        &payments.owners,
+        &payments.turns,
     )
     .execute(db)
     .await?;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::clock::Clock;
 use crate::db::approvals::{self, Step};
 use crate::db::deployments::{self, Canary, Deployment};
-use crate::db::session::within;
+use crate::db::session::{checked_time, within};
 use crate::db::{comparisons, components, rollouts};
 use crate::domain::approval::{Approval, Person, State};
 use crate::domain::model::{Digest, ModelKind};
@@ -230,7 +230,7 @@ impl Rollouts<'_> {
         let Rollout { kind, epoch, canary, ref bounds, .. } = *rollout;
         let Some(deployed) = seen(db, kind, epoch).await? else { return self.end(db, rollout).await };
         let evidence = Evidence::of(&comparisons::of_epoch(db, kind, epoch).await?, canary);
-        let seconds = (self.clock.now() - rollout.step_at).whole_seconds();
+        let seconds = (checked_time(db, self.clock).await? - rollout.step_at).whole_seconds();
         match evidence.judge(bounds, seconds) {
             Judgment::Violated(why) => self.stop(db, rollout, &deployed, &why).await,
             Judgment::Ready if rollout.state == RolloutState::Running => {
@@ -339,7 +339,7 @@ impl Rollouts<'_> {
 
     /// An approval that is carried out replaces the deployment; one that ends otherwise leaves the canary at its share.
     async fn follow_approval(&self, db: &mut PgConnection, rollout: &Rollout) -> Result<(), sqlx::Error> {
-        let now = self.clock.now();
+        let now = checked_time(db, self.clock).await?;
         let found = match rollout.approval_id {
             Some(id) => approvals::find(db, self.key, id).await?,
             None => None,

@@ -80,7 +80,8 @@ pub(super) async fn load(
                     select least(coalesce(sum(b.sent), 0), 9223372036854775807)::bigint
                     from account a join account_balance b using (account_id)
                     where a.owner = n.owner and b.stripe = $8 and b.sent_day >= $7
-                ) as day_total
+                ) as day_total,
+                (select count(*) from (select from rail_payment where owner = n.owner limit $9) as first)::int as pending
             from unnest($6::text[]) as n (owner)
             left join lateral (select * from app_user where owner = n.owner limit 1) as u on true
         )
@@ -92,7 +93,7 @@ pub(super) async fn load(
             p.owner as "payee_owner?", p.name as "payee_name?", p.bank_name as "payee_bank?",
             p.account_number as "payee_number?", p.created_at as "payee_created_at?",
             u.per_transfer_limit as "per_transfer_limit?", u.per_day_limit as "per_day_limit?",
-            u.version as "user_version?", u.day_total as "day_total?",
+            u.version as "user_version?", u.day_total as "day_total?", u.pending as "pending?",
             i.fingerprint as "fingerprint?", i.rejection as "rejection?",
             t.transfer_id as "transfer_id?", t.debit_account_id as "sent_from?", t.beneficiary_id as "sent_to?",
             t.beneficiary_name as "sent_to_name?", t.amount as "amount?", t.status as "status?",
@@ -121,6 +122,7 @@ pub(super) async fn load(
         &users as &[&str],
         today,
         CUSTOMER_STRIPE,
+        if context.terms.rail.is_instant() { 0 } else { i64::from(context.terms.pending_max) },
     )
     .fetch_all(db)
     .await?;
@@ -153,6 +155,7 @@ struct Row {
     per_day_limit: Option<i64>,
     user_version: Option<i64>,
     day_total: Option<i64>,
+    pending: Option<i32>,
     fingerprint: Option<Vec<u8>>,
     rejection: Option<serde_json::Value>,
     transfer_id: Option<Uuid>,
@@ -190,6 +193,7 @@ impl Row {
                 per_transfer_limit: self.per_transfer_limit.map(Money::from_minor),
                 per_day_limit: self.per_day_limit.map(Money::from_minor),
                 version,
+                pending: self.pending.unwrap_or_default(),
             };
             state.users.insert(user, facts);
         }
