@@ -87,6 +87,13 @@ export class Customer {
     this.payee = saved.answer.id;
   }
 
+  /** Schedules a transfer for a date. */
+  async plan(host, firstDate) {
+    const body = { fromAccountId: this.account, toBeneficiaryId: this.payee, amount: 1, recurrence: "once", firstDate };
+    const planned = await this.#ask("plan", host, "/schedules", { body });
+    if (planned.status !== 201) throw new Error(`${this.user}: ${JSON.stringify(planned.answer)}`);
+  }
+
   #transfer(json) {
     const transfer = transferFrom(json);
     const name = Object.values(transfer).join(" ");

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import { Customer } from "./customer.mjs";
 import { hasOwnNetwork } from "./net.mjs";
 import { isRunning, look, signal, sleep, until } from "./processes.mjs";
 
@@ -15,6 +16,7 @@ const SERVICE_MS = 35_000;
 const OPERATOR_MS = 35_000;
 /** How long short faults last, in milliseconds. */
 const MOMENT_MS = 5_000;
+const DAY_MS = 86_400_000;
 /** How long waits are cancelled, and how often, in milliseconds. */
 const CANCEL_MS = 4_000;
 const CANCEL_PAUSE_MS = 200;
@@ -125,6 +127,17 @@ async function jumpingClock(host, offset) {
   await set(offset);
   await sleep(2 * MOMENT_MS);
   await restart(host);
+}
+
+/** It becomes wrong by days: no occurrence of a schedule may be closed, and no payment sent for a wrong day. */
+async function jumpingDays(lab, host, days) {
+  const planner = new Customer(`planner-${Date.now()}`, []);
+  await planner.arrive(host);
+  await planner.plan(host, new Date(Date.now() + 10 * DAY_MS).toISOString().slice(0, 10));
+  await jumpingClock(host, days);
+  const wrong = await lab.through(`select (select count(*) from occurrence)
+    + (select count(*) from rail_order where abs(operating_date - current_date) > 10)`);
+  if (wrong !== "0") throw new Error(`${wrong} occurrences or orders by a wrong clock`);
 }
 
 /**
@@ -314,6 +327,16 @@ export const FAULTS = [
     name: "host's clock jumps an hour back",
     lacks: () => !libfaketime() && "libfaketime",
     run: async (lab, chance) => jumpingClock(chance.pick(lab.hosts), "-1h"),
+  },
+  {
+    name: "host's clock jumps 20 days ahead",
+    lacks: () => !libfaketime() && "libfaketime",
+    run: async (lab, chance) => jumpingDays(lab, chance.pick(lab.hosts), "+20d"),
+  },
+  {
+    name: "host's clock jumps 20 days back",
+    lacks: () => !libfaketime() && "libfaketime",
+    run: async (lab, chance) => jumpingDays(lab, chance.pick(lab.hosts), "-20d"),
   },
   {
     name: "leader's disk full",
