@@ -21,6 +21,7 @@
 //! | [`replication`] | the same with and without a synchronous standby, and the cost of a read |
 //! | [`hosts`] | three hosts debiting one account |
 //! | [`merchant`] | three hosts crediting one account, on us |
+//! | [`turns`] | a payment beside 10,000 of other customers, and slow answers of the rail |
 //! | [`growth`] | pages, risks and transfers in small and large databases |
 //! | [`scale`] | scores and transfers beside many accounts, limits, connections and streams |
 //! | [`streams`] | opening event streams beside a million transfers |
@@ -53,9 +54,13 @@ mod scores;
 mod senders;
 mod start;
 mod streams;
+#[path = "../rail/stub.rs"]
+#[expect(dead_code, reason = "the tests of the rail use the rest")]
+mod stub;
 mod swaps;
 mod tokens;
 mod transfers;
+mod turns;
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -73,7 +78,7 @@ pub(crate) const CLIENTS: usize = 64;
 /// Sending accounts, each with one payee.
 pub(crate) const ACCOUNTS: usize = 1_000;
 
-const SECTIONS: [&str; 18] = [
+const SECTIONS: [&str; 19] = [
     "calls",
     "scores",
     "python",
@@ -88,6 +93,7 @@ const SECTIONS: [&str; 18] = [
     "replication",
     "hosts",
     "merchant",
+    "turns",
     "growth",
     "scale",
     "streams",
@@ -158,6 +164,7 @@ async fn run(url: &str, settings: &Settings) {
             "replication" => replication::run(&server, settings).await,
             "hosts" => hosts::run(&server, settings).await,
             "merchant" => merchant::run(&server, settings).await,
+            "turns" => turns::run(&server).await,
             "growth" => growth::run(&server, settings).await,
             "scale" => scale::run(&server).await,
             "streams" => streams::run(&server, settings).await,
