@@ -15,9 +15,14 @@ create table approval (
     decided_by text,
     decided_issuer text,
     decided_at timestamptz,
-    -- When the action was carried out; null if it was not, or failed.
+    -- When the action was carried out; null if it was not.
     executed_at timestamptz,
+    -- Until when nobody else carries it out, by this database's clock; null if nobody is about to.
+    claimed_until timestamptz,
     constraint approval_decision check (num_nulls(verdict, decided_by, decided_at) in (0, 3)),
-    constraint approval_executed check (executed_at is null or verdict = 'approved')
+    constraint approval_executed check (executed_at is null or verdict = 'approved'),
+    constraint approval_claimed check (
+        claimed_until is null or (verdict is not distinct from 'approved' and executed_at is null)
+    )
 );
 create index approval_by_time on approval (proposed_at desc, approval_id desc);

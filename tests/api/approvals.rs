@@ -133,7 +133,97 @@ async fn of_many_approvals_at_once_one_is_carried_out(db: PgPool) {
     let operators: Vec<_> = (0..4).map(|at| app.operator_named(&format!("eva{at}"), OPERATE)).collect();
     let all = futures_util::future::join_all(operators.iter().map(|eva| approve(eva, &proposed))).await;
     assert_eq!(all.iter().filter(|answer| answer.status == 200).count(), 1);
+    assert!(all.iter().all(|answer| matches!(answer.status.as_u16(), 200 | 409)), "{all:?}");
     assert_eq!(ana.balance().await, "10100.00");
+}
+
+/// Lets nobody record that an action was carried out.
+async fn fail(app: &TestApp) {
+    let function = "create function fail() returns trigger language plpgsql as 'begin raise exception ''no''; end'";
+    let trigger = "create trigger fail before update on approval for each row when (new.executed_at is not null) \
+                   execute function fail()";
+    for statement in [function, trigger] {
+        sqlx::query(statement).execute(&app.db).await.unwrap();
+    }
+}
+
+/// As when its host died a minute ago.
+async fn end_claim(app: &TestApp) {
+    sqlx::query("drop trigger fail on approval").execute(&app.db).await.unwrap();
+    sqlx::query("update approval set claimed_until = clock_timestamp()").execute(&app.db).await.unwrap();
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_may_have_been_carried_out_is_gone_on_with_and_not_withdrawn(db: PgPool) {
+    let app = app(db).await;
+    let (ana, eva, ops) = (app.user("ana"), app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
+    let account = ana.open_account(CLABE).await;
+    let proposed = propose(&ops, &account, Uuid::now_v7()).await.json();
+    fail(&app).await;
+    approve(&eva, &proposed).await.assert_problem(503, "outcome-unknown", None);
+    assert_eq!(ana.balance().await, "10100.00");
+    let withdraw = format!("{}/withdraw", place(&proposed));
+    refused(&app, ops.post(&withdraw, json!({})), 409, "approval-under-way", None).await;
+    refused(&app, approve(&eva, &proposed), 409, "approval-under-way", None).await;
+    end_claim(&app).await;
+    app.clock.advance(time::Duration::hours(2));
+    let luis = app.operator_named("luis", OPERATE);
+    assert_eq!(approve(&luis, &proposed).await.assert_status(200).json()["changed"], false);
+    assert_eq!(ana.balance().await, "10100.00");
+    assert_eq!(eva.get(&place(&proposed)).await.json()["state"], "executed");
+    assert_sound(&app).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_was_refused_waits_for_an_approval_again(db: PgPool) {
+    let app = app(db).await;
+    let (eva, ops) = (app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
+    let proposed = propose(&ops, &Uuid::now_v7().to_string(), Uuid::now_v7()).await.json();
+    approve(&eva, &proposed).await.assert_problem(404, "not-found", None);
+    assert_eq!(eva.get(&place(&proposed)).await.json()["state"], "pending");
+    ops.post(&format!("{}/withdraw", place(&proposed)), json!({})).await.assert_status(200);
+    assert_sound(&app).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn limits_that_somebody_set_later_stay(db: PgPool) {
+    let app = app(db).await;
+    let (eva, ops) = (app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
+    let path = "/admin/users/ana/limits";
+    let proposed = ops.put(path, json!({"reason": "none", "perTransfer": 9_000})).await.assert_status(202).json();
+    fail(&app).await;
+    approve(&eva, &proposed).await.assert_problem(503, "outcome-unknown", None);
+    let later = json!({"perTransfer": 1.0, "perDay": 1.0});
+    ops.put(path, json!({"perTransfer": 1, "perDay": 1, "reason": "stolen"})).await.assert_status(200);
+    end_claim(&app).await;
+    assert_eq!(approve(&eva, &proposed).await.assert_status(200).json(), later);
+    assert_eq!(ops.get(path).await.json(), later);
+    assert_sound(&app).await;
+}
+
+/// Whoever has any operator's token knows no ids.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn approving_what_does_not_exist_holds_nobody_up(db: PgPool) {
+    let app = app(db).await;
+    let models = app.operator_named("eva", "models:admin");
+    let ids: Vec<_> = (0..32).map(|_| json!({"id": Uuid::now_v7(), "digest": "0".repeat(64)})).collect();
+    let all = futures_util::future::join_all(ids.iter().map(|id| approve(&models, id)));
+    let begun = std::time::Instant::now();
+    for answer in all.await {
+        answer.assert_problem(404, "not-found", None);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+/// Whether a request that was repeated at once, or another one with its id, comes first.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_credit_that_is_asked_for_often_at_once_is_made_once(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let (ana, ops) = (app.user("ana"), app.operator(Some(OPERATE)));
+    let (account, id) = (ana.open_account(CLABE).await, Uuid::now_v7());
+    let all = futures_util::future::join_all((0..16).map(|_| propose(&ops, &account, id))).await;
+    let changed = all.iter().filter(|answer| answer.assert_status(200).json()["changed"] == true).count();
+    assert_eq!((changed, ana.balance().await.as_str()), (1, "10100.00"));
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

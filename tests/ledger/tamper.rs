@@ -286,6 +286,7 @@ const EXEMPT_COLUMNS: [(&str, &str, &str); 20] = [
     ("adoption", "only_one", "a constant"),
     ("app_user", "created_at", "nothing reads it"),
     ("app_user", "version", "counts batches, so that two of them cannot both win a race"),
+    ("approval", "claimed_until", "when another request may go on with an action, which then changes nothing twice"),
     ("audit_head", "only_one", "a constant"),
     ("deployment_history", "served_at", "when a host first served it: chooses among versions that the gate accepted"),
     ("ledger_key", "created_at", "nothing reads it"),

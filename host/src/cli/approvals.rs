@@ -47,7 +47,7 @@ pub(super) async fn run(common: &Common, approvals: Approvals) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Approved, but not carried out, is open too: its execution failed.
+/// Approved is open too: it is being carried out, or its outcome is unknown.
 fn is_open(it: &Value) -> bool {
     matches!(it["state"].as_str(), Some("pending" | "approved"))
 }

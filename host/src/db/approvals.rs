@@ -1,7 +1,9 @@
 //! Actions that take two operators. What may be carried out is what the audit records say, not the row alone.
 
+use std::time::Duration;
+
 use futures_util::TryStreamExt as _;
-use sqlx::{Connection as _, PgConnection, PgPool, Postgres, Transaction};
+use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -10,12 +12,19 @@ use crate::domain::approval::{Approval, Decision, Person, Verdict};
 use crate::sealing::ChainKey;
 use crate::sealing::digest::{Digest, Hash};
 
+/// How long only one request carries an action out: no request takes longer, and what it sent to the database is over.
+const CLAIM: Duration = Duration::from_secs(60);
+
 /// What happened to an approval, in the records.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
     Propose,
     Approve,
     Withdraw,
+    /// Somebody goes on with an action whose outcome is unknown.
+    Resume,
+    /// Carrying it out changed nothing.
+    Refuse,
     Execute,
 }
 
@@ -25,6 +34,8 @@ impl Step {
             Self::Propose => "propose",
             Self::Approve => "approve",
             Self::Withdraw => "withdraw",
+            Self::Resume => "resume",
+            Self::Refuse => "refuse",
             Self::Execute => "execute",
         }
     }
@@ -53,7 +64,8 @@ fn state(key: &ChainKey, it: &Approval) -> Hash {
     key.seal_digest(digest)
 }
 
-/// Inserts a new one, or replaces `before`. False if that changed meanwhile.
+/// Inserts a new one, or replaces `before`; `None` if that changed meanwhile, or is claimed. Approving and resuming claim
+/// it.
 pub(crate) async fn save(
     db: &mut PgConnection,
     key: &ChainKey,
@@ -61,19 +73,24 @@ pub(crate) async fn save(
     it: &Approval,
     (step, by): (Step, &Person),
     now: OffsetDateTime,
-) -> Result<bool, sqlx::Error> {
+) -> Result<Option<Approval>, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let Approval { approval_id, action, reason, proposed_by, proposed_at, expires_at, decision, executed_at } = it;
+    let Approval { approval_id, action, reason, proposed_by, proposed_at, expires_at, decision, executed_at, .. } = it;
+    let claims = matches!(step, Step::Approve | Step::Resume);
     let decided = |it: &Option<Decision>| it.as_ref().map(|it| it.at);
-    let saved = sqlx::query!(
+    let saved = sqlx::query_scalar!(
         r#"
         insert into approval as a (approval_id, action, reason, proposed_by, proposed_issuer, proposed_at, expires_at,
             verdict, decided_by, decided_issuer, decided_at, executed_at)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
         on conflict (approval_id) do update
             set verdict = excluded.verdict, decided_by = excluded.decided_by, decided_issuer = excluded.decided_issuer,
-                decided_at = excluded.decided_at, executed_at = excluded.executed_at
+                decided_at = excluded.decided_at, executed_at = excluded.executed_at,
+                claimed_until = case when $15 then clock_timestamp() + make_interval(secs => $16) end
             where $13 and a.executed_at is null and a.decided_at is not distinct from $14
+                and a.claimed_until is not distinct from $17
+                and (not $15 or a.claimed_until is null or a.claimed_until <= clock_timestamp())
+        returning claimed_until
         "#,
         approval_id,
         action,
@@ -89,16 +106,17 @@ pub(crate) async fn save(
         *executed_at,
         before.is_some(),
         before.and_then(|it| decided(&it.decision)),
+        claims,
+        CLAIM.as_secs_f64(),
+        before.and_then(|it| it.claimed_until),
     );
-    if saved.execute(&mut *transaction).await?.rows_affected() == 0 {
-        return Ok(false);
-    }
+    let Some(claimed_until) = saved.fetch_optional(&mut *transaction).await? else { return Ok(None) };
     let (action, actor) = (step.as_str(), by.name.clone());
     let change =
         Change { subject: Subject::Approval, key: approval_id.to_string(), action, actor, state: Some(state(key, it)) };
     records::append(&mut transaction, key, change, now).await?;
     transaction.commit().await?;
-    Ok(true)
+    Ok(Some(Approval { claimed_until, ..it.clone() }))
 }
 
 /// Nobody else decides on it until the transaction ends.
@@ -117,7 +135,7 @@ pub(crate) async fn find(
         Row,
         r#"
         select approval_id, action, reason, proposed_by, proposed_issuer, proposed_at, expires_at, verdict, decided_by,
-            decided_issuer, decided_at, executed_at
+            decided_issuer, decided_at, executed_at, claimed_until
         from approval where approval_id = $1
         "#,
         approval_id,
@@ -132,22 +150,13 @@ pub(crate) async fn find(
     Ok(None)
 }
 
-/// Waits until no other host or request decides on this one; others wait until the transaction ends.
-pub(crate) async fn take_turn(pool: &PgPool, approval_id: Uuid) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    let mut turn = pool.begin().await?;
-    let lock =
-        sqlx::query!("select pg_advisory_xact_lock(hashtextextended('approval ' || $1, 0))", approval_id.to_string());
-    lock.execute(&mut *turn).await?;
-    Ok(turn)
-}
-
 /// Newest first.
 pub(crate) async fn list(db: &mut PgConnection, limit: i64) -> Result<Vec<Approval>, sqlx::Error> {
     let rows = sqlx::query_as!(
         Row,
         r#"
         select approval_id, action, reason, proposed_by, proposed_issuer, proposed_at, expires_at, verdict, decided_by,
-            decided_issuer, decided_at, executed_at
+            decided_issuer, decided_at, executed_at, claimed_until
         from approval order by proposed_at desc, approval_id desc limit $1
         "#,
         limit,
@@ -165,7 +174,7 @@ pub(super) async fn covered(
     let mut rows = sqlx::query!(
         r#"
         select a.approval_id, a.action, a.reason, a.proposed_by, a.proposed_issuer, a.proposed_at, a.expires_at, a.verdict,
-            a.decided_by, a.decided_issuer, a.decided_at, a.executed_at,
+            a.decided_by, a.decided_issuer, a.decided_at, a.executed_at, a.claimed_until,
             r.seq is not null as "is_recorded!", r.state as "state?"
         from approval a left join lateral (
             select seq, state from audit_record
@@ -192,6 +201,7 @@ pub(super) async fn covered(
             decided_issuer: row.decided_issuer,
             decided_at: row.decided_at,
             executed_at: row.executed_at,
+            claimed_until: row.claimed_until,
         };
         let id = row.approval_id;
         // What cannot even be read was altered, and is found like anything else.
@@ -214,6 +224,7 @@ struct Row {
     decided_issuer: Option<String>,
     decided_at: Option<OffsetDateTime>,
     executed_at: Option<OffsetDateTime>,
+    claimed_until: Option<OffsetDateTime>,
 }
 
 impl Row {
@@ -235,6 +246,7 @@ impl Row {
             expires_at: self.expires_at,
             decision,
             executed_at: self.executed_at,
+            claimed_until: self.claimed_until,
         })
     }
 }

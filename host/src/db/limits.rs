@@ -3,6 +3,7 @@
 use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
+use uuid::Uuid;
 
 use super::records::{self, Change, Covered, Recorded, Subject};
 use crate::domain::money::Money;
@@ -39,15 +40,15 @@ pub(crate) async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<Li
 }
 
 /// Works before the user's first account too. A batch decided concurrently with the old limits loses the race
-/// for `version` and is decided again.
+/// for `version` and is decided again. False if somebody set limits since the approval by which these are set.
 pub(crate) async fn set(
     db: &mut PgConnection,
     key: &ChainKey,
     owner: &str,
     limits: Limits,
-    by: &str,
+    (by, approval_id): (&str, Option<Uuid>),
     now: OffsetDateTime,
-) -> Result<(), sqlx::Error> {
+) -> Result<bool, sqlx::Error> {
     let mut transaction = db.begin().await?;
     let set = sqlx::query!(
         r#"
@@ -62,10 +63,28 @@ pub(crate) async fn set(
         now,
     );
     set.execute(&mut *transaction).await?;
+    // Whoever changes these limits waits for this transaction now.
+    let is_late = sqlx::query_scalar!(
+        r#"
+        select exists (
+            select from audit_record where subject = 'limits' and subject_key = $1 and action <> $3 and seq > (
+                select max(seq) from audit_record
+                where subject = 'approval' and subject_key = $2::uuid::text and action = 'approve'
+            )
+        ) as "is!"
+        "#,
+        owner,
+        approval_id,
+        records::RESEAL,
+    );
+    if is_late.fetch_one(&mut *transaction).await? {
+        return Ok(false);
+    }
     let (action, state) = ("set", limits.state(key, owner));
     let change = Change { subject: Subject::Limits, key: owner.to_owned(), action, actor: by.to_owned(), state };
     records::append(&mut transaction, key, change, now).await?;
-    transaction.commit().await
+    transaction.commit().await?;
+    Ok(true)
 }
 
 /// The limits of every user who has any, or only of these users, beside their last record.

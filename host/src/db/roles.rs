@@ -33,7 +33,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ("account", "insert", Reads),
     ("account_balance", "insert, update (posted, version, changed_at, sent_day, sent, held, frozen)", Reads),
     ("account_event", "insert", Reads),
-    ("approval", "insert, update (verdict, decided_by, decided_issuer, decided_at, executed_at)", Reads),
+    ("approval", "insert, update (verdict, decided_by, decided_issuer, decided_at, executed_at, claimed_until)", Reads),
     ("attestation", "insert, update (body, added_by, added_at)", Reads),
     ("app_user", "insert, update (per_transfer_limit, per_day_limit, version, holder_name)", Reads),
     ("entry", "insert", Reads),

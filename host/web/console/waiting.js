@@ -31,7 +31,7 @@ function drawApprovals(approvals) {
       h("span", h("code", it.id), copyButton(command, `the command that approves ${it.id}`)),
       [describe(it.action), "words"],
       [it.reason, "words"],
-      it.state === "approved" ? "approved, but not carried out" : "awaiting approval",
+      it.state === "approved" ? "approved, outcome unknown" : "awaiting approval",
       it.proposedBy,
       [when(it.expiresAt), "time"],
       h(

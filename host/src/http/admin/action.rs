@@ -115,6 +115,7 @@ pub(super) async fn propose(app: &App, by: &Person, action: &Action, reason: &st
         expires_at: now + policy.lifetime,
         decision: None,
         executed_at: None,
+        claimed_until: None,
     };
     save(&mut db, &app.key, None, &proposed, (Step::Propose, &proposed.proposed_by), now).await?;
     audit::done(Event::ActionProposed, &by.name, &proposed.approval_id);

@@ -69,8 +69,8 @@ async fn find(app: &App, approver: &Approver, PathId(id): PathId) -> Result<(App
     if approver.has(action.scope()) { Ok((found, action)) } else { Err(AuthError::ScopeMissing(action.scope()).into()) }
 }
 
-/// Approves an action and carries it out. The answer is the action's own. Approving again repeats an action that
-/// failed.
+/// Approves an action and carries it out. The answer is the action's own. Approving again goes on with an action whose
+/// outcome is unknown.
 pub(crate) async fn approve(
     State(app): State<App>,
     approver: Approver,
@@ -79,24 +79,35 @@ pub(crate) async fn approve(
 ) -> Result<Response, Error> {
     let ApproveRequest { digest } = fields.read();
     fields.finish()?;
-    let id = id?;
-    // One at a time: the second sees what became of the first.
-    let _turn = approvals::take_turn(&app.db, id.0).await?;
-    let (before, action) = find(&app, &approver, id).await?;
+    let (before, action) = find(&app, &approver, id?).await?;
     if digest_of(&before.action) != digest {
         let detail = "is not that of the action: read it again";
         return Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, "digest", "not-allowed", detail));
     }
-    let now = app.clock.now();
-    let approved = before.approve(approver.person.clone(), now)?;
-    if approved != before {
-        save(&app, &before, &approved, (Step::Approve, &approver)).await?;
-        audit::done(Event::ActionApproved, &approver.person.name, &approved.approval_id);
-    }
-    let answer = perform(action, &app, &approved.people(), &approved.reason).await?;
-    let executed = Approval { executed_at: Some(app.clock.now()), ..approved.clone() };
-    save(&app, &approved, &executed, (Step::Execute, &approver)).await?;
-    Ok(answer)
+    let approved = before.approve(approver.person.clone(), app.clock.now())?;
+    let is_first = before.decision.is_none();
+    let step = if is_first { Step::Approve } else { Step::Resume };
+    // Confirmed before anything happens, so that a failover cannot forget who is at it.
+    let claimed = save(&app, &before, &approved, (step, &approver)).await?.ok_or(Error::ApprovalUnderWay)?;
+    audit::done(Event::ActionApproved, &approver.person.name, &claimed.approval_id);
+    let (after, step, result) = match perform(action, &app, &claimed).await {
+        Ok(answer) => {
+            let executed = Approval { executed_at: Some(app.clock.now()), ..claimed.clone() };
+            (executed, Step::Execute, Ok(answer))
+        }
+        // An earlier attempt, whose outcome is unknown, may have changed something.
+        Err(refusal) if is_first && refusal.is_refusal() => (claimed.refused(), Step::Refuse, Err(refusal)),
+        Err(error) => return Err(if error.is_refusal() { error } else { unknown(&error) }),
+    };
+    // Whoever took over a claim that ended meanwhile records the outcome.
+    save(&app, &claimed, &after, (step, &approver)).await.map_err(|error| unknown(&error))?;
+    result
+}
+
+/// What an error means once the action may have been carried out.
+fn unknown(error: &Error) -> Error {
+    error.log();
+    Error::ExecutionUnknown
 }
 
 /// Withdraws an action that was not carried out.
@@ -105,27 +116,25 @@ pub(crate) async fn withdraw(
     approver: Approver,
     id: Result<PathId, Error>,
 ) -> Result<Json<ApprovalJson>, Error> {
-    let id = id?;
-    let _turn = approvals::take_turn(&app.db, id.0).await?;
-    let (before, _) = find(&app, &approver, id).await?;
+    let (before, _) = find(&app, &approver, id?).await?;
     let now = app.clock.now();
     let withdrawn = before.withdraw(approver.person.clone(), now)?;
-    save(&app, &before, &withdrawn, (Step::Withdraw, &approver)).await?;
+    let saved = save(&app, &before, &withdrawn, (Step::Withdraw, &approver)).await?;
+    let withdrawn = saved.ok_or(Error::ApprovalUnderWay)?;
     audit::done(Event::ActionWithdrawn, &approver.person.name, &withdrawn.approval_id);
     shown(withdrawn, now).map(Json)
 }
 
+/// `None` if somebody else was faster.
 async fn save(
     app: &App,
     before: &Approval,
     after: &Approval,
     (step, approver): (Step, &Approver),
-) -> Result<(), Error> {
+) -> Result<Option<Approval>, Error> {
     let mut db = app.db.acquire().await?;
-    let now = app.clock.now();
-    let saved = approvals::save(&mut db, &app.key, Some(before), after, (step, &approver.person), now).await?;
-    // Only when a host lost its turn with its connection.
-    if saved { Ok(()) } else { Err(Error::Overloaded) }
+    let save = approvals::save(&mut db, &app.key, Some(before), after, (step, &approver.person), app.clock.now());
+    Ok(app.barrier.durability().confirmed(save).await?)
 }
 
 impl From<Refusal> for Error {
@@ -133,12 +142,14 @@ impl From<Refusal> for Error {
         match refusal {
             Refusal::SamePerson => Self::SamePerson,
             Refusal::Ended(state) => Self::ApprovalEnded(state),
+            Refusal::UnderWay => Self::ApprovalUnderWay,
         }
     }
 }
 
 /// Carries an action out. Repeating it changes nothing more.
-async fn perform(action: Action, app: &App, by: &str, reason: &str) -> Result<Response, Error> {
+async fn perform(action: Action, app: &App, approval: &Approval) -> Result<Response, Error> {
+    let (by, reason) = (&*approval.people(), &*approval.reason);
     let by_hand = || ByHand { actor: by.to_owned(), note: reason.to_owned() };
     Ok(match action {
         Action::Deploy { kind, versions } => versions.deploy(app, kind_of(&kind)?, (reason, by)).await?,
@@ -154,6 +165,8 @@ async fn perform(action: Action, app: &App, by: &str, reason: &str) -> Result<Re
         Action::Fund { account_id, amount, transaction_id } => {
             accounts::credit(app, account_id, &amount, transaction_id, by).await?.into_response()
         }
-        Action::SetLimits { user, limits } => limits.set(app, user, by).await?.into_response(),
+        Action::SetLimits { user, limits } => {
+            limits.set(app, user, (by, Some(approval.approval_id))).await?.into_response()
+        }
     })
 }

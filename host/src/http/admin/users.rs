@@ -5,6 +5,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::audit::{self, Event};
@@ -61,15 +62,23 @@ impl From<Limits> for OwnLimits {
 }
 
 impl OwnLimits {
-    /// Works before the user's first account too.
-    pub(super) async fn set(self, app: &App, user: String, by: &str) -> Result<Json<LimitsJson>, Error> {
+    /// Works before the user's first account too. Repeating an approval does not undo what somebody set after it.
+    pub(super) async fn set(
+        self,
+        app: &App,
+        user: String,
+        (by, approval_id): (&str, Option<Uuid>),
+    ) -> Result<Json<LimitsJson>, Error> {
         let money = |text: Option<String>| text.map(|text| amount(&text)).transpose();
         let set = Limits { per_transfer: money(self.per_transfer)?, per_day: money(self.per_day)? };
         let mut db = app.db.acquire().await?;
-        if limits::find(&mut db, &user).await? != Some(set) {
-            limits::set(&mut db, &app.key, &user, set, by, app.clock.now()).await?;
-            audit::done(Event::LimitsChanged, by, &"");
+        let before = limits::find(&mut db, &user).await?;
+        if before == Some(set)
+            || !limits::set(&mut db, &app.key, &user, set, (by, approval_id), app.clock.now()).await?
+        {
+            return Ok(Json(shown(before)));
         }
+        audit::done(Event::LimitsChanged, by, &"");
         Ok(Json(shown(Some(set))))
     }
 }
@@ -110,7 +119,7 @@ pub(crate) async fn put_limits(
             return Ok(waiting);
         }
     }
-    Ok(OwnLimits::from(set).set(&app, user, &operator.person.name).await?.into_response())
+    Ok(OwnLimits::from(set).set(&app, user, (&operator.person.name, None)).await?.into_response())
 }
 
 pub(crate) async fn get_holder(

@@ -34,6 +34,7 @@ const APPROVER: &[&str] = &["ledger:operate", "models:admin", "rules:admin"];
 const APPROVE_ERRORS: &[&str] = &[
     "second-person-required",
     "approval-ended",
+    "approval-under-way",
     "stale",
     "signature-required",
     "payment-under-way",
@@ -164,7 +165,8 @@ const OTHERS: &[Operation] = &[
         .operator(APPROVER).body::<ApproveRequest>().answers(&[(200, Content::Bytes("application/json"))])
         .errors(APPROVE_ERRORS),
     Operation::post("/admin/approvals/{id}/withdraw", "withdraw", "Withdraw an action that was not carried out")
-        .operator(APPROVER).answers(&[(200, one::<ApprovalJson>())]).errors(&["approval-ended"]),
+        .operator(APPROVER).answers(&[(200, one::<ApprovalJson>())])
+        .errors(&["approval-ended", "approval-under-way"]),
     Operation::get("/admin/payments", "list_payments", "Payments that their rail has not decided")
         .operator(LEDGER_OPERATOR).answers(&[(200, one::<PendingPaymentsJson>())]),
     Operation::post("/admin/payments/{id}/settle", "settle_payment", "Settle a pending payment by hand")

@@ -323,6 +323,7 @@ impl Rollouts<'_> {
             expires_at: now + two_people.lifetime,
             decision: None,
             executed_at: None,
+            claimed_until: None,
         };
         let detail = format!("its promotion waits for a second operator: approval {}", proposed.approval_id);
         let waiting = rollout.turned(RolloutState::Waiting, detail, ROLLOUT, now);
