@@ -26,11 +26,12 @@ fn errors_at_startup_say_what_to_do() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
     let free = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
-    let serve = |extra: &[&'static str]| [&["serve"], &free[..], extra].concat();
+    let serve = |extra: &[&'static str]| [&["serve", "--rail", "instant"], &free[..], extra].concat();
 
     refuses(&data, &["serve", "--sandbox", "--ledger-addr", &taken], &[], "choose another address with --ledger-addr");
     let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", &taken];
     refuses(&data, &arguments, &[], "choose another address with --assist-addr");
+    refuses(&data, &[&["serve"], &free[..]].concat(), &[], "--rail (CAUDAL_RAIL)");
     refuses(&data, &serve(&[]), &[], "set CAUDAL_JWT_SECRET");
     refuses(
         &data,

@@ -18,7 +18,7 @@ fn pem(data: &DataDir, name: &str) -> String {
 }
 
 fn serve(data: &DataDir, arguments: &[&str]) -> Command {
-    let mut command = data.command(&[&["serve", "--allow-owner"], arguments].concat());
+    let mut command = data.command(&[&["serve", "--allow-owner", "--rail", "instant"], arguments].concat());
     command.env("CAUDAL_JWT_SECRET", SECRET);
     command
 }

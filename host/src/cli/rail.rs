@@ -15,9 +15,9 @@ use crate::rail::simulated::{Behaviour, Simulated};
 use crate::rail::stp::{Settings, Stp};
 
 /// `None` for the instant rail, where payments settle at once. Nothing is sent until a courier runs.
-pub(super) fn open(rail: &config::Rail) -> Result<Option<RailHandle>> {
+pub(super) fn open(kind: RailName, rail: &config::Rail) -> Result<Option<RailHandle>> {
     let (sender, notifications) = mpsc::channel(NOTIFICATIONS_MAX);
-    let rail: Arc<dyn Rail> = match rail.kind {
+    let rail: Arc<dyn Rail> = match kind {
         RailName::Instant | RailName::OnUs => return Ok(None),
         RailName::Simulated => Arc::new(Simulated::new(behaviour(rail), sender)),
         // STP's notices arrive over HTTP.

@@ -22,6 +22,7 @@ use crate::cli::{ledger, listeners, rail, secret, tokens};
 use crate::config::{ClabePolicy, Common, Serve, program};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
+use crate::domain::transfer::RailName;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::http::pages::sandbox::TOKEN_LIFETIME;
 use crate::ledger::batch::Terms;
@@ -57,6 +58,13 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
              OpenID provider with --jwt-keys, or leave out --approvals"
         );
     }
+    // A host that lost this setting would call payments completed that never left the bank.
+    let Some(rail) = serve.rail.kind.or(serve.sandbox.then_some(RailName::Instant)) else {
+        bail!(
+            "it is not said how payments leave the bank: set --rail (CAUDAL_RAIL) to stp, or to instant, which sends \
+             nothing and settles them in the bank's own books; only the sandbox has a default"
+        );
+    };
     listeners::check(&serve)?;
     let Tokens { verifier, minter, provider, secret } = tokens::open(common, &serve)?;
     let (key, key_bytes) = secret::ledger_key(common, Missing::Generate)?;
@@ -74,7 +82,8 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
     let registry = Registry::embedded(&runtime)
         .context("this program was built with an unusable component: run `make components` and build again")?;
     let scoring = Scoring { runtime, registry, decision_log: serve.decision_log };
-    let rail = rail::open(&serve.rail)?;
+    let terms = terms(&serve, rail);
+    let rail = rail::open(rail, &serve.rail)?;
     let program = program().context("cannot find this program's own file")?;
 
     let usage = if serve.sandbox || serve.allow_owner { Use::Owned } else { Use::Served };
@@ -85,7 +94,7 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
         tokens: verifier,
         minter,
         acknowledgments,
-        ledger: LedgerConfig { failover_wait, ..LedgerConfig::new(terms(&serve), key.clone()) },
+        ledger: LedgerConfig { failover_wait, ..LedgerConfig::new(terms, key.clone()) },
         settings: Settings { failover_wait, model_keys, ..settings(&serve) },
         rail,
         program,
@@ -96,9 +105,10 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
     let served = async {
         ledger::adopt(&database, &key, &heads_paths).await?;
         ledger::keep_policy(&database, &key).await?;
-        let keep = heads::keep(database.pool.clone(), database.barrier.clone(), key.clone(), heads_paths.clone());
-        let mut heads = Abort(tokio::spawn(keep));
         let host = Host::start(config, scoring, database.pool.clone()).await?;
+        let (db, barrier, metrics) = (database.pool.clone(), database.barrier.clone(), host.app().models.metrics());
+        let keep = heads::keep(db, barrier, key.clone(), heads_paths.clone(), metrics.clone());
+        let mut heads = Abort(tokio::spawn(keep));
         print(&banner(host.app(), &listeners)?)?;
         let stop = async {
             tokio::select! {
@@ -166,9 +176,9 @@ impl Signals {
     }
 }
 
-fn terms(serve: &Serve) -> Terms {
+fn terms(serve: &Serve, rail: RailName) -> Terms {
     Terms {
-        rail: serve.rail.kind,
+        rail,
         cooling_seconds: serve.beneficiary_cooling.as_secs(),
         per_transfer_limit: serve.limits.per_transfer,
         per_day_limit: serve.limits.per_day,

@@ -69,9 +69,9 @@ fn indirect(text: &str) -> Result<[String; 3], &'static str> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Payment rail")]
 pub struct Rail {
-    /// Rail that carries transfers out of the bank
-    #[arg(long = "rail", env = "CAUDAL_RAIL", value_enum, default_value = "instant")]
-    pub kind: RailName,
+    /// Rail that carries transfers out of the bank [default: none; in the sandbox `instant`]
+    #[arg(long = "rail", env = "CAUDAL_RAIL", value_enum)]
+    pub kind: Option<RailName>,
     /// Longest time the simulated rail takes to settle a payment
     #[arg(long, env = "CAUDAL_SIMULATED_DELAY", default_value = "2s", value_parser = humantime::parse_duration)]
     pub simulated_delay: Duration,

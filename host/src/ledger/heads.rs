@@ -17,7 +17,9 @@ use uuid::Uuid;
 use super::chain::ChainKey;
 use super::store::Loss;
 use super::store::proof::{self, Head, Missing};
+use crate::clock::Clock;
 use crate::db::barrier::Barrier;
+use crate::metrics::Metrics;
 
 pub use super::store::proof::Heads;
 
@@ -111,7 +113,8 @@ impl RecordedHeads {
         let line = |head: &Head| Some((head.seq, hex(&head.hash?)));
         let chains: BTreeMap<_, Vec<_>> =
             self.chains.iter().map(|(chain_id, heads)| (chain_id, heads.iter().filter_map(line).collect())).collect();
-        let temporary = self.path.with_extension(format!("json.{}", std::process::id()));
+        // Containers that share a folder may have the same process id.
+        let temporary = self.path.with_extension(format!("json.{}", Uuid::new_v4()));
         let write = || -> io::Result<()> {
             let text = serde_json::to_string(&chains)?;
             let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
@@ -119,7 +122,10 @@ impl RecordedHeads {
             file.sync_all()?;
             fs::rename(&temporary, &self.path)
         };
-        write().map_err(|error| HeadsError::File(self.path.clone(), error))
+        write().map_err(|error| {
+            let _ = fs::remove_file(&temporary);
+            HeadsError::File(self.path.clone(), error)
+        })
     }
 
     /// Fails if a recorded head is no longer in the database, unless an operator accepted that as a loss.
@@ -181,7 +187,7 @@ impl RecordedHeads {
 /// # Errors
 /// When a recorded head is gone, or the file or the database fails.
 async fn record(db: &PgPool, barrier: &Barrier, key: &ChainKey, path: &Path) -> Result<(), HeadsError> {
-    let mut recorded = RecordedHeads::read(path)?;
+    let mut recorded = off_threads(path, RecordedHeads::read).await?;
     let view = barrier.begin();
     let mut db = db.acquire().await?;
     recorded.check(&mut db, key).await?;
@@ -189,7 +195,17 @@ async fn record(db: &PgPool, barrier: &Barrier, key: &ChainKey, path: &Path) -> 
     drop(db);
     // A recorded head must not vanish in a failover.
     barrier.pass(view).await.map_err(sqlx::Error::from)?;
-    recorded.advance(&heads)
+    off_threads(path, move |_| recorded.advance(&heads)).await
+}
+
+/// A disk or network that hangs must not hold up what else shares a thread.
+async fn off_threads<T: Send + 'static>(
+    path: &Path,
+    work: impl FnOnce(&Path) -> Result<T, HeadsError> + Send + 'static,
+) -> Result<T, HeadsError> {
+    let owned = path.to_owned();
+    let done = tokio::task::spawn_blocking(move || work(&owned)).await;
+    done.unwrap_or_else(|error| Err(HeadsError::File(path.to_owned(), error.into())))
 }
 
 /// Records the heads once, in each of these files, as a host does when it stops: what it committed last counts too.
@@ -205,18 +221,19 @@ pub async fn record_last(db: &PgPool, barrier: &Barrier, key: &ChainKey, paths: 
 
 /// Records the heads periodically, in each of these files. Ends only when a recorded head is gone. Safe to abort at any
 /// time.
-pub async fn keep(db: PgPool, barrier: Barrier, key: ChainKey, paths: Vec<PathBuf>) -> HeadsError {
+pub async fn keep(db: PgPool, barrier: Barrier, key: ChainKey, paths: Vec<PathBuf>, metrics: Metrics) -> HeadsError {
     for folder in paths.iter().filter_map(|path| path.parent()) {
-        if let Err(error) = fs::create_dir_all(folder) {
+        if let Err(error) = tokio::fs::create_dir_all(folder).await {
             tracing::warn!(%error, folder = %folder.display(), "cannot create the folder of the recorded heads");
         }
     }
     let mut every = tokio::time::interval(WRITE_INTERVAL);
     loop {
         every.tick().await;
+        let mut are_recorded = true;
         for path in &paths {
             match record(&db, &barrier, &key, path).await {
-                Ok(()) => {}
+                Ok(()) => continue,
                 Err(error @ HeadsError::Gone { .. }) => {
                     tracing::error!(%error, "stopping");
                     return error;
@@ -226,6 +243,10 @@ pub async fn keep(db: PgPool, barrier: Barrier, key: ChainKey, paths: Vec<PathBu
                     tracing::warn!(error, "cannot record the heads of the hash chains");
                 }
             }
+            are_recorded = false;
+        }
+        if are_recorded {
+            metrics.heads_recorded.set(Clock::system().now().unix_timestamp());
         }
     }
 }
@@ -257,6 +278,8 @@ fn parse(hex: &str) -> Option<[u8; 32]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::barrier::Timeline;
+    use crate::db::durability::Durability;
 
     const CHAIN: Uuid = Uuid::from_u128(1);
 
@@ -286,5 +309,28 @@ mod tests {
         fs::write(&file, "{}x").unwrap();
         assert!(RecordedHeads::read(&file).is_err());
         fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Containers have the same process id, and may share a folder.
+    #[test]
+    fn hosts_that_share_a_file_do_not_disturb_each_other() {
+        let file = PathBuf::from(format!("/tmp/caudal-heads.{}", Uuid::new_v4()));
+        let write =
+            |byte| (0..200).for_each(|seq| RecordedHeads::read(&file).unwrap().resume(&heads(seq, byte)).unwrap());
+        std::thread::scope(|scope| [1, 2].into_iter().for_each(|byte| drop(scope.spawn(move || write(byte)))));
+        fs::remove_file(&file).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_file_that_does_not_answer_holds_nothing_else_up() {
+        let pipe = PathBuf::from(format!("/tmp/caudal-heads.{}", Uuid::new_v4()));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let db = PgPool::connect_lazy("postgres://nobody@127.0.0.1:1/none").unwrap();
+        let barrier = Barrier::new(db.clone(), Durability::Local, Timeline::default());
+        let key = ChainKey::new(&[7; 32]).unwrap();
+        let waited = tokio::time::timeout(Duration::from_millis(50), record(&db, &barrier, &key, &pipe)).await;
+        assert!(waited.is_err(), "{waited:?}");
+        fs::write(&pipe, "").unwrap();
+        fs::remove_file(&pipe).unwrap();
     }
 }

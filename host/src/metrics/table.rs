@@ -59,6 +59,7 @@ table! {
     commit_seconds: Histogram = "ledger_commit_seconds" [] in DATABASE_SECONDS, "Time to commit a batch at the configured durability";
     chain_seq: Gauges<1> = "ledger_chain_seq" ["batcher"], "Number of the last batch in the chain that a batcher extends";
     queue_commands: Gauges<1> = "ledger_queue_commands" ["batcher"], "Commands that wait for a batcher";
+    heads_recorded: Gauge = "ledger_heads_timestamp_seconds" [], "When the heads of the chains were last recorded outside the database, in every file; 0 before that";
     ledger_open: Gauge = "ledger_open" [], "1 while the ledger accepts commands";
 
     payments: Gauges<1> = "payments" ["state"], "Payments without a final answer from their rail, across all hosts";
