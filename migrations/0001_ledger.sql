@@ -7,7 +7,7 @@
 
 -- One row per token holder who ever opened an account. Limits are per-user overrides of policy.
 create table app_user (
-    owner text primary key constraint app_user_owner_length check (char_length(owner) between 1 and 255),
+    owner text collate "C" primary key constraint app_user_owner_length check (char_length(owner) between 1 and 255),
     per_transfer_limit bigint constraint app_user_per_transfer_limit check (per_transfer_limit > 0),
     per_day_limit bigint constraint app_user_per_day_limit check (per_day_limit > 0),
     -- Counts the batches with transfers of a user who has a limit for a day: two hosts that decide on
@@ -21,10 +21,10 @@ create table account (
     account_id uuid primary key,
     -- 'customer' accounts have an owner; the bank's own ones have none.
     kind text not null constraint account_kind check (kind in ('customer', 'funding', 'spei')),
-    owner text,
+    owner text collate "C",
     account_number text not null,
     -- account_number without spaces and hyphens: what makes two numbers the same.
-    number_key text not null,
+    number_key text collate "C" not null,
     account_type text not null,
     currency text not null constraint account_currency check (currency = 'MXN'),
     created_at timestamptz not null,
@@ -35,7 +35,8 @@ create index account_by_owner on account (owner, created_at, account_id);
 
 -- How much is in it. Hot: one narrow row, no index on a changing column, room for HOT updates.
 -- A bank account that every transfer touches has one stripe per ledger writer, a customer's has
--- stripe 0 only.
+-- stripe 0 only. Like every table whose rows change all the time, it is vacuumed by the number of changes and without
+-- pauses: old versions that stay slow each update down.
 create table account_balance (
     account_id uuid not null,
     stripe smallint not null constraint account_balance_stripe check (stripe >= 0),
@@ -46,7 +47,9 @@ create table account_balance (
     version bigint not null constraint account_balance_version check (version >= 0),
     primary key (account_id, stripe),
     constraint no_overdraft check (posted >= floor)
-) with (fillfactor = 60);
+) with (
+    fillfactor = 60, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+);
 
 -- A movement of money as its sender sees it.
 create table transfer (
@@ -54,7 +57,7 @@ create table transfer (
     -- 'spei' are the user's transfers; 'opening' and 'funding' are credits by the bank.
     kind text not null constraint transfer_kind check (kind in ('spei', 'opening', 'funding')),
     -- The user whose transfer it is.
-    owner text not null,
+    owner text collate "C" not null,
     debit_account_id uuid not null,
     credit_account_id uuid not null,
     amount bigint not null constraint transfer_amount check (amount > 0),
@@ -67,7 +70,7 @@ create table transfer (
     -- beneficiary_account_number without spaces and hyphens: what risk history is keyed by.
     payee_key text,
     -- Clave de rastreo.
-    spei_reference text constraint transfer_spei_reference unique
+    spei_reference text collate "C" constraint transfer_spei_reference unique
         constraint transfer_spei_reference_shape check (spei_reference ~ '^[A-Z0-9]{1,30}$'),
     chain_id uuid not null,
     seq bigint not null,
@@ -109,8 +112,8 @@ create table entry (
 
 -- The answer that an Idempotency-Key is bound to, for ever: a transfer or a frozen rejection.
 create table idempotency (
-    owner text not null,
-    key text not null constraint idempotency_key_length check (char_length(key) between 1 and 255),
+    owner text collate "C" not null,
+    key text collate "C" not null constraint idempotency_key_length check (char_length(key) between 1 and 255),
     -- SHA-256 over the typed fields of the request.
     fingerprint bytea not null constraint idempotency_fingerprint check (octet_length(fingerprint) = 32),
     transfer_id uuid,
@@ -167,7 +170,7 @@ create table ledger_writer (
     stripe smallint not null constraint ledger_writer_stripe unique,
     holder uuid not null,
     leased_until timestamptz not null
-);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 -- The bank's own accounts. Ids are fixed: host/src/ledger/mod.rs names the same ones.
 insert into account (account_id, kind, owner, account_number, number_key, account_type, currency, created_at) values

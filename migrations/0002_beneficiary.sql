@@ -1,7 +1,7 @@
 -- Saved payees. The same account may be saved twice; risk history goes by account number.
 create table beneficiary (
     beneficiary_id uuid primary key,
-    owner text not null,
+    owner text collate "C" not null,
     name text not null,
     alias text,
     account_number text not null,

@@ -2,7 +2,7 @@
 
 -- The present answer; no row means no.
 create table consent (
-    owner text primary key,
+    owner text collate "C" primary key,
     granted boolean not null,
     notice_version text,
     updated_at timestamptz not null
@@ -11,7 +11,7 @@ create table consent (
 -- Every answer ever given, append-only.
 create table consent_history (
     consent_history_id uuid primary key,
-    owner text not null,
+    owner text collate "C" not null,
     granted boolean not null,
     notice_version text,
     created_at timestamptz not null
@@ -21,7 +21,7 @@ create index consent_history_by_owner on consent_history (owner, created_at);
 -- Accepted, not yet stored. Survives a restart; revoking consent empties it for that user.
 create table event_queue (
     event_id uuid primary key,
-    owner text not null,
+    owner text collate "C" not null,
     screen text not null,
     event_type text not null,
     details text,
@@ -33,7 +33,7 @@ create index event_queue_by_owner on event_queue (owner);
 -- Stored.
 create table event (
     event_id uuid primary key,
-    owner text not null,
+    owner text collate "C" not null,
     screen text not null,
     event_type text not null,
     details text,

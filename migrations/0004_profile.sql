@@ -1,6 +1,6 @@
 -- Preferences, never diagnoses: what the client should look like, not why.
 create table profile (
-    owner text primary key,
+    owner text collate "C" primary key,
     theme text not null constraint profile_theme
         check (theme in ('standard-accessible', 'large-text-high-contrast', 'voice-assisted')),
     screen_reader_mode boolean not null,

@@ -6,12 +6,12 @@
 
 create table component (
     sha256 bytea primary key constraint component_sha256_length check (octet_length(sha256) = 32),
-    kind text not null
+    kind text collate "C" not null
         constraint component_kind check (kind in ('risk', 'nudge', 'accessibility', 'transfer-rules')),
     -- Semantic version, as the component says.
-    version text not null,
+    version text collate "C" not null,
     -- What answers carry: kind, version and the start of the sha256.
-    model_version text not null constraint component_model_version unique,
+    model_version text collate "C" not null constraint component_model_version unique,
     bytes bytea not null constraint component_bytes_length check (octet_length(bytes) between 1 and 16777216),
     -- What the gate found; null for what a host was built with.
     report jsonb,
@@ -23,7 +23,7 @@ create table component (
 create unique index component_pushed_version on component (kind, version) where report is not null;
 
 create table deployment (
-    kind text primary key,
+    kind text collate "C" primary key,
     epoch bigint not null constraint deployment_epoch check (epoch > 0),
     champion bytea not null references component,
     -- What a rollback returns to.
@@ -34,7 +34,7 @@ create table deployment (
 );
 
 create table deployment_history (
-    kind text not null,
+    kind text collate "C" not null,
     epoch bigint not null,
     champion bytea not null,
     previous bytea not null,

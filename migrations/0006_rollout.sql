@@ -34,12 +34,12 @@ alter table deployment_history
 -- What was seen of challengers beside the champion: counts by bucket, to which every host adds. No
 -- request and no answer is kept here.
 create table comparison (
-    kind text not null,
+    kind text collate "C" not null,
     epoch bigint not null,
     -- The challenger, or the champion for what concerns all requests.
     sha256 bytea not null,
     -- What is counted: flips, differences, scores, times, failures, one fact of the requests.
-    measure text not null,
+    measure text collate "C" not null,
     bucket integer not null,
     count bigint not null constraint comparison_count check (count > 0),
     primary key (kind, epoch, sha256, measure, bucket)

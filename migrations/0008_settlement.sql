@@ -66,8 +66,8 @@ alter table transfer_event alter column chain_id set not null, alter column seq 
 -- with the money.
 create table rail_payment (
     transfer_id uuid primary key,
-    rail text not null constraint rail_payment_rail check (rail in ('simulated', 'stp')),
-    owner text not null,
+    rail text collate "C" not null constraint rail_payment_rail check (rail in ('simulated', 'stp')),
+    owner text collate "C" not null,
     -- How many payments of its owner were pending when it was entered. Lower turns are served first, and of one owner at
     -- most n + 1 pending payments have a turn of at most n, so that nobody's many delay another's few.
     turn int not null,
@@ -75,7 +75,7 @@ create table rail_payment (
     attempts int not null default 0,
     -- When it is next looked at. A host that takes it moves this ahead, so that no other does.
     due_at timestamptz not null
-);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 create index rail_payment_turn on rail_payment (rail, turn, due_at);
 create index rail_payment_owner on rail_payment (owner);
 

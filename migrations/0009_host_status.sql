@@ -5,7 +5,7 @@
 
 create table host_status (
     host_id uuid not null,
-    kind text not null,
+    kind text collate "C" not null,
     -- The deployment that the host follows; 0 where nothing was deployed.
     epoch bigint not null constraint host_status_epoch check (epoch >= 0),
     state text not null constraint host_status_state check (state in ('serving', 'loading', 'failed')),
@@ -17,7 +17,7 @@ create table host_status (
     since timestamptz not null,
     seen_at timestamptz not null,
     primary key (host_id, kind)
-);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 -- When the first host served the champion of a deployment; null if none ever did. A rollback returns to
 -- the latest champion that served. Deployments before this migration count as served.

@@ -6,8 +6,8 @@
 create table audit_record (
     seq bigint primary key constraint audit_record_seq check (seq >= 0),
     -- What kind of thing changed, and which one.
-    subject text not null,
-    subject_key text not null,
+    subject text collate "C" not null,
+    subject_key text collate "C" not null,
     action text not null,
     actor text not null,
     -- Keyed digest of the row after the change; null if it is gone. A keyed one cannot be guessed from a short list of
@@ -25,7 +25,7 @@ create table audit_head (
     only_one boolean primary key default true constraint audit_head_only_one check (only_one),
     seq bigint not null constraint audit_head_seq check (seq >= -1),
     hash bytea not null constraint audit_head_hash check (octet_length(hash) = 32)
-);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 insert into audit_head (seq, hash) values (-1, decode(repeat('00', 32), 'hex'));
 
 -- What the first host found and trusted without proof: nothing in a new database.

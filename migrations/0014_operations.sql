@@ -32,7 +32,7 @@ create table account_event (
 -- Money set aside for a payee: captured as a transfer, voided, or expired.
 create table hold (
     hold_id uuid primary key,
-    owner text not null,
+    owner text collate "C" not null,
     account_id uuid not null,
     beneficiary_id uuid not null,
     -- At the time of the hold.

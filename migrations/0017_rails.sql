@@ -10,7 +10,7 @@ alter table rail_payment
 -- Payments that were handed to a rail. Kept when they settle, because the rail is asked again when one comes back.
 create table rail_order (
     transfer_id uuid primary key,
-    rail text not null constraint rail_order_rail check (rail in ('simulated', 'stp')),
+    rail text collate "C" not null constraint rail_order_rail check (rail in ('simulated', 'stp')),
     -- SPEI's business day that it was first sent for. With the tracking key it identifies the payment: sent for a second
     -- day, it would be a second payment.
     operating_date date not null,

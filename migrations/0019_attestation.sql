@@ -2,7 +2,8 @@
 
 create table attestation (
     sha256 bytea not null references component,
-    form text not null constraint attestation_form check (form in ('signature', 'bill-of-materials', 'provenance')),
+    form text collate "C" not null
+        constraint attestation_form check (form in ('signature', 'bill-of-materials', 'provenance')),
     -- As it was sent, so that its signature can be verified again: base64, or JSON.
     body text not null,
     added_by text not null,

@@ -2,9 +2,9 @@
 
 create table schedule (
     schedule_id uuid primary key,
-    owner text not null,
+    owner text collate "C" not null,
     -- The Idempotency-Key of the request that made it.
-    creation_key text constraint schedule_key_length check (char_length(creation_key) between 1 and 255),
+    creation_key text collate "C" constraint schedule_key_length check (char_length(creation_key) between 1 and 255),
     account_id uuid not null,
     -- The payee may be deleted.
     beneficiary_id uuid not null,

@@ -3,7 +3,7 @@
 
 create table rollout (
     rollout_id uuid primary key,
-    kind text not null,
+    kind text collate "C" not null,
     canary bytea not null references component,
     -- Percentages of users, ascending. The last is 100: the canary becomes the champion.
     steps smallint[] not null
@@ -44,10 +44,10 @@ create index rollout_by_kind on rollout (kind, started_at desc);
 -- is kept here.
 create table traffic (
     minute timestamptz not null,
-    kind text not null,
+    kind text collate "C" not null,
     sha256 bytea not null,
     -- What is counted: answers, their classes and times, failures, answers compared with the champion's, and flips.
-    measure text not null,
+    measure text collate "C" not null,
     bucket integer not null,
     count bigint not null constraint traffic_count check (count > 0),
     primary key (minute, kind, sha256, measure, bucket)

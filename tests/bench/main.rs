@@ -21,6 +21,7 @@
 //! | [`replication`] | the same with and without a synchronous standby, and the cost of a read |
 //! | [`hosts`] | three hosts debiting one account |
 //! | [`merchant`] | three hosts crediting one account, on us |
+//! | [`snapshot`] | transfers while an old snapshot is open |
 //! | [`turns`] | a payment beside 10,000 of other customers, and slow answers of the rail |
 //! | [`growth`] | pages, risks and transfers in small and large databases |
 //! | [`scale`] | scores and transfers beside many accounts, limits, connections and streams |
@@ -52,6 +53,7 @@ mod runtimes;
 mod scale;
 mod scores;
 mod senders;
+mod snapshot;
 mod start;
 mod streams;
 #[path = "../rail/stub.rs"]
@@ -78,7 +80,7 @@ pub(crate) const CLIENTS: usize = 64;
 /// Sending accounts, each with one payee.
 pub(crate) const ACCOUNTS: usize = 1_000;
 
-const SECTIONS: [&str; 19] = [
+const SECTIONS: [&str; 20] = [
     "calls",
     "scores",
     "python",
@@ -93,6 +95,7 @@ const SECTIONS: [&str; 19] = [
     "replication",
     "hosts",
     "merchant",
+    "snapshot",
     "turns",
     "growth",
     "scale",
@@ -164,6 +167,7 @@ async fn run(url: &str, settings: &Settings) {
             "replication" => replication::run(&server, settings).await,
             "hosts" => hosts::run(&server, settings).await,
             "merchant" => merchant::run(&server, settings).await,
+            "snapshot" => snapshot::run(&server, settings).await,
             "turns" => turns::run(&server).await,
             "growth" => growth::run(&server, settings).await,
             "scale" => scale::run(&server).await,

@@ -9,7 +9,7 @@ use crate::process::{DataDir, Service, eventually, program, text};
 
 const SECRET: &str = "a secret for tests, of 32 bytes or more";
 
-const FREE: [&str; 4] = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
+const FREE: [&str; 6] = ["--rail", "instant", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
 
 /// A Postgres whose superuser is `caudal`; any role may log in without a password.
 struct Server {
@@ -22,6 +22,8 @@ impl Server {
     fn start() -> Self {
         let data = DataDir::new();
         let mut command = data.command(&["postgres", "--", "sh", "-c", "echo \"$DATABASE_URL\"; read -r _ || true"]);
+        // As in production, where a server waits for its disk.
+        command.env_remove("CAUDAL_POSTGRES_BIN");
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let url = BufReader::new(process.stdout.take().unwrap()).lines().next().unwrap().unwrap();
         Self { process, url, _data: data }
@@ -115,6 +117,21 @@ fn a_host_serves_with_few_rights_and_not_as_the_owner() {
     assert_eq!(service.call("POST", "/api/ledger/transactions", Some(transfer(6))).0, 400);
     server.refuses("caudal_verify", &host, &["replay"], &["caudal_serve"]);
     service.stop();
+
+    for (change, back, said) in [
+        ("alter system set full_page_writes = off", "alter system reset full_page_writes", "full_page_writes = off"),
+        (
+            "update pg_database set datcollversion = '0'",
+            "update pg_database set datcollversion = null",
+            "refresh collation version",
+        ),
+    ] {
+        server.sql(change);
+        server.sql("select pg_reload_conf()");
+        server.refuses("caudal_serve", &host, &serve, &[said]);
+        server.sql(back);
+        server.sql("select pg_reload_conf()");
+    }
 
     let key = ["--ledger-key-file", host.0.join("ledger-key").to_str().unwrap()].map(str::to_owned);
     let verify = ["verify", &key[0], &key[1]];

@@ -17,6 +17,7 @@ mod operations;
 #[path = "../random.rs"]
 mod random;
 mod rotation;
+mod schema;
 mod since;
 mod store;
 #[path = "../simulation/tables.rs"]

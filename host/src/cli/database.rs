@@ -184,6 +184,17 @@ async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPo
     if !session::is_durable(&mut db).await.context(unreachable)? {
         bail!("Postgres runs with synchronous_commit = off, which may lose acknowledged transfers: turn it on");
     }
+    if usage == Use::Served
+        && let Some(setting) = session::unsafe_setting(&mut db).await.context(unreachable)?
+    {
+        bail!("Postgres runs with {setting} = off, so a crash of its machine may corrupt the ledger: turn it on");
+    }
+    if usage.is_host() && session::has_other_collation(&mut db).await.context(unreachable)? {
+        bail!(
+            "the system's library orders text otherwise than when this database was created: run `reindex database`, then \
+             `alter database ... refresh collation version`; host/OPERATING.md has the steps"
+        );
+    }
     let durability = durability(common, &mut db, usage).await?;
     db.close().await.context(unreachable)?;
     // The statements of operators' commands may well read whole tables.

@@ -1,7 +1,9 @@
 //! Migrates the tables, and tells which programs may use them.
 
-use sqlx::PgConnection;
+use std::time::Duration;
+
 use sqlx::migrate::{AppliedMigration, Migrate as _, MigrateError, Migrator};
+use sqlx::{Executor as _, PgConnection};
 
 use super::roles;
 use crate::MIGRATOR;
@@ -9,12 +11,27 @@ use crate::MIGRATOR;
 /// Postgres' code for a table that does not exist.
 const UNDEFINED_TABLE: &str = "42P01";
 
+/// Postgres' code for a lock that was not granted in time.
+const LOCK_NOT_AVAILABLE: &str = "55P03";
+
+/// Whatever needs a table waits behind a migration that waits for it, so a migration does not wait for longer.
+const LOCK_TIMEOUT: &str = "set lock_timeout = '2s'";
+
+/// How often a migration asks for its locks, and the pause in which what waited behind it goes on.
+const ATTEMPTS_MAX: u32 = 3;
+const PAUSE: Duration = Duration::from_secs(1);
+
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
     #[error(transparent)]
     Migration(#[from] MigrateError),
     #[error(transparent)]
     Database(#[from] sqlx::Error),
+    #[error(
+        "a table is in use by something long, such as `caudal verify` or pg_dump, and hosts cannot wait behind a \
+         migration: run `caudal migrate` again once that is done; what is migrated so far stays"
+    )]
+    Locked,
     #[error(
         "a newer release has migrated this database, and only programs that know migration {oldest} may use it; this one \
          knows up to {known}: start the newer release"
@@ -46,11 +63,25 @@ pub(crate) async fn is_empty(db: &mut PgConnection) -> Result<bool, MigrateError
 pub async fn migrate(db: &mut PgConnection) -> Result<Vec<&'static str>, SchemaError> {
     let is_newer = is_newer(db).await?;
     let mut migrator = Migrator::with_migrations(MIGRATOR.iter().cloned().collect());
-    migrator.set_ignore_missing(true).run(&mut *db).await?;
+    migrator.set_ignore_missing(true);
+    db.execute(LOCK_TIMEOUT).await?;
+    for attempt in 1.. {
+        match migrator.run(&mut *db).await {
+            Err(error) if !is_locked(&error) => return Err(error.into()),
+            Err(_) if attempt == ATTEMPTS_MAX => return Err(SchemaError::Locked),
+            Err(_) => tokio::time::sleep(PAUSE).await,
+            Ok(()) => break,
+        }
+    }
     if is_newer {
         return Ok(Vec::new());
     }
     Ok(roles::grant(db).await?)
+}
+
+fn is_locked(error: &MigrateError) -> bool {
+    let (MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) = error else { return false };
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == LOCK_NOT_AVAILABLE)
 }
 
 /// Checks, for a role that may not migrate, that the tables are those that this program knows.

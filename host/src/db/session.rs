@@ -54,6 +54,25 @@ pub(crate) async fn is_durable(db: &mut PgConnection) -> Result<bool, sqlx::Erro
     Ok(setting != "off")
 }
 
+/// A setting that a crash of the server's machine needs and that is off.
+pub(crate) async fn unsafe_setting(db: &mut PgConnection) -> Result<Option<String>, sqlx::Error> {
+    let off = "select name from pg_settings where name in ('fsync', 'full_page_writes') and setting = 'off' limit 1";
+    sqlx::query_scalar(off).fetch_optional(db).await
+}
+
+/// Whether the system's library orders text otherwise than when the database was created, so that indexes may miss what
+/// they hold. Keys are ordered by their bytes, but not every server's catalog is.
+pub(crate) async fn has_other_collation(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    let version: String = sqlx::query_scalar("show server_version_num").fetch_one(&mut *db).await?;
+    // Earlier ones do not remember it.
+    if version.parse().is_ok_and(|version: u32| version < 150_000) {
+        return Ok(false);
+    }
+    let differs = "select datcollversion is distinct from pg_database_collation_actual_version(oid) from pg_database \
+        where datname = current_database()";
+    sqlx::query_scalar(differs).fetch_one(db).await
+}
+
 /// Whether the database cannot be reached or cannot write now, so that a retry may succeed on another server.
 pub(crate) fn is_outage(error: &sqlx::Error) -> bool {
     match error {

@@ -1,0 +1,41 @@
+//! How keys are ordered, and what a migration waits for.
+
+use std::time::{Duration, Instant};
+
+use caudal::db::schema::{SchemaError, migrate};
+use sqlx::{Executor as _, PgPool};
+
+/// A library that orders text otherwise than before makes an index miss the keys it holds, so that a key counts twice.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn text_is_indexed_in_the_order_of_its_bytes(db: PgPool) {
+    let others = r#"
+        select i.indexrelid::regclass::text from pg_index i join pg_class c on c.oid = i.indrelid
+        where c.relnamespace = 'public'::regnamespace
+            and exists (select from unnest(i.indcollation::oid[]) as it where it not in (0, '"C"'::regcollation::oid))
+    "#;
+    let others: Vec<String> = sqlx::query_scalar(others).fetch_all(&db).await.unwrap();
+    assert!(others.is_empty(), "indexes on text without collate \"C\": {others:?}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_migration_that_waits_holds_nobody_up(db: PgPool) {
+    db.execute("drop index idempotency_by_time").await.unwrap();
+    db.execute("delete from _sqlx_migrations where version = 15").await.unwrap();
+    let write = "lock table idempotency in row exclusive mode";
+    let (mut long, mut short, mut owner) =
+        (db.begin().await.unwrap(), db.begin().await.unwrap(), db.acquire().await.unwrap());
+    long.execute(write).await.unwrap();
+    let behind = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let begun = Instant::now();
+        short.execute(write).await.unwrap();
+        short.commit().await.unwrap();
+        begun.elapsed()
+    };
+    let migration = tokio::time::timeout(Duration::from_secs(20), migrate(&mut owner));
+    let (migrated, waited) = tokio::join!(migration, behind);
+    assert!(matches!(migrated, Ok(Err(SchemaError::Locked))), "{migrated:?}");
+    assert!(waited < Duration::from_secs(4), "{waited:?}");
+    long.commit().await.unwrap();
+    migrate(&mut owner).await.unwrap();
+}
