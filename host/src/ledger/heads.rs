@@ -278,8 +278,8 @@ fn parse(hex: &str) -> Option<[u8; 32]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::barrier::Timeline;
     use crate::db::durability::Durability;
+    use crate::db::timeline::Timeline;
 
     const CHAIN: Uuid = Uuid::from_u128(1);
 
