@@ -33,9 +33,6 @@ const RETRY_REFUSED_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "10");
 /// The same for a user who checked too many payees: [`CHECKS_PER_HOUR`](crate::auth::rates::CHECKS_PER_HOUR).
 const RETRY_CHECK_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "120");
 
-/// The same for an approval that somebody has claimed.
-const RETRY_CLAIM_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "60");
-
 /// The only encoding of a body.
 const IDENTITY: (HeaderName, &str) = (header::ACCEPT_ENCODING, "identity");
 
@@ -162,7 +159,7 @@ problems! {
         format!("It is {state}, so it can be neither approved nor withdrawn.");
     ApprovalUnderWay = CONFLICT, "approval-under-way", "The action is being carried out",
         "Somebody approved it, so it may have been carried out. Read it again in a minute: if it is still approved, approving \
-         it again goes on with it.", header: RETRY_CLAIM_AFTER;
+         it again goes on with it.";
     /// Its status.
     NotReversible(status: transfer::Status) = CONFLICT, "not-reversible", "The transaction cannot be reversed",
         format!("It is {status}. Only a completed one can be reversed.");
@@ -257,7 +254,7 @@ problems! {
     /// The action of an approval may have been carried out.
     ExecutionUnknown = SERVICE_UNAVAILABLE, "outcome-unknown", "The outcome is not known yet",
         "The action may have been carried out. Approve it again in a minute to learn the outcome: nothing happens twice.",
-        header: RETRY_CLAIM_AFTER;
+        header: RETRY_AFTER;
     Internal(_error: anyhow::Error) = INTERNAL_SERVER_ERROR, "internal-error", "Something went wrong on our side",
         "The error is logged under this requestId.";
 }
@@ -324,11 +321,6 @@ impl Error {
             Self::HostNotAllowed => Some([HOST_REFUSED, "name"]),
             _ => None,
         }
-    }
-
-    /// Whether it says that the request is to blame, so that nothing was changed.
-    pub(crate) fn is_refusal(&self) -> bool {
-        self.row().0.status.is_client_error()
     }
 
     pub(crate) fn log(&self) {

@@ -96,8 +96,8 @@ pub(crate) async fn approve(
             (executed, Step::Execute, Ok(answer))
         }
         // An earlier attempt, whose outcome is unknown, may have changed something.
-        Err(refusal) if is_first && refusal.is_refusal() => (claimed.refused(), Step::Refuse, Err(refusal)),
-        Err(error) => return Err(if error.is_refusal() { error } else { unknown(&error) }),
+        Err(refusal) if is_first && !refusal.is_temporary() => (claimed.refused(), Step::Refuse, Err(refusal)),
+        Err(error) => return Err(if error.is_temporary() { unknown(&error) } else { error }),
     };
     // Whoever took over a claim that ended meanwhile records the outcome.
     save(&app, &claimed, &after, (step, &approver)).await.map_err(|error| unknown(&error))?;
