@@ -136,12 +136,16 @@ pub(crate) async fn find(
         r#"
         select approval_id, action, reason, proposed_by, proposed_issuer, proposed_at, expires_at, verdict, decided_by,
             decided_issuer, decided_at, executed_at, claimed_until
-        from approval where approval_id = $1
+        from approval where approval_id = $1 for share
         "#,
         approval_id,
     );
-    let Some(found) = row.fetch_optional(&mut *db).await?.map(Row::read).transpose()? else { return Ok(None) };
-    let record = records::find(db, key, Subject::Approval, &approval_id.to_string()).await?;
+    // Nobody changes the row, and so adds a record, between the two.
+    let mut transaction = db.begin().await?;
+    let found = row.fetch_optional(&mut *transaction).await?.map(Row::read).transpose()?;
+    let Some(found) = found else { return Ok(None) };
+    let record = records::find(&mut transaction, key, Subject::Approval, &approval_id.to_string()).await?;
+    transaction.commit().await?;
     let recorded = record.and_then(|record| record.state);
     if recorded.as_deref() == Some(&state(key, &found)[..]) {
         return Ok(Some(found));
