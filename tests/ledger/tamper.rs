@@ -301,11 +301,7 @@ const EXEMPT_COLUMNS: [(&str, &str, &str); 21] = [
     ("rail_payment", "turn", "in which order a rail is asked"),
     ("rail_payment", "last_error", "why the last attempt failed: advice to an operator"),
     ("schedule", "attempt_at", "when a host tries next: a time that no host would write is ignored"),
-    (
-        "schedule",
-        "is_claimed",
-        "whether a host may be at it: a transfer's idempotency key keeps it from being sent twice",
-    ),
+    ("schedule", "is_claimed", "whether a host may be at it: an idempotency key keeps it from being sent twice"),
     ("schedule", "turn", "in which order they are sent"),
     ("rail_payment", "parked_at", "whether a rail is asked at all: a payment that is old raises an alarm either way"),
 ];

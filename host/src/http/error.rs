@@ -273,27 +273,6 @@ pub struct Kind {
 }
 
 impl Error {
-    /// `errors` must not be empty. Ledger requests get 400, others 422.
-    pub fn validation(status: StatusCode, errors: Vec<FieldError>) -> Self {
-        if status == StatusCode::UNPROCESSABLE_ENTITY {
-            Self::Unprocessable(errors)
-        } else if errors.iter().all(|error| error.code == INVALID_AMOUNT) {
-            Self::InvalidAmount(errors)
-        } else {
-            Self::Invalid(errors)
-        }
-    }
-
-    /// One field is wrong.
-    pub fn invalid(status: StatusCode, field: &str, code: &'static str, detail: &str) -> Self {
-        Self::validation(status, vec![FieldError::new(field, code, detail)])
-    }
-
-    /// One field of a ledger request is wrong.
-    pub fn invalid_field(field: &str, code: &'static str, detail: &str) -> Self {
-        Self::invalid(StatusCode::BAD_REQUEST, field, code, detail)
-    }
-
     /// Machine-readable.
     pub(crate) fn code(&self) -> Cow<'static, str> {
         match self {

@@ -7,12 +7,36 @@ use axum::http::StatusCode;
 use super::Error;
 use crate::db::barrier::Unconfirmed;
 use crate::db::session::is_outage;
+use crate::domain::money::INVALID_AMOUNT;
 use crate::http::limits::stage;
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
 use crate::models::attesting::statement::Fault;
 use crate::models::decisions::DecisionLogError;
-use crate::schema::Invalid;
+use crate::schema::{FieldError, Invalid};
+
+impl Error {
+    /// `errors` must not be empty. Ledger requests get 400, others 422.
+    pub fn validation(status: StatusCode, errors: Vec<FieldError>) -> Self {
+        if status == StatusCode::UNPROCESSABLE_ENTITY {
+            Self::Unprocessable(errors)
+        } else if errors.iter().all(|error| error.code == INVALID_AMOUNT) {
+            Self::InvalidAmount(errors)
+        } else {
+            Self::Invalid(errors)
+        }
+    }
+
+    /// One field is wrong.
+    pub fn invalid(status: StatusCode, field: &str, code: &'static str, detail: &str) -> Self {
+        Self::validation(status, vec![FieldError::new(field, code, detail)])
+    }
+
+    /// One field of a ledger request is wrong.
+    pub fn invalid_field(field: &str, code: &'static str, detail: &str) -> Self {
+        Self::invalid(StatusCode::BAD_REQUEST, field, code, detail)
+    }
+}
 
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
