@@ -215,6 +215,17 @@ async fn approving_what_does_not_exist_holds_nobody_up(db: PgPool) {
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }
 
+/// Whether a request that was repeated at once, or another one with its id, comes first.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_credit_that_is_asked_for_often_at_once_is_made_once(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let (ana, ops) = (app.user("ana"), app.operator(Some(OPERATE)));
+    let (account, id) = (ana.open_account(CLABE).await, Uuid::now_v7());
+    let all = futures_util::future::join_all((0..16).map(|_| propose(&ops, &account, id))).await;
+    let changed = all.iter().filter(|answer| answer.assert_status(200).json()["changed"] == true).count();
+    assert_eq!((changed, ana.balance().await.as_str()), (1, "10100.00"));
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn high_limits_take_two(db: PgPool) {
     let app = app(db).await;

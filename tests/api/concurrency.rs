@@ -50,7 +50,12 @@ async fn a_full_queue_refuses_at_once_and_accepted_commands_complete(db: PgPool)
     let ana = app.user("ana");
     let from = ana.open_account(CLABE).await;
     let to = ana.save_payee("Luis", PAYEE_CLABE).await;
-    // Nothing moves while the account is locked elsewhere.
+    // Enough for both queues.
+    let mut others = Vec::new();
+    for number in 0..8 {
+        others.push(app.user("luis").open_account(&number.to_string()).await);
+    }
+    // Nothing moves while the accounts are locked elsewhere.
     let mut holder = app.db.begin().await.unwrap();
     sqlx::query("select from account_balance for update").execute(&mut *holder).await.unwrap();
     let sent = tokio::spawn({
@@ -60,9 +65,12 @@ async fn a_full_queue_refuses_at_once_and_accepted_commands_complete(db: PgPool)
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     // Operators have places of their own.
     let ops = app.operator(Some("ledger:operate"));
-    let frozen = tokio::spawn({
-        let path = format!("/admin/accounts/{from}/freeze");
-        async move { ops.post(&path, serde_json::json!({"reason": "a test"})).await }
+    let frozen = tokio::spawn(async move {
+        let freeze = |id| {
+            let (ops, path) = (&ops, format!("/admin/accounts/{id}/freeze"));
+            async move { ops.post(&path, serde_json::json!({"reason": "a test"})).await }
+        };
+        futures_util::future::join_all(others.into_iter().map(freeze)).await
     });
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
     holder.rollback().await.unwrap();
@@ -75,7 +83,9 @@ async fn a_full_queue_refuses_at_once_and_accepted_commands_complete(db: PgPool)
     // The batcher may hold a batch besides what is queued.
     let fewest = 100 + QUEUE_RESERVED;
     assert!((fewest..=fewest + BATCH_LENGTH_MAX).contains(&refused.len()), "{} refused", refused.len());
-    frozen.await.unwrap().assert_status(200);
+    for answer in frozen.await.unwrap() {
+        answer.assert_status(200);
+    }
     assert_eq!(ana.balance().await, format!("{}.00", 10_000 - taken.len()));
 }
 

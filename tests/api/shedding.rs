@@ -181,20 +181,22 @@ async fn refusals_are_kept_within_limits(db: PgPool) {
 async fn a_full_queue_of_the_ledger_answers_before_the_body(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    // Each user's orders have one of the queues.
     let mut accounts = Vec::new();
     for number in 0..32 {
-        accounts.push(ana.open_account(&number.to_string()).await);
+        let user = app.user(&format!("user {number}"));
+        let (from, to) = (user.open_account("1").await, user.save_payee("Luis", PAYEE_CLABE).await);
+        accounts.push((user, from, to));
     }
     let mut holder = app.db.begin().await.unwrap();
     sqlx::query("select from account_balance for update").execute(&mut *holder).await.unwrap();
     let mut sent = JoinSet::new();
     // The batchers take some of the first ones, which leaves room for the second ones.
     for turn in 0..4_000 {
-        let (ana, from, to) = (ana.clone(), accounts[turn % accounts.len()].clone(), to.clone());
+        let (user, from, to) = accounts[turn % accounts.len()].clone();
         sent.spawn(async move {
             tokio::time::sleep(AT_ONCE * u32::from(turn >= 2_000)).await;
-            ana.transfer(&from, &to, "1").await
+            user.transfer(&from, &to, "1").await
         });
     }
     tokio::time::sleep(AT_ONCE * 3).await;
@@ -207,7 +209,8 @@ async fn a_full_queue_of_the_ledger_answers_before_the_body(db: PgPool) {
     holder.rollback().await.unwrap();
     let made = sent.join_all().await.into_iter().filter(|answer| answer.status == 200).count();
     assert_eq!(app.count("select count(*) from transfer where kind = 'spei'").await, made as i64);
-    ana.transfer(&accounts[0], &to, "1").await.assert_status(200);
+    let (user, from, to) = &accounts[0];
+    user.transfer(from, to, "1").await.assert_status(200);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -11,6 +11,7 @@ mod forgery;
 mod lateness;
 #[path = "../simulation/leases.rs"]
 mod leases;
+mod limits;
 mod losses;
 mod model;
 mod operations;

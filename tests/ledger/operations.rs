@@ -9,7 +9,7 @@ use caudal::domain::money::Money;
 use caudal::domain::remittance::Remittance;
 use caudal::domain::transfer::RailName;
 use caudal::ledger::apply::apply;
-use caudal::ledger::batch::{Context, State, Terms};
+use caudal::ledger::batch::{Context, Row, State, Terms};
 use caudal::ledger::store::{CommitError, Postgres, Store as _};
 use caudal::ledger::{
     CUSTOMER_STRIPE, Command, Freeze, Fund, OpenAccount, Order, Outcome, PlaceHold, ReleaseHold, Risk, SPEI_ACCOUNT,
@@ -216,7 +216,7 @@ async fn a_batch_with_locks_loses_no_race_and_lets_go_when_it_ends(db: PgPool) {
     write(&store, &mut one, &[Command::Open(open)], &contexts[0]).await;
 
     let (locking, other) = (store.clone(), store.clone());
-    let (none, locked) = (BTreeSet::new(), BTreeSet::from([(account(0), CUSTOMER_STRIPE)]));
+    let (none, locked) = (BTreeSet::new(), BTreeSet::from([Row::Balance((account(0), CUSTOMER_STRIPE))]));
     let mut slow = locking.lookup(&[fund(2, 5)], &one, &contexts[0], &locked).await.unwrap();
     let mut quick = other.lookup(&[fund(3, 7)], &two, &contexts[1], &none).await.unwrap();
     let (batch, _) = apply(&mut quick, &[fund(3, 7)], &contexts[1], &lenient());

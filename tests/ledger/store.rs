@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use caudal::domain::hold::{self, Hold, OwnedHold};
 use caudal::domain::money::Money;
 use caudal::ledger::apply::apply;
-use caudal::ledger::batch::{Batch, Context};
+use caudal::ledger::batch::{Balance, Batch, Context};
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Fate, Postgres, Store as _};
 use caudal::ledger::writer::{LEASE, Writer};
@@ -130,6 +131,73 @@ async fn a_batch_decided_on_old_balances_loses_the_race(db: PgPool) {
     let (batch, outcomes) = decide(&store, &one, &[open("1")]).await;
     assert_eq!(outcomes, [Outcome::AccountExists]);
     assert!(batch.is_empty());
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn an_id_that_two_hosts_use_at_once_is_a_race(db: PgPool) {
+    let store = open_store(&db).await;
+    let (mut one, two) = (writer_for(&db, 1, CONTEXT.now).await, writer_for(&db, 2, CONTEXT.now).await);
+    let (batch, outcomes) = decide(&store, &one, &[open("1"), open("2")]).await;
+    store.commit(&batch, &seal(&batch, Uuid::new_v4(), &one), &CONTEXT).await.unwrap();
+    one.next_seq += 1;
+    let [Outcome::Opened(first), Outcome::Opened(second)] = &outcomes[..] else { panic!("{outcomes:?}") };
+    let fund = |id, account_id| {
+        [Command::Fund(Fund { transfer_id: Uuid::from_u128(id), account_id, amount: Money::from_minor(1) })]
+    };
+    let hold = |account_id| OwnedHold {
+        owner: "ana".to_owned(),
+        hold: Hold {
+            hold_id: Uuid::from_u128(8),
+            account_id,
+            beneficiary_id: Uuid::from_u128(9),
+            beneficiary_name: "Luis".to_owned(),
+            amount: Money::from_minor(1),
+            status: hold::Status::Placed,
+            expires_at: CONTEXT.now + Duration::HOUR,
+            created_at: CONTEXT.now,
+        },
+    };
+    let with_hold = |batch: &Batch, account_id| {
+        let mut batch = batch.clone();
+        batch.transfers.clear();
+        batch.entries.clear();
+        batch.holds.push(hold(account_id));
+        batch.balances.retain(|key, _| key.0 == account_id);
+        let change = batch.balances.values_mut().next().unwrap();
+        change.after = Balance { held: Money::from_minor(1), ..change.before };
+        batch
+    };
+    for (id, is_hold) in [(6, false), (7, true)] {
+        // Both decide before either commits.
+        let (mut ours, _) = decide(&store, &one, &fund(id, first.account_id)).await;
+        let (mut theirs, _) = decide(&store, &two, &fund(id, second.account_id)).await;
+        if is_hold {
+            (ours, theirs) = (with_hold(&ours, first.account_id), with_hold(&theirs, second.account_id));
+        }
+        store.commit(&ours, &seal(&ours, Uuid::new_v4(), &one), &CONTEXT).await.unwrap();
+        one.next_seq += 1;
+        let refusal = store.commit(&theirs, &seal(&theirs, Uuid::new_v4(), &two), &CONTEXT).await;
+        assert!(matches!(refusal, Err(CommitError::LostRace)), "{refusal:?}");
+    }
+    let (batch, outcomes) = decide(&store, &two, &fund(6, second.account_id)).await;
+    assert_eq!(outcomes, [Outcome::IdTaken]);
+    assert!(batch.is_empty());
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_decision_of_a_host_that_was_paused_loses_the_race(db: PgPool) {
+    let store = open_store(&db).await;
+    let mut writer = writer_for(&db, 1, CONTEXT.now).await;
+    let (batch, outcomes) = decide(&store, &writer, &[open("1")]).await;
+    store.commit(&batch, &seal(&batch, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap();
+    writer.next_seq += 1;
+    let Outcome::Opened(opened) = &outcomes[0] else { panic!("{outcomes:?}") };
+    let fund = Fund { transfer_id: Uuid::now_v7(), account_id: opened.account_id, amount: Money::from_minor(7) };
+    let paused = store.clone().with_decision_time(std::time::Duration::ZERO);
+    let (batch, _) = decide(&paused, &writer, &[Command::Fund(fund)]).await;
+    let late = paused.commit(&batch, &seal(&batch, Uuid::new_v4(), &writer), &CONTEXT).await;
+    assert!(matches!(late, Err(CommitError::LostRace)), "{late:?}");
+    store.commit(&batch, &seal(&batch, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap();
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

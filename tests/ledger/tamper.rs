@@ -113,9 +113,8 @@ pub(crate) async fn fill(db: &PgPool) {
                     'https://login', $2, $2)";
     sqlx::query(approval).bind(Uuid::from_u128(0xA0)).bind(CONTEXT.now).execute(db).await.unwrap();
     fill_rollout(db).await;
-    let experiment = "insert into warning_experiment values (1, 'a', '{why-first,advice-first}', '{40,60}', 'a test', \
-                      'ana', $1)";
-    sqlx::query(experiment).bind(CONTEXT.now).execute(db).await.unwrap();
+    let trial = "insert into warning_experiment values (1, 'a', '{why-first,advice-first}', '{40,60}', 'b', 'ana', $1)";
+    sqlx::query(trial).bind(CONTEXT.now).execute(db).await.unwrap();
     let policy = "insert into policy (durability, changed_at) values ('replicated', $1)";
     sqlx::query(policy).bind(CONTEXT.now).execute(db).await.unwrap();
     fill_schedule(db).await;
@@ -301,7 +300,11 @@ const EXEMPT_COLUMNS: [(&str, &str, &str); 21] = [
     ("rail_payment", "turn", "in which order a rail is asked"),
     ("rail_payment", "last_error", "why the last attempt failed: advice to an operator"),
     ("schedule", "attempt_at", "when a host tries next: a time that no host would write is ignored"),
-    ("schedule", "is_claimed", "whether a host may be at it: an idempotency key keeps it from being sent twice"),
+    (
+        "schedule",
+        "is_claimed",
+        "whether a host may be at it: a transfer's idempotency key keeps it from being sent twice",
+    ),
     ("schedule", "turn", "in which order they are sent"),
     ("rail_payment", "parked_at", "whether a rail is asked at all: a payment that is old raises an alarm either way"),
 ];

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use caudal::domain::clabe::Clabe;
 use caudal::domain::hold;
-use caudal::ledger::batch::{BalanceKey, Batch, Context, State};
+use caudal::ledger::batch::{Batch, Context, Row, State};
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Fate, Store};
 use caudal::ledger::writer::Writer;
@@ -18,7 +18,7 @@ use tokio::time::sleep;
 use uuid::Uuid;
 
 use crate::chance::Chance;
-use crate::locks::{Guards, Locks};
+use crate::locks::{Guards, Locked, Locks};
 use crate::tables::{LOADS, Model};
 
 /// Longest time of a statement that is not late.
@@ -47,6 +47,8 @@ pub(crate) enum Mutation {
     NoLocks,
     /// Locks in no particular order.
     UnorderedLocks,
+    /// A commit locks users before balances.
+    UsersFirst,
 }
 
 impl Chance {
@@ -109,8 +111,8 @@ impl Faulty {
         std::mem::take(&mut *self.guards.lock().unwrap())
     }
 
-    async fn lock(&self, locked: &BTreeSet<BalanceKey>) {
-        let mut keys: Vec<_> = locked.iter().copied().collect();
+    async fn lock(&self, locked: &BTreeSet<Row>) {
+        let mut keys: Vec<_> = locked.iter().cloned().map(Locked::Row).collect();
         match self.mutation {
             Some(Mutation::NoLocks) => keys.clear(),
             Some(Mutation::UnorderedLocks) if self.chance.happens(500) => keys.reverse(),
@@ -139,7 +141,7 @@ impl Store for Faulty {
         commands: &[Command],
         writer: &Writer,
         context: &Context,
-        locked: &BTreeSet<BalanceKey>,
+        locked: &BTreeSet<Row>,
     ) -> Result<State, sqlx::Error> {
         drop(self.take_guards());
         self.lock(locked).await;
@@ -189,7 +191,14 @@ impl Store for Faulty {
             if late {
                 sleep(store.chance.duration(DELAY_MAX)).await;
             }
-            store.locks.extend(&mut guards, batch.balances.keys().copied()).await;
+            let mut locked = Locked::by(&batch);
+            if store.mutation == Some(Mutation::UsersFirst) {
+                locked.sort_by_key(|it| !matches!(it, Locked::Row(Row::User(_))));
+            }
+            for key in locked {
+                store.locks.extend(&mut guards, [key]).await;
+                store.chance.pause(STATEMENT_TIME_MAX / 16).await;
+            }
             store.write(&batch, &seal)
         });
         if late {

@@ -1,5 +1,5 @@
-//! Many customers pay two accounts of the same bank through many hosts. Nobody waits forever, and nobody is turned
-//! away.
+//! A few customers with a limit for a day pay two accounts of the same bank from many accounts and through many hosts.
+//! Nobody waits forever, and nobody is turned away.
 
 use std::time::Duration;
 
@@ -22,7 +22,10 @@ use crate::world::{KEY, range};
 
 /// Each has two batchers, so eight writers want the same row.
 const HOSTS: usize = 4;
+/// Accounts that pay.
 const PAYERS: usize = 24;
+/// Their owners.
+const USERS: usize = 6;
 const ORDERS_EACH: usize = 6;
 /// Simulated. All orders together take a few seconds.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -43,7 +46,8 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     let mut hosts = Vec::new();
     for _ in 0..HOSTS {
         let jitter = Chance::new(chance.pick(usize::MAX >> 12) as u64);
-        let terms = Terms { on_us: Some(range()), ..Terms::OPEN };
+        let per_day_limit = Some(Money::from_minor((PAYERS * ORDERS_EACH) as i64));
+        let terms = Terms { on_us: Some(range()), per_day_limit, ..Terms::OPEN };
         let config = LedgerConfig {
             jitter: Jitter::new(move || jitter.fraction()),
             ..LedgerConfig::new(terms, ChainKey::new(KEY).unwrap())
@@ -75,6 +79,10 @@ fn payer_account(payer: usize) -> Uuid {
     Uuid::from_u128(0xA000 + payer as u128)
 }
 
+fn owner(payer: usize) -> String {
+    format!("user {}", payer % USERS)
+}
+
 /// The payee of a payer at one of the merchants.
 fn payee(payer: usize, merchant: usize) -> Uuid {
     Uuid::from_u128(0xB000 + (2 * payer + merchant) as u128)
@@ -93,12 +101,14 @@ fn fill(model: &Model, merchants: [Uuid; 2], created_at: time::OffsetDateTime) {
             tables.issued.insert(issued, account);
             number = issued.to_string();
         }
-        tables.accounts.insert(account, AccountFacts { owner: Some(format!("user {index}")), number });
+        let owner = if is_merchant { format!("merchant {index}") } else { owner(index - merchants.len()) };
+        tables.users.entry(owner.clone()).or_default();
+        tables.accounts.insert(account, AccountFacts { owner: Some(owner), number });
     }
     tables.accounts.insert(FUNDING_ACCOUNT, AccountFacts { owner: None, number: "FUNDING".to_owned() });
     for payer in 0..PAYERS {
         for merchant in 0..merchants.len() {
-            let (owner, name, bank) = (format!("user {}", payer + 2), "Shop".to_owned(), "Caudal".to_owned());
+            let (owner, name, bank) = (owner(payer), "Shop".to_owned(), "Caudal".to_owned());
             let number = range().pick(merchant as u128).to_string();
             tables.payees.insert(payee(payer, merchant), Payee { owner, name, bank, number, created_at });
         }
@@ -111,7 +121,7 @@ async fn pay(payer: usize, hosts: &[Ledger], chance: &Chance) -> Result<Duration
     for order in 0..ORDERS_EACH {
         let order = Order {
             transfer_id: Uuid::from_u128(0xC000_0000 + (payer * ORDERS_EACH + order) as u128),
-            owner: format!("user {}", payer + 2),
+            owner: owner(payer),
             key: None,
             from_account_id: payer_account(payer),
             to_beneficiary_id: payee(payer, chance.pick(2)),

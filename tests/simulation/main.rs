@@ -58,7 +58,7 @@ const MUTATIONS: [Mutation; 13] = [
 /// Seeds of the run in which everybody pays the same accounts.
 const HOT_SEEDS: u64 = 300;
 
-const HOT_MUTATIONS: [Mutation; 2] = [Mutation::NoLocks, Mutation::UnorderedLocks];
+const HOT_MUTATIONS: [Mutation; 3] = [Mutation::NoLocks, Mutation::UnorderedLocks, Mutation::UsersFirst];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();

@@ -207,7 +207,7 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
 
 fn load_used(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
     let is_used = |id: &Uuid| tables.transfers.contains_key(id) || tables.holds.contains_key(id);
-    state.used.extend(commands.iter().filter_map(Command::acknowledged).filter(is_used));
+    state.used.extend(commands.iter().filter_map(Command::chosen_id).filter(is_used));
 }
 
 fn load_issued(tables: &Tables, commands: &[Command], _: &Writer, context: &Context, state: &mut State) {
@@ -353,7 +353,7 @@ fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal>
     }
     for new in &batch.holds {
         let earlier = tables.holds.insert(new.hold.hold_id, new.clone());
-        holds("hold_pkey", earlier.is_none(), Refusal::Constraint("hold_pkey"))?;
+        holds("hold_pkey", earlier.is_none(), Refusal::Race)?;
     }
     for (id, end) in &batch.hold_ends {
         let earlier = tables.hold_ends.insert(*id, end.clone());

@@ -54,11 +54,11 @@ struct Run<'a> {
 impl Run<'_> {
     fn transfer(&mut self, order: &Order) -> Outcome {
         let fingerprint = fingerprint::of_transfer(order);
-        self.answer_once(order, fingerprint, |run, order| Ok(Made::Transfer(run.send(order)?)))
+        self.answer_once(order, fingerprint, |run, order| Ok(Made::Transfer(run.send(order, &fingerprint)?)))
     }
 
     /// Checks the account, the payee, the hold, the rules and the funds, in that order.
-    fn send(&mut self, order: &Order) -> Result<Transfer, Refusal> {
+    fn send(&mut self, order: &Order, fingerprint: &[u8; 32]) -> Result<Transfer, Refusal> {
         let hold = self.hold_to_capture(order)?;
         self.decide(order, hold.as_ref().map_or(Money::ZERO, |hold| hold.amount))?;
         let debit = (order.from_account_id, CUSTOMER_STRIPE);
@@ -87,7 +87,7 @@ impl Run<'_> {
         let posted = self.post(order.transfer_id, debit, credit, order.amount);
         posted.ok_or(Refusal::BalanceTooLarge)?;
         self.count_towards_day(order);
-        Ok(self.record(order, status, rail, credit.0))
+        Ok(self.record(order, fingerprint, status, rail, credit.0))
     }
 
     /// How a payment leaves, and which balance it credits.
@@ -148,7 +148,14 @@ impl Run<'_> {
         })
     }
 
-    fn record(&mut self, order: &Order, status: Status, rail: RailName, credit_account_id: Uuid) -> Transfer {
+    fn record(
+        &mut self,
+        order: &Order,
+        fingerprint: &[u8; 32],
+        status: Status,
+        rail: RailName,
+        credit_account_id: Uuid,
+    ) -> Transfer {
         let user = self.state.users.entry(order.owner.clone()).or_default();
         let turn = user.pending;
         user.pending += i32::from(status == Status::Pending);
@@ -160,7 +167,7 @@ impl Run<'_> {
             beneficiary_name: Some(payee.name.clone()),
             amount: order.amount,
             status,
-            spei_reference: Some(tracking_key(order.transfer_id, self.context.now)),
+            spei_reference: Some(tracking_key(order, fingerprint, self.context.now)),
             remittance: order.remittance.clone(),
             created_at: self.context.now,
         };

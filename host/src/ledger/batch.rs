@@ -15,6 +15,15 @@ use crate::domain::transfer::{Kind, RailEvent, RailName, Reason, Status, Transfe
 /// Account and stripe.
 pub type BalanceKey = (Uuid, i16);
 
+/// A row that writers compete for, in the order in which every batch locks such rows, so that no two wait for each
+/// other. Totals of payees come after them: see [`Store::commit`](super::store::Store::commit).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Row {
+    Balance(BalanceKey),
+    /// A user with a limit for a day.
+    User(String),
+}
+
 #[derive(Debug, Clone)]
 pub struct AccountFacts {
     /// `None` for the bank's own accounts.
@@ -138,7 +147,7 @@ pub struct State {
     /// Keyed by owner and idempotency key.
     pub answers: BTreeMap<(String, String), Answer>,
     pub transfers: BTreeMap<Uuid, ReportedTransfer>,
-    /// Ids of acknowledgments that a transfer or a hold already has.
+    /// Of the ids that the commands chose, those that a transfer or a hold already has.
     pub used: BTreeSet<Uuid>,
     /// Those that the batch ends.
     pub holds: BTreeMap<Uuid, OwnedHold>,
@@ -321,6 +330,11 @@ impl Batch {
             && self.answers.is_empty()
             && self.moves.is_empty()
             && self.operations() == 0
+    }
+
+    /// The rows to lock, in order.
+    pub fn rows(&self) -> impl Iterator<Item = Row> {
+        self.balances.keys().copied().map(Row::Balance).chain(self.users.keys().cloned().map(Row::User))
     }
 
     /// How many rows of holds, of their ends and of account events.

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
-use super::batch::{BalanceKey, Context};
+use super::batch::{Context, Row};
 use super::chain::Seal;
 use super::command::{Command, Outcome};
 use super::decide::decide;
@@ -51,9 +51,9 @@ pub(super) struct Batcher<S> {
     holder: Uuid,
     /// `None` if the chain was lost or its head is uncertain; the next batch leases another.
     writer: Option<Writer>,
-    /// Accounts at this bank that the last batch credited and that other writers want too. The next batch probably
-    /// credits them again, and locks them before it reads them rather than lose a race first.
-    contended: BTreeSet<BalanceKey>,
+    /// Accounts at this bank that the last batch credited, and users with a limit, that other writers want too. The next
+    /// batch probably needs them again, and locks them before it reads them rather than lose a race first.
+    contended: BTreeSet<Row>,
     pace: Arc<Pace>,
 }
 
@@ -166,7 +166,7 @@ impl<S: Store> Batcher<S> {
     }
 
     async fn decide_and_commit(&mut self, commands: &[Command]) -> Result<Vec<Outcome>, LedgerError> {
-        // After a lost race: an account that many writers credit could lose them all.
+        // After a lost race: a row that many writers want could lose them all.
         let mut locked = BTreeSet::new();
         for attempt in 0..ATTEMPTS_MAX {
             if attempt > 0 && locked.is_empty() {
@@ -176,7 +176,7 @@ impl<S: Store> Batcher<S> {
             let writer = self.writer().await?;
             let context = Context { now, stripe: writer.stripe, terms: self.config.terms };
             if locked.is_empty() && !self.contended.is_empty() {
-                locked = self.contended.iter().copied().chain(named(commands, &writer)).collect();
+                locked = self.contended.iter().cloned().chain(named(commands, &writer)).collect();
             }
             let span = tracing::debug_span!(target: SPANS, "lookup");
             let mut state = self.store.lookup(commands, &writer, &context, &locked).instrument(span).await?;
@@ -186,10 +186,11 @@ impl<S: Store> Batcher<S> {
                 self.store.confirm().await?;
                 return Ok(outcomes);
             }
-            self.contended.retain(|key| batch.balances.contains_key(key));
-            // Locking further balances now would break the order of locks, and two batches could wait for each other.
-            if !locked.is_empty() && !batch.balances.keys().all(|key| locked.contains(key)) {
-                locked.extend(batch.balances.keys());
+            let rows: BTreeSet<_> = batch.rows().collect();
+            self.contended.retain(|row| rows.contains(row));
+            // Locking further rows now would break the order of locks, and two batches could wait for each other.
+            if !locked.is_empty() && !rows.is_subset(&locked) {
+                locked.extend(rows);
                 continue;
             }
             let seal = self.config.key.seal(&batch, Uuid::new_v4(), &writer, &context);
@@ -204,9 +205,9 @@ impl<S: Store> Batcher<S> {
                 Err(CommitError::LostRace) => {
                     self.retries("race");
                     let named: BTreeSet<_> = named(commands, &writer).collect();
-                    self.contended.extend(batch.balances.keys().filter(|key| !named.contains(key)));
+                    self.contended.extend(rows.difference(&named).cloned());
                     locked = named;
-                    locked.extend(batch.balances.keys());
+                    locked.extend(rows);
                 }
                 Err(CommitError::LostChain) => self.lose_chain(&writer),
                 Err(CommitError::Unknown(error)) => {
@@ -310,8 +311,8 @@ impl<S: Store> Batcher<S> {
 }
 
 /// The balances that commands name, and the writer's stripes of the bank's own accounts.
-fn named<'a>(commands: &'a [Command], writer: &Writer) -> impl Iterator<Item = BalanceKey> + use<'a> {
+fn named<'a>(commands: &'a [Command], writer: &Writer) -> impl Iterator<Item = Row> + use<'a> {
     let stripe = writer.stripe;
     let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].into_iter().map(move |account| (account, stripe));
-    commands.iter().map(|command| (command.account_id(), CUSTOMER_STRIPE)).chain(own)
+    commands.iter().map(|command| (command.account_id(), CUSTOMER_STRIPE)).chain(own).map(Row::Balance)
 }

@@ -24,7 +24,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// The customer's account. Commands on one account share a queue.
+    /// The customer's account.
     pub fn account_id(&self) -> Uuid {
         match self {
             Self::Open(open) => open.account_id,
@@ -60,11 +60,14 @@ impl Command {
         if let Self::Report(report) = self { report.payee_account_id } else { None }
     }
 
-    /// The id for which the risk of its order was acknowledged.
-    pub fn acknowledged(&self) -> Option<Uuid> {
-        match self.order()?.risk {
-            Risk::Assessed { acknowledged, .. } => acknowledged,
-            _ => None,
+    /// The id that a client or an operator chose for what the command makes, so that another one may have it.
+    pub fn chosen_id(&self) -> Option<Uuid> {
+        match self {
+            Self::Fund(fund) => Some(fund.transfer_id),
+            _ => match self.order()?.risk {
+                Risk::Assessed { acknowledged, .. } => acknowledged,
+                _ => None,
+            },
         }
     }
 
@@ -192,6 +195,8 @@ pub enum Outcome {
     NumberTaken,
     /// The new balance.
     Funded(Money),
+    /// There is a transfer with this id already.
+    IdTaken,
     Sent {
         transfer: Transfer,
         /// Whether this repeats the outcome of an earlier command with the same key.

@@ -52,6 +52,7 @@ impl Metrics {
                 | Outcome::AccountExists
                 | Outcome::NumberTaken
                 | Outcome::Funded(_)
+                | Outcome::IdTaken
                 | Outcome::HoldNotDue
                 | Outcome::Frozen { .. }
                 | Outcome::StatusUnchanged(_)

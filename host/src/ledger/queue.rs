@@ -1,12 +1,13 @@
-//! Bounded queues, one for each batcher; the debited account chooses the queue.
+//! Bounded queues, one for each batcher.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::batcher::Batcher;
-use super::command::{Command, Outcome};
+use super::command::{Command, Outcome, PlaceHold};
 use super::job::{Caller, Job, LedgerConfig, LedgerError};
 use super::pace::Pace;
 use super::store::Store;
@@ -96,12 +97,16 @@ impl Ledger {
         }
     }
 
-    /// Commands on one account share a queue, so they never race each other within a host.
+    /// A user's orders share a queue, so that they never race each other within a host for an account or a limit.
     fn queue_for(&self, command: &Command) -> &Queue {
-        let account_id = command.account_id();
-        // The last bytes of a UUID are random in every version in use.
-        let hash = usize::from(u16::from_be_bytes([account_id.as_bytes()[14], account_id.as_bytes()[15]]));
-        &self.queues[hash % self.queues.len()]
+        let mut hasher = DefaultHasher::new();
+        match command {
+            Command::Open(open) => open.owner.hash(&mut hasher),
+            Command::Transfer(order) | Command::Hold(PlaceHold { order, .. }) => order.owner.hash(&mut hasher),
+            other => other.account_id().hash(&mut hasher),
+        }
+        let hash = hasher.finish() % self.queues.len() as u64;
+        &self.queues[hash as usize]
     }
 
     /// Executes a command. One whose future is dropped while it is queued is not executed; later, dropping the future

@@ -1,40 +1,76 @@
 //! Tracking keys, which identify transfers to other banks.
 
 use time::OffsetDateTime;
-use uuid::Uuid;
+
+use super::command::Order;
+use crate::sealing::digest::Digest;
 
 /// Prefix of this bank's tracking keys.
 const PREFIX: &str = "CAUD";
 
-/// Characters after the date, 5 bits each: 90 bits of the transfer's id.
-const SUFFIX_LENGTH: u32 = 18;
+/// Characters after the date, 5 bits each.
+const SUFFIX_LENGTH: usize = 18;
 
 /// Crockford's base 32, which omits I, L, O and U because people misread them.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// The clave de rastreo of a transfer: 30 uppercase alphanumerics, SPEI's maximum. It contains every random bit of the
-/// transfer's id; the date is UTC.
-pub(super) fn tracking_key(transfer_id: Uuid, created_at: OffsetDateTime) -> String {
-    let id = transfer_id.as_u128();
+/// The clave de rastreo of a transfer: 30 uppercase alphanumerics, SPEI's maximum. The date is UTC.
+///
+/// With an idempotency key, the rest follows from the request. If a restore loses a transfer, a retry on the same day
+/// has the same tracking key, so the rail knows it again and pays it once. Otherwise it follows from the random id.
+pub(super) fn tracking_key(order: &Order, fingerprint: &[u8; 32], created_at: OffsetDateTime) -> String {
+    let mut digest = Digest::new(b"caudal tracking key 1");
+    match &order.key {
+        Some(key) => {
+            digest.text(&order.owner);
+            digest.text(key);
+            digest.bytes(fingerprint);
+        }
+        None => digest.uuid(order.transfer_id),
+    }
     let date = created_at.date();
-    let mut key = format!("{PREFIX}{:04}{:02}{:02}", date.year(), u8::from(date.month()), date.day());
-    key.extend((0..SUFFIX_LENGTH).rev().map(|position| {
-        let digit = (id >> (5 * position)) & 31;
-        char::from(ALPHABET[digit as usize])
-    }));
-    key
+    let mut text = format!("{PREFIX}{:04}{:02}{:02}", date.year(), u8::from(date.month()), date.day());
+    text.extend(digest.finish().iter().take(SUFFIX_LENGTH).map(|byte| char::from(ALPHABET[usize::from(byte % 32)])));
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::money::Money;
+    use crate::domain::remittance::Remittance;
+    use crate::domain::risk::Risk;
     use time::macros::datetime;
+    use uuid::Uuid;
+
+    fn key_of(transfer_id: u128, owner: &str, key: Option<&str>, fingerprint: u8) -> String {
+        let order = Order {
+            transfer_id: Uuid::from_u128(transfer_id),
+            owner: owner.to_owned(),
+            key: key.map(str::to_owned),
+            from_account_id: Uuid::nil(),
+            to_beneficiary_id: Uuid::nil(),
+            amount: Money::from_minor(1),
+            remittance: Remittance::NONE,
+            risk: Risk::NotEnforced,
+            hold_id: None,
+            may_record_refusal: true,
+        };
+        tracking_key(&order, &[fingerprint; 32], datetime!(2026-11-21 12:00 UTC))
+    }
 
     #[test]
-    fn a_tracking_key_has_thirty_characters_and_differs_by_id() {
-        let at = datetime!(2026-11-21 12:00 UTC);
-        let key = tracking_key(Uuid::from_u128(u128::MAX), at);
-        assert_eq!(key, "CAUD20261121ZZZZZZZZZZZZZZZZZZ");
-        assert_eq!(tracking_key(Uuid::from_u128(33), at), "CAUD20261121000000000000000011");
+    fn a_retry_has_the_same_tracking_key_and_another_request_another_one() {
+        let first = key_of(1, "ana", Some("rent"), 0);
+        assert_eq!(first, key_of(2, "ana", Some("rent"), 0));
+        assert!(first.starts_with("CAUD20261121") && first.len() == 30, "{first}");
+        let others = [
+            key_of(1, "ana", Some("rent"), 1),
+            key_of(1, "luis", Some("rent"), 0),
+            key_of(1, "ana", Some("tent"), 0),
+            key_of(1, "ana", None, 0),
+            key_of(2, "ana", None, 0),
+        ];
+        assert_eq!(others.into_iter().chain([first]).collect::<std::collections::BTreeSet<_>>().len(), 6);
     }
 }

@@ -136,13 +136,15 @@ pub(super) async fn credit(
     let answer = |balance: Option<Money>| {
         Json(FundedJson { account_id, transaction_id, amount, changed: balance.is_some(), balance })
     };
-    match funding::find(&mut db, transaction_id).await? {
-        Some(made) if made == (account_id, amount) => return Ok(answer(None)),
-        Some(_) => {
-            let (field, detail) = ("transactionId", "is that of another transaction");
-            return Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, field, "not-allowed", detail));
+    let repeated = |made| {
+        if made == (account_id, amount) {
+            return Ok(answer(None));
         }
-        None => {}
+        let (field, detail) = ("transactionId", "is that of another transaction");
+        Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, field, "not-allowed", detail))
+    };
+    if let Some(made) = funding::find(&mut db, transaction_id).await? {
+        return repeated(made);
     }
     // The batch that moves the money has no column for the operator, so the intent is on record before it.
     funding::record(&mut db, &app.key, (transaction_id, account_id, amount), by, app.clock.now()).await?;
@@ -151,6 +153,11 @@ pub(super) async fn credit(
         Outcome::Funded(balance) => {
             audit::done(Event::AccountFunded, by, &account_id);
             Ok(answer(Some(balance)))
+        }
+        // By a request at the same moment.
+        Outcome::IdTaken => {
+            let made = funding::find(&mut *app.db.acquire().await?, transaction_id).await?;
+            made.map_or(Err(Error::OutcomeUnknown), repeated)
         }
         Outcome::AccountNotFound => Err(Error::NotFound),
         Outcome::BalanceTooLarge => {

@@ -50,11 +50,15 @@ impl Run<'_> {
         let Some(owner) = self.state.accounts.get(&fund.account_id).and_then(|account| account.owner.clone()) else {
             return Outcome::AccountNotFound;
         };
+        if self.state.used.contains(&fund.transfer_id) {
+            return Outcome::IdTaken;
+        }
         let from = (FUNDING_ACCOUNT, self.context.stripe);
         let to = (fund.account_id, CUSTOMER_STRIPE);
         let Some(balance) = self.post(fund.transfer_id, from, to, fund.amount) else {
             return Outcome::BalanceTooLarge;
         };
+        self.state.used.insert(fund.transfer_id);
         self.credit(Kind::Funding, fund.transfer_id, owner, fund.account_id, fund.amount, None);
         Outcome::Funded(balance)
     }

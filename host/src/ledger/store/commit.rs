@@ -1,11 +1,13 @@
 //! Commits a batch with one statement, which the CHECK constraints of `ledger_batch` prove.
 
 use sqlx::{Connection as _, PgConnection};
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::columns::{
     AccountEvents, Balances, Entries, HoldEnds, Holds, Keys, Moves, Payments, Statuses, Transfers, Users,
 };
+use super::lock;
 use crate::domain::account_number::normalise;
 use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::clabe::Clabe;
@@ -13,20 +15,23 @@ use crate::ledger::batch::{Batch, Context};
 use crate::ledger::chain::{Header, Seal};
 use crate::ledger::command::OpenAccount;
 
-/// Writes the whole batch, or nothing.
+/// Writes the whole batch, or nothing. It loses the race after `commit_by` on the server's clock.
 pub(super) async fn write(
     db: &mut PgConnection,
     batch: &Batch,
     seal: &Seal,
     context: &Context,
+    commit_by: Option<OffsetDateTime>,
 ) -> Result<(), sqlx::Error> {
     if batch.accounts.is_empty() {
-        return write_money(db, batch, seal, context).await;
+        return write_money(db, batch, seal, context, commit_by).await;
     }
-    // New balance rows must exist before the statement that moves money into them.
+    // New balance rows must exist before the statement that moves money into them. Inserting them may wait for another
+    // batch that opens the same, so the other rows are locked first, as always.
     let mut transaction = db.begin().await?;
+    lock::rows(&mut transaction, batch.rows()).await?;
     open_accounts(&mut transaction, &batch.accounts, &seal.header).await?;
-    write_money(&mut transaction, batch, seal, context).await?;
+    write_money(&mut transaction, batch, seal, context, commit_by).await?;
     transaction.commit().await
 }
 
@@ -52,6 +57,7 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], header: 
             select account_id, 'customer', owner, account_number, account_type, number_key, issued, 'MXN', $5, $8, $9
             from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $7::text[], $10::bigint[])
                 as n (account_id, owner, account_number, account_type, number_key, issued)
+            order by owner, number_key
         )
         insert into account_balance (account_id, stripe, posted, floor, version)
         select account_id, $6, 0, 0, 0 from unnest($1::uuid[]) as n (account_id)
@@ -74,7 +80,16 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[OpenAccount], header: 
 
 /// Locks the balances in order, updates those whose version is unchanged since it was read, inserts the other rows,
 /// and records in `ledger_batch` both the intended and the actual changes, which its constraints compare.
-async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context: &Context) -> Result<(), sqlx::Error> {
+///
+/// Postgres runs a part of the statement when another one reads it. Users read the changed balances, and totals read the
+/// counted users, so that these rows are locked in the same order by every plan.
+async fn write_money(
+    db: &mut PgConnection,
+    batch: &Batch,
+    seal: &Seal,
+    context: &Context,
+    commit_by: Option<OffsetDateTime>,
+) -> Result<(), sqlx::Error> {
     let users = Users::of(batch);
     let balances = Balances::of(batch);
     let transfers = Transfers::of(&batch.transfers);
@@ -93,8 +108,9 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             select b.account_id, b.stripe, b.posted, b.held, b.frozen
             from account_balance b
             join unnest($4::uuid[], $5::smallint[]) as k (account_id, stripe) using (account_id, stripe)
-            -- Implied by the join, and stated so that every plan uses the primary key; likewise below.
-            where b.account_id = any($4)
+            -- Implied by the join, and stated so that every plan uses the primary key; likewise below. A decision that
+            -- is too old loses the race.
+            where b.account_id = any($4) and clock_timestamp() < coalesce($86::timestamptz, 'infinity')
             order by b.account_id, b.stripe
             for no key update of b
         ), changed as (
@@ -140,20 +156,6 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             select n.*, $3 from unnest($33::uuid[], $34::text[], $84::text[], $85::int[]) as n
         ), dequeued as (
             delete from rail_payment where transfer_id = any($27)
-        ), totalled as (
-            -- Nothing reads this, so Postgres runs it after everything else: two hosts lock balances and totals in the same
-            -- order.
-            insert into payee_total (owner, payee_key, transfers, amount, largest)
-            select owner, payee_key, count(*), sum(amount), max(amount)
-            from (
-                select owner, payee_key, amount, status from made where kind = 'spei'
-                union all select * from moved
-            ) as paid
-            where status = 'completed'
-            group by owner, payee_key order by owner, payee_key
-            on conflict (owner, payee_key) do update set transfers = payee_total.transfers + excluded.transfers,
-                amount = payee_total.amount + excluded.amount,
-                largest = greatest(payee_total.largest, excluded.largest)
         ), entered as (
             insert into entry (
                 account_id, stripe, version, transfer_id, delta, balance_after, created_at, chain_id, seq
@@ -169,11 +171,28 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
             select n.*, $1, $2, $3
             from unnest($42::text[], $43::text[], $44::bytea[], $45::uuid[], $46::jsonb[], $62::uuid[]) as n
             returning 1
+        ), users as (
+            select owner from app_user
+            where owner = any($47::text[]) and (select count(*) from changed) = cardinality($4::uuid[])
+            order by owner
+            for no key update
         ), counted as (
             update app_user u set version = u.version + 1
-            from unnest($47::text[], $48::bigint[]) as n (owner, expected)
-            where u.owner = n.owner and u.version = n.expected
+            from unnest($47::text[], $48::bigint[]) as n (owner, expected) join users using (owner)
+            where u.owner = any($47) and u.owner = n.owner and u.version = n.expected
             returning 1
+        ), totalled as (
+            insert into payee_total (owner, payee_key, transfers, amount, largest)
+            select owner, payee_key, count(*), sum(amount), max(amount)
+            from (
+                select owner, payee_key, amount, status from made where kind = 'spei'
+                union all select * from moved
+            ) as paid
+            where status = 'completed' and (select count(*) from counted) = cardinality($47::text[])
+            group by owner, payee_key order by owner, payee_key
+            on conflict (owner, payee_key) do update set transfers = payee_total.transfers + excluded.transfers,
+                amount = payee_total.amount + excluded.amount,
+                largest = greatest(payee_total.largest, excluded.largest)
         ), placed as (
             insert into hold (
                 hold_id, owner, account_id, beneficiary_id, beneficiary_name, amount, status, expires_at, chain_id, seq,
@@ -324,6 +343,7 @@ async fn write_money(db: &mut PgConnection, batch: &Batch, seal: &Seal, context:
         &transfers.numeric_references as &[Option<i32>],
         &payments.owners,
         &payments.turns,
+        commit_by,
     )
     .execute(db)
     .await?;

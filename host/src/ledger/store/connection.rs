@@ -9,6 +9,7 @@ use std::time::Duration;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+use time::OffsetDateTime;
 use tokio::time::timeout;
 
 use crate::db::session::reply_within;
@@ -27,6 +28,8 @@ pub(super) struct Connection {
     held: Mutex<Option<Held>>,
     /// Begun by a look-up with locks, for its commit.
     begun: Mutex<Option<Transaction<'static, Postgres>>>,
+    /// When the last look-up read, by the server's clock.
+    looked_up_at: Mutex<Option<OffsetDateTime>>,
     /// Before the last look-up.
     looked_up: Mutex<View>,
 }
@@ -41,7 +44,14 @@ impl Clone for Connection {
 impl Connection {
     /// `timeline` is that of the pool's connections.
     pub(super) fn new(pool: PgPool, timeline: Timeline) -> Self {
-        Self { pool, timeline, held: Mutex::default(), begun: Mutex::default(), looked_up: Mutex::default() }
+        Self {
+            pool,
+            timeline,
+            held: Mutex::default(),
+            begun: Mutex::default(),
+            looked_up: Mutex::default(),
+            looked_up_at: Mutex::default(),
+        }
     }
 
     pub(super) fn on(self, timeline: Timeline) -> Self {
@@ -106,6 +116,14 @@ impl Connection {
             transaction.commit().await
         })
         .await
+    }
+
+    pub(super) fn looked_up(&self, at: OffsetDateTime) {
+        *self.looked_up_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+    }
+
+    pub(super) fn looked_up_at(&self) -> Option<OffsetDateTime> {
+        *self.looked_up_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the held connection to the pool.

@@ -6,26 +6,27 @@ use std::future::Future;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::ledger::batch::{BalanceKey, Batch, Context, State};
+use crate::ledger::batch::{Batch, Context, Row, State};
 use crate::ledger::chain::Seal;
 use crate::ledger::command::Command;
 use crate::ledger::writer::Writer;
 
 /// Storage of the ledger's state: Postgres, or a simulation's model of it.
 pub trait Store: Clone + Send + Sync + 'static {
-    /// Loads everything that the commands touch. No other writer changes the balances in `locked` until the next
+    /// Loads everything that the commands touch. No other writer changes the rows in `locked` until the next
     /// [`commit`](Self::commit), [`confirm`](Self::confirm) or look-up. Locks are granted in the order of
-    /// the requests, so a batch that holds them loses no race for these balances.
+    /// the requests, so a batch that holds them loses no race for these rows.
     fn lookup(
         &self,
         commands: &[Command],
         writer: &Writer,
         context: &Context,
-        locked: &BTreeSet<BalanceKey>,
+        locked: &BTreeSet<Row>,
     ) -> impl Future<Output = Result<State, sqlx::Error>> + Send;
 
     /// Commits a batch at the writer's next sequence number, durably and atomically. Each attempt needs a new
-    /// `batch_id` in its seal.
+    /// `batch_id` in its seal. Rows are locked in the order of [`Row`], then the totals of payees. A batch that was
+    /// decided long ago, by a host that was paused, loses the race.
     fn commit(
         &self,
         batch: &Batch,

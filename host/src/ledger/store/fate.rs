@@ -8,20 +8,6 @@ use super::contract::{CommitError, Fate};
 use crate::db::barrier::write_barrier;
 use crate::ledger::chain::{Header, Seal};
 
-/// Constraints that fail if another writer was the first to write a version, a key, an account number, an
-/// entry, a status, a return, the end of a hold or an account's event.
-const RACES: [&str; 9] = [
-    "batch_race",
-    "idempotency_pkey",
-    "account_owner_number",
-    "account_issued",
-    "entry_pkey",
-    "transfer_event_pkey",
-    "transfer_returns",
-    "hold_end_pkey",
-    "account_event_pkey",
-];
-
 pub(super) fn classify(error: sqlx::Error) -> CommitError {
     let Some(database) = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>()) else {
         return match error {
@@ -33,9 +19,10 @@ pub(super) fn classify(error: sqlx::Error) -> CommitError {
     };
     match (database.code(), database.constraint()) {
         (_, Some("ledger_batch_pkey")) => CommitError::LostChain,
-        (_, Some(constraint)) if RACES.contains(&constraint) => CommitError::LostRace,
-        // Serialization failure, deadlock.
-        ("40001" | "40P01", _) => CommitError::LostRace,
+        // Another writer was the first to write a version.
+        (_, Some("batch_race")) => CommitError::LostRace,
+        // Another writer was the first to use a number, an id or a key; a serialization failure; a deadlock.
+        ("23505" | "40001" | "40P01", _) => CommitError::LostRace,
         // The session ended, before or after the commit: statement_completion_unknown, connection exceptions, operator
         // intervention.
         ("40003", _) => CommitError::Unknown(error),

@@ -6,6 +6,7 @@ mod operations;
 use std::collections::BTreeSet;
 
 use sqlx::PgConnection;
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::db::transfers::parse_status;
@@ -15,21 +16,22 @@ use crate::ledger::batch::{Context, ReportedTransfer, State};
 use crate::ledger::command::Command;
 use crate::ledger::writer::Writer;
 
+/// The state, and when it was read, by the server's clock.
 pub(super) async fn load(
     db: &mut PgConnection,
     commands: &[Command],
     writer: &Writer,
     context: &Context,
-) -> Result<State, sqlx::Error> {
+) -> Result<(State, OffsetDateTime), sqlx::Error> {
     let mut state = State::default();
     // Each query sees a later snapshot than the previous one. Balances are read before transfers: if money
     // moves in between, the balance's version no longer matches and this batch loses the race.
     load_numbers(db, commands, &mut state).await?;
-    facts::load(db, commands, writer, context, &mut state).await?;
+    let at = facts::load(db, commands, writer, context, &mut state).await?;
     load_transfers(db, commands, &mut state).await?;
     load_used(db, commands, &mut state).await?;
     operations::load(db, commands, context, &mut state).await?;
-    Ok(state)
+    Ok((state, at))
 }
 
 async fn load_numbers(db: &mut PgConnection, commands: &[Command], state: &mut State) -> Result<(), sqlx::Error> {
@@ -60,7 +62,7 @@ async fn load_numbers(db: &mut PgConnection, commands: &[Command], state: &mut S
 }
 
 async fn load_used(db: &mut PgConnection, commands: &[Command], state: &mut State) -> Result<(), sqlx::Error> {
-    let ids: Vec<Uuid> = commands.iter().filter_map(Command::acknowledged).collect();
+    let ids: Vec<Uuid> = commands.iter().filter_map(Command::chosen_id).collect();
     if ids.is_empty() {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! The store in Postgres.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
@@ -12,7 +13,7 @@ use super::{adopt, commit, fate, key, lease, lock, lookup, retired};
 use crate::db::barrier::{Barrier, write_barrier};
 use crate::db::durability::Durability;
 use crate::db::timeline::{Timeline, View};
-use crate::ledger::batch::{BalanceKey, Batch, Context, State};
+use crate::ledger::batch::{Batch, Context, Row, State};
 use crate::ledger::chain::{ChainKey, Seal};
 use crate::ledger::command::Command;
 use crate::ledger::writer::Writer;
@@ -23,7 +24,12 @@ pub struct Postgres {
     connection: Connection,
     key: ChainKey,
     barrier: Barrier,
+    decision_time_max: Duration,
 }
+
+/// Longest time between what a decision rests on and its commit, by the server's clock: more than the replies of both
+/// may take, less than what a user is told of a schedule or hold stays open.
+const DECISION_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Why a ledger cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +49,14 @@ impl Postgres {
     /// For a ledger whose key has already been checked.
     pub fn new(pool: PgPool, key: ChainKey) -> Self {
         let barrier = Barrier::new(pool.clone(), Durability::Local, Timeline::default());
-        Self { connection: Connection::new(pool, Timeline::default()), key, barrier }
+        let connection = Connection::new(pool, Timeline::default());
+        Self { connection, key, barrier, decision_time_max: DECISION_TIME_MAX }
+    }
+
+    /// For tests: another limit than [`DECISION_TIME_MAX`].
+    #[must_use]
+    pub fn with_decision_time(self, decision_time_max: Duration) -> Self {
+        Self { decision_time_max, ..self }
     }
 
     /// Confirms what it writes and tells. The barrier is that of the pool.
@@ -112,22 +125,25 @@ impl Store for Postgres {
         commands: &[Command],
         writer: &Writer,
         context: &Context,
-        locked: &BTreeSet<BalanceKey>,
+        locked: &BTreeSet<Row>,
     ) -> Result<State, sqlx::Error> {
         drop(self.connection.take_begun());
         self.connection.look_up_since(self.barrier.begin());
         let load = async |db: &mut PgConnection| {
             self.barrier.durability().check_replicas(db).await?;
-            lock::balances(db, locked).await?;
+            lock::rows(db, locked.iter().cloned()).await?;
             lookup::load(db, commands, writer, context).await
         };
-        if locked.is_empty() { self.run(load).await } else { self.connection.begin(load).await }
+        let (state, at) = if locked.is_empty() { self.run(load).await? } else { self.connection.begin(load).await? };
+        self.connection.looked_up(at);
+        Ok(state)
     }
 
     async fn commit(&self, batch: &Batch, seal: &Seal, context: &Context) -> Result<(), CommitError> {
         // Its transaction may have begun with the look-up.
         let view = self.connection.looked_up_since();
-        let write = async |db: &mut PgConnection| commit::write(db, batch, seal, context).await;
+        let commit_by = self.connection.looked_up_at().map(|at| at + self.decision_time_max);
+        let write = async |db: &mut PgConnection| commit::write(db, batch, seal, context, commit_by).await;
         let written = match self.connection.take_begun() {
             Some(transaction) => self.barrier.confirmed_since(view, Connection::commit(transaction, write)).await,
             None => {

@@ -50,14 +50,14 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// Loads the facts for the commands, and the writer's stripe of the bank's own accounts.
+/// Loads the facts for the commands, and the writer's stripe of the bank's own accounts. Returns the server's time.
 pub(super) async fn load(
     db: &mut PgConnection,
     commands: &[Command],
     writer: &Writer,
     context: &Context,
     state: &mut State,
-) -> Result<(), sqlx::Error> {
+) -> Result<OffsetDateTime, sqlx::Error> {
     let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].map(|id| Lookup::balance(id, writer.stripe));
     let payees = commands.iter().filter_map(Command::payee_account_id).map(|id| Lookup::balance(id, CUSTOMER_STRIPE));
     let lookups: BTreeSet<Lookup<'_>> = commands.iter().filter_map(Lookup::of).chain(payees).chain(own).collect();
@@ -85,7 +85,7 @@ pub(super) async fn load(
             from unnest($6::text[]) as n (owner)
             left join lateral (select * from app_user where owner = n.owner limit 1) as u on true
         )
-        select k.account_id as "account_id!", k.stripe as "stripe!", k.owner as "user?",
+        select statement_timestamp() as "read_at!", k.account_id as "account_id!", k.stripe as "stripe!", k.owner as "user?",
             k.beneficiary_id as "beneficiary_id?", k.key as "key?",
             a.owner as "account_owner?", a.account_number as "account_number?",
             b.posted as "posted?", b.held as "held?", b.frozen as "frozen?", b.floor as "floor?", b.version as "version?", b.changed_at as "changed_at?",
@@ -126,11 +126,15 @@ pub(super) async fn load(
     )
     .fetch_all(db)
     .await?;
-    rows.into_iter().try_for_each(|row| row.add_to(state))
+    // The writer's own stripes are always among the rows.
+    let at = rows.first().map(|row| row.read_at).ok_or(sqlx::Error::RowNotFound)?;
+    rows.into_iter().try_for_each(|row| row.add_to(state))?;
+    Ok(at)
 }
 
 /// A [`Lookup`] and its result.
 struct Row {
+    read_at: OffsetDateTime,
     account_id: Uuid,
     stripe: i16,
     user: Option<String>,
