@@ -21,6 +21,7 @@
 //! | [`replication`] | the same with and without a synchronous standby, and the cost of a read |
 //! | [`hosts`] | three hosts debiting one account |
 //! | [`merchant`] | three hosts crediting one account, on us |
+//! | [`limits`] | two hosts and a user with a limit for a day |
 //! | [`snapshot`] | transfers while an old snapshot is open |
 //! | [`turns`] | a payment beside 10,000 of other customers, and slow answers of the rail |
 //! | [`growth`] | pages, risks and transfers in small and large databases |
@@ -40,6 +41,7 @@ mod growth;
 mod host;
 mod hosts;
 mod latency;
+mod limits;
 mod load;
 mod memory;
 mod merchant;
@@ -80,7 +82,7 @@ pub(crate) const CLIENTS: usize = 64;
 /// Sending accounts, each with one payee.
 pub(crate) const ACCOUNTS: usize = 1_000;
 
-const SECTIONS: [&str; 20] = [
+const SECTIONS: [&str; 21] = [
     "calls",
     "scores",
     "python",
@@ -95,6 +97,7 @@ const SECTIONS: [&str; 20] = [
     "replication",
     "hosts",
     "merchant",
+    "limits",
     "snapshot",
     "turns",
     "growth",
@@ -167,6 +170,7 @@ async fn run(url: &str, settings: &Settings) {
             "replication" => replication::run(&server, settings).await,
             "hosts" => hosts::run(&server, settings).await,
             "merchant" => merchant::run(&server, settings).await,
+            "limits" => limits::run(&server, settings).await,
             "snapshot" => snapshot::run(&server, settings).await,
             "turns" => turns::run(&server).await,
             "growth" => growth::run(&server, settings).await,

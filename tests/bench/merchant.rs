@@ -41,7 +41,7 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
             [("to another bank", &elsewhere), ("to one merchant", &on_us)].into_iter().enumerate()
         {
             let before = Used::now(&pids, server.pid());
-            let figures = senders::load(&addresses, senders, Spread::Uniform, Until::Time(time)).await;
+            let figures = senders::load(&addresses, senders, CLIENTS, Spread::Uniform, Until::Time(time)).await;
             say!("{}", figures.line(name, &Used::now(&pids, server.pid()).since(&before)));
             rates[side].push(figures.per_second());
             turned_away += figures.failed;

@@ -118,15 +118,21 @@ impl Service {
     }
 
     pub(crate) async fn run(&self, spread: Spread, until: Until) -> Figures {
-        load(&[self.host.address()], &self.senders, spread, until).await
+        load(&[self.host.address()], &self.senders, CLIENTS, spread, until).await
     }
 }
 
 /// Closed-loop load: each client of one of the hosts sends its next transfer when the previous one is answered.
-pub(crate) async fn load(hosts: &[SocketAddr], senders: &Arc<[Sender]>, spread: Spread, until: Until) -> Figures {
+pub(crate) async fn load(
+    hosts: &[SocketAddr],
+    senders: &Arc<[Sender]>,
+    count: usize,
+    spread: Spread,
+    until: Until,
+) -> Figures {
     let mut clients = JoinSet::new();
     let start = Instant::now();
-    for client in 0..CLIENTS {
+    for client in 0..count {
         let (address, senders, until) = (hosts[client % hosts.len()], Arc::clone(senders), until.clone());
         clients.spawn(run_client(client, address, senders, spread, until, start));
     }

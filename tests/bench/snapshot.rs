@@ -33,7 +33,7 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
                 db.execute("begin isolation level repeatable read; select from transfer limit 1").await.unwrap();
             }
             let before = Used::now(&[host.pid()], server.pid());
-            let figures = senders::load(&[host.address()], &senders, Spread::Uniform, Until::Time(time)).await;
+            let figures = senders::load(&[host.address()], &senders, CLIENTS, Spread::Uniform, Until::Time(time)).await;
             say!("{}", figures.line(name, &Used::now(&[host.pid()], server.pid()).since(&before)));
             rates[side].push(figures.per_second());
             db.close().await.unwrap();
