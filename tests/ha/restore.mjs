@@ -188,7 +188,10 @@ async function catchUp() {
   cursor = "0";
   await consume();
   const now = await server.rows("select transfer_id as id, ordinal from transfer_event");
-  assert.deepEqual(now.filter(({ id, ordinal }) => !processed.has(`${id} ${ordinal}`)), []);
+  assert.deepEqual(
+    now.filter(({ id, ordinal }) => !processed.has(`${id} ${ordinal}`)),
+    [],
+  );
   console.log(`a consumer of events skipped none, and has ${processed.size - now.length} to undo`);
   await until("the stream has told of everything", PATIENCE_MS, async () => {
     const { session } = listener;
