@@ -23,7 +23,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Does what is due until nothing is, and nothing is under way. `claim` takes no more than it is told.
+    /// Runs until nothing is due and no work is under way. `claim` takes at most as many as its argument says.
     ///
     /// # Errors
     /// When `claim` fails, after what is under way.

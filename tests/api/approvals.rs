@@ -201,7 +201,7 @@ async fn limits_that_somebody_set_later_stay(db: PgPool) {
     assert_sound(&app).await;
 }
 
-/// Whoever has any operator's token knows no ids.
+/// Random ids must not tie up the database: any operator's token can send them.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn approving_what_does_not_exist_holds_nobody_up(db: PgPool) {
     let app = app(db).await;

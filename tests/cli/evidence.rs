@@ -44,7 +44,7 @@ fn a_host_stops_when_its_history_became_shorter_and_resumes_after_the_loss_was_a
     let logged = fs::read_to_string(&log).unwrap();
     assert!(logged.contains("history was shortened or rewritten"), "{logged}");
 
-    // Neither a host nor a command goes on, and verification says why. A consumer is told that it is ahead.
+    // Neither a host nor a command goes on, and verification says why. A cursor that is ahead is refused.
     let resume = || text(&data.run(&["events", "--from", read["cursor"].as_str().unwrap()]).stderr);
     assert!(resume().contains("read again with --from 0"), "{}", resume());
     assert_refused(&data.run(&SERVE));

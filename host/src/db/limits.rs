@@ -63,7 +63,7 @@ pub(crate) async fn set(
         now,
     );
     set.execute(&mut *transaction).await?;
-    // Whoever changes these limits waits for this transaction now.
+    // From here on, other changes of these limits wait for this transaction.
     let is_late = sqlx::query_scalar!(
         r#"
         select exists (

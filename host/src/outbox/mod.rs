@@ -2,8 +2,8 @@
 //!
 //! Events are not stored separately: the ledger's batches are the outbox, numbered in each chain. A [`Cursor`] is a
 //! position in every chain at once; a consumer that stores the last one misses nothing and sees nothing twice, across
-//! restarts of any host, and is told if events were lost that it may have seen. [`Outbox`] follows the batches of all
-//! hosts and delivers each user's events to their listeners.
+//! restarts of any host. If events that it may have seen were lost, its cursor is refused. [`Outbox`] follows the
+//! batches of all hosts and delivers each user's events to their listeners.
 
 mod cursor;
 mod feed;

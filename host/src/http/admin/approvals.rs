@@ -99,7 +99,7 @@ pub(crate) async fn approve(
         Err(refusal) if is_first && !refusal.is_temporary() => (claimed.refused(), Step::Refuse, Err(refusal)),
         Err(error) => return Err(if error.is_temporary() { unknown(&error) } else { error }),
     };
-    // Whoever took over a claim that ended meanwhile records the outcome.
+    // If the claim has expired and another request took it over, that request records the outcome.
     save(&app, &claimed, &after, (step, &approver)).await.map_err(|error| unknown(&error))?;
     result
 }

@@ -27,8 +27,8 @@ pub struct Postgres {
     decision_time_max: Duration,
 }
 
-/// Longest time between what a decision rests on and its commit, by the server's clock: more than the replies of both
-/// may take, less than what a user is told of a schedule or hold stays open.
+/// Longest time between a look-up and the commit that rests on it, by the server's clock: longer than both may take,
+/// far shorter than the claim on a schedule, after which its owner may cancel.
 const DECISION_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Why a ledger cannot be used.
