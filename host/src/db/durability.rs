@@ -96,7 +96,7 @@ impl Durability {
     }
 
     /// Runs a write. With replication, an error means that the outcome is unknown if the write itself succeeded.
-    pub(crate) async fn confirmed<T>(
+    pub(super) async fn confirmed<T>(
         self,
         write: impl Future<Output = Result<T, sqlx::Error>>,
     ) -> Result<T, sqlx::Error> {

@@ -84,7 +84,8 @@ pub(crate) async fn approve(
         let detail = "is not that of the action: read it again";
         return Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, "digest", "not-allowed", detail));
     }
-    let approved = before.approve(approver.person.clone(), app.clock.now())?;
+    let now = app.now(&mut *app.db.acquire().await?).await?;
+    let approved = before.approve(approver.person.clone(), now)?;
     let is_first = before.decision.is_none();
     let step = if is_first { Step::Approve } else { Step::Resume };
     // Confirmed before anything happens, so that a failover cannot forget who is at it.
@@ -117,7 +118,7 @@ pub(crate) async fn withdraw(
     id: Result<PathId, Error>,
 ) -> Result<Json<ApprovalJson>, Error> {
     let (before, _) = find(&app, &approver, id?).await?;
-    let now = app.clock.now();
+    let now = app.now(&mut *app.db.acquire().await?).await?;
     let withdrawn = before.withdraw(approver.person.clone(), now)?;
     let saved = save(&app, &before, &withdrawn, (Step::Withdraw, &approver)).await?;
     let withdrawn = saved.ok_or(Error::ApprovalUnderWay)?;
@@ -132,9 +133,10 @@ async fn save(
     after: &Approval,
     (step, approver): (Step, &Approver),
 ) -> Result<Option<Approval>, Error> {
+    let view = app.barrier.begin();
     let mut db = app.db.acquire().await?;
     let save = approvals::save(&mut db, &app.key, Some(before), after, (step, &approver.person), app.clock.now());
-    Ok(app.barrier.durability().confirmed(save).await?)
+    Ok(app.barrier.confirmed_since(view, save).await?)
 }
 
 impl From<Refusal> for Error {
