@@ -43,6 +43,13 @@ struct Inner {
     agreed: Mutex<Option<(Instant, OffsetDateTime)>>,
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("this host's clock is {by} {direction} the database's: synchronise both with NTP")]
+pub(crate) struct WrongClock {
+    by: Duration,
+    direction: &'static str,
+}
+
 impl Clock {
     pub fn system() -> Self {
         Self::system_off_by(Duration::ZERO)
@@ -91,10 +98,7 @@ impl Clock {
         let (behind, ahead) = (theirs - after, before - theirs);
         if behind.max(ahead) > CLOCK_SKEW_MAX {
             let direction = if ahead > behind { "ahead of" } else { "behind" };
-            return Err(E::from(io::Error::other(format!(
-                "this host's clock is {} {direction} the database's: synchronise both with NTP",
-                behind.max(ahead)
-            ))));
+            return Err(E::from(io::Error::other(WrongClock { by: behind.max(ahead), direction })));
         }
         *self.0.agreed.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), after));
         Ok(after)

@@ -123,12 +123,16 @@ async fn a_host_whose_clock_jumps_decides_nothing(db: PgPool) {
     for days in [20, -40] {
         app.clock.advance(time::Duration::days(days));
         assert!(app.scheduler.send_due().await.is_err());
+        let unready = app.ai().get("/readyz").await.assert_status(503).json();
+        assert_eq!((&unready["ledger"], &unready["database"]), (&json!(false), &json!(true)), "{unready}");
+        assert!(unready["detail"].as_str().is_some_and(|it| it.contains("with NTP")), "{unready}");
         let (sent, asked) = (stp.requests(REGISTER).len(), stp.requests(INQUIRE).len());
         tokio::time::sleep(Duration::from_secs(4)).await;
         assert_eq!((stp.requests(REGISTER).len(), stp.requests(INQUIRE).len()), (sent, asked));
     }
     app.clock.advance(time::Duration::days(20));
     app.scheduler.send_due().await.unwrap();
+    wait("it is ready", async || app.ai().get("/readyz").await.status() == 200).await;
     for none in ["select count(*) from occurrence", "select count(*) from hold_end"] {
         assert_eq!(app.count(none).await, 0, "{none}");
     }

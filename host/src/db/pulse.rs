@@ -1,5 +1,5 @@
-//! Whether the database responds and confirms what is written. However many ask, it is asked a few times a second: the
-//! question takes a connection that is kept for what moves money.
+//! Whether the database responds, agrees on the time and confirms what is written. However many ask, it is asked a few
+//! times a second: the question takes a connection that is kept for what moves money.
 
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,8 @@ use tokio::time::timeout;
 
 use super::barrier::{Barrier, Unconfirmed};
 use super::durability::NoReplicas;
+use super::session::checked_time;
+use crate::clock::{Clock, WrongClock};
 
 /// How long an answer counts: short beside the seconds between two probes of a load balancer.
 const ANSWER_COUNTS: Duration = Duration::from_millis(250);
@@ -22,41 +24,59 @@ const REPLY_TIME_MAX: Duration = Duration::from_secs(5);
 pub struct Pulse(Mutex<Option<(Instant, Result<(), Weakness>)>>);
 
 /// Why a host cannot use its database.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum Weakness {
     NoReplicas,
+    /// The host's clock is wrong, so that it decides nothing. What to do.
+    Clock(String),
     /// It does not respond, or does not confirm.
     Silent,
 }
 
+impl Weakness {
+    /// What an operator has to do.
+    pub(crate) fn detail(&self) -> Option<String> {
+        match self {
+            Self::NoReplicas => Some(NoReplicas.to_string()),
+            Self::Clock(detail) => Some(detail.clone()),
+            Self::Silent => None,
+        }
+    }
+}
+
 impl From<Unconfirmed> for Weakness {
     fn from(Unconfirmed(error): Unconfirmed) -> Self {
-        match error {
-            sqlx::Error::Io(error) if error.get_ref().is_some_and(|it| it.is::<NoReplicas>()) => Self::NoReplicas,
+        let sqlx::Error::Io(error) = error else { return Self::Silent };
+        match error.get_ref() {
+            Some(it) if it.is::<NoReplicas>() => Self::NoReplicas,
+            Some(it) if it.is::<WrongClock>() => Self::Clock(it.to_string()),
             _ => Self::Silent,
         }
     }
 }
 
 impl Pulse {
-    pub(crate) async fn check(&self, pool: &PgPool, barrier: &Barrier) -> Result<(), Weakness> {
+    pub(crate) async fn check(&self, pool: &PgPool, barrier: &Barrier, clock: &Clock) -> Result<(), Weakness> {
         if pool.is_closed() {
             return Err(Weakness::Silent);
         }
         let mut last = self.0.lock().await;
-        if let Some((at, result)) = *last
+        if let Some((at, result)) = &*last
             && at.elapsed() < ANSWER_COUNTS
         {
-            return result;
+            return result.clone();
         }
         let asked = async {
             let view = barrier.begin();
-            pool.acquire().await?.ping().await?;
+            let mut db = pool.acquire().await?;
+            db.ping().await?;
+            checked_time(&mut db, clock).await?;
+            drop(db);
             barrier.pass(view).await
         };
         let result =
             timeout(REPLY_TIME_MAX, asked).await.map_or(Err(Weakness::Silent), |it| it.map_err(Weakness::from));
-        *last = Some((Instant::now(), result));
+        *last = Some((Instant::now(), result.clone()));
         result
     }
 }

@@ -11,7 +11,6 @@ use axum::response::{IntoResponse, Response};
 use crate::app::App;
 use time::OffsetDateTime;
 
-use crate::db::durability::NoReplicas;
 use crate::db::hosts::HostState;
 use crate::db::pulse::Weakness;
 use crate::domain::model::ModelKind;
@@ -65,9 +64,9 @@ answer! {
         status: &'static str { one_of: &["ok", "fail"], example: "\"ok\"" },
         /// Whether the database responds, and confirms what is written.
         database: bool { example: "true" },
-        /// What an operator has to do about the database.
+        /// What an operator has to do about the database, or this host's clock.
         detail: Option<String> { example: "\"set synchronous_standby_names in Postgres\"" },
-        /// Whether the ledger accepts commands.
+        /// Whether the ledger accepts commands: not while this host's clock differs from the database's.
         ledger: bool { example: "true" },
         /// Whether every kind has a model.
         models: bool { example: "true" },
@@ -110,16 +109,17 @@ pub(crate) async fn livez() -> Response {
     Json(LivenessJson { status: "ok" }).into_response()
 }
 
-/// `/readyz`: the database responds and confirms what is written, the ledger accepts commands, every kind has a component and tokens can be
-/// verified.
+/// `/readyz`: the database responds and confirms what is written, the ledger accepts commands, every kind has a
+/// component and tokens can be verified.
 pub(crate) async fn readyz(State(app): State<App>) -> Response {
     let registry = app.models.snapshot();
     let models = ModelKind::ALL.iter().all(|kind| registry.identity(*kind).is_some());
     // Without a turn: that requests wait does not make the host unready.
-    let database = app.pulse.check(&app.db, &app.barrier).await;
-    let detail = matches!(database, Err(Weakness::NoReplicas)).then(|| NoReplicas.to_string());
-    let database = database.is_ok();
-    let ledger = app.ledger.is_open();
+    let database = app.pulse.check(&app.db, &app.barrier, &app.clock).await;
+    let detail = database.as_ref().err().and_then(Weakness::detail);
+    let wrong_clock = matches!(database, Err(Weakness::Clock(_)));
+    let database = database.is_ok() || wrong_clock;
+    let ledger = app.ledger.is_open() && !wrong_clock;
     let tokens = app.tokens.is_ready();
     let ready = models && database && ledger && tokens;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
