@@ -29,7 +29,9 @@ test: install ## Run all short tests against a throw-away Postgres
 	tests/tools.sh browser
 	$(MAKE) package
 	npm --prefix tests run --silent check
-	tests/with-postgres.sh $(CAUDAL) tests/run.sh test $(CAUDAL)
+	# A host examines and compiles components at the lowest priority. Beside steps of a higher one it would hardly get to
+	# it, and tests that wait for a swap would fail.
+	nice -n 19 tests/with-postgres.sh $(CAUDAL) tests/run.sh test $(CAUDAL)
 
 drills: install ## Run every drill and every long form of a test, one after the other
 	components/build.sh --fixtures

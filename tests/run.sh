@@ -58,9 +58,6 @@ supply() {
 tests=(cargo test --locked --no-fail-fast --package caudal --package caudal-model --package caudal-train)
 
 steps_test() {
-    # A host examines and compiles components at the lowest priority. Beside steps of a higher one it would hardly get to
-    # it, and tests that wait for a swap would fail.
-    renice -n 19 $$ >/dev/null
     # Most of this is one thread, too.
     "${tests[@]}" --no-run >/dev/null 2>&1 &
     local build=$! name

@@ -53,7 +53,7 @@ async fn each_tampering_breaks_a_rule(db: PgPool) {
         "delete from account_balance where floor = 0 and posted > 0",
         "update transfer set credit_account_id = gen_random_uuid() where kind = 'opening'",
         "insert into idempotency (owner, key, fingerprint, rejection, chain_id, seq, created_at)
-            select 'ana', 'forged', sha256(''), '[]', chain_id, seq, now() from ledger_batch where seq = 0",
+            select 'ana', 'forged', sha256(''), '[]', chain_id, seq, now() from ledger_batch where seq = 0 limit 1",
     ] {
         let mut transaction = db.begin().await.unwrap();
         let changed = sqlx::query(tampering).execute(&mut *transaction).await.unwrap().rows_affected();
