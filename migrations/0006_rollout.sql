@@ -32,7 +32,7 @@ alter table deployment_history
     add column stands_in boolean not null default true;
 
 -- What was seen of challengers beside the champion: counts by bucket, to which every host adds. No
--- request and no answer is kept here.
+-- request and no answer is kept here, and of users only a hash with a key that a host forgets when it stops.
 create table comparison (
     kind text collate "C" not null,
     epoch bigint not null,
@@ -42,5 +42,7 @@ create table comparison (
     measure text collate "C" not null,
     bucket integer not null,
     count bigint not null constraint comparison_count check (count > 0),
-    primary key (kind, epoch, sha256, measure, bucket)
+    -- Of whom, for the few decisions of each user by which a rollout goes; 0 for all others.
+    user_hash bigint not null,
+    primary key (kind, epoch, sha256, measure, bucket, user_hash)
 );

@@ -214,9 +214,9 @@ async fn consent_is_checked_when_queueing_and_again_when_storing(db: PgPool) {
         received_at: NOW + time::Duration::seconds(seconds),
     });
     let [oldest, middle, newest] = &events_at;
-    record_consent(&mut db, "ana", &says(true), uuid::Uuid::new_v4()).await.unwrap();
-    record_consent(&mut db, "eva", &says(true), uuid::Uuid::new_v4()).await.unwrap();
-    record_consent(&mut db, "luis", &says(false), uuid::Uuid::new_v4()).await.unwrap();
+    record_consent(&mut db, "ana", says(true), uuid::Uuid::new_v4()).await.unwrap();
+    record_consent(&mut db, "eva", says(true), uuid::Uuid::new_v4()).await.unwrap();
+    record_consent(&mut db, "luis", says(false), uuid::Uuid::new_v4()).await.unwrap();
     for (owner, event) in [("eva", newest), ("ana", middle), ("eva", oldest), ("luis", oldest), ("nobody", oldest)] {
         events::enqueue_event(&mut db, owner, event).await.unwrap();
     }
@@ -224,7 +224,7 @@ async fn consent_is_checked_when_queueing_and_again_when_storing(db: PgPool) {
     let owners: Vec<String> = sqlx::query_scalar(owners).fetch_all(&mut *db).await.unwrap();
     assert_eq!(owners, ["eva", "ana", "eva"]);
 
-    record_consent(&mut db, "ana", &says(false), uuid::Uuid::new_v4()).await.unwrap();
+    record_consent(&mut db, "ana", says(false), uuid::Uuid::new_v4()).await.unwrap();
     let stored = "select event_id from event where owner = 'eva' and stored_at = $1 order by received_at";
     let mut stored_ids = async |limit, taken| {
         assert_eq!(events::store_queued(&mut db, limit, NOW).await.unwrap(), taken);
@@ -280,7 +280,7 @@ async fn old_events_are_deleted(db: PgPool) {
     record_consent(
         &mut db,
         "ana",
-        &Consent { granted: true, notice_version: None, updated_at: NOW },
+        Consent { granted: true, notice_version: None, updated_at: NOW },
         uuid::Uuid::new_v4(),
     )
     .await

@@ -22,6 +22,7 @@ mod dpop;
 mod enforcement;
 mod entries;
 mod events;
+mod evidence;
 mod foreign;
 mod freezing;
 mod golden;

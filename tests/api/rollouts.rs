@@ -9,7 +9,8 @@ use caudal::ledger::store::proof::prove;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::assistance::{risk, with};
+use crate::assistance::with;
+use crate::evidence::{ask_risk, ask_risk_of_nobody};
 use crate::harness::{Answer, Client, Follower, Options, TestApp, hostile_of, ledger_key, on_screen, refused};
 use crate::rollout::{built_in_version, until, version};
 use crate::swap::register;
@@ -19,7 +20,7 @@ const NUDGE: &str = "/admin/models/nudge/rollouts";
 
 /// A host that follows, and a canary that agrees with the champion where nobody needs help, never finds that anybody
 /// does, and fails on the screen `trap`.
-async fn with_canary(db: &PgPool) -> (TestApp, Client, String) {
+pub(crate) async fn with_canary(db: &PgPool) -> (TestApp, Client, String) {
     let app = TestApp::new(db.clone()).await;
     register(db, ModelKind::Nudge, "1.0.7", &hostile_of("1.0.7")).await;
     let ops = app.operator(Some(ADMIN));
@@ -30,25 +31,25 @@ async fn with_canary(db: &PgPool) -> (TestApp, Client, String) {
 }
 
 /// Bounds that a hundred decisions can keep or violate, whatever else the machine does.
-fn asked(canary: &str) -> Value {
+pub(crate) fn asked(canary: &str) -> Value {
     json!({"canary": canary, "steps": [40, 80, 100], "step_decisions": 80, "step_seconds": 0, "max_failure_percent": 10,
         "max_flip_percent": 10, "max_latency_percent": 10_000, "reason": "better recall"})
 }
 
-async fn start(ops: &Client, kind: &str, body: Value) -> Answer {
+pub(crate) async fn start(ops: &Client, kind: &str, body: Value) -> Answer {
     let etag = ops.get(&format!("/admin/models/{kind}/deployment")).await.header("etag").unwrap().to_owned();
     ops.with("if-match", &etag).post(&format!("/admin/models/{kind}/rollouts"), body).await
 }
 
-async fn latest(ops: &Client, kind: &str) -> Value {
+pub(crate) async fn latest(ops: &Client, kind: &str) -> Value {
     ops.get(&format!("/admin/models/{kind}/rollouts")).await.assert_status(200).json()["rollouts"][0].clone()
 }
 
-async fn reaches(ops: &Client, kind: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+pub(crate) async fn reaches(ops: &Client, kind: &str, wanted: impl Fn(&Value) -> bool) -> Value {
     until(async || latest(ops, kind).await, wanted).await
 }
 
-async fn serves(app: &TestApp, kind: ModelKind, epoch: i64, challengers: usize) {
+pub(crate) async fn serves(app: &TestApp, kind: ModelKind, epoch: i64, challengers: usize) {
     let seen = async || json!([app.epoch(kind), app.challengers(kind)]);
     until(seen, |it| *it == json!([epoch, challengers])).await;
 }
@@ -196,7 +197,7 @@ async fn what_somebody_altered_does_not_advance(db: PgPool) {
     assert_eq!(proof.records.complaints.len(), 1, "{:?}", proof.records.complaints);
 }
 
-fn is_in_canary(canary: &str, user: u32) -> bool {
+pub(crate) fn is_in_canary(canary: &str, user: u32) -> bool {
     assert!(canary.starts_with("nudge-1.0.7"));
     caudal::models::serving::split::is_in_share(
         crate::swap::digest_of(&hostile_of("1.0.7")),
@@ -224,7 +225,7 @@ async fn it_stops_on_flips_and_on_a_withdrawal_even_while_it_is_paused(db: PgPoo
     ask(&app, &on_screen("trap"), 30).await;
     let stopped = reaches(&ops, "nudge", |it| it["state"] == "stopped" && it["epoch"] == 3).await;
     let why = stopped["detail"].as_str().unwrap();
-    assert!(why.contains("it failed 3 times") || why.contains("decisions failed"), "{stopped}");
+    assert!(why.contains("it failed for about") || why.contains("decisions failed"), "{stopped}");
     assert_sound(&app).await;
 }
 
@@ -313,9 +314,9 @@ async fn at_its_last_step(db: PgPool) -> (TestApp, Follower, String) {
     let body = with(asked(&canary), &json!({"steps": [60, 100], "max_flip_percent": 100}));
     start(&ops, "risk", body).await.assert_status(201);
     serves(&app, ModelKind::Risk, 1, 1).await;
-    for user in 0..250 {
-        let asked = with(risk(), &json!({"user_id": format!("user-{user}")}));
-        app.ai().post("/ai/risk", asked).await.assert_status(200);
+    ask_risk_of_nobody(&app, &ops).await;
+    for user in 0..60 {
+        ask_risk(&app, user, 3).await;
     }
     reaches(&ops, "risk", |it| it["state"] == "waiting").await;
     (app, follower, canary)

@@ -135,7 +135,7 @@ fn transfer_with(policy: &Policy<'_>) -> (Batch, Outcome) {
 
 #[test]
 fn the_rules_see_the_facts_and_their_rejection_is_recorded() {
-    let decide = |_: uuid::Uuid, facts: &caudal::domain::rules::Facts| {
+    let decide = |_: &str, _: uuid::Uuid, facts: &caudal::domain::rules::Facts| {
         assert_eq!((facts.amount.minor(), facts.available.minor()), (5, 10));
         assert_eq!((facts.local_hour, facts.same_account, facts.beneficiary_age_seconds), (12, false, 0));
         Ok(Verdict::Rejected(vec![Violation { code: "limit-exceeded".into(), detail: "No.".into() }]))
@@ -148,7 +148,7 @@ fn the_rules_see_the_facts_and_their_rejection_is_recorded() {
 
 #[test]
 fn rules_that_fail_or_answer_nonsense_decide_nothing() {
-    let fails = |_: uuid::Uuid, _: &caudal::domain::rules::Facts| Err(NoVerdict);
+    let fails = |_: &str, _: uuid::Uuid, _: &caudal::domain::rules::Facts| Err(NoVerdict);
     let (batch, outcome) = transfer_with(&Policy { decide: &fails, ..lenient() });
     assert_eq!(outcome, Outcome::RulesUnavailable);
     assert!(batch.is_empty());

@@ -27,7 +27,7 @@ pub(crate) const CONTEXT: Context =
 
 /// Rules that accept everything, so that only the core's own checks remain.
 pub(crate) fn lenient() -> Policy<'static> {
-    fn decide(_: Uuid, _: &Facts) -> Result<Verdict, NoVerdict> {
+    fn decide(_: &str, _: Uuid, _: &Facts) -> Result<Verdict, NoVerdict> {
         Ok(Verdict::Accepted)
     }
     fn transition(_: Status, event: RailEvent) -> Result<Option<Status>, NoVerdict> {

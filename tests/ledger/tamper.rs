@@ -232,7 +232,7 @@ pub(crate) async fn write_with(
     commands: &[Command],
     context: &Context,
 ) {
-    let reject_uncovered = |_: Uuid, facts: &Facts| {
+    let reject_uncovered = |_: &str, _: Uuid, facts: &Facts| {
         let detail = "No.".to_owned();
         let violation = Violation { code: "insufficient-funds".to_owned(), detail };
         let enough = facts.available >= facts.amount;

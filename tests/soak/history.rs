@@ -186,7 +186,7 @@ impl Author {
 
 /// Rules that accept everything.
 fn lenient() -> Policy<'static> {
-    fn decide(_: Uuid, _: &Facts) -> Result<Verdict, NoVerdict> {
+    fn decide(_: &str, _: Uuid, _: &Facts) -> Result<Verdict, NoVerdict> {
         Ok(Verdict::Accepted)
     }
     fn transition(_: Status, event: RailEvent) -> Result<Option<Status>, NoVerdict> {

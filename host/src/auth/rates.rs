@@ -31,6 +31,19 @@ pub const REFUSALS_AT_ONCE: u32 = 1_000;
 pub const CHECKS_AT_ONCE: NonZeroU32 = NonZeroU32::MIN.saturating_add(19);
 pub const CHECKS_PER_HOUR: NonZeroU32 = NonZeroU32::MIN.saturating_add(29);
 
+/// Changes that are recorded for good, of payees and schedules: as many at once as an import may have, then one a second.
+/// Each waits for the head of the records, which all customers share.
+pub const RECORDS_AT_ONCE: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
+const RECORD_EVERY: Duration = Duration::from_secs(1);
+
+/// Changes of mind about consent, each of which is kept for good: a hundred, then as many a day.
+pub const CONSENTS_AT_ONCE: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
+const CONSENT_EVERY: Duration = Duration::from_secs(864);
+
+/// Analytics events: ten thousand, then as many a day, which is ten megabytes.
+pub const EVENTS_AT_ONCE: NonZeroU32 = NonZeroU32::MIN.saturating_add(9_999);
+const EVENT_EVERY: Duration = Duration::from_millis(8_640);
+
 /// How often those who were quiet are forgotten.
 const FORGET_EVERY: Duration = Duration::from_secs(60);
 
@@ -49,6 +62,9 @@ pub struct Rates {
     addresses: Option<Limiter<IpAddr>>,
     /// By the same hash.
     checks: Limiter<u64>,
+    records: Limiter<u64>,
+    consents: Limiter<u64>,
+    events: Limiter<u64>,
     hasher: RandomState,
     /// When each user will have made up for their refusals.
     refusals: Mutex<HashMap<u64, OffsetDateTime>>,
@@ -59,12 +75,22 @@ fn limiter<K: std::hash::Hash + Eq + Clone>(per_second: NonZeroU32) -> Limiter<K
     RateLimiter::keyed(Quota::per_second(per_second).allow_burst(burst))
 }
 
+/// One in this time, after a burst.
+fn allowance(every: Duration, at_once: NonZeroU32) -> Limiter<u64> {
+    // Only a time of zero has no quota.
+    let quota = Quota::with_period(every).unwrap_or(Quota::per_second(NonZeroU32::MIN));
+    RateLimiter::keyed(quota.allow_burst(at_once))
+}
+
 impl Rates {
     pub fn new(limits: RateLimits) -> Self {
         Self {
             users: limits.user.map(limiter),
             addresses: limits.address.map(limiter),
             checks: RateLimiter::keyed(Quota::per_hour(CHECKS_PER_HOUR).allow_burst(CHECKS_AT_ONCE)),
+            records: allowance(RECORD_EVERY, RECORDS_AT_ONCE),
+            consents: allowance(CONSENT_EVERY, CONSENTS_AT_ONCE),
+            events: allowance(EVENT_EVERY, EVENTS_AT_ONCE),
             hasher: RandomState::new(),
             refusals: Mutex::default(),
         }
@@ -94,6 +120,35 @@ impl Rates {
     /// Counts a check of a payee's name; false when there are too many.
     pub fn count_check(&self, user: &str) -> bool {
         self.checks.check_key(&self.hasher.hash_one(user)).is_ok()
+    }
+
+    /// Counts a change that is recorded.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub fn count_record(&self, user: &str) -> Result<(), AuthError> {
+        self.count_act(&self.records, user, "records")
+    }
+
+    /// Counts an answer about consent.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub fn count_consent(&self, user: &str) -> Result<(), AuthError> {
+        self.count_act(&self.consents, user, "consent")
+    }
+
+    /// Counts an analytics event.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub fn count_event(&self, user: &str) -> Result<(), AuthError> {
+        self.count_act(&self.events, user, "events")
+    }
+
+    fn count_act(&self, acts: &Limiter<u64>, user: &str, limit: &'static str) -> Result<(), AuthError> {
+        let is_allowed = acts.check_key(&self.hasher.hash_one(user)).is_ok();
+        is_allowed.then_some(()).ok_or(AuthError::TooManyRequests(limit))
     }
 
     /// Counts a request from an address.
@@ -129,7 +184,7 @@ impl Rates {
             tokio::time::sleep(FORGET_EVERY).await;
             let now = clock();
             self.refusals().retain(|_, made_up| *made_up > now);
-            self.checks.retain_recent();
+            [&self.checks, &self.records, &self.consents, &self.events].iter().for_each(|it| it.retain_recent());
             if let Some(users) = &self.users {
                 users.retain_recent();
             }

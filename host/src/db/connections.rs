@@ -16,8 +16,13 @@ use tracing::Instrument as _;
 
 use crate::telemetry::SPANS;
 
-/// Requests leave one connection in this many to the batchers, the courier and other tasks that move money.
+/// Requests leave one connection in this many to the batchers, the courier and other tasks that move money, of which
+/// orders take at most half when no other is free.
 const RESERVED_OF: usize = 4;
+
+/// Operators have one connection in this many to themselves: they do not queue behind customers, nor do customers wait
+/// for them.
+const OPERATORS_OF: usize = 8;
 
 /// Requests that wait for each connection that requests may use. A query takes a millisecond or two, so the last of
 /// them waits for about 25 ms.
@@ -43,15 +48,22 @@ pub enum AcquireError {
 #[derive(Clone)]
 pub struct Connections {
     pool: PgPool,
-    /// `None` for operators, who do not queue behind customers.
-    turns: Option<Arc<Turns>>,
+    turns: Arc<Turns>,
+    is_for_operators: bool,
 }
 
 struct Turns {
-    running: Arc<Semaphore>,
-    waiting: Semaphore,
+    requests: Lane,
+    orders: Lane,
+    operators: Lane,
     /// `None` if connections go back to the pool.
     passed: Mutex<Option<Vec<Passed>>>,
+}
+
+/// A queue of its own for some connections.
+struct Lane {
+    running: Arc<Semaphore>,
+    waiting: Semaphore,
 }
 
 /// A connection for the next turn.
@@ -66,39 +78,64 @@ struct Passed {
 pub struct Connection {
     db: PoolConnection<Postgres>,
     since: Instant,
-    turn: Option<(Arc<Turns>, OwnedSemaphorePermit)>,
+    turn: (Arc<Turns>, OwnedSemaphorePermit),
 }
 
 impl Connections {
     /// `passes` says whether connections are passed on: not where each has to be checked before it is used again.
     pub fn new(pool: PgPool, passes: bool) -> Self {
         let all = usize::try_from(pool.options().get_max_connections()).unwrap_or(usize::MAX);
-        let running = (all - all.div_ceil(RESERVED_OF)).max(1);
-        let waiting = Semaphore::new(running.saturating_mul(WAITING_EACH_MAX).min(Semaphore::MAX_PERMITS));
-        let running = Arc::new(Semaphore::new(running.min(Semaphore::MAX_PERMITS)));
-        let turns = Arc::new(Turns { running, waiting, passed: Mutex::new(passes.then(Vec::new)) });
+        let (reserved, operators) = (all.div_ceil(RESERVED_OF), all.div_ceil(OPERATORS_OF));
+        let turns = Arc::new(Turns {
+            requests: Lane::new(all.saturating_sub(reserved + operators)),
+            orders: Lane::new(reserved / 2),
+            operators: Lane::new(operators),
+            passed: Mutex::new(passes.then(Vec::new)),
+        });
         if passes {
             tokio::spawn(return_unused(pool.clone(), Arc::downgrade(&turns)));
         }
-        Self { pool, turns: Some(turns) }
+        Self { pool, turns, is_for_operators: false }
     }
 
-    /// The same pool, without turns.
+    /// The same pool, for operators.
     #[must_use]
-    pub fn without_turns(&self) -> Self {
-        Self { pool: self.pool.clone(), turns: None }
+    pub fn for_operators(&self) -> Self {
+        Self { is_for_operators: true, ..self.clone() }
     }
 
     /// # Errors
     /// See [`AcquireError`].
     pub async fn acquire(&self) -> Result<Connection, AcquireError> {
+        let lane = if self.is_for_operators { &self.turns.operators } else { &self.turns.requests };
+        self.acquire_after(lane.take(self.patience())).await
+    }
+
+    /// For what an order needs: of the connections that are kept for money if requests use all others.
+    ///
+    /// # Errors
+    /// See [`AcquireError`].
+    pub async fn acquire_for_order(&self) -> Result<Connection, AcquireError> {
+        let turn = async {
+            match self.turns.requests.take_at_once() {
+                Some(turn) => Ok(turn),
+                None => self.turns.orders.take(self.patience()).await,
+            }
+        };
+        self.acquire_after(turn).await
+    }
+
+    fn patience(&self) -> Duration {
+        self.pool.options().get_acquire_timeout()
+    }
+
+    async fn acquire_after(
+        &self,
+        turn: impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>>,
+    ) -> Result<Connection, AcquireError> {
         let acquire = async {
-            let Some(turns) = &self.turns else {
-                return Ok(Connection { db: self.pool.acquire().await?, since: Instant::now(), turn: None });
-            };
-            let turn = turns.take(self.pool.options().get_acquire_timeout()).await?;
-            let turn = Some((Arc::clone(turns), turn));
-            let passed = turns.passed().as_mut().and_then(Vec::pop);
+            let turn = (Arc::clone(&self.turns), turn.await?);
+            let passed = self.turns.passed().as_mut().and_then(Vec::pop);
             if let Some(Passed { db, since, .. }) = passed {
                 return Ok(Connection { db, since, turn });
             }
@@ -126,7 +163,7 @@ async fn return_unused(pool: PgPool, turns: Weak<Turns>) {
 impl Connection {
     /// Hands the connection to the next request. Call this only once every statement is done: nothing checks.
     pub fn pass_on(self) {
-        let Self { db, since, turn: Some((turns, turn)) } = self else { return };
+        let Self { db, since, turn: (turns, turn) } = self;
         if since.elapsed() < PASSED_ON
             && let Some(passed) = turns.passed().as_mut()
         {
@@ -141,9 +178,20 @@ impl Turns {
     fn passed(&self) -> MutexGuard<'_, Option<Vec<Passed>>> {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    async fn take(&self, longest: std::time::Duration) -> Result<OwnedSemaphorePermit, AcquireError> {
-        if let Ok(turn) = Arc::clone(&self.running).try_acquire_owned() {
+impl Lane {
+    fn new(connections: usize) -> Self {
+        let running = connections.clamp(1, Semaphore::MAX_PERMITS / WAITING_EACH_MAX);
+        Self { running: Arc::new(Semaphore::new(running)), waiting: Semaphore::new(running * WAITING_EACH_MAX) }
+    }
+
+    fn take_at_once(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.running).try_acquire_owned().ok()
+    }
+
+    async fn take(&self, longest: Duration) -> Result<OwnedSemaphorePermit, AcquireError> {
+        if let Some(turn) = self.take_at_once() {
             return Ok(turn);
         }
         let _place = self.waiting.try_acquire().map_err(|_| AcquireError::Busy)?;
@@ -181,15 +229,12 @@ mod tests {
     use super::*;
     use futures_util::FutureExt as _;
     use futures_util::future::join_all;
-    use std::time::Duration;
-
     /// The patience of requests with a turn.
     const LONGEST: Duration = Duration::from_secs(5);
 
     #[tokio::test(start_paused = true)]
     async fn one_too_many_learns_it_at_once_and_the_others_get_their_turn() {
-        let (running, waiting) = (Arc::new(Semaphore::new(2)), Semaphore::new(3));
-        let turns = Turns { running, waiting, passed: Mutex::new(None) };
+        let turns = Lane { running: Arc::new(Semaphore::new(2)), waiting: Semaphore::new(3) };
         let running = join_all([turns.take(LONGEST), turns.take(LONGEST)]).await;
         let mut waiting: Vec<_> = (0..3).map(|_| turns.take(LONGEST).boxed()).collect();
         assert!(waiting.iter_mut().all(|it| it.now_or_never().is_none()));

@@ -1,8 +1,10 @@
 //! Consent to analytics: the current answer and its history.
 
-use sqlx::PgConnection;
+use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
+
+use super::events;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Consent {
@@ -19,15 +21,22 @@ pub(crate) async fn find_consent(db: &mut PgConnection, owner: &str) -> Result<O
         .await
 }
 
-/// Records an answer, and adds it to the history under `consent_history_id`. Returns when: at the answer's time, or one
-/// millisecond after the last answer, so that the last one in the history is the one that counts.
+/// Records an answer, and adds it to the history under `consent_history_id`, unless it is the same as before. Returns
+/// the one that counts, of the answer's time, or one millisecond after the last answer, so that the last one in the
+/// history is it. A revocation also discards the owner's queued events.
 pub async fn record_consent(
     db: &mut PgConnection,
     owner: &str,
-    consent: &Consent,
+    consent: Consent,
     consent_history_id: Uuid,
-) -> Result<OffsetDateTime, sqlx::Error> {
-    sqlx::query_scalar!(
+) -> Result<Consent, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    // The queue before the consent, the order in which the worker locks them; the reverse could deadlock.
+    // The worker drops an event that is queued in between.
+    if !consent.granted {
+        events::purge_queue(&mut transaction, owner).await?;
+    }
+    let updated_at = sqlx::query_scalar!(
         r#"
         with changed as (
             insert into consent as c (owner, granted, notice_version, updated_at) values ($1, $2, $3, $4)
@@ -35,6 +44,7 @@ pub async fn record_consent(
             set granted = excluded.granted, notice_version = excluded.notice_version,
                 -- A request that waited for the row's lock read the clock before its predecessor was stored.
                 updated_at = greatest(excluded.updated_at, c.updated_at + interval '1 millisecond')
+            where (c.granted, c.notice_version) is distinct from (excluded.granted, excluded.notice_version)
             returning owner, granted, notice_version, updated_at
         ), history as (
             insert into consent_history (consent_history_id, owner, granted, notice_version, created_at)
@@ -48,6 +58,12 @@ pub async fn record_consent(
         consent.updated_at,
         consent_history_id,
     )
-    .fetch_one(db)
-    .await
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let counts = match updated_at {
+        Some(updated_at) => Consent { updated_at, ..consent },
+        None => find_consent(&mut transaction, owner).await?.ok_or(sqlx::Error::RowNotFound)?,
+    };
+    transaction.commit().await?;
+    Ok(counts)
 }

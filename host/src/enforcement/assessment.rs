@@ -35,6 +35,10 @@ pub(crate) struct Assessor<'a> {
     pub(crate) db: &'a Connections,
     pub(crate) models: &'a Models,
     pub(crate) clock: &'a Clock,
+    /// Whether it is for an order, and not only asked.
+    pub(crate) is_order: bool,
+    /// Whether rollouts of models may go by the assessment.
+    pub(crate) is_evidence: bool,
 }
 
 impl From<sqlx::Error> for AssessmentError {
@@ -53,7 +57,8 @@ impl Assessor<'_> {
         Subject { owner, from, to, amount }: &Subject<'_>,
         circumstances: Circumstances,
     ) -> Result<(Request, RiskAnswer), AssessmentError> {
-        let mut db = self.db.acquire().await?;
+        let acquired = if self.is_order { self.db.acquire_for_order().await } else { self.db.acquire().await };
+        let mut db = acquired?;
         accounts::find_account(&mut db, owner, *from).await?.ok_or(AssessmentError::AccountNotFound)?;
         let payee = beneficiaries::find_beneficiary(&mut db, owner, *to).await?;
         let payee = payee.ok_or(AssessmentError::BeneficiaryNotFound)?;
@@ -75,7 +80,7 @@ impl Assessor<'_> {
             beneficiary_saved_minutes: u32::try_from(saved_minutes).ok(),
         };
         let envelope = Envelope { request: request.clone(), user_id: Some((*owner).to_owned()), session_id: None };
-        let response = self.models.snapshot().respond::<Risk>(envelope).await?;
+        let response = self.models.snapshot().respond::<Risk>(envelope, self.is_evidence).await?;
         Ok((request, response))
     }
 }

@@ -111,8 +111,7 @@ pub fn ledger_router(app: App) -> Endpoint {
 
 /// The assistance API: internal, under configured host names only. Operators need a token.
 pub fn assist_router(app: App) -> Endpoint {
-    // Operators do not queue behind customers.
-    let app = app.with_connections(app.db.without_turns());
+    let app = app.with_connections(app.db.for_operators());
     let routes = Router::new()
         .route("/ai/health", get(health::health))
         .route("/admin/models", get(versions::list_models))

@@ -108,7 +108,8 @@ impl Run<'_> {
         if self.state.balances.get(&(order.from_account_id, CUSTOMER_STRIPE)).is_some_and(|balance| balance.frozen) {
             return Err(Refusal::AccountFrozen);
         }
-        let verdict = (self.policy.decide)(order.transfer_id, &facts).map_err(|NoVerdict| Refusal::RulesUnavailable)?;
+        let verdict = (self.policy.decide)(&order.owner, order.transfer_id, &facts);
+        let verdict = verdict.map_err(|NoVerdict| Refusal::RulesUnavailable)?;
         if let Verdict::Rejected(violations) = verdict {
             return Err(Refusal::Violations(violations));
         }

@@ -202,8 +202,8 @@ pub struct NoVerdict;
 
 /// The rules component as two functions.
 pub struct Policy<'a> {
-    /// Decides on a transfer, given its id and the facts.
-    pub decide: &'a (dyn Fn(Uuid, &Facts) -> Result<Verdict, NoVerdict> + Sync),
+    /// Decides on a transfer of an owner, given its id and the facts.
+    pub decide: &'a (dyn Fn(&str, Uuid, &Facts) -> Result<Verdict, NoVerdict> + Sync),
     /// The status after an event; `None` if the event does not apply.
     pub transition: &'a (dyn Fn(Status, RailEvent) -> Result<Option<Status>, NoVerdict> + Sync),
 }

@@ -1,8 +1,7 @@
 //! Runs [`apply`](mod@super::apply) with the active rules component, and records its decisions if the host is
 //! configured to.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use uuid::Uuid;
@@ -16,9 +15,10 @@ use crate::domain::rules::Facts;
 use crate::models::decisions::Decision;
 use crate::models::{Models, ScoreError};
 
-/// Failed calls of the rules after which the rest of a batch stays undecided. Each failure may take a whole
-/// deadline, and a batch blocks its thread.
-const RULES_FAILURES_MAX: usize = 3;
+/// Owners for whom the rules may fail in a batch before the rest of it stays undecided. Each failure may take a whole
+/// deadline of ten milliseconds, and a batch blocks its thread. After a failure, the owner's other orders in the batch
+/// stay undecided, so that nobody uses up what others need.
+const FAILED_OWNERS_MAX: usize = 16;
 
 /// Decides a batch with one snapshot of the rules: a swap takes effect between batches.
 pub(super) async fn decide(
@@ -29,19 +29,24 @@ pub(super) async fn decide(
 ) -> Result<(Batch, Vec<Outcome>), LedgerError> {
     let snapshot = models.snapshot();
     let decisions = Mutex::new(Vec::new());
-    let failures = AtomicUsize::new(0);
+    let failed = Mutex::new(BTreeSet::new());
     let transitions = Mutex::new(BTreeMap::new());
-    let no_verdict = |error: ScoreError| {
-        failures.fetch_add(1, Relaxed);
+    let failed = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+    // Transitions, which concern everybody, have no owner.
+    let no_verdict = |owner: &str, error: ScoreError| {
+        failed().insert(owner.to_owned());
         tracing::error!(error = &error as &dyn std::error::Error, "the transfer rules gave no usable answer");
         NoVerdict
     };
-    let ready = || if failures.load(Relaxed) < RULES_FAILURES_MAX { Ok(()) } else { Err(NoVerdict) };
+    let ready = |owner: &str| {
+        let failed = failed();
+        if failed.len() < FAILED_OWNERS_MAX && !failed.contains(owner) { Ok(()) } else { Err(NoVerdict) }
+    };
     let is_recording = models.log().is_some();
     let outcome = {
-        let decide = |transfer_id: Uuid, facts: &Facts| {
-            ready()?;
-            let verdict = snapshot.decide(facts).map_err(no_verdict)?;
+        let decide = |owner: &str, transfer_id: Uuid, facts: &Facts| {
+            ready(owner)?;
+            let verdict = snapshot.decide(facts).map_err(|error| no_verdict(owner, error))?;
             if is_recording {
                 let decision = (transfer_id, facts.clone(), verdict.clone());
                 decisions.lock().unwrap_or_else(PoisonError::into_inner).push(decision);
@@ -54,8 +59,8 @@ pub(super) async fn decide(
             if let Some(next) = known.get(&(status, event)) {
                 return Ok(*next);
             }
-            ready()?;
-            let next = snapshot.transition(status, event).map_err(no_verdict)?;
+            ready("")?;
+            let next = snapshot.transition(status, event).map_err(|error| no_verdict("", error))?;
             known.insert((status, event), next);
             Ok(next)
         };

@@ -177,7 +177,7 @@ async fn shown(
 ) -> Result<RolloutJson, Error> {
     let Bounds { decisions, seconds, max_failure_percent, max_flip_percent, max_latency_percent } = it.bounds;
     let evidence = if it.state.is_open() {
-        let seen = Evidence::of(&comparisons::of_epoch(db, it.kind, it.epoch).await?, it.canary);
+        let seen = Evidence::of(&comparisons::of_epoch(db, it.kind, it.epoch, true).await?, it.canary);
         let waits_for = match seen.judge(&it.bounds, (now - it.step_at).whole_seconds()) {
             Judgment::Ready => None,
             Judgment::Waits(why) | Judgment::Violated(why) => Some(why),

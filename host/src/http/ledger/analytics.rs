@@ -42,6 +42,7 @@ pub(crate) async fn create_event(
         fields.refuse("details", "too-long", format!("must have at most {DETAILS_BYTES_MAX} bytes"));
     }
     fields.finish()?;
+    app.rates.count_event(&owner)?;
 
     let event = Event {
         event_id: app.clock.new_id(),
@@ -101,14 +102,9 @@ pub(crate) async fn put_consent(
     let ConsentRequest { granted, notice_version } = fields.read();
     fields.finish()?;
 
-    let mut consent = Consent { granted, notice_version, updated_at: app.clock.now() };
-    let mut transaction = app.db.begin().await?;
-    // The queue before the consent, the order in which the worker locks them; the reverse could deadlock.
-    // The worker drops an event that is queued in between.
-    if !granted {
-        events::purge_queue(&mut transaction, &owner).await?;
-    }
-    consent.updated_at = consents::record_consent(&mut transaction, &owner, &consent, app.clock.new_id()).await?;
-    transaction.commit().await?;
+    app.rates.count_consent(&owner)?;
+    let consent = Consent { granted, notice_version, updated_at: app.clock.now() };
+    let mut db = app.db.acquire().await?;
+    let consent = consents::record_consent(&mut db, &owner, consent, app.clock.new_id()).await?;
     Ok(Json(Some(consent).into()))
 }

@@ -190,6 +190,7 @@ pub(crate) async fn create_beneficiary(
         fields.refuse("accountNumber", "clabe-check-digit", "is a CLABE whose check digit is wrong");
     }
     fields.finish()?;
+    app.rates.count_record(&owner)?;
 
     let mut db = app.db.acquire().await?;
     if table::count(&mut db, &owner, BENEFICIARIES_MAX).await? >= BENEFICIARIES_MAX {
@@ -214,6 +215,7 @@ pub(crate) async fn edit_beneficiary(
         }
     }
     fields.finish()?;
+    app.rates.count_record(&owner)?;
     let PathId(id) = id?;
     let alias = alias.map(|alias| Some(alias).filter(|alias| !is_blank(alias)));
     let edit = Edit { name, alias, is_favorite };
@@ -228,6 +230,7 @@ pub(crate) async fn delete_beneficiary(
     User(owner): User,
     PathId(id): PathId,
 ) -> Result<StatusCode, Error> {
+    app.rates.count_record(&owner)?;
     let mut db = app.db.acquire().await?;
     if table::delete_beneficiary(&mut db, &app.key, &owner, id, app.clock.now()).await? {
         Ok(StatusCode::NO_CONTENT)

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
+use crate::db::connections::{AcquireError, Connection};
 use crate::db::holds::{self as table, StoredHold};
 use crate::db::{Position, transfers};
 use crate::domain::hold::{Hold, Status};
@@ -116,12 +117,15 @@ pub(crate) async fn get_hold(
     User(owner): User,
     PathId(id): PathId,
 ) -> Result<Json<HoldJson>, Error> {
-    Ok(Json(find(&app, &owner, id).await?.into()))
+    Ok(Json(find(app.db.acquire(), &owner, id).await?.into()))
 }
 
-async fn find(app: &App, owner: &str, id: Uuid) -> Result<StoredHold, Error> {
-    let mut db = app.db.acquire().await?;
-    table::find_hold(&mut db, owner, id).await?.ok_or(Error::NotFound)
+async fn find(
+    connection: impl Future<Output = Result<Connection, AcquireError>>,
+    owner: &str,
+    id: Uuid,
+) -> Result<StoredHold, Error> {
+    table::find_hold(&mut *connection.await?, owner, id).await?.ok_or(Error::NotFound)
 }
 
 /// Sets money aside. The checks are those of a transfer; the rules decide again when it is captured.
@@ -152,7 +156,7 @@ async fn with_transfer(app: &App, owner: &str, hold: Hold) -> Result<HoldJson, E
         return Ok(StoredHold { hold, transfer_id: None }.into());
     }
     let view = app.barrier.begin();
-    let stored = find(app, owner, hold.hold_id).await?;
+    let stored = find(app.db.acquire_for_order(), owner, hold.hold_id).await?;
     app.barrier.pass(view).await?;
     Ok(stored.into())
 }
@@ -169,7 +173,7 @@ pub(crate) async fn capture_hold(
     fields.finish()?;
     let IdempotencyKey(key) = key?;
     let PathId(id) = id?;
-    let StoredHold { hold, .. } = find(&app, &owner, id).await?;
+    let StoredHold { hold, .. } = find(app.db.acquire_for_order(), &owner, id).await?;
     let (amount, has_key) = (amount.unwrap_or(hold.amount), key.is_some());
     let (from_account_id, to_beneficiary_id) = (hold.account_id, hold.beneficiary_id);
     let remittance = remittance.read();
@@ -188,9 +192,9 @@ pub(crate) async fn capture_hold(
 /// The transfer that captured a hold.
 async fn captured(app: &App, owner: &str, id: Uuid) -> Result<Option<Transfer>, Error> {
     let view = app.barrier.begin();
-    let StoredHold { transfer_id, .. } = find(app, owner, id).await?;
+    let StoredHold { transfer_id, .. } = find(app.db.acquire_for_order(), owner, id).await?;
     let Some(transfer_id) = transfer_id else { return Ok(None) };
-    let mut db = app.db.acquire().await?;
+    let mut db = app.db.acquire_for_order().await?;
     let transfer = transfers::find_transfer(&mut db, owner, transfer_id).await?;
     drop(db);
     app.barrier.pass(view).await?;
@@ -203,7 +207,7 @@ pub(crate) async fn void_hold(
     User(owner): User,
     PathId(hold_id): PathId,
 ) -> Result<Json<HoldJson>, Error> {
-    let StoredHold { hold, .. } = find(&app, &owner, hold_id).await?;
+    let StoredHold { hold, .. } = find(app.db.acquire_for_order(), &owner, hold_id).await?;
     let release = ReleaseHold { hold_id, account_id: hold.account_id, owner: Some(owner) };
     match app.ledger.submit(Command::Release(release)).await? {
         Outcome::Released(hold) => Ok(Json(StoredHold { hold, transfer_id: None }.into())),

@@ -63,8 +63,10 @@ pub(crate) async fn get_risk_context(
         is_new_device: query.is_new_device.unwrap_or(false),
         geolocation_changed: query.geolocation_changed.unwrap_or(false),
     };
-    let (request, assessment) = assessor(&app).assess(&subject, circumstances).await?;
     let enforced = app.settings.risk_enforcement != Enforcement::Off;
+    // What is only asked has no consequence, so what orders are scored by must not go by it.
+    let assessor = Assessor { is_evidence: !enforced, ..assessor(&app, false) };
+    let (request, assessment) = assessor.assess(&subject, circumstances).await?;
     let token = enforced.then(|| {
         let (transfer_id, now) = (app.clock.new_id(), app.clock.now());
         app.acknowledgments.issue(&subject, assessment.level(), transfer_id, now)
@@ -87,11 +89,11 @@ pub(crate) async fn risk_of(
 ) -> Result<Risk, Error> {
     let enforcement = app.settings.risk_enforcement;
     let acknowledgment = (&app.acknowledgments, token);
-    Ok(enforce(enforcement, &assessor(app), subject, circumstances, acknowledgment).await?)
+    Ok(enforce(enforcement, &assessor(app, true), subject, circumstances, acknowledgment).await?)
 }
 
-fn assessor(app: &App) -> Assessor<'_> {
-    Assessor { db: &app.db, models: &app.models, clock: &app.clock }
+fn assessor(app: &App, is_order: bool) -> Assessor<'_> {
+    Assessor { db: &app.db, models: &app.models, clock: &app.clock, is_order, is_evidence: is_order }
 }
 
 impl From<AssessmentError> for Error {

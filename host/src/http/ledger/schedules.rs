@@ -230,6 +230,7 @@ pub(crate) async fn create_schedule(
         fields.refuse("lastDate", "out-of-range", "is before the first date");
     }
     fields.finish()?;
+    app.rates.count_record(&owner)?;
     let IdempotencyKey(creation_key) = key?;
     let mut db = app.db.acquire().await?;
     let now = app.now(&mut db).await?;
@@ -305,6 +306,7 @@ pub(crate) async fn cancel_schedule(
     User(owner): User,
     PathId(id): PathId,
 ) -> Result<Json<ScheduleJson>, Error> {
+    app.rates.count_record(&owner)?;
     let mut db = app.db.acquire().await?;
     let now = app.now(&mut db).await?;
     changes::cancel(&mut db, &app.key, (&owner, id), now).await?;
@@ -320,6 +322,7 @@ pub(crate) async fn skip_occurrence(
 ) -> Result<Json<ScheduleJson>, Error> {
     let SkipRequest { date } = fields.read();
     fields.finish()?;
+    app.rates.count_record(&owner)?;
     let PathId(id) = id?;
     let mut db = app.db.acquire().await?;
     let now = app.now(&mut db).await?;
@@ -337,6 +340,7 @@ pub(crate) async fn confirm_occurrence(
 ) -> Result<Response, Error> {
     let ConfirmationRequest { date, circumstances: Flat(circumstances) } = fields.read();
     fields.finish()?;
+    app.rates.count_record(&owner)?;
     let PathId(id) = id?;
     let mut db = app.db.acquire().await?;
     let now = app.now(&mut db).await?;

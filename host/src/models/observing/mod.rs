@@ -7,4 +7,5 @@ pub(crate) mod measure;
 pub mod observer;
 pub mod report;
 pub mod traffic;
+pub(crate) mod users;
 pub(crate) mod watch;

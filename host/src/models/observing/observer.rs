@@ -3,6 +3,8 @@
 //! Requests wait in a bounded queue for a separate thread; when the queue is full they are dropped and
 //! counted, so no response is delayed. Results are counts by bucket, which are added to the database once a
 //! second and summed there across hosts.
+//!
+//! Rollouts go by users: a decision is evidence only if it is one of the first few of its user at a step.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -15,6 +17,7 @@ use crate::models::observing::drift::Reference;
 use crate::models::observing::measure::{
     Failure, Measure, bucket_of_difference, bucket_of_flip, bucket_of_score, bucket_of_time,
 };
+use crate::models::observing::users::hash_of_somebody;
 use crate::models::observing::watch::Watch;
 use crate::models::serving::model::Model;
 use crate::models::serving::route::Route;
@@ -24,9 +27,19 @@ use crate::wasm::ScoreError;
 /// Requests that may wait: a few tens of milliseconds of work for scorers of our size.
 const QUEUE_LENGTH_MAX: usize = 1024;
 
+/// Decisions of one user at a step, on one host, by which a rollout may go. One may be an exception, and a hundred would
+/// not tell more about the others.
+const DECISIONS_OF_USER_MAX: u8 = 3;
+
+/// Users by whom a rollout may go, at a step and on one host. With three times as many decisions, a share is known to
+/// within half a percent.
+const USERS_MAX: usize = 5_000;
+
 /// A request, and the answer and time of the version that served it.
 pub(crate) struct Observation<K: Kind> {
     pub(crate) request: K::Request,
+    /// The user, if the decision is evidence.
+    pub(crate) witness: Option<u64>,
     pub(crate) champion: Option<(K::Assessment, Duration)>,
     pub(crate) canary: Option<(K::Assessment, Duration)>,
 }
@@ -48,7 +61,7 @@ impl Observer {
     #[expect(clippy::expect_used, reason = "a host without the thread must not start")]
     pub(crate) fn start() -> Self {
         let (jobs, queue) = sync_channel::<Job>(QUEUE_LENGTH_MAX);
-        let tally = Arc::new(Tally { seen: Mutex::default(), reference: Reference::embedded() });
+        let tally = Arc::new(Tally { reference: Reference::embedded(), ..Tally::default() });
         let counted = Arc::clone(&tally);
         let work = move || queue.into_iter().for_each(|job| job(&counted));
         std::thread::Builder::new().name("observer".to_owned()).spawn(work).expect("a thread");
@@ -61,13 +74,20 @@ impl Observer {
         let route = Arc::clone(route);
         let job: Job = Box::new(move |tally| tally.compare(&route, observation));
         if let Err(TrySendError::Full(_)) = self.jobs.try_send(job) {
-            self.tally.count((K::KIND, epoch, champion, Measure::Dropped, 0));
+            self.tally.count((K::KIND, epoch, champion, Measure::Dropped, 0, 0));
         }
     }
 
     /// Counts a failure of a canary, after which the champion answered.
-    pub(crate) fn count_failure<K: Kind>(&self, route: &Route<K>, challenger: &Model<K>, error: &ScoreError) {
-        self.tally.fail(K::KIND, route.epoch, digest_of(challenger), error);
+    pub(crate) fn count_failure<K: Kind>(
+        &self,
+        route: &Route<K>,
+        challenger: &Model<K>,
+        error: &ScoreError,
+        witness: Option<u64>,
+    ) {
+        let user = self.tally.admit(K::KIND, route.epoch, witness);
+        self.tally.fail(K::KIND, route.epoch, digest_of(challenger), error, user);
     }
 
     /// Takes the counts since the last call.
@@ -84,20 +104,23 @@ impl Observer {
 }
 
 /// A count as a row.
-pub(crate) fn stored(((kind, epoch, digest, measure, bucket), count): &(Key, i64)) -> Count {
+pub(crate) fn stored(((kind, epoch, digest, measure, bucket, user), count): &(Key, i64)) -> (Count, i64) {
     let (kind, epoch, digest, bucket, count) = (*kind, *epoch, *digest, *bucket, *count);
-    Count { kind, epoch, digest, measure: measure.to_string(), bucket, count }
+    (Count { kind, epoch, digest, measure: measure.to_string(), bucket, count }, *user)
 }
 
 fn digest_of<K: Kind>(model: &Model<K>) -> Digest {
     model.scorer.identity().digest
 }
 
-/// Kind, epoch of the deployment, component, measure and bucket.
-pub(crate) type Key = (ModelKind, i64, Digest, Measure, i32);
+/// Kind, epoch of the deployment, component, measure, bucket and, for evidence, the user's hash.
+pub(crate) type Key = (ModelKind, i64, Digest, Measure, i32, i64);
 
+#[derive(Default)]
 struct Tally {
     seen: Mutex<HashMap<Key, i64>>,
+    /// By kind: the present step, and how many decisions of each user were evidence in it.
+    witnesses: Mutex<HashMap<ModelKind, (i64, HashMap<u64, u8>)>>,
     reference: Reference,
 }
 
@@ -111,34 +134,52 @@ impl Tally {
         keys.iter().for_each(|key| *seen.entry(*key).or_default() += 1);
     }
 
-    fn fail(&self, kind: ModelKind, epoch: i64, digest: Digest, error: &ScoreError) {
+    fn fail(&self, kind: ModelKind, epoch: i64, digest: Digest, error: &ScoreError, user: Option<i64>) {
         if let Some(failure) = Failure::of(error) {
-            self.count((kind, epoch, digest, Measure::Failed, failure as i32));
+            self.count((kind, epoch, digest, Measure::Failed, failure as i32, user.unwrap_or_default()));
         }
+    }
+
+    /// The user's hash as it is stored, never 0, if another decision of theirs is evidence at this step.
+    fn admit(&self, kind: ModelKind, epoch: i64, witness: Option<u64>) -> Option<i64> {
+        let user = witness?.max(1);
+        let mut witnesses = self.witnesses.lock().unwrap_or_else(PoisonError::into_inner);
+        let (step, users) = witnesses.entry(kind).or_default();
+        if *step < epoch {
+            (*step, *users) = (epoch, HashMap::new());
+        }
+        if *step != epoch || (users.len() >= USERS_MAX && !users.contains_key(&user)) {
+            return None;
+        }
+        let decisions = users.entry(user).or_default();
+        *decisions = decisions.saturating_add(1);
+        (*decisions <= DECISIONS_OF_USER_MAX).then_some(user.cast_signed())
     }
 
     /// Calls the versions that did not serve the request, and counts the results.
     fn compare<K: Kind>(&self, route: &Route<K>, observation: Observation<K>) {
-        let Observation { request, champion, canary } = observation;
+        let Observation { request, witness, champion, canary } = observation;
+        let user = self.admit(K::KIND, route.epoch, witness);
         let of_champion = digest_of(&route.champion);
         let features = K::features(&request).into_iter().filter_map(|(name, value)| {
             let bucket = self.reference.bucket_of(K::KIND, name, value)?;
-            Some((K::KIND, route.epoch, of_champion, Measure::Feature(name), bucket))
+            Some((K::KIND, route.epoch, of_champion, Measure::Feature(name), bucket, 0))
         });
         let mut keys: Vec<Key> = features.collect();
-        keys.push((K::KIND, route.epoch, of_champion, Measure::Observed, 0));
+        keys.push((K::KIND, route.epoch, of_champion, Measure::Observed, 0, 0));
         self.count_all(&keys);
 
         let Some(champion) = champion.or_else(|| assess(&route.champion, &request).ok()) else { return };
         if let (Some(challenger), Some(answer)) = (&route.canary, canary) {
-            self.pair(route.epoch, &challenger.model, &challenger.watch, &champion, answer);
+            self.pair(route.epoch, user, (&challenger.model, &challenger.watch), &champion, answer);
         }
         for shadow in route.shadows.iter().filter(|shadow| !shadow.watch.has_failed()) {
             match assess(&shadow.model, &request) {
-                Ok(answer) => self.pair(route.epoch, &shadow.model, &shadow.watch, &champion, answer),
+                Ok(answer) => self.pair(route.epoch, user, (&shadow.model, &shadow.watch), &champion, answer),
                 Err(error) => {
-                    self.fail(K::KIND, route.epoch, digest_of(&shadow.model), &error);
-                    shadow.watch.fail(&error);
+                    self.fail(K::KIND, route.epoch, digest_of(&shadow.model), &error, user);
+                    // It answers nobody, so whoever makes it fail may make it stop.
+                    shadow.watch.fail(witness.unwrap_or_else(hash_of_somebody), &error);
                 }
             }
         }
@@ -147,28 +188,32 @@ impl Tally {
     fn pair<K: Kind>(
         &self,
         epoch: i64,
-        challenger: &Model<K>,
-        watch: &Watch,
+        user: Option<i64>,
+        (challenger, watch): (&Model<K>, &Watch),
         (was, was_in): &(K::Assessment, Duration),
         (is, is_in): (K::Assessment, Duration),
     ) {
         let (class_was, class_is) = (K::class(was), K::class(&is));
         let (score_was, score_is) = (K::score(was), K::score(&is));
-        watch.compare(class_was != class_is);
+        if let Some(user) = user {
+            watch.compare(user.cast_unsigned(), class_was != class_is);
+        }
         challenger.traffic.compare(class_was != class_is);
-        let key = |measure, bucket| (K::KIND, epoch, digest_of(challenger), measure, bucket);
+        let key_of = |measure, bucket, user| (K::KIND, epoch, digest_of(challenger), measure, bucket, user);
+        let key = |measure, bucket| key_of(measure, bucket, 0);
+        let evidence = |measure, bucket| key_of(measure, bucket, user.unwrap_or_default());
         self.count_all(&[
             key(Measure::Difference, bucket_of_difference(score_is - score_was)),
-            key(Measure::ChampionTime, bucket_of_time(*was_in)),
-            key(Measure::ChallengerTime, bucket_of_time(is_in)),
+            evidence(Measure::ChampionTime, bucket_of_time(*was_in)),
+            evidence(Measure::ChallengerTime, bucket_of_time(is_in)),
         ]);
         if K::IS_PRIVATE {
             // Only whether they agree, not on what.
-            self.count(key(Measure::Flip, bucket_of_flip(0, usize::from(class_was != class_is))));
+            self.count(evidence(Measure::Flip, bucket_of_flip(0, usize::from(class_was != class_is))));
             return;
         }
         self.count_all(&[
-            key(Measure::Flip, bucket_of_flip(class_was, class_is)),
+            evidence(Measure::Flip, bucket_of_flip(class_was, class_is)),
             key(Measure::ChampionScore, bucket_of_score(score_was)),
             key(Measure::ChallengerScore, bucket_of_score(score_is)),
         ]);

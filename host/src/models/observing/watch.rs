@@ -3,11 +3,15 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use crate::models::observing::users::Users;
 use crate::wasm::ScoreError;
 
-/// Failures, however far apart, after which a challenger counts as failed. It passed the gate, so one
-/// failure may be chance, but not three.
-const FAILURES_MAX: u32 = 3;
+/// Users for whom a challenger failed, however far apart, after which it counts as failed. It passed the gate, so it may
+/// fail for one by chance, but not for three.
+const FAILED_USERS_MIN: f64 = 2.5;
+
+/// Their share of the users who asked: fewer do not matter, because the champion answers them.
+const FAILED_SHARE_MIN: f64 = 0.01;
 
 /// Compared answers before the share of flips is judged.
 const COMPARED_MIN: u32 = 200;
@@ -19,7 +23,8 @@ const DEVIATIONS: f64 = 4.0;
 pub struct Watch {
     /// `None` if flips are not limited.
     max_flip_percent: Option<u8>,
-    failures: AtomicU32,
+    asked: Users,
+    failed: Users,
     compared: AtomicU32,
     flipped: AtomicU32,
     verdict: OnceLock<String>,
@@ -31,13 +36,24 @@ impl Watch {
         Self { max_flip_percent: Some(max_flip_percent), ..Self::default() }
     }
 
-    pub(crate) fn fail(&self, error: &ScoreError) {
-        if error.is_model_fault() && self.failures.fetch_add(1, Relaxed) + 1 >= FAILURES_MAX {
-            self.conclude(|| format!("it failed {FAILURES_MAX} times, most recently because {error}"));
+    /// It failed for a user.
+    pub(crate) fn fail(&self, user: u64, error: &ScoreError) {
+        if !error.is_model_fault() {
+            return;
+        }
+        self.asked.add(user);
+        self.failed.add(user);
+        let (failed, asked) = (self.failed.count(), self.asked.count());
+        if failed >= FAILED_USERS_MIN && failed >= asked * FAILED_SHARE_MIN {
+            self.conclude(|| {
+                format!("it failed for about {failed:.0} of {asked:.0} users, most recently because {error}")
+            });
         }
     }
 
-    pub(crate) fn compare(&self, flipped: bool) {
+    /// A user's answer was compared with the champion's.
+    pub(crate) fn compare(&self, user: u64, flipped: bool) {
+        self.asked.add(user);
         let flipped = self.flipped.fetch_add(u32::from(flipped), Relaxed) + u32::from(flipped);
         let compared = self.compared.fetch_add(1, Relaxed) + 1;
         let Some(limit) = self.max_flip_percent.filter(|_| compared >= COMPARED_MIN) else { return };
@@ -70,39 +86,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_third_failure_is_final() {
+    fn failing_for_a_third_user_is_final() {
         let watch = Watch::with_limit(10);
-        watch.fail(&ScoreError::TimedOut);
+        (0..10_000).for_each(|_| watch.fail(1, &ScoreError::TimedOut));
         // Not the model's fault.
-        (0..10).for_each(|_| watch.fail(&ScoreError::Busy));
-        watch.fail(&ScoreError::TimedOut);
+        (0..10).for_each(|user| watch.fail(user, &ScoreError::Busy));
+        watch.fail(2, &ScoreError::TimedOut);
         assert!(!watch.has_failed());
-        watch.fail(&ScoreError::TimedOut);
-        assert_eq!(watch.reason(), Some("it failed 3 times, most recently because the model ran out of time"));
+        watch.fail(3, &ScoreError::TimedOut);
+        let reason = "it failed for about 3 of 3 users, most recently because the model ran out of time";
+        assert_eq!(watch.reason(), Some(reason));
+
+        let watch = Watch::with_limit(10);
+        (0..600).for_each(|user| watch.compare(user, false));
+        (0..5).for_each(|user| watch.fail(user, &ScoreError::TimedOut));
+        assert!(!watch.has_failed(), "the champion answers these few");
     }
 
     #[test]
     fn too_many_flips_fail_it_once_there_are_enough_answers() {
         let watch = Watch::with_limit(10);
-        (0..COMPARED_MIN - 1).for_each(|_| watch.compare(true));
+        (0..COMPARED_MIN - 1).for_each(|user| watch.compare(user.into(), true));
         assert!(!watch.has_failed(), "too few answers");
-        watch.compare(true);
+        watch.compare(0, true);
         assert_eq!(
             watch.reason(),
             Some("200 of the 200 answers that one host had compared were in another class, more than 10%")
         );
 
         let watch = Watch::with_limit(10);
-        (0..10_000).for_each(|index| watch.compare(index % 10 == 9));
+        (0..10_000).for_each(|index| watch.compare(index, index % 10 == 9));
         assert!(!watch.has_failed(), "ten percent are within the limit");
-        (0..1000).for_each(|_| watch.compare(true));
+        (0..1000).for_each(|user| watch.compare(user, true));
         assert!(watch.has_failed());
         // Fifteen percent exceed the limit significantly after a few hundred answers.
         let watch = Watch::with_limit(10);
-        (0..2000).for_each(|index| watch.compare(index % 20 < 3));
+        (0..2000).for_each(|index| watch.compare(index, index % 20 < 3));
         assert!(watch.has_failed());
         let unlimited = Watch::default();
-        (0..1000).for_each(|_| unlimited.compare(true));
+        (0..1000).for_each(|_| unlimited.compare(0, true));
         assert!(!unlimited.has_failed());
     }
 }

@@ -17,6 +17,7 @@ use crate::models::decisions::{Decision, DecisionLog, DecisionLogError};
 use crate::models::observing::observer::Observer;
 use crate::models::publishing::published::{NotPublishable, Published};
 use crate::models::publishing::shelf::Shelf;
+use crate::models::serving::answer::Asker;
 use crate::models::serving::registry::Registry;
 use crate::scoring::{Envelope, Kind, Scored};
 use crate::telemetry::SPANS;
@@ -125,30 +126,35 @@ impl Deref for Snapshot {
 }
 
 impl Snapshot {
-    /// Scores a request. `user` decides whether the canary answers it.
+    /// Scores a request.
     ///
     /// # Errors
     /// See [`ScoreError`].
     pub async fn assess<K: Kind>(
         &self,
         request: &K::Request,
-        user: Option<&str>,
+        asker: Asker<'_>,
     ) -> Result<Scored<K::Assessment>, ScoreError> {
         let route = self.registry.route::<K>().ok_or(ScoreError::Missing)?;
         let span = tracing::debug_span!(target: SPANS, "score", kind = K::KIND.as_str(), version = Empty);
-        let scored = route.assess(request, user, (&self.shared.observer, &self.shared.metrics));
+        let scored = route.assess(request, asker, (&self.shared.observer, &self.shared.metrics));
         let scored = scored.instrument(span.clone()).await?;
         span.record("version", scored.version.as_str());
         Ok(scored)
     }
 
     /// Scores a request and shapes the response. If this host logs decisions of the kind, the decision is
-    /// stored before the response is returned.
+    /// stored before the response is returned. See [`Asker`] for what is evidence.
     ///
     /// # Errors
     /// When there is no answer, or it cannot be logged.
-    pub async fn respond<K: Kind>(&self, envelope: Envelope<K::Request>) -> Result<K::Response, ResponseError> {
-        let scored = self.assess::<K>(&envelope.request, envelope.user_id.as_deref()).await?;
+    pub async fn respond<K: Kind>(
+        &self,
+        envelope: Envelope<K::Request>,
+        is_evidence: bool,
+    ) -> Result<K::Response, ResponseError> {
+        let asker = Asker { user: envelope.user_id.as_deref(), is_evidence };
+        let scored = self.assess::<K>(&envelope.request, asker).await?;
         let Some(log) = &self.shared.log else { return Ok(K::response(envelope, scored)) };
         let Some(request) = K::logged_request(&envelope) else { return Ok(K::response(envelope, scored)) };
         let version = scored.version.clone();

@@ -6,44 +6,59 @@ use std::time::Duration;
 
 use crate::metrics::Metrics;
 use crate::models::observing::observer::{Observation, Observer};
+use crate::models::observing::users::{hash_of, hash_of_somebody};
 use crate::models::serving::model::Model;
 use crate::models::serving::route::Route;
 use crate::scoring::{Kind, Scored};
 use crate::wasm::ScoreError;
 
+/// Who asks.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asker<'a> {
+    /// Decides whether the canary answers.
+    pub user: Option<&'a str>,
+    /// Whether rollouts may go by the decision. Not if whoever asks says themselves who they are, nor if they chose the
+    /// facts of a decision that has no consequence.
+    pub is_evidence: bool,
+}
+
 impl<K: Kind> Route<K> {
-    /// Scores a request. `user` decides whether the canary answers it.
+    /// Scores a request.
     ///
     /// # Errors
     /// See [`ScoreError`].
     pub(super) async fn assess(
         self: &Arc<Self>,
         request: &K::Request,
-        user: Option<&str>,
+        asker: Asker<'_>,
         (observer, metrics): (&Observer, &Metrics),
     ) -> Result<Scored<K::Assessment>, ScoreError> {
-        if let Some(canary) = self.canary_for(request, user) {
-            match canary.model.assess(request, metrics).await {
+        let user = asker.user.map_or_else(hash_of_somebody, hash_of);
+        let witness = (asker.is_evidence && asker.user.is_some()).then_some(user);
+        if let Some(canary) = self.canary_for(request, asker.user) {
+            match canary.model.assess(request, user, metrics).await {
                 Ok((answer, time)) => {
                     let canary_answer = Some((answer.clone(), time));
                     let request = request.clone();
-                    observer.observe(self, Observation { request, canary: canary_answer, champion: None });
+                    observer.observe(self, Observation { request, witness, canary: canary_answer, champion: None });
                     return Ok(scored(&canary.model, answer));
                 }
                 Err(error) => {
                     tracing::warn!(kind = %K::KIND, %error, "a canary failed; the champion answers");
-                    observer.count_failure(self, &canary.model, &error);
-                    canary.watch.fail(&error);
+                    observer.count_failure(self, &canary.model, &error, witness);
+                    if let Some(witness) = witness {
+                        canary.watch.fail(witness, &error);
+                    }
                 }
             }
         }
-        let (answer, time) = match self.champion_answer(request, metrics).await {
+        let (answer, time) = match self.champion_answer(request, user, metrics).await {
             Ok(answer) => answer,
-            Err(error) => return self.fallback(request, error, metrics).await,
+            Err(error) => return self.fallback(request, user, error, metrics).await,
         };
         if self.has_challengers() {
             let champion = Some((answer.clone(), time));
-            observer.observe(self, Observation { request: request.clone(), canary: None, champion });
+            observer.observe(self, Observation { request: request.clone(), witness, canary: None, champion });
         }
         Ok(scored(&self.champion, answer))
     }
@@ -51,28 +66,31 @@ impl<K: Kind> Route<K> {
     async fn champion_answer(
         &self,
         request: &K::Request,
+        user: u64,
         metrics: &Metrics,
     ) -> Result<(K::Assessment, Duration), ScoreError> {
         // Without a fallback, a champion that fails on some requests is better than none.
         if self.previous.is_some() && self.champion.is_failing() {
             return Err(ScoreError::Failing);
         }
-        self.champion.assess(request, metrics).await
+        self.champion.assess(request, user, metrics).await
     }
 
     async fn fallback(
         &self,
         request: &K::Request,
+        user: u64,
         error: ScoreError,
         metrics: &Metrics,
     ) -> Result<Scored<K::Assessment>, ScoreError> {
-        let Some(previous) = self.previous.as_ref().filter(|_| error.is_model_fault()) else { return Err(error) };
+        let stands_in = error.is_model_fault() || matches!(error, ScoreError::Busy);
+        let Some(previous) = self.previous.as_ref().filter(|_| stands_in) else { return Err(error) };
         // An open breaker was logged when it opened.
         if !matches!(error, ScoreError::Failing) {
             tracing::warn!(kind = %K::KIND, %error, "the champion failed; falling back to the previous version");
         }
         metrics.model_fallbacks.of([K::KIND.as_str()]).inc();
-        let (answer, _) = previous.assess(request, metrics).await?;
+        let (answer, _) = previous.assess(request, user, metrics).await?;
         Ok(scored(previous, answer))
     }
 }

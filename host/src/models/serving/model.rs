@@ -1,6 +1,6 @@
 //! One version of a scorer: called on the right thread, with its failures counted.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -42,32 +42,29 @@ pub struct Model<K: Kind> {
     pub scorer: Scorer<K>,
     /// Its publishable form, unless it can only run on a host.
     pub(crate) source: Option<Arc<Source>>,
-    breaker: Mutex<Breaker>,
+    breaker: Breaker,
     answered: OnceLock<Answered>,
     pub(crate) traffic: Traffic,
 }
 
 impl<K: Kind> Model<K> {
     pub(crate) fn new(scorer: Scorer<K>, source: Option<Arc<Source>>) -> Self {
-        Self { scorer, source, breaker: Mutex::default(), answered: OnceLock::new(), traffic: Traffic::default() }
+        Self { scorer, source, breaker: Breaker::default(), answered: OnceLock::new(), traffic: Traffic::default() }
     }
 
     /// Whether its circuit breaker is open.
     pub(crate) fn is_failing(&self) -> bool {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).is_open(Instant::now())
+        self.breaker.is_open(Instant::now())
     }
 
-    fn record_failure(&self) -> bool {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).fail(Instant::now())
-    }
-
-    /// Scores a request, and returns the duration of the call.
+    /// Scores a request of a user, by their hash, and returns the duration of the call.
     ///
     /// # Errors
     /// See [`ScoreError`].
     pub(crate) async fn assess(
         self: &Arc<Self>,
         request: &K::Request,
+        user: u64,
         metrics: &Metrics,
     ) -> Result<(K::Assessment, Duration), ScoreError> {
         let start = Instant::now();
@@ -78,6 +75,7 @@ impl<K: Kind> Model<K> {
         match &answer {
             Ok(answer) => {
                 let elapsed = start.elapsed();
+                self.breaker.answer(user, start + elapsed);
                 self.answered.get_or_init(|| Answered::of(metrics, K::KIND)).note(elapsed);
                 self.traffic.answer((!K::IS_PRIVATE).then(|| K::class(answer)), elapsed);
             }
@@ -86,8 +84,8 @@ impl<K: Kind> Model<K> {
                 self.traffic.fail(error);
             }
         }
-        if answer.as_ref().is_err_and(ScoreError::is_model_fault) && self.record_failure() {
-            tracing::error!(version = %self.scorer.identity().version, "a model keeps failing; its breaker is open");
+        if answer.as_ref().is_err_and(ScoreError::is_model_fault) && self.breaker.fail(user, Instant::now()) {
+            tracing::error!(version = %self.scorer.identity().version, "a model fails for many users; its breaker is open");
         }
         answer.map(|answer| (answer, time))
     }

@@ -44,7 +44,11 @@ impl<K: Kind> Route<K> {
 
     /// The canary, if it answers this user.
     pub(super) fn canary_for(&self, request: &K::Request, user: Option<&str>) -> Option<&Canary<K>> {
-        let canary = self.canary.as_ref().filter(|canary| !canary.watch.has_failed())?;
+        let canary = self.canary.as_ref()?;
+        // Without users to go by, a canary is not withdrawn, but left out while it keeps failing.
+        if canary.watch.has_failed() || canary.model.is_failing() {
+            return None;
+        }
         let digest = canary.model.scorer.identity().digest;
         let is_in = match user {
             Some(user) => is_in_share(digest, user, canary.percent),
