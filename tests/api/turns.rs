@@ -132,7 +132,7 @@ async fn a_host_whose_clock_jumps_decides_nothing(db: PgPool) {
     }
     app.clock.advance(time::Duration::days(20));
     app.scheduler.send_due().await.unwrap();
-    wait("it is ready", async || app.ai().get("/readyz").await.status() == 200).await;
+    wait("it is ready", async || app.ai().get("/readyz").await.status == 200).await;
     for none in ["select count(*) from occurrence", "select count(*) from hold_end"] {
         assert_eq!(app.count(none).await, 0, "{none}");
     }

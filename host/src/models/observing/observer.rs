@@ -116,11 +116,17 @@ fn digest_of<K: Kind>(model: &Model<K>) -> Digest {
 /// Kind, epoch of the deployment, component, measure, bucket and, for evidence, the user's hash.
 pub(crate) type Key = (ModelKind, i64, Digest, Measure, i32, i64);
 
+/// How many decisions of each user were evidence at a step.
+#[derive(Default)]
+struct Witnesses {
+    epoch: i64,
+    users: HashMap<u64, u8>,
+}
+
 #[derive(Default)]
 struct Tally {
     seen: Mutex<HashMap<Key, i64>>,
-    /// By kind: the present step, and how many decisions of each user were evidence in it.
-    witnesses: Mutex<HashMap<ModelKind, (i64, HashMap<u64, u8>)>>,
+    witnesses: Mutex<HashMap<ModelKind, Witnesses>>,
     reference: Reference,
 }
 
@@ -144,11 +150,12 @@ impl Tally {
     fn admit(&self, kind: ModelKind, epoch: i64, witness: Option<u64>) -> Option<i64> {
         let user = witness?.max(1);
         let mut witnesses = self.witnesses.lock().unwrap_or_else(PoisonError::into_inner);
-        let (step, users) = witnesses.entry(kind).or_default();
-        if *step < epoch {
-            (*step, *users) = (epoch, HashMap::new());
+        let Witnesses { epoch: present, users } = witnesses.entry(kind).or_default();
+        if *present < epoch {
+            *present = epoch;
+            users.clear();
         }
-        if *step != epoch || (users.len() >= USERS_MAX && !users.contains_key(&user)) {
+        if *present != epoch || (users.len() >= USERS_MAX && !users.contains_key(&user)) {
             return None;
         }
         let decisions = users.entry(user).or_default();
