@@ -278,6 +278,33 @@ async fn a_new_risk_champion_takes_two_and_a_rollback_one(db: PgPool) {
     assert_eq!(ops.get(path).await.json()["champion"], old);
 }
 
+/// What scores most customers is as good as a champion.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_canary_for_many_takes_two(db: PgPool) {
+    let app = app(db).await;
+    let _follower = app.follow().await;
+    let (eva, ops) = (app.operator_named("eva", "models:admin"), app.operator(Some("models:admin")));
+    let path = "/admin/models/risk/deployment";
+    let (old, new) = (version(&ops, "risk-2.0.0+").await, version(&ops, "risk-1.0.0+").await);
+    let put = async |epoch: i64, percent: u8, flips: u8, status: u16| {
+        let canary = json!({"version": new, "percent": percent, "max_flip_percent": flips});
+        let body =
+            json!({"champion": old, "canary": canary, "ends_canary": (epoch > 0).then_some(&new), "reason": "try"});
+        ops.with("if-match", &format!("\"{epoch}\"")).put(path, body).await.assert_status(status).json()
+    };
+    put(0, 5, 10, 200).await;
+    for (percent, flips) in [(6, 10), (5, 11), (99, 100)] {
+        let proposed = put(1, percent, flips, 202).await;
+        assert_eq!(proposed["action"]["versions"]["canary"]["percent"], percent);
+        assert_eq!(ops.get(path).await.json()["epoch"], 1);
+    }
+    let all = put(1, 99, 100, 202).await;
+    assert_eq!(approve(&eva, &all).await.assert_status(200).json()["canary"]["percent"], 99);
+    // Ending it takes one.
+    let none = json!({"champion": old, "ends_canary": new, "reason": "no"});
+    ops.with("if-match", "\"2\"").put(path, none).await.assert_status(200);
+}
+
 /// A version that was rolled back is promoted again: both operators know.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn the_second_operator_reads_what_the_first_confirmed(db: PgPool) {

@@ -72,6 +72,6 @@ async fn a_rollout_of_enforced_risk_goes_by_orders(db: PgPool) {
     until(report, |it| it["challengers"][0]["compared"].as_i64() > Some(255)).await;
     assert_eq!(latest(&ops, "risk").await["evidence"]["decisions"], 0);
     let (user, from, to) = last.unwrap();
-    user.transfer(&from, &to, "1").await;
+    user.transfer(&from, &to, "1").await.assert_status(200);
     reaches(&ops, "risk", |it| it["evidence"]["decisions"] == 1).await;
 }

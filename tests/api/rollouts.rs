@@ -312,7 +312,13 @@ async fn at_its_last_step(db: PgPool) -> (TestApp, Follower, String) {
     let ops = app.operator(Some(ADMIN));
     let canary = version(&ops, "risk", "risk-1").await;
     let body = with(asked(&canary), &json!({"steps": [60, 100], "max_flip_percent": 100}));
-    start(&ops, "risk", body).await.assert_status(201);
+    // More than one person may give to a canary.
+    let proposed = start(&ops, "risk", body).await.assert_status(202).json();
+    let (path, digest) = (format!("/admin/approvals/{}", proposed["id"].as_str().unwrap()), &proposed["digest"]);
+    assert_eq!(app.epoch(ModelKind::Risk), 0);
+    let eva = app.operator_named("eva", ADMIN);
+    let started = eva.post(&format!("{path}/approve"), json!({"digest": digest})).await.assert_status(201).json();
+    assert_eq!((&started["started_by"], &started["changed_by"]), (&json!("ops"), &json!("ops, approved by eva")));
     serves(&app, ModelKind::Risk, 1, 1).await;
     ask_risk_of_nobody(&app, &ops).await;
     for user in 0..60 {

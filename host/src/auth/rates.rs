@@ -33,7 +33,7 @@ pub const CHECKS_PER_HOUR: NonZeroU32 = NonZeroU32::MIN.saturating_add(29);
 
 /// Changes that are recorded for good, of payees and schedules: as many at once as an import may have, then one a second.
 /// Each waits for the head of the records, which all customers share.
-pub const RECORDS_AT_ONCE: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
+pub const RECORDS_AT_ONCE: NonZeroU32 = NonZeroU32::MIN.saturating_add(149);
 const RECORD_EVERY: Duration = Duration::from_secs(1);
 
 /// Changes of mind about consent, each of which is kept for good: a hundred, then as many a day.

@@ -21,10 +21,8 @@ pub(crate) async fn find_consent(db: &mut PgConnection, owner: &str) -> Result<O
         .await
 }
 
-/// Records an answer, and adds it to the history under `consent_history_id`, unless it is the same as before. Returns
-/// the one that counts, of the answer's time, or one millisecond after the last answer, so that the last one in the
-/// history is it. A revocation also discards the owner's queued events.
-pub async fn record_consent(
+/// Records an answer. A revocation also discards the owner's queued events.
+pub(crate) async fn answer(
     db: &mut PgConnection,
     owner: &str,
     consent: Consent,
@@ -36,6 +34,20 @@ pub async fn record_consent(
     if !consent.granted {
         events::purge_queue(&mut transaction, owner).await?;
     }
+    let consent = record_consent(&mut transaction, owner, consent, consent_history_id).await?;
+    transaction.commit().await?;
+    Ok(consent)
+}
+
+/// Records an answer, and adds it to the history under `consent_history_id`, unless it is the same as before. Returns
+/// the one that counts, of the answer's time, or one millisecond after the last answer, so that the last one in the
+/// history is it.
+pub async fn record_consent(
+    db: &mut PgConnection,
+    owner: &str,
+    consent: Consent,
+    consent_history_id: Uuid,
+) -> Result<Consent, sqlx::Error> {
     let updated_at = sqlx::query_scalar!(
         r#"
         with changed as (
@@ -58,12 +70,10 @@ pub async fn record_consent(
         consent.updated_at,
         consent_history_id,
     )
-    .fetch_optional(&mut *transaction)
+    .fetch_optional(&mut *db)
     .await?;
-    let counts = match updated_at {
-        Some(updated_at) => Consent { updated_at, ..consent },
-        None => find_consent(&mut transaction, owner).await?.ok_or(sqlx::Error::RowNotFound)?,
-    };
-    transaction.commit().await?;
-    Ok(counts)
+    match updated_at {
+        Some(updated_at) => Ok(Consent { updated_at, ..consent }),
+        None => find_consent(db, owner).await?.ok_or(sqlx::Error::RowNotFound),
+    }
 }

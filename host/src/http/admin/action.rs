@@ -28,6 +28,10 @@ pub(super) enum Action {
         kind: String,
         versions: Versions,
     },
+    StartRollout {
+        kind: String,
+        rollout: Start,
+    },
     SettlePayment {
         transaction_id: Uuid,
     },
@@ -73,6 +77,25 @@ pub(super) struct CanaryVersion {
     pub(super) max_flip_percent: u8,
 }
 
+/// A rollout beside the deployment of an epoch.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Start {
+    pub(super) rollout_id: Uuid,
+    pub(super) epoch: i64,
+    pub(super) canary: String,
+    pub(super) steps: Vec<u8>,
+    pub(super) step_decisions: u32,
+    pub(super) step_seconds: u32,
+    pub(super) max_failure_percent: u8,
+    pub(super) max_flip_percent: u8,
+    pub(super) max_latency_percent: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) despite_setback: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ends_canary: Option<String>,
+}
+
 /// A user's own limits, in pesos.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -95,7 +118,7 @@ impl Action {
     pub(super) fn scope(&self) -> &'static str {
         match self {
             Self::Deploy { kind, .. } if kind == ModelKind::TransferRules.as_str() => RULES_ADMIN,
-            Self::Deploy { .. } => MODELS_ADMIN,
+            Self::Deploy { .. } | Self::StartRollout { .. } => MODELS_ADMIN,
             _ => LEDGER_OPERATE,
         }
     }

@@ -155,6 +155,9 @@ async fn perform(action: Action, app: &App, approval: &Approval) -> Result<Respo
     let by_hand = || ByHand { actor: by.to_owned(), note: reason.to_owned() };
     Ok(match action {
         Action::Deploy { kind, versions } => versions.deploy(app, kind_of(&kind)?, (reason, by)).await?,
+        Action::StartRollout { kind, rollout } => {
+            rollout.run(app, kind_of(&kind)?, (reason, &approval.proposed_by, by)).await?
+        }
         Action::SettlePayment { transaction_id } => {
             payments::decide(app, transaction_id, Report::Settled, by_hand()).await?.into_response()
         }

@@ -221,8 +221,13 @@ pub(crate) async fn put_deployment(
         let confirmed = Confirmed::find(kind, &registered, ends_canary, despite_setback)?;
         confirmed.check(deployed, &plan, &setbacks_of(&mut db, kind).await?, &registered)?;
     }
+    let before = deployed.as_ref().and_then(|it| it.canary);
     let champion = deployed.map(|it| it.champion).or(built_in(kind));
-    let takes_two = matches!(kind, ModelKind::Risk | ModelKind::TransferRules) && champion != Some(plan.champion);
+    let is_promotion = matches!(kind, ModelKind::Risk | ModelKind::TransferRules) && champion != Some(plan.champion);
+    let takes_two = is_promotion
+        || plan.canary.is_some_and(|canary| {
+            before != Some(canary) && catalog::takes_two(kind, canary.percent, canary.max_flip_percent)
+        });
     drop(db);
     if takes_two {
         let action = Action::Deploy { kind: kind.to_string(), versions: versions.clone() };

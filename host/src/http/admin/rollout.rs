@@ -15,9 +15,10 @@ use crate::auth::reader::Reader;
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::db::{comparisons, rollouts};
+use crate::domain::approval::Person;
 use crate::domain::model::ModelKind;
 use crate::domain::rollout::{Bounds, DEFAULT_STEPS, Rollout, RolloutState, STEPS_MAX, WHOLE, check_steps};
-use crate::http::admin::action::{Action, Versions};
+use crate::http::admin::action::{Action, Start, Versions, propose};
 use crate::http::admin::attestations::require_signatures;
 use crate::http::admin::confirmation::{Confirmed, setbacks_of, unconfirmed};
 use crate::http::admin::deployment::etag;
@@ -28,7 +29,7 @@ use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Unpaged};
 use crate::http::ledger::accounts::{ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::models::deploying::built_in::built_in;
-use crate::models::deploying::catalog::{Plan, REASON_CHARS_MAX};
+use crate::models::deploying::catalog::{self, Plan, REASON_CHARS_MAX};
 use crate::models::deploying::rollout::{self, Order, Ordered, Promotion, TwoPeople};
 use crate::models::observing::evidence::{Evidence, Judgment};
 use crate::models::observing::report::Share;
@@ -227,70 +228,125 @@ pub(crate) async fn start_rollout(
     let AssistBody(mut fields) = body?;
     let asked: RolloutRequest = fields.read();
     fields.finish()?;
-    let steps = asked.steps.unwrap_or_else(|| DEFAULT_STEPS.to_vec());
-    check_steps(&steps).map_err(|detail| unprocessable("steps", "not-allowed", detail))?;
-
     let mut db = app.db.acquire().await?;
     let nothing = || built_in(kind).map(|champion| Deployment::nothing(kind, champion));
     let deployed = deployments::deployment_of(&mut db, kind).await?.or_else(nothing).ok_or(Error::NotFound)?;
     if !if_match.matches(&etag(deployed.epoch)) {
         return Err(Error::Stale);
     }
-    let registered = components::list(&mut db).await?;
-    let canary = find(kind, &registered, "canary", &asked.canary)?;
     let default = Bounds::default();
-    let bounds = Bounds {
-        decisions: asked.step_decisions.unwrap_or(default.decisions),
-        seconds: asked.step_seconds.unwrap_or(default.seconds),
+    let start = Start {
+        rollout_id: app.clock.new_id(),
+        epoch: deployed.epoch,
+        canary: asked.canary,
+        steps: asked.steps.unwrap_or_else(|| DEFAULT_STEPS.to_vec()),
+        step_decisions: asked.step_decisions.unwrap_or(default.decisions),
+        step_seconds: asked.step_seconds.unwrap_or(default.seconds),
         max_failure_percent: asked.max_failure_percent.unwrap_or(default.max_failure_percent),
         max_flip_percent: asked.max_flip_percent.unwrap_or(default.max_flip_percent),
         max_latency_percent: asked
             .max_latency_percent
             .map_or(default.max_latency_percent, |percent| u16::try_from(percent).unwrap_or(u16::MAX)),
+        despite_setback: asked.despite_setback,
+        ends_canary: asked.ends_canary,
     };
-    let (now, by) = (app.clock.now(), operator.person);
-    let rollout = Rollout {
-        rollout_id: app.clock.new_id(),
-        kind,
-        canary,
-        steps,
-        bounds,
-        despite_setback: asked.despite_setback.is_some(),
-        detail: asked.reason.clone(),
-        reason: asked.reason,
-        started_at: now,
-        state: RolloutState::Running,
-        step: 0,
-        epoch: deployed.epoch + 1,
-        step_at: now,
-        approval_id: None,
-        changed_by: by.name.clone(),
-        changed_at: now,
-        started_by: by,
-    };
-    let plan = Plan { canary: Some(Canary::from(&rollout)), ..Plan::from(&deployed) };
-    plan.check().map_err(|(field, detail)| unprocessable(own_field(field), "not-allowed", detail))?;
-    require_signatures(&mut db, &app.settings.model_keys, [canary]).await?;
-    let despite = asked.despite_setback.as_deref();
-    let is_open = async |db: &mut PgConnection| {
-        Ok::<_, Error>(rollouts::of_kind(db, kind, 1).await?.first().is_some_and(|it| it.state.is_open()))
-    };
-    if is_open(&mut db).await? {
-        return Err(Error::RolloutOpen);
+    let why = (&*asked.reason, &operator.person, &*operator.person.name);
+    start.check(&app, &mut db, kind, why).await?;
+    drop(db);
+    let most = start.steps.iter().copied().filter(|step| *step < WHOLE).max().unwrap_or_default();
+    if catalog::takes_two(kind, most, start.max_flip_percent) {
+        let action = Action::StartRollout { kind: kind.to_string(), rollout: start.clone() };
+        if let Some(waiting) = propose(&app, &operator.person, &action, &asked.reason).await? {
+            return Ok(waiting);
+        }
     }
-    let confirmed = Confirmed::find(kind, &registered, asked.ends_canary.as_deref(), despite)?;
-    let setbacks = setbacks_of(&mut db, kind).await?;
-    confirmed.check(&deployed, &plan, &setbacks, &registered)?;
-    // Its last step promotes it.
-    if let Some(setback) = setbacks.iter().find(|it| it.version == canary && !confirmed.knows_setback(canary)) {
-        return Err(unconfirmed(setback, &registered));
+    start.run(&app, kind, why).await
+}
+
+impl Start {
+    /// The rollout, if it can start: for a reason, proposed by somebody, and in whose name it is stored.
+    async fn check(
+        &self,
+        app: &App,
+        db: &mut PgConnection,
+        kind: ModelKind,
+        (reason, by, people): (&str, &Person, &str),
+    ) -> Result<Rollout, Error> {
+        check_steps(&self.steps).map_err(|detail| unprocessable("steps", "not-allowed", detail))?;
+        let nothing = || built_in(kind).map(|champion| Deployment::nothing(kind, champion));
+        let deployed = deployments::deployment_of(&mut *db, kind).await?.or_else(nothing).ok_or(Error::NotFound)?;
+        if deployed.epoch != self.epoch {
+            return Err(Error::Stale);
+        }
+        let registered = components::list(&mut *db).await?;
+        let canary = find(kind, &registered, "canary", &self.canary)?;
+        let now = app.clock.now();
+        let rollout = Rollout {
+            rollout_id: self.rollout_id,
+            kind,
+            canary,
+            steps: self.steps.clone(),
+            bounds: Bounds {
+                decisions: self.step_decisions,
+                seconds: self.step_seconds,
+                max_failure_percent: self.max_failure_percent,
+                max_flip_percent: self.max_flip_percent,
+                max_latency_percent: self.max_latency_percent,
+            },
+            despite_setback: self.despite_setback.is_some(),
+            detail: reason.to_owned(),
+            reason: reason.to_owned(),
+            started_at: now,
+            state: RolloutState::Running,
+            step: 0,
+            epoch: self.epoch + 1,
+            step_at: now,
+            approval_id: None,
+            changed_by: people.to_owned(),
+            changed_at: now,
+            started_by: by.clone(),
+        };
+        let plan = Plan { canary: Some(Canary::from(&rollout)), ..Plan::from(&deployed) };
+        plan.check().map_err(|(field, detail)| unprocessable(own_field(field), "not-allowed", detail))?;
+        require_signatures(&mut *db, &app.settings.model_keys, [canary]).await?;
+        if is_open(&mut *db, kind).await? {
+            return Err(Error::RolloutOpen);
+        }
+        let despite = self.despite_setback.as_deref();
+        let confirmed = Confirmed::find(kind, &registered, self.ends_canary.as_deref(), despite)?;
+        let setbacks = setbacks_of(db, kind).await?;
+        confirmed.check(&deployed, &plan, &setbacks, &registered)?;
+        // Its last step promotes it.
+        match setbacks.iter().find(|it| it.version == canary && !confirmed.knows_setback(canary)) {
+            Some(setback) => Err(unconfirmed(setback, &registered)),
+            None => Ok(rollout),
+        }
     }
-    if !rollout::start(&mut db, &app.key, &rollout, now).await? {
-        return Err(if is_open(&mut db).await? { Error::RolloutOpen } else { Error::Stale });
+
+    /// Repeating it changes nothing.
+    pub(super) async fn run(&self, app: &App, kind: ModelKind, why: (&str, &Person, &str)) -> Result<Response, Error> {
+        let mut db = app.db.acquire().await?;
+        let last = rollouts::of_kind(&mut db, kind, 1).await?.into_iter().next();
+        let rollout = match last.filter(|it| it.rollout_id == self.rollout_id) {
+            Some(started) => started,
+            None => {
+                let rollout = self.check(app, &mut db, kind, why).await?;
+                if !rollout::start(&mut db, &app.key, &rollout, rollout.started_at).await? {
+                    let is_open = is_open(&mut db, kind).await?;
+                    return Err(if is_open { Error::RolloutOpen } else { Error::Stale });
+                }
+                audit::done(Event::RolloutStarted, why.2, &format_args!("{kind} {}", rollout.epoch));
+                rollout
+            }
+        };
+        let registered = components::list(&mut db).await?;
+        let json = shown(&mut db, &rollout, &registered, app.clock.now()).await?;
+        Ok((StatusCode::CREATED, Json(json)).into_response())
     }
-    audit::done(Event::RolloutStarted, &rollout.changed_by, &format_args!("{kind} {}", rollout.epoch));
-    let json = shown(&mut db, &rollout, &registered, now).await?;
-    Ok((StatusCode::CREATED, Json(json)).into_response())
+}
+
+async fn is_open(db: &mut PgConnection, kind: ModelKind) -> Result<bool, Error> {
+    Ok(rollouts::of_kind(db, kind, 1).await?.first().is_some_and(|it| it.state.is_open()))
 }
 
 /// The field of a rollout for what is wrong with its first step's deployment.

@@ -105,6 +105,6 @@ pub(crate) async fn put_consent(
     app.rates.count_consent(&owner)?;
     let consent = Consent { granted, notice_version, updated_at: app.clock.now() };
     let mut db = app.db.acquire().await?;
-    let consent = consents::record_consent(&mut db, &owner, consent, app.clock.new_id()).await?;
+    let consent = consents::answer(&mut db, &owner, consent, app.clock.new_id()).await?;
     Ok(Json(Some(consent).into()))
 }

@@ -20,6 +20,15 @@ pub const CANARY_PERCENT_MAX: u8 = 99;
 /// Default share of a canary's compared answers that may fall into another class than the champion's.
 pub const MAX_FLIP_PERCENT: u8 = 10;
 
+/// The share of the users whose risk one operator may have scored by a canary: enough to see whether it works. Beyond,
+/// a canary decides whose transfers are held up, as a champion does.
+const SHARE_OF_ONE_PERSON: u8 = 5;
+
+/// Whether two operators decide on a canary with this share and bound on flips, where they do on champions.
+pub(crate) fn takes_two(kind: ModelKind, percent: u8, max_flip_percent: u8) -> bool {
+    kind == ModelKind::Risk && (percent > SHARE_OF_ONE_PERSON || max_flip_percent > MAX_FLIP_PERCENT)
+}
+
 /// Stored as the operator who withdraws canaries.
 pub const AUTOMATIC: &str = "automatic";
 
