@@ -27,13 +27,13 @@ fn post(service: &Service, url: &str, body: &serde_json::Value, sampled: bool) {
     assert!(response.unwrap().status().is_success());
 }
 
-fn transfer(service: &Service, sampled: bool) {
+fn transfer(service: &Service) {
     let id = |value: serde_json::Value| value["id"].as_str().unwrap().to_owned();
     let from = id(service.must("POST", "/api/ledger/accounts", Some(json!({"accountType": "checking"}))));
     let payee = json!({"name": "Luz Prieto", "accountNumber": "012180004643059953", "bankName": "BBVA"});
     let to = id(service.must("POST", "/api/ledger/beneficiaries", Some(payee)));
     let order = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 12.5});
-    post(service, &format!("{}/api/ledger/transactions", service.ledger), &order, sampled);
+    post(service, &format!("{}/api/ledger/transactions", service.ledger), &order, true);
 }
 
 fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
@@ -51,14 +51,14 @@ fn a_collector_gets_the_traces_of_requests_and_all_metrics() {
     let mut command = data.command(&SERVE);
     command.env("CAUDAL_OTLP_URL", &collector.url).env("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test");
     let service = Service::start_command(command);
-    transfer(&service, true);
+    transfer(&service);
     service.must("GET", "/api/ledger/accounts", None);
     let payment = json!({
         "amount": 10, "is_new_beneficiary": false, "hour_of_day": 12, "num_past_transactions": 9,
         "avg_transaction_amount": 10, "max_transaction_amount": 20, "num_transactions_to_beneficiary": 1,
         "is_new_device": false, "geolocation_changed": false,
     });
-    service.must("POST", "/ai/risk", Some(payment));
+    post(&service, &format!("{}/ai/risk", service.assist), &payment, true);
     assert_eq!(service.send("POST", "/ai/nudge", "{", "").0, 400);
     let mut connection = TcpStream::connect(service.ledger.trim_start_matches("http://")).unwrap();
     connection
@@ -70,7 +70,7 @@ fn a_collector_gets_the_traces_of_requests_and_all_metrics() {
 
     let spans = collector.spans();
     let [order] = named(&spans, "POST /api/ledger/transactions")[..] else { panic!("{spans:#?}") };
-    assert_eq!((hex(&order.trace_id), hex(&order.parent_span_id)), (TRACE.to_owned(), CALLER.to_owned()));
+    assert_ne!(hex(&order.trace_id), TRACE, "customers choose no trace");
     assert_eq!(order.kind(), SpanKind::Server);
     assert_eq!(attribute(&order.attributes, "http.response.status_code").as_deref(), Some("200"));
     assert_eq!(attribute(&order.attributes, "http.route").as_deref(), Some("/api/ledger/transactions"));
@@ -89,6 +89,7 @@ fn a_collector_gets_the_traces_of_requests_and_all_metrics() {
     }
 
     let [risk] = named(&spans, "POST /ai/risk")[..] else { panic!("{spans:#?}") };
+    assert_eq!((hex(&risk.trace_id), hex(&risk.parent_span_id)), (TRACE.to_owned(), CALLER.to_owned()));
     let score = named(&spans, "score").into_iter().find(|it| it.parent_span_id == risk.span_id).unwrap();
     assert!(attribute(&score.attributes, "version").unwrap().starts_with("risk-"));
     // Also of a body that nobody could read. What a client made up is not repeated.
@@ -109,17 +110,23 @@ fn a_collector_gets_the_traces_of_requests_and_all_metrics() {
 }
 
 #[test]
-fn a_caller_decides_what_is_traced() {
+fn a_caller_decides_what_is_traced_and_a_customer_does_not() {
     let data = DataDir::new();
     let collector = Collector::start();
     let mut command = data.command(&SERVE);
     command.env("CAUDAL_OTLP_URL", &collector.url).env("CAUDAL_OTLP_TRACED", "0");
     let service = Service::start_command(command);
-    transfer(&service, false);
-    transfer(&service, true);
+    transfer(&service);
+    let nudge = json!({
+        "screen": "home", "num_validation_errors": 0, "time_on_screen_seconds": 0, "num_back_navigations": 0,
+        "steps_total": 1, "current_step": 1,
+    });
+    for sampled in [false, true] {
+        post(&service, &format!("{}/ai/nudge", service.assist), &nudge, sampled);
+    }
     service.stop();
     let spans = collector.spans();
-    assert_eq!(named(&spans, "POST /api/ledger/transactions").len(), 1, "{spans:#?}");
+    assert_eq!(named(&spans, "POST /ai/nudge").len(), 1, "{spans:#?}");
     assert!(spans.iter().all(|span| hex(&span.trace_id) == TRACE), "{spans:#?}");
 }
 
@@ -132,7 +139,7 @@ fn a_collector_that_is_away_is_one_line_in_the_log() {
     let mut command = data.command(&SERVE);
     command.env("CAUDAL_OTLP_URL", &url).env("CAUDAL_LOG", "info").stderr(File::create(&log).unwrap());
     let service = Service::start_command(command);
-    transfer(&service, true);
+    transfer(&service);
     let stopping = Instant::now();
     service.stop();
     assert!(stopping.elapsed() < Duration::from_secs(15), "a stop waits for what telemetry holds");

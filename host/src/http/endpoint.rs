@@ -13,7 +13,6 @@ use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::request::Parts;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
@@ -24,15 +23,14 @@ use tower::{Service, ServiceExt as _};
 use uuid::Uuid;
 
 use crate::app::Settings;
-use crate::auth::network;
 use crate::http::answers::Answers;
 use crate::http::assistance::scores::Scores;
 use crate::http::body::Arriving;
 use crate::http::error::Error;
 use crate::http::finish::finish;
+use crate::http::host;
 use crate::http::limits::REQUEST_TIME_MAX;
 use crate::http::problem::RequestId;
-use crate::http::{address, host};
 use crate::telemetry;
 
 /// The API of a listener. Cheap to clone.
@@ -112,7 +110,7 @@ impl Inner {
         let (mut head, body) = request.into_parts();
         let body = Arriving::new(body);
         let id = Uuid::new_v4();
-        let span = telemetry::request_span(&head, self.answers.listener, id, || self.trusts(&head));
+        let span = telemetry::request_span(&head, self.answers.listener, id, self.callers == Callers::Internal);
         let (method, uri) = (head.method.clone(), head.uri.clone());
         let expects = head.headers.contains_key(header::EXPECT);
         let work = async {
@@ -134,13 +132,6 @@ impl Inner {
         let response = telemetry::in_request(method.clone(), id, span.clone(), work).await;
         telemetry::answered(&span, response.status());
         response
-    }
-
-    /// Whether a caller's trace goes on here.
-    fn trusts(&self, head: &Parts) -> bool {
-        let is_proxy =
-            || address::peer(&head.extensions).map(|it| network::is_trusted(it, &self.settings.trusted_proxies));
-        self.callers == Callers::Internal || is_proxy() == Some(true)
     }
 }
 
