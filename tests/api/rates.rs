@@ -1,11 +1,16 @@
 //! How often one user may ask.
 
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::{HeaderValue, Request};
 use caudal::auth::rates::RateLimits;
 use futures_util::future::join_all;
 use serde_json::json;
 use sqlx::PgPool;
+use tower::ServiceExt as _;
 
 use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, refused};
 
@@ -46,4 +51,35 @@ async fn a_bulk_counts_what_it_holds(db: PgPool) {
     };
     ana.post("/api/ledger/transactions/bulk", bulk(0)).await.assert_status(200);
     refused(&app, ana.post("/api/ledger/transactions/bulk", bulk(60)), 429, "too-many-requests", None).await;
+}
+
+/// A proxy on this machine appends what it likes.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn no_form_of_a_forwarded_address_escapes_the_limit(db: PgPool) {
+    let rates = RateLimits { user: None, address: NonZeroU32::new(1) };
+    let app = TestApp::with(db, Options { rates, ..Options::default() }).await;
+    let forms: [&[u8]; 10] = [
+        b"198.51.100.1",
+        b"\xff, 198.51.100.2",
+        b"198.51.100.3:5000",
+        b"[2001:db8::1]:5000",
+        b"unknown",
+        "dirección, 198.51.100.4".as_bytes(),
+        b"198.51.100.5,",
+        b"",
+        b"x, 198.51.100.6",
+        b"\t198.51.100.7",
+    ];
+    for (proxy, form) in (1..).zip(forms) {
+        let mut refused = 0;
+        for _ in 0..30 {
+            let request =
+                Request::get("/openapi.json").header("x-forwarded-for", HeaderValue::from_bytes(form).unwrap());
+            let peer = ConnectInfo(SocketAddr::from(([127, 0, 0, proxy], 5_000)));
+            let answer =
+                app.ledger.clone().oneshot(request.extension(peer).body(Body::empty()).unwrap()).await.unwrap();
+            refused += u32::from(answer.status() == 429);
+        }
+        assert!((1..=20).contains(&refused), "{}: {refused} of 30", String::from_utf8_lossy(form));
+    }
 }

@@ -1,6 +1,6 @@
 //! From which address a client asks, and through whom. Pure.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 /// Most proxies in front of one another that are believed.
@@ -46,18 +46,36 @@ impl Network {
 
 /// The client's address: the connection's or, if that is a trusted proxy's, the last one in `X-Forwarded-For`
 /// that is not. What stands before it was written by the client. `None` if only trusted addresses are known.
-pub fn origin(peer: IpAddr, forwarded: &[&str], trusted: &[Network]) -> Option<IpAddr> {
+///
+/// # Errors
+/// With the peer's own address, when a proxy appended none.
+pub fn origin<'a>(
+    peer: IpAddr,
+    forwarded: impl DoubleEndedIterator<Item = &'a [u8]>,
+    trusted: &[Network],
+) -> Result<Option<IpAddr>, IpAddr> {
     let peer = peer.to_canonical();
     if !is_trusted(peer, trusted) {
-        return Some(peer);
+        return Ok(Some(peer));
     }
-    let hops = forwarded.iter().rev().flat_map(|header| header.rsplit(',')).take(PROXIES_MAX);
-    hops.map_while(|hop| hop.trim().parse::<IpAddr>().ok().map(|address| address.to_canonical()))
-        .find(|address| !is_trusted(*address, trusted))
+    for hop in forwarded.rev().flat_map(|header| header.rsplit(|byte| *byte == b',')).take(PROXIES_MAX) {
+        let address = address_in(hop).ok_or(peer)?;
+        if !is_trusted(address, trusted) {
+            return Ok(Some(address));
+        }
+    }
+    Ok(None)
+}
+
+/// With or without a port.
+fn address_in(hop: &[u8]) -> Option<IpAddr> {
+    let text = std::str::from_utf8(hop.trim_ascii()).ok()?;
+    let address = text.parse().or_else(|_| text.parse().map(|address: SocketAddr| address.ip()));
+    address.ok().map(|address| address.to_canonical())
 }
 
 /// Whether it is a trusted proxy's; loopback addresses always are.
-pub(crate) fn is_trusted(address: IpAddr, trusted: &[Network]) -> bool {
+fn is_trusted(address: IpAddr, trusted: &[Network]) -> bool {
     let address = address.to_canonical();
     address.is_loopback() || trusted.iter().any(|network| network.contains(address))
 }
@@ -100,15 +118,18 @@ mod tests {
     #[test]
     fn only_trusted_proxies_name_a_client() {
         let trusted = ["10.0.0.0/8".parse().unwrap()];
-        let from = |peer, forwarded: &[&str]| origin(ip(peer), forwarded, &trusted);
-        assert_eq!(from("203.0.113.9", &["198.51.100.1"]), Some(ip("203.0.113.9")));
-        assert_eq!(from("10.1.1.1", &["198.51.100.1"]), Some(ip("198.51.100.1")));
+        let from = |peer, forwarded: &[&str]| origin(ip(peer), forwarded.iter().map(|it| it.as_bytes()), &trusted);
+        let client = |text| Ok(Some(ip(text)));
+        assert_eq!(from("203.0.113.9", &["198.51.100.1"]), client("203.0.113.9"));
+        assert_eq!(from("10.1.1.1", &["198.51.100.1"]), client("198.51.100.1"));
         // A client may claim anything; what the proxy saw is last.
-        assert_eq!(from("10.1.1.1", &["127.0.0.1, 198.51.100.1"]), Some(ip("198.51.100.1")));
-        assert_eq!(from("10.1.1.1", &["1.1.1.1", "198.51.100.1, 10.2.2.2"]), Some(ip("198.51.100.1")));
-        assert_eq!(from("::ffff:10.1.1.1", &["::ffff:198.51.100.1"]), Some(ip("198.51.100.1")));
-        assert_eq!(from("127.0.0.1", &[]), None);
-        assert_eq!(from("10.1.1.1", &["198.51.100.1, unknown"]), None);
+        assert_eq!(from("10.1.1.1", &["127.0.0.1, 198.51.100.1"]), client("198.51.100.1"));
+        assert_eq!(from("10.1.1.1", &["1.1.1.1", "198.51.100.1, 10.2.2.2"]), client("198.51.100.1"));
+        assert_eq!(from("::ffff:10.1.1.1", &["::ffff:198.51.100.1"]), client("198.51.100.1"));
+        assert_eq!(from("10.1.1.1", &["unknown, 198.51.100.1:5000"]), client("198.51.100.1"));
+        assert_eq!(from("10.1.1.1", &["[2001:db8::1]:5000"]), client("2001:db8::1"));
+        assert_eq!(from("127.0.0.1", &[]), Ok(None));
+        assert_eq!(from("10.1.1.1", &["198.51.100.1, unknown"]), Err(ip("10.1.1.1")));
     }
 
     #[test]
