@@ -288,3 +288,38 @@ async fn the_api_requires_scopes_of_a_provider(db: PgPool) {
     writer.get("/api/ledger/accounts").await.assert_problem(403, "insufficient-scope", None);
     assert_eq!(writer.post("/api/ledger/accounts", account).await.status, 201);
 }
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn unknown_keys_crowd_out_no_new_one(db: PgPool) {
+    let (old, new) = (Pair::ec("old", 0), Pair::ed("new", 0));
+    let provider = TestProvider::start(&[&old]).await;
+    let app = start(db, &provider).await;
+    assert_eq!(get(&app, &old.sign(&provider.claims())).await.status, 200);
+    let invented = |number: u32| {
+        let header = json!({"alg": "ES256", "typ": "at+jwt", "kid": format!("nobody-{number}")});
+        with_header(&old, &provider.claims(), &header)
+    };
+    let mut flood = tokio::task::JoinSet::new();
+    for task in 0..80 {
+        let (client, rounds) = (app.anon(), [0, 1, 2, 3, 4]);
+        let tokens = rounds.map(|round| format!("Bearer {}", invented(task * 5 + round)));
+        flood.spawn(async move {
+            for token in tokens.iter().cycle() {
+                client.with("authorization", token).get("/api/ledger/accounts").await;
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        });
+    }
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    provider.publish(&[&old, &new]);
+    let token = new.sign(&provider.claims());
+    let answers = futures_util::future::join_all((0..91).map(|_| get(&app, &token))).await;
+    flood.shutdown().await;
+    assert!(answers.iter().all(|answer| answer.status == 200), "{answers:?}");
+    // What the provider did not know a moment ago is refused without waiting for it, a second each time.
+    let (token, begun) = (invented(400), Instant::now());
+    for _ in 0..10 {
+        assert_eq!(get(&app, &token).await.status, 401);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+}

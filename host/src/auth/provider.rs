@@ -36,8 +36,9 @@ const AGE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Longest wait of a request for keys: the shortest pause and a slow reply.
 const WAIT_MAX: Duration = Duration::from_secs(4);
 
-/// Requests that wait for keys; more are refused, so that tokens with invented key ids cannot hold all connections.
-const WAITERS_MAX: usize = 64;
+/// Requests that wait for keys; more are refused, so that tokens with invented key ids cannot hold all of a listener's
+/// 4,096 connections. Twice as many as one address may have, so that nobody takes the places of those with a new key.
+const WAITERS_MAX: usize = 2_048;
 
 /// For one reply of the provider.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(3);
@@ -172,12 +173,17 @@ impl Provider {
             return Err(KeysUnknown);
         }
         let _waiter = self.waiters.try_acquire().map_err(|_| KeysUnknown)?;
-        self.asked.notify_one();
+        self.ask();
         let later = timeout(WAIT_MAX, progress.wait_for(|progress| progress.finished > now.started)).await;
         match later {
             Ok(Ok(progress)) if !progress.is_failing => Ok(()),
             _ => Err(KeysUnknown),
         }
+    }
+
+    /// Has the keys read soon.
+    pub(super) fn ask(&self) {
+        self.asked.notify_one();
     }
 
     async fn read(&self) -> Result<Published> {

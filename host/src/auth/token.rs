@@ -9,6 +9,7 @@ use quick_cache::sync::Cache;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use time::{Duration, OffsetDateTime};
+use tokio::time::Instant;
 
 use super::claims::{Claims, Policy, TokenConfig, object};
 use super::error::{AuthError, Refusal};
@@ -31,6 +32,11 @@ pub const TOKEN_BYTES_MAX: usize = 8 << 10;
 /// Verified tokens that are remembered, so that each costs one signature: about 500 bytes each.
 const REMEMBERED_MAX: usize = 10_000;
 
+/// How long tokens with a key id that the provider does not know are refused at once, and how many such ids are
+/// remembered, at some 100 bytes each. Anyone can make such tokens, and each would wait for the next set of keys.
+const UNKNOWN_FOR: std::time::Duration = std::time::Duration::from_secs(5);
+const UNKNOWN_MAX: usize = 10_000;
+
 /// Verifies tokens, and remembers a provider's that it verified.
 pub struct Verifier {
     keys: Keys,
@@ -39,6 +45,8 @@ pub struct Verifier {
     proofs: Option<Proofs>,
     /// By the token's hash.
     remembered: Cache<[u8; 32], Remembered>,
+    /// When the provider did not know a key, by the hash of the tokens' header, which names it.
+    unknown: Cache<[u8; 32], Instant>,
 }
 
 enum Keys {
@@ -68,13 +76,18 @@ impl Verifier {
     /// For tokens that are signed with HS256.
     pub fn with_secret(secret: &[u8], config: TokenConfig) -> Self {
         let policy = Policy { config, lifetime_max: None, leeway: SECRET_LEEWAY };
-        Self { keys: Keys::Secret(DecodingKey::from_secret(secret)), policy, proofs: None, remembered: Cache::new(0) }
+        Self::new(Keys::Secret(DecodingKey::from_secret(secret)), policy, 0)
     }
 
     /// For access tokens of a provider. The configuration must name issuer and audience.
     pub fn with_provider(provider: Arc<Provider>, config: TokenConfig, kind: String, lifetime_max: Duration) -> Self {
         let policy = Policy { config, lifetime_max: Some(lifetime_max.as_seconds_f64()), leeway: PROVIDER_LEEWAY };
-        Self { keys: Keys::Provider { provider, kind }, policy, proofs: None, remembered: Cache::new(REMEMBERED_MAX) }
+        Self::new(Keys::Provider { provider, kind }, policy, REMEMBERED_MAX)
+    }
+
+    fn new(keys: Keys, policy: Policy, remembered: usize) -> Self {
+        let (remembered, unknown) = (Cache::new(remembered), Cache::new(UNKNOWN_MAX));
+        Self { keys, policy, proofs: None, remembered, unknown }
     }
 
     /// Accepts tokens that are bound to a key, with proofs for these origins.
@@ -123,9 +136,19 @@ impl Verifier {
         }
         provider.read_again().await.map_err(|_| AuthError::KeysUnknown)?;
         let published = provider.published().ok_or(AuthError::KeysUnknown)?;
-        self.verify_with(&published, token, now).map_err(refused)
+        let verified = self.verify_with(&published, token, now);
+        if let Err(Refusal::UnknownKey) = verified {
+            self.unknown.insert(header, Instant::now());
+        }
+        verified.map_err(refused)
     }
 
+        let header = Sha256::digest(token.split('.').next().unwrap_or_default()).into();
+        if self.unknown.get(&header).is_some_and(|asked| asked.elapsed() < UNKNOWN_FOR) {
+            // It may be published any moment.
+            provider.ask();
+            return Err(refused(Refusal::UnknownKey));
+        }
     pub(super) fn check_proof(
         &self,
         request: Request<'_>,
