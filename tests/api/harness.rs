@@ -95,6 +95,9 @@ pub(crate) struct Options {
     pub(crate) tokens: Option<Verifier>,
     pub(crate) api_scopes: bool,
     pub(crate) require_proof: bool,
+    pub(crate) operator_clients: Vec<String>,
+    pub(crate) sign_in: Option<SignIn>,
+    pub(crate) failover_wait: Duration,
     pub(crate) rates: RateLimits,
     pub(crate) approvals: Option<ApprovalPolicy>,
     pub(crate) model_keys: Arc<ModelKeys>,
@@ -118,6 +121,9 @@ impl Default for Options {
             tokens: None,
             api_scopes: false,
             require_proof: false,
+            operator_clients: Vec::new(),
+            sign_in: None,
+            failover_wait: Duration::ZERO,
             rates: RateLimits::default(),
             approvals: None,
             model_keys: Arc::default(),
@@ -195,7 +201,7 @@ impl TestApp {
         let (name, rail) = crate::rails::open(options.rail, options.stp, &clock);
         let terms = Terms { cooling_seconds: options.cooling_seconds, rail: name, ..options.terms };
         let settings = Settings {
-            failover_wait: Duration::ZERO,
+            failover_wait: options.failover_wait,
             opening_credit: options.opening_credit,
             risk_enforcement: options.risk_enforcement,
             enforce_clabe: options.enforce_clabe,

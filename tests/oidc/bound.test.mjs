@@ -20,9 +20,8 @@ test("the page's tokens are bound to a key that no script can read, and count no
   assert.match(cnf.jkt, /^[\w-]{43}$/);
 
   // What a thief has: the token, and a request with its proof.
-  const answers = customer.page.waitForResponse((it) => it.url().endsWith(ACCOUNTS));
+  const answers = customer.page.waitForResponse((it) => it.url().endsWith(ACCOUNTS) && it.status() === 200);
   const [answer] = await Promise.all([answers, customer.page.reload()]);
-  assert.equal(answer.status(), 200);
   const { authorization, dpop } = answer.request().headers();
   assert.equal(authorization, `DPoP ${token}`);
   const replayed = await fetch(stage.service.ledger + ACCOUNTS, { headers: { authorization, dpop } });
@@ -63,6 +62,21 @@ test("bound tokens are renewed", async () => {
     return (await api.accounts().catch((error) => error.status)).length ?? path;
   }, ACCOUNTS);
   assert.equal(status, 1);
+});
+
+test("the page answers a demand for a new nonce", async () => {
+  const customer = await Customer.at(stage);
+  await customer.signsInAs(await withAccount(stage));
+  const statuses = [];
+  customer.page.on("response", (it) => it.url().endsWith(ACCOUNTS) && statuses.push(it.status()));
+  const accounts = await customer.page.evaluate(async () => {
+    const { noteAnswer } = await import("/bank/possession.js");
+    noteAnswer(new Headers({ "DPoP-Nonce": "of another time" }));
+    return (await (await import("/bank/api.js")).accounts()).length;
+  });
+  assert.equal(accounts, 1);
+  assert.deepEqual(statuses, [401, 200]);
+  await customer.leaves();
 });
 
 test("bound tokens open the event stream, which receipts are kept up to date by", async () => {

@@ -9,6 +9,10 @@ pub enum AuthError {
     KeysUnknown,
     /// The user, or the address, asks too often.
     TooManyRequests(&'static str),
+    /// The proof lacks a present nonce. No refusal: it tells the client how to go on.
+    NonceRequired,
+    /// Tokens of this client do not count for operators.
+    ClientRefused,
     /// The token lacks this scope.
     ScopeMissing(&'static str),
 }

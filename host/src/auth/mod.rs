@@ -8,6 +8,7 @@ mod error;
 mod keys;
 pub mod minter;
 pub mod network;
+mod nonce;
 pub mod proof;
 pub mod provider;
 pub mod rates;

@@ -17,6 +17,7 @@ use time::OffsetDateTime;
 use super::claims::object;
 use super::error::{AuthError, Refusal};
 use super::keys::{self, ALGORITHMS};
+use super::nonce::{LIFETIME, Nonces};
 
 /// Longest proof, in bytes. One with an RSA key of 4,096 bits has less than two kilobytes.
 const PROOF_BYTES_MAX: usize = 4 << 10;
@@ -24,12 +25,8 @@ const PROOF_BYTES_MAX: usize = 4 << 10;
 /// Longest `jti`, in bytes: a UUID has 36.
 const ID_BYTES_MAX: usize = 256;
 
-/// How old a proof may be, and how far ahead of this host's clock, in seconds: it is made for one request.
-const AGE_MAX: f64 = 60.0;
-const LEEWAY: f64 = 5.0;
-
-/// Proofs that are remembered for [`AGE_MAX`] and [`LEEWAY`] together, so that none counts twice: at 32 bytes each,
-/// what several thousand requests a second need.
+/// Proofs that are remembered for as long as their nonce counts, so that none counts twice: at 32 bytes each, what
+/// several thousand requests a second need.
 const REMEMBERED_MAX: usize = 400_000;
 
 /// Those of one user, some three hundred requests a second: whoever makes more is refused, rather than everybody.
@@ -51,13 +48,14 @@ pub struct Request<'a> {
 pub struct Proofs {
     /// Scheme and authority under which clients reach this service.
     origins: Vec<String>,
+    nonces: Nonces,
     seen: Mutex<Seen>,
 }
 
 /// Two generations: a proof is in one of them until it is too old to be used.
 #[derive(Default)]
 struct Seen {
-    since: f64,
+    since: i64,
     present: HashSet<[u8; 32]>,
     previous: HashSet<[u8; 32]>,
     /// How many of the present ones each user made.
@@ -66,8 +64,8 @@ struct Seen {
 
 impl Seen {
     /// An error if it was there before, or there is no room to remember it.
-    fn insert(&mut self, proof: [u8; 32], user: &str, now: f64) -> Result<(), AuthError> {
-        if now - self.since > AGE_MAX + LEEWAY {
+    fn insert(&mut self, proof: [u8; 32], user: &str, now: i64) -> Result<(), AuthError> {
+        if now - self.since > LIFETIME {
             self.previous = mem::take(&mut self.present);
             self.users.clear();
             self.since = now;
@@ -88,7 +86,7 @@ impl Seen {
 impl Proofs {
     /// # Errors
     /// When an origin is not `https`, or `http` on this machine.
-    pub fn new(origins: &[String]) -> anyhow::Result<Self> {
+    pub fn new(origins: &[String], secret: &[u8]) -> anyhow::Result<Self> {
         let origins = origins.iter().map(|text| {
             let uri: Uri = text.parse().with_context(|| format!("{text} is not a URL"))?;
             let (scheme, host) = (uri.scheme_str().unwrap_or_default(), uri.host().unwrap_or_default());
@@ -97,7 +95,13 @@ impl Proofs {
             ensure!(uri.path() == "/" && uri.query().is_none(), "{text} must be like https://bank.example");
             origin_of(&uri).with_context(|| format!("{text} names no host"))
         });
-        Ok(Self { origins: origins.collect::<anyhow::Result<_>>()?, seen: Mutex::default() })
+        let origins = origins.collect::<anyhow::Result<_>>()?;
+        Ok(Self { origins, nonces: Nonces::new(secret), seen: Mutex::default() })
+    }
+
+    /// What proofs have to contain.
+    pub fn nonce(&self, now: OffsetDateTime) -> String {
+        self.nonces.at(now)
     }
 
     /// On this machine the port does not matter unless it was named.
@@ -117,19 +121,21 @@ impl Proofs {
         (user, thumbprint): (&str, &str),
         now: OffsetDateTime,
     ) -> Result<(), AuthError> {
-        let seen = self.check_signed(request, token, thumbprint, now).map_err(AuthError::TokenInvalid)?;
-        let now = now.unix_timestamp() as f64;
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(seen, user, now)
+        let (seen, nonce) = self.check_signed(request, token, thumbprint).map_err(AuthError::TokenInvalid)?;
+        if !nonce.is_some_and(|nonce| self.nonces.counts(&nonce, now)) {
+            return Err(AuthError::NonceRequired);
+        }
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(seen, user, now.unix_timestamp())
     }
 
-    /// What identifies a proof that fits this request.
+    /// What identifies a proof that fits this request, and its nonce. That tells the time, so the client's clock, `iat`,
+    /// does not matter.
     fn check_signed(
         &self,
         Request { method, path, proof }: Request<'_>,
         token: &str,
         thumbprint: &str,
-        now: OffsetDateTime,
-    ) -> Result<[u8; 32], Refusal> {
+    ) -> Result<([u8; 32], Option<String>), Refusal> {
         let proof = proof.filter(|proof| proof.len() <= PROOF_BYTES_MAX).ok_or(Refusal::Proof)?;
         let (signed, signature) = proof.rsplit_once('.').ok_or(Refusal::Proof)?;
         let (header, claims) = signed.split_once('.').ok_or(Refusal::Proof)?;
@@ -141,15 +147,14 @@ impl Proofs {
         let uri: Uri = text("htu")?.parse().map_err(|_| Refusal::Proof)?;
         let is_here = self.serves(&uri) && uri.path() == path;
         let is_of_token = text("ath")? == URL_SAFE_NO_PAD.encode(Sha256::digest(token));
-        let (id, now) = (text("jti")?, now.unix_timestamp() as f64);
-        let age = now - claims.get("iat").and_then(Value::as_f64).ok_or(Refusal::Proof)?;
-        let is_present = (-LEEWAY..=AGE_MAX).contains(&age);
-        let has_id = !id.is_empty() && id.len() <= ID_BYTES_MAX;
-        if !(is_signed.unwrap_or(false) && text("htm")? == method && is_here && is_of_token && is_present && has_id) {
+        let id = text("jti")?;
+        let is_whole = !id.is_empty() && id.len() <= ID_BYTES_MAX && claims.get("iat").is_some_and(Value::is_number);
+        if !(is_signed.unwrap_or(false) && text("htm")? == method && is_here && is_of_token && is_whole) {
             return Err(Refusal::Proof);
         }
         // Ids are unique for each key.
-        Ok(Sha256::new().chain_update(thumbprint).chain_update([0]).chain_update(id).finalize().into())
+        let identity = Sha256::new().chain_update(thumbprint).chain_update([0]).chain_update(id).finalize().into();
+        Ok((identity, text("nonce").ok().map(str::to_owned)))
     }
 }
 
@@ -200,7 +205,7 @@ mod tests {
             ("https://bank.example/api", false),
             ("bank.example", false),
         ] {
-            assert_eq!(Proofs::new(&[text.to_owned()]).is_ok(), is_valid, "{text}");
+            assert_eq!(Proofs::new(&[text.to_owned()], b"").is_ok(), is_valid, "{text}");
         }
     }
 
@@ -220,12 +225,12 @@ mod tests {
     fn a_proof_is_remembered_until_it_is_too_old() {
         let mut seen = Seen::default();
         let mut insert = |proof, now| seen.insert([proof; 32], "ana", now).is_ok();
-        assert!(insert(1, 1_000.0));
-        assert!(!insert(1, 1_000.0));
-        assert!(insert(2, 1_064.0));
-        assert!(!insert(1, 1_066.0), "made at 1005, it would still count");
-        assert!(!insert(2, 1_129.0));
-        assert!(insert(3, 1_132.0) && insert(1, 1_132.0), "too old for its time to count");
+        assert!(insert(1, 1_000));
+        assert!(!insert(1, 1_000));
+        assert!(insert(2, 1_064));
+        assert!(!insert(1, 1_066), "its nonce may be of the next host, five seconds ahead");
+        assert!(!insert(2, 1_129));
+        assert!(insert(3, 1_132) && insert(1, 1_132), "too old for its nonce to count");
     }
 
     #[test]
@@ -234,7 +239,7 @@ mod tests {
         let mut insert = |number: usize, user| {
             let mut proof = [0; 32];
             proof[..8].copy_from_slice(&number.to_be_bytes());
-            seen.insert(proof, user, 1_000.0)
+            seen.insert(proof, user, 1_000)
         };
         assert!((0..REMEMBERED_EACH_MAX).all(|number| insert(number, "ana").is_ok()));
         assert_eq!(insert(REMEMBERED_EACH_MAX, "ana"), Err(AuthError::TooManyRequests("proofs")));

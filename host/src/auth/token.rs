@@ -96,6 +96,11 @@ impl Verifier {
         Self { proofs: Some(proofs), ..self }
     }
 
+    /// What proofs have to contain now, if they count here.
+    pub fn nonce(&self, now: OffsetDateTime) -> Option<String> {
+        self.proofs.as_ref().map(|proofs| proofs.nonce(now))
+    }
+
     /// Whether tokens can be verified at all.
     pub fn is_ready(&self) -> bool {
         match &self.keys {
@@ -134,6 +139,12 @@ impl Verifier {
                 verified => return verified.map_err(refused),
             }
         }
+        let header = Sha256::digest(token.split('.').next().unwrap_or_default()).into();
+        if self.unknown.get(&header).is_some_and(|asked| asked.elapsed() < UNKNOWN_FOR) {
+            // It may be published any moment.
+            provider.ask();
+            return Err(refused(Refusal::UnknownKey));
+        }
         provider.read_again().await.map_err(|_| AuthError::KeysUnknown)?;
         let published = provider.published().ok_or(AuthError::KeysUnknown)?;
         let verified = self.verify_with(&published, token, now);
@@ -143,12 +154,6 @@ impl Verifier {
         verified.map_err(refused)
     }
 
-        let header = Sha256::digest(token.split('.').next().unwrap_or_default()).into();
-        if self.unknown.get(&header).is_some_and(|asked| asked.elapsed() < UNKNOWN_FOR) {
-            // It may be published any moment.
-            provider.ask();
-            return Err(refused(Refusal::UnknownKey));
-        }
     pub(super) fn check_proof(
         &self,
         request: Request<'_>,

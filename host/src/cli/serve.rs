@@ -71,7 +71,9 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
     // Each purpose derives a key of its own.
     let shared = secret.unwrap_or(key_bytes);
     let key_of = |file: &Option<PathBuf>| file.as_deref().map_or_else(|| Ok(shared.clone()), secret::from_file);
-    let acknowledgments = Acknowledgments::new(&key_of(&serve.acknowledgment_key_file)?);
+    let short_lived = key_of(&serve.acknowledgment_key_file)?;
+    let acknowledgments = Acknowledgments::new(&short_lived);
+    let verifier = tokens::bind(verifier, &serve, &short_lived)?;
     let cache_key = key_of(&serve.cache_key_file)?;
     let model_keys = Arc::new(model_keys(&serve)?);
     // From here on signals are handled, even during startup.

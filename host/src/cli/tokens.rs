@@ -62,9 +62,15 @@ fn of_provider(serve: &Serve) -> Result<Tokens> {
     let provider = Arc::new(Provider::new(source).context("cannot use --jwt-keys")?);
     let lifetime_max = serve.provider.lifetime_max.try_into().context("--jwt-lifetime-max is too long")?;
     let kind = serve.provider.token_type.clone();
-    let mut verifier = Verifier::with_provider(Arc::clone(&provider), config, kind, lifetime_max);
-    if !serve.provider.dpop_origins.is_empty() {
-        verifier = verifier.with_proofs(Proofs::new(&serve.provider.dpop_origins).context("cannot use --dpop-origin")?);
-    }
+    let verifier = Verifier::with_provider(Arc::clone(&provider), config, kind, lifetime_max);
     Ok(Tokens { verifier, minter: None, provider: Some(provider), secret: None })
+}
+
+/// Accepts tokens that are bound to a key, if that is configured. All hosts have the secret.
+pub(super) fn bind(verifier: Verifier, serve: &Serve, secret: &[u8]) -> Result<Verifier> {
+    let origins = &serve.provider.dpop_origins;
+    if origins.is_empty() {
+        return Ok(verifier);
+    }
+    Ok(verifier.with_proofs(Proofs::new(origins, secret).context("cannot use --dpop-origin")?))
 }

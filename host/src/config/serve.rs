@@ -231,7 +231,7 @@ pub struct Serve {
     /// sandbox always may
     #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_ALLOW_OWNER")]
     pub allow_owner: bool,
-    /// File of the key of risk acknowledgments, at least 32 bytes and the same on every host [default: derived from the
+    /// File of the key of risk acknowledgments and of nonces for proofs (DPoP), at least 32 bytes and the same on every host [default: derived from the
     /// token secret or else the ledger key]
     #[arg(long, help_heading = "Tokens", env = "CAUDAL_ACKNOWLEDGMENT_KEY_FILE")]
     pub acknowledgment_key_file: Option<PathBuf>,

@@ -2,11 +2,13 @@
 //! [`LedgerOperator`] or an [`Approver`] a token with such an operator's scope. A user's claims are an extension of the
 //! request.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::Response;
 
 use crate::app::App;
 use crate::auth::claims::Claims;
@@ -17,6 +19,22 @@ use crate::http::error::Error;
 
 /// Carries a proof of possession (RFC 9449).
 const PROOF: HeaderName = HeaderName::from_static("dpop");
+
+/// Carries the nonce for the next proofs.
+const NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
+
+/// Whom a request's credentials were accepted for. Repetitions of the request share it: a proof counts once.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Accepted(Arc<OnceLock<Arc<Claims>>>);
+
+/// Tells clients the nonce for their next proofs (RFC 9449, section 9), before one of them is challenged.
+pub(super) async fn tell_nonce(State(app): State<App>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    if let Some(Ok(nonce)) = app.tokens.nonce(app.clock.now()).map(HeaderValue::try_from) {
+        response.headers_mut().insert(NONCE, nonce);
+    }
+    response
+}
 
 impl FromRequestParts<App> for User {
     type Rejection = Error;
@@ -66,13 +84,21 @@ pub(crate) async fn authenticate(parts: &Parts, app: &App) -> Result<Arc<Claims>
     let proof = proofs.next().filter(|_| proofs.next().is_none());
     let (method, path) = (parts.method.as_str(), parts.uri.path());
     let request = proof::Request { method, path, proof: proof.and_then(|proof| proof.to_str().ok()) };
-    auth::authenticate(&app.tokens, values.map(HeaderValue::as_bytes), request, app.clock.now()).await
+    let claims = auth::authenticate(&app.tokens, values.map(HeaderValue::as_bytes), request, app.clock.now()).await?;
+    if let Some(Accepted(accepted)) = accepted {
+        accepted.get_or_init(|| Arc::clone(&claims));
+    }
+    Ok(claims)
 }
 
 impl From<AuthError> for Error {
     fn from(error: AuthError) -> Self {
         match error {
             AuthError::TokenMissing => Self::TokenMissing,
+    let accepted = parts.extensions.get::<Accepted>();
+    if let Some(claims) = accepted.and_then(|it| it.0.get()) {
+        return Ok(Arc::clone(claims));
+    }
             AuthError::TokenInvalid(reason) if reason.is_about_proof() => Self::ProofInvalid(reason),
             AuthError::TokenInvalid(reason) => Self::TokenInvalid(reason),
             AuthError::KeysUnknown => Self::KeysUnknown,
@@ -81,3 +107,5 @@ impl From<AuthError> for Error {
         }
     }
 }
+            AuthError::NonceRequired => Self::NonceRequired,
+            AuthError::ClientRefused => Self::ClientRefused,

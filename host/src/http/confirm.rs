@@ -10,6 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use tokio::time::{Instant, timeout};
 
 use crate::app::App;
+use crate::http::auth::Accepted;
 use crate::http::error::{Error, Failure};
 use crate::http::problem::Problem;
 use crate::telemetry;
@@ -52,7 +53,8 @@ pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next
         return in_time(run_and_confirm(&app, request, next, false)).await;
     }
     let deadline = Instant::now() + app.settings.failover_wait;
-    let (head, _) = request.into_parts();
+    let (mut head, _) = request.into_parts();
+    head.extensions.insert(Accepted::default());
     let mut is_first = true;
     loop {
         let request = Request::from_parts(head.clone(), Body::empty());

@@ -39,6 +39,7 @@ const IDENTITY: (HeaderName, &str) = (header::ACCEPT_ENCODING, "identity");
 const CHALLENGE: (HeaderName, &str) = (header::WWW_AUTHENTICATE, "Bearer");
 const CHALLENGE_INVALID: (HeaderName, &str) = (header::WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#);
 
+const CHALLENGE_NONCE: (HeaderName, &str) = (header::WWW_AUTHENTICATE, r#"DPoP error="use_dpop_nonce""#);
 const CHALLENGE_PROOF: (HeaderName, &str) =
     (header::WWW_AUTHENTICATE, r#"DPoP error="invalid_dpop_proof", algs="ES256 EdDSA RS256 PS256""#);
 
@@ -99,6 +100,8 @@ problems! {
     /// Its bearer does not learn the reason.
     ProofInvalid(_reason: Refusal) = UNAUTHORIZED, "unauthorized", "The proof of possession is not valid",
         "Each request with this token needs a new DPoP proof, signed with the token's key.", header: CHALLENGE_PROOF;
+    NonceRequired = UNAUTHORIZED, "unauthorized", "The proof of possession needs a nonce",
+        "Repeat the request with a proof that contains the nonce in DPoP-Nonce.", header: CHALLENGE_NONCE;
     KeysUnknown = SERVICE_UNAVAILABLE, "keys-unknown", "Tokens cannot be verified at the moment",
         "This host does not have the OpenID provider's current keys. Retry after the time in Retry-After.", header: RETRY_AFTER;
     ScopeMissing(scope: &'static str) = FORBIDDEN, "insufficient-scope", "The token lacks a scope",

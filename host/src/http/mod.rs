@@ -105,7 +105,8 @@ pub fn ledger_router(app: App) -> Endpoint {
         .fallback(ledger_not_found)
         .layer(from_fn_with_state(app.clone(), shedding::shed))
         .layer(from_fn_with_state(app.clone(), address::count_address))
-        .layer(from_fn_with_state(app.clone(), confirm::confirm));
+        .layer(from_fn_with_state(app.clone(), confirm::confirm))
+        .layer(from_fn_with_state(app.clone(), auth::tell_nonce));
     endpoint("ledger", Callers::Public, (routes, Scores::default()), app)
 }
 
@@ -156,6 +157,7 @@ pub fn assist_router(app: App) -> Endpoint {
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .fallback(async || Error::NotFound)
         .layer(from_fn_with_state(app.clone(), confirm::confirm))
+        .layer(from_fn_with_state(app.clone(), auth::tell_nonce))
         .merge(score_paths());
     let scores = Scores::of(&app);
     endpoint("assist", Callers::Internal, (routes, scores), app)

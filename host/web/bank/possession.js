@@ -9,14 +9,21 @@ const STORE = "keys";
 const NAME = "tokens";
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256" };
 
-/** How far this device's clock is behind the bank's, which compares it with the time of a proof. */
+/** How far this device's clock is behind the bank's: the provider looks at the time of a proof. */
 let behindMs = 0;
 
-/** Sets the clock by a response of the bank. @param {string | null} date */
-export function noteTime(date, now = Date.now()) {
-  const at = Date.parse(date ?? "");
+/** What the bank wants to see in the next proof for it (section 9). @type {string | null} */
+let nonce = null;
+
+/** Sets clock and nonce by a response of the bank. @param {Headers} headers */
+export function noteAnswer(headers, now = Date.now()) {
+  const at = Date.parse(headers.get("Date") ?? "");
   if (!Number.isNaN(at)) behindMs = at - now;
+  nonce = headers.get("DPoP-Nonce") ?? nonce;
 }
+
+/** Whether a response asks for the same again, with the nonce that came with it. @param {Headers} headers */
+export const isChallenge = (headers) => /^DPoP .*use_dpop_nonce/.test(headers.get("WWW-Authenticate") ?? "");
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
 const done = (request) =>
@@ -69,6 +76,8 @@ export async function proofFor(method, url, token) {
     htu: origin + pathname,
     iat: Math.floor((Date.now() + behindMs) / 1_000),
     ...(digest ? { ath: base64url(new Uint8Array(digest)) } : {}),
+    // The provider has nonces of its own, if any.
+    ...(token && nonce ? { nonce } : {}),
   };
   const signed = `${encoded({ typ: "dpop+jwt", alg: "ES256", jwk: { kty, crv, x, y } })}.${encoded(claims)}`;
   const bytes = new TextEncoder().encode(signed);

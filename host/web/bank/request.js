@@ -1,7 +1,7 @@
 // Requests to the bank's API: the token, its renewal, and a Problem for every failure.
 
 import { Problem, readProblem } from "../shared/problem.js";
-import { isBound, noteTime, proofFor } from "./possession.js";
+import { isBound, isChallenge, noteAnswer, proofFor } from "./possession.js";
 import { token } from "./token.js";
 
 /** For requests that leave the screen empty until they finish. */
@@ -12,7 +12,7 @@ export const hooks = { unauthorized: async (/** @type {string} */ _) => false, e
 
 /**
  * @typedef {{ headers?: Record<string, string>, body?: string, timeoutMs?: number, isPublic?: boolean,
- *   isRepeated?: boolean }} Options
+ *   isRepeated?: boolean, isChallenged?: boolean }} Options
  */
 
 /** Why there is no answer. @param {unknown} error */
@@ -27,7 +27,7 @@ function silence(error) {
  * @returns {Promise<Response>}
  */
 export async function exchange(method, path, options, limit) {
-  const { headers = {}, body, isPublic = false, isRepeated = false } = options;
+  const { headers = {}, body, isPublic = false, isRepeated = false, isChallenged = false } = options;
   /** @type {Record<string, string>} */
   const sent = { Accept: "application/json", ...headers };
   const bearer = isPublic ? "" : token();
@@ -45,14 +45,17 @@ export async function exchange(method, path, options, limit) {
       redirect: "error",
       signal: limit(),
     });
-    noteTime(response.headers.get("Date"));
+    noteAnswer(response.headers);
   } catch (error) {
     throw silence(error);
   }
   if (response.ok) return response;
   const problem = await readProblem(response);
   if (response.status === 401 && !isPublic) {
-    // Without a valid token a request changes nothing, so it can be repeated.
+    // Without a valid token and proof a request changes nothing, so it can be repeated.
+    if (!isChallenged && isChallenge(response.headers)) {
+      return exchange(method, path, { ...options, isChallenged: true }, limit);
+    }
     if (!isRepeated && (await hooks.unauthorized(bearer))) {
       return exchange(method, path, { ...options, isRepeated: true }, limit);
     }
