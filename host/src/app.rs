@@ -134,6 +134,8 @@ pub struct Settings {
     pub trusted_proxies: Vec<Network>,
     /// What takes two operators; `None` if one is enough for everything.
     pub approvals: Option<ApprovalPolicy>,
+    /// Clients whose tokens count for operators; empty for any but the bank page's.
+    pub operator_clients: Vec<String>,
     /// How the bank page signs people in, if it does.
     pub sign_in: Option<SignIn>,
     /// Whether users may type the number of a new account.

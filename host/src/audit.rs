@@ -86,7 +86,7 @@ fn refusals() -> impl Iterator<Item = [&'static str; 2]> {
     let tokens = Refusal::ALL.into_iter().map(Refusal::name).chain(["missing", "keys-unknown"]);
     let events = [
         (TOKEN_REFUSED, tokens.collect::<Vec<_>>()),
-        (SCOPE_REFUSED, scope::ALL.to_vec()),
+        (SCOPE_REFUSED, scope::ALL.into_iter().chain(["client"]).collect()),
         (LIMIT_REACHED, LIMITS.to_vec()),
         (HOST_REFUSED, vec!["name"]),
         (NOTICE_REFUSED, NOTICE_REASONS.to_vec()),

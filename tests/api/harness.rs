@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use caudal::app::start::{Config, Tasks};
-use caudal::app::{App, ApprovalPolicy, Settings};
+use caudal::app::{App, ApprovalPolicy, Settings, SignIn};
 use caudal::auth::claims::TokenConfig;
 use caudal::auth::minter::Minter;
 use caudal::auth::rates::RateLimits;
@@ -211,7 +211,8 @@ impl TestApp {
             rates: options.rates,
             trusted_proxies: Vec::new(),
             approvals: options.approvals,
-            sign_in: None,
+            operator_clients: options.operator_clients,
+            sign_in: options.sign_in,
             typed_numbers: options.typed_numbers,
             assist_hosts: vec!["localhost".to_owned()],
             published: options.published,

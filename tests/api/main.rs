@@ -40,6 +40,7 @@ mod log;
 mod monitoring;
 mod occurrences;
 mod on_us;
+mod operators;
 mod pages;
 mod payee_checks;
 mod payee_edits;

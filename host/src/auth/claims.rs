@@ -33,12 +33,16 @@ pub(super) struct Policy {
 }
 
 /// The claims of a valid token.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Claims {
     pub user: String,
     pub scopes: Vec<String>,
     /// Who issued the token, if it says so.
     pub issuer: Option<String>,
+    /// The client that the token was issued to, if it says so.
+    pub client: Option<String>,
+    /// Whether that client is its own user, as with client credentials (RFC 9068, section 2.2).
+    pub is_machine: bool,
     /// Thumbprint of the key that the token is bound to, if it is.
     pub key: Option<String>,
     /// In seconds since 1970, leeway included.
@@ -87,19 +91,22 @@ impl Policy {
                 return Err(Refusal::NotYetValid);
             }
         }
-        let named_issuer = claims.get("iss").and_then(Value::as_str);
+        let text = |name: &str| claims.get(name).and_then(Value::as_str);
+        let named_issuer = text("iss");
         if issuer.as_deref().is_some_and(|issuer| named_issuer != Some(issuer)) {
             return Err(Refusal::Issuer);
         }
         if audience.as_deref().is_some_and(|audience| !claims.get("aud").is_some_and(|it| names(it, audience))) {
             return Err(Refusal::Audience);
         }
-        let user = claims.get(user_claim).and_then(Value::as_str).ok_or(Refusal::User)?;
+        let user = text(user_claim).ok_or(Refusal::User)?;
         if user.trim().is_empty() || user.chars().count() > USER_CHARS_MAX || user.contains('\0') {
             return Err(Refusal::User);
         }
         // One string, separated by spaces (RFC 8693).
-        let scopes = claims.get("scope").and_then(Value::as_str).unwrap_or_default();
+        let scopes = text("scope").unwrap_or_default();
+        // Many providers say `azp`, as in ID tokens.
+        let client = text("client_id").or_else(|| text("azp"));
         let key = match claims.get("cnf") {
             None => None,
             // Other confirmations, such as a certificate's, are not supported: the token must not count without them.
@@ -111,6 +118,8 @@ impl Policy {
             user: user.to_owned(),
             scopes: scopes.split_whitespace().map(str::to_owned).collect(),
             issuer: named_issuer.map(str::to_owned),
+            client: client.map(str::to_owned),
+            is_machine: client.is_some() && client == text("sub"),
             key,
             begins: begins.map_or(f64::NEG_INFINITY, |begins| begins - self.leeway),
             expires: expires + self.leeway,

@@ -41,7 +41,7 @@ impl From<&Claims> for User {
 
 impl From<&Claims> for Person {
     fn from(claims: &Claims) -> Self {
-        Self { name: claims.user.clone(), issuer: claims.issuer.clone() }
+        Self { name: claims.user.clone(), issuer: claims.issuer.clone(), is_machine: claims.is_machine }
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
 
     fn claims(scopes: &[&str]) -> Claims {
         let scopes = scopes.iter().map(|&scope| scope.to_owned()).collect();
-        Claims { user: "ops".to_owned(), scopes, issuer: None, key: None, begins: 0.0, expires: 0.0 }
+        Claims { user: "ops".to_owned(), scopes, ..Claims::default() }
     }
 
     fn operator(scopes: &[&str]) -> Result<Operator, AuthError> {

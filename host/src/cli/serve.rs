@@ -212,6 +212,7 @@ fn settings(serve: &Serve) -> Settings {
         approvals: serve
             .approvals
             .then_some(ApprovalPolicy { lifetime: serve.approval_lifetime, limit: serve.approval_limit }),
+        operator_clients: serve.provider.operator_clients.clone(),
         sign_in: sign_in(serve),
         typed_numbers: serve.sandbox,
         assist_hosts,

@@ -78,6 +78,10 @@ pub struct Provider {
     /// Require DPoP-bound tokens on the ledger API
     #[arg(long = "require-dpop", env = "CAUDAL_REQUIRE_DPOP", requires = "dpop_origins")]
     pub require_dpop: bool,
+    /// Client id whose tokens count on /admin, by their `client_id` or else `azp`; repeatable [default: any but that of
+    /// --sign-in-client]
+    #[arg(long = "operator-client", env = "CAUDAL_OPERATOR_CLIENTS", value_delimiter = ',', requires = "keys")]
+    pub operator_clients: Vec<String>,
     /// Client id with which the bank page signs people in, as a public client with PKCE [default: none]
     #[arg(long = "sign-in-client", env = "CAUDAL_SIGN_IN_CLIENT")]
     pub sign_in_client: Option<String>,

@@ -42,7 +42,7 @@ impl Step {
 }
 
 fn state(key: &ChainKey, it: &Approval) -> Hash {
-    fn person(digest: &mut Digest, Person { name, issuer }: &Person) {
+    fn person(digest: &mut Digest, Person { name, issuer, .. }: &Person) {
         digest.text(name);
         digest.optional_bytes(issuer.as_deref().map(str::as_bytes));
     }
@@ -237,7 +237,11 @@ impl Row {
             (Some(verdict), Some(name), Some(at)) => {
                 let known =
                     Verdict::parse(&verdict).ok_or_else(|| super::unknown_text("approval.verdict", &verdict))?;
-                Some(Decision { verdict: known, by: Person { name, issuer: self.decided_issuer }, at })
+                Some(Decision {
+                    verdict: known,
+                    by: Person { name, issuer: self.decided_issuer, is_machine: false },
+                    at,
+                })
             }
             _ => None,
         };
@@ -245,7 +249,7 @@ impl Row {
             approval_id: self.approval_id,
             action: self.action,
             reason: self.reason,
-            proposed_by: Person { name: self.proposed_by, issuer: self.proposed_issuer },
+            proposed_by: Person { name: self.proposed_by, issuer: self.proposed_issuer, is_machine: false },
             proposed_at: self.proposed_at,
             expires_at: self.expires_at,
             decision,

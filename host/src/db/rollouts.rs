@@ -117,7 +117,7 @@ impl Row {
             },
             despite_setback: self.despite_setback,
             reason: self.reason,
-            started_by: Person { name: self.started_by, issuer: self.started_issuer },
+            started_by: Person { name: self.started_by, issuer: self.started_issuer, is_machine: false },
             started_at: self.started_at,
             state,
             step: usize::try_from(self.step).unwrap_or_default(),

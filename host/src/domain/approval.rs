@@ -9,6 +9,8 @@ pub struct Person {
     pub name: String,
     /// Who vouches for that name; `None` if the token does not say.
     pub issuer: Option<String>,
+    /// A program with client credentials. It proposes and approves nothing, so this is not stored.
+    pub is_machine: bool,
 }
 
 impl Person {
@@ -137,7 +139,7 @@ mod tests {
     const NOW: OffsetDateTime = datetime!(2026-11-22 12:00 UTC);
 
     fn person(name: &str, issuer: Option<&str>) -> Person {
-        Person { name: name.to_owned(), issuer: issuer.map(str::to_owned) }
+        Person { name: name.to_owned(), issuer: issuer.map(str::to_owned), is_machine: false }
     }
 
     fn proposed() -> Approval {

@@ -58,7 +58,7 @@ impl FromRequestParts<App> for Operator {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate(parts, app).await?).try_into()?)
+        Ok((&*authenticate_operator(parts, app).await?).try_into()?)
     }
 }
 
@@ -66,7 +66,7 @@ impl FromRequestParts<App> for LedgerOperator {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate(parts, app).await?).try_into()?)
+        Ok((&*authenticate_operator(parts, app).await?).try_into()?)
     }
 }
 
@@ -74,11 +74,27 @@ impl FromRequestParts<App> for Approver {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate(parts, app).await?).try_into()?)
+        Ok((&*authenticate_operator(parts, app).await?).try_into()?)
     }
 }
 
+/// The claims of somebody whose token may have an operator's scope: not one of the bank page's client, with which anybody
+/// can get one.
+pub(crate) async fn authenticate_operator(parts: &Parts, app: &App) -> Result<Arc<Claims>, AuthError> {
+    let claims = authenticate(parts, app).await?;
+    let client = claims.client.as_ref();
+    let counts = match &app.settings.operator_clients[..] {
+        [] => app.settings.sign_in.as_ref().is_none_or(|page| client != Some(&page.client_id)),
+        named => client.is_some_and(|client| named.contains(client)),
+    };
+    if counts { Ok(claims) } else { Err(AuthError::ClientRefused) }
+}
+
 pub(crate) async fn authenticate(parts: &Parts, app: &App) -> Result<Arc<Claims>, AuthError> {
+    let accepted = parts.extensions.get::<Accepted>();
+    if let Some(claims) = accepted.and_then(|it| it.0.get()) {
+        return Ok(Arc::clone(claims));
+    }
     let values = parts.headers.get_all(header::AUTHORIZATION).iter();
     let mut proofs = parts.headers.get_all(PROOF).iter();
     let proof = proofs.next().filter(|_| proofs.next().is_none());
@@ -95,17 +111,13 @@ impl From<AuthError> for Error {
     fn from(error: AuthError) -> Self {
         match error {
             AuthError::TokenMissing => Self::TokenMissing,
-    let accepted = parts.extensions.get::<Accepted>();
-    if let Some(claims) = accepted.and_then(|it| it.0.get()) {
-        return Ok(Arc::clone(claims));
-    }
             AuthError::TokenInvalid(reason) if reason.is_about_proof() => Self::ProofInvalid(reason),
             AuthError::TokenInvalid(reason) => Self::TokenInvalid(reason),
             AuthError::KeysUnknown => Self::KeysUnknown,
             AuthError::TooManyRequests(limit) => Self::TooManyRequests(limit),
             AuthError::ScopeMissing(scope) => Self::ScopeMissing(scope),
+            AuthError::NonceRequired => Self::NonceRequired,
+            AuthError::ClientRefused => Self::ClientRefused,
         }
     }
 }
-            AuthError::NonceRequired => Self::NonceRequired,
-            AuthError::ClientRefused => Self::ClientRefused,

@@ -106,6 +106,10 @@ problems! {
         "This host does not have the OpenID provider's current keys. Retry after the time in Retry-After.", header: RETRY_AFTER;
     ScopeMissing(scope: &'static str) = FORBIDDEN, "insufficient-scope", "The token lacks a scope",
         format!("This requires a token with the scope {scope}.");
+    ClientRefused = FORBIDDEN, "insufficient-scope", "The token's client may not operate",
+        "Use a token of another client: one in --operator-client, or without that setting not the bank page's.";
+    NoPerson = FORBIDDEN, "insufficient-scope", "This takes two people",
+        "The token was obtained by client credentials, which anybody may have: use one that a person signed in for.";
     /// They proposed it.
     SamePerson = FORBIDDEN, "second-person-required", "Another person has to approve it",
         "You proposed this action: another operator has to approve it, or you can withdraw it.";
@@ -296,6 +300,7 @@ impl Error {
             Self::TokenInvalid(reason) | Self::ProofInvalid(reason) => Some([TOKEN_REFUSED, reason.name()]),
             Self::KeysUnknown => Some([TOKEN_REFUSED, "keys-unknown"]),
             Self::ScopeMissing(scope) => Some([SCOPE_REFUSED, scope]),
+            Self::ClientRefused => Some([SCOPE_REFUSED, "client"]),
             Self::TooManyRequests(limit) => Some([LIMIT_REACHED, limit]),
             Self::TooManyChecks => Some([LIMIT_REACHED, "payee-checks"]),
             Self::TooManyRefusals => Some([LIMIT_REACHED, "refusals"]),

@@ -127,6 +127,9 @@ impl Action {
 /// Stores an action for a second person and answers that it waits; `None` if one person is enough.
 pub(super) async fn propose(app: &App, by: &Person, action: &Action, reason: &str) -> Result<Option<Response>, Error> {
     let Some(policy) = app.settings.approvals else { return Ok(None) };
+    if by.is_machine {
+        return Err(Error::NoPerson);
+    }
     let mut db = app.db.acquire().await?;
     let now = app.now(&mut db).await?;
     let proposed = Approval {

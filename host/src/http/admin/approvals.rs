@@ -84,6 +84,9 @@ pub(crate) async fn approve(
         let detail = "is not that of the action: read it again";
         return Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, "digest", "not-allowed", detail));
     }
+    if approver.person.is_machine {
+        return Err(Error::NoPerson);
+    }
     let now = app.now(&mut *app.db.acquire().await?).await?;
     let approved = before.approve(approver.person.clone(), now)?;
     let is_first = before.decision.is_none();

@@ -23,13 +23,13 @@ use axum::http::request::Parts;
 
 use crate::app::App;
 use crate::auth::reader::Reader;
-use crate::http::auth::authenticate;
+use crate::http::auth::authenticate_operator;
 use crate::http::error::Error;
 
 impl FromRequestParts<App> for Reader {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate(parts, app).await?).try_into()?)
+        Ok((&*authenticate_operator(parts, app).await?).try_into()?)
     }
 }

@@ -224,6 +224,10 @@ pub(crate) async fn start_rollout(
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
     operator.may_change(kind)?;
+    // Its promotion is proposed in the same name.
+    if operator.person.is_machine && kind == ModelKind::Risk && app.settings.approvals.is_some() {
+        return Err(Error::NoPerson);
+    }
     let if_match = IfMatch::read(&headers)?;
     let AssistBody(mut fields) = body?;
     let asked: RolloutRequest = fields.read();

@@ -197,7 +197,7 @@ async fn withdraw(
     let Some(approval_id) = approval_id else { return Ok(()) };
     let found = approvals::find(&mut *db, key, approval_id).await?;
     let Some(pending) = found.filter(|it| it.state(now) == State::Pending) else { return Ok(()) };
-    let by = Person { name: by.to_owned(), issuer: None };
+    let by = Person { name: by.to_owned(), issuer: None, is_machine: false };
     if let Ok(withdrawn) = pending.withdraw(by.clone(), now) {
         approvals::save(db, key, Some(&pending), &withdrawn, (Step::Withdraw, &by), now).await?;
     }
