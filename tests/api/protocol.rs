@@ -137,6 +137,9 @@ async fn answers_are_neither_stored_nor_guessed_at(db: PgPool) {
     ] {
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{answer:?}");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{answer:?}");
+        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{answer:?}");
+        let policy = answer.header("content-security-policy");
+        assert_eq!(policy, Some("default-src 'none'; frame-ancestors 'none'"), "{answer:?}");
     }
     // Pages have a policy of their own.
     for page in [anon.get("/").await, anon.get("/reference").await, ai.get("/console").await] {
@@ -144,6 +147,8 @@ async fn answers_are_neither_stored_nor_guessed_at(db: PgPool) {
         assert_eq!(page.header("cache-control"), Some("no-cache"), "{page:?}");
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"), "{page:?}");
         assert_eq!(page.header("referrer-policy"), Some("no-referrer"), "{page:?}");
+        assert_eq!(page.header("cross-origin-opener-policy"), Some("same-origin"), "{page:?}");
+        assert!(page.header("permissions-policy").unwrap().contains("geolocation=()"), "{page:?}");
         let policy = page.header("content-security-policy").unwrap();
         assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
     }

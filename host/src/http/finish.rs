@@ -12,10 +12,12 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// For every response that has no other policy: most are about one user.
-const DEFAULTS: [(HeaderName, HeaderValue); 2] = [
+/// For every response that has no other policy: most are about one user, and none but pages is to be shown.
+const DEFAULTS: [(HeaderName, HeaderValue); 4] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'")),
 ];
 
 pub(super) fn finish(response: &mut Response, path: &str, id: Uuid) {

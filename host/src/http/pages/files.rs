@@ -18,6 +18,9 @@ pub(crate) const NAMED: &str = "no-cache";
 /// For names that contain the digest of the bytes: cache for a year.
 pub(crate) const BY_DIGEST: &str = "public, max-age=31536000, immutable";
 
+/// What no page here uses, and no script that gets into one should.
+const PERMISSIONS: &str = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()";
+
 /// A file compiled into this program.
 pub(crate) struct Embedded {
     pub(crate) name: &'static str,
@@ -106,8 +109,8 @@ pub(crate) fn answer(
     let headers: [(HeaderName, HeaderValue); 6] = [
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type(name))),
         (header::CONTENT_SECURITY_POLICY, policy),
-        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+        (HeaderName::from_static("permissions-policy"), HeaderValue::from_static(PERMISSIONS)),
         (header::CACHE_CONTROL, HeaderValue::from_static(caching)),
         (header::ETAG, etag.clone()),
     ];
