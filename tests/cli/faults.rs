@@ -66,6 +66,28 @@ fn errors_at_startup_say_what_to_do() {
 }
 
 #[test]
+fn keys_that_others_can_read_are_refused() {
+    let data = DataDir::new();
+    let key = data.file("key", "a key");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let stp = ["--rail", "stp", "--stp-url", "http://127.0.0.1:1", "--stp-company", "BANCO", "--stp-account", "0"];
+    let serve = ["serve", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0", "--stp-key-file", &key];
+    let secret = [("CAUDAL_JWT_SECRET", "a secret for tests, of 32 bytes or more")];
+    let advice = format!("chmod 600 {key}");
+    refuses(&data, &[&serve[..], &stp].concat(), &secret, &advice);
+    refuses(&data, &["models", "list", "--operator-token-file", &key], &[], &advice);
+    refuses(&data, &["models", "list", "--admin-cert", &key, "--admin-key", &key], &[], &advice);
+}
+
+#[test]
+fn a_user_claim_that_may_pass_to_others_is_warned_about() {
+    for (claim, is_warned) in [("sub", false), ("oid", false), ("email", true)] {
+        let output = DataDir::new().run(&["serve", "--rail", "instant", "--jwt-user-claim", claim]);
+        assert_eq!(text(&output.stderr).contains("gets that person's accounts"), is_warned, "{claim}");
+    }
+}
+
+#[test]
 fn replicated_durability_needs_replicas() {
     let data = DataDir::new();
     let free = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];

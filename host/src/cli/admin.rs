@@ -48,7 +48,9 @@ impl AdminApi {
         })?;
         let read = |file: &Path| fs::read(file).with_context(|| format!("cannot read {}", file.display()));
         let identity = match (&admin.admin_cert, &admin.admin_key) {
-            (Some(certificate), Some(key)) => Some(Identity { certificate: read(certificate)?, key: read(key)? }),
+            (Some(certificate), Some(key)) => {
+                Some(Identity { certificate: read(certificate)?, key: secret::read_private(key)? })
+            }
             _ => None,
         };
         let client = Client::identified(transport, REPLY_TIMEOUT, identity.as_ref());
@@ -165,8 +167,8 @@ pub(super) fn pesos(amount: &Value) -> String {
 fn token(common: &Common, admin: &Admin) -> Result<String> {
     let Admin { token, token_file, by, jwt, .. } = admin;
     if let Some(file) = token_file {
-        let token = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-        return Ok(token.trim().to_owned());
+        let token = String::from_utf8(secret::read_private(file)?);
+        return Ok(token.with_context(|| format!("{} is not text", file.display()))?.trim().to_owned());
     }
     if let Some(token) = token {
         return Ok(token.clone());

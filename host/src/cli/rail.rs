@@ -1,12 +1,12 @@
 //! Opens the configured rail.
 
-use std::fs;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use tokio::sync::mpsc;
 
 use crate::app::start::RailHandle;
+use crate::cli::secret;
 use crate::config;
 use crate::domain::transfer::RailName;
 use crate::rail::Rail;
@@ -37,7 +37,7 @@ fn behaviour(rail: &config::Rail) -> Behaviour {
 
 fn stp(rail: &config::Rail) -> Result<Stp> {
     let file = rail.stp_key_file.clone().context("--stp-key-file is missing")?;
-    let key_pem = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let key_pem = secret::read_private(&file)?;
     let settings = Settings {
         url: rail.stp_url.clone().context("--stp-url is missing")?,
         company: rail.stp_company.clone().context("--stp-company is missing")?,

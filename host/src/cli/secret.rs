@@ -121,7 +121,7 @@ pub(super) fn check_private(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn read_private(path: &Path) -> Result<Vec<u8>> {
+pub(super) fn read_private(path: &Path) -> Result<Vec<u8>> {
     check_private(path)?;
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }

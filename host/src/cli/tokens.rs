@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::audit;
 use crate::auth::minter::Minter;
 use crate::auth::proof::Proofs;
 use crate::auth::provider::Provider;
 use crate::auth::token::Verifier;
 use crate::cli::secret::{self, Missing};
 use crate::config::{Common, Serve};
+
+/// Claims that never name another person later.
+const LASTING_CLAIMS: [&str; 2] = ["sub", "oid"];
 
 /// How tokens are verified, and by whom they are made.
 pub(super) struct Tokens {
@@ -23,8 +27,14 @@ pub(super) struct Tokens {
 }
 
 pub(super) fn open(common: &Common, serve: &Serve) -> Result<Tokens> {
-    let configured = secret::configured(&serve.jwt)?;
-    match (configured, &serve.provider.keys) {
+    let claim = &*serve.jwt.user_claim;
+    if !LASTING_CLAIMS.contains(&claim) {
+        audit::warn_of_configuration(&format!(
+            "--jwt-user-claim {claim}: whoever is given another person's {claim} later gets that person's accounts; use \
+             sub or oid, which last"
+        ));
+    }
+    match (secret::configured(&serve.jwt)?, &serve.provider.keys) {
         (Some(_), Some(_)) => bail!(
             "tokens come either from the provider of --jwt-keys or from whoever has the secret: unset CAUDAL_JWT_SECRET \
              and CAUDAL_JWT_SECRET_FILE, or --jwt-keys"
