@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::built::root;
+use crate::built::{root, runtime, with_causes};
 
 /// Features of wasmtime, and why each is there.
 const WASMTIME: [(&str, &str); 9] = [
@@ -47,4 +47,16 @@ fn only_the_features_that_are_needed_are_enabled() {
         let expected: Vec<_> = expected.iter().map(|(feature, _)| *feature).collect();
         assert_eq!(enabled, expected, "{name}: a new feature needs its reason in this list");
     }
+}
+
+/// The exemption in `.deny.toml` gives two reasons: the feature `gc`, which the list above requires, and that the engine
+/// does not use it.
+#[test]
+fn the_exemption_of_garbage_collection_ends_with_the_version_that_needs_it() {
+    let read = |file: &str| std::fs::read_to_string(root().join(file)).unwrap();
+    let is_exempt = read(".deny.toml").contains("RUSTSEC-2026-0570");
+    assert_eq!(is_exempt, read("Cargo.lock").contains("name = \"wasmtime\"\nversion = \"48.0.8\""));
+    let collected = wat::parse_str("(component (core module (type (struct)) (func (drop (struct.new 0)))))").unwrap();
+    let error = runtime().compile(&collected).err().expect("the engine collects no garbage");
+    assert!(with_causes(&error).contains("gc"), "{}", with_causes(&error));
 }
