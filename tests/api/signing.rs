@@ -118,6 +118,18 @@ async fn a_component_without_a_valid_signature_is_not_registered(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_signature_that_arrives_during_the_examination_counts(db: PgPool) {
+    let (signer, component) = (Signer::new(), component());
+    let app = app(&db, keys(&[&signer], false)).await;
+    let signature = signer.sign(&component);
+    let (first, second) = tokio::join!(push(&app, &component, None), push(&app, &component, Some(&signature)));
+    let version = first.assert_status(201).json()["model_version"].as_str().unwrap().to_owned();
+    assert_eq!(second.assert_status(201).json()["model_version"], *version);
+    let shown = shown(&app, &version).await;
+    assert!(shown["signature"]["signed_by"].as_str().is_some_and(|by| by.starts_with("sha256:")), "{shown}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_signature_counts_for_nothing_without_keys(db: PgPool) {
     let (signer, component) = (Signer::new(), component());
     let app = app(&db, Arc::default()).await;

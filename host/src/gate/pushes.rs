@@ -9,6 +9,7 @@ use sqlx::PgPool;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::clock::Clock;
+use crate::db::attestations;
 use crate::db::components::Registered;
 use crate::domain::model::{Digest, ModelKind, ModelVersion};
 use crate::gate::launcher::Launcher;
@@ -103,8 +104,16 @@ impl Pushes {
     ) -> Result<Progress, TooMany> {
         let mut pushes = self.0.pushes.lock().unwrap_or_else(PoisonError::into_inner);
         let is_unfinished = |progress: &&Progress| progress.borrow().is_none();
-        if let Some(progress) = pushes.get(&(kind, digest)).filter(is_unfinished) {
-            return Ok(progress.clone());
+        if let Some(mut first) = pushes.get(&(kind, digest)).filter(is_unfinished).cloned() {
+            let Some(signature) = signature else { return Ok(first) };
+            let (outcome, progress) = watch::channel(None);
+            pushes.insert((kind, digest), progress.clone());
+            let inner = Arc::clone(&self.0);
+            tokio::spawn(async move {
+                let Some(first) = first.wait_for(Option::is_some).await.ok().and_then(|it| it.clone()) else { return };
+                outcome.send_replace(Some(inner.sign(first, digest, &signature, &by).await));
+            });
+            return Ok(progress);
         }
         if pushes.values().filter(is_unfinished).count() >= UNFINISHED_MAX {
             return Err(TooMany);
@@ -131,6 +140,18 @@ impl Pushes {
 }
 
 impl Inner {
+    /// Adds a signature that arrived during the examination to what that registered.
+    async fn sign(&self, first: Arc<PushOutcome>, digest: Digest, signature: &str, by: &str) -> Arc<PushOutcome> {
+        if !matches!(*first, PushOutcome::Accepted { registered: Registered::New | Registered::Known, .. }) {
+            return first;
+        }
+        let signed = match self.db.acquire().await {
+            Ok(mut db) => attestations::sign(&mut db, &self.key, digest, signature, by, self.clock.now()).await,
+            Err(error) => Err(error),
+        };
+        signed.map_or_else(|error| Arc::new(PushOutcome::Failed(error.to_string())), |()| first)
+    }
+
     async fn examine(&self, kind: ModelKind, bytes: &[u8], signature: Option<&str>, by: &str) -> PushOutcome {
         let Ok(_turn) = self.turn.acquire().await else {
             return PushOutcome::Failed("the host is stopping".to_owned());
@@ -149,7 +170,7 @@ impl Inner {
         };
         match registered {
             Ok(Some((version, registered))) => PushOutcome::Accepted { version, registered, report },
-            Ok(None) => PushOutcome::Failed("an accepted report lacks its kind or version".to_owned()),
+            Ok(None) => PushOutcome::Failed("an accepted report lacks its kind, version or answers".to_owned()),
             Err(error) => PushOutcome::Failed(error.to_string()),
         }
     }
