@@ -122,7 +122,11 @@ pub enum Command {
     Models(Models),
     /// Examine the component on standard input under tight limits; `models check` runs this
     #[command(hide = true)]
-    Gate,
+    Gate {
+        /// Examine it even if the kernel cannot confine this process
+        #[arg(long)]
+        may_be_unconfined: bool,
+    },
     /// Print completions for a shell, to be sourced or installed
     #[command(hide = true)]
     Completions { shell: Shell },

@@ -34,8 +34,8 @@ fn components_in_force_pass_every_check() {
         let differs = noted.iter().all(|check| check.name == "differs" && check.outcome == Outcome::Noted);
         assert!(noted.is_empty() || (name == "accessibility-1" && differs), "{name}: {report:#?}");
         let names: Vec<_> = report.checks.iter().map(|check| check.name.as_str()).collect();
-        let first = ["size", "format", "compiles", "imports", "world", "identity", "answers"];
-        assert_eq!(names[..7], first, "{name}");
+        let first = ["confined", "size", "format", "compiles", "imports", "world", "identity", "answers"];
+        assert_eq!(names[..8], first, "{name}");
         let kind = report.kind.unwrap();
         assert!(name.starts_with(&kind), "{name}: {kind}");
         assert!(report.model_version.unwrap().starts_with(&format!("{kind}-")), "{name}");

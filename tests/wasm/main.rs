@@ -5,6 +5,7 @@
 mod artefacts;
 mod built;
 mod cache;
+mod confinement;
 mod engine;
 mod forged;
 mod gate;

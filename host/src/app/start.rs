@@ -120,7 +120,8 @@ impl App {
             outbox_poll,
         };
         let payee_check: Arc<dyn PayeeCheck> = if minter.is_some() { Arc::new(Sandbox) } else { Arc::new(Unconnected) };
-        let pushes = Pushes::new(Launcher::new(program), db.clone(), key.clone(), clock.clone());
+        let pushes =
+            Pushes::new(Launcher::new(program).or_unconfined(minter.is_some()), db.clone(), key.clone(), clock.clone());
         let db = Connections::new(db, !barrier.may_fail_over());
         let app = Parts {
             accounts: Lists::start(db.clone()),

@@ -8,8 +8,8 @@ use anyhow::Result;
 use crate::cli::output::print;
 use crate::gate::examination;
 
-pub(super) fn run() -> Result<ExitCode> {
-    let report = examination::run(io::stdin())?;
+pub(super) fn run(may_be_unconfined: bool) -> Result<ExitCode> {
+    let report = examination::run(io::stdin(), may_be_unconfined)?;
     print(&serde_json::to_string(&report)?)?;
     Ok(ExitCode::SUCCESS)
 }

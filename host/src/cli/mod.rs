@@ -52,6 +52,10 @@ const FORBIDDEN: &str = "the role in DATABASE_URL may not do this: `caudal migra
 /// # Errors
 /// With a message that says what to do.
 pub fn run(cli: Cli) -> Result<ExitCode> {
+    // Before there are threads: each confines itself.
+    if let Command::Gate { may_be_unconfined } = cli.command {
+        return gate::run(may_be_unconfined);
+    }
     let filter = EnvFilter::try_new(&cli.common.log).context("--log is not a filter such as \"info,caudal=debug\"")?;
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
     // Those of a trace are not for the log.
@@ -99,7 +103,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,
             Command::Openapi(openapi) => openapi::run(&openapi),
             Command::Models(models) => models::run(&cli.common, &models).await,
-            Command::Gate => gate::run(),
+            Command::Gate { may_be_unconfined } => gate::run(may_be_unconfined),
             Command::Completions { shell } => completions::print(shell),
             Command::Man { folder } => completions::write_manual(&folder),
         }

@@ -11,26 +11,37 @@ use crate::gate::faults::error_chain;
 use crate::gate::limits::{self, COMPONENT_BYTES_MAX};
 use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
-use crate::gate::{cases, rules};
+use crate::gate::{cases, confinement, rules};
 use crate::scoring::{Kind, Scorer, Visitor, with_kind};
 use crate::wasm::{Compiled, Format, Identity, Runtime, TransferRules, WIT};
 
 /// Imports that a refusal names.
 const IMPORTS_NAMED_MAX: usize = 5;
 
-/// Limits this process, and examines the component in `input`.
+/// Limits and confines this process, and examines the component in `input`.
 ///
 /// # Errors
 /// When the input cannot be read or the process cannot be limited.
-pub(crate) fn run(input: impl Read) -> Result<Report> {
+pub(crate) fn run(input: impl Read, may_be_unconfined: bool) -> Result<Report> {
     limits::lower_priority();
     let mut bytes = Vec::new();
     input.take(COMPONENT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).context("cannot read the component")?;
     limits::apply(bytes.len()).context("cannot limit this process")?;
     let mut report = Report { bytes: bytes.len(), ..Report::default() };
     // The report contains any refusal.
-    let _ = examine(&bytes, &mut report);
+    let _ = confine(may_be_unconfined, &mut report).and_then(|()| examine(&bytes, &mut report));
     Ok(report)
+}
+
+fn confine(may_be_unconfined: bool, report: &mut Report) -> Result<(), Refusal> {
+    match confinement::confine() {
+        Ok(()) => report.add("confined", Passed, "to memory and processor time while it is examined"),
+        Err(error) if may_be_unconfined => {
+            report.add("confined", Noted, format!("not by the kernel, as it has to be in production: {error:#}"));
+        }
+        Err(error) => return Err(report.refuse("confined", format!("the host cannot examine safely: {error:#}"))),
+    }
+    Ok(())
 }
 
 fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Refusal> {

@@ -12,12 +12,20 @@ use crate::gate::report::{Outcome, Report};
 #[derive(Debug, Clone)]
 pub struct Launcher {
     program: PathBuf,
+    may_be_unconfined: bool,
 }
 
 impl Launcher {
     /// `program` is the path of this program.
     pub fn new(program: PathBuf) -> Self {
-        Self { program }
+        Self { program, may_be_unconfined: false }
+    }
+
+    /// Examines components even where the kernel cannot confine the process, which the report then notes. For
+    /// developers: an escape would have the rights of whoever runs this.
+    #[must_use]
+    pub fn or_unconfined(self, may_be_unconfined: bool) -> Self {
+        Self { may_be_unconfined, ..self }
     }
 
     /// Examines a component.
@@ -33,7 +41,11 @@ impl Launcher {
             return Ok(report);
         }
         let mut command = Command::new(&self.program);
-        command.arg("gate").env_clear().kill_on_drop(true);
+        command
+            .arg("gate")
+            .args(self.may_be_unconfined.then_some("--may-be-unconfined"))
+            .env_clear()
+            .kill_on_drop(true);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let mut stdin = child.stdin.take();
         let examination = async {

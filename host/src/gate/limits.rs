@@ -33,9 +33,13 @@ const FILES_MAX: u64 = 64;
 /// Lowest priority.
 const NICENESS: i32 = 19;
 
-/// Lowers the priority of this process, best effort, so that requests go first.
+/// How readily the kernel ends this process when memory runs out: before any other.
+const OOM_SCORE: &str = "1000";
+
+/// Lowers the priority of this process, best effort, so that requests go first, also for memory.
 pub(super) fn lower_priority() {
     let _ = nice(NICENESS);
+    let _ = std::fs::write("/proc/self/oom_score_adj", OOM_SCORE);
 }
 
 /// Limits this process for the examination of a component with this many bytes. It never dumps core.
