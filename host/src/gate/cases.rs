@@ -6,30 +6,15 @@
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::domain::accessibility::Language;
 use crate::gate::faults::{Faults, error_chain};
 use crate::gate::invariants;
 use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::timing;
-use crate::schema::Fields;
-use crate::scoring::{Envelope, Kind, Scored, Scorer};
-
-#[derive(Deserialize)]
-struct Case<'a> {
-    #[serde(rename = "case")]
-    name: String,
-    /// As text, so that numbers reach the scorer exactly.
-    #[serde(borrow)]
-    request: &'a RawValue,
-    expect: Map<String, Value>,
-    score_below: Option<String>,
-    score_at_most: Option<String>,
-}
+use crate::scoring::cases::{Case, read};
+use crate::scoring::{Kind, Scored, Scorer};
 
 /// What the answers got wrong.
 #[derive(Default)]
@@ -78,33 +63,6 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
         let _ = scorer.assess(request);
     };
     timing::check(&requests, scorer.identity().class, call, report)
-}
-
-/// A case and its request.
-type ReadCase<'a, K> = (Case<'a>, Envelope<<K as Kind>::Request>);
-
-fn read<K: Kind>(text: &str) -> Result<Vec<ReadCase<'_, K>>, String> {
-    let read = |(at, line)| {
-        let case: Case<'_> = serde_json::from_str(line).map_err(|error| unreadable(&format!("{}", at + 1), error))?;
-        let envelope = request_of::<K>(&case)?;
-        Ok((case, envelope))
-    };
-    text.lines().enumerate().map(read).collect()
-}
-
-fn request_of<K: Kind>(case: &Case<'_>) -> Result<Envelope<K::Request>, String> {
-    let fields = Fields::from_row(case.request.get());
-    let mut fields = fields.map_err(|error| unreadable(&case.name, error))?;
-    let envelope = Envelope::read::<K>(&mut fields, Language::Spanish);
-    match fields.into_faults().first() {
-        Some(fault) => Err(unreadable(&case.name, format!("{} {}", fault.field, fault.detail))),
-        None => Ok(envelope),
-    }
-}
-
-/// A defect of this program, which must not let a component pass unchecked.
-fn unreadable(case: &str, why: impl std::fmt::Display) -> String {
-    format!("this program's own case {case} cannot be read: {why}")
 }
 
 impl Findings {

@@ -11,7 +11,7 @@ use crate::gate::faults::error_chain;
 use crate::gate::limits::{self, COMPONENT_BYTES_MAX};
 use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
-use crate::gate::{cases, confinement, rules};
+use crate::gate::{cases, confinement, nans, rules};
 use crate::scoring::{Kind, Scorer, Visitor, with_kind};
 use crate::wasm::{Compiled, Format, Identity, Runtime, TransferRules, WIT};
 
@@ -66,7 +66,7 @@ fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Refusal> {
     check_imports(&compiled, report)?;
     let kind = check_world(&compiled, report)?;
     report.kind = Some(kind.as_str().to_owned());
-    if let Some(examined) = with_kind(kind, ScorerExamination { compiled: &compiled, report: &mut *report }) {
+    if let Some(examined) = with_kind(kind, ScorerExamination { bytes, compiled: &compiled, report: &mut *report }) {
         return examined;
     }
     let rules = TransferRules::link(&compiled).map_err(|error| report.refuse("world", error_chain(error)))?;
@@ -75,6 +75,7 @@ fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Refusal> {
 }
 
 struct ScorerExamination<'a> {
+    bytes: &'a [u8],
     compiled: &'a Compiled,
     report: &'a mut Report,
 }
@@ -83,10 +84,11 @@ impl Visitor for ScorerExamination<'_> {
     type Output = Result<(), Refusal>;
 
     fn visit<K: Kind>(self) -> Self::Output {
-        let Self { compiled, report } = self;
+        let Self { bytes, compiled, report } = self;
         let scorer = Scorer::<K>::link(compiled).map_err(|error| report.refuse("world", error_chain(error)))?;
         identify(scorer.identity(), report);
-        cases::check::<K>(&scorer, report)
+        cases::check::<K>(&scorer, report)?;
+        nans::check::<K>(&scorer, bytes, report)
     }
 }
 

@@ -13,10 +13,10 @@ use crate::scoring::{Kind, Random, Scorer};
 const REQUESTS: usize = 4000;
 
 /// Requests per instance: their answers stay well below what one call may return.
-const BATCH: usize = 250;
+pub(super) const BATCH: usize = 250;
 
 /// The number of a random request, and how it was made worse.
-type Label = (usize, Option<&'static str>);
+pub(super) type Label = (usize, Option<&'static str>);
 
 pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<(), Refusal> {
     // Different in every examination, so that a component cannot be written to pass it.
@@ -57,7 +57,7 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
 }
 
 /// Each request is followed by its worsened variants. `None` for kinds without such invariants.
-fn random_requests<K: Kind>(seed: u64) -> Option<(Vec<Label>, Vec<K::Request>)> {
+pub(super) fn random_requests<K: Kind>(seed: u64) -> Option<(Vec<Label>, Vec<K::Request>)> {
     let mut random = Random::new(seed);
     let (mut labels, mut requests) = (Vec::new(), Vec::new());
     for at in 0..REQUESTS {

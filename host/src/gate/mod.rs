@@ -15,6 +15,7 @@ mod faults;
 mod invariants;
 pub mod launcher;
 pub(crate) mod limits;
+mod nans;
 pub mod pushes;
 mod registration;
 pub mod report;

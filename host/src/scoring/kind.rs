@@ -32,7 +32,7 @@ pub trait Kind: Send + Sync + Sized + 'static {
     type Body: FromFields;
     /// The part of it that a component gets.
     type Request: Clone + Debug + PartialEq + Send + Sync + 'static;
-    type Assessment: Clone + Send + Sync + 'static;
+    type Assessment: Clone + Debug + Send + Sync + 'static;
     /// The answer in the HTTP API.
     type Response: Record + Serialize + Send + 'static;
     /// How components of this kind are called.

@@ -4,6 +4,7 @@
 //! `with_kind`.
 
 mod accessibility;
+pub(crate) mod cases;
 mod kind;
 mod nudge;
 mod random;

@@ -30,7 +30,19 @@ impl Runtime {
     /// # Errors
     /// When this machine cannot run the engines, for example for lack of address space.
     pub fn new() -> Result<Self, LoadError> {
-        let engine = |limits| Engine::new(&config(limits)).map_err(LoadError::Engine);
+        Self::with_nans(true)
+    }
+
+    /// Leaves NaNs as the processor computes them, as browsers do.
+    ///
+    /// # Errors
+    /// As with [`Self::new`].
+    pub(crate) fn with_raw_nans() -> Result<Self, LoadError> {
+        Self::with_nans(false)
+    }
+
+    fn with_nans(are_canonical: bool) -> Result<Self, LoadError> {
+        let engine = |limits| Engine::new(&config(limits, are_canonical)).map_err(LoadError::Engine);
         let (pure, deny_all) = (engine(&PURE)?, engine(&DENY_ALL)?);
         deadline::start_clock(&[&pure, &deny_all])?;
         Ok(Self { pure, deny_all, cache: None, counts: Arc::default() })
@@ -67,7 +79,7 @@ impl Runtime {
     }
 }
 
-fn config(limits: &Limits) -> Config {
+fn config(limits: &Limits, nans_are_canonical: bool) -> Config {
     let mut pool = PoolingAllocationConfig::new();
     let of_all = |each: usize| limits.slots * u32::try_from(each).unwrap_or(u32::MAX);
     pool.total_component_instances(limits.slots)
@@ -87,8 +99,8 @@ fn config(limits: &Limits) -> Config {
         .wasm_component_model(true)
         // Halves the cost of a call; no scorer has concurrent tasks.
         .concurrency_support(false)
-        // The same bits in every runtime: V8 canonicalises too.
-        .cranelift_nan_canonicalization(true)
+        // The same bits on every processor. V8 does not canonicalise: see gate/nans.rs.
+        .cranelift_nan_canonicalization(nans_are_canonical)
         // Proposals that no scorer needs and that have had advisories. Threads are not compiled in.
         .wasm_gc(false)
         .gc_support(false)

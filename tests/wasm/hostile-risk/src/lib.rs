@@ -48,6 +48,10 @@ impl Guest for Component {
         match behaviour() {
             "nan" => answer.score = f64::NAN,
             "nan-rarely" if rarely => answer.score = f64::NAN,
+            // Not a constant, which the compiler would fold: a zero divided by itself.
+            "nan-sign" if (black_box(0.0) / black_box(0.0_f64)).is_sign_negative() => {
+                answer.score = floor(answer.level) + 0.01;
+            }
             "range" => (answer.score, answer.level) = (1.5, Level::High),
             "level" => answer.level = Level::High,
             "factor" => answer.factors = vec!["FULL_MOON".into()],
