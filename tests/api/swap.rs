@@ -317,3 +317,28 @@ async fn people_over_50_get_a_suggestion_as_soon_as_accessibility_2_serves(db: P
     let answer = app.ai().post("/ai/accessibility", asked).await.assert_status(200).json();
     assert_eq!(model_of(&answer), "accessibility-1", "and back");
 }
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_is_only_counted_delays_no_deployment(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    let mut locked = db.begin().await.unwrap();
+    let lock = "lock table comparison, traffic, rollout, host_status in access exclusive mode";
+    sqlx::query(lock).execute(&mut *locked).await.unwrap();
+    let serving = version(&app.ai()).await;
+    // The counts of that answer are due, and wait for the lock.
+    let waiting = "select count(*) from pg_locks where not granted";
+    let start = Instant::now();
+    while app.count(waiting).await == 0 {
+        assert!(start.elapsed() < FOLLOWS_WITHIN * 2, "nothing waits for the lock");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    // It is loaded, so nothing has to be compiled.
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-2"), 0).await, Some(1));
+    let start = Instant::now();
+    while app.epoch(ModelKind::Risk) != 1 {
+        assert!(start.elapsed() < FOLLOWS_WITHIN, "the deployment waits for the lock");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(version(&app.ai()).await, serving);
+}

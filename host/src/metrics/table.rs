@@ -85,6 +85,7 @@ table! {
     model_deployment_failed: Gauges<1> = "model_deployment_failed" ["kind"], "1 while the deployment of a kind is not in service on this host";
     model_canaries_withdrawn: Counters<1> = "model_canaries_withdrawn" ["kind"], "Canaries that this host withdrew";
     model_rollouts_stopped: Counters<1> = "model_rollouts_stopped" ["kind"], "Rollouts that this host stopped";
+    model_upkeep_failures: Counters<1> = "model_upkeep_failures" ["task"], "Attempts to store comparisons, traffic or reports, or to look after rollouts, that failed";
     components_compiled: Counter = "components_compiled" [], "Components compiled";
     components_cached: Counter = "components_cached" [], "Components loaded from the cache of compiled components";
 }

@@ -9,4 +9,5 @@ pub mod rollback;
 pub mod rollout;
 pub mod setback;
 pub mod swap;
+mod upkeep;
 mod withdrawal;

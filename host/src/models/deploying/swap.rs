@@ -7,7 +7,7 @@
 //!
 //! A host that loses its database also keeps serving.
 //!
-//! Every second it also stores comparisons with challengers, withdraws canaries that failed and looks after rollouts.
+//! Nothing else is done here, so that nothing delays it; `upkeep` does the rest.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
-use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::clock::Clock;
@@ -29,9 +29,10 @@ use crate::models::deploying::bookkeeper::Bookkeeper;
 use crate::models::deploying::built_in::register_built_in;
 use crate::models::deploying::loading::{Components, DATABASE_TIME_MAX, LoadResult};
 use crate::models::deploying::reporter::{Reporter, leave};
-use crate::models::deploying::rollout::{Rollouts, TwoPeople};
-use crate::models::deploying::withdrawal::settle;
+use crate::models::deploying::rollout::TwoPeople;
+use crate::models::deploying::upkeep::{Duty, Upkeep};
 use crate::models::serving::active::Models;
+use crate::models::serving::component::LoadedComponent;
 use crate::models::serving::registry::Registry;
 use crate::sealing::ChainKey;
 use crate::wasm::Runtime;
@@ -41,42 +42,31 @@ const POLL_EVERY: Duration = Duration::from_secs(1);
 
 /// Follows deployments.
 pub struct Swapper {
-    db: PgPool,
-    /// Records what this host registers and withdraws.
-    key: ChainKey,
-    models: Models,
+    upkeep: Arc<Upkeep>,
     runtime: Runtime,
-    clock: Clock,
-    two_people: Option<TwoPeople>,
-    reporter: Reporter,
-    bookkeeper: Bookkeeper,
     /// Epochs that need no further work: everything in them is in service, or was withdrawn.
     settled: HashMap<ModelKind, i64>,
     /// Epochs in service, and the components of each that are loaded so far.
     in_service: HashMap<ModelKind, (i64, Vec<Digest>)>,
     components: Components,
+    /// For the upkeep.
+    loaded: watch::Sender<HashMap<Digest, LoadedComponent>>,
     /// Whether the last poll failed; logged once.
     is_disconnected: bool,
 }
 
 /// Stops following when it is dropped.
 pub struct SwapperHandle {
-    task: AbortHandle,
+    tasks: JoinSet<()>,
     db: PgPool,
     host: Uuid,
 }
 
 impl SwapperHandle {
     /// Stops following, and tells operators that this host is gone.
-    pub async fn stop(self) {
-        self.task.abort();
+    pub async fn stop(mut self) {
+        self.tasks.shutdown().await;
         leave(&self.db, self.host).await;
-    }
-}
-
-impl Drop for SwapperHandle {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 
@@ -98,36 +88,33 @@ impl Swapper {
         register_built_in(&mut connection, &key, &runtime, clock.now()).await?;
         hosts::purge(&mut connection).await?;
         drop(connection);
-        let (results, mut loaded) = mpsc::unbounded_channel();
+        let (results, mut results_of) = mpsc::unbounded_channel();
         let components = Components::new(db.clone(), runtime.clone(), keys, champions, results);
-        let reporter = Reporter::new(clock.now());
+        let mut reporter = Reporter::new(clock.now());
+        let host = reporter.host;
+        let (loaded, in_memory) = watch::channel(HashMap::new());
         let (settled, in_service) = Default::default();
-        let (is_disconnected, bookkeeper) = (false, Bookkeeper::default());
-        let mut swapper = Self {
-            db,
-            key,
-            models,
-            runtime,
-            clock,
-            two_people,
-            reporter,
-            bookkeeper,
-            settled,
-            in_service,
-            components,
-            is_disconnected,
-        };
+        let upkeep = Upkeep { db, key, models, clock, two_people, loaded: in_memory, looked: Notify::new() };
+        let upkeep = Arc::new(upkeep);
+        let (of_tasks, is_disconnected) = (Arc::clone(&upkeep), false);
+        let mut swapper = Self { upkeep, runtime, settled, in_service, components, loaded, is_disconnected };
         // Listens before it polls, so that no change is missed in between.
-        let listener = deployments::listen(&swapper.db).await?;
-        swapper.poll().await?;
-        while swapper.components.are_loading() {
-            let Some(result) = loaded.recv().await else { break };
-            swapper.components.keep(result);
+        let listener = deployments::listen(&of_tasks.db).await?;
+        loop {
             swapper.poll().await?;
+            reporter.report(&of_tasks.db, &of_tasks.models).await?;
+            if !swapper.components.are_loading() {
+                break;
+            }
+            let Some(result) = results_of.recv().await else { break };
+            swapper.components.keep(result);
         }
-        let (db, host) = (swapper.db.clone(), swapper.reporter.host);
-        let task = tokio::spawn(swapper.follow(listener, loaded)).abort_handle();
-        Ok(SwapperHandle { task, db, host })
+        let mut tasks = JoinSet::new();
+        for duty in [Duty::Comparisons, Duty::Traffic(Bookkeeper::default()), Duty::Rollouts, Duty::Report(reporter)] {
+            tasks.spawn(Arc::clone(&of_tasks).attend(duty));
+        }
+        tasks.spawn(swapper.follow(listener, results_of));
+        Ok(SwapperHandle { tasks, db: of_tasks.db.clone(), host })
     }
 
     async fn follow(mut self, mut listener: PgListener, mut loaded: mpsc::UnboundedReceiver<LoadResult>) {
@@ -141,17 +128,7 @@ impl Swapper {
                     Ok(_) => {}
                 },
                 result = loaded.recv() => if let Some(result) = result { self.components.keep(result); },
-                _ = every.tick() => {
-                    if let Err(error) = settle(&self.db, &self.key, &self.models, &self.clock).await {
-                        tracing::debug!(?error, "cannot store comparisons with challengers");
-                    }
-                    if let Err(error) = self.bookkeeper.store(&self.db, self.components.loaded(), self.clock.now()).await {
-                        tracing::debug!(?error, "cannot store what the versions did");
-                    }
-                    if let Err(error) = self.rollouts().settle(&self.db).await {
-                        tracing::debug!(?error, "cannot look after the rollouts");
-                    }
-                }
+                _ = every.tick() => {}
             }
             let polled = self.poll().await;
             if let Err(error) = &polled
@@ -163,14 +140,9 @@ impl Swapper {
         }
     }
 
-    fn rollouts(&self) -> Rollouts<'_> {
-        let Self { key, two_people, clock, models, .. } = self;
-        Rollouts { key, two_people: *two_people, clock, metrics: models.metrics() }
-    }
-
-    /// Follows every change, as far as components are loaded, and reports.
+    /// Follows every change, as far as components are loaded, and has it reported.
     async fn poll(&mut self) -> Result<(), sqlx::Error> {
-        let db = self.db.acquire().await?;
+        let db = self.upkeep.db.acquire().await?;
         let deployed = within(db, DATABASE_TIME_MAX, async |db| deployments::deployments(db).await).await?;
         self.components.forget_old_failures();
         for deployment in &deployed {
@@ -178,13 +150,15 @@ impl Swapper {
                 self.follow_one(deployment);
             }
         }
-        self.models.metrics().components(self.runtime.counts());
+        self.upkeep.models.metrics().components(self.runtime.counts());
         // Keeps what is deployed and what serves in its place; the last request drops the rest.
-        let champions: Vec<_> = self.models.snapshot().champions().map(|it| it.identity().digest).collect();
+        let champions: Vec<_> = self.upkeep.models.snapshot().champions().map(|it| it.identity().digest).collect();
         self.components.retain(|digest| {
             champions.contains(&digest) || deployed.iter().any(|it| it.components().any(|other| other == digest))
         });
-        self.reporter.report(&self.db, &self.models).await
+        self.loaded.send_replace(self.components.loaded().clone());
+        self.upkeep.looked.notify_one();
+        Ok(())
     }
 
     fn follow_one(&mut self, deployment: &Deployment) {
@@ -200,8 +174,8 @@ impl Swapper {
         if state == HostState::Serving && !is_loading {
             self.settled.insert(kind, epoch);
         }
-        let since = self.clock.now();
-        self.models.set_status(HostStatus { kind, epoch, state, champion: None, since });
+        let since = self.upkeep.clock.now();
+        self.upkeep.models.set_status(HostStatus { kind, epoch, state, champion: None, since });
     }
 
     fn put_into_service(&mut self, deployment: &Deployment) {
@@ -213,12 +187,12 @@ impl Swapper {
             return;
         }
         let is_new = before.is_none_or(|(of, _)| *of != epoch);
-        let mut registry = Registry::clone(&self.models.snapshot());
+        let mut registry = Registry::clone(&self.upkeep.models.snapshot());
         let serves = registry.deploy(deployment, self.components.loaded());
-        self.models.activate(registry);
+        self.upkeep.models.activate(registry);
         self.in_service.insert(kind, (epoch, present));
         if serves && is_new {
-            let metrics = self.models.metrics();
+            let metrics = self.upkeep.models.metrics();
             metrics.model_swaps.of([kind.as_str()]).inc();
             metrics.model_deployment_failed.of([kind.as_str()]).set(0);
             tracing::info!(%kind, epoch, %champion, "in service");
@@ -238,7 +212,7 @@ impl Swapper {
             return HostState::Serving;
         }
         // While a component is retried, the failure is still reported.
-        let last = self.models.status(kind).filter(|it| it.epoch == epoch).map(|it| it.state);
+        let last = self.upkeep.models.status(kind).filter(|it| it.epoch == epoch).map(|it| it.state);
         last.filter(|state| matches!(state, HostState::Failed(_))).unwrap_or(HostState::Loading)
     }
 }
