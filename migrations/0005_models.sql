@@ -15,6 +15,8 @@ create table component (
     bytes bytea not null constraint component_bytes_length check (octet_length(bytes) between 1 and 16777216),
     -- What the gate found; null for what a host was built with.
     report jsonb,
+    -- Digests of the cases that it was asked and of what it answered; hosts compare them before it serves.
+    answers text collate "C" not null,
     registered_by text not null,
     registered_at timestamptz not null
 );

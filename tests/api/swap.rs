@@ -53,9 +53,9 @@ async fn deploy(db: &PgPool, kind: ModelKind, champion: Digest, seen_epoch: i64)
 pub(crate) async fn register(db: &PgPool, kind: ModelKind, version: &str, bytes: &[u8]) -> (Digest, Registered) {
     let digest = digest_of(bytes);
     let model_version = ModelVersion::new(kind, version, digest);
-    let report = Some(json!({}));
-    let class = PolicyClass::Pure;
-    let new = NewComponent { digest, kind, version, model_version: &model_version, class, bytes, report, by: "ops" };
+    let (report, answers, by) = (Some(json!({})), "none", "ops");
+    let (class, model_version) = (PolicyClass::Pure, &model_version);
+    let new = NewComponent { digest, kind, version, model_version, class, bytes, report, answers, by };
     // Nothing is recorded before a host came.
     Postgres::open(db.clone(), &ledger_key(), Clock::system().now()).await.unwrap();
     let mut db = db.acquire().await.unwrap();
@@ -181,17 +181,76 @@ async fn bytes_that_were_exchanged_in_the_database_do_not_serve(db: PgPool) {
     assert_eq!(exchange.rows_affected(), 1);
     let serving = version(&app.ai()).await;
     assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 0).await, Some(1));
+    let reason = refusal(&db).await;
+    assert!(reason.contains("were altered: run `caudal verify`"), "{reason}");
+    assert_eq!(version(&app.ai()).await, serving);
+}
+
+/// Why a host does not serve the deployed risk model.
+async fn refusal(db: &PgPool) -> String {
     let start = Instant::now();
-    let reason = loop {
+    loop {
         let live = hosts::live(&mut db.acquire().await.unwrap()).await.unwrap();
         let risk = live.iter().find(|(_, it)| it.kind == ModelKind::Risk);
         if let Some(reason) = risk.and_then(|(_, it)| it.state.detail().map(str::to_owned)) {
-            break reason;
+            return reason;
         }
-        assert!(start.elapsed() < FOLLOWS_WITHIN, "the host does not say that it refuses the bytes");
+        assert!(start.elapsed() < FOLLOWS_WITHIN, "the host does not say that it refuses the component");
         tokio::time::sleep(Duration::from_millis(5)).await;
-    };
-    assert!(reason.contains("were altered: run `caudal verify`"), "{reason}");
+    }
+}
+
+/// Registers other answers for a component, as if a machine that computes other bits had examined it.
+async fn answer_otherwise(db: &PgPool, digest: Digest) {
+    let change = "update component set answers = left(answers, -1) || 'x' where sha256 = $1";
+    assert_eq!(sqlx::query(change).bind(&digest.0[..]).execute(db).await.unwrap().rows_affected(), 1);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_component_that_answers_otherwise_than_when_it_was_registered_does_not_serve(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    let serving = version(&app.ai()).await;
+    answer_otherwise(&db, built_in("risk-1")).await;
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 0).await, Some(1));
+    let reason = refusal(&db).await;
+    assert!(reason.starts_with("its answers to the cases of the gate differ"), "{reason}");
+    assert_eq!(version(&app.ai()).await, serving);
+
+    // Nor does what a host is built with; other components do.
+    answer_otherwise(&db, built_in("risk-2")).await;
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-2"), 1).await, Some(2));
+    let other = TestApp::new(db.clone()).await;
+    let _follower = other.follow().await;
+    other.ai().post("/ai/risk", risk()).await.assert_status(503);
+    other.ai().post("/ai/accessibility", accessibility()).await.assert_status(200);
+    let health = other.ai().get("/ai/health").await.json();
+    let reason = &health["models"]["risk"]["deployment_error"];
+    assert!(reason.as_str().is_some_and(|it| it.starts_with("its answers to the cases")), "{health}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_is_only_counted_delays_no_deployment(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    let mut locked = db.begin().await.unwrap();
+    let lock = "lock table comparison, traffic, rollout, host_status in access exclusive mode";
+    sqlx::query(lock).execute(&mut *locked).await.unwrap();
+    let serving = version(&app.ai()).await;
+    // The counts of that answer are due, and wait for the lock.
+    let waiting = "select count(*) from pg_locks where not granted";
+    let start = Instant::now();
+    while app.count(waiting).await == 0 {
+        assert!(start.elapsed() < FOLLOWS_WITHIN * 2, "nothing waits for the lock");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    // It is loaded, so nothing has to be compiled.
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-2"), 0).await, Some(1));
+    let start = Instant::now();
+    while app.epoch(ModelKind::Risk) != 1 {
+        assert!(start.elapsed() < FOLLOWS_WITHIN, "the deployment waits for the lock");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     assert_eq!(version(&app.ai()).await, serving);
 }
 
@@ -316,29 +375,4 @@ async fn people_over_50_get_a_suggestion_as_soon_as_accessibility_2_serves(db: P
     champion("accessibility-1", 3).await;
     let answer = app.ai().post("/ai/accessibility", asked).await.assert_status(200).json();
     assert_eq!(model_of(&answer), "accessibility-1", "and back");
-}
-
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn what_is_only_counted_delays_no_deployment(db: PgPool) {
-    let app = TestApp::new(db.clone()).await;
-    let _follower = app.follow().await;
-    let mut locked = db.begin().await.unwrap();
-    let lock = "lock table comparison, traffic, rollout, host_status in access exclusive mode";
-    sqlx::query(lock).execute(&mut *locked).await.unwrap();
-    let serving = version(&app.ai()).await;
-    // The counts of that answer are due, and wait for the lock.
-    let waiting = "select count(*) from pg_locks where not granted";
-    let start = Instant::now();
-    while app.count(waiting).await == 0 {
-        assert!(start.elapsed() < FOLLOWS_WITHIN * 2, "nothing waits for the lock");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    // It is loaded, so nothing has to be compiled.
-    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-2"), 0).await, Some(1));
-    let start = Instant::now();
-    while app.epoch(ModelKind::Risk) != 1 {
-        assert!(start.elapsed() < FOLLOWS_WITHIN, "the deployment waits for the lock");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    assert_eq!(version(&app.ai()).await, serving);
 }

@@ -218,8 +218,8 @@ async fn limit(host: &Host, database: &Database, count: usize) {
 async fn register(database: &Database, count: usize) {
     let mut db = database.connect().await;
     let insert =
-        "insert into component (sha256, kind, version, model_version, bytes, report, registered_by, registered_at)
-        select sha256(bytes), 'risk', '9.0.' || number, 'risk-9.0.' || number, bytes, '{}', 'a benchmark', now()
+        "insert into component (sha256, kind, version, model_version, bytes, report, answers, registered_by, registered_at)
+        select sha256(bytes), 'risk', '9.0.' || number, 'risk-9.0.' || number, bytes, '{}', '', 'a benchmark', now()
         from (select number, decode(repeat(lpad(to_hex(number), 8, '0'), 4000), 'hex') as bytes
               from generate_series(1, $1::int) as number) as versions";
     sqlx::query(insert).bind(i32::try_from(count).unwrap()).execute(&mut db).await.unwrap();

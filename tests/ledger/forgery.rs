@@ -213,8 +213,8 @@ fn ways() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
         (
             "a component smuggled in",
             vec![
-                "insert into component (sha256, kind, version, model_version, bytes, registered_by, registered_at)
-                    values (sha256('evil'), 'risk', '9.9.9', 'risk-9.9.9', 'evil', 'ops', now())",
+                "insert into component (sha256, kind, version, model_version, bytes, answers, registered_by, registered_at)
+                    values (sha256('evil'), 'risk', '9.9.9', 'risk-9.9.9', 'evil', '', 'ops', now())",
             ],
             "was added without a record",
         ),

@@ -199,6 +199,7 @@ async fn fill_registry(db: &PgPool) {
         class: PolicyClass::Pure,
         bytes,
         report: Some(serde_json::json!({"checks": 1})),
+        answers: "none",
         by: "ops",
     };
     let mut db = db.acquire().await.unwrap();

@@ -71,8 +71,8 @@ async fn old_ledger(db: &PgPool) {
             "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at)
                 values (gen_random_uuid(), 'ana', 'Luis', 'BBVA', '012', now())",
             "insert into app_user (owner, per_day_limit, created_at) values ('eva', 5, now())",
-            "insert into component (sha256, kind, version, model_version, bytes, registered_by, registered_at)
-                values (sha256('old'), 'risk', '1.0.0', 'risk-1.0.0', 'old', 'ops', now())",
+            "insert into component (sha256, kind, version, model_version, bytes, answers, registered_by, registered_at)
+                values (sha256('old'), 'risk', '1.0.0', 'risk-1.0.0', 'old', '', 'ops', now())",
             "insert into deployment (kind, epoch, champion, previous, reason, changed_by, changed_at)
                 values ('risk', 1, sha256('old'), sha256('old'), 'first', 'ops', now())",
             "insert into deployment_history (kind, epoch, champion, previous, reason, changed_by, changed_at)

@@ -22,6 +22,8 @@ pub struct NewComponent<'a> {
     pub bytes: &'a [u8],
     /// The gate's report as JSON; `None` for a component embedded in a host.
     pub report: Option<serde_json::Value>,
+    /// What it answered to the cases, in short.
+    pub answers: &'a str,
     /// The operator who registered it.
     pub by: &'a str,
 }
@@ -45,8 +47,8 @@ pub async fn register(
     let inserted = sqlx::query!(
         r#"
         insert into component
-            (sha256, kind, version, model_version, class, bytes, report, registered_by, registered_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            (sha256, kind, version, model_version, class, bytes, report, registered_by, registered_at, answers)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
         on conflict do nothing
         "#,
         &new.digest.0[..],
@@ -58,6 +60,7 @@ pub async fn register(
         new.report,
         new.by,
         now,
+        new.answers,
     )
     .execute(&mut *transaction)
     .await?;
@@ -72,6 +75,12 @@ pub async fn register(
     transaction.commit().await?;
     let known = is_registered(db, new.digest).await?;
     Ok(if known { Registered::Known } else { Registered::VersionTaken })
+}
+
+/// What a registered component answered to the cases, in short.
+pub async fn answers_of(db: &mut PgConnection, digest: Digest) -> Result<Option<String>, sqlx::Error> {
+    let answers = sqlx::query_scalar!("select answers from component where sha256 = $1", &digest.0[..]);
+    answers.fetch_optional(db).await
 }
 
 pub async fn is_registered(db: &mut PgConnection, digest: Digest) -> Result<bool, sqlx::Error> {
@@ -172,6 +181,7 @@ struct Row {
     report: Option<String>,
     registered_by: String,
     registered_at: OffsetDateTime,
+    answers: String,
 }
 
 impl Row {
@@ -183,6 +193,7 @@ impl Row {
         digest.optional_text(self.report.as_deref());
         digest.text(&self.registered_by);
         digest.time(self.registered_at);
+        digest.text(&self.answers);
         key.seal_digest(digest)
     }
 }
@@ -192,7 +203,8 @@ async fn state_of(db: &mut PgConnection, key: &ChainKey, digest: Digest) -> Resu
     let row = sqlx::query_as!(
         Row,
         r#"
-        select sha256, kind, version, model_version, class, bytes, report::text as report, registered_by, registered_at
+        select sha256, kind, version, model_version, class, bytes, report::text as report, registered_by, registered_at,
+            answers
         from component where sha256 = $1
         "#,
         &digest.0[..],
@@ -209,7 +221,7 @@ pub(super) async fn covered(
     let mut rows = sqlx::query!(
         r#"
         select c.sha256, c.kind, c.version, c.model_version, c.class, c.bytes, c.report::text as report,
-            c.registered_by, c.registered_at, r.seq is not null as "is_recorded!", r.state as "state?"
+            c.registered_by, c.registered_at, c.answers, r.seq is not null as "is_recorded!", r.state as "state?"
         from component c left join lateral (
             select seq, state from audit_record
             where subject = 'component' and subject_key = encode(c.sha256, 'hex') order by seq desc limit 1
@@ -230,6 +242,7 @@ pub(super) async fn covered(
             report: row.report,
             registered_by: row.registered_by,
             registered_at: row.registered_at,
+            answers: row.answers,
         };
         visit(Covered { key: digest_of(&row.sha256)?.to_string(), state: row.state(key), recorded });
     }

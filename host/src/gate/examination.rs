@@ -12,6 +12,7 @@ use crate::gate::limits::{self, COMPONENT_BYTES_MAX};
 use crate::gate::report::Outcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::{cases, confinement, nans, rules};
+use crate::scoring::answers::{answers_of, answers_of_rules};
 use crate::scoring::{Kind, Scorer, Visitor, with_kind};
 use crate::wasm::{Compiled, Format, Identity, Runtime, TransferRules, WIT};
 
@@ -71,7 +72,9 @@ fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Refusal> {
     }
     let rules = TransferRules::link(&compiled).map_err(|error| report.refuse("world", error_chain(error)))?;
     identify(rules.identity(), report);
-    rules::check(&rules, report)
+    rules::check(&rules, report)?;
+    report.answers = Some(answers_of_rules(&rules).map_err(|fault| report.refuse("answers", fault))?);
+    Ok(())
 }
 
 struct ScorerExamination<'a> {
@@ -88,7 +91,9 @@ impl Visitor for ScorerExamination<'_> {
         let scorer = Scorer::<K>::link(compiled).map_err(|error| report.refuse("world", error_chain(error)))?;
         identify(scorer.identity(), report);
         cases::check::<K>(&scorer, report)?;
-        nans::check::<K>(&scorer, bytes, report)
+        nans::check::<K>(&scorer, bytes, report)?;
+        report.answers = Some(answers_of::<K>(&scorer).map_err(|fault| report.refuse("answers", fault))?);
+        Ok(())
     }
 }
 

@@ -39,6 +39,9 @@ pub struct Report {
     pub model_version: Option<String>,
     /// The component's description of itself.
     pub summary: Option<String>,
+    /// What it answers to the cases, in short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
     /// In order; a refusal ends the examination.
     pub checks: Vec<Check>,
 }

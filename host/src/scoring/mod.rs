@@ -4,7 +4,9 @@
 //! `with_kind`.
 
 mod accessibility;
+pub(crate) mod answers;
 pub(crate) mod cases;
+pub(crate) mod facts;
 mod kind;
 mod nudge;
 mod random;

@@ -34,7 +34,7 @@ pub async fn register_built_in(
         if components::is_registered(db, digest_of(embedded.bytes)).await? {
             continue;
         }
-        let loaded = match load(runtime, embedded.kind, embedded.bytes.to_vec()).await {
+        let (loaded, answers) = match load(runtime, embedded.kind, embedded.bytes.to_vec(), None).await {
             Ok(loaded) => loaded,
             Err(failure) => {
                 tracing::error!(name = embedded.name, %failure, "an embedded component does not load");
@@ -50,6 +50,7 @@ pub async fn register_built_in(
             class: identity.class,
             bytes: embedded.bytes,
             report: None,
+            answers: &answers,
             by: OPERATOR,
         };
         components::register(db, key, &new, now).await?;

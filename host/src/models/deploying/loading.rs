@@ -14,6 +14,7 @@ use crate::domain::model::{Digest, ModelKind};
 use crate::models::attesting::keys::ModelKeys;
 use crate::models::attesting::may_serve;
 use crate::models::serving::component::LoadedComponent;
+use crate::scoring::answers::contradict;
 use crate::wasm::{LoadError, Runtime};
 
 /// Longest database operation.
@@ -35,6 +36,13 @@ pub(super) enum Failure {
     Database(#[from] sqlx::Error),
     #[error("it does not load: {0}")]
     Load(#[from] LoadError),
+    #[error("it does not answer the cases of the gate: {0}")]
+    Unanswered(String),
+    #[error(
+        "its answers to the cases of the gate differ from those when it was registered: compare this machine's processor \
+         and release with those of a host that serves it"
+    )]
+    Differs,
     #[error("loading it panicked")]
     Panicked,
 }
@@ -137,25 +145,43 @@ async fn load_registered(
     let db = db.acquire().await?;
     let read = async |db: &mut PgConnection| {
         let Some(bytes) = components::bytes_of(&mut *db, digest).await? else { return Ok(None) };
-        let may_serve = may_serve(db, keys, digest, &bytes).await?;
-        Ok(Some((bytes, may_serve)))
+        let may_serve = may_serve(&mut *db, keys, digest, &bytes).await?;
+        Ok(Some((bytes, may_serve, components::answers_of(db, digest).await?)))
     };
     match within(db, DATABASE_TIME_MAX, read).await?.ok_or(Failure::Unknown)? {
-        (bytes, true) => load(runtime, kind, bytes).await,
-        (_, false) => Err(Failure::Unsigned),
+        (bytes, true, answers) => Ok(load(runtime, kind, bytes, answers).await?.0),
+        (_, false, _) => Err(Failure::Unsigned),
     }
 }
 
-/// Compiles a component on a thread of low priority.
-pub(super) async fn load(runtime: &Runtime, kind: ModelKind, bytes: Vec<u8>) -> Result<LoadedComponent, Failure> {
+/// What a component answers to the cases on this machine, if that is what was `registered`.
+pub(super) fn checked(component: &LoadedComponent, registered: Option<&str>) -> Result<String, Failure> {
+    let answers = component.answers().map_err(Failure::Unanswered)?;
+    if registered.is_some_and(|registered| contradict(registered, &answers)) {
+        return Err(Failure::Differs);
+    }
+    Ok(answers)
+}
+
+/// Compiles a component on a thread of low priority, and checks its answers against those `registered`.
+pub(super) async fn load(
+    runtime: &Runtime,
+    kind: ModelKind,
+    bytes: Vec<u8>,
+    registered: Option<String>,
+) -> Result<(LoadedComponent, String), Failure> {
     let (reply, loaded) = oneshot::channel();
     let runtime = runtime.clone();
     let work = move || {
         // Best effort: lower our priority.
         let _ = nice(NICENESS);
-        let _ = reply.send(LoadedComponent::load(&runtime, kind, &bytes));
+        let loaded = LoadedComponent::load(&runtime, kind, &bytes).map_err(Failure::Load);
+        let _ = reply.send(loaded.and_then(|it| {
+            let answers = checked(&it, registered.as_deref())?;
+            Ok((it, answers))
+        }));
     };
     // If the thread does not start, the reply is dropped.
     let _ = std::thread::Builder::new().name("compile".to_owned()).spawn(work);
-    Ok(loaded.await.map_err(|_| Failure::Panicked)??)
+    loaded.await.map_err(|_| Failure::Panicked)?
 }

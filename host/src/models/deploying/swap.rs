@@ -13,13 +13,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::PgPool;
 use sqlx::postgres::PgListener;
+use sqlx::{PgConnection, PgPool};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::clock::Clock;
+use crate::db::components;
 use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, HostState, HostStatus};
 use crate::db::session::within;
@@ -27,7 +28,7 @@ use crate::domain::model::{Digest, ModelKind};
 use crate::models::attesting::keys::ModelKeys;
 use crate::models::deploying::bookkeeper::Bookkeeper;
 use crate::models::deploying::built_in::register_built_in;
-use crate::models::deploying::loading::{Components, DATABASE_TIME_MAX, LoadResult};
+use crate::models::deploying::loading::{Components, DATABASE_TIME_MAX, LoadResult, checked};
 use crate::models::deploying::reporter::{Reporter, leave};
 use crate::models::deploying::rollout::TwoPeople;
 use crate::models::deploying::upkeep::{Duty, Upkeep};
@@ -83,10 +84,10 @@ impl Swapper {
         clock: Clock,
         (keys, two_people): (Arc<ModelKeys>, Option<TwoPeople>),
     ) -> Result<SwapperHandle, sqlx::Error> {
-        let champions = models.snapshot().champions().map(|loaded| (loaded.identity().digest, loaded)).collect();
         let mut connection = db.acquire().await?;
         register_built_in(&mut connection, &key, &runtime, clock.now()).await?;
         hosts::purge(&mut connection).await?;
+        let champions = check_champions(&mut connection, &models, &clock).await?;
         drop(connection);
         let (results, mut results_of) = mpsc::unbounded_channel();
         let components = Components::new(db.clone(), runtime.clone(), keys, champions, results);
@@ -215,4 +216,27 @@ impl Swapper {
         let last = self.upkeep.models.status(kind).filter(|it| it.epoch == epoch).map(|it| it.state);
         last.filter(|state| matches!(state, HostState::Failed(_))).unwrap_or(HostState::Loading)
     }
+}
+
+/// The champions that a host starts with, without those that answer otherwise than when they were registered: they do
+/// not serve.
+async fn check_champions(
+    db: &mut PgConnection,
+    models: &Models,
+    clock: &Clock,
+) -> Result<HashMap<Digest, LoadedComponent>, sqlx::Error> {
+    let mut champions = HashMap::new();
+    for champion in models.snapshot().champions() {
+        let (kind, digest) = (champion.identity().kind, champion.identity().digest);
+        let registered = components::answers_of(db, digest).await?;
+        if let Err(failure) = checked(&champion, registered.as_deref()) {
+            tracing::error!(%kind, %digest, %failure, "a built-in component does not serve");
+            models.activate(Registry::clone(&models.snapshot()).without(kind));
+            let (state, since) = (HostState::Failed(failure.to_string()), clock.now());
+            models.set_status(HostStatus { kind, epoch: 0, state, champion: None, since });
+            continue;
+        }
+        champions.insert(digest, champion);
+    }
+    Ok(champions)
 }

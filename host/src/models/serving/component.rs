@@ -8,6 +8,7 @@ use crate::models::observing::traffic::Traffic;
 use crate::models::publishing::published::Source;
 use crate::models::serving::model::Model;
 use crate::models::serving::rules::Rules;
+use crate::scoring::answers::{answers_of, answers_of_rules};
 use crate::scoring::{Kind, Scorer, Visitor, with_kind};
 use crate::wasm::{Identity, LoadError, Runtime, TransferRules};
 
@@ -22,6 +23,7 @@ pub enum LoadedComponent {
 pub trait AnyModel: Any + Send + Sync {
     fn identity(&self) -> &Identity;
     fn traffic(&self) -> &Traffic;
+    fn answers(&self) -> Result<String, String>;
 }
 
 impl<K: Kind> AnyModel for Model<K> {
@@ -31,6 +33,10 @@ impl<K: Kind> AnyModel for Model<K> {
 
     fn traffic(&self) -> &Traffic {
         &self.traffic
+    }
+
+    fn answers(&self) -> Result<String, String> {
+        answers_of::<K>(&self.scorer)
     }
 }
 
@@ -60,6 +66,17 @@ impl LoadedComponent {
         match self {
             Self::Scorer(model) => model.identity(),
             Self::Rules(rules) => rules.component.identity(),
+        }
+    }
+
+    /// What it answers to the cases of its kind, in short. Takes a millisecond, or some for a language runtime.
+    ///
+    /// # Errors
+    /// When it does not answer one.
+    pub(crate) fn answers(&self) -> Result<String, String> {
+        match self {
+            Self::Scorer(model) => model.answers(),
+            Self::Rules(rules) => answers_of_rules(&rules.component),
         }
     }
 
