@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderValue, Request};
 use caudal::auth::rates::RateLimits;
+use caudal::domain::risk::Enforcement;
 use futures_util::future::join_all;
 use serde_json::json;
 use sqlx::PgPool;
@@ -36,6 +37,34 @@ async fn a_user_who_asks_too_often_is_refused_alone(db: PgPool) {
     let accounts = app.count("select count(*) from account where owner = 'ana'").await;
     assert_eq!(accounts, opened.len() as i64);
     assert_eq!(quiet.get("/api/ledger/accounts").await.status, 200);
+}
+
+/// Nobody else notices a customer who changes what is recorded for good as often, and as much at once, as they can.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn one_users_changes_leave_places_and_room_to_others(db: PgPool) {
+    let app = TestApp::with(db, Options { risk_enforcement: Enforcement::Enforce, ..Options::default() }).await;
+    let (ana, luis) = (app.user("ana"), app.user("luis"));
+    let (from, to) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
+    let payee = ana.save_payee("Zoe", PAYEE_CLABE).await;
+    let before = app.count("select count(*) from audit_record").await;
+    let path = format!("/api/ledger/beneficiaries/{payee}");
+    let toggles = (0..3_000).map(|number| ana.patch(&path, json!({"isFavorite": number % 2 == 0})));
+    let attack = async { join_all(toggles).await };
+    let innocent = async {
+        for _ in 0..20 {
+            luis.get("/api/ledger/accounts").await.assert_status(200);
+            luis.transfer(&from, &to, "1").await.assert_status(200);
+        }
+    };
+    let (answers, ()) = tokio::join!(attack, innocent);
+    let refused = answers.iter().filter(|it| it.status == 429).count();
+    assert!(refused > 2_500, "{refused}");
+    assert!(app.count("select count(*) from audit_record").await - before <= 200);
+    let consent = || ana.put("/api/analytics/consent", json!({"granted": true}));
+    for _ in 0..50 {
+        consent().await.assert_status(200);
+    }
+    assert_eq!(app.count("select count(*) from consent_history").await, 1, "nothing changed");
 }
 
 /// A bulk counts as many requests as it has transfers.

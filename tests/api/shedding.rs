@@ -31,8 +31,8 @@ async fn more_reads_than_there_are_connections_for_are_refused(db: PgPool) {
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
     let mut lock = db.begin().await.unwrap();
     sqlx::query("lock table profile in access exclusive mode").execute(&mut *lock).await.unwrap();
-    // Of five connections, requests may use three.
-    let most = 3 + 3 * WAITING_EACH_MAX;
+    // Of five connections, requests may use two.
+    let most = 2 + 2 * WAITING_EACH_MAX;
     let mut reads = JoinSet::new();
     for _ in 0..most + 10 {
         let luis = luis.clone();

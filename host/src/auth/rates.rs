@@ -3,10 +3,11 @@
 //! Token buckets: whoever was quiet may ask in a burst. The limits are per host.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use governor::clock::DefaultClock;
@@ -30,6 +31,11 @@ pub const REFUSALS_AT_ONCE: u32 = 1_000;
 /// guessing a holder's name takes days.
 pub const CHECKS_AT_ONCE: NonZeroU32 = NonZeroU32::MIN.saturating_add(19);
 pub const CHECKS_PER_HOUR: NonZeroU32 = NonZeroU32::MIN.saturating_add(29);
+
+/// Requests of one user that are answered at the same time: a browser sends six over a connection of its own each, and
+/// an app that was offline a few dozen. A third of those that may wait for a connection to the database, so that one
+/// user leaves places to others.
+const AT_ONCE_MAX: u32 = 64;
 
 /// Changes that are recorded for good, of payees and schedules: as many at once as an import may have, then one a second.
 /// Each waits for the head of the records, which all customers share.
@@ -66,8 +72,28 @@ pub struct Rates {
     consents: Limiter<u64>,
     events: Limiter<u64>,
     hasher: RandomState,
+    /// Requests of each user that are being answered.
+    places: Arc<Mutex<HashMap<u64, u32>>>,
     /// When each user will have made up for their refusals.
     refusals: Mutex<HashMap<u64, OffsetDateTime>>,
+}
+
+/// A place of a user's request, until it is dropped.
+pub struct Taken {
+    user: u64,
+    places: Arc<Mutex<HashMap<u64, u32>>>,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Entry::Occupied(mut requests) = places.entry(self.user) {
+            *requests.get_mut() -= 1;
+            if *requests.get() == 0 {
+                requests.remove();
+            }
+        }
+    }
 }
 
 fn limiter<K: std::hash::Hash + Eq + Clone>(per_second: NonZeroU32) -> Limiter<K> {
@@ -92,6 +118,7 @@ impl Rates {
             consents: allowance(CONSENT_EVERY, CONSENTS_AT_ONCE),
             events: allowance(EVENT_EVERY, EVENTS_AT_ONCE),
             hasher: RandomState::new(),
+            places: Arc::default(),
             refusals: Mutex::default(),
         }
     }
@@ -103,6 +130,21 @@ impl Rates {
     pub fn count_user(&self, user: &str) -> Result<(), AuthError> {
         let is_allowed = self.users.as_ref().is_none_or(|users| users.check_key(&self.hasher.hash_one(user)).is_ok());
         is_allowed.then_some(()).ok_or(AuthError::TooManyRequests("user"))
+    }
+
+    /// Takes a place for a user's request.
+    ///
+    /// # Errors
+    /// When too many are being answered.
+    pub fn take_place(&self, user: &str) -> Result<Taken, AuthError> {
+        let user = self.hasher.hash_one(user);
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests = places.entry(user).or_default();
+        if *requests >= AT_ONCE_MAX {
+            return Err(AuthError::TooManyRequests("at-once"));
+        }
+        *requests += 1;
+        Ok(Taken { user, places: Arc::clone(&self.places) })
     }
 
     /// Counts what a user asks for besides, in the same request. More than a burst is never allowed.

@@ -13,6 +13,7 @@ use axum::response::Response;
 use crate::app::App;
 use crate::auth::claims::Claims;
 use crate::auth::proof;
+use crate::auth::rates::Taken;
 use crate::auth::scope::{API_READ, API_WRITE};
 use crate::auth::{self, Approver, AuthError, LedgerOperator, Operator, Refusal, User};
 use crate::http::error::Error;
@@ -26,6 +27,10 @@ const NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 /// Whom a request's credentials were accepted for. Repetitions of the request share it: a proof counts once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Accepted(Arc<OnceLock<Arc<Claims>>>);
+
+/// A request's place among those of its user that are answered at the same time.
+#[derive(Clone, Default)]
+pub(super) struct Place(Arc<OnceLock<Taken>>);
 
 /// Tells clients the nonce for their next proofs (RFC 9449, section 9), before one of them is challenged.
 pub(super) async fn tell_nonce(State(app): State<App>, request: Request, next: Next) -> Response {
@@ -45,6 +50,12 @@ impl FromRequestParts<App> for User {
             return Err(Error::ProofInvalid(Refusal::Unbound));
         }
         app.rates.count_user(&claims.user)?;
+        if let Some(Place(place)) = parts.extensions.get()
+            && place.get().is_none()
+        {
+            let taken = app.rates.take_place(&claims.user)?;
+            place.get_or_init(|| taken);
+        }
         if app.settings.api_scopes {
             claims.require(if parts.method.is_safe() { API_READ } else { API_WRITE })?;
         }

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use tokio::time::{Instant, timeout};
 
 use crate::app::App;
-use crate::http::auth::Accepted;
+use crate::http::auth::{Accepted, Place};
 use crate::http::error::{Error, Failure};
 use crate::http::problem::Problem;
 use crate::telemetry;
@@ -36,7 +36,7 @@ const COMMANDS: [&str; 7] = [
 
 /// Tells what was read only once it is as durable as a commit has to be; the ledger confirms commands itself. Repeats
 /// reads while there is no primary.
-pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn confirm(State(app): State<App>, mut request: Request, next: Next) -> Response {
     if let Some(route) = request.extensions().get::<MatchedPath>() {
         telemetry::set_route(route.as_str().to_owned());
     }
@@ -44,6 +44,9 @@ pub(crate) async fn confirm(State(app): State<App>, request: Request, next: Next
     if !(path.starts_with("/api/") || path.starts_with("/admin/")) {
         return next.run(request).await;
     }
+    // Taken by the user until there is an answer.
+    let place = Place::default();
+    request.extensions_mut().insert(place.clone());
     let is_command = is_command(&request);
     if !request.method().is_safe() {
         return run_and_confirm(&app, request, next, is_command).await;
