@@ -19,19 +19,18 @@ use crate::provider::{NOW, Pair, TestProvider};
 
 const ORIGIN: &str = "https://bank.example";
 const ACCOUNTS: &str = "/api/ledger/accounts";
-const SECRET: &[u8] = b"what all hosts have";
 
-fn proofs(secret: &[u8]) -> Proofs {
-    Proofs::new(&[ORIGIN.to_owned(), "http://127.0.0.1:8080".to_owned()], secret).unwrap()
+fn proofs() -> Proofs {
+    Proofs::new(&[ORIGIN.to_owned(), "http://127.0.0.1:8080".to_owned()], b"what all hosts have").unwrap()
 }
 
 fn verifier(provider: &TestProvider) -> Verifier {
-    provider.verifier().with_proofs(proofs(SECRET))
+    provider.verifier().with_proofs(proofs())
 }
 
-/// What hosts with this secret handed out at a time.
-fn nonce(secret: &[u8], at: i64) -> Value {
-    json!(proofs(secret).nonce(OffsetDateTime::from_unix_timestamp(at).unwrap()))
+/// What hosts handed out at a time.
+fn nonce(at: i64) -> Value {
+    json!(proofs().nonce(OffsetDateTime::from_unix_timestamp(at).unwrap()))
 }
 
 async fn start(db: PgPool, provider: &TestProvider) -> TestApp {
@@ -61,7 +60,7 @@ fn header(pair: &Pair) -> Value {
 
 fn claims(id: &str, token: &str) -> Value {
     let hash = URL_SAFE_NO_PAD.encode(Sha256::digest(token));
-    json!({"jti": id, "htm": "GET", "htu": format!("{ORIGIN}{ACCOUNTS}"), "iat": NOW, "ath": hash, "nonce": nonce(SECRET, NOW)})
+    json!({"jti": id, "htm": "GET", "htu": format!("{ORIGIN}{ACCOUNTS}"), "iat": NOW, "ath": hash, "nonce": nonce(NOW)})
 }
 
 async fn get(app: &TestApp, scheme: &str, token: &str, proofs: &[&str]) -> Answer {
@@ -153,17 +152,16 @@ async fn a_proof_without_a_recent_nonce_is_answered_with_one(db: PgPool) {
     for (name, nonce) in [
         ("none", Value::Null),
         ("invented", json!("nonce")),
-        ("old", nonce(SECRET, NOW - 60)),
-        ("of the future", nonce(SECRET, NOW + 30)),
-        ("of another service", nonce(b"another", NOW)),
+        ("old", nonce(NOW - 60)),
+        ("of the future", nonce(NOW + 30)),
     ] {
         let answer = get(&app, "DPoP", &token, &[&prove(json!({"nonce": nonce}))]).await;
         answer.assert_problem(401, "unauthorized", None);
         assert_eq!(answer.header("www-authenticate"), Some(r#"DPoP error="use_dpop_nonce""#), "{name}");
-        assert_eq!(json!(answer.header("dpop-nonce")), self::nonce(SECRET, NOW), "{name}");
+        assert_eq!(json!(answer.header("dpop-nonce")), self::nonce(NOW), "{name}");
     }
     // Nothing of that used the proof's id up, and the client's clock does not matter.
-    let proof = prove(json!({"nonce": nonce(SECRET, NOW - 30), "iat": NOW - 86_400}));
+    let proof = prove(json!({"nonce": nonce(NOW - 30), "iat": NOW - 86_400}));
     get(&app, "DPoP", &token, &[&proof]).await.assert_status(200);
     assert_eq!(get(&app, "DPoP", &token, &[&proof]).await.status, 401);
     // Another host, or this one after a restart, takes nonces of before.
@@ -186,8 +184,8 @@ async fn a_read_that_is_repeated_in_an_outage_takes_one_proof(db: PgPool) {
     let proof = with_header(&key, &claims("1", &token), &header(&key));
     let mut lock = db.begin().await.unwrap();
     sqlx::query("lock table account in access exclusive mode").execute(&mut *lock).await.unwrap();
+    // Two repetitions, at least.
     let outage = async {
-        // Two repetitions, at least.
         tokio::time::sleep(Duration::from_secs(3)).await;
         lock.rollback().await.unwrap();
     };

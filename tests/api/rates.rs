@@ -82,7 +82,6 @@ async fn a_bulk_counts_what_it_holds(db: PgPool) {
     refused(&app, ana.post("/api/ledger/transactions/bulk", bulk(60)), 429, "too-many-requests", None).await;
 }
 
-/// A proxy on this machine appends what it likes.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn no_form_of_a_forwarded_address_escapes_the_limit(db: PgPool) {
     let rates = RateLimits { user: None, address: NonZeroU32::new(1) };

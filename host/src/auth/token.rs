@@ -86,8 +86,7 @@ impl Verifier {
     }
 
     fn new(keys: Keys, policy: Policy, remembered: usize) -> Self {
-        let (remembered, unknown) = (Cache::new(remembered), Cache::new(UNKNOWN_MAX));
-        Self { keys, policy, proofs: None, remembered, unknown }
+        Self { keys, policy, proofs: None, remembered: Cache::new(remembered), unknown: Cache::new(UNKNOWN_MAX) }
     }
 
     /// Accepts tokens that are bound to a key, with proofs for these origins.

@@ -78,9 +78,8 @@ fn of_provider(serve: &Serve) -> Result<Tokens> {
 
 /// Accepts tokens that are bound to a key, if that is configured. All hosts have the secret.
 pub(super) fn bind(verifier: Verifier, serve: &Serve, secret: &[u8]) -> Result<Verifier> {
-    let origins = &serve.provider.dpop_origins;
-    if origins.is_empty() {
-        return Ok(verifier);
-    }
-    Ok(verifier.with_proofs(Proofs::new(origins, secret).context("cannot use --dpop-origin")?))
+    Ok(match &serve.provider.dpop_origins[..] {
+        [] => verifier,
+        origins => verifier.with_proofs(Proofs::new(origins, secret).context("cannot use --dpop-origin")?),
+    })
 }
