@@ -100,10 +100,24 @@ pub(crate) const LIMIT_REACHED: &str = "limit_reached";
 pub(crate) const HOST_REFUSED: &str = "host_refused";
 pub(crate) const NOTICE_REFUSED: &str = "notice_refused";
 
-/// Requests of a user and from an address, a user's proofs of possession, checks of payees, streams of events and refused
+/// Requests of a user, in a second and at once, what they change for good, their answers about consent and events;
+/// requests from an address, a user's proofs of possession, checks of payees, streams of events, refused and pending
 /// transfers; connections that were refused, and idle ones that were closed for others.
-const LIMITS: [&str; 8] =
-    ["user", "address", "proofs", "payee-checks", "event-streams", "refusals", "connections", "idle-connections"];
+const LIMITS: [&str; 13] = [
+    "user",
+    "at-once",
+    "records",
+    "consent",
+    "events",
+    "address",
+    "proofs",
+    "payee-checks",
+    "event-streams",
+    "refusals",
+    "pending",
+    "connections",
+    "idle-connections",
+];
 
 const NOTICE_REASONS: [&str; 3] = ["not-json", "malformed", "unknown-payment"];
 

@@ -37,7 +37,7 @@ use axum::routing::{any, get, patch, post};
 use crate::app::App;
 use crate::domain::model::ModelKind;
 use crate::scoring::{Kind, Visitor, with_kind};
-use admin::{deployment, pushes, replay, rollout, versions};
+use admin::{deployment, pushes, replay, rollout, start, versions};
 use answers::Answers;
 use assistance::scores::Scores;
 use endpoint::{Callers, Endpoint};
@@ -125,7 +125,7 @@ pub fn assist_router(app: App) -> Endpoint {
         .route("/admin/models/{kind}/history", get(deployment::get_history))
         .route("/admin/models/{kind}/report", get(deployment::get_report))
         .route("/admin/models/{kind}/traffic", get(admin::traffic::get_traffic))
-        .route("/admin/models/{kind}/rollouts", get(rollout::list_rollouts).post(rollout::start_rollout))
+        .route("/admin/models/{kind}/rollouts", get(rollout::list_rollouts).post(start::start_rollout))
         .route("/admin/models/{kind}/rollouts/pause", post(rollout::pause_rollout))
         .route("/admin/models/{kind}/rollouts/resume", post(rollout::resume_rollout))
         .route("/admin/models/{kind}/rollouts/abort", post(rollout::abort_rollout))

@@ -13,6 +13,7 @@ pub(crate) mod pushes;
 pub(crate) mod replay;
 pub(crate) mod reversals;
 pub(crate) mod rollout;
+pub(crate) mod start;
 pub(crate) mod traffic;
 pub(crate) mod users;
 pub(crate) mod versions;

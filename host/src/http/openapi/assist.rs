@@ -13,7 +13,8 @@ use crate::http::admin::payments::{DecidedPaymentJson, PaymentDecisionRequest, P
 use crate::http::admin::pushes::{PushedJson, UnderWayJson};
 use crate::http::admin::replay::ReplayRequest;
 use crate::http::admin::reversals::{ReversalRequest, ReversedJson};
-use crate::http::admin::rollout::{RolloutJson, RolloutOrderRequest, RolloutRequest, RolloutsJson};
+use crate::http::admin::rollout::{RolloutJson, RolloutOrderRequest, RolloutsJson};
+use crate::http::admin::start::RolloutRequest;
 use crate::http::admin::traffic::{TrafficJson, TrafficQuery};
 use crate::http::admin::users::{HolderJson, HolderRequest, LimitsJson, LimitsRequest};
 use crate::http::admin::versions::{ExaminedJson, ModelsJson};
@@ -116,7 +117,7 @@ const OTHERS: &[Operation] = &[
     Operation::get("/admin/models/{kind}/rollouts", "list_rollouts", "A kind's rollouts, newest first")
         .operator(READER).answers(&[(200, one::<RolloutsJson>())]),
     Operation::post("/admin/models/{kind}/rollouts", "start_rollout", "Let a canary's share grow as long as its evidence allows it")
-        .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<RolloutRequest>().answers(&[(201, one::<RolloutJson>())])
+        .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<RolloutRequest>().answers(&[(201, one::<RolloutJson>()), (202, one::<ApprovalJson>())])
         .errors(&["if-match-required", "stale", "rollout-open", "signature-required"]),
     Operation::post("/admin/models/{kind}/rollouts/pause", "pause_rollout", "Hold a rollout at its step")
         .operator(OPERATOR).body::<RolloutOrderRequest>().answers(&[(200, one::<RolloutJson>())])
@@ -162,7 +163,8 @@ const OTHERS: &[Operation] = &[
     Operation::get("/admin/approvals/{id}", "get_approval", "One action that takes two operators")
         .operator(APPROVER).answers(&[(200, one::<ApprovalJson>())]),
     Operation::post("/admin/approvals/{id}/approve", "approve", "Approve an action and carry it out")
-        .operator(APPROVER).body::<ApproveRequest>().answers(&[(200, Content::Bytes("application/json"))])
+        .operator(APPROVER).body::<ApproveRequest>()
+        .answers(&[(200, Content::Bytes("application/json")), (201, one::<RolloutJson>())])
         .errors(APPROVE_ERRORS),
     Operation::post("/admin/approvals/{id}/withdraw", "withdraw", "Withdraw an action that was not carried out")
         .operator(APPROVER).answers(&[(200, one::<ApprovalJson>())])

@@ -1,0 +1,218 @@
+//! Starts a rollout, for which one operator or two are asked.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use sqlx::PgConnection;
+
+use crate::app::App;
+use crate::audit::{self, Event};
+use crate::auth::Operator;
+use crate::db::deployments::{self, Canary, Deployment};
+use crate::db::{components, rollouts};
+use crate::domain::approval::Person;
+use crate::domain::model::ModelKind;
+use crate::domain::rollout::{Bounds, DEFAULT_STEPS, Rollout, RolloutState, STEPS_MAX, WHOLE, check_steps};
+use crate::http::admin::action::{Action, Start, propose};
+use crate::http::admin::attestations::require_signatures;
+use crate::http::admin::confirmation::{Confirmed, setbacks_of, unconfirmed};
+use crate::http::admin::deployment::etag;
+use crate::http::admin::if_match::IfMatch;
+use crate::http::admin::names::{VERSION_CHARS_MAX, find, unprocessable};
+use crate::http::admin::rollout::shown;
+use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
+use crate::http::error::Error;
+use crate::http::extract::AssistBody;
+use crate::models::deploying::built_in::built_in;
+use crate::models::deploying::catalog::{self, Plan, REASON_CHARS_MAX};
+use crate::models::deploying::rollout;
+use crate::schema::{Shape, request};
+
+/// Most decisions that a step can wait for, and longest time: what no canary gets within months is a mistake.
+const DECISIONS_MAX: u32 = 10_000_000;
+const SECONDS_MAX: u32 = 30 * 24 * 3_600;
+
+/// Largest bound of the latency: a hundred times the champion's.
+const LATENCY_PERCENT_MAX: u32 = 10_000;
+
+/// One percentage of users.
+const STEP: Shape = Shape::Integer { at_least: Some(1), at_most: Some(WHOLE as i64) };
+
+request! {
+    /// A canary whose share of the users grows by itself.
+    pub(crate) struct RolloutRequest {
+        /// Its `model_version`.
+        canary: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
+        /// The version again, if it was withdrawn or rolled back: see the deployment's `setbacks`.
+        despite_setback: Option<String> { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
+        /// The running canary, if this ends it.
+        ends_canary: Option<String> { chars_max: VERSION_CHARS_MAX, example: "\"risk-1.0.0+5c11e2d0\"" },
+        /// Percentage of its decisions that may fail; 1 by default.
+        max_failure_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "1" },
+        /// Percentage of answers in another class than the champion's; 10 by default.
+        max_flip_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "10" },
+        /// The 95th percentile of its times as a percentage of the champion's; 200 by default. Times below a
+        /// millisecond always pass.
+        max_latency_percent: Option<u32> { at_least: 100.0, at_most: LATENCY_PERCENT_MAX as f64, example: "200" },
+        reason: String { chars_max: REASON_CHARS_MAX, example: "\"better recall\"" },
+        /// Decisions of the canary that each step takes at least; 500 by default.
+        step_decisions: Option<u32> { at_least: 1.0, at_most: DECISIONS_MAX as f64, example: "500" },
+        /// Seconds that each step takes at least; 600 by default.
+        step_seconds: Option<u32> { at_least: 0.0, at_most: SECONDS_MAX as f64, example: "600" },
+        /// Percentages of users, ascending to 100, which makes it the champion; 5, 25 and 100 by default.
+        steps: Option<Vec<u8>> { length_max: STEPS_MAX, items: &STEP, example: "[5, 25, 100]" },
+    }
+}
+
+/// Starts a rollout if the epoch of the deployment still matches `If-Match`. Champion and shadows stay.
+pub(crate) async fn start_rollout(
+    State(app): State<App>,
+    operator: Operator,
+    Path(kind): Path<String>,
+    headers: HeaderMap,
+    // Read once it is clear that the operator may change this kind.
+    body: Result<AssistBody, Error>,
+) -> Result<Response, Error> {
+    let kind = kind_of(&kind)?;
+    operator.may_change(kind)?;
+    // Its promotion is proposed in the same name.
+    if operator.person.is_machine && kind == ModelKind::Risk && app.settings.approvals.is_some() {
+        return Err(Error::NoPerson);
+    }
+    let if_match = IfMatch::read(&headers)?;
+    let AssistBody(mut fields) = body?;
+    let asked: RolloutRequest = fields.read();
+    fields.finish()?;
+    let mut db = app.db.acquire().await?;
+    let deployed = present(&mut db, kind).await?;
+    if !if_match.matches(&etag(deployed.epoch)) {
+        return Err(Error::Stale);
+    }
+    let default = Bounds::default();
+    let start = Start {
+        rollout_id: app.clock.new_id(),
+        epoch: deployed.epoch,
+        canary: asked.canary,
+        steps: asked.steps.unwrap_or_else(|| DEFAULT_STEPS.to_vec()),
+        step_decisions: asked.step_decisions.unwrap_or(default.decisions),
+        step_seconds: asked.step_seconds.unwrap_or(default.seconds),
+        max_failure_percent: asked.max_failure_percent.unwrap_or(default.max_failure_percent),
+        max_flip_percent: asked.max_flip_percent.unwrap_or(default.max_flip_percent),
+        max_latency_percent: asked
+            .max_latency_percent
+            .map_or(default.max_latency_percent, |percent| u16::try_from(percent).unwrap_or(u16::MAX)),
+        despite_setback: asked.despite_setback,
+        ends_canary: asked.ends_canary,
+    };
+    let why = (&*asked.reason, &operator.person, &*operator.person.name);
+    start.check(&app, &mut db, kind, why).await?;
+    drop(db);
+    let most = start.steps.iter().copied().filter(|step| *step < WHOLE).max().unwrap_or_default();
+    if catalog::takes_two(kind, most, start.max_flip_percent) {
+        let action = Action::StartRollout { kind: kind.to_string(), rollout: start.clone() };
+        if let Some(waiting) = propose(&app, &operator.person, &action, &asked.reason).await? {
+            return Ok(waiting);
+        }
+    }
+    start.run(&app, kind, why).await
+}
+
+impl Start {
+    /// The rollout, if it can start: for a reason, proposed by somebody, and in whose name it is stored.
+    async fn check(
+        &self,
+        app: &App,
+        db: &mut PgConnection,
+        kind: ModelKind,
+        (reason, by, people): (&str, &Person, &str),
+    ) -> Result<Rollout, Error> {
+        check_steps(&self.steps).map_err(|detail| unprocessable("steps", "not-allowed", detail))?;
+        let deployed = present(&mut *db, kind).await?;
+        if deployed.epoch != self.epoch {
+            return Err(Error::Stale);
+        }
+        let registered = components::list(&mut *db).await?;
+        let canary = find(kind, &registered, "canary", &self.canary)?;
+        let now = app.clock.now();
+        let rollout = Rollout {
+            rollout_id: self.rollout_id,
+            kind,
+            canary,
+            steps: self.steps.clone(),
+            bounds: Bounds {
+                decisions: self.step_decisions,
+                seconds: self.step_seconds,
+                max_failure_percent: self.max_failure_percent,
+                max_flip_percent: self.max_flip_percent,
+                max_latency_percent: self.max_latency_percent,
+            },
+            despite_setback: self.despite_setback.is_some(),
+            detail: reason.to_owned(),
+            reason: reason.to_owned(),
+            started_at: now,
+            state: RolloutState::Running,
+            step: 0,
+            epoch: self.epoch + 1,
+            step_at: now,
+            approval_id: None,
+            changed_by: people.to_owned(),
+            changed_at: now,
+            started_by: by.clone(),
+        };
+        let plan = Plan { canary: Some(Canary::from(&rollout)), ..Plan::from(&deployed) };
+        plan.check().map_err(|(field, detail)| unprocessable(own_field(field), "not-allowed", detail))?;
+        require_signatures(&mut *db, &app.settings.model_keys, [canary]).await?;
+        if is_open(&mut *db, kind).await? {
+            return Err(Error::RolloutOpen);
+        }
+        let despite = self.despite_setback.as_deref();
+        let confirmed = Confirmed::find(kind, &registered, self.ends_canary.as_deref(), despite)?;
+        let setbacks = setbacks_of(db, kind).await?;
+        confirmed.check(&deployed, &plan, &setbacks, &registered)?;
+        // Its last step promotes it.
+        match setbacks.iter().find(|it| it.version == canary && !confirmed.knows_setback(canary)) {
+            Some(setback) => Err(unconfirmed(setback, &registered)),
+            None => Ok(rollout),
+        }
+    }
+
+    /// Repeating it changes nothing.
+    pub(super) async fn run(&self, app: &App, kind: ModelKind, why: (&str, &Person, &str)) -> Result<Response, Error> {
+        let mut db = app.db.acquire().await?;
+        let last = rollouts::of_kind(&mut db, kind, 1).await?.into_iter().next();
+        let rollout = match last.filter(|it| it.rollout_id == self.rollout_id) {
+            Some(started) => started,
+            None => {
+                let rollout = self.check(app, &mut db, kind, why).await?;
+                if !rollout::start(&mut db, &app.key, &rollout, rollout.started_at).await? {
+                    let is_open = is_open(&mut db, kind).await?;
+                    return Err(if is_open { Error::RolloutOpen } else { Error::Stale });
+                }
+                audit::done(Event::RolloutStarted, why.2, &format_args!("{kind} {}", rollout.epoch));
+                rollout
+            }
+        };
+        let registered = components::list(&mut db).await?;
+        let json = shown(&mut db, &rollout, &registered, app.clock.now()).await?;
+        Ok((StatusCode::CREATED, Json(json)).into_response())
+    }
+}
+
+async fn present(db: &mut PgConnection, kind: ModelKind) -> Result<Deployment, Error> {
+    let nothing = || built_in(kind).map(|champion| Deployment::nothing(kind, champion));
+    deployments::deployment_of(db, kind).await?.or_else(nothing).ok_or(Error::NotFound)
+}
+
+async fn is_open(db: &mut PgConnection, kind: ModelKind) -> Result<bool, Error> {
+    Ok(rollouts::of_kind(db, kind, 1).await?.first().is_some_and(|it| it.state.is_open()))
+}
+
+/// The field of a rollout for what is wrong with its first step's deployment.
+fn own_field(field: &'static str) -> &'static str {
+    match field {
+        "canary.max_flip_percent" => "max_flip_percent",
+        "canary.percent" => "steps",
+        _ => "canary",
+    }
+}
