@@ -190,18 +190,10 @@ async fn fill_schedule(db: &PgPool) {
 async fn fill_registry(db: &PgPool) {
     let bytes = b"a component";
     let digest = Digest(Sha256::digest(bytes).into());
-    let (kind, version) = (ModelKind::Risk, "1.0.0");
-    let new = NewComponent {
-        digest,
-        kind,
-        version,
-        model_version: &ModelVersion::new(kind, version, digest),
-        class: PolicyClass::Pure,
-        bytes,
-        report: Some(serde_json::json!({"checks": 1})),
-        answers: "none",
-        by: "ops",
-    };
+    let (kind, version, class) = (ModelKind::Risk, "1.0.0", PolicyClass::Pure);
+    let model_version = &ModelVersion::new(kind, version, digest);
+    let (report, answers, by) = (Some(serde_json::json!({"checks": 1})), "none", "ops");
+    let new = NewComponent { digest, kind, version, model_version, class, bytes, report, answers, by };
     let mut db = db.acquire().await.unwrap();
     components::register(&mut db, &key(), &new, CONTEXT.now).await.unwrap();
     attestations::sign(&mut db, &key(), digest, "AA==", "ops", CONTEXT.now).await.unwrap();
