@@ -102,8 +102,8 @@ pub(crate) const NOTICE_REFUSED: &str = "notice_refused";
 
 /// Requests of a user, in a second and at once, what they change for good, their answers about consent and events;
 /// requests from an address, a user's proofs of possession, checks of payees, streams of events, refused and pending
-/// transfers; connections that were refused, and idle ones that were closed for others.
-const LIMITS: [&str; 13] = [
+/// transfers; an operator's proposals; connections that were refused, and idle ones that were closed for others.
+const LIMITS: [&str; 14] = [
     "user",
     "at-once",
     "records",
@@ -115,6 +115,7 @@ const LIMITS: [&str; 13] = [
     "event-streams",
     "refusals",
     "pending",
+    "proposals",
     "connections",
     "idle-connections",
 ];

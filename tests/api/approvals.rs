@@ -278,6 +278,26 @@ async fn a_new_risk_champion_takes_two_and_a_rollback_one(db: PgPool) {
     assert_eq!(ops.get(path).await.json()["champion"], old);
 }
 
+/// What one operator proposes hides nobody else's proposals, nor do rows of another release.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_list_has_room_for_everybody(db: PgPool) {
+    let app = app(db.clone()).await;
+    let (ana, eva, ops) = (app.user("ana"), app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
+    let account = ana.open_account(CLABE).await;
+    for _ in 0..100 {
+        propose(&ops, &account, Uuid::now_v7()).await.assert_status(202);
+    }
+    refused(&app, propose(&ops, &account, Uuid::now_v7()), 429, "too-many-requests", None).await;
+    let proposed = propose(&eva, &account, Uuid::now_v7()).await.assert_status(202).json();
+    let newer =
+        "update approval set action = '{\"type\": \"newer\"}' where approval_id = (select approval_id from approval
+        where proposed_by = 'ops' limit 1)";
+    assert_eq!(sqlx::query(newer).execute(&db).await.unwrap().rows_affected(), 1);
+    let listed = ops.get("/admin/approvals").await.assert_status(200).json();
+    assert_eq!((listed["approvals"].as_array().unwrap().len(), &listed["unreadable"]), (100, &json!(1)));
+    assert!(listed["approvals"].as_array().unwrap().iter().any(|it| it["id"] == proposed["id"]));
+}
+
 /// What scores most customers is as good as a champion.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_canary_for_many_takes_two(db: PgPool) {
@@ -338,6 +358,13 @@ async fn a_reversal_takes_two_and_happens_once(db: PgPool) {
         ops.post(&path, json!({"reason": "sent twice"})).await.assert_status(202).json()
     };
     let (first, second) = (reverse().await, reverse().await);
+    // The second operator reads what they decide on.
+    let mut payment = first["action"]["payment"].clone();
+    assert!(payment["trackingKey"].as_str().is_some_and(|it| it.len() > 20), "{payment}");
+    payment["trackingKey"].take();
+    let seen = json!({"amount": "100.00", "payee": "Luis", "payeeNumber": PAYEE_CLABE, "status": "completed",
+        "trackingKey": null});
+    assert_eq!(payment, seen);
     assert_eq!(ana.balance().await, "9900.00");
     let done = approve(&eva, &first).await.assert_status(200).json();
     assert_eq!((&done["transactionId"], &done["changed"]), (&json!(sent), &json!(true)));

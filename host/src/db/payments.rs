@@ -234,6 +234,41 @@ pub(crate) async fn list(db: &mut PgConnection, limit: i64) -> Result<Vec<Pendin
     rows.fetch_all(db).await
 }
 
+/// A user's transfer as operators who decide on it see it.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct SeenPayment {
+    /// In pesos.
+    pub(crate) amount: String,
+    pub(crate) payee: String,
+    pub(crate) payee_number: String,
+    pub(crate) tracking_key: String,
+    pub(crate) status: String,
+    /// What the rail said last, if that decided nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) last_answer: Option<String>,
+}
+
+pub(crate) async fn see(db: &mut PgConnection, transfer_id: Uuid) -> Result<Option<SeenPayment>, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"
+        select amount, beneficiary_name as "payee!", beneficiary_account_number as "number!",
+            spei_reference as "tracking_key!", status, p.last_error as "last_error?"
+        from transfer t left join rail_payment p using (transfer_id)
+        where transfer_id = $1 and kind = 'spei'
+        "#,
+        transfer_id,
+    );
+    Ok(row.fetch_optional(db).await?.map(|row| SeenPayment {
+        amount: Money::from_minor(row.amount).to_string(),
+        payee: row.payee,
+        payee_number: row.number,
+        tracking_key: row.tracking_key,
+        status: row.status,
+        last_answer: row.last_error,
+    }))
+}
+
 /// The debited account of a transfer that a rail carries, or carried.
 pub(crate) async fn account_of(db: &mut PgConnection, transfer_id: Uuid) -> Result<Option<Uuid>, sqlx::Error> {
     let account = sqlx::query_scalar!(

@@ -12,13 +12,21 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::scope::{LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
-use crate::db::approvals::{Step, save};
+use crate::db::approvals::{self, Step, save};
+use crate::db::payments::{self, SeenPayment};
 use crate::domain::approval::{Approval, Person, State};
 use crate::domain::model::{Digest, ModelKind};
 use crate::domain::money::Money;
 use crate::http::error::Error;
 use crate::http::ledger::accounts::{ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::schema::answer;
+
+/// Approvals listed at a time, the newest: more than operators propose in months.
+pub(super) const APPROVALS_LISTED_MAX: i64 = 1_000;
+
+/// Actions of one person that may wait: operators decide on a few a day, and a list of a thousand must have room for
+/// those of others.
+const PENDING_OF_PERSON_MAX: usize = 100;
 
 /// Its JSON is stored, and approved byte for byte. Ids of what it makes are part of it, so that it can be repeated.
 #[derive(Debug, Serialize, Deserialize)]
@@ -34,12 +42,16 @@ pub(super) enum Action {
     },
     SettlePayment {
         transaction_id: Uuid,
+        /// As the first operator saw it; likewise below.
+        payment: SeenPayment,
     },
     RefusePayment {
         transaction_id: Uuid,
+        payment: SeenPayment,
     },
     Reverse {
         transaction_id: Uuid,
+        payment: SeenPayment,
         reversal_id: Uuid,
     },
     Fund {
@@ -124,6 +136,11 @@ impl Action {
     }
 }
 
+/// A payment that an action is about.
+pub(super) async fn see(app: &App, transaction_id: Uuid) -> Result<SeenPayment, Error> {
+    payments::see(&mut *app.db.acquire().await?, transaction_id).await?.ok_or(Error::NotFound)
+}
+
 /// Stores an action for a second person and answers that it waits; `None` if one person is enough.
 pub(super) async fn propose(app: &App, by: &Person, action: &Action, reason: &str) -> Result<Option<Response>, Error> {
     let Some(policy) = app.settings.approvals else { return Ok(None) };
@@ -132,6 +149,12 @@ pub(super) async fn propose(app: &App, by: &Person, action: &Action, reason: &st
     }
     let mut db = app.db.acquire().await?;
     let now = app.now(&mut db).await?;
+    let is_own = |it: &Approval| it.proposed_by == *by && it.state(now) == State::Pending;
+    if approvals::list(&mut db, APPROVALS_LISTED_MAX).await?.iter().filter(|it| is_own(it)).count()
+        >= PENDING_OF_PERSON_MAX
+    {
+        return Err(Error::TooManyRequests("proposals"));
+    }
     let proposed = Approval {
         approval_id: app.clock.new_id(),
         action: serde_json::to_string(action).map_err(|error| Error::Internal(error.into()))?,
@@ -155,7 +178,7 @@ answer! {
         id: Uuid { example: ID_EXAMPLE },
         /// What is to be done, as it was proposed.
         action: Value { example: "{}" },
-        /// SHA-256 of the action. Whoever approves repeats it, so they approve what they read.
+        /// SHA-256 of the action and the reason. Whoever approves repeats it, so they approve what they read.
         digest: String { example: "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"" },
         reason: String { example: "\"better recall\"" },
         state: State { example: "\"pending\"" },
@@ -170,15 +193,15 @@ answer! {
     }
 }
 
-pub(super) fn digest_of(action: &str) -> String {
-    Digest(Sha256::digest(action).into()).to_string()
+pub(super) fn digest_of(it: &Approval) -> String {
+    Digest(Sha256::digest(format!("{}\n{}", it.action, it.reason)).into()).to_string()
 }
 
 pub(super) fn shown(it: Approval, now: OffsetDateTime) -> Result<ApprovalJson, Error> {
     Ok(ApprovalJson {
         id: it.approval_id,
         action: serde_json::from_str(&it.action).map_err(|error| Error::Internal(error.into()))?,
-        digest: digest_of(&it.action),
+        digest: digest_of(&it),
         state: it.state(now),
         reason: it.reason,
         proposed_by: it.proposed_by.name,

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 
-use super::action::{Action, ApprovalJson, digest_of, shown};
+use super::action::{APPROVALS_LISTED_MAX, Action, ApprovalJson, digest_of, shown};
 use super::versions::kind_of;
 use super::{accounts, payments, reversals};
 use crate::app::App;
@@ -19,9 +19,6 @@ use crate::http::extract::{AssistBody, PathId};
 use crate::ledger::ByHand;
 use crate::schema::{answer, request};
 
-/// Approvals listed at a time, the newest: more than operators propose in months.
-const APPROVALS_LISTED_MAX: i64 = 1_000;
-
 /// Digits of a SHA-256 in hex.
 const DIGEST_CHARS: usize = 64;
 
@@ -29,6 +26,8 @@ answer! {
     /// Actions that take two operators, newest first.
     pub(crate) struct ApprovalsJson as "Approvals" {
         approvals: Vec<ApprovalJson>,
+        /// Actions that this host cannot read, and left out: those of another release.
+        unreadable: i64 { example: "0" },
     }
 }
 
@@ -45,12 +44,15 @@ pub(crate) async fn list_approvals(State(app): State<App>, approver: Approver) -
     let all = approvals::list(&mut *app.db.acquire().await?, APPROVALS_LISTED_MAX).await?;
     let now = app.clock.now();
     let mut approvals = Vec::new();
+    let mut unreadable = 0;
     for it in all {
-        if approver.has(Action::read(&it.action)?.scope()) {
-            approvals.push(shown(it, now)?);
+        match Action::read(&it.action) {
+            Ok(action) if approver.has(action.scope()) => approvals.push(shown(it, now)?),
+            Ok(_) => {}
+            Err(_) => unreadable += 1,
         }
     }
-    Ok(Json(ApprovalsJson { approvals }))
+    Ok(Json(ApprovalsJson { approvals, unreadable }))
 }
 
 pub(crate) async fn get_approval(
@@ -80,7 +82,7 @@ pub(crate) async fn approve(
     let ApproveRequest { digest } = fields.read();
     fields.finish()?;
     let (before, action) = find(&app, &approver, id?).await?;
-    if digest_of(&before.action) != digest {
+    if digest_of(&before) != digest {
         let detail = "is not that of the action: read it again";
         return Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, "digest", "not-allowed", detail));
     }
@@ -161,13 +163,13 @@ async fn perform(action: Action, app: &App, approval: &Approval) -> Result<Respo
         Action::StartRollout { kind, rollout } => {
             rollout.run(app, kind_of(&kind)?, (reason, &approval.proposed_by, by)).await?
         }
-        Action::SettlePayment { transaction_id } => {
+        Action::SettlePayment { transaction_id, .. } => {
             payments::decide(app, transaction_id, Report::Settled, by_hand()).await?.into_response()
         }
-        Action::RefusePayment { transaction_id } => {
+        Action::RefusePayment { transaction_id, .. } => {
             payments::decide(app, transaction_id, Report::Rejected, by_hand()).await?.into_response()
         }
-        Action::Reverse { transaction_id, reversal_id } => {
+        Action::Reverse { transaction_id, reversal_id, .. } => {
             reversals::carry_out(app, transaction_id, reversal_id, by_hand()).await?.into_response()
         }
         Action::Fund { account_id, amount, transaction_id } => {

@@ -13,7 +13,7 @@ use crate::auth::LedgerOperator;
 use crate::db::payments::{self, PendingPayment};
 use crate::domain::money::Money;
 use crate::domain::transfer::{Report, Status};
-use crate::http::admin::action::{Action, propose};
+use crate::http::admin::action::{Action, propose, see};
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, PathId};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
@@ -125,9 +125,10 @@ async fn ask(
     let PaymentDecisionRequest { reason } = fields.read();
     fields.finish()?;
     let PathId(transaction_id) = id?;
+    let payment = see(app, transaction_id).await?;
     let action = match report {
-        Report::Settled => Action::SettlePayment { transaction_id },
-        _ => Action::RefusePayment { transaction_id },
+        Report::Settled => Action::SettlePayment { transaction_id, payment },
+        _ => Action::RefusePayment { transaction_id, payment },
     };
     if let Some(waiting) = propose(app, &operator.person, &action, &reason).await? {
         return Ok(waiting);

@@ -10,7 +10,7 @@ use crate::audit::{self, Event};
 use crate::auth::LedgerOperator;
 use crate::db::transfers::{self, Completed};
 use crate::domain::transfer::{Report, Status};
-use crate::http::admin::action::{Action, propose};
+use crate::http::admin::action::{Action, propose, see};
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, PathId};
 use crate::http::ledger::accounts::ID_EXAMPLE;
@@ -49,7 +49,7 @@ pub(crate) async fn reverse(
     let PathId(transaction_id) = id?;
     find(&app, transaction_id).await?;
     let reversal_id = app.clock.new_id();
-    let action = Action::Reverse { transaction_id, reversal_id };
+    let action = Action::Reverse { transaction_id, payment: see(&app, transaction_id).await?, reversal_id };
     if let Some(waiting) = propose(&app, &operator.person, &action, &reason).await? {
         return Ok(waiting);
     }
