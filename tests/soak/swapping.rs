@@ -14,6 +14,9 @@ use crate::process::{DataDir, Service};
 use crate::turns::{Turns, turns};
 use crate::{is_long, seconds};
 
+/// How long a swap to a new component may be awaited.
+const EXAMINED_WITHIN: Duration = Duration::from_secs(60);
+
 const SWAP_EVERY: Duration = Duration::from_millis(50);
 /// One swap in this many is to a new component.
 const NEW_EVERY: usize = 10;
@@ -105,7 +108,8 @@ fn swap(operator: &Operator, ours: &[String; 2], mut epoch: i64, pushed_before: 
             pushed
         });
         let (start, mut swaps, mut fresh) = (Instant::now(), 0, 0);
-        while start.elapsed() < time {
+        // Examining a component takes longer beside other tests.
+        while start.elapsed() < time || (fresh == 0 && start.elapsed() < EXAMINED_WITHIN) {
             let known = &ours[swaps % 2];
             let pushed = if swaps % NEW_EVERY == NEW_EVERY - 1 { new.try_recv().ok() } else { None };
             fresh += usize::from(pushed.is_some());
