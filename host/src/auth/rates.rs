@@ -35,7 +35,7 @@ pub const CHECKS_PER_HOUR: NonZeroU32 = NonZeroU32::MIN.saturating_add(29);
 /// Requests of one user that are answered at the same time: a browser sends six over a connection of its own each, and
 /// an app that was offline a few dozen. A third of those that may wait for a connection to the database, so that one
 /// user leaves places to others.
-const AT_ONCE_MAX: u32 = 64;
+pub(crate) const AT_ONCE_MAX: u32 = 64;
 
 /// Changes that are recorded for good, of payees and schedules: as many at once as an import may have, then one a second.
 /// Each waits for the head of the records, which all customers share.
@@ -55,11 +55,12 @@ const FORGET_EVERY: Duration = Duration::from_secs(60);
 
 type Limiter<K> = RateLimiter<K, DefaultKeyedStateStore<K>, DefaultClock>;
 
-/// Requests a second; `None` for no limit.
+/// Requests a second, and of one user at the same time; `None` for no limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RateLimits {
     pub user: Option<NonZeroU32>,
     pub address: Option<NonZeroU32>,
+    pub at_once: Option<u32>,
 }
 
 pub struct Rates {
@@ -72,6 +73,7 @@ pub struct Rates {
     consents: Limiter<u64>,
     events: Limiter<u64>,
     hasher: RandomState,
+    at_once: u32,
     /// Requests of each user that are being answered.
     places: Arc<Mutex<HashMap<u64, u32>>>,
     /// When each user will have made up for their refusals.
@@ -118,6 +120,7 @@ impl Rates {
             consents: allowance(CONSENT_EVERY, CONSENTS_AT_ONCE),
             events: allowance(EVENT_EVERY, EVENTS_AT_ONCE),
             hasher: RandomState::new(),
+            at_once: limits.at_once.unwrap_or(u32::MAX),
             places: Arc::default(),
             refusals: Mutex::default(),
         }
@@ -140,7 +143,7 @@ impl Rates {
         let user = self.hasher.hash_one(user);
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let requests = places.entry(user).or_default();
-        if *requests >= AT_ONCE_MAX {
+        if *requests >= self.at_once {
             return Err(AuthError::TooManyRequests("at-once"));
         }
         *requests += 1;
@@ -243,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_allowed_and_no_more() {
-        let rates = Rates::new(RateLimits { user: NonZeroU32::new(2), address: NonZeroU32::new(1) });
+        let rates = Rates::new(RateLimits { user: NonZeroU32::new(2), address: NonZeroU32::new(1), at_once: None });
         let allowed = |user: &str| (0..100).filter(|_| rates.count_user(user).is_ok()).count();
         assert_eq!((allowed("ana"), allowed("ana"), allowed("luis")), (20, 0, 20));
         let address = |text: &str| rates.count_address(text.parse().unwrap());

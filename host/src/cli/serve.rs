@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::app::start::Config;
 use crate::app::{App, ApprovalPolicy, Settings, SignIn};
-use crate::auth::rates::RateLimits;
+use crate::auth::rates::{AT_ONCE_MAX, RateLimits};
 use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::cli::secret::Missing;
@@ -207,6 +207,7 @@ fn settings(serve: &Serve) -> Settings {
         rates: RateLimits {
             user: NonZeroU32::new(serve.requests_per_user),
             address: NonZeroU32::new(serve.requests_per_address),
+            at_once: Some(AT_ONCE_MAX),
         },
         trusted_proxies: serve.trusted_proxies.clone(),
         approvals: serve
