@@ -59,7 +59,7 @@ async fn money_moves_only_when_a_second_operator_agrees(db: PgPool) {
     let models = app.operator_named("eva", "models:admin rules:admin");
     refused(&app, approve(&models, &proposed), 403, "insufficient-scope", None).await;
     refused(&app, models.get(&place(&proposed)), 403, "insufficient-scope", None).await;
-    assert_eq!(models.get("/admin/approvals").await.json(), json!({"approvals": []}));
+    assert_eq!(models.get("/admin/approvals").await.json(), json!({"approvals": [], "unreadable": 0}));
     refused(&app, approve(&app.ai(), &proposed), 401, "unauthorized", None).await;
     let other = json!({"id": proposed["id"], "digest": "0".repeat(64)});
     refused(&app, approve(&eva, &other), 422, "validation-failed", Some("digest")).await;
