@@ -149,7 +149,7 @@ function canary(now, version) {
           current ? `, instead of the current ${percent(current.percent)}` : ""
         }.`,
         `${now.champion} continues to answer all other users.`,
-        `${version} is withdrawn automatically, and ${now.champion} answers everyone, if it fails three times, or if ${
+        `${version} is withdrawn automatically, and ${now.champion} answers everyone, if it fails for three users, or if ${
           limit ? `significantly more than ${percent(limit)}` : "too many"
         } of at least 200 answers fall into a different class from the champion’s.`,
         rest.canary && `${rest.canary.version} is no longer the canary and serves no traffic.`,
