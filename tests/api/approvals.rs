@@ -302,7 +302,7 @@ async fn a_list_has_room_for_everybody(db: PgPool) {
     assert!(listed["approvals"].as_array().unwrap().iter().any(|it| it["id"] == proposed["id"]));
 }
 
-/// What scores most customers is as good as a champion.
+/// A canary that scores most customers is a champion in all but name.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_canary_for_many_takes_two(db: PgPool) {
     let app = app(db).await;

@@ -28,7 +28,7 @@ answer! {
         /// The change that did it.
         epoch: i64 { example: "3" },
         /// Why.
-        reason: String { example: "\"canary withdrawn: it failed 3 times\"" },
+        reason: String { example: "\"canary withdrawn: it failed for about 3 of 14 users\"" },
         changed_by: String { example: "\"automatic\"" },
         changed_at: OffsetDateTime { example: INSTANT_EXAMPLE },
     }

@@ -57,7 +57,7 @@ async fn assess<K: Kind>(app: &App, request: Request) -> Result<Json<K::Response
     let AssistBody(mut fields) = AssistBody::<BODY_BYTES_MAX>::from_request(request, &()).await?;
     let envelope = Envelope::read::<K>(&mut fields, language);
     fields.finish()?;
-    // Whoever asks here says who the user is. What holds transfers up must not go by that.
+    // Callers of this API name the user themselves. Rollouts of `risk`, which holds up transfers, do not rely on that.
     let is_evidence = K::KIND != ModelKind::Risk;
     Ok(Json(app.models.snapshot().respond::<K>(envelope, is_evidence).await?))
 }

@@ -185,7 +185,7 @@ impl Tally {
                 Ok(answer) => self.pair(route.epoch, user, (&shadow.model, &shadow.watch), &champion, answer),
                 Err(error) => {
                     self.fail(K::KIND, route.epoch, digest_of(&shadow.model), &error, user);
-                    // It answers nobody, so whoever makes it fail may make it stop.
+                    // A shadow answers nobody, so its failures count for any caller.
                     shadow.watch.fail(witness.unwrap_or_else(hash_of_somebody), &error);
                 }
             }

@@ -17,8 +17,8 @@ use crate::wasm::ScoreError;
 pub struct Asker<'a> {
     /// Decides whether the canary answers.
     pub user: Option<&'a str>,
-    /// Whether rollouts may go by the decision. Not if whoever asks says themselves who they are, nor if they chose the
-    /// facts of a decision that has no consequence.
+    /// Whether the decision counts as evidence for rollouts. It does not if the caller names the user without proof, or
+    /// asks about facts of their choice while orders decide.
     pub is_evidence: bool,
 }
 
