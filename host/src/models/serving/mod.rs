@@ -10,3 +10,4 @@ pub(crate) mod registry;
 pub mod route;
 mod rules;
 pub mod split;
+mod turns;

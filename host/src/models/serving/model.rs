@@ -13,6 +13,7 @@ use crate::models::metrics::Answered;
 use crate::models::observing::traffic::Traffic;
 use crate::models::publishing::published::Source;
 use crate::models::serving::breaker::Breaker;
+use crate::models::serving::turns;
 use crate::scoring::{Kind, Scorer};
 use crate::wasm::ScoreError;
 
@@ -68,10 +69,13 @@ impl<K: Kind> Model<K> {
         metrics: &Metrics,
     ) -> Result<(K::Assessment, Duration), ScoreError> {
         let start = Instant::now();
+        let turn = turns::wait(user).await;
         let (answer, time) = match self.scorer.identity().class {
             PolicyClass::Pure => self.assess_timed(request),
             PolicyClass::DenyAll => self.assess_on_other_thread(request.clone()).await,
         };
+        turns::note(user, time);
+        drop(turn);
         match &answer {
             Ok(answer) => {
                 let elapsed = start.elapsed();
