@@ -17,7 +17,6 @@ use crate::models::observing::drift::Reference;
 use crate::models::observing::measure::{
     Failure, Measure, bucket_of_difference, bucket_of_flip, bucket_of_score, bucket_of_time,
 };
-use crate::models::observing::users::hash_of_somebody;
 use crate::models::observing::watch::Watch;
 use crate::models::serving::model::Model;
 use crate::models::serving::route::Route;
@@ -38,6 +37,7 @@ const USERS_MAX: usize = 5_000;
 /// A request, and the answer and time of the version that served it.
 pub(crate) struct Observation<K: Kind> {
     pub(crate) request: K::Request,
+    pub(crate) user: u64,
     /// The user, if the decision is evidence.
     pub(crate) witness: Option<u64>,
     pub(crate) champion: Option<(K::Assessment, Duration)>,
@@ -165,7 +165,7 @@ impl Tally {
 
     /// Calls the versions that did not serve the request, and counts the results.
     fn compare<K: Kind>(&self, route: &Route<K>, observation: Observation<K>) {
-        let Observation { request, witness, champion, canary } = observation;
+        let Observation { request, user: asker, witness, champion, canary } = observation;
         let user = self.admit(K::KIND, route.epoch, witness);
         let of_champion = digest_of(&route.champion);
         let features = K::features(&request).into_iter().filter_map(|(name, value)| {
@@ -185,8 +185,8 @@ impl Tally {
                 Ok(answer) => self.pair(route.epoch, user, (&shadow.model, &shadow.watch), &champion, answer),
                 Err(error) => {
                     self.fail(K::KIND, route.epoch, digest_of(&shadow.model), &error, user);
-                    // A shadow answers nobody, so its failures count for any caller.
-                    shadow.watch.fail(witness.unwrap_or_else(hash_of_somebody), &error);
+                    // A shadow answers nobody, so failures for any caller count, once for each.
+                    shadow.watch.fail(asker, &error);
                 }
             }
         }

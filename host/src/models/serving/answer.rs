@@ -40,7 +40,8 @@ impl<K: Kind> Route<K> {
                 Ok((answer, time)) => {
                     let canary_answer = Some((answer.clone(), time));
                     let request = request.clone();
-                    observer.observe(self, Observation { request, witness, canary: canary_answer, champion: None });
+                    observer
+                        .observe(self, Observation { request, user, witness, canary: canary_answer, champion: None });
                     return Ok(scored(&canary.model, answer));
                 }
                 Err(error) => {
@@ -58,7 +59,7 @@ impl<K: Kind> Route<K> {
         };
         if self.has_challengers() {
             let champion = Some((answer.clone(), time));
-            observer.observe(self, Observation { request: request.clone(), witness, canary: None, champion });
+            observer.observe(self, Observation { request: request.clone(), user, witness, canary: None, champion });
         }
         Ok(scored(&self.champion, answer))
     }
