@@ -29,7 +29,7 @@ test: install ## Run all short tests against a throw-away Postgres
 	tests/tools.sh browser
 	$(MAKE) package
 	npm --prefix tests run --silent check
-	# A host examines and compiles components at the lowest priority. Beside steps of a higher one it would hardly get to
+	# A host examines and compiles components at a low priority. Beside steps of a higher one it would hardly get to
 	# it, and tests that wait for a swap would fail.
 	nice -n 19 tests/with-postgres.sh $(CAUDAL) tests/run.sh test $(CAUDAL)
 

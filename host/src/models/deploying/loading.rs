@@ -23,8 +23,9 @@ pub(super) const DATABASE_TIME_MAX: Duration = Duration::from_secs(10);
 /// Pause before a component that did not load is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
-/// Lowest priority, so that compiling never delays requests.
-const NICENESS: i32 = 19;
+/// Beside requests that keep every processor busy, this work gets a tenth of one: at the lowest priority it would get a
+/// seventieth, and a deployment would not come.
+const NICENESS: i32 = 10;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
