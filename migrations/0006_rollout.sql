@@ -17,6 +17,8 @@ alter table deployment
         constraint deployment_shadows check (cardinality(shadows) <= 4),
     -- Whether the version before answers when the champion fails: not after a rollback from it.
     add column stands_in boolean not null default true,
+    -- The oldest version that may be deployed, such as 2.0.0; null while any may.
+    add column minimum_release text,
     add constraint deployment_canary
         check (num_nonnulls(canary, canary_percent, canary_max_flip_percent) in (0, 3)),
     -- Rules change for everybody at once.
@@ -29,7 +31,8 @@ alter table deployment_history
     add column canary_percent smallint,
     add column canary_max_flip_percent smallint,
     add column shadows bytea[] not null default '{}',
-    add column stands_in boolean not null default true;
+    add column stands_in boolean not null default true,
+    add column minimum_release text;
 
 -- What was seen of challengers beside the champion: counts by bucket, to which every host adds. No
 -- request and no answer is kept here, and of users only a hash with a key that a host forgets when it stops.

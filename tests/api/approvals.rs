@@ -9,13 +9,11 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::admin::{serving, version};
 use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp, ledger_key, refused};
-use crate::rollback::roll_back;
 
 const OPERATE: &str = "ledger:operate";
 
-async fn app(db: PgPool) -> TestApp {
+pub(crate) async fn app(db: PgPool) -> TestApp {
     let policy = ApprovalPolicy { lifetime: Duration::from_secs(3_600), limit: Money::from_minor(100_000) };
     TestApp::with(db, Options { approvals: Some(policy), ..Options::default() }).await
 }
@@ -30,11 +28,11 @@ fn place(proposed: &Value) -> String {
     format!("/admin/approvals/{}", proposed["id"].as_str().unwrap())
 }
 
-async fn approve(by: &Client, proposed: &Value) -> Answer {
+pub(crate) async fn approve(by: &Client, proposed: &Value) -> Answer {
     by.post(&format!("{}/approve", place(proposed)), json!({"digest": proposed["digest"]})).await
 }
 
-async fn assert_sound(app: &TestApp) {
+pub(crate) async fn assert_sound(app: &TestApp) {
     let proof = prove(&mut app.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
     assert!(proof.breaks.is_empty() && proof.records.complaints.is_empty(), "{:?}", proof.records.complaints);
 }
@@ -254,34 +252,6 @@ async fn high_limits_take_two(db: PgPool) {
     assert_sound(&app).await;
 }
 
-/// Another risk champion takes two; a challenger, and going back to the champion before, take one.
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_new_risk_champion_takes_two_and_a_rollback_one(db: PgPool) {
-    let app = app(db).await;
-    let _follower = app.follow().await;
-    let (eva, ops) = (app.operator_named("eva", "models:admin"), app.operator(Some("models:admin")));
-    let path = "/admin/models/risk/deployment";
-    let (old, new) = (version(&ops, "risk-1.0.0+").await, version(&ops, "risk-2.0.0+").await);
-    let start = json!({"champion": old, "reason": "the first"});
-    let shadow = json!({"champion": old, "shadows": [new], "reason": "compare"});
-    let first = ops.with("if-match", "\"0\"").put(path, start).await.assert_status(202).json();
-    approve(&eva, &first).await.assert_status(200);
-    serving(&ops, "risk", 1, &old).await;
-    ops.with("if-match", "\"1\"").put(path, shadow).await.assert_status(200);
-    let change = json!({"champion": new, "reason": "better"});
-    let other = json!({"champion": new, "reason": "newer"});
-    let stale = ops.with("if-match", "\"2\"").put(path, other).await.assert_status(202).json();
-    let proposed = ops.with("if-match", "\"2\"").put(path, change).await.assert_status(202).json();
-    assert_eq!(ops.get(path).await.json()["champion"], old);
-    let deployed = approve(&eva, &proposed).await.assert_status(200).json();
-    assert_eq!((&deployed["champion"], &deployed["changed_by"]), (&json!(new), &json!("ops, approved by eva")));
-    // The other proposal was for a deployment that is gone.
-    approve(&eva, &stale).await.assert_problem(412, "stale", None);
-    let back = json!({"from": new, "to": old, "reason": "worse"});
-    ops.with("if-match", "\"3\"").post("/admin/models/risk/rollback", back).await.assert_status(200);
-    assert_eq!(ops.get(path).await.json()["champion"], old);
-}
-
 /// What one operator proposes hides nobody else's proposals, nor do rows of another release.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_list_has_room_for_everybody(db: PgPool) {
@@ -300,55 +270,6 @@ async fn a_list_has_room_for_everybody(db: PgPool) {
     let listed = ops.get("/admin/approvals").await.assert_status(200).json();
     assert_eq!((listed["approvals"].as_array().unwrap().len(), &listed["unreadable"]), (100, &json!(1)));
     assert!(listed["approvals"].as_array().unwrap().iter().any(|it| it["id"] == proposed["id"]));
-}
-
-/// A canary that scores most customers is a champion in all but name.
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_canary_for_many_takes_two(db: PgPool) {
-    let app = app(db).await;
-    let _follower = app.follow().await;
-    let (eva, ops) = (app.operator_named("eva", "models:admin"), app.operator(Some("models:admin")));
-    let path = "/admin/models/risk/deployment";
-    let (old, new) = (version(&ops, "risk-2.0.0+").await, version(&ops, "risk-1.0.0+").await);
-    let put = async |epoch: i64, percent: u8, flips: u8, status: u16| {
-        let canary = json!({"version": new, "percent": percent, "max_flip_percent": flips});
-        let body =
-            json!({"champion": old, "canary": canary, "ends_canary": (epoch > 0).then_some(&new), "reason": "try"});
-        ops.with("if-match", &format!("\"{epoch}\"")).put(path, body).await.assert_status(status).json()
-    };
-    put(0, 5, 10, 200).await;
-    for (percent, flips) in [(6, 10), (5, 11), (99, 100)] {
-        let proposed = put(1, percent, flips, 202).await;
-        assert_eq!(proposed["action"]["versions"]["canary"]["percent"], percent);
-        assert_eq!(ops.get(path).await.json()["epoch"], 1);
-    }
-    let all = put(1, 99, 100, 202).await;
-    assert_eq!(approve(&eva, &all).await.assert_status(200).json()["canary"]["percent"], 99);
-    // Ending it takes one.
-    let none = json!({"champion": old, "ends_canary": new, "reason": "no"});
-    ops.with("if-match", "\"2\"").put(path, none).await.assert_status(200);
-}
-
-/// A version that was rolled back is promoted again: both operators know.
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn the_second_operator_reads_what_the_first_confirmed(db: PgPool) {
-    let app = app(db).await;
-    let _follower = app.follow().await;
-    let (eva, ops) = (app.operator_named("eva", "models:admin"), app.operator(Some("models:admin")));
-    let path = "/admin/models/risk/deployment";
-    let version = version(&ops, "risk-1.0.0+").await;
-    let mut change = json!({"champion": version, "reason": "better"});
-    let first = ops.with("if-match", "\"0\"").put(path, change.clone()).await.assert_status(202).json();
-    approve(&eva, &first).await.assert_status(200);
-    serving(&ops, "risk", 1, &version).await;
-    roll_back(&ops, "risk", "worse").await.assert_status(200);
-    let ops = ops.with("if-match", "\"2\"");
-    refused(&app, ops.put(path, change.clone()), 422, "validation-failed", Some("despite_setback")).await;
-    change["despite_setback"] = json!(version);
-    let again = ops.put(path, change).await.assert_status(202).json();
-    assert_eq!(again["action"]["versions"]["despiteSetback"], version);
-    assert_eq!(first["action"]["versions"].get("despiteSetback"), None, "{first}");
-    assert_eq!(approve(&eva, &again).await.assert_status(200).json()["champion"], version);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -37,6 +37,7 @@ mod limits;
 mod listeners;
 mod lists;
 mod log;
+mod model_approvals;
 mod monitoring;
 mod occurrences;
 mod on_us;

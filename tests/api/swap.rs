@@ -43,6 +43,7 @@ async fn deploy(db: &PgPool, kind: ModelKind, champion: Digest, seen_epoch: i64)
         canary,
         shadows,
         stands_in,
+        minimum_release: None,
         reason: "a test",
         by: "ops",
     };

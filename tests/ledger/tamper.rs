@@ -115,7 +115,8 @@ pub(crate) async fn fill(db: &PgPool) {
     fill_rollout(db).await;
     let trial = "insert into warning_experiment values (1, 'a', '{why-first,advice-first}', '{40,60}', 'b', 'ana', $1)";
     sqlx::query(trial).bind(CONTEXT.now).execute(db).await.unwrap();
-    let policy = "insert into policy (durability, changed_at) values ('replicated', $1)";
+    let policy =
+        "insert into policy values ('settings', '--rail=stp', 'ana', $1), ('replicas', 'replicated', 'host', $1)";
     sqlx::query(policy).bind(CONTEXT.now).execute(db).await.unwrap();
     fill_schedule(db).await;
     let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
@@ -200,7 +201,18 @@ async fn fill_registry(db: &PgPool) {
     let canary = Some(Canary { digest, percent: 5, max_flip_percent: 10 });
     let (reason, by, shadows) = ("a test", "ops", &[digest][..]);
     let (champion, default_previous, stands_in) = (digest, digest, true);
-    let change = Change { kind, seen_epoch: 0, champion, default_previous, canary, shadows, stands_in, reason, by };
+    let change = Change {
+        kind,
+        seen_epoch: 0,
+        champion,
+        default_previous,
+        canary,
+        shadows,
+        stands_in,
+        minimum_release: None,
+        reason,
+        by,
+    };
     assert_eq!(deployments::deploy(&mut db, &key(), &change, CONTEXT.now).await.unwrap(), Some(1));
     let loss = Loss {
         chain_id: Uuid::from_u128(7),

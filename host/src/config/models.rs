@@ -189,6 +189,9 @@ pub struct Deploy {
     /// A version that is compared but answers no user; repeatable
     #[arg(long = "shadow")]
     pub shadows: Vec<String>,
+    /// The oldest version of the kind that may be deployed from now on, for example 2.0.0
+    #[arg(long, value_name = "VERSION")]
+    pub minimum_release: Option<String>,
     /// End the running canary without asking
     #[arg(long)]
     pub end_canary: bool,

@@ -39,6 +39,8 @@ pub struct Deployment {
     pub stands_in: bool,
     /// Whether the champion came by a rollback.
     pub is_rolled_back: bool,
+    /// The oldest version that may be deployed, such as `2.0.0`.
+    pub minimum_release: Option<String>,
     /// The operator's reason for the last change.
     pub reason: String,
     pub changed_by: String,
@@ -59,6 +61,7 @@ impl Deployment {
             shadows,
             stands_in: false,
             is_rolled_back: false,
+            minimum_release: None,
             reason,
             changed_by,
             changed_at,
@@ -87,6 +90,7 @@ struct Row {
     canary_max_flip_percent: Option<i16>,
     shadows: Vec<Vec<u8>>,
     stands_in: bool,
+    minimum_release: Option<String>,
     reason: String,
     changed_by: String,
     changed_at: OffsetDateTime,
@@ -106,6 +110,7 @@ impl Row {
         digest.int(i64::try_from(self.shadows.len()).unwrap_or(i64::MAX));
         self.shadows.iter().for_each(|shadow| digest.bytes(shadow));
         digest.int(self.stands_in.into());
+        digest.text(self.minimum_release.as_deref().unwrap_or_default());
         digest.text(&self.reason);
         digest.text(&self.changed_by);
         digest.time(self.changed_at);
@@ -134,6 +139,7 @@ impl Row {
             shadows: self.shadows.iter().map(|digest| digest_of(digest)).collect::<Result<_, _>>()?,
             stands_in: self.stands_in && self.previous != self.champion,
             is_rolled_back: !self.stands_in,
+            minimum_release: self.minimum_release,
             reason: self.reason,
             changed_by: self.changed_by,
             changed_at: self.changed_at,
@@ -147,7 +153,7 @@ pub async fn deployments(db: &mut PgConnection) -> Result<Vec<Deployment>, sqlx:
         Row,
         r#"
         select kind, epoch, champion, previous, canary, canary_percent, canary_max_flip_percent, shadows, stands_in,
-               reason, changed_by, changed_at
+               minimum_release, reason, changed_by, changed_at
         from deployment order by kind
         "#,
     );
@@ -165,7 +171,7 @@ pub async fn history_of(db: &mut PgConnection, kind: ModelKind, limit: i64) -> R
         Row,
         r#"
         select kind, epoch, champion, previous, canary, canary_percent, canary_max_flip_percent, shadows, stands_in,
-               reason, changed_by, changed_at
+               minimum_release, reason, changed_by, changed_at
         from deployment_history where kind = $1 order by epoch desc limit $2
         "#,
         kind.as_str(),
@@ -205,6 +211,8 @@ pub struct Change<'a> {
     pub shadows: &'a [Digest],
     /// Whether the previous champion becomes the fallback, if the champion changes.
     pub stands_in: bool,
+    /// As before if there is none.
+    pub minimum_release: Option<&'a str>,
     pub reason: &'a str,
     /// The operator who made the change.
     pub by: &'a str,
@@ -229,8 +237,8 @@ pub async fn deploy(
         r#"
         with changed as (
             insert into deployment as d (kind, epoch, champion, previous, reason, changed_by, changed_at, canary,
-                canary_percent, canary_max_flip_percent, shadows, stands_in)
-            select $1, $2::bigint + 1, $3, $4, $5, $6, $7, $9, $10, $11, $12, $13
+                canary_percent, canary_max_flip_percent, shadows, stands_in, minimum_release)
+            select $1, $2::bigint + 1, $3, $4, $5, $6, $7, $9, $10, $11, $12, $13, $14
             where $2::bigint = 0 or exists (select from deployment where kind = $1)
             on conflict (kind) do update
                 set epoch = excluded.epoch, champion = excluded.champion,
@@ -244,17 +252,18 @@ pub async fn deploy(
                     canary = excluded.canary, canary_percent = excluded.canary_percent,
                     canary_max_flip_percent = excluded.canary_max_flip_percent, shadows = excluded.shadows,
                     -- After a rollback the version that was left must not become the fallback.
-                    stands_in = case when d.champion = excluded.champion then d.stands_in else excluded.stands_in end
+                    stands_in = case when d.champion = excluded.champion then d.stands_in else excluded.stands_in end,
+                    minimum_release = coalesce(excluded.minimum_release, d.minimum_release)
                 where d.epoch = $2::bigint
             returning kind, epoch, champion, previous, reason, changed_by, changed_at, canary, canary_percent,
-                canary_max_flip_percent, shadows, stands_in
+                canary_max_flip_percent, shadows, stands_in, minimum_release
         ), history as (
             insert into deployment_history (kind, epoch, champion, previous, reason, changed_by, changed_at, canary,
-                canary_percent, canary_max_flip_percent, shadows, stands_in)
+                canary_percent, canary_max_flip_percent, shadows, stands_in, minimum_release)
             select * from changed
         )
         select kind as "kind!", epoch as "epoch!", champion as "champion!", previous as "previous!", canary,
-            canary_percent, canary_max_flip_percent, shadows as "shadows!", stands_in as "stands_in!",
+            canary_percent, canary_max_flip_percent, shadows as "shadows!", stands_in as "stands_in!", minimum_release,
             reason as "reason!", changed_by as "changed_by!", changed_at as "changed_at!"
         from changed, lateral (select pg_notify($8, kind)) as notified
         "#,
@@ -271,6 +280,7 @@ pub async fn deploy(
         change.canary.map(|canary| i16::from(canary.max_flip_percent)),
         &shadows,
         change.stands_in,
+        change.minimum_release,
     )
     .fetch_optional(&mut *transaction)
     .await?;
@@ -299,7 +309,7 @@ pub(super) async fn covered(
     let mut rows = sqlx::query!(
         r#"
         select h.kind, h.epoch, h.champion, h.previous, h.canary, h.canary_percent, h.canary_max_flip_percent, h.shadows,
-            h.stands_in, h.reason, h.changed_by, h.changed_at, r.seq is not null as "is_recorded!", r.state as "state?"
+            h.stands_in, h.minimum_release, h.reason, h.changed_by, h.changed_at, r.seq is not null as "is_recorded!", r.state as "state?"
         from deployment_history h left join lateral (
             select seq, state from audit_record
             where subject = 'deployment' and subject_key = h.kind || '/' || h.epoch order by seq desc limit 1
@@ -320,6 +330,7 @@ pub(super) async fn covered(
             canary_max_flip_percent: row.canary_max_flip_percent,
             shadows: row.shadows,
             stands_in: row.stands_in,
+            minimum_release: row.minimum_release,
             reason: row.reason,
             changed_by: row.changed_by,
             changed_at: row.changed_at,
@@ -338,9 +349,9 @@ pub(super) async fn present_is_latest(db: &mut PgConnection) -> Result<bool, sql
                 select distinct on (kind) * from deployment_history order by kind, epoch desc
             ) as h using (kind)
             where (d.epoch, d.champion, d.previous, d.reason, d.changed_by, d.changed_at, d.canary, d.canary_percent,
-                    d.canary_max_flip_percent, d.shadows, d.stands_in)
+                    d.canary_max_flip_percent, d.shadows, d.stands_in, d.minimum_release)
                 is distinct from (h.epoch, h.champion, h.previous, h.reason, h.changed_by, h.changed_at, h.canary,
-                    h.canary_percent, h.canary_max_flip_percent, h.shadows, h.stands_in)
+                    h.canary_percent, h.canary_max_flip_percent, h.shadows, h.stands_in, h.minimum_release)
         ) as "is_latest!"
         "#
     )

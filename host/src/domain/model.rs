@@ -97,6 +97,15 @@ pub fn is_semantic_version(version: &str) -> bool {
         })
 }
 
+/// Whether a version, as a component or a `model_version` has it, is older than another.
+pub fn is_older(version: &str, than: &str) -> bool {
+    fn numbers(version: &str) -> impl Iterator<Item = u32> {
+        let version = version.rsplit('-').next().and_then(|it| it.split('+').next()).unwrap_or_default();
+        version.split('.').map(|part| part.parse().unwrap_or_default())
+    }
+    numbers(version).lt(numbers(than))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +117,12 @@ mod tests {
         let version = ModelVersion::new(ModelKind::TransferRules, "1.2.3", Digest(bytes));
         assert_eq!(version.as_str(), "transfer-rules-1.2.3+9f2c41aa");
         assert_eq!(version.semantic_version(), "1.2.3");
+    }
+
+    #[test]
+    fn versions_are_ordered_by_number() {
+        assert!(is_older("transfer-rules-1.9.0+9f2c41aa", "1.10.0"));
+        assert!(!is_older("risk-2.0.0+9f2c41aa", "2.0.0") && !is_older("10.0.0", "2.0.0"));
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(super) struct Deployment {
     champion: Option<String>,
     pub(super) canary: Option<Canary>,
     shadows: Vec<String>,
+    #[serde(default)]
+    minimum_release: Option<String>,
     previous: Option<String>,
     /// Null if nothing was deployed. A host of the release before does not say.
     rollback_to: Option<String>,
@@ -78,11 +80,17 @@ pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCod
     let shadows = arguments.shadows.iter().map(|it| resolve_of(&kinds, kind, it)).collect::<Result<Vec<_>>>()?;
     let present = Deployment::read(api, kind).await?;
     let champion = present.champion.as_deref().unwrap_or_default();
-    if present.epoch > 0 && champion == version && present.canary == canary && present.shadows == shadows {
+    let minimum = &arguments.minimum_release;
+    let has_minimum = minimum.is_none() || present.minimum_release == *minimum;
+    let is_same = present.canary == canary && present.shadows == shadows && has_minimum;
+    if present.epoch > 0 && champion == version && is_same {
         print(&format!("{version} is already deployed"))?;
         return follow(api, kind, present.epoch, version, *wait).await;
     }
     let mut change = json!({"champion": version, "shadows": shadows, "reason": reason});
+    if let Some(minimum) = minimum {
+        change["minimum_release"] = json!(minimum);
+    }
     if let Some(Canary { version, percent, max_flip_percent }) = &canary {
         change["canary"] = json!({"version": version, "percent": percent, "max_flip_percent": max_flip_percent});
     }

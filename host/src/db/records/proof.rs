@@ -200,11 +200,11 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join adoption a on r.subject = 'adoption'
         left join attestation s on r.subject = 'attestation' and encode(s.sha256, 'hex') || '/' || s.form = r.subject_key
         left join approval p on r.subject = 'approval' and p.approval_id::text = r.subject_key
-        left join policy y on r.subject = 'policy'
+        left join policy y on r.subject = 'policy' and y.part = r.subject_key
         left join retired_key k on r.subject = 'key' and encode(k.fingerprint, 'hex') = r.subject_key
         where r.state is not null and r.subject <> 'funding' and coalesce(
             b.owner, l.kind, w.name, n.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text,
-            p.reason, k.reason, s.form, y.durability
+            p.reason, k.reason, s.form, y.part
         ) is null
         order by r.subject, r.subject_key
         "#

@@ -74,6 +74,8 @@ pub(super) struct Versions {
     pub(super) champion: String,
     pub(super) canary: Option<CanaryVersion>,
     pub(super) shadows: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) minimum_release: Option<String>,
     /// What the operator knows of, for the second one to read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) despite_setback: Option<String>,

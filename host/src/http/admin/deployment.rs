@@ -14,12 +14,12 @@ use crate::auth::Operator;
 use crate::auth::reader::Reader;
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Canary, Deployment};
-use crate::domain::model::{Digest, ModelKind};
+use crate::domain::model::{Digest, ModelKind, is_older, is_semantic_version};
 use crate::http::admin::action::{Action, CanaryVersion, Versions, propose};
 use crate::http::admin::attestations::require_signatures;
 use crate::http::admin::confirmation::{self, Confirmed, DESPITE_SETBACK, SetbackJson, setbacks_of, unconfirmed};
 use crate::http::admin::if_match::IfMatch;
-use crate::http::admin::names::{VERSION_CHARS_MAX, find, name_of, named, unprocessable};
+use crate::http::admin::names::{VERSION_CHARS_MAX, check_release, find, name_of, named, unprocessable};
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Parameters, Unpaged};
@@ -65,6 +65,7 @@ async fn answer(db: &mut PgConnection, kind: ModelKind) -> Result<Response, Erro
             fallback: false,
             canary: None,
             shadows: Vec::new(),
+            minimum_release: None,
             reason: None,
             changed_by: None,
             changed_at: None,
@@ -108,6 +109,8 @@ answer! {
         canary: Option<CanaryJson> { nullable: true },
         /// Versions that are compared with the champion without answering requests.
         shadows: Vec<Option<String>> { example: "[]" },
+        /// The oldest version that may be deployed.
+        minimum_release: Option<String> { nullable: true, example: "\"2.0.0\"" },
         /// Why it was changed.
         reason: Option<String> { nullable: true, example: "\"better recall\"" },
         changed_by: Option<String> { nullable: true, example: "\"ops\"" },
@@ -147,6 +150,7 @@ fn shown(deployment: &Deployment, registered: &[Component]) -> DeploymentJson {
             max_flip_percent: canary.max_flip_percent,
         }),
         shadows: deployment.shadows.iter().map(|digest| name(*digest)).collect(),
+        minimum_release: deployment.minimum_release.clone(),
         reason: Some(deployment.reason.clone()),
         changed_by: Some(deployment.changed_by.clone()),
         changed_at: Some(deployment.changed_at),
@@ -197,7 +201,8 @@ pub(crate) async fn put_deployment(
     operator.may_change(kind)?;
     let if_match = IfMatch::read(&headers)?;
     let AssistBody(mut fields) = body?;
-    let DeploymentRequest { champion, canary, despite_setback, ends_canary, shadows, reason } = fields.read();
+    let DeploymentRequest { champion, canary, despite_setback, ends_canary, minimum_release, shadows, reason } =
+        fields.read();
     fields.finish()?;
 
     let mut db = app.db.acquire().await?;
@@ -213,7 +218,7 @@ pub(crate) async fn put_deployment(
         max_flip_percent: it.max_flip_percent.unwrap_or(MAX_FLIP_PERCENT),
     });
     let shadows = shadows.unwrap_or_default();
-    let versions = Versions { epoch: seen, champion, canary, shadows, despite_setback, ends_canary };
+    let versions = Versions { epoch: seen, champion, canary, shadows, minimum_release, despite_setback, ends_canary };
     let plan = versions.plan(&app, &mut db, kind).await?;
     if let Some(deployed) = &deployed {
         let registered = components::list(&mut db).await?;
@@ -222,9 +227,12 @@ pub(crate) async fn put_deployment(
         confirmed.check(deployed, &plan, &setbacks_of(&mut db, kind).await?, &registered)?;
     }
     let before = deployed.as_ref().and_then(|it| it.canary);
+    let minimum = deployed.as_ref().and_then(|it| it.minimum_release.as_deref());
+    let is_lowered = minimum.is_some_and(|it| plan.minimum_release.as_deref().is_some_and(|new| is_older(new, it)));
     let champion = deployed.map(|it| it.champion).or(built_in(kind));
     let is_promotion = matches!(kind, ModelKind::Risk | ModelKind::TransferRules) && champion != Some(plan.champion);
     let takes_two = is_promotion
+        || is_lowered
         || plan.canary.is_some_and(|canary| {
             before != Some(canary) && catalog::takes_two(kind, canary.percent, canary.max_flip_percent)
         });
@@ -252,7 +260,18 @@ impl Versions {
             canary: canary.transpose()?,
             shadows: self.shadows.iter().map(|version| find("shadows", version)).collect::<Result<_, _>>()?,
             has_fallback: true,
+            minimum_release: self.minimum_release.clone(),
         };
+        if !self.minimum_release.as_deref().is_none_or(is_semantic_version) {
+            return Err(unprocessable("minimum_release", "wrong-format", "must have the form 1.2.3"));
+        }
+        let deployed = deployments::deployment_of(db, kind).await?;
+        let minimum = self.minimum_release.clone().or(deployed.and_then(|it| it.minimum_release));
+        let fields = [("champion", &self.champion)].into_iter();
+        let fields = fields.chain(self.canary.iter().map(|it| ("canary.version", &it.version)));
+        for (field, version) in fields.chain(self.shadows.iter().map(|it| ("shadows", it))) {
+            check_release(field, version, minimum.as_deref())?;
+        }
         plan.check().map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
         let canary = plan.canary.map(|it| it.digest);
         let all = [plan.champion].into_iter().chain(canary).chain(plan.shadows.iter().copied());
@@ -307,6 +326,8 @@ request! {
         despite_setback: Option<String> { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         /// The running canary, if this ends it: it neither stays nor becomes the champion.
         ends_canary: Option<String> { chars_max: VERSION_CHARS_MAX, example: "\"risk-1.0.0+5c11e2d0\"" },
+        /// The oldest version that may be deployed from now on, by its own number; it stays as it is if left out.
+        minimum_release: Option<String> { chars_max: VERSION_CHARS_MAX, example: "\"2.0.0\"" },
         /// Versions to compare with the champion.
         shadows: Option<Vec<String>> {
             length_max: SHADOWS_MAX, items: &Shape::text(VERSION_CHARS_MAX), example: "[]"
@@ -352,6 +373,8 @@ pub(crate) async fn roll_back(
     fields.finish()?;
     let mut db = app.db.acquire().await?;
     let registered = components::list(&mut db).await?;
+    let deployed = deployments::deployment_of(&mut db, kind).await?;
+    check_release("to", &to, deployed.and_then(|it| it.minimum_release).as_deref())?;
     let (from, to) = (find(kind, &registered, "from", &from)?, find(kind, &registered, "to", &to)?);
     let despite_setback = despite_setback.map(|it| find(kind, &registered, DESPITE_SETBACK, &it)).transpose()?;
     require_signatures(&mut db, &app.settings.model_keys, [to]).await?;

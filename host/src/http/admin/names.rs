@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 
 use crate::db::components::Component;
-use crate::domain::model::{Digest, ModelKind};
+use crate::domain::model::{Digest, ModelKind, is_older};
 use crate::http::error::Error;
 
 /// Longest `model_version`.
@@ -23,6 +23,14 @@ pub(super) fn find(kind: ModelKind, registered: &[Component], field: &str, versi
     let found = registered.iter().find(|it| it.kind == kind && it.model_version == version);
     let detail = format!("is not a registered {kind} component");
     found.map(|it| it.digest).ok_or_else(|| unprocessable(field, "unknown-value", &detail))
+}
+
+/// Refuses a version older than the kind's minimum release.
+pub(super) fn check_release(field: &str, version: &str, minimum: Option<&str>) -> Result<(), Error> {
+    let Some(minimum) = minimum.filter(|minimum| is_older(version, minimum)) else { return Ok(()) };
+    let detail =
+        format!("is older than the minimum release, {minimum}: deploy a newer version, or lower minimum_release");
+    Err(unprocessable(field, "not-allowed", &detail))
 }
 
 pub(super) fn unprocessable(field: &str, code: &'static str, detail: &str) -> Error {

@@ -101,6 +101,7 @@ fn promotion(it: &Promotion) -> serde_json::Result<String> {
         champion: it.champion.clone(),
         canary: None,
         shadows: it.shadows.clone(),
+        minimum_release: None,
         despite_setback: it.despite_setback.then(|| it.champion.clone()),
         ends_canary: None,
     };

@@ -19,7 +19,7 @@ use crate::http::admin::attestations::require_signatures;
 use crate::http::admin::confirmation::{Confirmed, setbacks_of, unconfirmed};
 use crate::http::admin::deployment::etag;
 use crate::http::admin::if_match::IfMatch;
-use crate::http::admin::names::{VERSION_CHARS_MAX, find, unprocessable};
+use crate::http::admin::names::{VERSION_CHARS_MAX, check_release, find, unprocessable};
 use crate::http::admin::rollout::shown;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
@@ -134,6 +134,7 @@ impl Start {
         }
         let registered = components::list(&mut *db).await?;
         let canary = find(kind, &registered, "canary", &self.canary)?;
+        check_release("canary", &self.canary, deployed.minimum_release.as_deref())?;
         let now = app.clock.now();
         let rollout = Rollout {
             rollout_id: self.rollout_id,

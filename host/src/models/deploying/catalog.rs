@@ -41,13 +41,15 @@ pub struct Plan {
     pub shadows: Vec<Digest>,
     /// Whether the previous champion answers when the champion fails.
     pub has_fallback: bool,
+    /// The oldest version that may be deployed from now on; as before if there is none.
+    pub minimum_release: Option<String>,
 }
 
 impl Plan {
     /// A rollback: the previous champion without challengers. The version rolled back from must not
     /// become its fallback.
     pub fn rollback(kind: ModelKind, champion: Digest) -> Self {
-        Self { kind, champion, canary: None, shadows: Vec::new(), has_fallback: false }
+        Self { kind, champion, canary: None, shadows: Vec::new(), has_fallback: false, minimum_release: None }
     }
 
     /// # Errors
@@ -86,7 +88,8 @@ impl Plan {
 impl From<&Deployment> for Plan {
     fn from(deployment: &Deployment) -> Self {
         let Deployment { kind, champion, canary, .. } = *deployment;
-        Self { kind, champion, canary, shadows: deployment.shadows.clone(), has_fallback: deployment.stands_in }
+        let shadows = deployment.shadows.clone();
+        Self { kind, champion, canary, shadows, has_fallback: deployment.stands_in, minimum_release: None }
     }
 }
 
@@ -107,13 +110,20 @@ pub async fn deploy(
     (reason, by): (&str, &str),
     now: OffsetDateTime,
 ) -> Result<Option<i64>, sqlx::Error> {
-    let Plan { kind, champion, canary, ref shadows, has_fallback } = *plan;
+    let Plan { kind, champion, canary, ref shadows, has_fallback, ref minimum_release } = *plan;
     let default_previous = built_in(kind).unwrap_or(champion);
-    deployments::deploy(
-        db,
-        key,
-        &Change { kind, seen_epoch, champion, default_previous, canary, shadows, stands_in: has_fallback, reason, by },
-        now,
-    )
-    .await
+    let (stands_in, minimum_release) = (has_fallback, minimum_release.as_deref());
+    let change = Change {
+        kind,
+        seen_epoch,
+        champion,
+        default_previous,
+        canary,
+        shadows,
+        stands_in,
+        minimum_release,
+        reason,
+        by,
+    };
+    deployments::deploy(db, key, &change, now).await
 }

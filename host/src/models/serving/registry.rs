@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::db::deployments::Deployment;
-use crate::domain::model::{Digest, ModelKind};
+use crate::domain::model::{Digest, ModelKind, is_older};
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::models::observing::watch::Watch;
 use crate::models::publishing::published::Source;
 use crate::models::serving::component::LoadedComponent;
 use crate::models::serving::embedded::Embedded;
+use crate::models::serving::model::Model;
 use crate::models::serving::route::{Canary, Route, Shadow};
 use crate::models::serving::rules::Rules;
 use crate::scoring::{Kind, Visitor, with_kind};
@@ -197,6 +198,9 @@ impl Registry {
 /// The route of a deployment, if its champion is loaded.
 fn route<K: Kind>(deployment: &Deployment, components: &HashMap<Digest, LoadedComponent>) -> Option<Route<K>> {
     let model = |digest: &Digest| components.get(digest)?.model::<K>();
+    let minimum = deployment.minimum_release.as_deref();
+    let is_retired =
+        |it: &Arc<Model<K>>| minimum.is_some_and(|minimum| is_older(it.scorer.identity().version.as_str(), minimum));
     let canary = deployment.canary.and_then(|canary| {
         let watch = Arc::new(Watch::with_limit(canary.max_flip_percent));
         Some(Canary { model: model(&canary.digest)?, percent: canary.percent, watch })
@@ -205,7 +209,7 @@ fn route<K: Kind>(deployment: &Deployment, components: &HashMap<Digest, LoadedCo
     Some(Route {
         epoch: deployment.epoch,
         champion: model(&deployment.champion)?,
-        previous: model(&deployment.previous).filter(|_| deployment.stands_in),
+        previous: model(&deployment.previous).filter(|it| deployment.stands_in && !is_retired(it)),
         canary,
         shadows: shadows.collect(),
     })
