@@ -76,7 +76,9 @@ create table lost_tail (
 
 -- What all hosts keep to, whatever each was started with. Audit records cover it.
 create table policy (
-    only_one boolean primary key default true constraint policy_only_one check (only_one),
-    durability text not null constraint policy_durability check (durability in ('local', 'replicated')),
+    -- The settings, which the owner of the tables changes; or that hosts have waited for replicas, which they only add.
+    part text primary key constraint policy_part check (part in ('settings', 'replicas')),
+    content text not null,
+    changed_by text not null,
     changed_at timestamptz not null
 );

@@ -38,6 +38,7 @@ pub(crate) enum Event {
     RolloutAborted,
     LossAccepted,
     KeyRotated,
+    PolicyChanged,
     ConfigurationWarning,
 }
 
@@ -66,6 +67,7 @@ impl Event {
             Self::RolloutAborted => "rollout_aborted",
             Self::LossAccepted => "loss_accepted",
             Self::KeyRotated => "key_rotated",
+            Self::PolicyChanged => "policy_changed",
             Self::ConfigurationWarning => "configuration_warning",
         }
     }

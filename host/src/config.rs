@@ -2,6 +2,7 @@
 
 mod ledger;
 mod models;
+mod policy;
 mod serve;
 mod tls;
 mod token;
@@ -11,7 +12,6 @@ use std::path::PathBuf;
 use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::db::durability::Durability;
 use crate::db::roles::OWNER;
 
 pub use ledger::{
@@ -21,7 +21,8 @@ pub use ledger::{
 pub use models::{
     Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder, RowFormat, Score, StartRollout,
 };
-pub use serve::{ClabePolicy, Limits, Rail, Serve};
+pub use policy::Policy;
+pub use serve::{ClabePolicy, Rail, Serve};
 pub use tls::Tls;
 pub use token::{Admin, Jwt, Provider, Token};
 
@@ -61,10 +62,6 @@ pub struct Common {
     /// File of that key
     #[arg(long, env = "CAUDAL_LEDGER_KEY_FILE", global = true)]
     pub ledger_key_file: Option<PathBuf>,
-    /// How far a commit must get before it is acknowledged [default: replicated if Postgres has
-    /// synchronous_standby_names, or a host has ever seen it have them; else local]
-    #[arg(long, env = "CAUDAL_DURABILITY", value_enum, global = true)]
-    pub durability: Option<Durability>,
     /// Log filter, in the syntax of tracing's EnvFilter; logs go to standard error
     #[arg(long, env = "CAUDAL_LOG", default_value = "info,sqlx=warn", global = true)]
     pub log: String,
@@ -78,6 +75,9 @@ pub enum Command {
     Migrate,
     /// Print the SQL that creates the database roles: owner, hosts, verification
     Roles(Roles),
+    /// Show or set what all hosts keep to
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     /// Print a bearer token for a user
     Token(Token),
     /// Credit an account from the bank's own funds
@@ -190,6 +190,24 @@ pub struct Roles {
     /// Role that owns the tables, or will; it is created if it does not exist
     #[arg(long, default_value = OWNER)]
     pub owner: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PolicyCommand {
+    /// Print the settings, and who set them
+    Show,
+    /// Change settings, as the owner of the tables
+    #[command(
+        after_help = "What is left out stays as it is. Hosts stop when the policy changes, so that whatever runs them \
+                            starts them with the new one."
+    )]
+    Set {
+        #[command(flatten)]
+        policy: Policy,
+        /// Who sets it, for the record
+        #[arg(long, env = "CAUDAL_OPERATOR")]
+        by: String,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -26,19 +26,14 @@ fn errors_at_startup_say_what_to_do() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
     let free = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
-    let serve = |extra: &[&'static str]| [&["serve", "--rail", "instant"], &free[..], extra].concat();
+    let serve = |extra: &[&'static str]| [&["serve"], &free[..], extra].concat();
 
     refuses(&data, &["serve", "--sandbox", "--ledger-addr", &taken], &[], "choose another address with --ledger-addr");
     let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", &taken];
     refuses(&data, &arguments, &[], "choose another address with --assist-addr");
-    refuses(&data, &[&["serve"], &free[..]].concat(), &[], "--rail (CAUDAL_RAIL)");
+    refuses(&data, &serve(&["--rail", "stp"]), &[], "caudal policy set --rail=stp");
     refuses(&data, &serve(&[]), &[], "set CAUDAL_JWT_SECRET");
-    refuses(
-        &data,
-        &serve(&["--on-us"]),
-        &[("CAUDAL_JWT_SECRET", "a secret for tests, of 32 bytes or more")],
-        "--clabe-range",
-    );
+    refuses(&data, &serve(&["--approvals"]), &[], "caudal policy set --approvals=true");
     refuses(&data, &serve(&[]), &[("CAUDAL_JWT_SECRET", "short")], "use at least 32");
     refuses(&data, &["serve", "--sandbox", "--ledger-addr", "0.0.0.0:0"], &[], "loopback addresses");
     refuses(
@@ -71,10 +66,10 @@ fn keys_that_others_can_read_are_refused() {
     let key = data.file("key", "a key");
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     let stp = ["--rail", "stp", "--stp-url", "http://127.0.0.1:1", "--stp-company", "BANCO", "--stp-account", "0"];
-    let serve = ["serve", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0", "--stp-key-file", &key];
-    let secret = [("CAUDAL_JWT_SECRET", "a secret for tests, of 32 bytes or more")];
+    let serve =
+        ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0", "--stp-key-file", &key];
     let advice = format!("chmod 600 {key}");
-    refuses(&data, &[&serve[..], &stp].concat(), &secret, &advice);
+    refuses(&data, &[&serve[..], &stp].concat(), &[], &advice);
     refuses(&data, &["models", "list", "--operator-token-file", &key], &[], &advice);
     refuses(&data, &["models", "list", "--admin-cert", &key, "--admin-key", &key], &[], &advice);
 }
@@ -82,7 +77,7 @@ fn keys_that_others_can_read_are_refused() {
 #[test]
 fn a_user_claim_that_may_pass_to_others_is_warned_about() {
     for (claim, is_warned) in [("sub", false), ("oid", false), ("email", true)] {
-        let output = DataDir::new().run(&["serve", "--rail", "instant", "--jwt-user-claim", claim]);
+        let output = DataDir::new().run(&["serve", "--jwt-user-claim", claim]);
         assert_eq!(text(&output.stderr).contains("gets that person's accounts"), is_warned, "{claim}");
     }
 }

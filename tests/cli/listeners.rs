@@ -18,7 +18,9 @@ fn pem(data: &DataDir, name: &str) -> String {
 }
 
 fn serve(data: &DataDir, arguments: &[&str]) -> Command {
-    let mut command = data.command(&[&["serve", "--allow-owner", "--rail", "instant"], arguments].concat());
+    let set = data.run(&["policy", "set", "--create", "--rail", "instant", "--by", "a test"]);
+    assert!(set.status.success(), "{}", text(&set.stderr));
+    let mut command = data.command(&[&["serve", "--allow-owner"], arguments].concat());
     command.env("CAUDAL_JWT_SECRET", SECRET);
     command
 }
@@ -68,7 +70,8 @@ fn plain_http_is_for_loopback_and_proxies() {
         ),
     ];
     for (arguments, advice) in cases {
-        let output = serve(&data, arguments).output().unwrap();
+        let serve = [&["serve", "--allow-owner"], arguments].concat();
+        let output = data.command(&serve).env("CAUDAL_JWT_SECRET", SECRET).output().unwrap();
         let said = text(&output.stderr);
         assert!(!output.status.success(), "{arguments:?}");
         for part in advice {

@@ -5,11 +5,14 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::json;
 
-use crate::process::{DataDir, Service, eventually, program, text};
+use crate::process::{DataDir, Service, eventually, is_running, program, text};
 
 const SECRET: &str = "a secret for tests, of 32 bytes or more";
 
-const FREE: [&str; 6] = ["--rail", "instant", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
+const FREE: [&str; 4] = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
+
+/// A policy with which hosts start.
+const SET: [&str; 7] = ["policy", "set", "--create", "--rail", "instant", "--by", "a test"];
 
 /// A Postgres whose superuser is `caudal`; any role may log in without a password.
 struct Server {
@@ -64,10 +67,14 @@ impl Server {
 
     /// Runs SQL as the superuser.
     fn sql(&self, sql: &str) -> String {
-        let output =
-            Command::new("psql").args(["-XqAt", "-v", "ON_ERROR_STOP=1", &self.url, "-c", sql]).output().unwrap();
+        let output = self.psql("caudal", sql);
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout)
+    }
+
+    fn psql(&self, role: &str, sql: &str) -> Output {
+        let url = self.url(role);
+        Command::new("psql").args(["-XqAt", "-v", "ON_ERROR_STOP=1", &url, "-c", sql]).output().unwrap()
     }
 }
 
@@ -101,6 +108,9 @@ fn a_host_serves_with_few_rights_and_not_as_the_owner() {
     server.refuses("caudal_verify", &host, &serve, &["caudal_serve", "caudal migrate"]);
     server.sql("create role curious in role caudal_owner login");
     server.refuses("curious", &host, &serve, &["curious owns"]);
+    server.refuses("caudal_serve", &host, &serve, &["caudal policy set --rail"]);
+    server.refuses("caudal_serve", &host, &SET, &["caudal_serve does not own", "DATABASE_URL"]);
+    server.must("caudal_owner", &host, &SET);
 
     let mut service = start(server.command("caudal_serve", &host, &serve));
     service.token = server.must("caudal_serve", &host, &["token", "--user", "ana"]);
@@ -159,11 +169,46 @@ fn a_host_serves_with_few_rights_and_not_as_the_owner() {
 fn an_older_installation_goes_on_until_it_has_roles() {
     let (server, host) = (Server::start(), DataDir::new());
     let serve = [&["serve", "--allow-owner"], &FREE[..]].concat();
+    server.must("caudal", &host, &SET);
     start(server.command("caudal", &host, &serve)).stop();
     server.sql(&server.must("caudal", &host, &["roles", "--owner", "caudal"]));
     // Whoever migrates grants, and every start as the owner does.
     start(server.command("caudal", &host, &serve)).stop();
     start(server.command("caudal_serve", &host, &serve)).stop();
+}
+
+#[test]
+fn hosts_keep_to_one_policy() {
+    let (server, host) = (Server::start(), DataDir::new());
+    server.sql(&server.must("caudal", &host, &["roles"]));
+    server.must("caudal_owner", &host, &[&SET[..], &["--approvals", "--day-limit", "15.00"]].concat());
+    let serve = [&["serve", "--clabe-range", "64618011040000000-64618011049999999"], &FREE[..]].concat();
+    let begin = || start(server.command("caudal_serve", &host, &serve));
+    // One who has the secret of the tokens could be both people.
+    server.refuses("caudal_serve", &host, &serve, &["--jwt-keys", "caudal policy set --approvals=false"]);
+    let weaken = ["policy", "set", "--approvals=false", "--by", "rosa"];
+    server.refuses("caudal_serve", &host, &weaken, &["caudal_serve does not own"]);
+    server.refuses(
+        "caudal_owner",
+        &host,
+        &["policy", "set", "--rail", "stp", "--by", " "],
+        &["--by must not be empty"],
+    );
+    let set = server.must("caudal_owner", &host, &weaken);
+    assert!(set.starts_with("--rail=instant\n--day-limit=15.00\n--approvals=false\nset by rosa at "), "{set}");
+    assert_eq!(server.must("caudal_serve", &host, &["policy", "show"]), set);
+    // Nor is it a sandbox that gives money away.
+    server.refuses("caudal_serve", &host, &[&["serve", "--sandbox"], &FREE[..]].concat(), &["leave out --sandbox"]);
+
+    let mut service = begin();
+    server.must("caudal_owner", &host, &["policy", "set", "--on-us", "--by", "rosa"]);
+    eventually("the host ends, to keep to the new policy", || !is_running(service.pid()));
+    service = begin();
+    let forge = "update policy set content = replace(content, 'day-limit=15', 'day-limit=99')";
+    assert!(text(&server.psql("caudal_serve", forge).stderr).contains("permission denied"));
+    server.sql(forge);
+    eventually("the host ends again", || !is_running(service.pid()));
+    server.refuses("caudal_serve", &host, &serve, &["somebody without the ledger key changed the policy"]);
 }
 
 #[test]

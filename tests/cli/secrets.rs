@@ -150,15 +150,20 @@ fn nothing_that_a_host_tells_contains_a_secret_or_what_a_customer_wrote() {
     let key = rsa::RsaPrivateKey::new(&mut rsa::rand_core::OsRng, 2048).unwrap();
     let key = key.to_pkcs8_pem(LineEnding::LF).unwrap();
     let log = data.0.join("log");
-    let mut command =
-        data.command(&["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"]);
+    let mut command = data.command(&[
+        "serve",
+        "--sandbox",
+        "--rail",
+        "stp",
+        "--ledger-addr",
+        "127.0.0.1:0",
+        "--assist-addr",
+        "127.0.0.1:0",
+    ]);
     command.env("DATABASE_URL", &url).env("CAUDAL_LEDGER_KEY", LEDGER_KEY).env("CAUDAL_LOG", "trace");
     command.env("CAUDAL_JWT_SECRET_FILE", file("secret", TOKEN_SECRET));
     command.env("CAUDAL_STP_KEY_FILE", file("stp", &key)).env("CAUDAL_STP_COMPANY", "BANCO");
-    command
-        .env("CAUDAL_RAIL", "stp")
-        .env("CAUDAL_STP_URL", talkative_stp())
-        .env("CAUDAL_STP_ACCOUNT", "646180110400000007");
+    command.env("CAUDAL_STP_URL", talkative_stp()).env("CAUDAL_STP_ACCOUNT", "646180110400000007");
     let collector = Collector::start();
     command.env("CAUDAL_OTLP_URL", &collector.url).stderr(File::create(&log).unwrap());
     let mint = |user: &str, scope: &str| {

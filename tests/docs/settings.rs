@@ -68,12 +68,15 @@ fn metrics() -> String {
     format!("| Metric | | Labels | |\n|---|---|---|---|\n{rows}")
 }
 
-/// Every setting of `serve`, by heading and then in the order of declaration.
+/// Every setting of `serve`, by heading and then in the order of declaration. Those of the policy have no variable.
 fn settings(root: &Command) -> String {
     let serve = root.find_subcommand("serve").unwrap();
     let mut headings: Vec<&str> = Vec::new();
     let mut rows: BTreeMap<&str, String> = BTreeMap::new();
-    for argument in serve.get_arguments().filter(|argument| argument.get_env().is_some()) {
+    for argument in serve
+        .get_arguments()
+        .filter(|it| it.get_env().is_some() || it.get_help_heading() == Some("Policy in the sandbox"))
+    {
         let heading = argument.get_help_heading().unwrap_or("Service");
         if !headings.contains(&heading) {
             headings.push(heading);
@@ -102,10 +105,10 @@ fn row(argument: &Arg) -> String {
     let described = values.iter().filter_map(|value| Some((value.get_name(), value.get_help()?)));
     let values: Vec<_> = described.map(|(name, help)| format!("`{name}`: {help}")).collect();
     let values = if values.is_empty() { String::new() } else { format!(". {}", values.join("; ")) };
-    let variable = argument.get_env().unwrap().to_string_lossy();
+    let variable = argument.get_env().map_or_else(String::new, |name| format!("`{}`", name.to_string_lossy()));
     let flag = argument.get_long().unwrap();
     let default = if argument.get_action().takes_values() { default } else { "off".to_owned() };
-    format!("| `{variable}` | `--{flag}` | {} | {} |\n", cell(&default), cell(&format!("{help}{values}")))
+    format!("| {variable} | `--{flag}` | {} | {} |\n", cell(&default), cell(&format!("{help}{values}")))
 }
 
 fn cell(text: &str) -> String {

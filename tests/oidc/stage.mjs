@@ -107,7 +107,7 @@ export async function setUp(settings = []) {
   const trust = ["--jwt-keys", "discover", "--jwt-issuer", issuer.issuer, "--jwt-audience", issuer.audience];
   const more = [...trust, "--sign-in-client", issuer.client, "--clabe-range", CLABES, ...settings];
   // The private Postgres has one role.
-  const service = await Service.start(more, ["--allow-owner", "--rail", "instant"]).catch(async (error) => {
+  const service = await Service.start(more, ["--rail", "instant"]).catch(async (error) => {
     issuer.end();
     await browser.close();
     throw error;

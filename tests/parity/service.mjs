@@ -24,15 +24,17 @@ const environment = () => {
 };
 
 export class Service {
-  /** In the sandbox, unless the arguments replace it. */
-  static async start(more = [], mode = ["--sandbox"]) {
+  /** In the sandbox, or with a policy as the owner of the tables. */
+  static async start(more = [], policy = []) {
     // Short, because a socket's path is; open to the user that the database runs as when this is root.
     const folder = await mkdtemp("/tmp/caudal-js.");
     await chmod(folder, 0o711);
     const service = new Service();
     service.folder = folder;
     try {
-      await service.#serve([...mode, ...more]);
+      const set = ["policy", "set", "--create", "--by", "a test", ...policy];
+      if (policy.length) await run(program(), ["--data-dir", folder, ...set], { env: environment() });
+      await service.#serve([policy.length ? "--allow-owner" : "--sandbox", ...more]);
     } catch (error) {
       await service.end();
       throw error;

@@ -11,7 +11,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::audit;
-use crate::config::Common;
+use crate::cli::ledger;
+use crate::config::{Common, Policy};
 use crate::db::barrier::Barrier;
 use crate::db::connections::IDLE_TRUSTED;
 use crate::db::durability::{self, Durability};
@@ -26,8 +27,8 @@ const CONNECTIONS_MAX: u32 = 16;
 /// How long a request waits for a connection before it fails with `overloaded`.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 
-/// How often a host looks whether Postgres has replicas by now.
-const SETTING_CHECK_EVERY: Duration = Duration::from_secs(5);
+/// How often a host looks whether the policy has changed, and whether Postgres has replicas by now.
+const CHECK_EVERY: Duration = Duration::from_secs(5);
 
 /// Longest wait for a reply to a ping. A server that has vanished without closing its connections never replies.
 const PING_TIME_MAX: Duration = Duration::from_secs(1);
@@ -36,8 +37,9 @@ const PING_TIME_MAX: Duration = Duration::from_secs(1);
 pub(super) struct Database {
     pub(super) pool: PgPool,
     pub(super) barrier: Barrier,
-    /// Whether the durability was asked for.
-    is_asked: bool,
+    /// What all hosts keep to; its default before it was set, and in the sandbox, what that was started with.
+    pub(super) policy: Policy,
+    is_sandbox: bool,
     /// The roles that were granted what they need.
     pub(super) granted: Vec<&'static str>,
     follower: JoinHandle<()>,
@@ -46,25 +48,28 @@ pub(super) struct Database {
 
 /// What a command expects of the database.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum Use<'a> {
     /// An existing ledger. A private server may belong to another process.
     Shared,
-    /// A ledger that is created if missing. A private server has to live as long as this process.
+    /// A ledger that is created if missing, of a host that owns the tables. A private server has to live as long as this
+    /// process.
     Owned,
+    /// The same of a sandbox, with what that was started with.
+    Sandbox(&'a Policy),
     /// An existing ledger, as a role that does not own its tables.
     Served,
     /// A ledger that is created if missing, as the owner of its tables.
     Migrated,
 }
 
-impl Use {
+impl Use<'_> {
     fn may_create(self, common: &Common) -> bool {
-        matches!(self, Self::Owned | Self::Migrated) || common.create
+        matches!(self, Self::Owned | Self::Sandbox(_) | Self::Migrated) || common.create
     }
 
     /// Whether it is a host that runs on it.
     fn is_host(self) -> bool {
-        matches!(self, Self::Owned | Self::Served)
+        matches!(self, Self::Owned | Self::Sandbox(_) | Self::Served)
     }
 }
 
@@ -73,7 +78,7 @@ impl Database {
     ///
     /// A mistyped folder must not look like a bank without customers, so only the sandbox, `--allow-owner`, `migrate`
     /// and `--create` create a ledger.
-    pub(super) async fn open(common: &Common, usage: Use) -> Result<Self> {
+    pub(super) async fn open(common: &Common, usage: Use<'_>) -> Result<Self> {
         let may_create = usage.may_create(common);
         let (servers, server) = match &common.database_url {
             Some(url) => {
@@ -94,7 +99,7 @@ impl Database {
                 (Servers::from(server.options()), Some(server))
             }
         };
-        let (pool, barrier, granted) = match connect(common, &servers, usage).await {
+        let (pool, barrier, granted, policy) = match connect(common, &servers, usage).await {
             Ok(connected) => connected,
             Err(error) => {
                 if let Some(server) = server {
@@ -104,8 +109,8 @@ impl Database {
             }
         };
         let follower = tokio::spawn(servers.follow(pool.clone(), barrier.timeline().clone()));
-        let is_asked = common.durability.is_some();
-        Ok(Self { pool, barrier, is_asked, granted, follower, server })
+        let is_sandbox = matches!(usage, Use::Sandbox(_));
+        Ok(Self { pool, barrier, policy, is_sandbox, granted, follower, server })
     }
 
     /// Resolves with the reason if a private server exits unexpectedly.
@@ -116,17 +121,21 @@ impl Database {
         }
     }
 
-    /// Resolves with the reason once Postgres has replicas that this host does not wait for, without having been told so.
+    /// Resolves with the reason once a host has to start again: the policy has changed, or Postgres has replicas that
+    /// the host does not wait for, without having been told so.
     pub(super) async fn outgrown(&self) -> anyhow::Error {
-        while !self.is_asked && self.barrier.durability() == Durability::Local {
-            tokio::time::sleep(SETTING_CHECK_EVERY).await;
-            if let Ok(mut db) = self.pool.acquire().await
-                && durability::has_replicas(&mut db).await.is_ok_and(|has_replicas| has_replicas)
-            {
+        let may_replicate = self.policy.durability.is_none() && self.barrier.durability() == Durability::Local;
+        loop {
+            tokio::time::sleep(CHECK_EVERY).await;
+            let Ok(mut db) = self.pool.acquire().await else { continue };
+            let recorded = ledger::policy(&mut db).await;
+            if !self.is_sandbox && recorded.is_ok_and(|it| it.unwrap_or_default() != self.policy) {
+                return anyhow!("the policy of all hosts has changed: start again, to keep to it");
+            }
+            if may_replicate && durability::has_replicas(&mut db).await.is_ok_and(|has_replicas| has_replicas) {
                 return anyhow!("Postgres has synchronous replicas now: start again, so that commits wait for them");
             }
         }
-        std::future::pending().await
     }
 
     /// Closes the pool, and stops the server if this process started it.
@@ -145,7 +154,11 @@ pub(super) fn absolute(common: &Common) -> PathBuf {
     std::path::absolute(&common.data_dir).unwrap_or_else(|_| common.data_dir.clone())
 }
 
-async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPool, Barrier, Vec<&'static str>)> {
+async fn connect(
+    common: &Common,
+    servers: &Servers,
+    usage: Use<'_>,
+) -> Result<(PgPool, Barrier, Vec<&'static str>, Policy)> {
     let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
     // Migrations may be slow, so they run on a connection without a statement timeout.
     let timeline = Timeline::default();
@@ -195,7 +208,16 @@ async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPo
              `alter database ... refresh collation version`; host/OPERATING.md has the steps"
         );
     }
-    let durability = durability(common, &mut db, usage).await?;
+    let recorded = ledger::policy(&mut db).await?;
+    let policy = match usage {
+        Use::Sandbox(_) if recorded.is_some() => bail!(
+            "a policy is set here, so this ledger is no sandbox: leave out --sandbox, or choose another --data-dir or \
+             DATABASE_URL"
+        ),
+        Use::Sandbox(own) => own.clone(),
+        _ => recorded.unwrap_or_default(),
+    };
+    let durability = durability(&policy, &mut db, usage).await?;
     db.close().await.context(unreachable)?;
     // The statements of operators' commands may well read whole tables.
     let options = if usage == Use::Shared { options.disable_statement_logging() } else { options };
@@ -205,26 +227,26 @@ async fn connect(common: &Common, servers: &Servers, usage: Use) -> Result<(PgPo
     let pool = pool.test_before_acquire(false).after_release(|db, _| Box::pin(responds(db)));
     let pool = follow(pool, durability, timeline.clone());
     let pool = pool.connect_with(options).await.context(unreachable)?;
-    Ok((pool.clone(), barrier(pool), granted))
+    Ok((pool.clone(), barrier(pool), granted, policy))
 }
 
-/// How far commits have to get: what was asked for, or else what Postgres is set up for, and never less than what hosts
-/// did before.
-async fn durability(common: &Common, db: &mut PgConnection, usage: Use) -> Result<Durability> {
+/// How far commits have to get: what the policy says, or else what Postgres is set up for, and never less than what
+/// hosts did before. A command may also run beside a copy of the ledger that nothing replicates.
+async fn durability(policy: &Policy, db: &mut PgConnection, usage: Use<'_>) -> Result<Durability> {
     let unreadable = "cannot read the database";
     let replicates = durability::has_replicas(db).await.context(unreadable)?
         || usage.is_host() && policy::is_replicated(db).await.context(unreadable)?;
-    let durability = match common.durability {
+    let durability = match policy.durability {
         Some(Durability::Local) if replicates && usage.is_host() => {
             audit::warn_of_configuration(
-                "--durability local: a failover loses transfers that were acknowledged; leave it out to wait for the \
-                 replicas",
+                "--durability local: a failover loses transfers that were acknowledged; set it to replicated to wait for \
+                 the replicas",
             );
             Durability::Local
         }
-        Some(durability) => durability,
-        None if replicates => Durability::Replicated,
-        None => Durability::Local,
+        Some(durability) if durability == Durability::Local || usage.is_host() => durability,
+        _ if replicates => Durability::Replicated,
+        _ => Durability::Local,
     };
     durability.check(db).await.context("Postgres does not replicate")?;
     Ok(durability)

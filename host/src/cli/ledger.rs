@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use sqlx::PgConnection;
 
 use crate::cli::database::{Database, Use};
 use crate::cli::secret::{self, Missing};
 use crate::clock::Clock;
-use crate::config::Common;
+use crate::config::{Common, Policy};
 use crate::db::durability::Durability;
 use crate::db::policy;
 use crate::ledger::chain::ChainKey;
@@ -17,13 +18,15 @@ use crate::ledger::store::Postgres;
 /// File of the recorded heads of the chains, in the data folder.
 const HEADS: &str = "ledger-heads.json";
 
+const UNREADABLE_POLICY: &str = "cannot read the policy of the hosts";
+
 pub(super) fn heads_path(data_dir: &Path) -> PathBuf {
     data_dir.join(HEADS)
 }
 
 /// Opens the ledger of any command but `serve`. Its chains must reach the heads that the data folder remembers, if any.
-pub(super) async fn open(common: &Common) -> Result<(Database, ChainKey)> {
-    let database = Database::open(common, Use::Shared).await?;
+pub(super) async fn open(common: &Common, usage: Use<'_>) -> Result<(Database, ChainKey)> {
+    let database = Database::open(common, usage).await?;
     let opened = async {
         let (key, _) = secret::ledger_key(common, Missing::of_command(common))?;
         adopt(&database, &key, &[heads_path(&common.data_dir)]).await?;
@@ -50,13 +53,25 @@ pub(super) async fn adopt(database: &Database, key: &ChainKey, heads: &[PathBuf]
     Ok(())
 }
 
-/// Records that hosts wait for replicas once one does, so that none ever waits for less without being asked to.
-pub(super) async fn keep_policy(database: &Database, key: &ChainKey) -> Result<()> {
-    let unreadable = "cannot read the policy of the hosts";
-    let mut db = database.pool.acquire().await.context(unreadable)?;
-    if !policy::is_authentic(&mut db, key).await.context(unreadable)? {
+/// Fails if the policy is not the one that was recorded last.
+pub(super) async fn check_policy(db: &mut PgConnection, key: &ChainKey) -> Result<()> {
+    if !policy::is_authentic(db, key).await.context(UNREADABLE_POLICY)? {
         bail!("somebody without the ledger key changed the policy of the hosts: run `caudal verify`");
     }
+    Ok(())
+}
+
+/// The policy that was set, if any was.
+pub(super) async fn policy(db: &mut PgConnection) -> Result<Option<Policy>> {
+    let Some(part) = policy::settings(db).await.context(UNREADABLE_POLICY)? else { return Ok(None) };
+    let policy = part.content.parse();
+    policy.map(Some).context("this release does not know all settings of the policy: start the one that set them")
+}
+
+/// Records that hosts wait for replicas once one does, so that none ever waits for less without being asked to.
+pub(super) async fn keep_policy(database: &Database, key: &ChainKey) -> Result<()> {
+    let mut db = database.pool.acquire().await.context(UNREADABLE_POLICY)?;
+    check_policy(&mut db, key).await?;
     if database.barrier.durability() == Durability::Replicated {
         policy::replicate(&mut db, key, Clock::system().now())
             .await

@@ -18,6 +18,7 @@ mod models;
 mod openapi;
 mod output;
 mod payments;
+mod policy;
 mod postgres;
 mod rail;
 mod replay;
@@ -39,13 +40,13 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
 use crate::audit::{self, Event};
-use crate::config::{Cli, Command, exposed_secret};
+use crate::config::{Cli, Command, PolicyCommand, exposed_secret};
 use crate::db::{durability, session};
 use crate::telemetry::{Lines, SPANS, Telemetry};
 
 /// What to do where the database's role may not.
-const FORBIDDEN: &str = "the role in DATABASE_URL may not do this: `caudal migrate` and `caudal rotate-key` need the owner of \
-    the tables, `caudal verify` the role caudal_verify, everything else caudal_serve";
+const FORBIDDEN: &str = "the role in DATABASE_URL may not do this: `caudal migrate`, `policy set` and `rotate-key` need the owner \
+    of the tables, `caudal verify` the role caudal_verify, everything else caudal_serve";
 
 /// Runs one command.
 ///
@@ -84,6 +85,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Serve(serve) => serve::run(&cli.common, *serve, telemetry).await,
             Command::Migrate => migrate::run(&cli.common).await,
             Command::Roles(roles) => migrate::print_roles(&roles),
+            Command::Policy(command) => policy::run(&cli.common, command).await,
             Command::Token(token) => token::run(&cli.common, token).await,
             Command::Fund(fund) => fund::run(&cli.common, fund).await,
             Command::Freeze(freeze) => freeze::run(&cli.common, freeze, true).await,
@@ -122,6 +124,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
 fn action(command: &Command) -> Option<(Event, String)> {
     match command {
         Command::AcceptLoss(loss) => Some((Event::LossAccepted, loss.by.clone())),
+        Command::Policy(PolicyCommand::Set { by, .. }) => Some((Event::PolicyChanged, by.clone())),
         Command::RotateKey(rotate) => Some((Event::KeyRotated, rotate.by.clone())),
         _ => None,
     }

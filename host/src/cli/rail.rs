@@ -21,7 +21,7 @@ pub(super) fn open(kind: RailName, rail: &config::Rail) -> Result<Option<RailHan
         RailName::Instant | RailName::OnUs => return Ok(None),
         RailName::Simulated => Arc::new(Simulated::new(behaviour(rail), sender)),
         // STP's notices arrive over HTTP.
-        RailName::Stp => Arc::new(stp(rail).context("--rail stp cannot be used")?),
+        RailName::Stp => Arc::new(stp(rail).context("the rail stp cannot be used")?),
     };
     Ok(Some(RailHandle { rail, notifications, claim: CLAIM }))
 }

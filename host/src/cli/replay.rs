@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::cli::database::Database;
+use crate::cli::database::{Database, Use};
 use crate::cli::ledger;
 use crate::cli::models::registry::kind_of;
 use crate::cli::output::print;
@@ -25,7 +25,7 @@ const BATCH: usize = 1_000;
 const SHOWN_MAX: usize = 20;
 
 pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
-    let (database, key) = ledger::open(common).await?;
+    let (database, key) = ledger::open(common, Use::Shared).await?;
     let outcome = run_on(&database, &key, replay).await;
     database.close().await?;
     let Outcome { replayed, equal, different } = outcome?;

@@ -19,9 +19,10 @@ use crate::cli::output::print;
 use crate::cli::secret::Missing;
 use crate::cli::tokens::Tokens;
 use crate::cli::{ledger, listeners, rail, secret, tokens};
-use crate::config::{ClabePolicy, Common, Serve, program};
+use crate::config::{ClabePolicy, Common, Policy, Serve, program};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
+use crate::domain::risk::Enforcement;
 use crate::domain::transfer::RailName;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::http::pages::sandbox::TOKEN_LIFETIME;
@@ -49,22 +50,14 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
     if serve.provider.sign_in_client.is_some() && serve.provider.keys.as_deref() != Some("discover") {
         bail!("--sign-in-client needs to know where people sign in: use --jwt-keys discover");
     }
-    if serve.on_us && serve.issues_from().is_none() {
-        bail!("--on-us credits accounts whose numbers the bank issued: say which it issues with --clabe-range");
-    }
-    if serve.approvals && !serve.sandbox && serve.provider.keys.is_none() {
+    if let Some((name, value)) = serve.policy.given()
+        && !serve.sandbox
+    {
         bail!(
-            "--approvals asks two people, and whoever has the secret that signs tokens could be both: use the tokens of an \
-             OpenID provider with --jwt-keys, or leave out --approvals"
+            "--{name} is part of what all hosts keep to: run `caudal policy set --{name}={value}` as the owner of the \
+             tables, and leave it out here; only the sandbox takes it"
         );
     }
-    // A host that lost this setting would call payments completed that never left the bank.
-    let Some(rail) = serve.rail.kind.or(serve.sandbox.then_some(RailName::Instant)) else {
-        bail!(
-            "it is not said how payments leave the bank: set --rail (CAUDAL_RAIL) to stp, or to instant, which sends \
-             nothing and settles them in the bank's own books; only the sandbox has a default"
-        );
-    };
     listeners::check(&serve)?;
     let Tokens { verifier, minter, provider, secret } = tokens::open(common, &serve)?;
     let (key, key_bytes) = secret::ledger_key(common, Missing::Generate)?;
@@ -84,20 +77,33 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
     let registry = Registry::embedded(&runtime)
         .context("this program was built with an unusable component: run `make components` and build again")?;
     let scoring = Scoring { runtime, registry, decision_log: serve.decision_log };
-    let terms = terms(&serve, rail);
-    let rail = rail::open(rail, &serve.rail)?;
     let program = program().context("cannot find this program's own file")?;
 
-    let usage = if serve.sandbox || serve.allow_owner { Use::Owned } else { Use::Served };
+    let usage = match (serve.sandbox, serve.allow_owner) {
+        (true, _) => Use::Sandbox(&serve.policy),
+        (false, true) => Use::Owned,
+        (false, false) => Use::Served,
+    };
     let database = Database::open(common, usage).await?;
+    let opened = check(&serve, &database.policy).and_then(|rail| Ok((rail, rail::open(rail, &serve.rail)?)));
+    let (rail_name, rail) = match opened {
+        Ok(opened) => opened,
+        Err(error) => {
+            database.close().await?;
+            return Err(error);
+        }
+    };
     let failover_wait = if database.barrier.may_fail_over() { serve.failover_wait } else { Duration::ZERO };
     let config = Config {
         barrier: database.barrier.clone(),
         tokens: verifier,
         minter,
         acknowledgments,
-        ledger: LedgerConfig { failover_wait, ..LedgerConfig::new(terms, key.clone()) },
-        settings: Settings { failover_wait, model_keys, ..settings(&serve) },
+        ledger: LedgerConfig {
+            failover_wait,
+            ..LedgerConfig::new(terms(&serve, &database.policy, rail_name), key.clone())
+        },
+        settings: Settings { failover_wait, model_keys, ..settings(&serve, &database.policy) },
         rail,
         program,
     };
@@ -178,18 +184,36 @@ impl Signals {
     }
 }
 
-fn terms(serve: &Serve, rail: RailName) -> Terms {
+/// Which rail the policy names, if this host can keep to it.
+fn check(serve: &Serve, policy: &Policy) -> Result<RailName> {
+    if policy.on_us == Some(true) && serve.issues_from().is_none() {
+        bail!("on-us credits accounts whose numbers the bank issued: say which it issues with --clabe-range");
+    }
+    if policy.approvals == Some(true) && !serve.sandbox && serve.provider.keys.is_none() {
+        bail!(
+            "the policy asks two people for approvals, and whoever has the secret that signs tokens could be both: use the \
+             tokens of an OpenID provider with --jwt-keys, or run `caudal policy set --approvals=false`"
+        );
+    }
+    // A host without it would call payments completed that never left the bank.
+    policy.rail.or(serve.sandbox.then_some(RailName::Instant)).context(
+        "it is not said how payments leave the bank: run `caudal policy set --rail stp` as the owner of the tables, or with \
+         instant, which sends nothing and settles them in the bank's own books; only the sandbox has a default",
+    )
+}
+
+fn terms(serve: &Serve, policy: &Policy, rail: RailName) -> Terms {
     Terms {
         rail,
         cooling_seconds: serve.beneficiary_cooling.as_secs(),
-        per_transfer_limit: serve.limits.per_transfer,
-        per_day_limit: serve.limits.per_day,
-        pending_max: serve.limits.pending_payments,
-        on_us: serve.issues_from().filter(|_| serve.on_us),
+        per_transfer_limit: policy.transfer_limit.and_then(|it| it.0),
+        per_day_limit: policy.day_limit.and_then(|it| it.0),
+        pending_max: serve.pending_payments,
+        on_us: serve.issues_from().filter(|_| policy.on_us == Some(true)),
     }
 }
 
-fn settings(serve: &Serve) -> Settings {
+fn settings(serve: &Serve, policy: &Policy) -> Settings {
     let mut assist_hosts: Vec<String> = serve.assist_hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
     assist_hosts.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
     assist_hosts.push(match serve.assist_addr {
@@ -199,7 +223,7 @@ fn settings(serve: &Serve) -> Settings {
     Settings {
         failover_wait: Duration::ZERO,
         opening_credit: if serve.sandbox { SANDBOX_CREDIT } else { Money::ZERO },
-        risk_enforcement: serve.risk_enforcement,
+        risk_enforcement: policy.risk_enforcement.unwrap_or(Enforcement::Off),
         enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,
         clabe_range: serve.issues_from(),
         require_proof: serve.provider.require_dpop,
@@ -210,9 +234,8 @@ fn settings(serve: &Serve) -> Settings {
             at_once: Some(AT_ONCE_MAX),
         },
         trusted_proxies: serve.trusted_proxies.clone(),
-        approvals: serve
-            .approvals
-            .then_some(ApprovalPolicy { lifetime: serve.approval_lifetime, limit: serve.approval_limit }),
+        approvals: (policy.approvals == Some(true))
+            .then(|| ApprovalPolicy { lifetime: serve.approval_lifetime, limit: policy.approval_limit() }),
         operator_clients: serve.provider.operator_clients.clone(),
         sign_in: sign_in(serve),
         typed_numbers: serve.sandbox,

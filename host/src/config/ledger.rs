@@ -23,7 +23,7 @@ pub(super) fn amount(text: &str) -> Result<Money, AmountError> {
     Money::parse_amount(text)
 }
 
-/// Actions that wait for a second operator, where a host was started with --approvals.
+/// Actions that wait for a second operator, where the policy asks for approvals.
 #[derive(Debug, Subcommand)]
 pub enum Approvals {
     /// List actions that take two operators, newest first
@@ -228,10 +228,10 @@ pub struct UserLimits {
     /// User id, as in tokens
     #[arg(long, value_parser = user)]
     pub user: String,
-    /// Largest amount of one transfer in MXN, or `default` for the host's limit
+    /// Largest amount of one transfer in MXN, or `default` for the policy's
     #[arg(long, value_parser = limit_change)]
     pub per_transfer: Option<LimitChange>,
-    /// Largest total of one day's transfers in MXN, or `default` for the host's limit
+    /// Largest total of one day's transfers in MXN, or `default` for the policy's
     #[arg(long, value_parser = limit_change)]
     pub per_day: Option<LimitChange>,
     /// Why; kept only if a second operator has to approve it

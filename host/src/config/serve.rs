@@ -4,18 +4,15 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use super::ledger::amount;
+use super::policy::Policy;
 use super::tls::Tls;
 use super::token::{Jwt, Provider};
 use crate::auth::network::Network;
 use crate::domain::clabe::{ClabeRange, SANDBOX_RANGE};
 use crate::domain::model::ModelKind;
-use crate::domain::money::Money;
-use crate::domain::risk::Enforcement;
-use crate::domain::transfer::RailName;
 use crate::rail::stp::{Form, INSTITUTION};
 
 /// A kind, or `none`.
@@ -44,34 +41,15 @@ pub enum ClabePolicy {
     Enforce,
 }
 
-impl ValueEnum for RailName {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Instant, Self::Simulated, Self::Stp]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self {
-            Self::OnUs => return None,
-            Self::Instant => "Settles at once, in the bank's own books",
-            Self::Simulated => "A stand-in for SPEI with its delays, rejections and returns",
-            Self::Stp => "SPEI, through the participant STP",
-        };
-        Some(PossibleValue::new(self.as_str()).help(help))
-    }
-}
-
 fn indirect(text: &str) -> Result<[String; 3], &'static str> {
     let parts: Vec<_> = text.split(',').map(|part| part.trim().to_owned()).collect();
     parts.try_into().map_err(|_| "must be NAME,CLABE,TAX-ID")
 }
 
-/// How transfers leave the bank.
+/// What the policy's rail needs.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Payment rail")]
 pub struct Rail {
-    /// Rail that carries transfers out of the bank [default: none; in the sandbox `instant`]
-    #[arg(long = "rail", env = "CAUDAL_RAIL", value_enum)]
-    pub kind: Option<RailName>,
     /// Longest time the simulated rail takes to settle a payment
     #[arg(long, env = "CAUDAL_SIMULATED_DELAY", default_value = "2s", value_parser = humantime::parse_duration)]
     pub simulated_delay: Duration,
@@ -82,13 +60,13 @@ pub struct Rail {
     #[arg(long, env = "CAUDAL_SIMULATED_RETURNED", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=100))]
     pub simulated_returned: u8,
     /// URL of STP's API, for example `https://prod.stpmex.com`
-    #[arg(long, env = "CAUDAL_STP_URL", required_if_eq("kind", "stp"))]
+    #[arg(long, env = "CAUDAL_STP_URL")]
     pub stp_url: Option<String>,
     /// The bank's name at STP (empresa)
-    #[arg(long, env = "CAUDAL_STP_COMPANY", required_if_eq("kind", "stp"))]
+    #[arg(long, env = "CAUDAL_STP_COMPANY")]
     pub stp_company: Option<String>,
     /// CLABE of the bank's own account, which sends for accounts whose number the bank did not issue
-    #[arg(long, env = "CAUDAL_STP_ACCOUNT", required_if_eq("kind", "stp"))]
+    #[arg(long, env = "CAUDAL_STP_ACCOUNT")]
     pub stp_account: Option<String>,
     /// Five-digit SPEI code of the sending participant
     #[arg(long, env = "CAUDAL_STP_INSTITUTION", default_value_t = INSTITUTION)]
@@ -101,40 +79,8 @@ pub struct Rail {
     #[arg(long, env = "CAUDAL_STP_INDIRECT", value_parser = indirect)]
     pub stp_indirect: Option<[String; 3]>,
     /// File of the RSA key that signs orders, as unencrypted PEM
-    #[arg(long, env = "CAUDAL_STP_KEY_FILE", required_if_eq("kind", "stp"))]
+    #[arg(long, env = "CAUDAL_STP_KEY_FILE")]
     pub stp_key_file: Option<PathBuf>,
-}
-
-/// Limits of transfers, applied by the rules component.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Transfers")]
-pub struct Limits {
-    /// Largest amount of one transfer in MXN, for example 12800.00; `caudal limits` overrides it for a user [default:
-    /// none]
-    #[arg(long = "transfer-limit", env = "CAUDAL_TRANSFER_LIMIT", value_parser = amount)]
-    pub per_transfer: Option<Money>,
-    /// Largest total of a user's transfers in MXN in one day, by Mexico City time [default: none]
-    #[arg(long = "day-limit", env = "CAUDAL_DAY_LIMIT", value_parser = amount)]
-    pub per_day: Option<Money>,
-    /// Most payments of a user that wait for the rail; more get 429 `too-many-pending`. A bulk of 1,000 fits twice
-    #[arg(long = "pending-payments", env = "CAUDAL_PENDING_PAYMENTS", default_value_t = 2_000)]
-    #[arg(value_parser = clap::value_parser!(i32).range(1..=1_000_000))]
-    pub pending_payments: i32,
-}
-
-impl ValueEnum for Enforcement {
-    fn value_variants<'a>() -> &'a [Self] {
-        Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self {
-            Self::Off => "No consequence; the bank's app asks for the score and acts on it",
-            Self::Shadow => "The score is logged",
-            Self::Enforce => "A high risk requires the `acknowledgmentToken` of this transfer's risk context",
-        };
-        Some(PossibleValue::new(self.as_str()).help(help))
-    }
 }
 
 /// Where traces and metrics are sent.
@@ -172,7 +118,7 @@ pub struct Serve {
     /// addresses always are; repeatable
     #[arg(long, env = "CAUDAL_TRUSTED_PROXIES", value_delimiter = ',')]
     pub trusted_proxies: Vec<Network>,
-    /// How long requests wait for a new Postgres primary, with several servers or `--durability replicated`; in the
+    /// How long requests wait for a new Postgres primary, with several servers or replicated durability; in the
     /// drill, a crashed Postgres took 5 s to replace, and a lost or frozen machine 20 to 32 s
     #[arg(long, env = "CAUDAL_FAILOVER_WAIT", default_value = "35s", value_parser = failover_wait)]
     pub failover_wait: Duration,
@@ -186,29 +132,21 @@ pub struct Serve {
     /// 64618011040000000-64618011049999999 [default: none; in the sandbox numbers of a bank that does not exist]
     #[arg(long, help_heading = "Transfers", env = "CAUDAL_CLABE_RANGE")]
     pub clabe_range: Option<ClabeRange>,
-    /// Credit a beneficiary at once, without a rail, if this bank issued the number
-    #[arg(long, help_heading = "Transfers", env = "CAUDAL_ON_US")]
-    pub on_us: bool,
+    /// Other hosts keep to what `caudal policy set` has recorded.
+    #[command(flatten, next_help_heading = "Policy in the sandbox")]
+    pub policy: Policy,
     #[command(flatten)]
     pub rail: Rail,
-    #[command(flatten)]
-    pub limits: Limits,
-    /// Consequence of a transfer's risk
-    #[arg(long, help_heading = "Transfers", env = "CAUDAL_RISK_ENFORCEMENT", value_enum, default_value = "off")]
-    pub risk_enforcement: Enforcement,
+    /// Most payments of a user that wait for the rail; more get 429 `too-many-pending`. A bulk of 1,000 fits twice
+    #[arg(long, help_heading = "Transfers", env = "CAUDAL_PENDING_PAYMENTS", default_value_t = 2_000)]
+    #[arg(value_parser = clap::value_parser!(i32).range(1..=1_000_000))]
+    pub pending_payments: i32,
     /// Waiting time before the first transfer to a new beneficiary, for example 30m
     #[arg(long, help_heading = "Transfers", env = "CAUDAL_BENEFICIARY_COOLING", default_value = "0s", value_parser = humantime::parse_duration)]
     pub beneficiary_cooling: Duration,
-    /// Require a second operator for: new transfer rules, another risk champion, reversals, credits from the bank's
-    /// funds, payments decided by hand, and high limits
-    #[arg(long, help_heading = "Operators", env = "CAUDAL_APPROVALS")]
-    pub approvals: bool,
     /// How long an action waits for a second operator
     #[arg(long, help_heading = "Operators", env = "CAUDAL_APPROVAL_LIFETIME", default_value = "24h", value_parser = humantime::parse_duration)]
     pub approval_lifetime: Duration,
-    /// Highest limit that one operator can set for a user, in MXN
-    #[arg(long, help_heading = "Operators", env = "CAUDAL_APPROVAL_LIMIT", default_value = "50000", value_parser = amount)]
-    pub approval_limit: Money,
     /// Log every risk and transfer-rules decision for 90 days, for `caudal replay`; a decision that cannot be logged is
     /// not answered
     #[arg(long, help_heading = "Models", env = "CAUDAL_DECISION_LOG")]

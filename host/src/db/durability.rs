@@ -119,7 +119,7 @@ pub(crate) async fn has_replicas(db: &mut PgConnection) -> Result<bool, sqlx::Er
 #[derive(Debug, thiserror::Error)]
 #[error(
     "commits have to wait for synchronous replicas, and none is named: set synchronous_standby_names in Postgres, or ask \
-     for --durability local"
+     for --durability local with `caudal policy set`"
 )]
 pub(crate) struct NoReplicas;
 

@@ -1,4 +1,5 @@
-//! What all hosts keep to, whatever each was started with: one row, which audit records cover.
+//! What all hosts keep to: settings that the owner of the tables has made, and whether commits wait for replicas. Audit
+//! records cover both. Hosts may add what is missing and change nothing.
 
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
@@ -7,77 +8,127 @@ use super::records::{self, Change, Covered, Recorded, Subject};
 use crate::sealing::ChainKey;
 use crate::sealing::digest::Hash;
 
-/// The subject's key.
-const KEY: &str = "hosts";
+/// The part with the settings.
+const SETTINGS: &str = "settings";
+
+/// The part that is there once hosts have waited for replicas.
+const REPLICAS: &str = "replicas";
 
 /// The actor of what a host records by itself.
-const ACTOR: &str = "host";
+const HOST: &str = "host";
 
-struct Row {
-    durability: String,
-    changed_at: OffsetDateTime,
+/// A part of the policy.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    part: String,
+    pub(crate) content: String,
+    pub(crate) changed_by: String,
+    pub(crate) changed_at: OffsetDateTime,
 }
 
-impl Row {
+impl Part {
     fn state(&self, key: &ChainKey) -> Hash {
         let mut digest = Subject::Policy.state();
-        digest.text(&self.durability);
+        digest.text(&self.part);
+        digest.text(&self.content);
+        digest.text(&self.changed_by);
         digest.time(self.changed_at);
         key.seal_digest(digest)
     }
 }
 
-async fn row(db: &mut PgConnection) -> Result<Option<Row>, sqlx::Error> {
-    sqlx::query_as!(Row, "select durability, changed_at from policy").fetch_optional(db).await
+async fn part(db: &mut PgConnection, name: &str) -> Result<Option<Part>, sqlx::Error> {
+    let part = sqlx::query_as!(Part, "select part, content, changed_by, changed_at from policy where part = $1", name);
+    part.fetch_optional(db).await
 }
 
-/// Whether commits have to reach replicas, as far as the row can be trusted: see [`is_authentic`].
+/// The settings, as far as they can be trusted: see [`is_authentic`]. `None` before the first.
+pub(crate) async fn settings(db: &mut PgConnection) -> Result<Option<Part>, sqlx::Error> {
+    part(db, SETTINGS).await
+}
+
+/// Whether commits have to reach replicas, as far as that can be trusted.
 pub(crate) async fn is_replicated(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    Ok(row(db).await?.is_some_and(|row| row.durability == "replicated"))
+    Ok(part(db, REPLICAS).await?.is_some())
 }
 
 /// Whether the policy is the one that was recorded last, if any was.
 pub(crate) async fn is_authentic(db: &mut PgConnection, key: &ChainKey) -> Result<bool, sqlx::Error> {
-    let state = row(db).await?.map(|row| row.state(key).to_vec());
-    let recorded = records::find(db, key, Subject::Policy, KEY).await?;
-    Ok(state == recorded.and_then(|record| record.state))
+    for name in [SETTINGS, REPLICAS] {
+        let state = part(db, name).await?.map(|part| part.state(key).to_vec());
+        let recorded = records::find(db, key, Subject::Policy, name).await?;
+        if state != recorded.and_then(|record| record.state) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Sets the settings, which takes the owner of the tables.
+pub(crate) async fn set(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    (settings, by): (&str, &str),
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let set = sqlx::query_as!(
+        Part,
+        r#"
+        insert into policy (part, content, changed_by, changed_at) values ($1, $2, $3, $4)
+        on conflict (part) do update
+        set content = excluded.content, changed_by = excluded.changed_by, changed_at = excluded.changed_at
+        returning part, content, changed_by, changed_at
+        "#,
+        SETTINGS,
+        settings,
+        by,
+        now,
+    );
+    let part = set.fetch_one(&mut *transaction).await?;
+    record(&mut transaction, key, &part).await?;
+    transaction.commit().await
 }
 
 /// From now on, commits have to reach replicas.
 pub(crate) async fn replicate(db: &mut PgConnection, key: &ChainKey, now: OffsetDateTime) -> Result<(), sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let durability = "replicated".to_owned();
-    let set = sqlx::query!(
+    let replicated = sqlx::query_as!(
+        Part,
         r#"
-        insert into policy (durability, changed_at) values ($1, $2)
-        on conflict (only_one) do update set durability = $1, changed_at = $2 where policy.durability <> $1
+        insert into policy (part, content, changed_by, changed_at) values ($1, 'replicated', $2, $3)
+        on conflict do nothing returning part, content, changed_by, changed_at
         "#,
-        durability,
+        REPLICAS,
+        HOST,
         now,
     );
-    if set.execute(&mut *transaction).await?.rows_affected() == 0 {
-        return Ok(());
-    }
-    let state = Some(Row { durability, changed_at: now }.state(key));
-    let change =
-        Change { subject: Subject::Policy, key: KEY.to_owned(), action: "set", actor: ACTOR.to_owned(), state };
-    records::append(&mut transaction, key, change, now).await?;
+    let Some(part) = replicated.fetch_optional(&mut *transaction).await? else { return Ok(()) };
+    record(&mut transaction, key, &part).await?;
     transaction.commit().await
 }
 
-/// The policy beside its last record.
+async fn record(db: &mut PgConnection, key: &ChainKey, part: &Part) -> Result<(), sqlx::Error> {
+    let (actor, state) = (part.changed_by.clone(), Some(part.state(key)));
+    let change = Change { subject: Subject::Policy, key: part.part.clone(), action: "set", actor, state };
+    records::append(db, key, change, part.changed_at).await.map(drop)
+}
+
+/// Every part beside its last record.
 pub(super) async fn covered(
     db: &mut PgConnection,
     key: &ChainKey,
     mut visit: impl FnMut(Covered),
 ) -> Result<(), sqlx::Error> {
-    let Some(row) = row(db).await? else { return Ok(()) };
-    let recorded = sqlx::query_scalar!(
-        "select state from audit_record where subject = 'policy' and subject_key = $1 order by seq desc limit 1",
-        KEY,
-    );
-    let recorded = recorded.fetch_optional(db).await?;
-    let recorded = Recorded::new(recorded.is_some(), recorded.flatten());
-    visit(Covered { key: KEY.to_owned(), state: row.state(key), recorded });
+    for name in [SETTINGS, REPLICAS] {
+        let Some(part) = part(db, name).await? else { continue };
+        let recorded = sqlx::query_scalar!(
+            "select state from audit_record where subject = 'policy' and subject_key = $1 order by seq desc limit 1",
+            name,
+        );
+        let recorded = recorded.fetch_optional(&mut *db).await?;
+        let recorded = Recorded::new(recorded.is_some(), recorded.flatten());
+        visit(Covered { key: name.to_owned(), state: part.state(key), recorded });
+    }
     Ok(())
 }

@@ -51,7 +51,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ("ledger_key", "insert", Reads),
     ("ledger_writer", "insert, update (holder, leased_until)", Reads),
     ("lost_tail", "insert", Reads),
-    ("policy", "insert, update (durability, changed_at)", Reads),
+    ("policy", "insert", Reads),
     ("retired_chain", "", Reads),
     ("retired_key", "", Reads),
     // The rail's queue, which is emptied.
@@ -79,7 +79,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     (
         "deployment",
         "insert, update (epoch, champion, previous, reason, changed_by, changed_at, canary, canary_percent, \
-         canary_max_flip_percent, shadows, stands_in)",
+         canary_max_flip_percent, shadows, stands_in, minimum_release)",
         Reads,
     ),
     ("traffic", "insert, update (count), delete", Ignores),
