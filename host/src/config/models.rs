@@ -120,7 +120,7 @@ pub enum Models {
     /// Roll a version out to more users step by step, and then promote it, as long as the evidence supports it
     #[command(subcommand)]
     Rollout(Rollout),
-    /// Return to the version that served before
+    /// End a canary, or else return to the version that served before
     Rollback(RollBack),
     /// List the deployments of a kind, newest first: what, when, by whom and why
     History {
@@ -229,8 +229,9 @@ pub struct Replay {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Ends all challengers. If the previous champion is on trial as a challenger, returns to the champion \
-                        before that one."
+    after_help = "Undoes the last change: where that began a trial and left the champion, the trial ends and the champion \
+                        keeps serving, unless --to says where to return to. Ends all challengers. If the previous champion is \
+                        on trial as a challenger, returns to the champion before that one."
 )]
 pub struct RollBack {
     /// A kind, such as risk or transfer-rules
@@ -239,7 +240,7 @@ pub struct RollBack {
     #[arg(long, value_name = "VERSION")]
     pub from: Option<String>,
     /// Version to return to; refused if a rollback would return to another. Required if that version was itself
-    /// rolled back
+    /// rolled back, or if the last change began or ended a trial only
     #[arg(long, value_name = "VERSION")]
     pub to: Option<String>,
     /// Return to the version without asking, even if it was withdrawn or itself rolled back

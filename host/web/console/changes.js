@@ -116,6 +116,7 @@ function rollBack(now) {
           ? `${champion} continues to answer, because no other version served before it.`
           : `${target} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}.`,
         !isOnlyTrial && `${champion} stays warm, but does not answer if ${target} fails.`,
+        !isOnlyTrial && now.canary && `To end only the canary, and keep ${champion}, stop the canary instead.`,
         now.canary && `The canary ${now.canary.version} ends: it answers nobody and is not promoted.`,
         length > 0 && `The shadow${s(length)} ${list(now.shadows)} ${length === 1 ? "is" : "are"} removed.`,
         IN_FLIGHT,

@@ -32,6 +32,7 @@ pub(super) struct Deployment {
     rollback_to: Option<String>,
     #[serde(default)]
     setbacks: Vec<Setback>,
+    reason: Option<String>,
 }
 
 #[derive(Deserialize, PartialEq)]
@@ -50,6 +51,15 @@ impl Deployment {
     /// Why a version that does not serve everybody should not.
     pub(super) fn setback(&self, version: &str) -> Option<&Setback> {
         self.setbacks.iter().find(|it| it.is_of(version))
+    }
+
+    /// The one before, if the change to this one left the champion as it was.
+    async fn before_same_champion(&self, api: &AdminApi, kind: &str) -> Result<Option<Self>> {
+        let mut answer = api.get(&format!("/admin/models/{kind}/history")).await?;
+        let history: Vec<Self> =
+            serde_json::from_value(answer["history"].take()).context("the host's answer has an unexpected format")?;
+        let before = history.into_iter().find(|it| it.epoch + 1 == self.epoch);
+        Ok(before.filter(|it| it.champion == self.champion))
     }
 
     fn has_challengers(&self) -> bool {
@@ -125,8 +135,8 @@ fn epoch_of(deployment: &Value) -> Result<i64> {
     deployment["epoch"].as_i64().context("the host's answer has an unexpected format")
 }
 
-/// Without `--to` it does not return to a version that was itself rolled back, so that a repeated command changes
-/// nothing.
+/// Without `--to` it replaces no champion that the last change left alone: a rollback of that change ends the trial. Nor
+/// does it return to a version that was itself rolled back, so that a repeated command changes nothing.
 pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<ExitCode> {
     let RollBack { from, to, reason, wait, .. } = arguments;
     let kind = kind_of(&arguments.kind)?.as_str();
@@ -140,6 +150,27 @@ pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<Ex
     let kinds = if from.is_some() || to.is_some() { kinds(api).await? } else { Vec::new() };
     let full = |typed: &Option<String>| typed.as_ref().map(|it| resolve_of(&kinds, kind, it)).transpose();
     let (from, to) = (full(from)?, full(to)?);
+    let leaves_champion = to.is_none() && from.as_ref().is_none_or(|it| it == champion);
+    if leaves_champion && let Some(before) = present.before_same_champion(api, kind).await? {
+        let to_replace_it = format!("to replace it too, add --to {target}");
+        if present.has_challengers() {
+            let canary = present.canary.as_ref().map(|it| &it.version);
+            let change = json!({"champion": champion, "ends_canary": canary, "reason": reason});
+            let path = format!("/admin/models/{kind}/deployment");
+            let done = api.call(Method::PUT, &path, &if_match(present.epoch), Some(&change)).await?.body;
+            let advice = if target == champion { String::new() } else { format!(": {to_replace_it}") };
+            print(&format!("{champion} keeps serving{advice}"))?;
+            present.tell_ended(&[champion])?;
+            return follow(api, kind, epoch_of(&done)?, champion, *wait).await;
+        }
+        if before.has_challengers() && present.reason.as_ref() == Some(reason) {
+            print(&format!("already ended: {champion} keeps serving"))?;
+            return follow(api, kind, present.epoch, champion, *wait).await;
+        }
+        if before.has_challengers() && target != champion {
+            bail!("the last change ended a trial beside {champion} already, which keeps serving: {to_replace_it}");
+        }
+    }
     if to.is_none() && target == champion && !present.has_challengers() {
         bail!("no other version served before {champion}, so there is nothing to roll back to");
     }
