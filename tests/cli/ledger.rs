@@ -1,5 +1,8 @@
 //! `verify` with its chain of hashes, `limits`, `events`, and the key that hosts share.
 
+use std::fs;
+use std::process::Output;
+
 use serde_json::{Value, json};
 
 use crate::evidence::LOSE_THE_LAST_BATCH;
@@ -15,7 +18,7 @@ pub(crate) fn with_transfers(data: &DataDir, count: usize) -> (String, String) {
     let heads = data.0.join("ledger-heads.json");
     eventually("the host notes where the chains end", || {
         let noted: Value =
-            std::fs::read_to_string(&heads).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+            fs::read_to_string(&heads).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         noted.as_object().is_some_and(|chains| {
             chains.values().any(|heads| {
                 let latest = heads.as_array().and_then(|heads| heads.last()?[0].as_u64());
@@ -103,6 +106,37 @@ fn verify_detects_truncation() {
     assert_eq!(verify.status.code(), Some(1), "{printed}");
     assert_eq!(printed.matches("BROKEN").count(), 1, "{printed}");
     assert!(printed.contains("history was truncated"), "{printed}");
+}
+
+#[test]
+fn a_named_file_of_heads_has_to_hold_some_and_is_written_on_request_only() {
+    let data = DataDir::new();
+    with_transfers(&data, 3);
+    let (folder, own) = (data.0.join("audit"), data.0.join("ledger-heads.json"));
+    let file = folder.join("heads.json");
+    let verify = |more: &[&str]| data.run(&[&["verify", "--heads", file.to_str().unwrap()], more].concat());
+    let refused = |output: &Output, why: &str| {
+        let printed = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        assert!(output.status.code() == Some(1) && printed.contains(why), "{printed}");
+        assert!(!file.exists() || fs::read_to_string(&file).unwrap() == "{}");
+    };
+    refused(&verify(&["--record-heads"]), "is its disk mounted?");
+    fs::create_dir(&folder).unwrap();
+    for _ in 0..2 {
+        refused(&verify(&[]), "--record-heads` once");
+        refused(&verify(&["--since", "1h"]), "--record-heads` once");
+        refused(&data.run(&["accept-loss", "--reason", "x", "--heads", file.to_str().unwrap()]), "there are no heads");
+        fs::write(&file, "{}").unwrap();
+    }
+    fs::copy(&own, &file).unwrap();
+    assert!(verify(&[]).status.success());
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "not even what was proven");
+    fs::remove_file(&file).unwrap();
+    assert!(verify(&["--record-heads"]).status.success());
+    assert!(file.exists() && file.with_extension("proven.json").exists());
+    sql(&data, LOSE_THE_LAST_BATCH);
+    let verified = verify(&[]);
+    assert!(text(&verified.stdout).contains("history was truncated"), "{}", text(&verified.stdout));
 }
 
 #[test]

@@ -24,6 +24,20 @@ pub(super) fn heads_path(data_dir: &Path) -> PathBuf {
     data_dir.join(HEADS)
 }
 
+/// The recorded heads in a file. One that was named `must_hold_some`, so that a typo or a disk that is not mounted does
+/// not pass for a history of which nothing is gone.
+pub(super) fn recorded_heads(path: &Path, must_hold_some: bool) -> Result<RecordedHeads> {
+    let recorded = RecordedHeads::read(path)?;
+    if must_hold_some && recorded.latest().is_empty() {
+        let path = path.display();
+        bail!(
+            "there are no heads in {path}: is its disk mounted? To begin such a file, copy {HEADS} from a host's data \
+             folder, or run `caudal verify --heads {path} --record-heads` once"
+        );
+    }
+    Ok(recorded)
+}
+
 /// Opens the ledger of any command but `serve`. Its chains must reach the heads that the data folder remembers, if any.
 pub(super) async fn open(common: &Common, usage: Use<'_>) -> Result<(Database, ChainKey)> {
     let database = Database::open(common, usage).await?;

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use crate::cli::database::{Database, Use};
-use crate::cli::ledger::heads_path;
+use crate::cli::ledger::{heads_path, recorded_heads};
 use crate::cli::output::print;
 use crate::cli::secret::{self, Missing};
 use crate::clock::Clock;
@@ -16,11 +16,8 @@ use crate::ledger::store::proof::{self, RECORDS};
 use crate::ledger::store::{self, Loss, Postgres};
 
 pub(super) async fn run(common: &Common, arguments: AcceptLoss) -> Result<ExitCode> {
-    if arguments.reason.trim().is_empty() {
-        bail!("--reason must not be empty: it is recorded permanently");
-    }
     let path = arguments.heads.clone().unwrap_or_else(|| heads_path(&common.data_dir));
-    let recorded = RecordedHeads::read(&path)?;
+    let recorded = recorded_heads(&path, arguments.heads.is_some())?;
     let (key, _) = secret::ledger_key(common, Missing::of_command(common))?;
     let database = Database::open(common, Use::Shared).await?;
     let losses = accept(&database, &key, recorded, &arguments).await;

@@ -14,7 +14,7 @@ use progress::Progress;
 use report::{NOT_SOUND, PROVEN, is_complete, print_chain, print_findings, print_trusted, record};
 
 use crate::cli::database::{Database, Use};
-use crate::cli::ledger::heads_path;
+use crate::cli::ledger::{heads_path, recorded_heads};
 use crate::cli::output::print;
 use crate::cli::secret::{self, Missing};
 use crate::config::{Common, Verify};
@@ -26,12 +26,17 @@ use crate::ledger::store::Postgres;
 use crate::ledger::store::proof::{self, Missing as MissingBatch, Proof};
 
 pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
-    let path = verify.heads.unwrap_or_else(|| heads_path(&common.data_dir));
+    let path = verify.heads.clone().unwrap_or_else(|| heads_path(&common.data_dir));
     let keys = keyring(common, &verify.retired_ledger_key_file)?;
-    if let Some(since) = verify.since {
-        return since::run(common, &keys, &path, since).await;
+    // A file that was named is compared only, unless it is to be written.
+    let records = verify.heads.is_none() || verify.record_heads;
+    let recorded = recorded_heads(&path, !records)?;
+    if verify.record_heads && path.parent().is_some_and(|it| !it.as_os_str().is_empty() && !it.exists()) {
+        bail!("the folder of {} does not exist: is its disk mounted?", path.display());
     }
-    let recorded = RecordedHeads::read(&path)?;
+    if let Some(since) = verify.since {
+        return since::run(common, &keys, (recorded, &path, records), since).await;
+    }
     let latest = recorded.latest();
     let database = Database::open(common, Use::Shared).await?;
     let audit = prove(&database.pool, &keys, &latest).await;
@@ -50,7 +55,7 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     print_trusted(&chain)?;
     let is_proven = chain.breaks.is_empty() && chain.records.complaints.is_empty();
     let sound = findings.iter().all(|finding| finding.broken == 0) && is_proven && missing.is_empty();
-    if sound {
+    if sound && records {
         record(recorded, &path, &chain.heads)?;
         if is_complete(&chain) {
             record_proven(&path, &chain.heads)?;

@@ -149,10 +149,13 @@ fn reason(text: &str) -> Result<String, String> {
 
 #[derive(Debug, Args)]
 pub struct Verify {
-    /// File of recorded chain heads, which reveal truncation; updated when the ledger is sound [default:
-    /// ledger-heads.json in the data folder, which a running host maintains]
+    /// File of recorded chain heads, which reveal truncation; it has to hold some, and is not changed [default:
+    /// ledger-heads.json in the data folder, which a running host maintains, and this command if the ledger is sound]
     #[arg(long)]
     pub heads: Option<PathBuf>,
+    /// Write the present heads to that file if the ledger is sound, and create it if there is none
+    #[arg(long, requires = "heads")]
+    pub record_heads: bool,
     /// Verify only what was written after this: `last` is the last sound full verification, `heads` the heads in
     /// `--heads`, and `2h` or `2026-11-22T09:00:00Z` a time. Anything earlier is trusted, NOT checked
     #[arg(long, value_name = "WHEN", value_parser = since)]
@@ -197,7 +200,7 @@ pub struct AcceptLoss {
     /// Who accepts it, for the record
     #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
     pub by: String,
-    /// File of recorded chain heads [default: ledger-heads.json in the data folder]
+    /// File of recorded chain heads, which has to hold some [default: ledger-heads.json in the data folder]
     #[arg(long)]
     pub heads: Option<PathBuf>,
 }

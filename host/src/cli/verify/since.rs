@@ -18,8 +18,13 @@ use crate::ledger::store::Postgres;
 use crate::ledger::store::proof::since::{self, Recent};
 use crate::ledger::store::proof::{self, Missing as MissingBatch};
 
-pub(super) async fn run(common: &Common, keys: &Keyring, path: &Path, since: Since) -> Result<ExitCode> {
-    let recorded = RecordedHeads::read(path)?;
+/// `recorded` are the heads in the file at `path`, which is written if it may be.
+pub(super) async fn run(
+    common: &Common,
+    keys: &Keyring,
+    (recorded, path, records): (RecordedHeads, &Path, bool),
+    since: Since,
+) -> Result<ExitCode> {
     let beginning = Beginning::new(path, &recorded, since)?;
     let database = Database::open(common, Use::Shared).await?;
     let found = prove(&database.pool, keys, &recorded.latest(), &beginning).await;
@@ -40,7 +45,7 @@ pub(super) async fn run(common: &Common, keys: &Keyring, path: &Path, since: Sin
     ))?;
     let is_proven = proof.breaks.is_empty() && proof.records.complaints.is_empty();
     let is_sound = findings.iter().all(|finding| finding.broken == 0) && is_proven && missing.is_empty();
-    if is_sound {
+    if is_sound && records {
         record(recorded, path, &proof.heads)?;
     }
     print(match (is_sound, is_complete(proof)) {
