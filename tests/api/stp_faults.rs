@@ -46,16 +46,20 @@ async fn a_payment_in_an_unclear_state_is_parked(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn an_order_with_another_amount_is_parked(db: PgPool) {
+async fn an_order_with_another_amount_or_payee_is_parked(db: PgPool) {
     let errors = Errors::collect();
     let stp = StandIn::start(MONDAY).await;
     let app = app(db, &stp).await;
     let ana = app.user("ana");
     let key = send(&ana, &stp).await;
     stp.set_state("LQ", Value::Null);
-    stp.set_amount("1.00");
+    stp.set_payee("646180110400000012");
     notify(&app, &key, "LQ").await;
-    wait("somebody is paged", async || errors.count("STP has the order with a different amount") == 1).await;
+    wait("somebody is paged", async || errors.count("STP has the order with a different payee's account") > 0).await;
+    stp.set_amount("1.00");
+    pass(&app, SOON).await;
+    notify(&app, &key, "LQ").await;
+    wait("somebody is paged", async || errors.count("STP has the order with a different amount") > 0).await;
     pass(&app, SOON).await;
     wait("it is parked", async || app.count(PARKED).await == 1).await;
     assert_eq!((status(&ana).await, ana.balance().await.as_str()), (json!("pending"), "9900.00"));

@@ -17,6 +17,8 @@ pub(crate) const ANSWERS: Target = Target {
         b"\"estado\":",
         b"\"respuesta\":",
         b"\"monto\":",
+        b"\"empresa\":\"CAUDAL\"",
+        b"\"cuentaBeneficiario\":",
         b"\"claveRastreo\":\"CAUDAL1\"",
         b"\"LQ\"",
         b"\"D\"",
@@ -97,7 +99,7 @@ fn error_name(error: &RailError) -> &'static str {
 fn answer(bytes: &[u8]) -> Outcome {
     let Some((choice, body)) = bytes.split_first() else { return "nothing".into() };
     let status = *[200, 400, 202, 500, 99, 1000].get(usize::from(*choice % 16)).unwrap_or(&200);
-    let (found, registered) = (found(status, body.to_vec(), &payment()), registered(status, body.to_vec()));
+    let (found, registered) = (found(status, body.to_vec(), &payment(), "CAUDAL"), registered(status, body.to_vec()));
     // Numbers beyond all range, where nobody reads them.
     let Ok(json) = lenient(body) else { return "with parts that are not read".into() };
     let reason_has_digits = |reason: &Option<String>| {

@@ -34,6 +34,8 @@ pub(crate) enum Fault {
 struct Order {
     /// In JSON, as it is replied.
     amount: String,
+    company: Value,
+    payee: Value,
     state: String,
     cause: Value,
 }
@@ -100,6 +102,11 @@ impl StandIn {
         }
     }
 
+    /// Changes the payee's account of every order.
+    pub(crate) fn set_payee(&self, account: &str) {
+        self.desk().orders.values_mut().for_each(|order| order.payee = account.into());
+    }
+
     /// Changes the amount of every order.
     pub(crate) fn set_amount(&self, amount: &str) {
         self.desk().orders.values_mut().for_each(|order| order.amount = amount.to_owned());
@@ -133,7 +140,8 @@ impl Desk {
             Entry::Occupied(_) => refusal(-1),
             Entry::Vacant(place) => {
                 let amount = format!("{:.2}", body["monto"].as_f64().unwrap());
-                place.insert(Order { amount, state: "A".to_owned(), cause: Value::Null });
+                let (company, payee) = (body["empresa"].clone(), body["cuentaBeneficiario"].clone());
+                place.insert(Order { amount, company, payee, state: "A".to_owned(), cause: Value::Null });
                 json!({ "resultado": { "id": id } }).to_string()
             }
         };
@@ -152,12 +160,13 @@ impl Desk {
             _ => {}
         }
         let (status, reply) = match self.orders.get(&key) {
-            Some(Order { amount, state, cause }) => (
+            Some(Order { amount, company, payee, state, cause }) => (
                 200,
                 format!(
                     r#"{{"estado":0,"mensaje":"bien","respuesta":{{"claveRastreo":"{}","estado":"{state}",
+                    "empresa":{company},"fechaOperacion":{},"cuentaBeneficiario":{payee},
                     "monto":{amount},"causaDevolucion":{cause},"tsLiquidacion":null}}}}"#,
-                    key.0
+                    key.0, key.1
                 ),
             ),
             None => (400, json!({ "estado": 6, "mensaje": "No se encontraron datos" }).to_string()),

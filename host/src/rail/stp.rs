@@ -77,12 +77,12 @@ pub fn registered(status: u16, body: Vec<u8>) -> Result<PaymentStatus, RailError
     answers::registered(&reply(status, body)?)
 }
 
-/// What a reply to `consultaOrden` about a payment means, whatever it consists of.
+/// What a reply to `consultaOrden` about a payment of a company means, whatever it consists of.
 ///
 /// # Errors
 /// When it says nothing certain about the payment.
-pub fn found(status: u16, body: Vec<u8>, payment: &Payment) -> Result<Option<PaymentStatus>, RailError> {
-    answers::found(&reply(status, body)?, payment)
+pub fn found(status: u16, body: Vec<u8>, payment: &Payment, company: &str) -> Result<Option<PaymentStatus>, RailError> {
+    answers::found(&reply(status, body)?, payment, company)
 }
 
 fn reply(status: u16, body: Vec<u8>) -> Result<Reply, RailError> {
@@ -111,7 +111,7 @@ impl Rail for Stp {
             let is_current = date == operating_date(self.clock.now());
             let inquiry = Inquiry::new(&self.participant.company, &payment.tracking_key, (!is_current).then_some(date));
             let reply = self.client.exchange(Method::POST, INQUIRE, inquiry.signed(&self.key)?).await?;
-            answers::found(&reply, payment)
+            answers::found(&reply, payment, &self.participant.company)
         })
     }
 }

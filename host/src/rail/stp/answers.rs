@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 
 use super::client::Reply;
 use super::json::object;
-use super::state;
+use super::{state, text};
+use crate::domain::account_number::normalise;
 use crate::domain::money::Money;
 use crate::rail::{Payment, PaymentStatus, RailError};
 
@@ -102,17 +103,44 @@ struct Consultation<'a> {
     amount: &'a RawValue,
     #[serde(rename = "causaDevolucion", default)]
     cause: Value,
+    #[serde(rename = "empresa", default)]
+    company: Value,
+    #[serde(rename = "fechaOperacion", default)]
+    date: Value,
+    #[serde(rename = "cuentaBeneficiario", default)]
+    payee: Value,
 }
 
-/// `None` if STP does not have the payment.
-pub(super) fn found(reply: &Reply, payment: &Payment) -> Result<Option<PaymentStatus>, RailError> {
+/// `None` if STP does not have the payment. `company` is the one that was asked about.
+pub(super) fn found(reply: &Reply, payment: &Payment, company: &str) -> Result<Option<PaymentStatus>, RailError> {
     let Some(order) = read_found(reply, payment).map_err(RailError::Unknown)? else { return Ok(None) };
+    let other = |what| Err(RailError::Undecided(anyhow!("STP has the order with a different {what}")));
     if Money::parse_amount(order.amount.get()) != Ok(payment.amount) {
-        return Err(RailError::Undecided(anyhow!("STP has the order with a different amount")));
+        return other("amount");
+    }
+    // The key could be another company's or another day's. Not every answer has all of them.
+    if !is_same(&order.company, company) {
+        return other("company");
+    }
+    if !is_same(&order.date, &text::date(payment.operating_date)) {
+        return other("operating date");
+    }
+    if !is_same(&order.payee, &normalise(&payment.payee_number)) {
+        return other("payee's account");
     }
     match state::status(order.state.trim_end(), &order.cause) {
         Some(status) => Ok(Some(status)),
         None => Err(RailError::Undecided(anyhow!("the order is in the state {:?}", order.state.trim_end()))),
+    }
+}
+
+/// Whether a field has this value, as a text or a number, or none.
+fn is_same(field: &Value, value: &str) -> bool {
+    match field {
+        Value::Null => true,
+        Value::String(text) => ["", value].contains(&text.trim()),
+        Value::Number(number) => number.as_u64().is_some_and(|it| value.parse() == Ok(it)),
+        _ => false,
     }
 }
 
@@ -207,7 +235,7 @@ mod tests {
             sender_name: None,
             payee_name: String::new(),
             remittance: Remittance::NONE,
-            payee_number: String::new(),
+            payee_number: "6461 8015 7099 9999 93".into(),
             payee_bank: String::new(),
         }
     }
@@ -217,13 +245,13 @@ mod tests {
         format!(
             r#"{{"estado":0,"mensaje":"Datos consultados correctamente","respuesta":{{"idEF":9681565,
             "claveRastreo":"CUENCA0000192923","empresa":"TAMIZI","estado":"{state}","fechaOperacion":20230518,
-            "monto":10.90,"tsLiquidacion":null,"causaDevolucion":{cause},"urlCEP":null}}}}"#
+            "cuentaBeneficiario":"646180157099999993","monto":10.90,"tsLiquidacion":null,"causaDevolucion":{cause},"urlCEP":null}}}}"#
         )
     }
 
     #[track_caller]
     fn check(status: u16, body: &str, want: Result<Option<PaymentStatus>, &'static str>) {
-        assert_eq!(found(&reply(status, body), &payment()).map_err(kind), want, "{status} {body}");
+        assert_eq!(found(&reply(status, body), &payment(), "TAMIZI").map_err(kind), want, "{status} {body}");
     }
 
     #[test]
@@ -241,6 +269,22 @@ mod tests {
         for amount in ["10.91", "null", "\"10.90\"", "-10.90"] {
             check(200, &order("LQ", "null").replace("10.90", amount), Err("undecided"));
         }
+    }
+
+    #[test]
+    fn an_order_of_another_company_day_or_payee_is_undecided() {
+        let order = order("LQ", "null");
+        for (told, told_otherwise) in [
+            ("\"TAMIZI\"", ["\"OTRA\"", "\"tamizi\"", "7"]),
+            ("20230518", ["20230519", "\"20230519\"", "2023051"]),
+            ("\"646180157099999993\"", ["\"646180157099999994\"", "646180157099999994", "[]"]),
+        ] {
+            assert!(order.contains(told));
+            told_otherwise.iter().for_each(|other| check(200, &order.replace(told, other), Err("undecided")));
+            check(200, &order.replace(told, "null"), Ok(Some(PaymentStatus::Settled)));
+        }
+        let texts = order.replace("20230518", "\"20230518 \"").replace("\"646180157099999993\"", "646180157099999993");
+        check(200, &texts, Ok(Some(PaymentStatus::Settled)));
     }
 
     #[test]
