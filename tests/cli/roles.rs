@@ -95,7 +95,7 @@ fn a_host_serves_with_few_rights_and_not_as_the_owner() {
     let (server, host) = (Server::start(), DataDir::new());
     let serve = [&["serve", "--clabe-range", "64618011040000000-64618011049999999"], &FREE[..]].concat();
     // An empty database, and a role that may do everything.
-    server.refuses("caudal", &host, &serve, &["caudal roles --owner caudal", "caudal migrate", "--allow-owner"]);
+    server.refuses("caudal", &host, &serve, &["caudal is a superuser", "migrate` as caudal_owner", "--allow-owner"]);
     let roles = server.must("caudal", &host, &["roles"]);
     server.sql(&roles);
     server.sql(&roles);

@@ -176,7 +176,8 @@ async fn connect(
     match usage {
         Use::Served if is_owner => bail!(refused_owner(&role)),
         Use::Migrated if !is_owner => bail!(
-            "the role {role} does not own the ledger's tables, and may not create any: set DATABASE_URL to their owner"
+            "the role {} does not own the ledger's tables, and may not create any: set DATABASE_URL to their owner",
+            role.name
         ),
         _ if is_empty && !(is_owner && usage.may_create(common)) => {
             let place = match common.database_url {
@@ -253,13 +254,15 @@ async fn durability(policy: &Policy, db: &mut PgConnection, usage: Use<'_>) -> R
 }
 
 /// For a host that could rewrite what only grows.
-fn refused_owner(role: &str) -> String {
-    let creation = if role == roles::OWNER { String::new() } else { format!(" --owner {role}") };
+fn refused_owner(role: &roles::Role) -> String {
+    let (name, serve) = (role.name.as_str(), roles::SERVE);
+    let (what, owner) =
+        if role.is_only_superuser { ("is a superuser", roles::OWNER) } else { ("owns the ledger's tables", name) };
+    let creation = if owner == roles::OWNER { String::new() } else { format!(" --owner {owner}") };
     format!(
-        "the role {role} owns the ledger's tables, so whoever takes over a host could rewrite history: run `caudal \
-         roles{creation} | psql` as an administrator, then `caudal migrate` as {role}, and set the host's DATABASE_URL to \
-         the role {}; until then --allow-owner serves as {role}",
-        roles::SERVE
+        "the role {name} {what}, so whoever takes over a host could rewrite history: run `caudal roles{creation} | psql` as \
+         an administrator, then `caudal migrate` as {owner}, and set the host's DATABASE_URL to the role {serve}; until \
+         then --allow-owner serves as {name}"
     )
 }
 

@@ -117,8 +117,23 @@ pub(crate) async fn is_owner(db: &mut PgConnection) -> Result<bool, sqlx::Error>
 }
 
 /// This connection's role.
-pub(crate) async fn current(db: &mut PgConnection) -> Result<String, sqlx::Error> {
-    sqlx::query_scalar!(r#"select current_user::text as "name!""#).fetch_one(db).await
+pub(crate) struct Role {
+    pub(crate) name: String,
+    /// Whether it may do everything only because it is a superuser: it owns no tables.
+    pub(crate) is_only_superuser: bool,
+}
+
+pub(crate) async fn current(db: &mut PgConnection) -> Result<Role, sqlx::Error> {
+    let role = sqlx::query_as!(
+        Role,
+        r#"
+        select rolname::text as "name!", rolsuper and not exists (
+            select from pg_class where relnamespace = 'public'::regnamespace and relowner = r.oid
+        ) as "is_only_superuser!"
+        from pg_roles as r where rolname = current_user
+        "#
+    );
+    role.fetch_one(db).await
 }
 
 /// A table to which this connection's role lacks a right that hosts need.
