@@ -251,3 +251,28 @@ async fn each_transfer_has_a_risk_of_its_own(db: PgPool) {
     let ids: BTreeSet<_> = all.iter().map(|it| it["idempotencyKey"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 2);
 }
+
+/// Many transfers below what would be refused are refused together, also to a payee who is saved twice.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn amounts_to_one_payee_add_up_in_their_risks(db: PgPool) {
+    let app = TestApp::with(db, Options { risk_enforcement: Enforcement::Enforce, ..Options::default() }).await;
+    let ana = app.user("ana");
+    let (from, known) = account_and_payee(&ana).await;
+    let usual = |key: &str, to: &str, amount: u32| {
+        let mut item = item(key, &from, to, amount);
+        (item["isNewDevice"], item["geolocationChanged"]) = (json!(false), json!(false));
+        item
+    };
+    app.clock.advance(time::Duration::days(2));
+    for key in 0..5 {
+        results(&ana, bulk([usual(&key.to_string(), &known, 10)])).await;
+    }
+    let (new, again) =
+        (ana.save_payee("Eva", "646180110400000012").await, ana.save_payee("E.", "646 180110400000012").await);
+    let split: Vec<_> =
+        (0..40).map(|at| usual(&format!("s{at}"), if at % 2 == 0 { &new } else { &again }, 10)).collect();
+    let all = results(&ana, bulk(split.into_iter().chain([usual("other", &known, 10)]))).await;
+    assert_eq!((&all[0]["status"], &all[40]["status"]), (&json!(200), &json!(200)), "others' amounts do not count");
+    let refused = |it: &Value| it["problem"]["code"] == "risk-acknowledgment-required";
+    assert!(all[5..40].iter().all(refused), "{:?}", all[5..40].iter().find(|it| !refused(it)));
+}

@@ -38,8 +38,13 @@ async fn a_high_risk_requires_the_token_of_this_transfer(db: PgPool) {
     let ana = app.user("ana");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
     let way = (from.as_str(), to.as_str());
-    // Device and location count as new by default.
+    // Device and location count as new by default, in both requests, and the refusal says so.
+    let without = send(&ana, way, 5_000.0, false, None).await;
+    assert!(without.text.contains("count as true if they are left out"), "{without:?}");
     refused(&app, send(&ana, way, 5_000.0, false, None), 400, REQUIRED, None).await;
+    let path = format!("/api/ledger/risk-context?fromAccountId={from}&toBeneficiaryId={to}&amount=1500.50");
+    let plain = ana.get(&path).await.assert_status(200).json()["acknowledgmentToken"].clone();
+    send(&ana, way, 1_500.5, false, Some(&plain)).await.assert_status(200);
     let shown = context(&ana, way, 5_000.0).await;
     assert_eq!(shown["assessment"]["result"]["risk_level"], "high");
     let token = &shown["acknowledgmentToken"];

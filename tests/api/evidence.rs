@@ -27,6 +27,7 @@ pub(crate) async fn ask_risk(app: &TestApp, user: u32, times: u32) -> (Client, S
     let user = app.user(&format!("user-{user}"));
     let (from, to) = (user.open_account(&Uuid::now_v7().to_string()).await, user.save_payee("Eva", PAYEE_CLABE).await);
     let path = format!("/api/ledger/risk-context?fromAccountId={from}&toBeneficiaryId={to}&amount=1");
+    let path = path + "&isNewDevice=false&geolocationChanged=false";
     for _ in 0..times {
         user.get(&path).await.assert_status(200);
     }

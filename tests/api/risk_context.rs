@@ -15,6 +15,9 @@ async fn context(user: &Client, from: &str, to: &str, rest: &str) -> Value {
     user.get(&path(from, to, rest)).await.assert_status(200).json()
 }
 
+/// From a known device and the usual place.
+const USUAL: &str = "&isNewDevice=false&geolocationChanged=false";
+
 fn score(context: &Value) -> f64 {
     context["assessment"]["result"]["risk_score"].as_f64().unwrap()
 }
@@ -24,7 +27,7 @@ async fn a_first_transfer_to_a_payee_says_so(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
-    let first = context(&ana, &from, &to, "&amount=1234.56").await;
+    let first = context(&ana, &from, &to, &format!("&amount=1234.56{USUAL}")).await;
     // The opening credit is not one of her transfers, and noon in Mexico City is 18:00 UTC.
     let request = json!({
         "amount": 1234.56, "is_new_beneficiary": true, "hour_of_day": 12, "num_past_transactions": 0,
@@ -90,10 +93,11 @@ async fn each_transfer_lowers_the_score_of_the_next_one(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
-    let mut last = score(&context(&ana, &from, &to, "&amount=100").await);
+    let rest = format!("&amount=100{USUAL}");
+    let mut last = score(&context(&ana, &from, &to, &rest).await);
     for sent in 1..=4 {
         ana.transfer(&from, &to, "100").await.assert_status(200);
-        let next = context(&ana, &from, &to, "&amount=100").await;
+        let next = context(&ana, &from, &to, &rest).await;
         assert!(score(&next) < last, "after {sent}: {next} is not below {last}");
         assert_eq!(next["request"]["is_new_beneficiary"], false);
         assert_eq!(next["request"]["num_transactions_to_beneficiary"], sent);
@@ -107,7 +111,7 @@ async fn saving_a_payee_earns_trust_with_time_and_not_by_saving_it_again(db: PgP
     let ana = app.user("ana");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
     ana.transfer(&from, &to, "100").await.assert_status(200);
-    let rest = "&amount=100&hourOfDay=12";
+    let rest = &format!("&amount=100&hourOfDay=12{USUAL}");
     let fresh = context(&ana, &from, &to, rest).await;
 
     app.clock.advance(Duration::seconds(30 * 60 + 59));
@@ -131,11 +135,12 @@ async fn the_hour_is_mexico_citys_and_the_client_may_say_more(db: PgPool) {
     let ana = app.user("ana");
     let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
     for (rest, hour, device, place) in [
-        ("", 12, false, false),
-        ("&hourOfDay=0", 0, false, false),
-        ("&hourOfDay=23&isNewDevice=true", 23, true, false),
+        // As for a transfer: what nobody says is known counts as unknown.
+        ("", 12, true, true),
+        ("&hourOfDay=0&geolocationChanged=false", 0, true, false),
+        ("&hourOfDay=23&isNewDevice=true", 23, true, true),
         ("&geolocationChanged=true&isNewDevice=false", 12, false, true),
-        ("&unknown=1&geolocationChanged=false", 12, false, false),
+        ("&unknown=1&geolocationChanged=false&isNewDevice=false", 12, false, false),
     ] {
         let context = context(&ana, &from, &to, &format!("&amount=1{rest}")).await;
         let request = &context["request"];

@@ -1,5 +1,7 @@
 //! Saved beneficiaries.
 
+use std::collections::HashMap;
+
 use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
@@ -189,6 +191,20 @@ pub(crate) async fn find_beneficiary(
     )
     .fetch_optional(db)
     .await
+}
+
+/// Account numbers of those of the beneficiaries that the user has.
+pub(crate) async fn numbers_of(
+    db: &mut PgConnection,
+    owner: &str,
+    beneficiary_ids: &[Uuid],
+) -> Result<HashMap<Uuid, String>, sqlx::Error> {
+    let rows = sqlx::query!(
+        "select beneficiary_id, account_number from beneficiary where owner = $1 and beneficiary_id = any($2)",
+        owner,
+        beneficiary_ids,
+    );
+    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.beneficiary_id, row.account_number)).collect())
 }
 
 /// Ends the schedules of that beneficiary. False if the user has none such.

@@ -4,18 +4,21 @@ use crate::clock::{Clock, mexico_city_hour};
 use crate::db::connections::{AcquireError, Connections};
 use crate::db::{accounts, beneficiaries, transfers};
 use crate::domain::account_number::normalise;
+use crate::domain::money::Money;
 use crate::domain::risk::Request;
 use crate::enforcement::acknowledgment::Subject;
 use crate::models::{Models, ResponseError};
 use crate::scoring::{Envelope, Risk, RiskAnswer};
 
-/// Facts that only the client knows.
+/// Facts that only the client knows, or its request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Circumstances {
     /// Hour of the day in Mexico City; the current one by default.
     pub(crate) hour: Option<u8>,
     pub(crate) is_new_device: bool,
     pub(crate) geolocation_changed: bool,
+    /// To the same payee, which the history does not show: a transfer is as risky as one of both amounts.
+    pub(crate) sent_before: Money,
 }
 
 /// Why a transfer was not assessed.
@@ -68,7 +71,7 @@ impl Assessor<'_> {
         let now = self.clock.now();
         let saved_minutes = (now - payee.created_at).whole_minutes().clamp(0, i64::from(u32::MAX));
         let request = Request {
-            amount: amount.to_f64(),
+            amount: amount.checked_add(circumstances.sent_before).unwrap_or(Money::MAX).to_f64(),
             is_new_beneficiary: history.count_to_payee == 0,
             hour_of_day: circumstances.hour.unwrap_or_else(|| mexico_city_hour(now)),
             num_past_transactions: history.count,

@@ -17,7 +17,7 @@ use crate::domain::money::{INVALID_AMOUNT, Money};
 use crate::domain::rollout::RolloutState;
 use crate::domain::rules::Violation;
 use crate::domain::{approval, schedule, transfer};
-use crate::http::problem::{Problem, summary};
+use crate::http::problem::{Problem, detail_of, summary};
 use crate::models::ScoreError;
 use crate::models::attesting::statement::Fault;
 use crate::models::publishing::published::NotPublishable;
@@ -175,6 +175,9 @@ problems! {
     /// When it can be decided on.
     PaymentUnderWay(at: OffsetDateTime) = CONFLICT, "payment-under-way", "The payment may be under way",
         format!("It was stopped, so that no host sends it any more. Decide on it after {}.", timestamp(*at));
+    /// Its status, which is final.
+    PaymentEnded(status: transfer::Status) = CONFLICT, "payment-ended", "The payment has ended",
+        format!("It is {status}, which never changes. A completed one can be given back: reverse it.");
     /// The amount that is held.
     HoldExceeded(held: Money) = BAD_REQUEST, "hold-exceeded", "The amount exceeds the hold",
         format!("is more than the {held} MXN held"), field: "amount";
@@ -184,7 +187,7 @@ problems! {
     /// Refused by the rules or for lack of funds. The first, most serious violation gives code and detail,
     /// which `components/model/src/rules.rs` words.
     Rejected(violations: Vec<Violation>) = BAD_REQUEST, "rejected", "The transfer was refused",
-        violations.first().map_or_else(String::new, |violation| violation.detail.clone());
+        violations.first().map_or_else(String::new, detail_of);
     CursorExpired = GONE, "cursor-expired", "The events went on in another history",
         "is of a history that ended when events were lost: listen from now on, then read the lists again", field: "from";
     KeyReused = UNPROCESSABLE_ENTITY, "idempotency-key-reused", "The idempotency key belongs to another request",

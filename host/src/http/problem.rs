@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use axum::http::StatusCode;
 use uuid::Uuid;
 
-use crate::domain::rules::Violation;
+use crate::domain::rules::{RISK_ACKNOWLEDGMENT_REQUIRED, Violation};
 use crate::schema::{FieldError, answer};
 
 /// A failed request's problem+json, except for the request's path and id.
@@ -68,15 +68,26 @@ impl Problem {
     }
 }
 
+/// How to satisfy the rule about risk, which the rules themselves cannot know.
+const HOW_TO_ACKNOWLEDGE: &str = "Show the risk context of this transfer, asked with the same isNewDevice and \
+    geolocationChanged, which count as true if they are left out, and send its acknowledgmentToken.";
+
+/// What a violation says, and what to do about it.
+pub(crate) fn detail_of(violation: &Violation) -> String {
+    let Violation { code, detail } = violation;
+    if code == RISK_ACKNOWLEDGMENT_REQUIRED { format!("{detail} {HOW_TO_ACKNOWLEDGE}") } else { detail.clone() }
+}
+
 /// Each violation names the field that a client would change to satisfy the rule.
 impl From<Violation> for FieldError {
     fn from(violation: Violation) -> Self {
+        let detail = detail_of(&violation);
         let field = match violation.code.as_str() {
             "same-account" | "beneficiary-cooling" => "toBeneficiaryId",
-            "risk-acknowledgment-required" => "acknowledgmentToken",
+            RISK_ACKNOWLEDGMENT_REQUIRED => "acknowledgmentToken",
             _ => "amount",
         };
-        Self { field: field.to_owned(), code: violation.code.into(), detail: violation.detail }
+        Self { field: field.to_owned(), code: violation.code.into(), detail }
     }
 }
 

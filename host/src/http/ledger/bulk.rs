@@ -1,7 +1,8 @@
 //! `/api/ledger/transactions/bulk`: many transfers in one request, each decided on its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::future::poll_fn;
+use std::mem;
 use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
@@ -16,6 +17,10 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
+use crate::db::beneficiaries;
+use crate::domain::account_number::normalise;
+use crate::domain::money::Money;
+use crate::domain::risk::Enforcement;
 use crate::domain::transfer::Transfer;
 use crate::http::error::Error;
 use crate::http::extract::{KEY_LENGTH_MAX, LedgerBody};
@@ -85,8 +90,8 @@ answer! {
     }
 }
 
-/// Makes the transfers that are accepted; one that is refused does not affect the others. Their risk is assessed before
-/// they are made, so it does not count earlier ones of the same bulk.
+/// Makes the transfers that are accepted; one that is refused affects no other but by its amount: the risk of a transfer
+/// is that of everything up to it that the bulk sends the payee. A transfer that only this makes risky can be sent alone.
 pub(crate) async fn create_transactions(
     State(app): State<App>,
     User(owner): User,
@@ -106,14 +111,34 @@ pub(crate) async fn create_transactions(
     let drafts = transfers
         .into_iter()
         .map(|BulkTransferRequest { idempotency_key, transfer: Flat(transfer) }| transfer.draft(Some(idempotency_key)));
-    let answers = send_all(&app, &owner, drafts).await;
+    let drafts: Vec<_> = drafts.collect();
+    let sent_before = sent_before(&app, &owner, &drafts).await?;
+    let answers = send_all(&app, &owner, drafts.into_iter().zip(sent_before)).await;
     let results = keys.into_iter().zip(answers).map(|(key, answer)| shown(key, answer, request_id)).collect();
     Ok(Json(BulkJson { results }))
 }
 
-async fn send_all(app: &App, owner: &str, drafts: impl Iterator<Item = Draft>) -> Vec<Answer<Transfer>> {
+/// What the bulk sends each transfer's payee before it, whatever becomes of that, so that splitting an amount lowers no
+/// risk. Payees are told apart by their numbers: one may be saved many times.
+async fn sent_before(app: &App, owner: &str, drafts: &[Draft]) -> Result<Vec<Money>, Error> {
+    if app.settings.risk_enforcement == Enforcement::Off {
+        return Ok(vec![Money::ZERO; drafts.len()]);
+    }
+    let payees: Vec<_> = drafts.iter().map(|it| it.to_beneficiary_id).collect();
+    let numbers = beneficiaries::numbers_of(&mut *app.db.acquire_for_order().await?, owner, &payees).await?;
+    let mut totals = HashMap::new();
+    let before = |draft: &Draft| {
+        let total = totals.entry(numbers.get(&draft.to_beneficiary_id).map(|it| normalise(it))).or_insert(Money::ZERO);
+        let after = total.checked_add(draft.amount).unwrap_or(Money::MAX);
+        mem::replace(total, after)
+    };
+    Ok(drafts.iter().map(before).collect())
+}
+
+async fn send_all(app: &App, owner: &str, drafts: impl Iterator<Item = (Draft, Money)>) -> Vec<Answer<Transfer>> {
     let deadline = Instant::now() + ROOM_WAIT_MAX;
-    let mut orders = stream::iter(drafts).map(|draft| draft.order(app, owner)).buffered(ASSESSED_MAX);
+    let orders = stream::iter(drafts).map(|(draft, sent_before)| draft.order_after(app, owner, sent_before));
+    let mut orders = orders.buffered(ASSESSED_MAX);
     let (mut answers, mut queued) = (Vec::new(), FuturesOrdered::new());
     while let Some(order) = orders.next().await {
         if queued.len() == QUEUED_MAX {

@@ -24,9 +24,9 @@ const REPLAYED: (HeaderName, HeaderValue) =
 request! {
     /// What only the client knows about a transfer's risk.
     pub(crate) struct CircumstancesRequest as "Circumstances" in camelCase {
-        /// Defaults to true.
+        /// Defaults to true, as in the risk context.
         is_new_device: Option<bool> { example: "false" },
-        /// Defaults to true.
+        /// Defaults to true, as in the risk context.
         geolocation_changed: Option<bool> { example: "false" },
         /// From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for
         /// one transfer or hold.
@@ -57,12 +57,18 @@ pub(crate) struct Draft {
 impl Draft {
     /// Assesses the risk, if that is enforced.
     pub(crate) async fn order(self, app: &App, owner: &str) -> Result<Order, Error> {
+        self.order_after(app, owner, Money::ZERO).await
+    }
+
+    /// The same in a bulk that sends the payee this much before.
+    pub(crate) async fn order_after(self, app: &App, owner: &str, sent_before: Money) -> Result<Order, Error> {
         let Self { key, from_account_id, to_beneficiary_id, amount, remittance, hold_id, .. } = self;
         let circumstances = Circumstances {
             hour: None,
             // Unusual unless the client says otherwise.
             is_new_device: self.circumstances.is_new_device.unwrap_or(true),
             geolocation_changed: self.circumstances.geolocation_changed.unwrap_or(true),
+            sent_before,
         };
         let token = self.circumstances.acknowledgment_token;
         let subject = Subject { owner, from: from_account_id, to: to_beneficiary_id, amount };

@@ -30,7 +30,9 @@ request! {
         amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
         /// Defaults to the current hour in Mexico City.
         hour_of_day: Option<u8> { at_most: risk::HOUR_MAX, example: "14" },
+        /// Whether the device is new or unrecognized. Defaults to true, as in the transfer: say the same in both.
         is_new_device: Option<bool> { example: "false" },
+        /// Whether the location differs from the user's usual one. Defaults to true, as in the transfer.
         geolocation_changed: Option<bool> { example: "false" },
     }
 }
@@ -47,7 +49,7 @@ answer! {
 }
 
 /// Counts completed transfers by the payee's account number. Unless the client says otherwise, the hour is
-/// the current one in Mexico City, and device and location are the usual ones.
+/// the current one in Mexico City, and device and location are unusual, as for the transfer itself.
 pub(crate) async fn get_risk_context(
     State(app): State<App>,
     User(owner): User,
@@ -60,8 +62,9 @@ pub(crate) async fn get_risk_context(
         Subject { owner: &owner, from: query.from_account_id, to: query.to_beneficiary_id, amount: query.amount };
     let circumstances = Circumstances {
         hour: query.hour_of_day,
-        is_new_device: query.is_new_device.unwrap_or(false),
-        geolocation_changed: query.geolocation_changed.unwrap_or(false),
+        is_new_device: query.is_new_device.unwrap_or(true),
+        geolocation_changed: query.geolocation_changed.unwrap_or(true),
+        sent_before: Money::ZERO,
     };
     let enforced = app.settings.risk_enforcement != Enforcement::Off;
     // What is only asked has no consequence, so what orders are scored by must not go by it.
