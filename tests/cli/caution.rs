@@ -95,25 +95,25 @@ fn a_version_that_was_rolled_back_from_is_promoted_only_on_purpose() {
 fn a_rollback_during_a_trial_leaves_a_blameless_champion() {
     let data = DataDir::new();
     let service = Service::start(&data);
-    let (built_in, champion) = (serving(&service, "nudge"), data.version(&service, "nudge-1.0.0+"));
-    let pushed = data.models(&service, &["push", &component("fixtures/hostile")]);
+    let (built_in, champion) = (serving(&service, "risk"), data.version(&service, "risk-1.0.0+"));
+    let pushed = data.models(&service, &["push", &component("fixtures/hostile-risk")]);
     let canary = pushed.rsplit(' ').next().unwrap();
     data.models(&service, &["deploy", &champion, "--reason", "better", "--wait"]);
     let trials: [&[&str]; 2] = [&["--canary", canary, "--percent", "5"], &["--shadow", canary]];
     for (trial, ended) in trials.into_iter().zip(["ended the canary", "removed the shadow"]) {
         data.models(&service, &[&["deploy", &champion, "--reason", "try", "--wait"], trial].concat());
-        let back = data.models(&service, &["rollback", "nudge", "--reason", "flips", "--wait"]);
+        let back = data.models(&service, &["rollback", "risk", "--reason", "flips", "--wait"]);
         let kept = format!("{champion} keeps serving: to replace it too, add --to {built_in}\n{ended} {canary}\n");
         assert!(back.starts_with(&kept), "{back}");
         // A repeated command replaces nothing either, and another says how.
-        let again = data.models(&service, &["rollback", "nudge", "--reason", "flips", "--wait"]);
+        let again = data.models(&service, &["rollback", "risk", "--reason", "flips", "--wait"]);
         assert!(again.starts_with(&format!("already ended: {champion} keeps serving\n")), "{again}");
-        let refused = data.refused(&service, &["rollback", "nudge", "--reason", "it too"]);
+        let refused = data.refused(&service, &["rollback", "risk", "--reason", "it too"]);
         assert!(refused.ends_with(&format!("add --to {built_in}")), "{refused}");
-        assert_eq!(serving(&service, "nudge"), champion);
+        assert_eq!(serving(&service, "risk"), champion);
     }
-    data.models(&service, &["rollback", "nudge", "--to", &built_in, "--reason", "it too", "--wait"]);
-    wait_for(&service, "nudge", &built_in);
+    data.models(&service, &["rollback", "risk", "--to", &built_in, "--reason", "it too", "--wait"]);
+    wait_for(&service, "risk", &built_in);
     service.stop();
 }
 

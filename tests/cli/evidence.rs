@@ -64,6 +64,13 @@ fn a_host_stops_when_its_history_became_shorter_and_resumes_after_the_loss_was_a
     assert!(resume().contains("read again with --from 0"), "{}", resume());
     assert_eq!(text(&data.run(&["events"]).stdout).lines().count(), events.lines().count() - 1);
     assert!(text(&data.run(&["accept-loss", "--reason", "x"]).stdout).contains("nothing is lost"));
+    // A name that nobody can read is none.
+    for by in ["", " ", "\u{200b}"] {
+        for command in ["accept-loss", "freeze"] {
+            let refused = data.run(&[command, "--reason", "x", "--by", by]);
+            assert!(text(&refused.stderr).contains("'--by <BY>': must have 1 to 500"), "{}", text(&refused.stderr));
+        }
+    }
 }
 
 #[test]

@@ -167,7 +167,7 @@ fn impossible_deployments_are_refused_with_a_reason() {
             vec!["deploy", "risk-7.0.0+00000000", "--reason", "x"],
             "no registered component is called risk-7.0.0+00000000",
         ),
-        (vec!["deploy", &first, "--reason", " "], "--reason must not be empty: it is kept in the history"),
+        (vec!["deploy", &first, "--reason", " "], "not be blank"),
         (vec!["deploy", &first], "--reason <REASON>"),
         (vec!["rollback", "risk", "--reason", "x"], "nothing has been deployed for risk"),
         (vec!["rollback", "horoscope", "--reason", "x"], "there is no kind 'horoscope'; choose from risk, nudge"),

@@ -29,7 +29,7 @@ fn a_rollout_is_started_listed_paused_resumed_and_aborted() {
     );
     assert!(data.no_rollout(&service, &["start", "risk-1", "--steps", "25,5,100", "--reason", "x"]).contains("steps"));
     assert!(data.no_rollout(&service, &["start", "risk-1", "--steps", "0,100", "--reason", "x"]).contains("--steps"));
-    assert!(data.no_rollout(&service, &["start", "risk-1", "--reason", " "]).contains("--reason must not be empty"));
+    assert!(data.no_rollout(&service, &["start", "risk-1", "--reason", " "]).contains("not be blank"));
 
     let start = ["start", "risk-1", "--steps", "10,50,100", "--step-time", "1h", "--reason", "better recall"];
     let started = data.rollout(&service, &start);

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use crate::cli::database::{Database, Use};
 use crate::cli::ledger::heads_path;
@@ -16,11 +16,6 @@ use crate::ledger::store::proof;
 use crate::ledger::store::{self, Cause, Postgres, RetiredKey, Rotated};
 
 pub(super) async fn run(common: &Common, arguments: RotateKey) -> Result<ExitCode> {
-    for (name, value) in [("--reason", &arguments.reason), ("--by", &arguments.by)] {
-        if value.trim().is_empty() {
-            bail!("{name} must not be empty: it is recorded permanently");
-        }
-    }
     let (new, new_bytes) = secret::ledger_key_file(&arguments.new_ledger_key_file)?;
     let (old, _) = secret::ledger_key(common, Missing::Refuse)?;
     let database = Database::open(common, Use::Shared).await?;

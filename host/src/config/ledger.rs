@@ -9,11 +9,10 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
-use super::token::Admin;
+use super::token::{Admin, recorded};
 use crate::analytics::RETENTION_DAYS;
 use crate::db::holders::NAME_CHARS_MAX;
 use crate::domain::money::{AmountError, Money};
-use crate::models::deploying::catalog::REASON_CHARS_MAX;
 use crate::outbox::Cursor;
 
 /// The limit of `app_user.owner`.
@@ -57,15 +56,23 @@ pub enum Approvals {
 }
 
 #[derive(Debug, Args)]
+pub struct Find {
+    /// User id, as in tokens; a CLABE that the bank issued; or the tracking key (clave de rastreo) of a transaction
+    pub text: String,
+    #[command(flatten)]
+    pub admin: Admin,
+}
+
+#[derive(Debug, Args)]
 pub struct Fund {
-    /// Account id
+    /// Account id, or the CLABE that the bank gave it
     #[arg(long)]
-    pub account: Uuid,
+    pub account: String,
     /// Amount in MXN, for example 100.00
     #[arg(long)]
     pub amount: String,
     /// Why; kept only if a second operator has to approve it
-    #[arg(long, default_value = "not given", value_parser = reason)]
+    #[arg(long, default_value = "not given", value_parser = recorded)]
     pub reason: String,
     /// Id of the new transaction; repeating the command with the same id does not credit the account again [default: a
     /// new id]
@@ -80,11 +87,11 @@ pub struct Fund {
     after_help = "Takes effect from the next transfer, without a restart. A frozen account can still receive money."
 )]
 pub struct Freeze {
-    /// Account id
+    /// Account id, or the CLABE that the bank gave it
     #[arg(long)]
-    pub account: Uuid,
+    pub account: String,
     /// Why; recorded permanently
-    #[arg(long, value_parser = reason)]
+    #[arg(long, value_parser = recorded)]
     pub reason: String,
     #[command(flatten)]
     pub admin: Admin,
@@ -118,7 +125,7 @@ pub struct DecidePayment {
     #[arg(long)]
     pub transaction: Uuid,
     /// Why; recorded permanently
-    #[arg(long, value_parser = reason)]
+    #[arg(long, value_parser = recorded)]
     pub reason: String,
     #[command(flatten)]
     pub admin: Admin,
@@ -140,11 +147,6 @@ pub struct Holder {
 fn holder_name(text: &str) -> Result<String, String> {
     let is_valid = !text.trim().is_empty() && text.chars().count() <= NAME_CHARS_MAX;
     is_valid.then(|| text.to_owned()).ok_or(format!("must have 1 to {NAME_CHARS_MAX} characters and not be blank"))
-}
-
-fn reason(text: &str) -> Result<String, String> {
-    let is_valid = !text.trim().is_empty() && text.chars().count() <= REASON_CHARS_MAX;
-    is_valid.then(|| text.to_owned()).ok_or(format!("must have 1 to {REASON_CHARS_MAX} characters and not be blank"))
 }
 
 #[derive(Debug, Args)]
@@ -195,10 +197,10 @@ fn since(text: &str) -> Result<Since, &'static str> {
 )]
 pub struct AcceptLoss {
     /// What happened; recorded permanently
-    #[arg(long)]
+    #[arg(long, value_parser = recorded)]
     pub reason: String,
     /// Who accepts it, for the record
-    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator", value_parser = recorded)]
     pub by: String,
     /// File of recorded chain heads, which has to hold some [default: ledger-heads.json in the data folder]
     #[arg(long)]
@@ -215,10 +217,10 @@ pub struct RotateKey {
     #[arg(long, value_name = "FILE")]
     pub new_ledger_key_file: PathBuf,
     /// Who replaces it, for the record
-    #[arg(long, env = "CAUDAL_OPERATOR")]
+    #[arg(long, env = "CAUDAL_OPERATOR", value_parser = recorded)]
     pub by: String,
     /// Why; recorded permanently
-    #[arg(long)]
+    #[arg(long, value_parser = recorded)]
     pub reason: String,
 }
 
@@ -238,7 +240,7 @@ pub struct UserLimits {
     #[arg(long, value_parser = limit_change)]
     pub per_day: Option<LimitChange>,
     /// Why; kept only if a second operator has to approve it
-    #[arg(long, default_value = "not given", value_parser = reason)]
+    #[arg(long, default_value = "not given", value_parser = recorded)]
     pub reason: String,
     #[command(flatten)]
     pub admin: Admin,
@@ -293,7 +295,7 @@ pub struct Warnings {
     #[arg(long, requires = "shares")]
     pub experiment: Option<String>,
     /// Why; recorded permanently
-    #[arg(long, requires = "shares", value_parser = reason)]
+    #[arg(long, requires = "shares", value_parser = recorded)]
     pub reason: Option<String>,
     /// Print JSON
     #[arg(long)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::token::Admin;
+use super::token::{Admin, recorded};
 use crate::domain::model::ModelKind;
 
 /// The kinds that score.
@@ -199,7 +199,7 @@ pub struct Deploy {
     #[arg(long)]
     pub despite_setback: bool,
     /// Reason, kept in the deployment history
-    #[arg(long)]
+    #[arg(long, value_parser = recorded)]
     pub reason: String,
     #[command(flatten)]
     pub admin: Admin,
@@ -247,7 +247,7 @@ pub struct RollBack {
     #[arg(long)]
     pub despite_setback: bool,
     /// Reason, kept in the deployment history
-    #[arg(long)]
+    #[arg(long, value_parser = recorded)]
     pub reason: String,
     #[command(flatten)]
     pub admin: Admin,
@@ -313,7 +313,7 @@ pub struct StartRollout {
     #[arg(long)]
     pub despite_setback: bool,
     /// Reason, kept in the deployment history
-    #[arg(long)]
+    #[arg(long, value_parser = recorded)]
     pub reason: String,
     #[command(flatten)]
     pub admin: Admin,
@@ -324,7 +324,7 @@ pub struct RolloutOrder {
     /// A kind of scorer, such as risk
     pub kind: String,
     /// Reason, kept with the rollout
-    #[arg(long)]
+    #[arg(long, value_parser = recorded)]
     pub reason: String,
     #[command(flatten)]
     pub admin: Admin,

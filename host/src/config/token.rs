@@ -6,6 +6,8 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::auth::provider::Source;
+use crate::domain::text::is_blank;
+use crate::models::deploying::catalog::REASON_CHARS_MAX;
 
 /// How tokens are signed with a shared secret, and what every token must contain.
 #[derive(Debug, Clone, Args)]
@@ -48,10 +50,16 @@ pub struct Admin {
     #[arg(long = "operator-token", env = "CAUDAL_OPERATOR_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
     /// Your name in a new token, for the record
-    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator")]
+    #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator", value_parser = recorded)]
     pub by: String,
     #[command(flatten)]
     pub jwt: Jwt,
+}
+
+/// A name or a reason that is recorded for good.
+pub(super) fn recorded(text: &str) -> Result<String, String> {
+    let is_valid = !is_blank(text) && text.chars().count() <= REASON_CHARS_MAX;
+    is_valid.then(|| text.to_owned()).ok_or(format!("must have 1 to {REASON_CHARS_MAX} characters and not be blank"))
 }
 
 /// The OpenID provider whose access tokens count.

@@ -78,7 +78,6 @@ impl Deployment {
 
 pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCode> {
     let Deploy { percent, max_flip_percent, reason, wait, .. } = arguments;
-    check_reason(reason)?;
     let kinds = kinds(api).await?;
     let (kind, version) = resolve(&kinds, &arguments.version)?;
     let canary = arguments.canary.as_ref().map(|it| resolve_of(&kinds, kind, it)).transpose()?;
@@ -140,7 +139,6 @@ fn epoch_of(deployment: &Value) -> Result<i64> {
 pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<ExitCode> {
     let RollBack { from, to, reason, wait, .. } = arguments;
     let kind = kind_of(&arguments.kind)?.as_str();
-    check_reason(reason)?;
     let present = Deployment::read(api, kind).await?;
     let (Some(champion), Some(target)) =
         (&present.champion, present.rollback_to.as_ref().or(present.previous.as_ref()))
@@ -205,13 +203,6 @@ pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<Ex
         present.tell_ended(&[to])?;
     }
     follow(api, kind, epoch, to, *wait).await
-}
-
-pub(super) fn check_reason(reason: &str) -> Result<()> {
-    if reason.trim().is_empty() {
-        bail!("--reason must not be empty: it is kept in the history");
-    }
-    Ok(())
 }
 
 /// Prints the progress of a deployment and, with `--wait`, waits until every host serves it.

@@ -7,7 +7,7 @@ use hyper::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::caution::agree;
-use super::deployment::{Deployment, check_reason};
+use super::deployment::Deployment;
 use super::names::resolve;
 use super::registry::{kind_of, kinds};
 use crate::cli::admin::{AdminApi, if_match, is_refusal};
@@ -26,7 +26,6 @@ pub(super) async fn run(common: &Common, rollout: &Rollout) -> Result<ExitCode> 
 }
 
 async fn start(api: &AdminApi, arguments: &StartRollout) -> Result<ExitCode> {
-    check_reason(&arguments.reason)?;
     let kinds = kinds(api).await?;
     let (kind, version) = resolve(&kinds, &arguments.version)?;
     let present = Deployment::read(api, kind).await?;
@@ -114,7 +113,6 @@ fn share(it: &Value) -> String {
 async fn order(common: &Common, order: &RolloutOrder, name: &str) -> Result<ExitCode> {
     let RolloutOrder { kind, reason, admin } = order;
     let kind = kind_of(kind)?;
-    check_reason(reason)?;
     let path = format!("/admin/models/{kind}/rollouts/{name}");
     let done = match AdminApi::new(common, admin)?.post(&path, &json!({"reason": reason})).await {
         Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => bail!("there has been no rollout of {kind} yet"),
