@@ -15,7 +15,7 @@ use clap_complete::Shell;
 use crate::db::roles::OWNER;
 
 pub use ledger::{
-    AcceptLoss, Approvals, DecidePayment, Events, Freeze, Fund, Holder, LimitChange, Payments, RotateKey, Since,
+    AcceptLoss, Approvals, DecidePayment, Events, Find, Freeze, Fund, Holder, LimitChange, Payments, RotateKey, Since,
     UserLimits, Verify, Warnings,
 };
 pub use models::{
@@ -80,6 +80,8 @@ pub enum Command {
     Policy(PolicyCommand),
     /// Print a bearer token for a user
     Token(Token),
+    /// Find accounts by user or CLABE, and a transaction by its tracking key
+    Find(Find),
     /// Credit an account from the bank's own funds
     Fund(Fund),
     /// Freeze an account, so that no money can leave it

@@ -94,6 +94,34 @@ async fn only_ledger_operators_freeze(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn accounts_and_transactions_are_found_by_what_customers_quote(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let (ana, luis, ops) = (app.user("ana"), app.user("luis"), app.operator(SCOPE));
+    let (issued, number) = ana.issued_account().await;
+    // Luis claims that number.
+    let (typed, to) = (luis.open_account(&number).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let sent = ana.transfer(&issued, &to, "1.50").await.assert_status(200).json();
+    let find = async |text: &str| ops.get(&format!("/admin/find?text={text}")).await;
+    let has = json!({"user": "ana", "accounts": [account(&ana).await]});
+    for quoted in ["ana", &number, &number.replacen('9', "9%20", 1)] {
+        assert_eq!(find(quoted).await.assert_status(200).json(), has, "{quoted}: the one that the bank issued");
+    }
+    assert_eq!(find("luis").await.json()["accounts"][0]["id"], json!(typed));
+    let found = find(sent["speiReference"].as_str().unwrap()).await.assert_status(200).json();
+    assert_eq!((&found["user"], &found["transaction"]), (&json!("ana"), &sent));
+    for nobody in ["eva", "an", "%25", "spei", PAYEE_CLABE, "'%20or%20true--"] {
+        refused(&app, find(nobody), 404, "not-found", None).await;
+    }
+    for text in ["", "?text=", "?text=%20", &format!("?text={}", "a".repeat(256))] {
+        refused(&app, ops.get(&format!("/admin/find{text}")), 400, "validation-failed", Some("text")).await;
+    }
+    for scope in [None, Some("models:admin audit:read")] {
+        refused(&app, app.operator(scope).get("/admin/find?text=ana"), 403, "insufficient-scope", None).await;
+    }
+    refused(&app, app.ai().get("/admin/find?text=ana"), 401, "unauthorized", None).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn unknown_accounts_and_invalid_reasons_are_refused(db: PgPool) {
     let app = TestApp::new(db).await;
     let ops = app.operator(SCOPE);

@@ -1,10 +1,14 @@
 //! `/admin/payments`: payments that STP left pending, and decisions on them by hand.
 
+use std::time::Duration;
+
+use caudal::app::ApprovalPolicy;
+use caudal::domain::money::Money;
 use caudal::ledger::store::proof::prove;
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::harness::{Answer, CLABE, Client, TestApp, ledger_key, refused};
+use crate::harness::{Answer, CLABE, Client, Options, TestApp, ledger_key, refused};
 use crate::stand_in::{Fault, REGISTER, StandIn};
 use crate::stp::{MONDAY, account_and_payee, app, notify, pass, send, status, wait};
 
@@ -42,11 +46,11 @@ async fn a_parked_payment_is_listed_and_decided_on(db: PgPool) {
         let decided = decide(&ops, &id, action).await.assert_status(200).json();
         assert_eq!(decided, json!({"transactionId": id, "status": end, "changed": true}));
         assert_eq!((status(&ana).await, ana.balance().await.as_str()), (json!(end), balance));
-        // A final status never changes.
-        for again in ["settle", "refuse"] {
-            let decided = decide(&ops, &id, again).await.assert_status(200).json();
-            assert_eq!(decided, json!({"transactionId": id, "status": end, "changed": false}));
-        }
+        // A final status never changes, and nobody is to believe that it did.
+        let decided = decide(&ops, &id, action).await.assert_status(200).json();
+        assert_eq!(decided, json!({"transactionId": id, "status": end, "changed": false}));
+        let other = if action == "settle" { "refuse" } else { "settle" };
+        refused(&app, decide(&ops, &id, other), 409, "payment-ended", None).await;
         assert_eq!(ops.get("/admin/payments").await.json(), json!({"payments": []}));
         let event = "select actor, note from transfer_event where actor is not null and transfer_id = $1::uuid";
         let event: (String, String) = sqlx::query_as(event).bind(&id).fetch_one(&app.db).await.unwrap();
@@ -56,6 +60,30 @@ async fn a_parked_payment_is_listed_and_decided_on(db: PgPool) {
         assert_eq!(stp.requests(REGISTER).len(), 1, "it is not sent again");
         app.stop_courier();
     }
+}
+
+/// Between proposal and approval, STP settles.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_payment_that_has_ended_is_neither_proposed_nor_approved_otherwise(db: PgPool) {
+    let stp = StandIn::start(MONDAY).await;
+    let policy = ApprovalPolicy { lifetime: Duration::from_secs(3_600), limit: Money::from_minor(100_000) };
+    let app =
+        TestApp::with(db, Options { approvals: Some(policy), stp: Some((&stp).into()), ..Options::default() }).await;
+    let (ana, ops, eva) = (app.user("ana"), app.operator(SCOPE), app.operator_named("eva", "ledger:operate"));
+    let key = send(&ana, &stp).await;
+    let id = ana.get("/api/ledger/transactions").await.json()[0]["id"].as_str().unwrap().to_owned();
+    let proposed = decide(&ops, &id, "refuse").await.assert_status(202).json();
+    stp.set_state("LQ", json!(null));
+    notify(&app, &key, "LQ").await;
+    wait("it settles", async || status(&ana).await == "completed").await;
+    let approval = format!("/admin/approvals/{}/approve", proposed["id"].as_str().unwrap());
+    let approved = eva.post(&approval, json!({"digest": proposed["digest"]})).await;
+    assert!(approved.text.contains("It is completed"), "{approved:?}");
+    approved.assert_problem(409, "payment-ended", None);
+    for action in ["refuse", "settle"] {
+        refused(&app, decide(&ops, &id, action), 409, "payment-ended", None).await;
+    }
+    assert_eq!(ana.balance().await, "9900.00");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -64,7 +64,7 @@ fn fund_rejects_invalid_accounts_and_amounts() {
         (nobody, "1.005", "must have at most two decimals"),
         (nobody, "-1", "must be at least 0.01"),
         (nobody, "all", "must be a JSON number"),
-        ("nobody", "1", "invalid value 'nobody'"),
+        ("nobody", "1", "must be the id of an account, or its CLABE"),
     ] {
         let fund = data.ask(&service, &["fund", "--account", account, &format!("--amount={amount}")]);
         assert!(!fund.status.success(), "{account} {amount}");

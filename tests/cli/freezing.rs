@@ -1,5 +1,7 @@
 //! `freeze` and `unfreeze`.
 
+use serde_json::json;
+
 use crate::ledger::{send, with_transfers};
 use crate::process::{DataDir, Service, text};
 
@@ -27,6 +29,54 @@ fn a_frozen_account_sends_nothing_until_it_is_unfrozen() {
     service.stop();
     let verify = data.run(&["verify"]);
     assert!(verify.status.success(), "{}", text(&verify.stdout));
+}
+
+#[test]
+fn an_operator_finds_what_customers_quote_and_a_second_one_approves() {
+    let data = DataDir::new();
+    let listeners = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
+    let service =
+        Service::start_command(data.command(&[&["serve", "--sandbox", "--approvals"][..], &listeners].concat()));
+    let account = service.must("POST", "/api/ledger/accounts", Some(json!({"accountType": "checking"})));
+    let (id, number) = (account["id"].as_str().unwrap(), account["accountNumber"].as_str().unwrap());
+    let payee = json!({"name": "Luis", "accountNumber": "012180004643051249", "bankName": "BBVA"});
+    let payee = service.must("POST", "/api/ledger/beneficiaries", Some(payee));
+    let order = json!({"fromAccountId": id, "toBeneficiaryId": payee["id"], "amount": 10});
+    let sent = service.must("POST", "/api/ledger/transactions", Some(order));
+    let ask = |command: &[&str], code: i32| {
+        let output = data.ask(&service, command);
+        let printed = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{command:?}: {printed}");
+        printed
+    };
+    let found = ask(&["find", number], 0);
+    assert!(found.starts_with("ACCOUNT") && found.contains(&format!("{id}  ")), "{found}");
+    let found = ask(&["find", sent["speiReference"].as_str().unwrap()], 0);
+    assert!(found.contains("\nTRANSACTION") && found.contains(sent["id"].as_str().unwrap()), "{found}");
+    assert!(ask(&["find", "nobody"], 1).contains("nobody is no user"));
+    let spaced = format!("{} {}", &number[..3], &number[3..]);
+    assert_eq!(ask(&["freeze", "--account", &spaced, "--reason", "x"], 0), format!("{id}: now frozen"));
+    assert!(
+        ask(&["freeze", "--account", "012180004643051249", "--reason", "x"], 1)
+            .contains("no number that the bank issued")
+    );
+    assert!(ask(&["freeze", "--account", "x", "--reason", "x"], 1).contains("or its CLABE"));
+
+    let fund = ["fund", "--account", number, "--amount", "1.00", "--transaction", NOBODY, "--by", "ana"];
+    let ends = [(0, "done\n  accountId: "), (1, "approved, and nothing was changed: it was so before\n")];
+    for (code, said) in ends {
+        let proposed = ask(&fund, 0);
+        let approval = proposed.rsplit(' ').next().unwrap();
+        let read = ask(&["approvals", "approve", approval, "--by", "eva"], 1);
+        let approve = ["approvals", "approve", approval, "--by", "eva", "--digest", read.rsplit(' ').next().unwrap()];
+        let printed = ask(&approve, code);
+        assert!(printed.starts_with(said) && !printed.contains('{'), "{printed}");
+    }
+    let other = DataDir::new();
+    Service::start(&other).stop();
+    let stranger = other.ask(&service, &["find", "ana"]);
+    assert!(text(&stranger.stderr).contains(&format!("says {}", service.assist)), "{}", text(&stranger.stderr));
+    service.stop();
 }
 
 #[test]

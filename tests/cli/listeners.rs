@@ -124,6 +124,10 @@ fn a_host_speaks_tls_on_both_listeners() {
     let listed = list(&["--admin-cert", &client, "--admin-key", &client_key]);
     assert!(text(&listed.stdout).contains("risk-2."), "{}", text(&listed.stderr));
     assert!(!list(&[]).status.success());
+    let unknown =
+        data.command(&["models", "list", "--admin-url", &service.assist]).env("CAUDAL_JWT_SECRET", SECRET).output();
+    let stderr = text(&unknown.unwrap().stderr);
+    assert!(stderr.contains("does not trust") && stderr.contains("SSL_CERT_FILE"), "{stderr}");
     service.stop();
 }
 

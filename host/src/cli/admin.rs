@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow};
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, IF_MATCH};
@@ -96,6 +96,10 @@ impl AdminApi {
         let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
         let request = request.body(Full::new(body)).context("a path or header is not valid")?;
         let reply = self.client.exchange(request).await.map_err(|error| match error {
+            ExchangeError::Unreachable(error) if format!("{error:#}").contains("invalid peer certificate") => error.context(format!(
+                "{} answers with a certificate that this machine does not trust: name its authority with SSL_CERT_FILE",
+                self.url
+            )),
             ExchangeError::Unreachable(error) => error.context(format!(
                 "no host answers at {}: start one with `caudal serve`, or name its assistance API with --admin-url \
                  (CAUDAL_ADMIN_URL)",
@@ -107,7 +111,7 @@ impl AdminApi {
         if reply.status.is_success() {
             Ok(Answer { status: reply.status, body })
         } else {
-            Err(problem(reply.status, &body))
+            Err(problem(&self.url, reply.status, &body))
         }
     }
 }
@@ -125,14 +129,16 @@ pub(super) struct Problem {
     text: String,
 }
 
-fn problem(status: StatusCode, body: &Value) -> anyhow::Error {
+fn problem(url: &str, status: StatusCode, body: &Value) -> anyhow::Error {
     let text = |field: &str| body[field].as_str().map(str::to_owned);
     let title = text("title").unwrap_or_else(|| format!("the host answered {status}"));
     let detail = text("detail").map(|detail| format!(": {detail}")).unwrap_or_default();
     let mut text = format!("{title}{detail}");
     if status == StatusCode::UNAUTHORIZED {
-        text +=
-            " (the token of CAUDAL_OPERATOR_TOKEN_FILE, or in the sandbox one made with the secret in the data folder)";
+        text += &format!(
+            " (says {url} of the token in CAUDAL_OPERATOR_TOKEN_FILE, or in the sandbox of one made with the secret in the \
+             data folder: are both the same service's?)"
+        );
     }
     anyhow!(Problem { status, text })
 }
@@ -182,8 +188,5 @@ fn token(common: &Common, admin: &Admin) -> Result<String> {
     };
     let scopes = [MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, AUDIT_READ].join(" ");
     let minter = Minter::new(&secret, secret::token_config(jwt));
-    if by.trim().is_empty() {
-        bail!("--by must not be blank: it is recorded");
-    }
     minter.mint(by, Some(&scopes), Clock::system().now(), TOKEN_LIFETIME).context("cannot sign a token")
 }

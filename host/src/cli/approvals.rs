@@ -36,8 +36,12 @@ pub(super) async fn run(common: &Common, approvals: Approvals) -> Result<ExitCod
                     it["digest"].as_str().unwrap_or_default()
                 );
             };
-            let done = api.post(&format!("/admin/approvals/{id}/approve"), &json!({"digest": digest})).await?;
-            print(&format!("done: {}", done.body))?;
+            let done = api.post(&format!("/admin/approvals/{id}/approve"), &json!({"digest": digest})).await?.body;
+            if done["changed"] == false {
+                print(&format!("approved, and nothing was changed: it was so before{}", fields(&done)))?;
+                return Ok(ExitCode::FAILURE);
+            }
+            print(&format!("done{}", fields(&done)))?;
         }
         Approvals::Withdraw { id, admin } => {
             AdminApi::new(common, &admin)?.post(&format!("/admin/approvals/{id}/withdraw"), &json!({})).await?;
@@ -45,6 +49,15 @@ pub(super) async fn run(common: &Common, approvals: Approvals) -> Result<ExitCod
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the host answered about an action, a line for each field.
+fn fields(done: &Value) -> String {
+    let told = done.as_object().into_iter().flatten().filter(|(_, it)| !it.is_null() && !it.is_object());
+    let line = |(name, it): (&String, &Value)| {
+        format!("\n  {name}: {}", it.as_str().map_or_else(|| it.to_string(), str::to_owned))
+    };
+    told.map(line).collect()
 }
 
 /// Approved is open too: it is being carried out, or its outcome is unknown.

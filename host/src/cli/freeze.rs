@@ -7,6 +7,7 @@ use hyper::StatusCode;
 use serde_json::json;
 
 use crate::cli::admin::{AdminApi, is_refusal};
+use crate::cli::find::account_id;
 use crate::cli::output::print;
 use crate::config::{Common, Freeze};
 
@@ -14,11 +15,12 @@ pub(super) async fn run(common: &Common, arguments: Freeze, frozen: bool) -> Res
     let Freeze { account, reason, admin } = arguments;
     let action = if frozen { "freeze" } else { "unfreeze" };
     let api = AdminApi::new(common, &admin)?;
+    let account = account_id(&api, &account).await?;
     let answer = api.post(&format!("/admin/accounts/{account}/{action}"), &json!({"reason": reason})).await;
     let done = match answer {
         Ok(answer) => answer.body,
         Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => {
-            bail!("there is no customer account {account}: `GET /api/ledger/accounts` lists them")
+            bail!("there is no customer account {account}: `caudal find` looks up a user's")
         }
         Err(error) => return Err(error),
     };

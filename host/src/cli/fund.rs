@@ -7,6 +7,7 @@ use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use crate::cli::admin::{AdminApi, is_refusal, pesos};
+use crate::cli::find::account_id;
 use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::{Common, Fund};
@@ -17,13 +18,14 @@ pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
     let amount = Money::parse_amount(&amount).map_err(|error| anyhow!("--amount {amount}: {error}"))?;
     let transaction = transaction.unwrap_or_else(|| Clock::system().new_id());
     let api = AdminApi::new(common, &admin)?;
+    let account = account_id(&api, &account).await?;
     // An amount is a JSON number with two decimals.
     let amount_json: Value = serde_json::from_str(&amount.to_string()).context("an amount is no number")?;
     let credit = json!({"amount": amount_json, "reason": reason, "transactionId": transaction});
     let answer = api.post(&format!("/admin/accounts/{account}/fund"), &credit).await;
     let answer = match answer {
         Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => {
-            bail!("there is no customer account {account}: `GET /api/ledger/accounts` lists them")
+            bail!("there is no customer account {account}: `caudal find` looks up a user's")
         }
         Err(error) => {
             return Err(error.context(format!("to repeat it without crediting twice, add --transaction {transaction}")));

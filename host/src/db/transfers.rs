@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::lists::{List, Wanted};
 use super::unknown_text;
+use crate::domain::clabe::Clabe;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
 use crate::domain::transfer::{Status, Transfer};
@@ -60,6 +61,25 @@ impl List for Transfers {
         .fetch_all(db)
         .await
     }
+}
+
+/// Whom a text is about: a user with accounts, a number that the bank issued, or a tracking key; then also the transfer.
+pub(crate) async fn owner_of(
+    db: &mut PgConnection,
+    text: &str,
+    number: Option<Clabe>,
+) -> Result<Option<(String, Option<Uuid>)>, sqlx::Error> {
+    // Numbers that customers typed may be anybody's.
+    let found = sqlx::query!(
+        r#"
+        select owner as "owner!", null::uuid as transfer_id from account where owner = $1 or issued = $2
+        union all select owner, transfer_id from transfer where spei_reference = $1 and kind = 'spei'
+        limit 1
+        "#,
+        text,
+        number.map(Clabe::body),
+    );
+    Ok(found.fetch_optional(db).await?.map(|row| (row.owner, row.transfer_id)))
 }
 
 /// What reversing a completed transfer depends on.

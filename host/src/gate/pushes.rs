@@ -47,6 +47,12 @@ pub(crate) enum PushOutcome {
     Failed(String),
 }
 
+impl PushOutcome {
+    pub(crate) fn is_registered(&self) -> bool {
+        matches!(self, Self::Accepted { registered: Registered::New | Registered::Known, .. })
+    }
+}
+
 /// `None` while the examination is in progress.
 type Progress = watch::Receiver<Option<Arc<PushOutcome>>>;
 

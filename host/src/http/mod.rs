@@ -130,6 +130,7 @@ pub fn assist_router(app: App) -> Endpoint {
         .route("/admin/models/{kind}/rollouts/resume", post(rollout::resume_rollout))
         .route("/admin/models/{kind}/rollouts/abort", post(rollout::abort_rollout))
         .route("/admin/replay", post(replay::replay))
+        .route("/admin/find", get(admin::find::find))
         .route("/admin/accounts/{id}/freeze", post(admin::accounts::freeze))
         .route("/admin/accounts/{id}/unfreeze", post(admin::accounts::unfreeze))
         .route("/admin/accounts/{id}/fund", post(admin::accounts::fund))

@@ -117,7 +117,7 @@ pub(super) fn read_items<'a>(literal: Literal<'a>, shape: &Shape) -> Result<Vec<
     let items: Result<Vec<&RawValue>, _> = serde_json::from_str(literal.text());
     let items = items.map_err(|_| Fault::new("wrong-type", format!("must be a list of {kind}")))?;
     if items.len() < length_min {
-        return Err(Fault::new("too-short", format!("must have at least {length_min} items")));
+        return Err(Fault::new("too-short", format!("must have {length_min} or more items")));
     }
     if let Some(length_max) = length_max
         && items.len() > length_max

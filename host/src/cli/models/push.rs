@@ -13,6 +13,7 @@ use crate::cli::models::source::Source;
 use crate::cli::models::version::path_of;
 use crate::cli::output::print;
 use crate::config::Push;
+use crate::wasm::digest_of;
 
 /// How often the host is asked whether it has examined a component.
 const POLL_EVERY: Duration = Duration::from_millis(200);
@@ -33,11 +34,11 @@ pub(super) async fn run(api: &AdminApi, push: &Push) -> Result<ExitCode> {
     let mut headers = vec![(CONTENT_TYPE, "application/wasm".to_owned())];
     headers.extend(source.signature.map(|signature| (SIGNATURE, signature)));
     let path = format!("/admin/models/{kind}/versions");
-    let mut answer = api.send(Method::POST, &path, &headers, source.component.clone().into()).await?;
+    let result = format!("/admin/models/{kind}/pushes/{}", digest_of(&source.component));
+    let mut answer = api.send(Method::POST, &path, &headers, source.component.into()).await?;
     while answer.status == StatusCode::ACCEPTED {
         tokio::time::sleep(POLL_EVERY).await;
-        // It is identified by its bytes, so sending them again asks for the result.
-        answer = api.send(Method::POST, &path, &headers, source.component.clone().into()).await?;
+        answer = api.call(Method::GET, &result, &[], None).await?;
     }
     let Some(version) = answer.body["model_version"].as_str() else {
         bail!("the host's answer has an unexpected format")

@@ -6,6 +6,7 @@ pub(crate) mod approvals;
 pub(crate) mod attestations;
 pub(crate) mod confirmation;
 pub(crate) mod deployment;
+pub(crate) mod find;
 mod if_match;
 mod names;
 pub(crate) mod payments;

@@ -65,7 +65,7 @@ answer! {
     pub(crate) struct DecidedPaymentJson as "DecidedPayment" in camelCase {
         transaction_id: Uuid { example: ID_EXAMPLE },
         status: Status { example: "\"completed\"" },
-        /// False if it was so before: a final status never changes.
+        /// False if it was so before.
         changed: bool { example: "true" },
     }
 }
@@ -126,6 +126,11 @@ async fn ask(
     fields.finish()?;
     let PathId(transaction_id) = id?;
     let payment = see(app, transaction_id).await?;
+    let status = Status::parse(&payment.status).filter(|it| *it != Status::Pending);
+    // Nobody should have to approve what can change nothing any more.
+    if let Some(status) = status.filter(|_| app.settings.approvals.is_some()) {
+        return Err(Error::PaymentEnded(status));
+    }
     let action = match report {
         Report::Settled => Action::SettlePayment { transaction_id, payment },
         _ => Action::RefusePayment { transaction_id, payment },
@@ -147,6 +152,7 @@ pub(super) async fn decide(
     let decision = Decision { transfer_id, report, by_hand };
     let return_id = app.clock.new_id();
     let verdict = decision::judge(&mut *app.db.acquire().await?, decision, &app.clock, return_id).await?;
+    let wanted = if report == Report::Settled { Status::Completed } else { Status::Failed };
     let report = match verdict {
         Verdict::Report(report) => report,
         Verdict::NotBefore(at) => return Err(Error::PaymentUnderWay(at)),
@@ -158,6 +164,7 @@ pub(super) async fn decide(
             audit::done(event, &by, &transfer_id);
             (status, true)
         }
+        Outcome::StatusUnchanged(status) if status != wanted => return Err(Error::PaymentEnded(status)),
         Outcome::StatusUnchanged(status) => (status, false),
         Outcome::RulesUnavailable => return Err(Error::RulesUnavailable),
         other => return Err(Error::Internal(anyhow::anyhow!("deciding on a payment ended as {other:?}"))),

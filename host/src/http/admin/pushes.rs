@@ -56,7 +56,10 @@ pub(crate) async fn push_version(
     let signature = signature_of(&headers, &app.settings.model_keys, &bytes)?.map(str::to_owned);
     let pushed = app.pushes.push(kind, bytes.to_vec(), signature, operator.person.name.clone()).await;
     let (digest, outcome) = pushed.map_err(|_| Error::Shed(PUSHES))?;
-    audit::done(Event::VersionPushed, &operator.person.name, &format_args!("{kind} {digest}"));
+    // While it lasts, nobody knows, and nobody may come back.
+    if outcome.as_ref().is_none_or(|it| it.is_registered()) {
+        audit::done(Event::VersionPushed, &operator.person.name, &format_args!("{kind} {digest}"));
+    }
     match outcome {
         Some(outcome) => finished(kind, &outcome),
         None => in_progress(kind, &digest.to_string()),

@@ -38,7 +38,7 @@ const PATH: &str = "/api/ledger/accounts";
 
 /// Accounts of one user, but for a few that are opened at the same time: far more than anybody needs, and few enough
 /// that one person cannot use up the bank's numbers.
-const ACCOUNTS_MAX: i64 = 1_000;
+pub(crate) const ACCOUNTS_MAX: i64 = 1_000;
 
 request! {
     /// An account to open.

@@ -9,6 +9,7 @@ use crate::http::admin::action::ApprovalJson;
 use crate::http::admin::approvals::{ApprovalsJson, ApproveRequest};
 use crate::http::admin::attestations::{self, AttestationJson};
 use crate::http::admin::deployment::{DeploymentRequest, HistoryJson, PresentJson, ReportQuery, RollbackRequest};
+use crate::http::admin::find::{FindQuery, FoundJson};
 use crate::http::admin::payments::{DecidedPaymentJson, PaymentDecisionRequest, PendingPaymentsJson};
 use crate::http::admin::pushes::{PushedJson, UnderWayJson};
 use crate::http::admin::replay::ReplayRequest;
@@ -39,6 +40,7 @@ const APPROVE_ERRORS: &[&str] = &[
     "stale",
     "signature-required",
     "payment-under-way",
+    "payment-ended",
     "account-frozen",
     "not-covered",
     "not-reversible",
@@ -130,6 +132,8 @@ const OTHERS: &[Operation] = &[
         .errors(&["rollout-state", "stale"]),
     Operation::post("/admin/replay", "replay", "Replay decisions and compare the answers bit for bit")
         .operator(REPLAYER).body::<ReplayRequest>().answers(&[(200, one::<FindingsJson>())]),
+    Operation::get("/admin/find", "find", "Accounts of a user or with a CLABE, and a transaction by its tracking key")
+        .operator(LEDGER_OPERATOR).query(&[&FindQuery::DECLARATION]).answers(&[(200, one::<FoundJson>())]).errors(&["not-found"]),
     Operation::post("/admin/accounts/{id}/freeze", "freeze", "Let no money leave an account")
         .operator(LEDGER_OPERATOR).body::<FreezeRequest>().answers(&[(200, one::<FrozenJson>())])
         .errors(&["outcome-unknown"]),
@@ -174,11 +178,11 @@ const OTHERS: &[Operation] = &[
     Operation::post("/admin/payments/{id}/settle", "settle_payment", "Settle a pending payment by hand")
         .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().gives(&[LOCATION])
         .answers(&[(200, one::<DecidedPaymentJson>()), (202, one::<ApprovalJson>())])
-        .errors(&["payment-under-way", "model-unavailable", "outcome-unknown"]),
+        .errors(&["payment-under-way", "payment-ended", "model-unavailable", "outcome-unknown"]),
     Operation::post("/admin/payments/{id}/refuse", "refuse_payment", "Refund a pending payment by hand")
         .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().gives(&[LOCATION])
         .answers(&[(200, one::<DecidedPaymentJson>()), (202, one::<ApprovalJson>())])
-        .errors(&["payment-under-way", "model-unavailable", "outcome-unknown"]),
+        .errors(&["payment-under-way", "payment-ended", "model-unavailable", "outcome-unknown"]),
     Operation::post("/rails/stp/state", "push_state", "STP's notice about a payment")
         .body::<NoticeJson>().answers(&[(200, one::<ReceiptJson>())]).errors(&["not-found"]),
     Operation::put("/rails/stp/state", "put_state", "STP's notice about a payment")
