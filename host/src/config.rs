@@ -24,6 +24,7 @@ pub use models::{
 pub use policy::Policy;
 pub use serve::{ClabePolicy, Rail, Serve};
 pub use tls::Tls;
+use token::recorded;
 pub use token::{Admin, Jwt, Provider, Token};
 
 /// A bank's transfer service with swappable models.
@@ -207,7 +208,7 @@ pub enum PolicyCommand {
         #[command(flatten)]
         policy: Policy,
         /// Who sets it, for the record
-        #[arg(long, env = "CAUDAL_OPERATOR")]
+        #[arg(long, env = "CAUDAL_OPERATOR", value_parser = recorded)]
         by: String,
     },
 }

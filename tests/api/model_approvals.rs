@@ -88,8 +88,8 @@ async fn a_lower_minimum_release_takes_two(db: PgPool) {
         refused(&app, put(1, body), 422, "validation-failed", Some(field)).await;
     }
     let rollout = json!({"canary": old, "reason": "try"});
-    let rollout = ops.with("if-match", "\"1\"").post("/admin/models/risk/rollouts", rollout);
-    refused(&app, rollout, 422, "validation-failed", Some("canary")).await;
+    let at_one = ops.with("if-match", "\"1\"");
+    refused(&app, at_one.post("/admin/models/risk/rollouts", rollout), 422, "validation-failed", Some("canary")).await;
     let proposed = put(1, json!({"minimum_release": "1.0.0", "canary": canary})).await.assert_status(202).json();
     assert_eq!(proposed["action"]["versions"]["minimumRelease"], "1.0.0");
     let deployed = approve(&eva, &proposed).await.assert_status(200).json();

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use crate::cli::database::Use;
 use crate::cli::ledger;
@@ -14,9 +14,6 @@ use crate::db::policy;
 pub(super) async fn run(common: &Common, command: PolicyCommand) -> Result<ExitCode> {
     let (usage, change) = match command {
         PolicyCommand::Show => (Use::Shared, None),
-        PolicyCommand::Set { by, .. } if by.trim().is_empty() => {
-            bail!("--by must not be empty: it is recorded permanently")
-        }
         PolicyCommand::Set { policy, by } => (Use::Migrated, Some((policy, by))),
     };
     let (database, key) = ledger::open(common, usage).await?;

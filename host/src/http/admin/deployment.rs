@@ -14,7 +14,7 @@ use crate::auth::Operator;
 use crate::auth::reader::Reader;
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Canary, Deployment};
-use crate::domain::model::{Digest, ModelKind, is_older, is_semantic_version};
+use crate::domain::model::{Digest, ModelKind, is_semantic_version};
 use crate::http::admin::action::{Action, CanaryVersion, Versions, propose};
 use crate::http::admin::attestations::require_signatures;
 use crate::http::admin::confirmation::{self, Confirmed, DESPITE_SETBACK, SetbackJson, setbacks_of, unconfirmed};
@@ -226,18 +226,8 @@ pub(crate) async fn put_deployment(
         let confirmed = Confirmed::find(kind, &registered, ends_canary, despite_setback)?;
         confirmed.check(deployed, &plan, &setbacks_of(&mut db, kind).await?, &registered)?;
     }
-    let before = deployed.as_ref().and_then(|it| it.canary);
-    let minimum = deployed.as_ref().and_then(|it| it.minimum_release.as_deref());
-    let is_lowered = minimum.is_some_and(|it| plan.minimum_release.as_deref().is_some_and(|new| is_older(new, it)));
-    let champion = deployed.map(|it| it.champion).or(built_in(kind));
-    let is_promotion = matches!(kind, ModelKind::Risk | ModelKind::TransferRules) && champion != Some(plan.champion);
-    let takes_two = is_promotion
-        || is_lowered
-        || plan.canary.is_some_and(|canary| {
-            before != Some(canary) && catalog::takes_two(kind, canary.percent, canary.max_flip_percent)
-        });
     drop(db);
-    if takes_two {
+    if plan.takes_two(deployed.as_ref()) {
         let action = Action::Deploy { kind: kind.to_string(), versions: versions.clone() };
         if let Some(waiting) = propose(&app, &operator.person, &action, &reason).await? {
             return Ok(waiting);

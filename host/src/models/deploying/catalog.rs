@@ -4,7 +4,7 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 
 use crate::db::deployments::{self, Canary, Change, Deployment};
-use crate::domain::model::{Digest, ModelKind};
+use crate::domain::model::{Digest, ModelKind, is_older};
 use crate::models::deploying::built_in::built_in;
 use crate::sealing::ChainKey;
 
@@ -50,6 +50,17 @@ impl Plan {
     /// become its fallback.
     pub fn rollback(kind: ModelKind, champion: Digest) -> Self {
         Self { kind, champion, canary: None, shadows: Vec::new(), has_fallback: false, minimum_release: None }
+    }
+
+    /// Whether two operators decide on it, where they do on champions, in place of what is deployed.
+    pub(crate) fn takes_two(&self, deployed: Option<&Deployment>) -> bool {
+        let champion = deployed.map(|it| it.champion).or(built_in(self.kind));
+        let decides = matches!(self.kind, ModelKind::Risk | ModelKind::TransferRules);
+        let is_new = self.canary.filter(|_| deployed.and_then(|it| it.canary) != self.canary);
+        let minimum = deployed.and_then(|it| it.minimum_release.as_deref()).zip(self.minimum_release.as_deref());
+        decides && champion != Some(self.champion)
+            || minimum.is_some_and(|(before, now)| is_older(now, before))
+            || is_new.is_some_and(|canary| takes_two(self.kind, canary.percent, canary.max_flip_percent))
     }
 
     /// # Errors
