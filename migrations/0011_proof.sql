@@ -77,7 +77,7 @@ create table lost_tail (
 -- What all hosts keep to, whatever each was started with. Audit records cover it.
 create table policy (
     -- The settings, which the owner of the tables changes; or that hosts have waited for replicas, which they only add.
-    part text primary key constraint policy_part check (part in ('settings', 'replicas')),
+    part text collate "C" primary key constraint policy_part check (part in ('settings', 'replicas')),
     content text not null,
     changed_by text not null,
     changed_at timestamptz not null

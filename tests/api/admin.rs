@@ -123,7 +123,8 @@ async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: Pg
     let shown = |epoch: i64, champion: &str, previous: Option<&str>, reason: Option<&str>| {
         let who = reason.map(|_| ("ops", "2026-11-21T18:00:00.000Z"));
         json!({"kind": "risk", "epoch": epoch, "champion": champion, "previous": previous, "canary": null,
-            "fallback": epoch == 1, "shadows": [], "reason": reason, "changed_by": who.map(|it| it.0), "changed_at": who.map(|it| it.1)})
+            "fallback": epoch == 1, "shadows": [], "minimum_release": null, "reason": reason,
+            "changed_by": who.map(|it| it.0), "changed_at": who.map(|it| it.1)})
     };
     // What is deployed, and where it can go from there.
     let present = |deployed: &Value, rollback_to: Option<&str>, setbacks: Value| {

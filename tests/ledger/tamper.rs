@@ -99,25 +99,23 @@ fn report(number: u128, report: Report) -> Command {
 
 /// Fills a ledger with every kind of row, one batch for each command.
 pub(crate) async fn fill(db: &PgPool) {
-    let payee = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at) \
-                 values ($1, 'ana', 'Luis', 'BBVA', '012', $2)";
-    sqlx::query(payee).bind(PAYEE).bind(CONTEXT.now).execute(db).await.unwrap();
     let issued = SANDBOX_RANGE.pick(7);
     let payee = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at) \
                  values ($1, 'ana', 'Luis', 'Caudal', $2, $3)";
-    sqlx::query(payee).bind(ISSUED_PAYEE).bind(issued.to_string()).bind(CONTEXT.now).execute(db).await.unwrap();
-    let limits = "insert into app_user (owner, per_transfer_limit, per_day_limit, holder_name, created_at) \
-                  values ('eva', 5, 6, 'Eva', $1)";
-    sqlx::query(limits).bind(CONTEXT.now).execute(db).await.unwrap();
-    let approval = "insert into approval values ($1, '{}', 'a test', 'ana', 'https://login', $2, $2, 'approved', 'eva', \
-                    'https://login', $2, $2)";
-    sqlx::query(approval).bind(Uuid::from_u128(0xA0)).bind(CONTEXT.now).execute(db).await.unwrap();
+    for (id, number) in [(PAYEE, "012".to_owned()), (ISSUED_PAYEE, issued.to_string())] {
+        sqlx::query(payee).bind(id).bind(number).bind(CONTEXT.now).execute(db).await.unwrap();
+    }
     fill_rollout(db).await;
-    let trial = "insert into warning_experiment values (1, 'a', '{why-first,advice-first}', '{40,60}', 'b', 'ana', $1)";
-    sqlx::query(trial).bind(CONTEXT.now).execute(db).await.unwrap();
-    let policy =
-        "insert into policy values ('settings', '--rail=stp', 'ana', $1), ('replicas', 'replicated', 'host', $1)";
-    sqlx::query(policy).bind(CONTEXT.now).execute(db).await.unwrap();
+    for sql in [
+        "insert into approval values (gen_random_uuid(), '{}', 'a test', 'ana', 'https://login', $1, $1, 'approved', \
+         'eva', 'https://login', $1, $1)",
+        "insert into app_user (owner, per_transfer_limit, per_day_limit, holder_name, created_at) \
+         values ('eva', 5, 6, 'Eva', $1)",
+        "insert into warning_experiment values (1, 'a', '{why-first,advice-first}', '{40,60}', 'b', 'ana', $1)",
+        "insert into policy values ('settings', '--rail=stp', 'ana', $1), ('replicas', 'replicated', 'host', $1)",
+    ] {
+        sqlx::query(sql).bind(CONTEXT.now).execute(db).await.unwrap();
+    }
     fill_schedule(db).await;
     let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
     fill_registry(db).await;
@@ -189,9 +187,8 @@ async fn fill_schedule(db: &PgPool) {
 
 /// Registers and deploys a component, and accepts a loss.
 async fn fill_registry(db: &PgPool) {
-    let bytes = b"a component";
+    let (bytes, kind, version, class) = (b"a component", ModelKind::Risk, "1.0.0", PolicyClass::Pure);
     let digest = Digest(Sha256::digest(bytes).into());
-    let (kind, version, class) = (ModelKind::Risk, "1.0.0", PolicyClass::Pure);
     let model_version = &ModelVersion::new(kind, version, digest);
     let (report, answers, by) = (Some(serde_json::json!({"checks": 1})), "none", "ops");
     let new = NewComponent { digest, kind, version, model_version, class, bytes, report, answers, by };
@@ -199,18 +196,16 @@ async fn fill_registry(db: &PgPool) {
     components::register(&mut db, &key(), &new, CONTEXT.now).await.unwrap();
     attestations::sign(&mut db, &key(), digest, "AA==", "ops", CONTEXT.now).await.unwrap();
     let canary = Some(Canary { digest, percent: 5, max_flip_percent: 10 });
-    let (reason, by, shadows) = ("a test", "ops", &[digest][..]);
-    let (champion, default_previous, stands_in) = (digest, digest, true);
     let change = Change {
         kind,
         seen_epoch: 0,
-        champion,
-        default_previous,
+        champion: digest,
+        default_previous: digest,
         canary,
-        shadows,
-        stands_in,
-        minimum_release: None,
-        reason,
+        shadows: &[digest],
+        stands_in: true,
+        minimum_release: Some("1.0.0"),
+        reason: "a test",
         by,
     };
     assert_eq!(deployments::deploy(&mut db, &key(), &change, CONTEXT.now).await.unwrap(), Some(1));

@@ -11,7 +11,6 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::audit;
-use crate::cli::ledger;
 use crate::config::{Common, Policy};
 use crate::db::barrier::Barrier;
 use crate::db::connections::IDLE_TRUSTED;
@@ -128,7 +127,7 @@ impl Database {
         loop {
             tokio::time::sleep(CHECK_EVERY).await;
             let Ok(mut db) = self.pool.acquire().await else { continue };
-            let recorded = ledger::policy(&mut db).await;
+            let recorded = recorded_policy(&mut db).await;
             if !self.is_sandbox && recorded.is_ok_and(|it| it.unwrap_or_default() != self.policy) {
                 return anyhow!("the policy of all hosts has changed: start again, to keep to it");
             }
@@ -209,7 +208,7 @@ async fn connect(
              `alter database ... refresh collation version`; host/OPERATING.md has the steps"
         );
     }
-    let recorded = ledger::policy(&mut db).await?;
+    let recorded = recorded_policy(&mut db).await?;
     let policy = match usage {
         Use::Sandbox(_) if recorded.is_some() => bail!(
             "a policy is set here, so this ledger is no sandbox: leave out --sandbox, or choose another --data-dir or \
@@ -229,6 +228,15 @@ async fn connect(
     let pool = follow(pool, durability, timeline.clone());
     let pool = pool.connect_with(options).await.context(unreachable)?;
     Ok((pool.clone(), barrier(pool), granted, policy))
+}
+
+/// The policy that was set, if any was.
+pub(super) async fn recorded_policy(db: &mut PgConnection) -> Result<Option<Policy>> {
+    let Some(part) = policy::settings(db).await.context("cannot read the policy of the hosts")? else {
+        return Ok(None);
+    };
+    let policy = part.content.parse();
+    policy.map(Some).context("this release does not know all settings of the policy: start the one that set them")
 }
 
 /// How far commits have to get: what the policy says, or else what Postgres is set up for, and never less than what

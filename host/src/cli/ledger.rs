@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use crate::cli::database::{Database, Use};
 use crate::cli::secret::{self, Missing};
 use crate::clock::Clock;
-use crate::config::{Common, Policy};
+use crate::config::Common;
 use crate::db::durability::Durability;
 use crate::db::policy;
 use crate::ledger::chain::ChainKey;
@@ -73,13 +73,6 @@ pub(super) async fn check_policy(db: &mut PgConnection, key: &ChainKey) -> Resul
         bail!("somebody without the ledger key changed the policy of the hosts: run `caudal verify`");
     }
     Ok(())
-}
-
-/// The policy that was set, if any was.
-pub(super) async fn policy(db: &mut PgConnection) -> Result<Option<Policy>> {
-    let Some(part) = policy::settings(db).await.context(UNREADABLE_POLICY)? else { return Ok(None) };
-    let policy = part.content.parse();
-    policy.map(Some).context("this release does not know all settings of the policy: start the one that set them")
 }
 
 /// Records that hosts wait for replicas once one does, so that none ever waits for less without being asked to.

@@ -46,8 +46,8 @@ use crate::db::{durability, session};
 use crate::telemetry::{Lines, SPANS, Telemetry};
 
 /// What to do where the database's role may not.
-const FORBIDDEN: &str = "the role in DATABASE_URL may not do this: `caudal migrate`, `policy set` and `rotate-key` need the owner \
-    of the tables, `caudal verify` the role caudal_verify, everything else caudal_serve";
+const FORBIDDEN: &str = "the role in DATABASE_URL may not do this: `caudal migrate`, `caudal policy set` and `caudal rotate-key` \
+    need the owner of the tables, `caudal verify` the role caudal_verify, everything else caudal_serve";
 
 /// Runs one command.
 ///

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 
-use crate::cli::database::Use;
+use crate::cli::database::{Use, recorded_policy};
 use crate::cli::ledger;
 use crate::cli::output::print;
 use crate::clock::Clock;
@@ -21,7 +21,7 @@ pub(super) async fn run(common: &Common, command: PolicyCommand) -> Result<ExitC
         let mut db = database.pool.acquire().await.context("cannot reach the database")?;
         ledger::check_policy(&mut db, &key).await?;
         if let Some((changes, by)) = change {
-            let policy = ledger::policy(&mut db).await?.unwrap_or_default().with(&changes)?;
+            let policy = recorded_policy(&mut db).await?.unwrap_or_default().with(&changes)?;
             policy::set(&mut db, &key, (&policy.lines(), &by), Clock::system().now())
                 .await
                 .context("cannot record the policy")?;
