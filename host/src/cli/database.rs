@@ -268,8 +268,8 @@ fn refused_owner(role: &roles::Role) -> String {
         if role.is_only_superuser { ("is a superuser", roles::OWNER) } else { ("owns the ledger's tables", name) };
     let creation = if owner == roles::OWNER { String::new() } else { format!(" --owner {owner}") };
     format!(
-        "the role {name} {what}, so whoever takes over a host could rewrite history: run `caudal roles{creation} | psql` as \
-         an administrator, then `caudal migrate` as {owner}, and set the host's DATABASE_URL to the role {serve}; until \
+        "the role {name} {what}, so an attacker who takes over a host could rewrite history: run `caudal roles{creation} | \
+         psql` as an administrator, then `caudal migrate` as {owner}, and set the host's DATABASE_URL to the role {serve}; until \
          then --allow-owner serves as {name}"
     )
 }

@@ -191,8 +191,8 @@ fn check(serve: &Serve, policy: &Policy) -> Result<RailName> {
     }
     if policy.approvals == Some(true) && !serve.sandbox && serve.provider.keys.is_none() {
         bail!(
-            "the policy asks two people for approvals, and whoever has the secret that signs tokens could be both: use the \
-             tokens of an OpenID provider with --jwt-keys, or run `caudal policy set --approvals=false`"
+            "the policy requires a second person's approval, and whoever has the token secret can sign as both: use the tokens \
+             of an OpenID provider with --jwt-keys, or run `caudal policy set --approvals=false`"
         );
     }
     // A host without it would call payments completed that never left the bank.

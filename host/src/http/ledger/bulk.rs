@@ -119,7 +119,7 @@ pub(crate) async fn create_transactions(
 }
 
 /// What the bulk sends each transfer's payee before it, whatever becomes of that, so that splitting an amount lowers no
-/// risk. Payees are told apart by their numbers: one may be saved many times.
+/// risk. Amounts are added up by account number, since a payee may be saved more than once.
 async fn sent_before(app: &App, owner: &str, drafts: &[Draft]) -> Result<Vec<Money>, Error> {
     if app.settings.risk_enforcement == Enforcement::Off {
         return Ok(vec![Money::ZERO; drafts.len()]);
