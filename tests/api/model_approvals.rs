@@ -1,5 +1,6 @@
 //! Which deployments take two operators.
 
+use caudal::scoring::Risk;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -76,7 +77,12 @@ async fn a_lower_minimum_release_takes_two(db: PgPool) {
         let body = with(json!({"champion": new, "reason": "a flaw"}), &body);
         ops.with("if-match", &format!("\"{epoch}\"")).put(path, body).await
     };
-    put(0, json!({"minimum_release": "2.0.0"})).await.assert_status(200);
+    let first = put(0, json!({"champion": old})).await.assert_status(202).json();
+    approve(&eva, &first).await.assert_status(200);
+    let second = put(1, json!({"minimum_release": "2.0.0"})).await.assert_status(202).json();
+    approve(&eva, &second).await.assert_status(200);
+    serving(&ops, "risk", 2, &new).await;
+    assert!(app.models.snapshot().route::<Risk>().unwrap().previous.is_none(), "an older one is no fallback");
     let canary = json!({"version": old, "percent": 5});
     for (body, field) in [
         (json!({"champion": old}), "champion"),
@@ -85,18 +91,21 @@ async fn a_lower_minimum_release_takes_two(db: PgPool) {
         (json!({"minimum_release": "9.0.0"}), "champion"),
         (json!({"minimum_release": "2"}), "minimum_release"),
     ] {
-        refused(&app, put(1, body), 422, "validation-failed", Some(field)).await;
+        refused(&app, put(2, body), 422, "validation-failed", Some(field)).await;
     }
     let rollout = json!({"canary": old, "reason": "try"});
-    let at_one = ops.with("if-match", "\"1\"");
-    refused(&app, at_one.post("/admin/models/risk/rollouts", rollout), 422, "validation-failed", Some("canary")).await;
-    let proposed = put(1, json!({"minimum_release": "1.0.0", "canary": canary})).await.assert_status(202).json();
+    let back = json!({"from": new, "to": old, "reason": "worse"});
+    for (path, body, field) in [("rollouts", rollout, "canary"), ("rollback", back, "to")] {
+        let (at_two, path) = (ops.with("if-match", "\"2\""), format!("/admin/models/risk/{path}"));
+        refused(&app, at_two.post(&path, body), 422, "validation-failed", Some(field)).await;
+    }
+    let proposed = put(2, json!({"minimum_release": "1.0.0", "canary": canary})).await.assert_status(202).json();
     assert_eq!(proposed["action"]["versions"]["minimumRelease"], "1.0.0");
     let deployed = approve(&eva, &proposed).await.assert_status(200).json();
     assert_eq!((&deployed["minimum_release"], &deployed["canary"]["version"]), (&json!("1.0.0"), &json!(old)));
     // What is left out stays, and raising it takes one.
-    let raised = put(2, json!({"minimum_release": "2.0.0", "ends_canary": old})).await.assert_status(200).json();
-    assert_eq!(put(3, json!({})).await.assert_status(200).json()["minimum_release"], raised["minimum_release"]);
+    let raised = put(3, json!({"minimum_release": "2.0.0", "ends_canary": old})).await.assert_status(200).json();
+    assert_eq!(put(4, json!({})).await.assert_status(200).json()["minimum_release"], raised["minimum_release"]);
     assert_sound(&app).await;
 }
 

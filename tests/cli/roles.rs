@@ -198,10 +198,14 @@ fn hosts_keep_to_one_policy() {
     server.must("caudal_owner", &host, &["policy", "set", "--on-us", "--by", "rosa"]);
     eventually("the host ends, to keep to the new policy", || !is_running(service.pid().cast_signed()));
     service = begin();
-    let forge = "update policy set content = replace(content, 'day-limit=15', 'day-limit=99')";
-    assert!(text(&server.psql("caudal_serve", forge).stderr).contains("permission denied"));
-    server.sql(forge);
+    let later = "update policy set content = content || '--of-a-later-release'";
+    assert!(text(&server.psql("caudal_serve", later).stderr).contains("permission denied"));
+    server.sql(later);
     eventually("the host ends again", || !is_running(service.pid().cast_signed()));
+    server.refuses("caudal_serve", &host, &serve, &["does not know all settings of the policy"]);
+    server.sql(
+        "update policy set content = replace(replace(content, '--of-a-later-release', ''), 'limit=15', 'limit=99')",
+    );
     server.refuses("caudal_serve", &host, &serve, &["somebody without the ledger key changed the policy"]);
 }
 

@@ -33,7 +33,7 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
         match &replay.file {
             Some(file) => bail!("{} contains no decisions", file.display()),
             None => bail!(
-                "no {} decision was logged in the last {}: hosts log them with --decision-log",
+                "no {} decision was logged within --since {}: hosts log them with --decision-log",
                 replay.kind,
                 humantime::format_duration(replay.since)
             ),

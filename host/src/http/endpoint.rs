@@ -13,12 +13,12 @@ use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{Uri, header};
+use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tower::{Service, ServiceExt as _};
 use uuid::Uuid;
 
@@ -29,7 +29,7 @@ use crate::http::body::Arriving;
 use crate::http::error::Error;
 use crate::http::finish::finish;
 use crate::http::host;
-use crate::http::limits::REQUEST_TIME_MAX;
+use crate::http::limits::{REFUSED_PAUSE, REQUEST_TIME_MAX};
 use crate::http::problem::RequestId;
 use crate::telemetry;
 
@@ -126,6 +126,9 @@ impl Inner {
             finish(&mut response, uri.path(), id);
             self.answers.count(&response);
             body.settle(expects, &mut response).await;
+            if self.callers == Callers::Public && response.status() == StatusCode::TOO_MANY_REQUESTS {
+                sleep(REFUSED_PAUSE).await;
+            }
             tracing::debug!(status = response.status().as_u16(), "answered");
             response
         };
@@ -156,7 +159,7 @@ fn timed_out(path: &str, body: &Arriving) -> Error {
 mod tests {
     use super::*;
     use axum::body::Body;
-    use axum::http::{Method, StatusCode};
+    use axum::http::Method;
 
     use crate::http::limits::BODY_BYTES_MAX;
 
