@@ -73,9 +73,10 @@ restore-drill: components ## Restore a pgBackRest backup to a point in time whil
 	tests/tools.sh node
 	tests/ha/run.sh restore $(CAUDAL)
 
-check: install ## Formatting, lints, documentation, licences, advisories
+check: install ## Formatting, the ceiling on lines, lints, documentation, licences, advisories
 	components/build.sh --fixtures
 	cargo fmt --check
+	tests/lines.sh
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps
 	tests/tools.sh packages
