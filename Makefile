@@ -36,7 +36,7 @@ test: install ## Run all short tests against a throw-away Postgres
 drills: install ## Run every drill and every long form of a test, one after the other
 	components/build.sh --fixtures
 	cargo build --locked --package caudal
-	tests/tools.sh node
+	tests/tools.sh packages
 	tests/run.sh drills $(CAUDAL)
 
 contract: components ## Try CASES (5000) requests of each scope on each listener, from its OpenAPI document

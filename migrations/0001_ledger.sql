@@ -1,9 +1,8 @@
--- The money: accounts, balances, transfers, entries and the batches that wrote them.
+-- The money: accounts, balances, transfers, entries, holds and the batches that wrote them.
 --
--- All money is in centavos (bigint). Every amount leaves one balance and enters another, so the sum
--- of all balances is 0 for ever. No foreign key points at a row that transfers update, and there is
--- no trigger, sequence or stored procedure: the writing statement proves itself through the CHECKs
--- of `ledger_batch`.
+-- All money is in centavos (bigint). Every amount leaves one balance and enters another, so the sum of all balances is 0
+-- for ever. No foreign key points at a row that transfers update, and there is no trigger, sequence or stored procedure:
+-- the writing statement proves itself through the CHECKs of `ledger_batch`.
 
 -- One row per token holder who ever opened an account. Limits are per-user overrides of policy.
 create table app_user (
@@ -13,6 +12,8 @@ create table app_user (
     -- Counts the batches with transfers of a user who has a limit for a day: two hosts that decide on
     -- the same day's total at once cannot both win.
     version bigint not null default 0,
+    -- The verified name of the holder of the user's accounts, which payments are sent under; null if the bank has none.
+    holder_name text,
     created_at timestamptz not null
 );
 
@@ -20,15 +21,24 @@ create table app_user (
 create table account (
     account_id uuid primary key,
     -- 'customer' accounts have an owner; the bank's own ones have none.
-    kind text not null constraint account_kind check (kind in ('customer', 'funding', 'spei')),
+    kind text not null constraint account_kind check (kind in ('customer', 'funding', 'spei', 'in-transit')),
     owner text collate "C",
     account_number text not null,
     -- account_number without spaces and hyphens: what makes two numbers the same.
     number_key text collate "C" not null,
     account_type text not null,
     currency text not null constraint account_currency check (currency = 'MXN'),
+    -- The first 17 digits of a CLABE that the bank issued; null for a number that the user typed. Transfers on us go by
+    -- it, so a typed number never attracts anybody's money.
+    issued bigint constraint account_issued unique
+        constraint account_issued_number check (left(number_key, 17) = lpad(issued::text, 17, '0')),
+    -- The batch that opened it: none for the bank's own.
+    chain_id uuid,
+    seq bigint,
     created_at timestamptz not null,
     constraint account_owner check ((owner is not null) = (kind = 'customer')),
+    constraint account_issued_kind check (issued is null or kind = 'customer'),
+    constraint account_batch check ((owner is null) = (num_nulls(chain_id, seq) = 2)),
     constraint account_owner_number unique (owner, number_key)
 );
 create index account_by_owner on account (owner, created_at, account_id);
@@ -41,21 +51,48 @@ create table account_balance (
     account_id uuid not null,
     stripe smallint not null constraint account_balance_stripe check (stripe >= 0),
     posted bigint not null,
-    -- The lowest balance allowed: 0 for customers.
+    -- The lowest balance allowed: 0 for customers. A stripe of the bank's may go below zero, since a payment is settled by
+    -- the writer that hears of it, which may be another one than its sender's; all stripes of an account together may
+    -- not, except for funding.
     floor bigint not null,
     -- Number of entries so far; the last entry carries it.
     version bigint not null constraint account_balance_version check (version >= 0),
+    -- When its last entry was made. Entries of one balance never go back in time, so that a moment is found by halving.
+    changed_at timestamptz not null default 'epoch',
+    -- What left the account through SPEI on the last day on which something did (in Mexico City), less what was refused:
+    -- the day's total without adding up the day.
+    sent_day date not null default 'epoch',
+    sent bigint not null default 0 constraint account_balance_sent check (sent >= 0),
+    -- The sum of the open holds.
+    held bigint not null default 0 constraint account_balance_held check (held >= 0),
+    -- Whether no money may leave.
+    frozen boolean not null default false,
     primary key (account_id, stripe),
-    constraint no_overdraft check (posted >= floor)
+    constraint no_overdraft check (posted - held >= floor)
 ) with (
     fillfactor = 60, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+);
+
+-- Each time an account was frozen or unfrozen. Append-only; account_balance.frozen is the last of them.
+create table account_event (
+    account_id uuid not null,
+    -- From 0.
+    ordinal smallint not null,
+    event text not null constraint account_event_event check (event in ('frozen', 'unfrozen')),
+    actor text not null,
+    reason text not null,
+    chain_id uuid not null,
+    seq bigint not null,
+    created_at timestamptz not null,
+    primary key (account_id, ordinal)
 );
 
 -- A movement of money as its sender sees it.
 create table transfer (
     transfer_id uuid primary key,
-    -- 'spei' are the user's transfers; 'opening' and 'funding' are credits by the bank.
-    kind text not null constraint transfer_kind check (kind in ('spei', 'opening', 'funding')),
+    -- 'spei' are the user's transfers; 'opening' and 'funding' are credits by the bank; a 'return' is money that came back
+    -- after its transfer had settled.
+    kind text not null constraint transfer_kind check (kind in ('spei', 'opening', 'funding', 'return')),
     -- The user whose transfer it is.
     owner text collate "C" not null,
     debit_account_id uuid not null,
@@ -72,25 +109,46 @@ create table transfer (
     -- Clave de rastreo.
     spei_reference text collate "C" constraint transfer_spei_reference unique
         constraint transfer_spei_reference_shape check (spei_reference ~ '^[A-Z0-9]{1,30}$'),
+    -- 'on-us': both accounts are at this bank.
+    rail text constraint transfer_rail check (rail in ('instant', 'simulated', 'stp', 'on-us')),
+    -- The transfer that a return brings back.
+    returns uuid,
+    -- What the sender tells the payee.
+    concept text constraint transfer_concept check (char_length(concept) between 1 and 40),
+    numeric_reference int constraint transfer_numeric_reference check (numeric_reference between 1 and 9999999),
+    -- The batch that wrote it.
     chain_id uuid not null,
     seq bigint not null,
     created_at timestamptz not null,
     constraint transfer_accounts_differ check (debit_account_id <> credit_account_id),
+    constraint transfer_rail_kind check ((kind = 'spei') = (rail is not null)),
+    constraint transfer_returns_kind check ((kind = 'return') = (returns is not null)),
+    constraint transfer_remittance check (kind = 'spei' or num_nonnulls(concept, numeric_reference) = 0),
     constraint transfer_payee check (
         (kind = 'spei') = (beneficiary_id is not null and beneficiary_name is not null
             and beneficiary_bank is not null and beneficiary_account_number is not null
             and payee_key is not null and spei_reference is not null)
     )
 );
--- A user's list, newest first, and the history that risk and limits are computed from.
-create index transfer_by_owner on transfer (owner, created_at desc, transfer_id desc) where kind = 'spei';
+-- A user's list, newest first, the history that risk and limits are computed from, and the returns that events tell of.
+create index transfer_by_owner on transfer (owner, created_at desc, transfer_id desc);
+create unique index transfer_returns on transfer (returns) where returns is not null;
 
 -- Every status a transfer reached, append-only; transfer.status is the last of them.
 create table transfer_event (
     transfer_id uuid not null,
     ordinal smallint not null,
     status text not null constraint transfer_event_status check (status in ('pending', 'completed', 'failed')),
+    -- Why it was refused or came back: two digits of SPEI's list of reasons.
+    reason text constraint transfer_event_reason check (reason ~ '^[0-9]{2}$'),
+    -- Both or neither: who ended a payment without a report from its rail, and why.
+    actor text,
+    note text,
+    -- The batch that wrote it.
+    chain_id uuid not null,
+    seq bigint not null,
     created_at timestamptz not null,
+    constraint transfer_event_actor check (num_nulls(actor, note) <> 1),
     primary key (transfer_id, ordinal)
 );
 
@@ -110,13 +168,45 @@ create table entry (
     primary key (account_id, stripe, version)
 );
 
--- The answer that an Idempotency-Key is bound to, for ever: a transfer or a frozen rejection.
+-- Money set aside for a payee: captured as a transfer, voided, or expired.
+create table hold (
+    hold_id uuid primary key,
+    owner text collate "C" not null,
+    account_id uuid not null,
+    beneficiary_id uuid not null,
+    -- At the time of the hold.
+    beneficiary_name text not null,
+    amount bigint not null constraint hold_amount check (amount > 0),
+    status text not null
+        constraint hold_status check (status in ('placed', 'captured', 'voided', 'expired')),
+    expires_at timestamptz not null,
+    chain_id uuid not null,
+    seq bigint not null,
+    created_at timestamptz not null
+);
+create index hold_by_owner on hold (owner, created_at desc, hold_id desc);
+create index hold_due on hold (expires_at) where status = 'placed';
+
+-- How each hold ended. Append-only; hold.status says the same.
+create table hold_end (
+    hold_id uuid primary key,
+    status text not null constraint hold_end_status check (status in ('captured', 'voided', 'expired')),
+    -- That captured it.
+    transfer_id uuid,
+    chain_id uuid not null,
+    seq bigint not null,
+    created_at timestamptz not null,
+    constraint hold_end_transfer check ((transfer_id is not null) = (status = 'captured'))
+);
+
+-- The answer that an Idempotency-Key is bound to, for ever: a transfer, a hold or a frozen rejection.
 create table idempotency (
     owner text collate "C" not null,
     key text collate "C" not null constraint idempotency_key_length check (char_length(key) between 1 and 255),
     -- SHA-256 over the typed fields of the request.
     fingerprint bytea not null constraint idempotency_fingerprint check (octet_length(fingerprint) = 32),
     transfer_id uuid,
+    hold_id uuid,
     -- [{code, detail}], the gravest first.
     rejection jsonb,
     -- The batch that wrote it.
@@ -124,8 +214,12 @@ create table idempotency (
     seq bigint not null,
     created_at timestamptz not null,
     primary key (owner, key),
-    constraint idempotency_outcome check ((transfer_id is null) <> (rejection is null))
+    constraint idempotency_outcome check (num_nonnulls(transfer_id, hold_id, rejection) = 1)
 );
+-- `caudal verify --since` reads the idempotency keys of recent batches, which nothing else leads to. Keys are stored in the
+-- order of their time, so that a summary of each range of pages suffices: a few kilobytes, and inserting costs as much as
+-- without it.
+create index idempotency_by_time on idempotency using brin (created_at);
 
 -- One row per committed batch. Its CHECKs compare what the writer meant with what the statement did,
 -- so a lost race, a missing row or money from nowhere abort the whole batch. A row of zeros is a
@@ -145,18 +239,44 @@ create table ledger_batch (
     transfers_written int not null default 0,
     -- Transfers whose amount was debited by one entry of this batch.
     transfers_debited int not null default 0,
+    -- Transfers that moved from pending to their end.
+    moves_meant int not null default 0,
+    moves_written int not null default 0,
+    statuses_meant int not null default 0,
+    statuses_written int not null default 0,
     entries_meant int not null default 0,
     entries_written int not null default 0,
     keys_meant int not null default 0,
     keys_written int not null default 0,
+    -- Holds placed and ended, and account events.
+    operations_meant int not null default 0,
+    operations_written int not null default 0,
     debits bigint not null default 0,
     credits bigint not null default 0,
+    -- Transfers that got a status here, in the order of their ids: the events of this batch.
+    transfer_ids uuid[] not null default '{}',
+    -- SHA-256 over the rows of each table that this batch wrote; of operations, null if there are none.
+    accounts_digest bytea not null,
+    transfers_digest bytea not null,
+    entries_digest bytea not null,
+    statuses_digest bytea not null,
+    keys_digest bytea not null,
+    operations_digest bytea constraint batch_operations_digest check (octet_length(operations_digest) = 32),
+    -- The hash of the batch before, and the keyed hash over it and everything in this row.
+    prev_hash bytea not null constraint batch_prev_hash check (octet_length(prev_hash) = 32),
+    hash bytea not null constraint batch_hash check (octet_length(hash) = 32),
     created_at timestamptz not null,
     -- Fences a writer that lost its lease: two writers cannot both write the same seq.
     primary key (chain_id, seq),
-    constraint batch_race check (balances_meant = balances_written and users_meant = users_written),
+    constraint batch_race check (
+        balances_meant = balances_written and users_meant = users_written and moves_meant = moves_written
+    ),
     constraint batch_complete check (
         transfers_meant = transfers_written and entries_meant = entries_written and keys_meant = keys_written
+            and statuses_meant = statuses_written
+    ),
+    constraint batch_operations check (
+        operations_meant = operations_written and (operations_meant > 0) = (operations_digest is not null)
     ),
     -- Against what was written: a lost race is to be told as one, by batch_race.
     constraint batch_explained check (balances_written = balances_explained),
@@ -172,9 +292,26 @@ create table ledger_writer (
     leased_until timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
--- The bank's own accounts. Ids are fixed: host/src/ledger/mod.rs names the same ones.
+-- What each user's completed transfers to a payee add up to, so that scoring a transfer reads a row for each payee, not
+-- every transfer. Written by the statement that completes a transfer. No status follows `completed`, so nothing is ever
+-- taken off.
+create table payee_total (
+    owner text collate "C" not null,
+    -- As in `transfer`: deleting and re-saving a beneficiary makes no difference.
+    payee_key text collate "C" not null,
+    transfers bigint not null constraint payee_total_transfers check (transfers > 0),
+    -- The sum of many bigints.
+    amount numeric not null,
+    largest bigint not null,
+    primary key (owner, payee_key),
+    constraint payee_total_amount check (amount >= largest and largest > 0)
+) with (
+    fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+);
+
+-- The bank's own accounts. Ids are fixed: host/src/domain/bank_account.rs names the same ones. Money that left its account
+-- and has not settled is in transit. Stripes of these appear with the writer that uses them.
 insert into account (account_id, kind, owner, account_number, number_key, account_type, currency, created_at) values
     ('00000000-0000-7000-8000-000000000001', 'funding', null, 'FUNDING', 'FUNDING', 'bank', 'MXN', 'epoch'),
-    ('00000000-0000-7000-8000-000000000002', 'spei', null, 'SPEI', 'SPEI', 'bank', 'MXN', 'epoch');
--- Stripes of these two appear with the writer that uses them. Only funding may go below zero: its
--- negative balance is the sum of all money that the bank ever put in.
+    ('00000000-0000-7000-8000-000000000002', 'spei', null, 'SPEI', 'SPEI', 'bank', 'MXN', 'epoch'),
+    ('00000000-0000-7000-8000-000000000003', 'in-transit', null, 'IN-TRANSIT', 'IN-TRANSIT', 'bank', 'MXN', 'epoch');

@@ -45,8 +45,8 @@ pub struct Common {
     /// components
     #[arg(long, env = "CAUDAL_DATA_DIR", default_value = ".caudal", global = true)]
     pub data_dir: PathBuf,
-    /// Create the data folder and an empty ledger if there is none; `migrate`, and `serve` in the sandbox or with
-    /// --allow-owner, always do
+    /// Create the data folder and an empty ledger if there is none; `migrate`, and `serve` in the sandbox,
+    /// always do
     #[arg(long, global = true)]
     pub create: bool,
     /// URL of a Postgres 14 or newer, such as postgres://user@host/database, or postgres://user@one,two/database for a

@@ -87,7 +87,7 @@ async fn deleting_a_payee_ends_their_schedules(db: PgPool) {
     ana.client.delete(&format!("/api/ledger/beneficiaries/{}", ana.to)).await.assert_status(204);
     assert_eq!((&ana.get(&ended).await["status"], ana.get(&ended).await.get("nextDate")), (&json!("ended"), None));
     refused(&ana.app, ana.act(&ended, "cancel", json!({})), 409, "schedule-ended", None).await;
-    // A host of an earlier release does not know of schedules.
+    // Without its host knowing.
     sqlx::query("delete from beneficiary where beneficiary_id = $1::uuid")
         .bind(&other)
         .execute(&ana.app.db)

@@ -166,7 +166,7 @@ async fn favourites_come_first_on_every_page(db: PgPool) {
         }
         assert_eq!(listed, want, "{limit} to a page");
     }
-    // Of another list, and from a release before favourites.
+    // Of another list, and past the favourites.
     refused(
         &app,
         ana.get(&format!("{PATH}?limit=1&cursor=t0_{}", uuid::Uuid::nil())),

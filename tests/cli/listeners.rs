@@ -6,8 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::process::{DataDir, Service, text};
-
-const SECRET: &str = "a secret for tests, of 32 bytes or more";
+use crate::server::{SECRET, Server, start};
 
 /// A copy of a certificate or key that only its owner can read.
 fn pem(data: &DataDir, name: &str) -> String {
@@ -17,23 +16,10 @@ fn pem(data: &DataDir, name: &str) -> String {
     copy.to_str().unwrap().to_owned()
 }
 
-fn serve(data: &DataDir, arguments: &[&str]) -> Command {
-    let set = data.run(&["policy", "set", "--create", "--rail", "instant", "--by", "a test"]);
-    assert!(set.status.success(), "{}", text(&set.stderr));
-    let mut command = data.command(&[&["serve", "--allow-owner"], arguments].concat());
-    command.env("CAUDAL_JWT_SECRET", SECRET);
-    command
-}
-
 /// The head of an answer in lower case, or nothing.
 fn curl(arguments: &[&str]) -> String {
     let output = Command::new("curl").args(["-sS", "-D", "-", "-o", "/dev/null"]).args(arguments).output().unwrap();
     if output.status.success() { text(&output.stdout).to_lowercase() } else { String::new() }
-}
-
-/// Starts a host that prints no token.
-fn start(command: Command) -> Service {
-    Service::printing(command, "assistance API")
 }
 
 #[test]
@@ -70,7 +56,7 @@ fn plain_http_is_for_loopback_and_proxies() {
         ),
     ];
     for (arguments, advice) in cases {
-        let serve = [&["serve", "--allow-owner"], arguments].concat();
+        let serve = [&["serve"], arguments].concat();
         let output = data.command(&serve).env("CAUDAL_JWT_SECRET", SECRET).output().unwrap();
         let said = text(&output.stderr);
         assert!(!output.status.success(), "{arguments:?}");
@@ -102,7 +88,9 @@ fn a_host_speaks_tls_on_both_listeners() {
         ["--assist-tls-key", &key],
         ["--assist-client-ca", &authority],
     ];
-    let service = start(serve(&data, arguments.as_flattened()));
+    let server = Server::with_roles(&data);
+    let serve = [&["serve"], arguments.as_flattened()].concat();
+    let service = start(server.command("caudal_serve", &data, &serve));
     let ledger = format!("{}/livez", service.ledger.replace("0.0.0.0", "localhost"));
     assert!(ledger.starts_with("https://"), "{ledger}");
     let answer = curl(&["--cacert", &authority, &ledger]);
@@ -134,7 +122,8 @@ fn a_host_speaks_tls_on_both_listeners() {
 #[test]
 fn a_proxy_may_terminate_tls() {
     let data = DataDir::new();
-    let arguments = [
+    let serve = [
+        "serve",
         "--behind-proxy",
         "--trusted-proxies",
         "10.0.0.0/8",
@@ -143,7 +132,8 @@ fn a_proxy_may_terminate_tls() {
         "--assist-addr",
         "127.0.0.1:0",
     ];
-    let service = start(serve(&data, &arguments));
+    let server = Server::with_roles(&data);
+    let service = start(server.command("caudal_serve", &data, &serve));
     let answer = curl(&[&format!("{}/livez", service.ledger.replace("0.0.0.0", "127.0.0.1"))]);
     assert!(answer.starts_with("http/1.1 200") && answer.contains("strict-transport-security:"), "{answer}");
     service.stop();

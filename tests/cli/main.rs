@@ -19,6 +19,7 @@ mod roles;
 mod rollout;
 mod score;
 mod secrets;
+mod server;
 mod signing;
 mod telemetry;
 mod transport;

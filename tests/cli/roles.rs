@@ -1,101 +1,18 @@
 //! Hosts, verification and migrations as the roles that `caudal roles` creates.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Output, Stdio};
-
 use serde_json::json;
 
-use crate::process::{DataDir, Service, eventually, is_running, program, text};
-
-const SECRET: &str = "a secret for tests, of 32 bytes or more";
+use crate::process::{DataDir, eventually, is_running, text};
+use crate::server::{SECRET, SET, Server, start};
 
 const FREE: [&str; 4] = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
-
-/// A policy with which hosts start.
-const SET: [&str; 7] = ["policy", "set", "--create", "--rail", "instant", "--by", "a test"];
-
-/// A Postgres whose superuser is `caudal`; any role may log in without a password.
-struct Server {
-    process: Child,
-    url: String,
-    _data: DataDir,
-}
-
-impl Server {
-    fn start() -> Self {
-        let data = DataDir::new();
-        let mut command = data.command(&["postgres", "--", "sh", "-c", "echo \"$DATABASE_URL\"; read -r _ || true"]);
-        // As in production, where a server waits for its disk.
-        command.env_remove("CAUDAL_POSTGRES_BIN");
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let url = BufReader::new(process.stdout.take().unwrap()).lines().next().unwrap().unwrap();
-        Self { process, url, _data: data }
-    }
-
-    fn url(&self, role: &str) -> String {
-        self.url.replace("user=caudal", &format!("user={role}"))
-    }
-
-    /// A command as a role, on a host that has `folder`.
-    fn command(&self, role: &str, folder: &DataDir, arguments: &[&str]) -> Command {
-        let mut command = program(arguments);
-        command.env("DATABASE_URL", self.url(role)).env("CAUDAL_DATA_DIR", &folder.0).env("CAUDAL_JWT_SECRET", SECRET);
-        command
-    }
-
-    fn run(&self, role: &str, folder: &DataDir, arguments: &[&str]) -> Output {
-        self.command(role, folder, arguments).output().unwrap()
-    }
-
-    #[track_caller]
-    fn must(&self, role: &str, folder: &DataDir, arguments: &[&str]) -> String {
-        let output = self.run(role, folder, arguments);
-        assert!(output.status.success(), "{arguments:?} as {role}: {}", text(&output.stderr));
-        text(&output.stdout)
-    }
-
-    #[track_caller]
-    fn refuses(&self, role: &str, folder: &DataDir, arguments: &[&str], advice: &[&str]) {
-        let output = self.run(role, folder, arguments);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?} as {role}: {said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
-        for part in advice {
-            assert!(said.contains(part), "{arguments:?} as {role}: {said}");
-        }
-    }
-
-    /// Runs SQL as the superuser.
-    fn sql(&self, sql: &str) -> String {
-        let output = self.psql("caudal", sql);
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        text(&output.stdout)
-    }
-
-    fn psql(&self, role: &str, sql: &str) -> Output {
-        let url = self.url(role);
-        Command::new("psql").args(["-XqAt", "-v", "ON_ERROR_STOP=1", &url, "-c", sql]).output().unwrap()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.process.stdin.take());
-        let _ = self.process.wait();
-    }
-}
-
-/// Starts a host that prints no token.
-fn start(command: Command) -> Service {
-    Service::printing(command, "assistance API")
-}
 
 #[test]
 fn a_host_serves_with_few_rights_and_not_as_the_owner() {
     let (server, host) = (Server::start(), DataDir::new());
     let serve = [&["serve", "--clabe-range", "64618011040000000-64618011049999999"], &FREE[..]].concat();
     // An empty database, and a role that may do everything.
-    server.refuses("caudal", &host, &serve, &["caudal is a superuser", "migrate` as caudal_owner", "--allow-owner"]);
+    server.refuses("caudal", &host, &serve, &["caudal is a superuser", "migrate` as caudal_owner"]);
     let roles = server.must("caudal", &host, &["roles"]);
     server.sql(&roles);
     server.sql(&roles);
@@ -103,8 +20,7 @@ fn a_host_serves_with_few_rights_and_not_as_the_owner() {
     server.refuses("caudal_serve", &host, &["migrate"], &["caudal_serve does not own", "DATABASE_URL"]);
     let said = server.must("caudal_owner", &host, &["migrate"]);
     assert!(said.contains("granted the necessary rights to caudal_serve and caudal_verify"), "{said}");
-    server.refuses("caudal_owner", &host, &serve, &["caudal_owner owns", "caudal migrate", "--allow-owner"]);
-    server.refuses("caudal", &host, &serve, &["--allow-owner"]);
+    server.refuses("caudal_owner", &host, &serve, &["caudal_owner owns", "caudal migrate"]);
     server.refuses("caudal_verify", &host, &serve, &["caudal_serve", "caudal migrate"]);
     server.sql("create role curious in role caudal_owner login");
     server.refuses("curious", &host, &serve, &["curious owns"]);
@@ -166,18 +82,6 @@ fn a_host_serves_with_few_rights_and_not_as_the_owner() {
 }
 
 #[test]
-fn an_older_installation_goes_on_until_it_has_roles() {
-    let (server, host) = (Server::start(), DataDir::new());
-    let serve = [&["serve", "--allow-owner"], &FREE[..]].concat();
-    server.must("caudal", &host, &SET);
-    start(server.command("caudal", &host, &serve)).stop();
-    server.sql(&server.must("caudal", &host, &["roles", "--owner", "caudal"]));
-    // Whoever migrates grants, and every start as the owner does.
-    start(server.command("caudal", &host, &serve)).stop();
-    start(server.command("caudal_serve", &host, &serve)).stop();
-}
-
-#[test]
 fn hosts_keep_to_one_policy() {
     let (server, host) = (Server::start(), DataDir::new());
     server.sql(&server.must("caudal", &host, &["roles"]));
@@ -215,7 +119,7 @@ fn the_private_postgres_needs_roles_too() {
     let serve = [&["serve"], &FREE[..]].concat();
     let output = host.command(&serve).env("CAUDAL_JWT_SECRET", SECRET).output().unwrap();
     let said = text(&output.stderr);
-    assert!(said.contains("DATABASE_URL") && said.contains("--allow-owner"), "{said}");
+    assert!(said.contains("DATABASE_URL"), "{said}");
     assert_eq!(host.postgres(), None);
 }
 

@@ -74,9 +74,12 @@ test("reads with bound tokens wait for a new primary", async () => {
     const host = new Host(processes, folder, "host", a.port, servers);
     host.options = ["--jwt-keys", "discover", "--jwt-issuer", issuer.issuer, "--jwt-audience", issuer.audience];
     host.options.push("--dpop-origin", "http://127.0.0.1");
-    const policy = await host.command("policy", "set", "--rail", "instant", "--by", "a test");
+    await a.sql((await host.command("roles")).text);
+    host.database = host.database.replace("postgres@", "caudal_owner@");
+    const policy = await host.command("policy", "set", "--create", "--rail", "instant", "--by", "a test");
     assert.ok(policy.isDone, policy.text);
-    await host.start({ mode: "--allow-owner", env: { CAUDAL_JWT_SECRET: undefined } });
+    host.database = host.database.replace("caudal_owner@", "caudal_serve@");
+    await host.start({ isSandbox: false, env: { CAUDAL_JWT_SECRET: undefined } });
     const ana = await Bound.of(issuer, host);
     assert.equal((await ana.read()).status, 200);
 

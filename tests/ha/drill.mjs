@@ -117,12 +117,13 @@ async function drill() {
   const faults = order(possible());
   for (let n = 1; n <= count; n += 1) {
     const fault = faults.next().value;
+    process.stdout.write(`${n}. ${fault.name}: `);
     const { pause, lasted, answers } = await round(fault);
     pauses.set(fault.name, [...(pauses.get(fault.name) ?? []), pause]);
     // A host that cannot reach its database says so with 503; 500 would tell clients not to try again.
     isExplained &&= !answers.some(([name]) => / 500$/.test(name));
     isPrompt &&= pause <= (fault.longestPauseMs ?? Number.POSITIVE_INFINITY);
-    console.log(`${n}. ${fault.name}: lasted ${seconds(lasted)}, pause ${seconds(pause)}; ${summary(answers)}`);
+    console.log(`lasted ${seconds(lasted)}, pause ${seconds(pause)}; ${summary(answers)}`);
   }
   const drained = await load.stop();
   console.log("\nlongest time without an acknowledged transfer, by fault:");

@@ -65,12 +65,12 @@ export class Host {
   }
 
   /** Starts the host and waits until it serves. `wrapper`: a command to start it with, such as one that changes its clock. */
-  async start({ wrapper = [], env = {}, waits = true, mode = "--sandbox" } = {}) {
+  async start({ wrapper = [], env = {}, waits = true, isSandbox = true } = {}) {
     this.port ??= await freePort();
     this.assistPort ??= await freePort();
     this.url = `http://127.0.0.1:${this.port}`;
     const addresses = ["--ledger-addr", `127.0.0.1:${this.port}`, "--assist-addr", `127.0.0.1:${this.assistPort}`];
-    const [command, ...args] = [...wrapper, program(), "serve", mode, ...addresses, ...this.options];
+    const [command, ...args] = [...wrapper, program(), "serve", ...(isSandbox ? ["--sandbox"] : []), ...addresses, ...this.options];
     this.pid = this.processes.start(command, args, { log: this.log, env: { ...this.environment(), ...env } });
     if (waits) await this.serves();
   }

@@ -19,6 +19,7 @@ use time::Duration;
 use uuid::Uuid;
 
 use crate::chance::Chance;
+use crate::leases::NO_HEAD;
 use crate::model::{CONTEXT, key, lenient};
 use crate::tables::{LOADS, Lease, Model, Refusal};
 
@@ -316,7 +317,7 @@ impl Pair {
         assert_eq!(actual, modelled, "seed {seed}: {batch:#?}");
         if actual == CommitResult::Committed {
             self.writers[writer].next_seq = seal.header.seq + 1;
-            self.writers[writer].head = Some(seal.hash);
+            self.writers[writer].head = seal.hash;
         }
         format!("{actual:?}")
     }
@@ -340,7 +341,7 @@ impl Pair {
         let leased = self.postgres.acquire(old.holder, later).await.unwrap();
         let modelled = self.model.acquire(old.holder, later);
         // The first batch of a chain links to its announcement, which the model has not.
-        let linked = Writer { head: leased.head.filter(|_| leased.next_seq > 0), ..leased };
+        let linked = Writer { head: if leased.next_seq > 0 { leased.head } else { NO_HEAD }, ..leased };
         assert_eq!(format!("{linked:?}"), format!("{modelled:?}"));
         self.writers[writer] = leased;
         "leased".to_owned()
@@ -357,7 +358,7 @@ impl Pair {
         assert_eq!(fate, self.model.settle(batch_id, &tombstone));
         if fate == caudal::ledger::store::Fate::Never {
             self.writers[writer].next_seq = tombstone.header.seq + 1;
-            self.writers[writer].head = Some(tombstone.hash);
+            self.writers[writer].head = tombstone.hash;
         }
         format!("settled: {fate:?}")
     }

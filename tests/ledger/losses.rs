@@ -1,19 +1,49 @@
 //! A lost tail is accepted once: its numbers are not used again, and nothing else is forgiven.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use caudal::domain::money::Money;
+use caudal::ledger::batch::{Context, Terms};
 use caudal::ledger::heads::{HeadsError, RecordedHeads};
 use caudal::ledger::store::proof::{self, Head, RECORDS};
 use caudal::ledger::store::{self, Postgres, Store as _};
 use caudal::ledger::writer::Writer;
+use caudal::ledger::{Command, Fund, OpenAccount};
 use sqlx::{PgConnection, PgPool};
 use time::Duration;
 use uuid::Uuid;
 
 use crate::model::{CONTEXT, key};
-use crate::tamper::complaints;
-use crate::upgrade::{all_complaints, credit, fund, open};
+use crate::tamper::{ACCOUNT, complaints, write};
+
+fn open() -> Command {
+    Command::Open(OpenAccount {
+        account_id: ACCOUNT,
+        owner: "ana".to_owned(),
+        account_number: "1".to_owned(),
+        issued: None,
+        account_type: "checking".to_owned(),
+        opening_credit: Money::from_minor(1_000),
+        transfer_id: Uuid::from_u128(0xE000),
+    })
+}
+
+fn fund(number: u128) -> Command {
+    let transfer_id = Uuid::from_u128(0xE100 + number);
+    Command::Fund(Fund { transfer_id, account_id: ACCOUNT, amount: Money::from_minor(5) })
+}
+
+async fn credit(store: &Postgres, writer: &mut Writer, command: Command) {
+    let now = CONTEXT.now + Duration::seconds(writer.next_seq);
+    let context = Context { now, stripe: writer.stripe, terms: Terms::OPEN };
+    write(store, writer, &[command], &context).await;
+}
+
+async fn all_complaints(db: &mut PgConnection) -> Vec<String> {
+    complaints(db, &key(), &BTreeMap::new()).await
+}
 
 /// A ledger whose heads are recorded, in a folder that is removed at the end.
 struct Recorded {
@@ -167,6 +197,6 @@ async fn what_is_cut_off_after_an_accepted_loss_is_found(db: PgPool) {
     assert_eq!(complaints(&mut ledger.db, &key(), &recorded).await, [format!("batch {last} is missing")]);
     // What was lost stays forgiven, whoever recorded it; another batch of such a number is not.
     assert_eq!(complaints(&mut ledger.db, &key(), &lost).await, Vec::<String>::new());
-    let another = [(writer.chain_id, Head { seq: 5, hash: Some([7; 32]) })].into();
+    let another = [(writer.chain_id, Head { seq: 5, hash: [7; 32] })].into();
     assert_eq!(complaints(&mut ledger.db, &key(), &another).await, ["batch 5 is missing"]);
 }

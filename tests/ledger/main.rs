@@ -25,4 +25,3 @@ mod store;
 mod tables;
 mod tamper;
 mod totals;
-mod upgrade;

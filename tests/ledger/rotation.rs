@@ -158,7 +158,7 @@ async fn forgeries_with_the_old_key_are_detected(db: PgPool) {
             .fetch_one(&mut *connection)
             .await
             .unwrap();
-    let head = Some(prev_hash.try_into().unwrap());
+    let head = prev_hash.try_into().unwrap();
     let writer = Writer { chain_id, stripe: 0, next_seq: seq, head, holder: Uuid::nil() };
     let rewritten = key().seal_tombstone(Uuid::new_v4(), &writer, LATER + Duration::SECOND);
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();

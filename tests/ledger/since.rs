@@ -239,7 +239,7 @@ async fn tampering_before_the_heads_is_left_to_a_full_verification(db: PgPool) {
 async fn heads_that_are_gone_are_missed(db: PgPool) {
     let heads = fill_further(&db).await;
     let mut db = db.acquire().await.unwrap();
-    let rewritten: Heads = heads.iter().map(|(id, head)| (*id, Head { hash: Some([7; 32]), ..*head })).collect();
+    let rewritten: Heads = heads.iter().map(|(id, head)| (*id, Head { hash: [7; 32], ..*head })).collect();
     let further: Heads = heads.iter().map(|(id, head)| (*id, Head { seq: head.seq + 100, ..*head })).collect();
     for wrong in [rewritten, further] {
         let complaints = recent_complaints(&mut db, &wrong).await;

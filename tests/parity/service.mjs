@@ -1,6 +1,7 @@
 // Runs the program under test, `$CAUDAL`, on free ports with a temporary data folder.
 
 import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
@@ -24,7 +25,7 @@ const environment = () => {
 };
 
 export class Service {
-  /** In the sandbox, or with a policy as the owner of the tables. */
+  /** In the sandbox, or with a policy and the roles that production has. */
   static async start(more = [], policy = []) {
     // Short, because a socket's path is; open to the user that the database runs as when this is root.
     const folder = await mkdtemp("/tmp/caudal-js.");
@@ -32,9 +33,8 @@ export class Service {
     const service = new Service();
     service.folder = folder;
     try {
-      const set = ["policy", "set", "--create", "--by", "a test", ...policy];
-      if (policy.length) await run(program(), ["--data-dir", folder, ...set], { env: environment() });
-      await service.#serve([policy.length ? "--allow-owner" : "--sandbox", ...more]);
+      const database = policy.length > 0 ? await service.#withRoles(policy) : {};
+      await service.#serve([...(policy.length > 0 ? [] : ["--sandbox"]), ...more], database);
     } catch (error) {
       await service.end();
       throw error;
@@ -42,10 +42,29 @@ export class Service {
     return service;
   }
 
-  async #serve(more) {
+  /** Starts a Postgres with roles, tables and a policy; returns what a host needs to use it. */
+  async #withRoles(policy) {
+    const lasting = ["postgres", "--", "sh", "-c", 'echo "$DATABASE_URL"; read -r _ || true'];
+    this.postgres = spawn(program(), ["--data-dir", this.folder, ...lasting], {
+      env: environment(),
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const { value: url } = await createInterface(this.postgres.stdout)[Symbol.asyncIterator]().next();
+    const as = (role) => ({ DATABASE_URL: url.replace("user=caudal", `user=${role}`) });
+    const caudal = (role, ...args) =>
+      run(program(), ["--data-dir", this.folder, ...args], { env: { ...environment(), ...as(role) } });
+    await run("psql", ["-Xq", "-v", "ON_ERROR_STOP=1", url, "-c", (await caudal("caudal", "roles")).stdout]);
+    await caudal("caudal_owner", "policy", "set", "--create", "--by", "a test", ...policy);
+    return as("caudal_serve");
+  }
+
+  async #serve(more, database) {
     const addresses = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
     const args = ["--data-dir", this.folder, "serve", ...addresses, ...more];
-    this.process = spawn(program(), args, { env: environment(), stdio: ["ignore", "pipe", "inherit"] });
+    this.process = spawn(program(), args, {
+      env: { ...environment(), ...database },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     const patience = setTimeout(() => this.process.kill(), PATIENCE_MS);
     const lines = [];
     for await (const line of createInterface(this.process.stdout)) {
@@ -65,14 +84,20 @@ export class Service {
 
   /** Stops the service as an operator does; its folder stays until `end`. */
   async stop() {
-    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
-    const ended = new Promise((resolve) => this.process.once("exit", resolve));
-    this.process.kill("SIGTERM");
+    const { process } = this;
+    if (!process || process.exitCode !== null || process.signalCode !== null) return;
+    const ended = once(process, "exit");
+    process.kill("SIGTERM");
     await ended;
   }
 
   async end() {
     await this.stop();
+    if (this.postgres) {
+      const ended = once(this.postgres, "exit");
+      this.postgres.stdin.end();
+      await ended;
+    }
     await rm(this.folder, { recursive: true, force: true });
   }
 

@@ -6,6 +6,9 @@ use uuid::Uuid;
 
 use crate::tables::{Lease, Model};
 
+/// What the first batch of a chain links to: the model has no records that announce chains.
+pub(crate) const NO_HEAD: [u8; 32] = [0; 32];
+
 impl Model {
     pub(crate) fn acquire(&self, holder: Uuid, now: OffsetDateTime) -> Writer {
         let mut tables = self.tables();
@@ -20,7 +23,7 @@ impl Model {
         tables.writers.insert(chain_id, Lease { stripe, holder, until: now + LEASE });
         tables.add_stripe(stripe);
         let last = tables.batches.range((chain_id, 0)..=(chain_id, i64::MAX)).next_back();
-        let (next_seq, head) = last.map_or((0, None), |((_, seq), seal)| (seq + 1, Some(seal.hash)));
+        let (next_seq, head) = last.map_or((0, NO_HEAD), |((_, seq), seal)| (seq + 1, seal.hash));
         Writer { chain_id, stripe, next_seq, head, holder }
     }
 

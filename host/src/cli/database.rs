@@ -50,10 +50,8 @@ pub(super) struct Database {
 pub(super) enum Use<'a> {
     /// An existing ledger. A private server may belong to another process.
     Shared,
-    /// A ledger that is created if missing, of a host that owns the tables. A private server has to live as long as this
+    /// A ledger that is created if missing, of a sandbox with this policy. A private server has to live as long as this
     /// process.
-    Owned,
-    /// The same of a sandbox, with what that was started with.
     Sandbox(&'a Policy),
     /// An existing ledger, as a role that does not own its tables.
     Served,
@@ -63,20 +61,20 @@ pub(super) enum Use<'a> {
 
 impl Use<'_> {
     fn may_create(self, common: &Common) -> bool {
-        matches!(self, Self::Owned | Self::Sandbox(_) | Self::Migrated) || common.create
+        matches!(self, Self::Sandbox(_) | Self::Migrated) || common.create
     }
 
     /// Whether it is a host that runs on it.
     fn is_host(self) -> bool {
-        matches!(self, Self::Owned | Self::Sandbox(_) | Self::Served)
+        matches!(self, Self::Sandbox(_) | Self::Served)
     }
 }
 
 impl Database {
     /// Connects and runs the migrations.
     ///
-    /// A mistyped folder must not look like a bank without customers, so only the sandbox, `--allow-owner`, `migrate`
-    /// and `--create` create a ledger.
+    /// A mistyped folder must not look like a bank without customers, so only the sandbox, `migrate` and `--create` create a
+    /// ledger.
     pub(super) async fn open(common: &Common, usage: Use<'_>) -> Result<Self> {
         let may_create = usage.may_create(common);
         let (servers, server) = match &common.database_url {
@@ -86,7 +84,7 @@ impl Database {
             }
             None if usage == Use::Served => bail!(
                 "the private Postgres of a data folder has one role for everything, so it is for the sandbox: set \
-                 DATABASE_URL to a Postgres with the roles that `caudal roles` creates, or add --allow-owner for now"
+                 DATABASE_URL to a Postgres with the roles that `caudal roles` creates"
             ),
             None if !may_create && !Server::exists(&common.data_dir)? => bail!(
                 "there is no ledger in {}: set --data-dir (CAUDAL_DATA_DIR) to the data folder of the service, or \
@@ -187,7 +185,7 @@ async fn connect(
             };
             bail!(
                 "the database {place} has no ledger: set --data-dir (CAUDAL_DATA_DIR) or DATABASE_URL to that of the \
-                 service; `caudal migrate`, and `caudal serve` in the sandbox or with --allow-owner, create a new one"
+                 service; `caudal migrate`, and `caudal serve` in the sandbox, create a new one"
             );
         }
         _ if is_owner => granted = schema::migrate(&mut db).await.context("cannot use the tables")?,
@@ -271,8 +269,7 @@ fn refused_owner(role: &roles::Role) -> String {
     let creation = if owner == roles::OWNER { String::new() } else { format!(" --owner {owner}") };
     format!(
         "the role {name} {what}, so an attacker who takes over a host could rewrite history: run `caudal roles{creation} | \
-         psql` as an administrator, then `caudal migrate` as {owner}, and set the host's DATABASE_URL to the role {serve}; until \
-         then --allow-owner serves as {name}"
+         psql` as an administrator, then `caudal migrate` as {owner}, and set the host's DATABASE_URL to the role {serve}"
     )
 }
 

@@ -43,7 +43,7 @@ pub(super) async fn open(common: &Common, usage: Use<'_>) -> Result<(Database, C
     let database = Database::open(common, usage).await?;
     let opened = async {
         let (key, _) = secret::ledger_key(common, Missing::of_command(common))?;
-        adopt(&database, &key, &[heads_path(&common.data_dir)]).await?;
+        bind(&database, &key, &[heads_path(&common.data_dir)]).await?;
         Ok(key)
     };
     match opened.await {
@@ -55,9 +55,9 @@ pub(super) async fn open(common: &Common, usage: Use<'_>) -> Result<(Database, C
     }
 }
 
-/// Binds the ledger to its key and adopts what no record covers, but only if every recorded head is still there.
-/// Otherwise, deleting the records would get an altered ledger adopted.
-pub(super) async fn adopt(database: &Database, key: &ChainKey, heads: &[PathBuf]) -> Result<()> {
+/// Binds the ledger to its key, but only if every recorded head is still there: otherwise an emptied ledger would pass for
+/// a new one.
+pub(super) async fn bind(database: &Database, key: &ChainKey, heads: &[PathBuf]) -> Result<()> {
     Postgres::check(&database.pool, key).await.context("cannot use the ledger")?;
     for path in heads {
         let mut db = database.pool.acquire().await.context("cannot reach the database")?;

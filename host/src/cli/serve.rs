@@ -79,11 +79,7 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
     let scoring = Scoring { runtime, registry, decision_log: serve.decision_log };
     let program = program().context("cannot find this program's own file")?;
 
-    let usage = match (serve.sandbox, serve.allow_owner) {
-        (true, _) => Use::Sandbox(&serve.policy),
-        (false, true) => Use::Owned,
-        (false, false) => Use::Served,
-    };
+    let usage = if serve.sandbox { Use::Sandbox(&serve.policy) } else { Use::Served };
     let database = Database::open(common, usage).await?;
     let opened = check(&serve, &database.policy).and_then(|rail| Ok((rail, rail::open(rail, &serve.rail)?)));
     let (rail_name, rail) = match opened {
@@ -111,7 +107,7 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
         [ledger::heads_path(&common.data_dir)].into_iter().chain(serve.heads_copy.clone()).collect();
     let _keys = provider.map(|provider| Abort(tokio::spawn(provider.run())));
     let served = async {
-        ledger::adopt(&database, &key, &heads_paths).await?;
+        ledger::bind(&database, &key, &heads_paths).await?;
         ledger::keep_policy(&database, &key).await?;
         let host = Host::start(config, scoring, database.pool.clone()).await?;
         let (db, barrier, metrics) = (database.pool.clone(), database.barrier.clone(), host.app().models.metrics());

@@ -165,10 +165,6 @@ pub struct Serve {
     /// the data folder; repeatable
     #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_HEADS_COPY", value_delimiter = ',')]
     pub heads_copy: Vec<PathBuf>,
-    /// Serve as a role that owns the ledger's tables, as earlier releases did, until the other roles exist; the
-    /// sandbox always may
-    #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_ALLOW_OWNER")]
-    pub allow_owner: bool,
     /// File of the key of risk acknowledgments and of nonces for proofs (DPoP), at least 32 bytes and the same on every host [default: derived from the
     /// token secret or else the ledger key]
     #[arg(long, help_heading = "Tokens", env = "CAUDAL_ACKNOWLEDGMENT_KEY_FILE")]

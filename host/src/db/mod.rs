@@ -6,7 +6,7 @@
 //!
 //! | table | written by |
 //! |---|---|
-//! | account, account_balance, entry, transfer, transfer_event, idempotency, ledger_batch, ledger_key, ledger_writer, chain_origin, adoption, lost_tail, rail_payment, hold, hold_end, account_event, payee_total | `ledger::store` |
+//! | account, account_balance, entry, transfer, transfer_event, idempotency, ledger_batch, ledger_key, ledger_writer, chain_origin, lost_tail, rail_payment, hold, hold_end, account_event, payee_total | `ledger::store` |
 //! | app_user | `ledger::store`, its limits `limits`, its name `holders` |
 //! | rail_payment, when it is next due and what went wrong; rail_order | `payments` |
 //! | beneficiary | `beneficiaries` |

@@ -16,7 +16,6 @@ use crate::sealing::digest::{Digest, Hash};
 /// What a record is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subject {
-    Adoption,
     Chain,
     LostTail,
     Component,
@@ -45,7 +44,6 @@ pub(crate) enum Subject {
 impl Subject {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Self::Adoption => "adoption",
             Self::Chain => "chain",
             Self::LostTail => "lost-tail",
             Self::Component => "component",
@@ -156,15 +154,6 @@ pub(crate) async fn lock(db: &mut PgConnection) -> Result<LastRecord, sqlx::Erro
     Ok(LastRecord { seq: row.seq, hash: hash_of(row.hash)? })
 }
 
-/// Like [`lock`], if there is a record.
-pub(crate) async fn lock_begun(db: &mut PgConnection) -> Result<LastRecord, sqlx::Error> {
-    let last = lock(db).await?;
-    if last.seq < 0 {
-        return Err(sqlx::Error::Protocol("the audit records have not begun: start a host with the ledger key".into()));
-    }
-    Ok(last)
-}
-
 /// The last record; another may follow at any moment.
 pub(crate) async fn last(db: &mut PgConnection) -> Result<LastRecord, sqlx::Error> {
     let row = sqlx::query!("select seq, hash from audit_head").fetch_optional(db).await?;
@@ -213,7 +202,7 @@ pub(crate) async fn append_all(
     changes: &[Change],
     now: OffsetDateTime,
 ) -> Result<Hash, sqlx::Error> {
-    let last = lock_begun(db).await?;
+    let last = lock(db).await?;
     Ok(append_after(db, key, last, changes, now).await?.hash)
 }
 

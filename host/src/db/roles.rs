@@ -44,7 +44,6 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ("transfer", "insert, update (status)", Reads),
     ("transfer_event", "insert", Reads),
     // Chains, and what keeps them in order. A key is replaced by the owner only.
-    ("adoption", "insert", Reads),
     ("audit_head", "update (seq, hash)", Reads),
     ("audit_record", "insert", Reads),
     ("chain_origin", "insert", Reads),

@@ -61,10 +61,7 @@ impl Counts {
             digest.int(i64::from(count));
         }
         digest.int(debits);
-        // A batch without operations hashes as it did before operations existed.
-        if operations > 0 {
-            digest.int(i64::from(operations));
-        }
+        digest.int(i64::from(operations));
     }
 }
 
@@ -92,17 +89,8 @@ pub struct Seal {
 }
 
 impl ChainKey {
-    /// The previous hash of the first hashed batch of a chain that existed before chains were announced.
-    pub fn genesis(&self, chain_id: Uuid, seq: i64) -> Hash {
-        let mut record = Digest::new(b"caudal ledger chain 1");
-        record.uuid(chain_id);
-        record.int(seq);
-        self.seal_digest(record)
-    }
-
     pub fn hash(&self, header: &Header) -> Hash {
-        let has_operations = header.counts.operations > 0;
-        let mut record = Digest::new(if has_operations { b"caudal ledger batch 2" } else { b"caudal ledger batch 1" });
+        let mut record = Digest::new(b"caudal ledger batch 1");
         record.uuid(header.chain_id);
         record.int(header.seq);
         record.uuid(header.batch_id);
@@ -114,9 +102,7 @@ impl ChainKey {
         for digest in [accounts, transfers, entries, statuses, keys, &header.prev_hash] {
             record.bytes(digest);
         }
-        if let Some(operations) = operations {
-            record.bytes(operations);
-        }
+        record.optional_bytes(operations.as_ref().map(|digest| &digest[..]));
         self.seal_digest(record)
     }
 
@@ -151,7 +137,7 @@ impl ChainKey {
                 keys: rows::keys(batch, at),
                 operations: (batch.operations() > 0).then(|| operations::digest(batch, at)),
             },
-            prev_hash: writer.head.unwrap_or_else(|| self.genesis(writer.chain_id, writer.next_seq)),
+            prev_hash: writer.head,
         };
         let hash = self.hash(&header);
         Seal { header, hash }

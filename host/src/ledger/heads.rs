@@ -80,7 +80,7 @@ impl RecordedHeads {
     /// Adds heads that are further than the recorded ones, or, after a loss, wherever they are.
     fn add(&mut self, heads: &Heads, is_after_loss: bool) -> bool {
         let mut is_changed = false;
-        for (chain_id, head) in heads.iter().filter(|(_, head)| head.hash.is_some()) {
+        for (chain_id, head) in heads {
             let recorded = self.chains.entry(*chain_id).or_default();
             let is_new = recorded.last().is_none_or(|last| last.seq < head.seq || (is_after_loss && last != head));
             if is_new {
@@ -110,9 +110,9 @@ impl RecordedHeads {
 
     /// Replaces the file atomically.
     fn write(&self) -> Result<(), HeadsError> {
-        let line = |head: &Head| Some((head.seq, hex(&head.hash?)));
+        let line = |head: &Head| (head.seq, hex(&head.hash));
         let chains: BTreeMap<_, Vec<_>> =
-            self.chains.iter().map(|(chain_id, heads)| (chain_id, heads.iter().filter_map(line).collect())).collect();
+            self.chains.iter().map(|(chain_id, heads)| (chain_id, heads.iter().map(line).collect())).collect();
         // Containers that share a folder may have the same process id.
         let temporary = self.path.with_extension(format!("json.{}", Uuid::new_v4()));
         let write = || -> io::Result<()> {
@@ -174,7 +174,7 @@ impl RecordedHeads {
                     shared.ok_or(HeadsError::Rewritten(chain_id))? + 1
                 }
             };
-            let head_hashes = missing.iter().filter_map(|it| it.hash).collect();
+            let head_hashes = missing.iter().map(|it| it.hash).collect();
             let (reason, by) = (reason.to_owned(), by.to_owned());
             losses.push(Loss { chain_id, from_seq, to_seq, head_hashes, reason, by, at });
         }
@@ -253,7 +253,7 @@ pub async fn keep(db: PgPool, barrier: Barrier, key: ChainKey, paths: Vec<PathBu
 
 fn parse_file(text: &str) -> Option<BTreeMap<Uuid, Vec<Head>>> {
     let stored: BTreeMap<Uuid, Vec<(i64, String)>> = serde_json::from_str(text).ok()?;
-    let head = |(seq, hash): (i64, String)| Some(Head { seq, hash: Some(parse(&hash)?) });
+    let head = |(seq, hash): (i64, String)| Some(Head { seq, hash: parse(&hash)? });
     stored
         .into_iter()
         .map(|(chain_id, heads)| Some((chain_id, heads.into_iter().map(head).collect::<Option<_>>()?)))
@@ -284,7 +284,7 @@ mod tests {
     const CHAIN: Uuid = Uuid::from_u128(1);
 
     fn heads(seq: i64, byte: u8) -> Heads {
-        Heads::from([(CHAIN, Head { seq, hash: Some([byte; 32]) })])
+        Heads::from([(CHAIN, Head { seq, hash: [byte; 32] })])
     }
 
     #[test]
@@ -296,7 +296,6 @@ mod tests {
         assert_eq!(read().latest(), Heads::new());
         read().advance(&heads(7, 0xAB)).unwrap();
         read().advance(&heads(6, 0xCD)).unwrap();
-        read().advance(&Heads::from([(CHAIN, Head { seq: 9, hash: None })])).unwrap();
         assert_eq!(read().latest(), heads(7, 0xAB));
         for seq in 8..100 {
             read().advance(&heads(seq, 0xEF)).unwrap();

@@ -1,7 +1,5 @@
 //! Storage of the ledger's state. All SQL that moves money is in this folder.
 
-mod adopt;
-mod adoption;
 mod codec;
 mod columns;
 mod commit;
@@ -19,7 +17,6 @@ pub mod proof;
 mod retired;
 mod rotate;
 
-pub use adoption::Adoption;
 pub use contract::{CommitError, Fate, Store};
 pub use losses::{Loss, accept};
 pub use postgres::{OpenError, Postgres};

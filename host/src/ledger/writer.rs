@@ -20,9 +20,8 @@ pub struct Writer {
     pub stripe: i16,
     /// Sequence number of the next batch.
     pub next_seq: i64,
-    /// What the next batch links to: the last batch, or the announcement of a new chain. `None` where an adopted chain
-    /// has no batch with a hash yet.
-    pub head: Option<Hash>,
+    /// What the next batch links to: the last batch, or the record that announces a new chain.
+    pub head: Hash,
     /// Identifies the batcher that holds the lease.
     pub holder: Uuid,
 }
@@ -31,6 +30,6 @@ impl Writer {
     /// The writer after batch `seq` is committed.
     #[must_use]
     pub fn after(self, seq: i64, hash: Hash) -> Self {
-        Self { next_seq: seq + 1, head: Some(hash), ..self }
+        Self { next_seq: seq + 1, head: hash, ..self }
     }
 }

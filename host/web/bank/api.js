@@ -3,7 +3,6 @@
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
 /** @import { Account, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage, WarningExperiment } from "./types.js" */
-import { asProblem } from "../shared/problem.js";
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
 
@@ -176,14 +175,8 @@ export function warningExperiment() {
 // ---- signing in ----
 
 /** The bank's OpenID provider, or null if there is none. @returns {Promise<Provider | null>} */
-export async function provider() {
-  try {
-    return await get("/sign-in", { isPublic: true });
-  } catch (error) {
-    // Hosts of the release before say so.
-    if (asProblem(error).status === 404) return null;
-    throw error;
-  }
+export function provider() {
+  return get("/sign-in", { isPublic: true });
 }
 
 /** Whether this is the sandbox, where anyone can sign in as any user. */

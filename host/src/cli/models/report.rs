@@ -49,8 +49,7 @@ struct Challenger {
     classes: Vec<String>,
     flips: Vec<Vec<i64>>,
     flip_share: f64,
-    /// A host of the release before does not say.
-    flip: Option<Share>,
+    flip: Share,
     difference: Difference,
     score_psi: Option<f64>,
     latency_us: Pair<Latency>,
@@ -142,13 +141,14 @@ fn show(challenger: &Challenger, why: Option<&str>, lines: &mut Vec<String>) {
         lines.push(format!("  {why}"));
         return;
     }
-    let flip = challenger.flip.as_ref();
-    let flip = flip.map(|it| format!(" ({:.2}–{:.2}%)", it.low * 100.0, it.high * 100.0)).unwrap_or_default();
+    let Share { low, high } = challenger.flip;
     lines.extend([
         format!("  {compared} compared; failed: {}", failures.collect::<Vec<_>>().join(", ")),
         format!(
-            "  {:.2}%{flip} in another class (rows: champion, columns: this version)",
-            challenger.flip_share * 100.0
+            "  {:.2}% ({:.2}–{:.2}%) in another class (rows: champion, columns: this version)",
+            challenger.flip_share * 100.0,
+            low * 100.0,
+            high * 100.0,
         ),
         format!("    {:22}{}", "", classes.iter().map(|class| format!("{class:>12.12}")).collect::<String>()),
     ]);

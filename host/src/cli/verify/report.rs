@@ -8,7 +8,6 @@ use crate::cli::output::print;
 use crate::cli::{loss, rotate};
 use crate::db::audit::Finding;
 use crate::ledger::heads::{Heads, RecordedHeads};
-use crate::ledger::store::Adoption;
 use crate::ledger::store::proof::{self, Break, Missing as MissingBatch, Proof};
 
 /// Name of the file with the heads that the last sound full verification found. It is kept beside the recorded
@@ -72,20 +71,8 @@ pub(super) fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: usi
     Ok(())
 }
 
-/// Printed by every verification: what was adopted, lost or left unproven must not be hidden.
+/// Printed by every verification: what was lost or left unproven must not be hidden.
 pub(super) fn print_trusted(chain: &Proof) -> Result<()> {
-    match &chain.adoption {
-        Some(it) if it.is_empty() => print(&format!("  note    recorded since {}, when the ledger was empty", it.at))?,
-        Some(it) => {
-            let Adoption { at, chains, batches, accounts, beneficiaries, limits, components, deployments, .. } = it;
-            print(&format!(
-                "  ADOPTED at {at}, and trusted without proof: {chains} chains with {batches} batches without a hash, \
-                 {accounts} accounts older than the chains, {beneficiaries} payees, {limits} users' limits, \
-                 {components} components, {deployments} deployments"
-            ))?;
-        }
-        None => {}
-    }
     for it in &chain.losses {
         print(&format!("  LOST    {}", loss::describe(it)))?;
     }

@@ -15,11 +15,11 @@ use crate::db::{
 };
 use crate::sealing::{ChainKey, Keyring};
 
-/// The rows of this layer that existed before there were records.
-pub(crate) async fn unrecorded(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Change>, sqlx::Error> {
+/// Every row that records cover, sealed with a key.
+pub(crate) async fn sealed(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Change>, sqlx::Error> {
     let mut changes = Vec::new();
     each_row(db, key, None, |subject, row: Covered| {
-        let (action, actor, state) = ("adopt", "adoption".to_owned(), Some(row.state));
+        let (action, actor, state) = (RESEAL, String::new(), Some(row.state));
         changes.push(Change { subject, key: row.key, action, actor, state });
     })
     .await?;
@@ -159,11 +159,6 @@ async fn chain(
                 Some(_) => proof.add(format!("record {}: it was altered", record.seq)),
                 None => proof.unproven += 1,
             }
-            // Adopting again would trust what was changed since; a new key only seals what was adopted.
-            let adopts = record.subject == Subject::Adoption.as_str() && record.action != RESEAL;
-            if adopts != (record.seq == 0) {
-                proof.add(format!("record {}: only the first record adopts what was there before", record.seq));
-            }
             visit(&record);
             proof.last = Some(LastRecord { seq: record.seq, hash: hash_of(record.hash)? });
             proof.records += 1;
@@ -197,13 +192,12 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join chain_origin o on r.subject = 'chain' and o.chain_id::text = r.subject_key
         left join lost_tail t on r.subject = 'lost-tail'
             and t.chain_id || '/' || t.from_seq || '/' || t.to_seq = r.subject_key
-        left join adoption a on r.subject = 'adoption'
         left join attestation s on r.subject = 'attestation' and encode(s.sha256, 'hex') || '/' || s.form = r.subject_key
         left join approval p on r.subject = 'approval' and p.approval_id::text = r.subject_key
         left join policy y on r.subject = 'policy' and y.part = r.subject_key
         left join retired_key k on r.subject = 'key' and encode(k.fingerprint, 'hex') = r.subject_key
         where r.state is not null and r.subject <> 'funding' and coalesce(
-            b.owner, l.kind, w.name, n.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason, a.only_one::text,
+            b.owner, l.kind, w.name, n.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason,
             p.reason, k.reason, s.form, y.part
         ) is null
         order by r.subject, r.subject_key

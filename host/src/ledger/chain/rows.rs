@@ -43,12 +43,7 @@ impl Row for AccountRow<'_> {
         digest.uuid(self.account_id);
         [self.owner, self.account_number, self.number_key, self.account_type].iter().for_each(|text| digest.text(text));
         digest.time(self.created_at);
-        // A typed number adds nothing, so that rows older than this column keep their digest. The next row begins with
-        // a random id, which cannot be mistaken for this field.
-        if let Some(issued) = self.issued {
-            digest.text("issued");
-            digest.int(issued);
-        }
+        digest.optional_int(self.issued);
     }
 }
 
@@ -104,14 +99,9 @@ impl Row for TransferRow<'_> {
         digest.optional_text(self.spei_reference);
         digest.optional_text(self.rail);
         digest.optional_uuid(self.returns);
+        digest.optional_text(self.concept);
+        digest.optional_int(self.numeric_reference.map(i64::from));
         digest.time(self.created_at);
-        // Nothing for a transfer without either, since there are rows older than these columns. The next row's id,
-        // which is random, cannot be taken for it.
-        if self.concept.is_some() || self.numeric_reference.is_some() {
-            digest.text("remittance");
-            digest.optional_text(self.concept);
-            digest.optional_int(self.numeric_reference.map(i64::from));
-        }
     }
 }
 
@@ -198,14 +188,8 @@ impl Row for StatusRow<'_> {
         digest.uuid(self.transfer_id);
         digest.int(i64::from(self.ordinal));
         digest.text(self.status);
-        digest.optional_text(self.reason);
+        [self.reason, self.actor, self.note].iter().for_each(|text| digest.optional_text(*text));
         digest.time(self.created_at);
-        // Nothing for a rail's report, whose rows are older than these columns. The next row's id, which is random,
-        // cannot be taken for it.
-        if self.actor.or(self.note).is_some() {
-            digest.text("by hand");
-            [self.actor, self.note].iter().for_each(|text| digest.optional_text(*text));
-        }
     }
 }
 
@@ -243,11 +227,8 @@ impl Row for KeyRow<'_> {
         digest.text(self.key);
         digest.bytes(self.fingerprint);
         digest.optional_uuid(self.transfer_id);
+        digest.optional_uuid(self.hold_id);
         digest.int(self.rejection.map_or(-1, |violations| i64::try_from(violations.len()).unwrap_or(i64::MAX)));
-        // Only then are there neither a transfer nor a rejection.
-        if let Some(hold_id) = self.hold_id {
-            digest.uuid(hold_id);
-        }
         for violation in self.rejection.unwrap_or_default() {
             digest.text(&violation.code);
             digest.text(&violation.detail);

@@ -67,32 +67,27 @@ pub(super) async fn end(
     key: &ChainKey,
     chain_id: Uuid,
     stripe: i16,
-) -> Result<(i64, Option<Hash>), sqlx::Error> {
+) -> Result<(i64, Hash), sqlx::Error> {
     let refused = |why: &str| {
         sqlx::Error::Protocol(format!("chain {chain_id} is not continued, because {why}: run `caudal verify`"))
     };
-    let (origin, announced) = origins::announced(db, key, chain_id)
+    let (_, announced) = origins::announced(db, key, chain_id)
         .await?
         .filter(|(origin, _)| origin.stripe == stripe)
         .ok_or_else(|| refused("no record says where it began"))?;
     let last = batches::last(db, chain_id).await?;
     let next_seq = last.as_ref().map_or(0, |last| last.seq + 1);
-    if next_seq < origin.first_seq {
-        return Err(refused("batches are missing that were adopted"));
-    }
     let (losses, _) = losses::accepted(db, key).await?;
     let lost = losses.iter().filter(|it| it.chain_id == chain_id && it.from_seq == next_seq);
-    if let Some(loss) = lost.max_by_key(|it| it.to_seq) {
-        return Ok((loss.to_seq + 1, loss.head()));
+    if let Some((loss, head)) = lost.max_by_key(|it| it.to_seq).and_then(|it| Some((it, it.head()?))) {
+        return Ok((loss.to_seq + 1, head));
     }
-    if next_seq == origin.first_seq {
-        return Ok((next_seq, origin.adopted.is_none().then_some(announced)));
+    let Some(last) = last else { return Ok((next_seq, announced)) };
+    let (header, hash) = last.sealed()?;
+    if key.hash(&header) != hash {
+        return Err(refused("its last batch has no valid hash"));
     }
-    let sealed = last.map(|last| last.sealed()).transpose()?.flatten();
-    let (_, hash) = sealed
-        .filter(|(header, hash)| key.hash(header) == *hash)
-        .ok_or_else(|| refused("its last batch has no valid hash"))?;
-    Ok((next_seq, Some(hash)))
+    Ok((next_seq, hash))
 }
 
 pub(super) async fn renew(db: &mut PgConnection, writer: &Writer, now: OffsetDateTime) -> Result<bool, sqlx::Error> {

@@ -31,8 +31,8 @@ pub struct Loss {
 impl Loss {
     /// Whether this head was missing when the loss was accepted. Numbers say nothing: what was written since may be
     /// missing as well.
-    pub(super) fn covers(&self, chain_id: Uuid, hash: Option<Hash>) -> bool {
-        self.chain_id == chain_id && hash.is_some_and(|hash| self.head_hashes.contains(&hash))
+    pub(super) fn covers(&self, chain_id: Uuid, hash: Hash) -> bool {
+        self.chain_id == chain_id && self.head_hashes.contains(&hash)
     }
 
     /// What the batch after the loss links to.
@@ -70,7 +70,7 @@ impl Loss {
 pub async fn accept(db: &mut PgConnection, key: &ChainKey, losses: &[Loss]) -> Result<(), sqlx::Error> {
     let Some(at) = losses.first().map(|loss| loss.at) else { return Ok(()) };
     let mut transaction = db.begin().await?;
-    let last = records::lock_begun(&mut transaction).await?;
+    let last = records::lock(&mut transaction).await?;
     let lost = losses.iter().filter(|it| it.chain_id == RECORDS && it.from_seq == last.seq + 1);
     let last = lost.fold(last, |last, it| LastRecord { seq: it.to_seq, hash: it.head().unwrap_or(last.hash) });
     for loss in losses {

@@ -1,4 +1,4 @@
-//! Where each chain began to be hashed, as audit records announce it.
+//! The chains, as audit records announce them.
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -17,10 +17,6 @@ pub(super) const HOST: &str = "host";
 pub(super) struct Origin {
     pub(super) chain_id: Uuid,
     pub(super) stripe: i16,
-    /// The first batch that must have a hash.
-    pub(super) first_seq: i64,
-    /// For a chain that existed when the ledger was adopted: its batches without a hash, and their digest.
-    pub(super) adopted: Option<(i64, Hash)>,
     pub(super) created_at: OffsetDateTime,
 }
 
@@ -29,65 +25,14 @@ impl Origin {
         let mut digest = Subject::Chain.state();
         digest.uuid(self.chain_id);
         digest.int(self.stripe.into());
-        digest.int(self.first_seq);
-        digest.int(self.adopted.map_or(-1, |(batches, _)| batches));
-        digest.optional_bytes(self.adopted.as_ref().map(|(_, hash)| &hash[..]));
         digest.time(self.created_at);
         key.seal_digest(digest)
     }
 
     pub(super) fn change(&self, key: &ChainKey) -> Change {
-        Change {
-            subject: Subject::Chain,
-            key: self.chain_id.to_string(),
-            action: if self.adopted.is_some() { "adopt" } else { "begin" },
-            actor: HOST.to_owned(),
-            state: Some(self.state(key)),
-        }
+        let (actor, state) = (HOST.to_owned(), Some(self.state(key)));
+        Change { subject: Subject::Chain, key: self.chain_id.to_string(), action: "begin", actor, state }
     }
-}
-
-struct Row {
-    chain_id: Uuid,
-    stripe: i16,
-    first_seq: i64,
-    adopted_batches: Option<i64>,
-    adopted_digest: Option<Vec<u8>>,
-    created_at: OffsetDateTime,
-}
-
-impl TryFrom<Row> for Origin {
-    type Error = sqlx::Error;
-
-    fn try_from(row: Row) -> Result<Self, sqlx::Error> {
-        let Row { chain_id, stripe, first_seq, adopted_batches, adopted_digest, created_at } = row;
-        // One without the other is no origin that a host wrote.
-        let adopted = match (adopted_batches, adopted_digest.map(hash_from_bytes).transpose()?) {
-            (None, None) => None,
-            (batches, digest) => Some((batches.unwrap_or_default(), digest.unwrap_or_default())),
-        };
-        Ok(Self { chain_id, stripe, first_seq, adopted, created_at })
-    }
-}
-
-pub(super) async fn insert(db: &mut PgConnection, origin: &Origin) -> Result<(), sqlx::Error> {
-    let digest = origin.adopted.as_ref().map(|(_, digest)| &digest[..]);
-    sqlx::query!(
-        r#"
-        insert into chain_origin
-            (chain_id, stripe, first_seq, adopted_batches, adopted_digest, created_at)
-        values ($1, $2, $3, $4, $5, $6)
-        "#,
-        origin.chain_id,
-        origin.stripe,
-        origin.first_seq,
-        origin.adopted.map(|(batches, _)| batches),
-        digest,
-        origin.created_at,
-    )
-    .execute(db)
-    .await
-    .map(drop)
 }
 
 /// Creates a chain and announces it; returns its stripe. The first batch will link to the announcement.
@@ -101,9 +46,6 @@ pub(super) async fn begin(
 ) -> Result<i16, sqlx::Error> {
     // First of all, so that two hosts do not choose the same stripe.
     let last = records::lock(db).await?;
-    if last.seq < 0 {
-        return Err(sqlx::Error::Protocol("the ledger was not adopted before its first chain".into()));
-    }
     let stripe = sqlx::query_scalar!(
         r#"
         insert into ledger_writer (chain_id, stripe, holder, leased_until)
@@ -116,8 +58,15 @@ pub(super) async fn begin(
     )
     .fetch_one(&mut *db)
     .await?;
-    let origin = Origin { chain_id, stripe, first_seq: 0, adopted: None, created_at: now };
-    insert(db, &origin).await?;
+    let origin = Origin { chain_id, stripe, created_at: now };
+    sqlx::query!(
+        "insert into chain_origin (chain_id, stripe, created_at) values ($1, $2, $3)",
+        origin.chain_id,
+        origin.stripe,
+        origin.created_at,
+    )
+    .execute(&mut *db)
+    .await?;
     records::append_after(db, key, last, &[origin.change(key)], now).await?;
     Ok(stripe)
 }
@@ -128,16 +77,9 @@ pub(super) async fn announced(
     key: &ChainKey,
     chain_id: Uuid,
 ) -> Result<Option<(Origin, Hash)>, sqlx::Error> {
-    let row = sqlx::query_as!(
-        Row,
-        r#"
-        select chain_id, stripe, first_seq, adopted_batches, adopted_digest, created_at
-        from chain_origin where chain_id = $1
-        "#,
-        chain_id,
-    );
-    let Some(row) = row.fetch_optional(&mut *db).await? else { return Ok(None) };
-    let origin = Origin::try_from(row)?;
+    let origin =
+        sqlx::query_as!(Origin, "select chain_id, stripe, created_at from chain_origin where chain_id = $1", chain_id);
+    let Some(origin) = origin.fetch_optional(&mut *db).await? else { return Ok(None) };
     let record = records::find(db, key, Subject::Chain, &chain_id.to_string()).await?;
     let state = origin.state(key);
     let record = record.filter(|record| record.state.as_deref() == Some(&state[..]));
@@ -157,8 +99,8 @@ pub(super) struct Announcement {
 pub(super) async fn all(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Announcement>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select o.chain_id, o.stripe, o.first_seq, o.adopted_batches, o.adopted_digest, o.created_at,
-            r.seq is not null as "is_recorded!", r.state as "state?", l.hash as "link?",
+        select o.chain_id, o.stripe, o.created_at, r.seq is not null as "is_recorded!", r.state as "state?",
+            l.hash as "link?",
             exists (select from ledger_writer w where w.chain_id = o.chain_id and w.stripe = o.stripe) as "has_writer!"
         from chain_origin o left join lateral (
             select seq, state from audit_record
@@ -175,14 +117,7 @@ pub(super) async fn all(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Ann
         "#
     );
     let announcement = rows.fetch_all(db).await?.into_iter().map(|row| {
-        let origin = Origin::try_from(Row {
-            chain_id: row.chain_id,
-            stripe: row.stripe,
-            first_seq: row.first_seq,
-            adopted_batches: row.adopted_batches,
-            adopted_digest: row.adopted_digest,
-            created_at: row.created_at,
-        })?;
+        let origin = Origin { chain_id: row.chain_id, stripe: row.stripe, created_at: row.created_at };
         let recorded = Recorded::new(row.is_recorded, row.state);
         let covered = Covered { key: origin.chain_id.to_string(), state: origin.state(key), recorded };
         let hash = row.link.map(hash_from_bytes).transpose()?;
@@ -221,19 +156,4 @@ pub(super) async fn chains(db: &mut PgConnection) -> Result<Vec<Uuid>, sqlx::Err
     )
     .fetch_all(db)
     .await
-}
-
-/// The chains that exist before the ledger is adopted: chain, stripe, first batch with a hash or else the next one.
-pub(super) async fn before_adoption(db: &mut PgConnection) -> Result<Vec<(Uuid, i16, i64)>, sqlx::Error> {
-    let rows = sqlx::query!(
-        r#"
-        select w.chain_id, w.stripe, coalesce(
-            (select min(seq) from ledger_batch b where b.chain_id = w.chain_id and b.hash is not null),
-            (select max(seq) + 1 from ledger_batch b where b.chain_id = w.chain_id),
-            0
-        ) as "first_seq!"
-        from ledger_writer w order by w.stripe
-        "#
-    );
-    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.chain_id, row.stripe, row.first_seq)).collect())
 }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::connection::Connection;
 use super::contract::{CommitError, Fate, Store};
-use super::{adopt, commit, fate, key, lease, lock, lookup, retired};
+use super::{commit, fate, key, lease, lock, lookup, retired};
 use crate::db::barrier::{Barrier, write_barrier};
 use crate::db::durability::Durability;
 use crate::db::timeline::{Timeline, View};
@@ -65,7 +65,7 @@ impl Postgres {
         Self { connection: self.connection.on(barrier.timeline().clone()), barrier, ..self }
     }
 
-    /// Binds the ledger to a key, or checks that it is bound to this key, and adopts a ledger without audit records.
+    /// Binds the ledger to a key, or checks that it is bound to this key.
     ///
     /// # Errors
     /// When the ledger is bound to another key, or the database fails.
@@ -75,7 +75,6 @@ impl Postgres {
         if key::bind(&mut db, &ours, now).await? != ours {
             return Err(refused(&mut db, &ours).await?);
         }
-        adopt::adopt(&mut db, key, now).await?;
         drop(db);
         Ok(Self::new(pool, key.clone()))
     }

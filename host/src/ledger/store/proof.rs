@@ -15,14 +15,12 @@ use std::collections::BTreeMap;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::adoption;
 use super::codec::hash_from_bytes;
 use super::{losses, origins, retired};
 use crate::db::records::{self, Subject};
 use crate::ledger::chain::{ChainKey, Keyring};
 
 use batches::Walk;
-pub(super) use report::Unhashed;
 pub use report::{Break, Head, Missing, Proof};
 pub use watch::Watch;
 
@@ -45,11 +43,11 @@ pub async fn heads(db: &mut PgConnection) -> Result<BTreeMap<Uuid, Head>, sqlx::
     );
     let mut heads = BTreeMap::new();
     for row in rows.fetch_all(&mut *db).await? {
-        heads.insert(row.chain_id, Head { seq: row.seq, hash: row.hash.map(hash_from_bytes).transpose()? });
+        heads.insert(row.chain_id, Head { seq: row.seq, hash: hash_from_bytes(row.hash)? });
     }
     let last = records::last(db).await?;
     if last.seq >= 0 {
-        heads.insert(RECORDS, Head { seq: last.seq, hash: Some(last.hash) });
+        heads.insert(RECORDS, Head { seq: last.seq, hash: last.hash });
     }
     Ok(heads)
 }
@@ -82,15 +80,15 @@ pub async fn missing(
 /// # Errors
 /// When the database fails.
 pub async fn is_present(db: &mut PgConnection, chain_id: Uuid, head: &Head) -> Result<bool, sqlx::Error> {
-    let found = if chain_id == RECORDS {
+    let hash = if chain_id == RECORDS {
         let hash = sqlx::query_scalar!("select hash from audit_record where seq = $1", head.seq);
-        hash.fetch_optional(db).await?.map(Some)
+        hash.fetch_optional(db).await?
     } else {
         let hash =
             sqlx::query_scalar!("select hash from ledger_batch where chain_id = $1 and seq = $2", chain_id, head.seq);
         hash.fetch_optional(db).await?
     };
-    Ok(found.map(|hash| hash.map(hash_from_bytes).transpose()).transpose()? == Some(head.hash))
+    Ok(hash.is_some_and(|hash| hash == head.hash))
 }
 
 /// Where a chain ends before `seq`, -1 at its very beginning; `None` if `seq` itself is there.
@@ -137,7 +135,7 @@ pub async fn prove_with(db: &mut PgConnection, keys: &Keyring, watch: Watch) -> 
     let closed = retired::closed(&retired);
     batches::verify(db, Walk::new(keys, &announced, &accepted, &closed), &mut proof).await?;
     proof.add_retired(retired);
-    rows::verify(db, false, &mut proof).await?;
+    rows::verify(db, &mut proof).await?;
     operations::verify(db, None, &mut proof).await?;
     for it in &announced {
         let place = (it.origin.chain_id, 0);
@@ -145,35 +143,14 @@ pub async fn prove_with(db: &mut PgConnection, keys: &Keyring, watch: Watch) -> 
         if !it.has_writer {
             proof.add(place, "ledger_writer has no such chain and stripe");
         }
-        if it.origin.adopted.unwrap_or((0, proof.unhashed.chain(Uuid::nil()).1)) != proof.unhashed.chain(place.0) {
-            proof.add(place, "its batches without a hash, or their rows, were altered");
-        }
     }
     for chain_id in origins::unannounced(db).await? {
         proof.add((chain_id, 0), "no record says where its chain began");
     }
-    match adoption::recorded(db, key).await? {
-        Some((adoption, row)) => {
-            proof.records.compare(Subject::Adoption, &row);
-            if (adoption.accounts, adoption.accounts_digest) != proof.unhashed.accounts {
-                proof.records.add("account: those that no batch opened are others than were adopted".to_owned());
-            }
-            proof.adoption = Some(adoption);
-        }
-        None => proof.records.add("adoption: no record says what the ledger began with: start a host first".to_owned()),
-    }
     proof.losses = accepted;
-    let head = proof.records.last.map(|last| Head { seq: last.seq, hash: Some(last.hash) });
+    let head = proof.records.last.map(|last| Head { seq: last.seq, hash: last.hash });
     proof.heads.extend(head.map(|head| (RECORDS, head)));
     proof.breaks.sort();
     proof.breaks.dedup();
     Ok(proof)
-}
-
-/// Digests what has no hash.
-pub(super) async fn unhashed(db: &mut PgConnection) -> Result<Unhashed, sqlx::Error> {
-    let mut proof = Proof::default();
-    batches::unhashed(db, &mut proof).await?;
-    rows::verify(db, true, &mut proof).await?;
-    Ok(proof.unhashed)
 }

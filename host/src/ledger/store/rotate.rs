@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::contract::Fate;
 use super::retired::{self, RetiredKey};
-use super::{adoption, fate, key, lease, losses, origins};
+use super::{fate, key, lease, losses, origins};
 use crate::db::records::{self, Change, LastRecord, RESEAL, Subject};
 use crate::db::session;
 use crate::ledger::writer::Writer;
@@ -38,7 +38,7 @@ pub enum RotateError {
     HostWrites(Uuid),
     #[error("the new key would seal what is not as recorded: {0}. Run `caudal verify`")]
     Unsound(String),
-    #[error("no host has begun this ledger's records with a key yet, so there is nothing to retire")]
+    #[error("no host has used this ledger yet, so there is no key to retire")]
     NotBegun,
 }
 
@@ -73,13 +73,12 @@ pub async fn rotate(
     session::read_whole_tables(&mut transaction).await?;
     // Appending a record or beginning a chain waits here, and then fails because the key was replaced.
     let last = records::lock(&mut transaction).await?;
-    if last.seq < 0 {
-        return Err(RotateError::NotBegun);
-    }
     let writers = free_writers(&mut transaction, cause.at).await?;
     let (ours, next) = (old.fingerprint(), new.fingerprint());
-    if key::bound(&mut transaction).await?.as_deref() != Some(&ours[..]) {
-        return Err(RotateError::OtherKey);
+    match key::bound(&mut transaction).await? {
+        None => return Err(RotateError::NotBegun),
+        Some(bound) if bound != ours => return Err(RotateError::OtherKey),
+        Some(_) => {}
     }
     if ours == next || retired::is_retired(&mut transaction, &next).await? {
         return Err(RotateError::UsedKey);
@@ -99,8 +98,8 @@ pub async fn rotate(
         chains,
     };
     retired::insert(&mut transaction, &retired).await?;
-    let farewell = retired.change(new, "retire");
-    let last: LastRecord = records::append_after(&mut transaction, old, last, &[farewell], cause.at).await?;
+    let closing_record = retired.change(new, "retire");
+    let last: LastRecord = records::append_after(&mut transaction, old, last, &[closing_record], cause.at).await?;
     key::rebind(&mut transaction, &next, cause.at).await?;
     let changes = [vec![retired.change(new, "succeed")], covered].concat();
     records::append_after(&mut transaction, new, last, &changes, cause.at).await?;
@@ -145,11 +144,6 @@ async fn close(
 async fn reseal(db: &mut PgConnection, old: &ChainKey, new: &ChainKey, by: &str) -> Result<Vec<Change>, RotateError> {
     let mut proof = records::proof::prove(db, &Keyring::from(old.clone())).await?;
     let mut changes = Vec::new();
-    let Some((adoption, row)) = adoption::recorded(db, old).await? else {
-        return Err(RotateError::Unsound("no record says what the ledger began with".to_owned()));
-    };
-    proof.compare(Subject::Adoption, &row);
-    changes.push(adoption.change(new));
     for (retired, row) in retired::all(db, old).await? {
         proof.compare(Subject::Key, &row);
         changes.push(retired.change(new, RESEAL));
@@ -164,7 +158,7 @@ async fn reseal(db: &mut PgConnection, old: &ChainKey, new: &ChainKey, by: &str)
     let (accepted, forged) = losses::accepted(db, old).await?;
     forged.iter().for_each(|row| proof.compare(Subject::LostTail, row));
     changes.extend(accepted.iter().map(|loss| loss.change(new)));
-    changes.extend(records::proof::unrecorded(db, new).await?);
+    changes.extend(records::proof::sealed(db, new).await?);
     match proof.complaints.into_iter().next() {
         Some(complaint) => Err(RotateError::Unsound(complaint)),
         None => Ok(changes.into_iter().map(|it| Change { action: RESEAL, actor: by.to_owned(), ..it }).collect()),

@@ -13,10 +13,7 @@ use crate::ledger::store::codec::hash_from_bytes;
 use crate::ledger::store::losses::Loss;
 use crate::ledger::store::origins::Announcement;
 use crate::ledger::store::retired::Closed;
-use crate::sealing::digest::{Digest, Hash};
-
-/// Separates the digest of the batches from those of other tables.
-const TABLE: &[u8] = b"ledger_batch";
+use crate::sealing::digest::Hash;
 
 pub(in crate::ledger::store) struct BatchRow {
     chain_id: Uuid,
@@ -32,13 +29,13 @@ pub(in crate::ledger::store) struct BatchRow {
     keys_meant: i32,
     debits: i64,
     transfer_ids: Vec<Uuid>,
-    accounts_digest: Option<Vec<u8>>,
-    transfers_digest: Option<Vec<u8>>,
-    entries_digest: Option<Vec<u8>>,
-    statuses_digest: Option<Vec<u8>>,
-    keys_digest: Option<Vec<u8>>,
-    prev_hash: Option<Vec<u8>>,
-    hash: Option<Vec<u8>>,
+    accounts_digest: Vec<u8>,
+    transfers_digest: Vec<u8>,
+    entries_digest: Vec<u8>,
+    statuses_digest: Vec<u8>,
+    keys_digest: Vec<u8>,
+    prev_hash: Vec<u8>,
+    hash: Vec<u8>,
     operations_meant: i32,
     operations_digest: Option<Vec<u8>>,
 }
@@ -58,21 +55,9 @@ impl BatchRow {
         }
     }
 
-    /// The header and the hash beside it; `None` for a batch without a hash.
-    pub(in crate::ledger::store) fn sealed(&self) -> Result<Option<(Header, Hash)>, sqlx::Error> {
-        let digests = [
-            &self.accounts_digest,
-            &self.transfers_digest,
-            &self.entries_digest,
-            &self.statuses_digest,
-            &self.keys_digest,
-            &self.prev_hash,
-            &self.hash,
-        ];
-        let Some(digests) = digests.into_iter().cloned().collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let digests = digests.into_iter().map(hash_from_bytes).collect::<Result<Vec<_>, _>>()?;
-        let [accounts, transfers, entries, statuses, keys, prev_hash, hash] = digests[..] else { return Ok(None) };
-        let operations = self.operations_digest.clone().map(hash_from_bytes).transpose()?;
+    /// The header, and the hash beside it.
+    pub(in crate::ledger::store) fn sealed(&self) -> Result<(Header, Hash), sqlx::Error> {
+        let hash = |bytes: &Vec<u8>| hash_from_bytes(bytes.clone());
         let header = Header {
             chain_id: self.chain_id,
             seq: self.seq,
@@ -80,17 +65,17 @@ impl BatchRow {
             created_at: self.created_at,
             counts: self.counts(),
             transfer_ids: self.transfer_ids.clone(),
-            digests: Digests { accounts, transfers, entries, statuses, keys, operations },
-            prev_hash,
+            digests: Digests {
+                accounts: hash(&self.accounts_digest)?,
+                transfers: hash(&self.transfers_digest)?,
+                entries: hash(&self.entries_digest)?,
+                statuses: hash(&self.statuses_digest)?,
+                keys: hash(&self.keys_digest)?,
+                operations: self.operations_digest.as_ref().map(hash).transpose()?,
+            },
+            prev_hash: hash(&self.prev_hash)?,
         };
-        Ok(Some((header, hash)))
-    }
-
-    fn add_to(&self, digest: &mut Digest) {
-        digest.uuid(self.batch_id);
-        digest.time(self.created_at);
-        self.counts().add_to(digest);
-        self.transfer_ids.iter().for_each(|id| digest.uuid(*id));
+        Ok((header, hash(&self.hash)?))
     }
 }
 
@@ -102,7 +87,7 @@ pub(in crate::ledger::store) async fn last(
     at_or_before(db, chain_id, i64::MAX).await
 }
 
-/// Verifies how batches are hashed and linked, and digests those without a hash.
+/// Verifies how batches are hashed and linked.
 pub(super) async fn verify(db: &mut PgConnection, mut walk: Walk<'_>, proof: &mut Proof) -> Result<(), sqlx::Error> {
     let mut rows = sqlx::query_as!(
         BatchRow,
@@ -152,7 +137,7 @@ impl<'a> Walk<'a> {
     /// Closed chains end where they were closed.
     pub(super) fn finish(&self, proof: &mut Proof) {
         for (chain_id, &Closed { seq, hash, .. }) in self.closed {
-            if proof.heads.get(chain_id) != Some(&Head { seq, hash: Some(hash) }) {
+            if proof.heads.get(chain_id) != Some(&Head { seq, hash }) {
                 proof.add((*chain_id, seq), "its chain does not end where it was closed when its key was retired");
             }
         }
@@ -176,58 +161,21 @@ impl<'a> Walk<'a> {
         if row.seq != due && lost.is_none() {
             proof.add(place, "the batch before it is missing");
         }
-        let is_before_hashes = beginning.is_some_and(|it| row.seq < it.origin.first_seq);
-        let hash = match row.sealed()? {
-            Some((header, hash)) => {
-                let key = self.key(row.chain_id);
-                let first = || match beginning {
-                    Some(it) if it.origin.adopted.is_none() => it.hash,
-                    _ => key.map_or(Some(header.prev_hash), |key| Some(key.genesis(row.chain_id, row.seq))),
-                };
-                let linked = lost.and_then(Loss::head).or_else(|| before.and_then(|head| head.hash));
-                if Some(header.prev_hash) != linked.or_else(first) {
-                    proof.add(place, "it does not link to the batch before it");
-                }
-                match key.map(|key| key.hash(&header)) {
-                    Some(expected) if expected == hash => {}
-                    Some(_) => proof.add(place, "its ledger_batch row was altered"),
-                    None => proof.unproven += 1,
-                }
-                Some(hash)
-            }
-            None => {
-                if !is_before_hashes {
-                    proof.add(place, "it has no hash");
-                }
-                proof.unhashed.count(row.chain_id);
-                row.add_to(proof.unhashed.table(place, TABLE));
-                None
-            }
-        };
+        let (header, hash) = row.sealed()?;
+        let linked = lost.and_then(Loss::head).or_else(|| before.map(|head| head.hash));
+        if linked.or_else(|| beginning?.hash) != Some(header.prev_hash) {
+            proof.add(place, "it does not link to the batch before it");
+        }
+        match self.key(row.chain_id).map(|key| key.hash(&header)) {
+            Some(expected) if expected == hash => {}
+            Some(_) => proof.add(place, "its ledger_batch row was altered"),
+            None => proof.unproven += 1,
+        }
         let head = Head { seq: row.seq, hash };
         proof.heads.insert(row.chain_id, head);
         self.last = Some((row.chain_id, head));
         Ok(())
     }
-}
-
-/// Digests the batches without a hash.
-pub(super) async fn unhashed(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut rows = sqlx::query_as!(
-        BatchRow,
-        r#"
-        select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
-            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
-            entries_digest, statuses_digest, keys_digest, prev_hash, hash, operations_meant, operations_digest
-        from ledger_batch where hash is null order by chain_id, seq
-        "#
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        proof.unhashed.count(row.chain_id);
-        row.add_to(proof.unhashed.table((row.chain_id, row.seq), TABLE));
-    }
-    Ok(())
 }
 
 /// The batches of a chain after `after`; `visit` gets them in order.

@@ -15,8 +15,8 @@ const COMPLAINT: &str = "its holds, their ends or its account events were altere
 struct Operation {
     chain_id: Uuid,
     seq: i64,
+    /// `None` if the batch says that it has none, or is not there.
     digest: Option<Vec<u8>>,
-    is_hashed: Option<bool>,
     kind: Option<i32>,
     id: Option<Uuid>,
     ordinal: Option<i16>,
@@ -71,14 +71,15 @@ impl Stored for Operation {
         Table::new::<OperationRow<'_>>(COMPLAINT)
     }
 
-    fn check(mut self, table: &mut Table, proof: &mut Proof) -> Result<(), sqlx::Error> {
+    fn check(self, table: &mut Table, proof: &mut Proof) -> Result<(), sqlx::Error> {
         let place = (self.chain_id, self.seq);
-        if self.is_hashed != Some(true) {
-            proof.add(place, COMPLAINT);
-            return Ok(());
+        match &self.digest {
+            Some(digest) => table.add(proof, place, digest, self.row().as_ref()),
+            None => {
+                proof.add(place, COMPLAINT);
+                Ok(())
+            }
         }
-        let digest = self.digest.take();
-        table.add(proof, place, digest, self.row().as_ref())
     }
 }
 
@@ -110,7 +111,7 @@ pub(super) async fn verify(db: &mut PgConnection, part: Option<&Part>, proof: &m
             from account_event
         )
         select coalesce(b.chain_id, o.chain_id) as "chain_id!", coalesce(b.seq, o.seq) as "seq!",
-            b.operations_digest as digest, b.hash is not null as is_hashed, o.kind, o.id, o.ordinal, o.owner,
+            b.operations_digest as digest, o.kind, o.id, o.ordinal, o.owner,
             o.account_id, o.beneficiary_id, o.beneficiary_name, o.amount, o.expires_at, o.status, o.transfer_id,
             o.actor, o.reason, o.created_at
         from batch b full join (

@@ -15,7 +15,7 @@ use crate::db::audit::Finding;
 use crate::db::audit::since::{self as rules, Part};
 use crate::db::records::{self, LastRecord, Subject};
 use crate::ledger::chain::{ChainKey, Keyring};
-use crate::ledger::store::{adoption, losses, origins, retired};
+use crate::ledger::store::{losses, origins, retired};
 
 /// What was found, and how much was checked.
 #[derive(Debug)]
@@ -31,13 +31,13 @@ pub struct Recent {
     pub records_before: i64,
 }
 
-/// Verifies the batches, rows, balances and audit records after these heads. A chain that has none begins with its
-/// first batch that has a hash. Run it in a repeatable-read transaction.
+/// Verifies the batches, rows, balances and audit records after these heads. A chain that has none is
+/// verified from its first batch. Run it in a repeatable-read transaction.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn prove(db: &mut PgConnection, keys: &Keyring, heads: &Heads) -> Result<Recent, sqlx::Error> {
-    let last = heads.get(&RECORDS).and_then(|head| Some(LastRecord { seq: head.seq, hash: head.hash? }));
+    let last = heads.get(&RECORDS).map(|head| LastRecord { seq: head.seq, hash: head.hash });
     let key = keys.present();
     let mut proof = Proof { records: records::proof::prove_since(db, keys, last).await?, ..Proof::default() };
     let announced = origins::all(db, key).await?;
@@ -50,7 +50,6 @@ pub async fn prove(db: &mut PgConnection, keys: &Keyring, heads: &Heads) -> Resu
     let closed = retired::closed(&retired);
     let mut walk = Walk::new(keys, &announced, &accepted, &closed);
     for chain_id in origins::chains(db).await? {
-        let origin = announced.iter().find(|it| it.origin.chain_id == chain_id);
         let after = match heads.get(&chain_id) {
             Some(head) => {
                 check_beginning(db, walk.key(chain_id), chain_id, head, &mut proof).await?;
@@ -62,11 +61,7 @@ pub async fn prove(db: &mut PgConnection, keys: &Keyring, heads: &Heads) -> Resu
                 if origins::announced(db, key, chain_id).await?.is_none() {
                     proof.add((chain_id, 0), "no record says where its chain began");
                 }
-                let before = origin.map_or(0, |it| it.origin.first_seq) - 1;
-                if before >= 0 {
-                    walk.resume(chain_id, Head { seq: before, hash: None });
-                }
-                before
+                -1
             }
         };
         recent.batches_before += after + 1;
@@ -91,13 +86,9 @@ pub async fn prove(db: &mut PgConnection, keys: &Keyring, heads: &Heads) -> Resu
         rows::verify(db, &part, &mut proof).await?;
     }
     recent.findings = rules::prove(db, &part).await?;
-    if let Some((adoption, row)) = adoption::recorded(db, key).await? {
-        proof.records.compare(Subject::Adoption, &row);
-        proof.adoption = Some(adoption);
-    }
     proof.records.report_missing();
     proof.losses = accepted;
-    let head = proof.records.last.map(|last| Head { seq: last.seq, hash: Some(last.hash) });
+    let head = proof.records.last.map(|last| Head { seq: last.seq, hash: last.hash });
     proof.heads.extend(head.map(|head| (RECORDS, head)));
     proof.breaks.sort();
     proof.breaks.dedup();
@@ -129,12 +120,9 @@ async fn check_beginning(
     proof: &mut Proof,
 ) -> Result<(), sqlx::Error> {
     let found = batches::at_or_before(db, chain_id, head.seq).await?.filter(|row| row.seq == head.seq);
-    let sealed = found.map(|row| row.sealed()).transpose()?.flatten();
-    let is_sound = match (sealed, head.hash) {
-        (Some((header, hash)), Some(recorded)) => hash == recorded && key.is_none_or(|key| key.hash(&header) == hash),
-        (sealed, recorded) => sealed.is_none() && recorded.is_none(),
-    };
-    if !is_sound {
+    let sealed = found.map(|row| row.sealed()).transpose()?.filter(|(_, hash)| *hash == head.hash);
+    let is_sound = |(header, hash)| key.is_none_or(|key| key.hash(&header) == hash);
+    if !sealed.is_some_and(is_sound) {
         proof.add((chain_id, head.seq), "it is not there as recorded, so nothing can begin after it: verify in full");
     }
     Ok(())
@@ -154,7 +142,7 @@ pub async fn heads_before(db: &mut PgConnection, at: OffsetDateTime) -> Result<H
             match batches::at_or_before(db, chain_id, middle).await?.filter(|row| row.seq >= low) {
                 Some(row) if row.created_at >= at => high = row.seq - 1,
                 Some(row) => {
-                    heads.insert(chain_id, Head { seq: row.seq, hash: row.sealed()?.map(|(_, hash)| hash) });
+                    heads.insert(chain_id, Head { seq: row.seq, hash: row.sealed()?.1 });
                     low = middle + 1;
                 }
                 // Lost in a failover.
@@ -163,6 +151,6 @@ pub async fn heads_before(db: &mut PgConnection, at: OffsetDateTime) -> Result<H
         }
     }
     let last = records::last_before(db, at).await?;
-    heads.extend(last.map(|last| (RECORDS, Head { seq: last.seq, hash: Some(last.hash) })));
+    heads.extend(last.map(|last| (RECORDS, Head { seq: last.seq, hash: last.hash })));
     Ok(heads)
 }

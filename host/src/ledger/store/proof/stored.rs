@@ -47,19 +47,13 @@ impl Table {
         &mut self,
         proof: &mut Proof,
         place: Place,
-        expected: Option<Vec<u8>>,
+        expected: &[u8],
         row: Option<&impl Row>,
     ) -> Result<(), sqlx::Error> {
         proof.watch.row(str::from_utf8(self.domain).unwrap_or_default());
-        let Some(expected) = expected else {
-            if let Some(row) = row {
-                row.add_to(proof.unhashed.table(place, self.domain));
-            }
-            return Ok(());
-        };
         if self.batch.as_ref().is_none_or(|(current, ..)| *current != place) {
             self.finish_batch(proof);
-            self.batch = Some((place, hash_from_bytes(expected)?, Digest::new(self.domain)));
+            self.batch = Some((place, hash_from_bytes(expected.to_vec())?, Digest::new(self.domain)));
         }
         if let (Some((_, _, digest)), Some(row)) = (&mut self.batch, row) {
             row.add_to(digest);
@@ -78,7 +72,7 @@ impl Table {
 pub(super) struct StoredAccount {
     pub(super) chain_id: Uuid,
     pub(super) seq: i64,
-    pub(super) digest: Option<Vec<u8>>,
+    pub(super) digest: Vec<u8>,
     pub(super) account_id: Option<Uuid>,
     pub(super) owner: Option<String>,
     pub(super) account_number: Option<String>,
@@ -103,14 +97,14 @@ impl Stored for StoredAccount {
             created_at,
             issued: self.issued,
         });
-        table.add(proof, (self.chain_id, self.seq), self.digest, account.as_ref())
+        table.add(proof, (self.chain_id, self.seq), &self.digest, account.as_ref())
     }
 }
 
 pub(super) struct StoredTransfer {
     pub(super) chain_id: Uuid,
     pub(super) seq: i64,
-    pub(super) digest: Option<Vec<u8>>,
+    pub(super) digest: Vec<u8>,
     pub(super) transfer_id: Option<Uuid>,
     pub(super) kind: Option<String>,
     pub(super) owner: Option<String>,
@@ -159,16 +153,15 @@ impl Stored for StoredTransfer {
         Table::new::<TransferRow<'_>>("its transfer rows were altered")
     }
 
-    fn check(mut self, table: &mut Table, proof: &mut Proof) -> Result<(), sqlx::Error> {
-        let digest = self.digest.take();
-        table.add(proof, (self.chain_id, self.seq), digest, self.row().as_ref())
+    fn check(self, table: &mut Table, proof: &mut Proof) -> Result<(), sqlx::Error> {
+        table.add(proof, (self.chain_id, self.seq), &self.digest, self.row().as_ref())
     }
 }
 
 pub(super) struct StoredEntry {
     pub(super) chain_id: Uuid,
     pub(super) seq: i64,
-    pub(super) digest: Option<Vec<u8>>,
+    pub(super) digest: Vec<u8>,
     pub(super) account_id: Option<Uuid>,
     pub(super) stripe: Option<i16>,
     pub(super) version: Option<i64>,
@@ -197,16 +190,15 @@ impl Stored for StoredEntry {
         Table::new::<EntryRow>("its entry rows were altered")
     }
 
-    fn check(mut self, table: &mut Table, proof: &mut Proof) -> Result<(), sqlx::Error> {
-        let digest = self.digest.take();
-        table.add(proof, (self.chain_id, self.seq), digest, self.row().as_ref())
+    fn check(self, table: &mut Table, proof: &mut Proof) -> Result<(), sqlx::Error> {
+        table.add(proof, (self.chain_id, self.seq), &self.digest, self.row().as_ref())
     }
 }
 
 pub(super) struct StoredStatus {
     pub(super) chain_id: Uuid,
     pub(super) seq: i64,
-    pub(super) digest: Option<Vec<u8>>,
+    pub(super) digest: Vec<u8>,
     pub(super) transfer_id: Option<Uuid>,
     pub(super) ordinal: Option<i16>,
     pub(super) status: Option<String>,
@@ -235,16 +227,15 @@ impl Stored for StoredStatus {
         Table::new::<StatusRow<'_>>("its transfer_event rows were altered")
     }
 
-    fn check(mut self, table: &mut Table, proof: &mut Proof) -> Result<(), sqlx::Error> {
-        let digest = self.digest.take();
-        table.add(proof, (self.chain_id, self.seq), digest, self.row().as_ref())
+    fn check(self, table: &mut Table, proof: &mut Proof) -> Result<(), sqlx::Error> {
+        table.add(proof, (self.chain_id, self.seq), &self.digest, self.row().as_ref())
     }
 }
 
 pub(super) struct StoredKey {
     pub(super) chain_id: Uuid,
     pub(super) seq: i64,
-    pub(super) digest: Option<Vec<u8>>,
+    pub(super) digest: Vec<u8>,
     pub(super) owner: Option<String>,
     pub(super) key: Option<String>,
     pub(super) fingerprint: Option<Vec<u8>>,
@@ -275,6 +266,6 @@ impl Stored for StoredKey {
             rejection: rejection.as_deref(),
             created_at,
         });
-        table.add(proof, place, self.digest, answer.as_ref())
+        table.add(proof, place, &self.digest, answer.as_ref())
     }
 }

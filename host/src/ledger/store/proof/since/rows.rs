@@ -32,7 +32,7 @@ async fn accounts(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Resu
             select b.chain_id, b.seq, b.accounts_digest from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
             join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
         )
-        select b.chain_id as "chain_id!", b.seq as "seq!", b.accounts_digest as digest, a.account_id as "account_id?", a.owner,
+        select b.chain_id as "chain_id!", b.seq as "seq!", b.accounts_digest as "digest!", a.account_id as "account_id?", a.owner,
             a.account_number as "account_number?", a.number_key as "number_key?", a.account_type as "account_type?",
             a.created_at as "created_at?", a.issued
         from batch b full join account a on a.chain_id = b.chain_id and a.seq = b.seq
@@ -105,7 +105,7 @@ async fn entries(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Resul
                 offset 0
             ) as e
         )
-        select b.chain_id as "chain_id!", b.seq as "seq!", b.entries_digest as digest,
+        select b.chain_id as "chain_id!", b.seq as "seq!", b.entries_digest as "digest!",
             e.account_id as "account_id?", e.stripe as "stripe?", e.version as "version?", e.transfer_id as "transfer_id?", e.delta as "delta?",
             e.balance_after as "balance_after?", e.created_at as "created_at?"
         from batch b full join recent e on e.chain_id = b.chain_id and e.seq = b.seq
@@ -149,7 +149,7 @@ async fn keys(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Result<(
             select b.chain_id, b.seq, b.keys_digest from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
             join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
         )
-        select b.chain_id as "chain_id!", b.seq as "seq!", b.keys_digest as digest, i.owner as "owner?", i.key as "key?",
+        select b.chain_id as "chain_id!", b.seq as "seq!", b.keys_digest as "digest!", i.owner as "owner?", i.key as "key?",
             i.fingerprint as "fingerprint?", i.transfer_id, i.hold_id, i.rejection, i.created_at as "created_at?"
         from batch b full join (select * from idempotency where created_at >= $3) as i
             on i.chain_id = b.chain_id and i.seq = b.seq

@@ -1,0 +1,86 @@
+-- Evidence that cannot be altered unnoticed without the ledger's key: the key, the chains of batches, and a chain of records
+-- of every change to payees, limits, components and deployments, and of operators' actions.
+
+-- Which key the hashes are made with: a fingerprint of it, so that no host goes on with another one.
+create table ledger_key (
+    only_one boolean primary key default true constraint ledger_key_only_one check (only_one),
+    fingerprint bytea not null,
+    created_at timestamptz not null
+);
+
+-- Append-only. Each row and its heads are covered by an audit record under the present key.
+create table retired_key (
+    fingerprint bytea primary key constraint retired_key_fingerprint check (octet_length(fingerprint) = 32),
+    -- The last audit record that the key sealed.
+    last_record bigint not null constraint retired_key_last_record unique,
+    reason text not null,
+    retired_by text not null,
+    retired_at timestamptz not null
+);
+
+-- The last batch of each chain that a retired key sealed, a tombstone. No writer leases these chains. Append-only.
+create table retired_chain (
+    chain_id uuid primary key,
+    fingerprint bytea not null references retired_key,
+    seq bigint not null,
+    hash bytea not null constraint retired_chain_hash check (octet_length(hash) = 32)
+);
+
+-- The chains of batches. Audit records announce them. Append-only.
+create table chain_origin (
+    chain_id uuid primary key,
+    stripe smallint not null constraint chain_origin_stripe unique,
+    created_at timestamptz not null
+);
+
+-- Batches and records that a failover lost, as an operator accepted. Append-only.
+create table lost_tail (
+    -- Of zeros for the chain of audit records.
+    chain_id uuid not null,
+    from_seq bigint not null,
+    to_seq bigint not null,
+    -- Of the lost ones that a host recorded outside the database, in order: the last is that of to_seq. No others are
+    -- forgiven.
+    head_hashes bytea[] not null constraint lost_tail_head_hashes check (cardinality(head_hashes) > 0),
+    reason text not null,
+    accepted_by text not null,
+    accepted_at timestamptz not null,
+    primary key (chain_id, from_seq, to_seq),
+    constraint lost_tail_order check (from_seq <= to_seq)
+);
+
+-- Append-only. Written in the transaction of the change that it records; each carries a keyed hash over itself and the
+-- record before it.
+create table audit_record (
+    seq bigint primary key constraint audit_record_seq check (seq >= 0),
+    -- What kind of thing changed, and which one.
+    subject text collate "C" not null,
+    subject_key text collate "C" not null,
+    action text not null,
+    actor text not null,
+    -- Keyed digest of the row after the change; null if it is gone. A keyed one cannot be guessed from a short list of
+    -- names or account numbers, so what was deleted for good stays deleted.
+    state bytea constraint audit_record_state check (octet_length(state) = 32),
+    recorded_at timestamptz not null,
+    prev bytea not null constraint audit_record_prev check (octet_length(prev) = 32),
+    hash bytea not null constraint audit_record_hash check (octet_length(hash) = 32)
+);
+-- The last record of each thing.
+create index audit_record_by_subject on audit_record (subject, subject_key, seq);
+
+-- The last record, locked while the next one is appended; -1 until the first host with a key has started.
+create table audit_head (
+    only_one boolean primary key default true constraint audit_head_only_one check (only_one),
+    seq bigint not null constraint audit_head_seq check (seq >= -1),
+    hash bytea not null constraint audit_head_hash check (octet_length(hash) = 32)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+insert into audit_head (seq, hash) values (-1, decode(repeat('00', 32), 'hex'));
+
+-- What all hosts keep to, whatever each was started with. Audit records cover it.
+create table policy (
+    -- The settings, which the owner of the tables changes; or that hosts have waited for replicas, which they only add.
+    part text collate "C" primary key constraint policy_part check (part in ('settings', 'replicas')),
+    content text not null,
+    changed_by text not null,
+    changed_at timestamptz not null
+);

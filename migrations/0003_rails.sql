@@ -1,0 +1,40 @@
+-- What the courier has to remember about payments: those that are pending, and those that a rail was handed.
+
+-- Payments that a rail has not decided yet: pending transfers, and nothing else. Written and deleted together
+-- with the money.
+create table rail_payment (
+    transfer_id uuid primary key,
+    rail text collate "C" not null constraint rail_payment_rail check (rail in ('simulated', 'stp')),
+    owner text collate "C" not null,
+    -- How many payments of its owner were pending when it was entered. Lower turns are served first, and of one owner at
+    -- most n + 1 pending payments have a turn of at most n, so that nobody's many delay another's few.
+    turn int not null,
+    -- How often the rail was asked or handed it.
+    attempts int not null default 0,
+    -- What went wrong at the last attempt; null if nothing did.
+    last_error text,
+    -- Since when a person has to decide; null while the courier goes on.
+    parked_at timestamptz,
+    -- When it is next looked at. A host that takes it moves this ahead, so that no other does.
+    due_at timestamptz not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+create index rail_payment_turn on rail_payment (rail, turn, due_at);
+create index rail_payment_owner on rail_payment (owner);
+
+-- Payments that were handed to a rail. Kept when they settle, because the rail is asked again when one comes back.
+create table rail_order (
+    transfer_id uuid primary key,
+    rail text collate "C" not null constraint rail_order_rail check (rail in ('simulated', 'stp')),
+    -- SPEI's business day that it was first sent for. With the tracking key it identifies the payment: sent for a second
+    -- day, it would be a second payment.
+    operating_date date not null,
+    -- When it was last sent; null if a person settled it before it was.
+    sent_at timestamptz,
+    -- When the courier asks, because of a notice or because the day is over; null if neither is ahead.
+    inquire_at timestamptz,
+    -- When it last asked so.
+    inquired_at timestamptz,
+    -- How often it has asked so without learning anything.
+    inquiries int not null default 0
+);
+create index rail_order_due on rail_order (rail, inquire_at) where inquire_at is not null;

@@ -1,0 +1,95 @@
+//! A Postgres for hosts outside the sandbox.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+
+use crate::process::{DataDir, Service, program, text};
+
+pub(crate) const SECRET: &str = "a secret for tests, of 32 bytes or more";
+
+/// A policy with which hosts start.
+pub(crate) const SET: [&str; 7] = ["policy", "set", "--create", "--rail", "instant", "--by", "a test"];
+
+/// A Postgres whose superuser is `caudal`; any role may log in without a password.
+pub(crate) struct Server {
+    process: Child,
+    url: String,
+    _data: DataDir,
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        let data = DataDir::new();
+        let mut command = data.command(&["postgres", "--", "sh", "-c", "echo \"$DATABASE_URL\"; read -r _ || true"]);
+        // As in production, where a server waits for its disk.
+        command.env_remove("CAUDAL_POSTGRES_BIN");
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let url = BufReader::new(process.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+        Self { process, url, _data: data }
+    }
+
+    /// With the roles, tables and a policy that hosts need.
+    pub(crate) fn with_roles(folder: &DataDir) -> Self {
+        let server = Self::start();
+        server.sql(&server.must("caudal", folder, &["roles"]));
+        server.must("caudal_owner", folder, &SET);
+        server
+    }
+
+    pub(crate) fn url(&self, role: &str) -> String {
+        self.url.replace("user=caudal", &format!("user={role}"))
+    }
+
+    /// A command as a role, on a host that has `folder`.
+    pub(crate) fn command(&self, role: &str, folder: &DataDir, arguments: &[&str]) -> Command {
+        let mut command = program(arguments);
+        command.env("DATABASE_URL", self.url(role)).env("CAUDAL_DATA_DIR", &folder.0).env("CAUDAL_JWT_SECRET", SECRET);
+        command
+    }
+
+    pub(crate) fn run(&self, role: &str, folder: &DataDir, arguments: &[&str]) -> Output {
+        self.command(role, folder, arguments).output().unwrap()
+    }
+
+    #[track_caller]
+    pub(crate) fn must(&self, role: &str, folder: &DataDir, arguments: &[&str]) -> String {
+        let output = self.run(role, folder, arguments);
+        assert!(output.status.success(), "{arguments:?} as {role}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    #[track_caller]
+    pub(crate) fn refuses(&self, role: &str, folder: &DataDir, arguments: &[&str], advice: &[&str]) {
+        let output = self.run(role, folder, arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?} as {role}: {said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        for part in advice {
+            assert!(said.contains(part), "{arguments:?} as {role}: {said}");
+        }
+    }
+
+    /// Runs SQL as the superuser.
+    pub(crate) fn sql(&self, sql: &str) -> String {
+        let output = self.psql("caudal", sql);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    pub(crate) fn psql(&self, role: &str, sql: &str) -> Output {
+        let url = self.url(role);
+        Command::new("psql").args(["-XqAt", "-v", "ON_ERROR_STOP=1", &url, "-c", sql]).output().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+/// Starts a host that prints no token.
+pub(crate) fn start(command: Command) -> Service {
+    Service::printing(command, "assistance API")
+}
