@@ -20,6 +20,7 @@ create table rail_payment (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 create index rail_payment_turn on rail_payment (rail, turn, due_at);
 create index rail_payment_owner on rail_payment (owner);
+create view rail_payment_row as select * from rail_payment;
 
 -- Payments that were handed to a rail. Kept when they settle, because the rail is asked again when one comes back.
 create table rail_order (

@@ -15,3 +15,9 @@ pub const IN_TRANSIT_ACCOUNT: Uuid = Uuid::from_u128(0x0000_0000_0000_7000_8000_
 
 /// The only stripe of a customer's account.
 pub const CUSTOMER_STRIPE: i16 = 0;
+
+/// The kind of a customer's account.
+pub(crate) const CUSTOMER: &str = "customer";
+
+/// The currency of every account.
+pub(crate) const CURRENCY: &str = "MXN";

@@ -5,31 +5,15 @@
 //! the chain. The key alone does not reveal truncation; for that, hosts record the chains' heads outside the
 //! database.
 
-pub(super) mod operations;
-pub(super) mod rows;
-
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::batch::{Batch, Context, Terms};
+use super::rows::{Digests, Rows};
 use super::writer::Writer;
 use crate::sealing::digest::{Digest, Hash};
 
 pub use crate::sealing::{ChainKey, KeyTooShort, Keyring};
-
-/// Digests of a batch's rows, by table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Digests {
-    pub accounts: Hash,
-    pub transfers: Hash,
-    pub entries: Hash,
-    /// Rows of `transfer_event`.
-    pub statuses: Hash,
-    /// Rows of `idempotency`.
-    pub keys: Hash,
-    /// Rows of `hold`, `hold_end` and `account_event`; `None` if there are none.
-    pub operations: Option<Hash>,
-}
 
 /// How many rows a batch writes, and how much money it moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,11 +65,12 @@ pub struct Header {
     pub prev_hash: Hash,
 }
 
-/// What is written with a batch's rows: its header, digests and hash.
+/// A batch's rows, and what proves them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seal {
     pub header: Header,
     pub hash: Hash,
+    pub rows: Rows,
 }
 
 impl ChainKey {
@@ -98,49 +83,37 @@ impl ChainKey {
         header.counts.add_to(&mut record);
         record.int(i64::try_from(header.transfer_ids.len()).unwrap_or(i64::MAX));
         header.transfer_ids.iter().for_each(|id| record.uuid(*id));
-        let Digests { accounts, transfers, entries, statuses, keys, operations } = &header.digests;
-        for digest in [accounts, transfers, entries, statuses, keys, &header.prev_hash] {
-            record.bytes(digest);
-        }
-        record.optional_bytes(operations.as_ref().map(|digest| &digest[..]));
+        header.digests.iter().chain([&header.prev_hash]).for_each(|digest| record.bytes(digest));
         self.seal_digest(record)
     }
 
     /// Seals a batch as the writer's next one.
     pub fn seal(&self, batch: &Batch, batch_id: Uuid, writer: &Writer, context: &Context) -> Seal {
-        let at = context.now;
-        let (transfer_ids, statuses) = rows::statuses(batch, at);
+        let (chain_id, seq) = (writer.chain_id, writer.next_seq);
+        let rows = Rows::of(batch, chain_id, seq, context.now);
         let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX);
-        let debits = batch.entries.iter().map(|entry| (-entry.delta.minor()).max(0)).sum();
         let header = Header {
-            chain_id: writer.chain_id,
-            seq: writer.next_seq,
+            chain_id,
+            seq,
             batch_id,
-            created_at: at,
+            created_at: context.now,
             counts: Counts {
                 users: count(batch.users.len()),
                 balances: count(batch.balances.len()),
-                transfers: count(batch.transfers.len()),
+                transfers: count(rows.transfers.len()),
                 moves: count(batch.moves.len()),
-                statuses: count(transfer_ids.len()),
-                entries: count(batch.entries.len()),
-                keys: count(batch.answers.len()),
-                debits,
-                operations: count(batch.operations()),
+                statuses: count(rows.statuses.len()),
+                entries: count(rows.entries.len()),
+                keys: count(rows.keys.len()),
+                debits: rows.entries.iter().map(|entry| (-entry.delta).max(0)).sum(),
+                operations: count(rows.operations()),
             },
-            transfer_ids,
-            digests: Digests {
-                accounts: rows::accounts(batch, at),
-                transfers: rows::transfers(batch, at),
-                entries: rows::entries(batch),
-                statuses,
-                keys: rows::keys(batch, at),
-                operations: (batch.operations() > 0).then(|| operations::digest(batch, at)),
-            },
+            transfer_ids: rows.statuses.iter().map(|status| status.transfer_id).collect(),
+            digests: rows.digests(),
             prev_hash: writer.head,
         };
         let hash = self.hash(&header);
-        Seal { header, hash }
+        Seal { header, hash, rows }
     }
 
     /// Seals an empty batch that occupies the sequence number of one that must never be committed.

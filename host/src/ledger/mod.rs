@@ -2,7 +2,7 @@
 //!
 //! A handler submits a [`Command`] to the [`Ledger`]. A batcher loads the rows that the command touches, runs
 //! the pure [`apply`](mod@apply), and commits the outcome with one statement whose constraints prove it.
-//! Nothing here depends on HTTP, tokens or scores.
+//! Nothing here depends on HTTP or tokens; `decide` injects the rules.
 //!
 //! Invariants: every amount leaves one balance and enters another; a command is answered only after its commit; an
 //! idempotency key has one answer, forever.
@@ -21,6 +21,7 @@ mod jitter;
 mod job;
 mod pace;
 mod queue;
+mod rows;
 pub mod store;
 mod tracking;
 pub mod writer;

@@ -1,7 +1,6 @@
 //! Storage of the ledger's state. All SQL that moves money is in this folder.
 
 mod codec;
-mod columns;
 mod commit;
 mod connection;
 mod contract;

@@ -41,20 +41,15 @@ pub(super) async fn settle(db: &mut PgConnection, batch_id: Uuid, tombstone: &Se
     sqlx::query!(
         r#"
         insert into ledger_batch (
-            chain_id, seq, batch_id, created_at, accounts_digest, transfers_digest, entries_digest, statuses_digest,
-            keys_digest, prev_hash, hash
-        ) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            chain_id, seq, batch_id, created_at, digests, prev_hash, hash
+        ) values ($1, $2, $3, $4, $5, $6, $7)
         on conflict (chain_id, seq) do nothing
         "#,
         chain_id,
         seq,
         tombstone_id,
         created_at,
-        &digests.accounts[..],
-        &digests.transfers[..],
-        &digests.entries[..],
-        &digests.statuses[..],
-        &digests.keys[..],
+        digests.as_flattened(),
         &prev_hash[..],
         &tombstone.hash[..],
     )

@@ -3,7 +3,6 @@
 //! Each table is read once, ordered by batch; memory holds the digest of one batch at a time.
 
 pub(super) mod batches;
-mod operations;
 mod report;
 mod rows;
 pub mod since;
@@ -136,7 +135,6 @@ pub async fn prove_with(db: &mut PgConnection, keys: &Keyring, watch: Watch) -> 
     batches::verify(db, Walk::new(keys, &announced, &accepted, &closed), &mut proof).await?;
     proof.add_retired(retired);
     rows::verify(db, &mut proof).await?;
-    operations::verify(db, None, &mut proof).await?;
     for it in &announced {
         let place = (it.origin.chain_id, 0);
         proof.records.compare(Subject::Chain, &it.covered);

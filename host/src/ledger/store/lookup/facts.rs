@@ -14,9 +14,9 @@ use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_A
 use crate::domain::hold::Hold;
 use crate::domain::money::Money;
 use crate::domain::transfer::Transfer;
-use crate::ledger::batch::{AccountFacts, Answer, Balance, Context, Made, Payee, State, UserFacts};
+use crate::ledger::batch::{AccountFacts, Answer, Context, Made, Payee, State, UserFacts};
 use crate::ledger::command::{Command, PlaceHold};
-use crate::ledger::store::codec::rejection_from_json;
+use crate::ledger::rows::{BalanceRow, HoldRow, KeyRow, TransferRow, rejection_from_json};
 use crate::ledger::writer::Writer;
 
 /// A balance to load, and the order that debits it, if any.
@@ -87,32 +87,25 @@ pub(super) async fn load(
         )
         select statement_timestamp() as "read_at!", k.account_id as "account_id!", k.stripe as "stripe!", k.owner as "user?",
             k.beneficiary_id as "beneficiary_id?", k.key as "key?",
-            a.owner as "account_owner?", a.account_number as "account_number?",
-            b.posted as "posted?", b.held as "held?", b.frozen as "frozen?", b.floor as "floor?", b.version as "version?", b.changed_at as "changed_at?",
-            b.sent_day as "sent_day?", b.sent as "sent?",
+            a.owner as "account_owner?", a.account_number as "account_number?", b.it as "balance?: BalanceRow",
             p.owner as "payee_owner?", p.name as "payee_name?", p.bank_name as "payee_bank?",
             p.account_number as "payee_number?", p.created_at as "payee_created_at?",
             u.per_transfer_limit as "per_transfer_limit?", u.per_day_limit as "per_day_limit?",
             u.version as "user_version?", u.day_total as "day_total?", u.pending as "pending?",
-            i.fingerprint as "fingerprint?", i.rejection as "rejection?",
-            t.transfer_id as "transfer_id?", t.debit_account_id as "sent_from?", t.beneficiary_id as "sent_to?",
-            t.beneficiary_name as "sent_to_name?", t.amount as "amount?", t.status as "status?",
-            t.spei_reference as "spei_reference?", t.concept as "concept?", t.numeric_reference as "numeric_reference?",
-            t.created_at as "made_at?",
-            h.hold_id as "hold_id?", h.account_id as "held_from?", h.beneficiary_id as "held_for?",
-            h.beneficiary_name as "held_for_name?", h.amount as "held_amount?", h.status as "hold_status?",
-            h.expires_at as "expires_at?", h.created_at as "held_at?"
+            i.it as "answer?: KeyRow", t.it as "transfer?: TransferRow", h.it as "hold?: HoldRow"
         from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[])
             as k (account_id, stripe, owner, beneficiary_id, key)
         left join lateral (
-            select * from account_balance b where b.account_id = k.account_id and b.stripe = k.stripe limit 1
+            select b as it from account_balance b where b.account_id = k.account_id and b.stripe = k.stripe limit 1
         ) as b on true
         left join lateral (select * from account a where a.account_id = k.account_id limit 1) as a on true
         left join lateral (select * from beneficiary p where p.beneficiary_id = k.beneficiary_id limit 1) as p on true
         left join users u on u.owner = k.owner
-        left join lateral (select * from idempotency i where i.owner = k.owner and i.key = k.key limit 1) as i on true
-        left join lateral (select * from transfer t where t.transfer_id = i.transfer_id limit 1) as t on true
-        left join lateral (select * from hold h where h.hold_id = i.hold_id limit 1) as h on true
+        left join lateral (
+            select i as it, i.transfer_id, i.hold_id from idempotency i where i.owner = k.owner and i.key = k.key limit 1
+        ) as i on true
+        left join lateral (select t as it from transfer t where t.transfer_id = i.transfer_id limit 1) as t on true
+        left join lateral (select h as it from hold h where h.hold_id = i.hold_id limit 1) as h on true
         "#,
         &accounts,
         &stripes,
@@ -142,14 +135,7 @@ struct Row {
     key: Option<String>,
     account_owner: Option<String>,
     account_number: Option<String>,
-    posted: Option<i64>,
-    held: Option<i64>,
-    frozen: Option<bool>,
-    floor: Option<i64>,
-    version: Option<i64>,
-    changed_at: Option<OffsetDateTime>,
-    sent_day: Option<Date>,
-    sent: Option<i64>,
+    balance: Option<BalanceRow>,
     payee_owner: Option<String>,
     payee_name: Option<String>,
     payee_bank: Option<String>,
@@ -160,26 +146,9 @@ struct Row {
     user_version: Option<i64>,
     day_total: Option<i64>,
     pending: Option<i32>,
-    fingerprint: Option<Vec<u8>>,
-    rejection: Option<serde_json::Value>,
-    transfer_id: Option<Uuid>,
-    sent_from: Option<Uuid>,
-    sent_to: Option<Uuid>,
-    sent_to_name: Option<String>,
-    amount: Option<i64>,
-    status: Option<String>,
-    spei_reference: Option<String>,
-    concept: Option<String>,
-    numeric_reference: Option<i32>,
-    made_at: Option<OffsetDateTime>,
-    hold_id: Option<Uuid>,
-    held_from: Option<Uuid>,
-    held_for: Option<Uuid>,
-    held_for_name: Option<String>,
-    held_amount: Option<i64>,
-    hold_status: Option<String>,
-    expires_at: Option<OffsetDateTime>,
-    held_at: Option<OffsetDateTime>,
+    answer: Option<KeyRow>,
+    transfer: Option<TransferRow>,
+    hold: Option<HoldRow>,
 }
 
 impl Row {
@@ -201,24 +170,11 @@ impl Row {
             };
             state.users.insert(user, facts);
         }
-        if let (Some(balance), Some(number)) = (self.balance(), self.account_number) {
-            state.balances.insert((self.account_id, self.stripe), balance);
+        if let (Some(balance), Some(number)) = (self.balance, self.account_number) {
+            state.balances.insert((self.account_id, self.stripe), balance.into());
             state.accounts.insert(self.account_id, AccountFacts { owner: self.account_owner, number });
         }
         Ok(())
-    }
-
-    fn balance(&self) -> Option<Balance> {
-        Some(Balance {
-            posted: Money::from_minor(self.posted?),
-            held: Money::from_minor(self.held?),
-            frozen: self.frozen?,
-            floor: Money::from_minor(self.floor?),
-            version: self.version?,
-            changed_at: self.changed_at?,
-            sent_day: self.sent_day?,
-            sent: Money::from_minor(self.sent?),
-        })
     }
 
     fn payee(&mut self) -> Option<Payee> {
@@ -232,51 +188,45 @@ impl Row {
     }
 
     fn answer(&mut self) -> Result<Option<Answer>, sqlx::Error> {
-        let Some(fingerprint) = self.fingerprint.take() else { return Ok(None) };
+        let Some(KeyRow { fingerprint, rejection, .. }) = self.answer.take() else { return Ok(None) };
         let fingerprint = fingerprint
             .try_into()
             .map_err(|_| sqlx::Error::Decode("a stored fingerprint has the wrong length".into()))?;
-        let outcome = match (self.transfer()?, self.hold()?, self.rejection.take()) {
-            (Some(transfer), ..) => Ok(Made::Transfer(transfer)),
-            (_, Some(hold), _) => Ok(Made::Hold(hold)),
+        let outcome = match (self.transfer.take(), self.hold.take(), rejection) {
+            (Some(row), ..) => Ok(Made::Transfer(transfer(row)?)),
+            (_, Some(row), _) => Ok(Made::Hold(hold(row)?)),
             (.., Some(rejection)) => Err(rejection_from_json(&rejection)?),
             (None, None, None) => return Err(sqlx::Error::Decode("an idempotency key has no outcome".into())),
         };
         Ok(Some(Answer { fingerprint, outcome }))
     }
+}
 
-    /// The transfer of a recorded answer, with its current status.
-    fn transfer(&mut self) -> Result<Option<Transfer>, sqlx::Error> {
-        let found = (self.transfer_id, self.sent_from, self.amount, self.status.take(), self.made_at);
-        let (Some(transfer_id), Some(from_account_id), Some(amount), Some(status), Some(created_at)) = found else {
-            return Ok(None);
-        };
-        Ok(Some(Transfer {
-            transfer_id,
-            from_account_id,
-            to_beneficiary_id: self.sent_to,
-            beneficiary_name: self.sent_to_name.take(),
-            amount: Money::from_minor(amount),
-            status: parse_status(&status)?,
-            spei_reference: self.spei_reference.take(),
-            remittance: read_remittance(self.concept.take(), self.numeric_reference),
-            created_at,
-        }))
-    }
+/// The transfer of a recorded answer, with its current status.
+fn transfer(row: TransferRow) -> Result<Transfer, sqlx::Error> {
+    Ok(Transfer {
+        transfer_id: row.transfer_id,
+        from_account_id: row.debit_account_id,
+        to_beneficiary_id: row.beneficiary_id,
+        beneficiary_name: row.beneficiary_name,
+        amount: Money::from_minor(row.amount),
+        status: parse_status(&row.status.0)?,
+        spei_reference: row.spei_reference,
+        remittance: read_remittance(row.concept, row.numeric_reference),
+        created_at: row.created_at,
+    })
+}
 
-    /// The hold of a recorded answer, with its current status.
-    fn hold(&mut self) -> Result<Option<Hold>, sqlx::Error> {
-        let found = (self.hold_id, self.held_from, self.held_for, self.held_for_name.take(), self.held_amount);
-        let (Some(hold_id), Some(account_id), Some(beneficiary_id), Some(beneficiary_name), Some(amount)) = found
-        else {
-            return Ok(None);
-        };
-        let (Some(status), Some(expires_at), Some(created_at)) =
-            (self.hold_status.take(), self.expires_at, self.held_at)
-        else {
-            return Ok(None);
-        };
-        let (amount, status) = (Money::from_minor(amount), parse_hold_status(&status)?);
-        Ok(Some(Hold { hold_id, account_id, beneficiary_id, beneficiary_name, amount, status, expires_at, created_at }))
-    }
+/// The hold of a recorded answer, with its current status.
+fn hold(row: HoldRow) -> Result<Hold, sqlx::Error> {
+    Ok(Hold {
+        hold_id: row.hold_id,
+        account_id: row.account_id,
+        beneficiary_id: row.beneficiary_id,
+        beneficiary_name: row.beneficiary_name,
+        amount: Money::from_minor(row.amount),
+        status: parse_hold_status(&row.status.0)?,
+        expires_at: row.expires_at,
+        created_at: row.created_at,
+    })
 }

@@ -8,8 +8,8 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::report::{Head, Proof};
-use crate::ledger::chain::{ChainKey, Counts, Digests, Header, Keyring};
-use crate::ledger::store::codec::hash_from_bytes;
+use crate::ledger::chain::{ChainKey, Counts, Header, Keyring};
+use crate::ledger::store::codec::{digests_from_bytes, hash_from_bytes};
 use crate::ledger::store::losses::Loss;
 use crate::ledger::store::origins::Announcement;
 use crate::ledger::store::retired::Closed;
@@ -29,15 +29,10 @@ pub(in crate::ledger::store) struct BatchRow {
     keys_meant: i32,
     debits: i64,
     transfer_ids: Vec<Uuid>,
-    accounts_digest: Vec<u8>,
-    transfers_digest: Vec<u8>,
-    entries_digest: Vec<u8>,
-    statuses_digest: Vec<u8>,
-    keys_digest: Vec<u8>,
+    digests: Vec<u8>,
     prev_hash: Vec<u8>,
     hash: Vec<u8>,
     operations_meant: i32,
-    operations_digest: Option<Vec<u8>>,
 }
 
 impl BatchRow {
@@ -65,14 +60,7 @@ impl BatchRow {
             created_at: self.created_at,
             counts: self.counts(),
             transfer_ids: self.transfer_ids.clone(),
-            digests: Digests {
-                accounts: hash(&self.accounts_digest)?,
-                transfers: hash(&self.transfers_digest)?,
-                entries: hash(&self.entries_digest)?,
-                statuses: hash(&self.statuses_digest)?,
-                keys: hash(&self.keys_digest)?,
-                operations: self.operations_digest.as_ref().map(hash).transpose()?,
-            },
+            digests: digests_from_bytes(&self.digests)?,
             prev_hash: hash(&self.prev_hash)?,
         };
         Ok((header, hash(&self.hash)?))
@@ -93,8 +81,8 @@ pub(super) async fn verify(db: &mut PgConnection, mut walk: Walk<'_>, proof: &mu
         BatchRow,
         r#"
         select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
-            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
-            entries_digest, statuses_digest, keys_digest, prev_hash, hash, operations_meant, operations_digest
+            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, digests, prev_hash, hash,
+            operations_meant
         from ledger_batch order by chain_id, seq
         "#
     )
@@ -189,8 +177,8 @@ pub(super) async fn each_after(
         BatchRow,
         r#"
         select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
-            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
-            entries_digest, statuses_digest, keys_digest, prev_hash, hash, operations_meant, operations_digest
+            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, digests, prev_hash, hash,
+            operations_meant
         from ledger_batch where chain_id = $1 and seq > $2 order by seq
         "#,
         chain_id,
@@ -213,8 +201,8 @@ pub(super) async fn at_or_before(
         BatchRow,
         r#"
         select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
-            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, accounts_digest, transfers_digest,
-            entries_digest, statuses_digest, keys_digest, prev_hash, hash, operations_meant, operations_digest
+            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, digests, prev_hash, hash,
+            operations_meant
         from ledger_batch where chain_id = $1 and seq <= $2 order by seq desc limit 1
         "#,
         chain_id,

@@ -20,7 +20,7 @@ pub struct Break {
     pub chain_id: Uuid,
     pub seq: i64,
     /// What is wrong with the batch.
-    pub what: &'static str,
+    pub what: String,
 }
 
 /// The last batch of a chain.
@@ -50,9 +50,9 @@ pub struct Proof {
 const BREAKS_MAX: usize = 100;
 
 impl Proof {
-    pub(super) fn add(&mut self, (chain_id, seq): Place, what: &'static str) {
+    pub(super) fn add(&mut self, (chain_id, seq): Place, what: impl Into<String>) {
         if self.breaks.len() < BREAKS_MAX {
-            self.breaks.push(Break { chain_id, seq, what });
+            self.breaks.push(Break { chain_id, seq, what: what.into() });
         }
     }
 

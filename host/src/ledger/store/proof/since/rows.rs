@@ -10,74 +10,79 @@
 
 use sqlx::PgConnection;
 
-use super::super::operations;
 use super::super::report::Proof;
-use super::super::stored::{StoredAccount, StoredEntry, StoredKey, StoredStatus, StoredTransfer, compare};
+use super::super::rows::compared;
+use super::super::stored::{Stored, compare};
 use crate::db::audit::since::Part;
+use crate::ledger::rows::{AccountEventRow, AccountRow, EntryRow, HoldEndRow, HoldRow, KeyRow, StatusRow, TransferRow};
 
 pub(super) async fn verify(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    accounts(db, part, proof).await?;
-    transfers(db, part, proof).await?;
-    entries(db, part, proof).await?;
-    statuses(db, part, proof).await?;
-    keys(db, part, proof).await?;
-    operations::verify(db, Some(part), proof).await
-}
-
-async fn accounts(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let rows = sqlx::query_as!(
-        StoredAccount,
+    compared!(
+        db,
+        proof,
+        0,
+        AccountRow,
         r#"
-        with batch as (
-            select b.chain_id, b.seq, b.accounts_digest from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
-            join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
+        with base as (
+            select * from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
+        ), batch as (
+            select b.chain_id, b.seq, b.digests from base join ledger_batch b using (chain_id) where b.seq > base.after
         )
-        select b.chain_id as "chain_id!", b.seq as "seq!", b.accounts_digest as "digest!", a.account_id as "account_id?", a.owner,
-            a.account_number as "account_number?", a.number_key as "number_key?", a.account_type as "account_type?",
-            a.created_at as "created_at?", a.issued
-        from batch b full join account a on a.chain_id = b.chain_id and a.seq = b.seq
-        where coalesce(b.seq, -1) >= 0
-        order by b.chain_id, b.seq, a.account_id
+        select chain_id as "chain_id!", seq as "seq!", b.digests as "digests?", t.it as "row?: _"
+        from batch b full join (
+            select r as it, r.* from account r join base using (chain_id) where r.seq > base.after
+        ) as t using (chain_id, seq)
+        order by 1, 2, t.account_id
         "#,
         &part.chains,
-        &part.after,
-    )
-    .fetch(db);
-    compare(rows, proof).await
-}
-
-async fn transfers(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let rows = sqlx::query_as!(
-        StoredTransfer,
+        &part.after
+    );
+    compared!(
+        db,
+        proof,
+        1,
+        TransferRow,
         r#"
-        select b.chain_id, b.seq, b.transfers_digest as digest, t.transfer_id as "transfer_id?", t.kind as "kind?",
-            t.owner as "owner?", t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?",
-            t.amount as "amount?", t.beneficiary_id, t.beneficiary_name, t.beneficiary_bank,
-            t.beneficiary_account_number, t.payee_key, t.spei_reference, t.rail, t.returns,
-            t.concept, t.numeric_reference, t.created_at as "created_at?"
+        select b.chain_id, b.seq, b.digests as "digests?", t.it as "row?: _"
         from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
         join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
         left join lateral (
-            select t.* from unnest(b.transfer_ids) as n (id) join transfer t on t.transfer_id = n.id
-            where t.chain_id = b.chain_id and t.seq = b.seq
+            select r as it, r.* from unnest(b.transfer_ids) as n (id) join transfer r on r.transfer_id = n.id
+            where r.chain_id = b.chain_id and r.seq = b.seq
         ) as t on true
         order by b.chain_id, b.seq, t.transfer_id
         "#,
         &part.chains,
-        &part.after,
-    )
-    .fetch(db);
-    compare(rows, proof).await
-}
-
-/// Entries of a balance never go back in time, and an entry is never older than its batch, so those of recent batches
-/// are among the last ones of the balances that their transfers name.
-async fn entries(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let rows = sqlx::query_as!(
-        StoredEntry,
+        &part.after
+    );
+    compared!(
+        db,
+        proof,
+        2,
+        StatusRow,
+        r#"
+        select b.chain_id, b.seq, b.digests as "digests?", t.it as "row?: _"
+        from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
+        join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
+        left join lateral (
+            select r as it, r.* from unnest(b.transfer_ids) as n (id) join transfer_event r on r.transfer_id = n.id
+            where r.chain_id = b.chain_id and r.seq = b.seq
+        ) as t on true
+        order by b.chain_id, b.seq, t.transfer_id, t.ordinal
+        "#,
+        &part.chains,
+        &part.after
+    );
+    // Entries of a balance never go back in time, and an entry is never older than its batch, so those of recent batches
+    // are among the last ones of the balances that their transfers name.
+    compared!(
+        db,
+        proof,
+        3,
+        EntryRow,
         r#"
         with recursive batch as materialized (
-            select b.chain_id, b.seq, b.entries_digest, b.transfer_ids
+            select b.chain_id, b.seq, b.digests, b.transfer_ids
             from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
             join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
         ), touched as materialized (
@@ -100,66 +105,100 @@ async fn entries(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Resul
             select account_id, stripe, min(low) as low from reach group by account_id, stripe
         ), recent as (
             select e.* from tail cross join lateral (
-                select * from entry e where e.account_id = tail.account_id and e.stripe = tail.stripe
-                    and e.version > tail.low and e.created_at >= $3
+                select r as it, r.* from entry r where r.account_id = tail.account_id and r.stripe = tail.stripe
+                    and r.version > tail.low and r.created_at >= $3
                 offset 0
             ) as e
         )
-        select b.chain_id as "chain_id!", b.seq as "seq!", b.entries_digest as "digest!",
-            e.account_id as "account_id?", e.stripe as "stripe?", e.version as "version?", e.transfer_id as "transfer_id?", e.delta as "delta?",
-            e.balance_after as "balance_after?", e.created_at as "created_at?"
-        from batch b full join recent e on e.chain_id = b.chain_id and e.seq = b.seq
+        select b.chain_id as "chain_id!", b.seq as "seq!", b.digests as "digests?", t.it as "row?: _"
+        from batch b full join recent t on t.chain_id = b.chain_id and t.seq = b.seq
         where coalesce(b.seq, -1) >= 0
-        order by b.chain_id, b.seq, e.account_id, e.stripe, e.version
+        order by b.chain_id, b.seq, t.account_id, t.stripe, t.version
         "#,
         &part.chains,
         &part.after,
-        part.since,
-    )
-    .fetch(db);
-    compare(rows, proof).await
-}
-
-async fn statuses(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let rows = sqlx::query_as!(
-        StoredStatus,
+        part.since
+    );
+    compared!(
+        db,
+        proof,
+        4,
+        KeyRow,
         r#"
-        select b.chain_id, b.seq, b.statuses_digest as digest, v.transfer_id as "transfer_id?", v.ordinal as "ordinal?",
-            v.status as "status?", v.reason, v.actor, v.note, v.created_at as "created_at?"
-        from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
-        join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
-        left join lateral (
-            select v.* from unnest(b.transfer_ids) as n (id) join transfer_event v on v.transfer_id = n.id
-            where v.chain_id = b.chain_id and v.seq = b.seq
-        ) as v on true
-        order by b.chain_id, b.seq, v.transfer_id, v.ordinal
-        "#,
-        &part.chains,
-        &part.after,
-    )
-    .fetch(db);
-    compare(rows, proof).await
-}
-
-async fn keys(db: &mut PgConnection, part: &Part, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let rows = sqlx::query_as!(
-        StoredKey,
-        r#"
-        with batch as (
-            select b.chain_id, b.seq, b.keys_digest from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
-            join ledger_batch b on b.chain_id = base.chain_id and b.seq > base.after
+        with base as (
+            select * from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
+        ), batch as (
+            select b.chain_id, b.seq, b.digests from base join ledger_batch b using (chain_id) where b.seq > base.after
         )
-        select b.chain_id as "chain_id!", b.seq as "seq!", b.keys_digest as "digest!", i.owner as "owner?", i.key as "key?",
-            i.fingerprint as "fingerprint?", i.transfer_id, i.hold_id, i.rejection, i.created_at as "created_at?"
-        from batch b full join (select * from idempotency where created_at >= $3) as i
-            on i.chain_id = b.chain_id and i.seq = b.seq
+        select b.chain_id as "chain_id!", b.seq as "seq!", b.digests as "digests?", t.it as "row?: _"
+        from batch b full join (select r as it, r.* from idempotency r where created_at >= $3) as t
+            on t.chain_id = b.chain_id and t.seq = b.seq
         where coalesce(b.seq, -1) >= 0
-        order by b.chain_id, b.seq, i.owner collate "C", i.key collate "C"
+        order by b.chain_id, b.seq, t.owner, t.key
         "#,
         &part.chains,
         &part.after,
-        part.since,
-    )
-    .fetch(db);
-    compare(rows, proof).await
+        part.since
+    );
+    compared!(
+        db,
+        proof,
+        5,
+        HoldRow,
+        r#"
+        with base as (
+            select * from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
+        ), batch as (
+            select b.chain_id, b.seq, b.digests from base join ledger_batch b using (chain_id) where b.seq > base.after
+        )
+        select chain_id as "chain_id!", seq as "seq!", b.digests as "digests?", t.it as "row?: _"
+        from batch b full join (
+            select r as it, r.* from hold r join base using (chain_id) where r.seq > base.after
+        ) as t using (chain_id, seq)
+        order by 1, 2, t.hold_id
+        "#,
+        &part.chains,
+        &part.after
+    );
+    compared!(
+        db,
+        proof,
+        6,
+        HoldEndRow,
+        r#"
+        with base as (
+            select * from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
+        ), batch as (
+            select b.chain_id, b.seq, b.digests from base join ledger_batch b using (chain_id) where b.seq > base.after
+        )
+        select chain_id as "chain_id!", seq as "seq!", b.digests as "digests?", t.it as "row?: _"
+        from batch b full join (
+            select r as it, r.* from hold_end r join base using (chain_id) where r.seq > base.after
+        ) as t using (chain_id, seq)
+        order by 1, 2, t.hold_id
+        "#,
+        &part.chains,
+        &part.after
+    );
+    compared!(
+        db,
+        proof,
+        7,
+        AccountEventRow,
+        r#"
+        with base as (
+            select * from unnest($1::uuid[], $2::bigint[]) as base (chain_id, after)
+        ), batch as (
+            select b.chain_id, b.seq, b.digests from base join ledger_batch b using (chain_id) where b.seq > base.after
+        )
+        select chain_id as "chain_id!", seq as "seq!", b.digests as "digests?", t.it as "row?: _"
+        from batch b full join (
+            select r as it, r.* from account_event r join base using (chain_id) where r.seq > base.after
+        ) as t using (chain_id, seq)
+        order by 1, 2, t.account_id, t.ordinal
+        "#,
+        &part.chains,
+        &part.after
+    );
+    Ok(())
 }
