@@ -1,6 +1,6 @@
 // Writes the bills of materials of a release as CycloneDX 1.6: caudal.cdx.json for the binary, scorers.cdx.json for the npm
-// package in components/js. And what `caudal models push --attestation` takes, about each component in target/components:
-// in-toto statements with its bill of materials and with its provenance, unsigned.
+// package in components/js. And about each component in target/components: unsigned in-toto statements with its bill of
+// materials and with its provenance, for a registry.
 //
 //   node host/sbom.mjs FOLDER
 //

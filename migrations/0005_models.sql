@@ -1,6 +1,6 @@
 -- Components that may serve, and which of them does.
 --
--- A component is its bytes: nothing here is ever updated or deleted. What serves is one row per kind,
+-- A component is its bytes, which are never updated or deleted. What serves is one row per kind,
 -- whose epoch counts its changes; every change is kept. A kind without a row is served by what each
 -- host was built with.
 
@@ -20,23 +20,16 @@ create table component (
     -- Digests of the cases that it was asked and of what it answered; hosts compare them before it serves.
     answers text collate "C" not null,
     registered_by text not null,
-    registered_at timestamptz not null
+    registered_at timestamptz not null,
+    -- Of its bytes, by one of those who may release models: in base64, as it was sent. It can be added or replaced later.
+    signature text,
+    signature_added_by text,
+    signature_added_at timestamptz,
+    constraint component_signature check (num_nulls(signature, signature_added_by, signature_added_at) in (0, 3))
 );
 -- A version that was pushed names one component for good. What hosts are built with is exempt: another
 -- toolchain makes other bytes of the same version.
 create unique index component_pushed_version on component (kind, version) where report is not null;
-
--- What vouches for a component: a signature of its bytes, and statements about its origin. Audit records cover every row.
-create table attestation (
-    sha256 bytea not null references component,
-    form text collate "C" not null
-        constraint attestation_form check (form in ('signature', 'bill-of-materials', 'provenance')),
-    -- As it was sent, so that its signature can be verified again: base64, or JSON.
-    body text not null,
-    added_by text not null,
-    added_at timestamptz not null,
-    primary key (sha256, form)
-);
 
 create table deployment (
     kind text collate "C" primary key,

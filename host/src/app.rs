@@ -31,7 +31,7 @@ use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::gate::pushes::Pushes;
 use crate::ledger::Ledger;
 use crate::models::Models;
-use crate::models::attesting::keys::ModelKeys;
+use crate::models::signing::ModelKeys;
 use crate::outbox::Outbox;
 use crate::payees::PayeeCheck;
 use crate::rail::courier::Courier;

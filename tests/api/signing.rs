@@ -1,18 +1,18 @@
-//! Signed components: who may push, what may serve, and what is known about a version's origin.
+//! Signed components: who may push, and what may serve.
 
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use caudal::models::Embedded;
-use caudal::models::attesting::keys::ModelKeys;
+use caudal::models::signing::ModelKeys;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair as _};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::harness::{Answer, Client, Options, TestApp};
-use crate::swap::{digest_of, serves};
+use crate::swap::serves;
 
 const VERSIONS: &str = "/admin/models/risk/versions";
 
@@ -34,14 +34,6 @@ impl Signer {
 
     fn sign(&self, message: &[u8]) -> String {
         STANDARD.encode(self.0.sign(&SystemRandom::new(), message).unwrap())
-    }
-
-    /// A DSSE envelope.
-    fn envelope(&self, statement: &Value) -> Value {
-        let (kind, payload) = ("application/vnd.in-toto+json", statement.to_string());
-        let message = format!("DSSEv1 {} {kind} {} {payload}", kind.len(), payload.len());
-        let signatures = [json!({"keyid": "", "sig": self.sign(message.as_bytes())})];
-        json!({"payloadType": kind, "payload": STANDARD.encode(payload), "signatures": signatures})
     }
 }
 
@@ -77,20 +69,6 @@ async fn deploy(app: &TestApp, champion: &str) -> Answer {
 
 async fn shown(app: &TestApp, version: &str) -> Value {
     operator(app).get(&format!("{VERSIONS}/{}", version.replace('+', "%2B"))).await.assert_status(200).json()
-}
-
-async fn attest(app: &TestApp, version: &str, body: &Value) -> Answer {
-    let path = format!("{VERSIONS}/{}/attestations", version.replace('+', "%2B"));
-    operator(app).post(&path, body.clone()).await
-}
-
-fn provenance(bytes: &[u8]) -> Value {
-    json!({
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": [{"name": "risk.wasm", "digest": {"sha256": digest_of(bytes).to_string()}}],
-        "predicateType": "https://slsa.dev/provenance/v1",
-        "predicate": {"buildDefinition": {"buildType": "https://example.com/build"}, "runDetails": {}},
-    })
 }
 
 /// An acceptable component that is not part of the program: risk-1 with one more custom section.
@@ -170,50 +148,4 @@ async fn a_signature_is_verified_whenever_a_version_is_deployed_or_loaded(db: Pg
     let third = app(&db, keys(&[&signer, &next], true)).await;
     let _follower = third.follow().await;
     serves(&third.models, &version).await;
-}
-
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn statements_about_a_version_are_kept_if_they_are_about_it_and_signed(db: PgPool) {
-    let (signer, stranger, component) = (Signer::new(), Signer::new(), component());
-    let app = app(&db, keys(&[&signer], false)).await;
-    let version = pushed(&app, &component, None).await;
-    let (about_it, about_other) = (provenance(&component), provenance(b"another"));
-    let before = app.rows().await;
-    let mut other_type = about_it.clone();
-    other_type["predicateType"] = json!("https://example.com/opinion");
-    let mut altered = signer.envelope(&about_it);
-    altered["payload"] = json!(STANDARD.encode(other_type.to_string().replace("opinion", "fact")));
-    for (body, code) in [
-        (about_it.clone(), "signature-invalid"),
-        (stranger.envelope(&about_it), "signature-invalid"),
-        (signer.envelope(&about_other), "attestation-invalid"),
-        (signer.envelope(&other_type), "attestation-invalid"),
-        (altered, "attestation-invalid"),
-        (json!({"payload": "e30=", "payloadType": "application/json", "signatures": []}), "attestation-invalid"),
-        (json!([1, 2]), "attestation-invalid"),
-    ] {
-        attest(&app, &version, &body).await.assert_problem(422, code, None);
-    }
-    attest(&app, "risk-9.9.9+00000000", &about_it).await.assert_problem(404, "not-found", None);
-    let huge = json!({"payload": "A".repeat(1 << 20)});
-    attest(&app, &version, &huge).await.assert_problem(413, "payload-too-large", None);
-    assert_eq!(app.rows().await, before, "a refused request changes nothing");
-
-    // In a bundle, as cosign writes it.
-    let bundle = json!({"mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json", "verificationMaterial": {},
-        "dsseEnvelope": signer.envelope(&about_it)});
-    attest(&app, &version, &bundle).await.assert_status(200);
-    let bill = json!({
-        "_type": "https://in-toto.io/Statement/v0.1",
-        "subject": about_it["subject"],
-        "predicateType": "https://cyclonedx.org/bom",
-        "predicate": {"bomFormat": "CycloneDX", "components": []},
-    });
-    attest(&app, &version, &signer.envelope(&bill)).await.assert_status(200);
-    let shown = shown(&app, &version).await;
-    let kept = shown["attestations"].as_array().unwrap();
-    let forms: Vec<_> = kept.iter().map(|it| it["form"].as_str().unwrap()).collect();
-    assert_eq!(forms, ["bill-of-materials", "provenance"]);
-    assert_eq!([&kept[0]["statement"], &kept[1]["statement"]], [&bill, &about_it]);
-    assert!(kept.iter().all(|it| it["signed_by"].is_string()), "{shown}");
 }

@@ -55,8 +55,8 @@ pub(crate) async fn register(db: &PgPool, kind: ModelKind, version: &str, bytes:
     let digest = digest_of(bytes);
     let model_version = ModelVersion::new(kind, version, digest);
     let (report, answers, by) = (Some(json!({})), "none", "ops");
-    let (class, model_version) = (PolicyClass::Pure, &model_version);
-    let new = NewComponent { digest, kind, version, model_version, class, bytes, report, answers, by };
+    let (class, model_version, signature) = (PolicyClass::Pure, &model_version, None);
+    let new = NewComponent { digest, kind, version, model_version, class, bytes, report, answers, signature, by };
     // Nothing is recorded before a host came.
     Postgres::open(db.clone(), &ledger_key(), Clock::system().now()).await.unwrap();
     let mut db = db.acquire().await.unwrap();

@@ -125,13 +125,6 @@ export class Service {
     return answer.models.flatMap((it) => it.versions).find((it) => it.model_version.startsWith(start));
   }
 
-  /** Adds an in-toto statement about a version. */
-  async attest({ kind, model_version }, statement) {
-    const [headers, body] = [{ "content-type": "application/json" }, JSON.stringify(statement)];
-    const path = `/${kind}/versions/${encodeURIComponent(model_version)}/attestations`;
-    await this.#admin("POST", path, { headers, body });
-  }
-
   /** Deploys the version whose name starts like this; resolves to its name. */
   async deploy(kind, start) {
     const { model_version: champion } = await this.version(start);

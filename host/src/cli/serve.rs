@@ -29,7 +29,7 @@ use crate::http::pages::sandbox::TOKEN_LIFETIME;
 use crate::ledger::batch::Terms;
 use crate::ledger::{LedgerConfig, heads};
 use crate::models::Registry;
-use crate::models::attesting::keys::ModelKeys;
+use crate::models::signing::ModelKeys;
 use crate::serve::{Host, Listeners, Scoring};
 use crate::telemetry::Telemetry;
 use crate::wasm::{Cache, Runtime};

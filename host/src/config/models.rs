@@ -87,7 +87,7 @@ pub enum Models {
     },
     /// Run the gate on a component and register it if it is accepted
     Push(Push),
-    /// Show one version: who signed it, what it contains, how it was built, and what the gate found
+    /// Show one version: who signed it, and what the gate found
     Show {
         /// As `list` and `push` print it, for example risk-2.0.0+9f2c41aa, or any unambiguous prefix
         version: String,
@@ -147,7 +147,7 @@ pub enum Models {
                         `openssl dgst -sha256 -sign KEY risk.wasm | base64 -w0 > risk.sig`. Pushing a registered component \
                         again replaces its signature.\n\n\
                         An image comes from a registry with `skopeo copy docker://REGISTRY/NAME@sha256:DIGEST \
-                        oci:FOLDER`. One layer must have the type application/wasm; others may be cosign bundles.")]
+                        oci:FOLDER`. One layer must have the type application/wasm; another may be its cosign bundle.")]
 pub struct Push {
     /// The component file
     #[arg(required_unless_present = "oci")]
@@ -155,10 +155,6 @@ pub struct Push {
     /// Signature of the component by one of the host's model keys: a cosign bundle, or base64
     #[arg(long, value_name = "FILE", requires = "file")]
     pub signature: Option<PathBuf>,
-    /// What the component contains or how it was built, as `cosign attest-blob` writes it: an in-toto statement with a
-    /// CycloneDX bill of materials or SLSA provenance; repeatable
-    #[arg(long = "attestation", value_name = "FILE", requires = "file")]
-    pub attestations: Vec<PathBuf>,
     /// An image in an OCI image layout instead of files: FOLDER@sha256:DIGEST
     #[arg(long, value_name = "IMAGE", conflicts_with = "file")]
     pub oci: Option<String>,

@@ -24,6 +24,8 @@ pub struct NewComponent<'a> {
     pub report: Option<serde_json::Value>,
     /// What it answered to the cases, in short.
     pub answers: &'a str,
+    /// In base64.
+    pub signature: Option<&'a str>,
     /// The operator who registered it.
     pub by: &'a str,
 }
@@ -47,8 +49,9 @@ pub async fn register(
     let inserted = sqlx::query!(
         r#"
         insert into component
-            (sha256, kind, version, model_version, class, bytes, report, registered_by, registered_at, answers)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+            (sha256, kind, version, model_version, class, bytes, report, registered_by, registered_at, answers,
+             signature, signature_added_by, signature_added_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
         on conflict do nothing
         "#,
         &new.digest.0[..],
@@ -61,20 +64,88 @@ pub async fn register(
         new.by,
         now,
         new.answers,
+        new.signature,
+        new.signature.map(|_| new.by),
+        new.signature.map(|_| now),
     )
     .execute(&mut *transaction)
     .await?;
     if inserted.rows_affected() == 1 {
-        let state = state_of(&mut transaction, key, new.digest).await?;
-        let (subject, action) = (Subject::Component, "register");
-        let change = Change { subject, key: new.digest.to_string(), action, actor: new.by.to_owned(), state };
-        records::append(&mut transaction, key, change, now).await?;
+        record(&mut transaction, key, new.digest, ("register", new.by), now).await?;
         transaction.commit().await?;
         return Ok(Registered::New);
     }
     transaction.commit().await?;
-    let known = is_registered(db, new.digest).await?;
-    Ok(if known { Registered::Known } else { Registered::VersionTaken })
+    if !is_registered(db, new.digest).await? {
+        return Ok(Registered::VersionTaken);
+    }
+    if let Some(signature) = new.signature {
+        sign(db, key, new.digest, signature, new.by, now).await?;
+    }
+    Ok(Registered::Known)
+}
+
+/// Adds the signature of a registered component, or replaces an earlier one.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) async fn sign(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    digest: Digest,
+    signature: &str,
+    by: &str,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let signed = sqlx::query!(
+        r#"
+        update component set signature = $2, signature_added_by = $3, signature_added_at = $4
+        where sha256 = $1 and signature is distinct from $2
+        "#,
+        &digest.0[..],
+        signature,
+        by,
+        now,
+    );
+    if signed.execute(&mut *transaction).await?.rows_affected() == 1 {
+        record(&mut transaction, key, digest, ("sign", by), now).await?;
+    }
+    transaction.commit().await
+}
+
+async fn record(
+    transaction: &mut PgConnection,
+    key: &ChainKey,
+    digest: Digest,
+    (action, by): (&'static str, &str),
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    let state = state_of(&mut *transaction, key, digest).await?;
+    let change = Change { subject: Subject::Component, key: digest.to_string(), action, actor: by.to_owned(), state };
+    records::append(transaction, key, change, now).await?;
+    Ok(())
+}
+
+/// A stored signature.
+#[derive(Debug)]
+pub(crate) struct Signature {
+    /// In base64.
+    pub(crate) signature: String,
+    pub(crate) added_by: String,
+    pub(crate) added_at: OffsetDateTime,
+}
+
+pub(crate) async fn signature_of(db: &mut PgConnection, digest: Digest) -> Result<Option<Signature>, sqlx::Error> {
+    let signature = sqlx::query_as!(
+        Signature,
+        r#"
+        select signature as "signature!", signature_added_by as "added_by!", signature_added_at as "added_at!"
+        from component where sha256 = $1 and signature is not null
+        "#,
+        &digest.0[..],
+    );
+    signature.fetch_optional(db).await
 }
 
 /// What a registered component answered to the cases, in short.
@@ -182,6 +253,9 @@ struct Row {
     registered_by: String,
     registered_at: OffsetDateTime,
     answers: String,
+    signature: Option<String>,
+    signature_added_by: Option<String>,
+    signature_added_at: Option<OffsetDateTime>,
 }
 
 impl Row {
@@ -194,6 +268,11 @@ impl Row {
         digest.text(&self.registered_by);
         digest.time(self.registered_at);
         digest.text(&self.answers);
+        digest.optional_text(self.signature.as_deref());
+        digest.optional_text(self.signature_added_by.as_deref());
+        if let Some(at) = self.signature_added_at {
+            digest.time(at);
+        }
         key.seal_digest(digest)
     }
 }
@@ -204,7 +283,7 @@ async fn state_of(db: &mut PgConnection, key: &ChainKey, digest: Digest) -> Resu
         Row,
         r#"
         select sha256, kind, version, model_version, class, bytes, report::text as report, registered_by, registered_at,
-            answers
+            answers, signature, signature_added_by, signature_added_at
         from component where sha256 = $1
         "#,
         &digest.0[..],
@@ -221,7 +300,8 @@ pub(super) async fn covered(
     let mut rows = sqlx::query!(
         r#"
         select c.sha256, c.kind, c.version, c.model_version, c.class, c.bytes, c.report::text as report,
-            c.registered_by, c.registered_at, c.answers, r.seq is not null as "is_recorded!", r.state as "state?"
+            c.registered_by, c.registered_at, c.answers, c.signature, c.signature_added_by, c.signature_added_at,
+            r.seq is not null as "is_recorded!", r.state as "state?"
         from component c left join lateral (
             select seq, state from audit_record
             where subject = 'component' and subject_key = encode(c.sha256, 'hex') order by seq desc limit 1
@@ -243,6 +323,9 @@ pub(super) async fn covered(
             registered_by: row.registered_by,
             registered_at: row.registered_at,
             answers: row.answers,
+            signature: row.signature,
+            signature_added_by: row.signature_added_by,
+            signature_added_at: row.signature_added_at,
         };
         visit(Covered { key: digest_of(&row.sha256)?.to_string(), state: row.state(key), recorded });
     }

@@ -29,7 +29,6 @@
 
 pub(crate) mod accounts;
 pub(crate) mod approvals;
-pub mod attestations;
 pub mod audit;
 pub mod barrier;
 pub(crate) mod beneficiaries;

@@ -31,8 +31,6 @@ pub(crate) enum Subject {
     Approval,
     /// A canary whose share grows by itself.
     Rollout,
-    /// What vouches for a component.
-    Attestation,
     /// An experiment with the page's warnings.
     Warnings,
     /// What all hosts keep to.
@@ -55,7 +53,6 @@ impl Subject {
             Self::Funding => "funding",
             Self::Approval => "approval",
             Self::Rollout => "rollout",
-            Self::Attestation => "attestation",
             Self::Warnings => "warnings",
             Self::Policy => "policy",
             Self::Key => "key",

@@ -34,7 +34,6 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ("account_balance", "insert, update (posted, version, changed_at, sent_day, sent, held, frozen)", Reads),
     ("account_event", "insert", Reads),
     ("approval", "insert, update (verdict, decided_by, decided_issuer, decided_at, executed_at, claimed_until)", Reads),
-    ("attestation", "insert, update (body, added_by, added_at)", Reads),
     ("app_user", "insert, update (per_transfer_limit, per_day_limit, version, holder_name)", Reads),
     ("entry", "insert", Reads),
     ("hold", "insert, update (status)", Reads),
@@ -73,7 +72,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ),
     // Models.
     ("comparison", "insert, update (count)", Ignores),
-    ("component", "insert", Reads),
+    ("component", "insert, update (signature, signature_added_by, signature_added_at)", Reads),
     ("decision", "insert, update (model_version, request, response, decided_at), delete", Ignores),
     (
         "deployment",

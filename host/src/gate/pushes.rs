@@ -9,8 +9,7 @@ use sqlx::PgPool;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::clock::Clock;
-use crate::db::attestations;
-use crate::db::components::Registered;
+use crate::db::components::{self, Registered};
 use crate::domain::model::{Digest, ModelKind, ModelVersion};
 use crate::gate::launcher::Launcher;
 use crate::gate::registration::register;
@@ -152,7 +151,7 @@ impl Inner {
             return first;
         }
         let signed = match self.db.acquire().await {
-            Ok(mut db) => attestations::sign(&mut db, &self.key, digest, signature, by, self.clock.now()).await,
+            Ok(mut db) => components::sign(&mut db, &self.key, digest, signature, by, self.clock.now()).await,
             Err(error) => Err(error),
         };
         signed.map_or_else(|error| Arc::new(PushOutcome::Failed(error.to_string())), |()| first)

@@ -3,7 +3,6 @@
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 
-use crate::db::attestations;
 use crate::db::components::{self, NewComponent, Registered};
 use crate::domain::model::{ModelKind, ModelVersion, PolicyClass};
 use crate::gate::report::Report;
@@ -27,12 +26,8 @@ pub(crate) async fn register(
     let model_version = ModelVersion::new(kind, version, digest);
     let report = serde_json::to_value(report).map_err(|error| sqlx::Error::Encode(error.into()))?;
     let (model, report, answers) = (&model_version, Some(report), &*answers);
-    let new = NewComponent { digest, kind, version, model_version: model, class, bytes, report, answers, by };
+    let new =
+        NewComponent { digest, kind, version, model_version: model, class, bytes, report, answers, signature, by };
     let registered = components::register(db, key, &new, now).await?;
-    if let Some(signature) = signature
-        && registered != Registered::VersionTaken
-    {
-        attestations::sign(db, key, digest, signature, by, now).await?;
-    }
     Ok(Some((model_version, registered)))
 }

@@ -19,7 +19,6 @@ use crate::domain::rules::Violation;
 use crate::domain::{approval, schedule, transfer};
 use crate::http::problem::{Problem, detail_of, summary};
 use crate::models::ScoreError;
-use crate::models::attesting::statement::Fault;
 use crate::models::publishing::published::NotPublishable;
 use crate::schema::FieldError;
 
@@ -200,8 +199,6 @@ problems! {
         "This host serves only versions that one of its --model-keys has signed: push it with --signature.";
     SignatureInvalid = UNPROCESSABLE_ENTITY, "signature-invalid", "The signature is not valid",
         "None of this host's --model-keys signed this content. Nothing was changed.";
-    AttestationInvalid(fault: Fault) = UNPROCESSABLE_ENTITY, "attestation-invalid", "The attestation cannot be used",
-        fault.to_string();
     VersionTaken = CONFLICT, "version-taken", "The version belongs to another component",
         "A version number is never reused: push under a higher version.";
     NothingDeployed = CONFLICT, "nothing-deployed", "There is nothing to roll back",

@@ -118,7 +118,6 @@ pub fn assist_router(app: App) -> Endpoint {
         .route("/admin/models", get(versions::list_models))
         .route("/admin/models/{kind}/versions", post(pushes::push_version))
         .route("/admin/models/{kind}/versions/{version}", get(versions::get_version))
-        .route("/admin/models/{kind}/versions/{version}/attestations", post(pushes::attest))
         .route("/admin/models/{kind}/pushes/{sha256}", get(pushes::get_push))
         .route("/admin/models/{kind}/deployment", get(deployment::get_deployment).put(deployment::put_deployment))
         .route("/admin/models/{kind}/rollback", post(deployment::roll_back))

@@ -4,16 +4,16 @@
 //! request takes one [`Snapshot`] and uses it throughout, so its answers are consistent.
 //!
 //! [`serving`] routes requests to versions, [`observing`] compares versions afterwards, [`deploying`] changes what is
-//! in service, [`attesting`] says who vouches for a version, [`publishing`] prepares models for pages, and
-//! [`decisions`] logs decisions.
+//! in service, [`signing`] says who vouches for a version, [`publishing`] prepares models for pages, and [`decisions`]
+//! logs decisions.
 
-pub mod attesting;
 pub mod decisions;
 pub mod deploying;
 mod metrics;
 pub mod observing;
 pub mod publishing;
 pub mod serving;
+pub mod signing;
 
 pub use crate::wasm::{Identity, Runtime, ScoreError};
 pub use serving::active::{Models, ResponseError, Snapshot};

@@ -87,7 +87,6 @@ export interface VersionDetails extends Version {
   report?: GateReport | null;
   card?: string | null;
   signature?: Signed | null;
-  attestations?: Attestation[];
 }
 
 export interface Signed {
@@ -95,12 +94,6 @@ export interface Signed {
   signed_by: string | null;
   added_by: string;
   added_at: string;
-}
-
-export interface Attestation extends Signed {
-  form: string;
-  /** An in-toto statement. */
-  statement: unknown;
 }
 
 export interface Versions {

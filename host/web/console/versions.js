@@ -8,10 +8,10 @@ import { drawCard } from "./card.js";
 import { copyButton } from "./copy.js";
 import { openDialog } from "./dialog.js";
 import { badge, drawSetback, kindOf, rolesOf, SHADOWS_MAX, setbackOf } from "./kinds.js";
-import { drawOrigin } from "./origin.js";
 import { update } from "./patch.js";
 import { asFailure, drawFailure } from "./problems.js";
 import { changeButton } from "./service.js";
+import { drawSignature } from "./signature.js";
 import { markScrollable, table } from "./table.js";
 import { bytes, count, version, when } from "./words.js";
 
@@ -110,7 +110,7 @@ function drawDetails(it, now) {
     ),
     h("h3", "The gate’s report"),
     it.report ? drawGate(it.report) : h("p", "Built-in versions are covered by the program’s own tests."),
-    drawOrigin(it),
+    drawSignature(it),
     it.card && [h("h3", "Model card"), h("div.card", drawCard(it.card))],
   ];
 }

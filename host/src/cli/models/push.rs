@@ -1,4 +1,4 @@
-//! `caudal models push`: a component and what vouches for it, through the admin API.
+//! `caudal models push`: a component and its signature, through the admin API.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,7 +10,6 @@ use hyper::{Method, StatusCode};
 use crate::cli::admin::AdminApi;
 use crate::cli::models::check::{examine, format_report};
 use crate::cli::models::source::Source;
-use crate::cli::models::version::path_of;
 use crate::cli::output::print;
 use crate::config::Push;
 use crate::wasm::digest_of;
@@ -22,9 +21,9 @@ const SIGNATURE: HeaderName = HeaderName::from_static("model-signature");
 
 /// Examines the component here, for its kind and a quick answer; the host that registers it examines it again.
 pub(super) async fn run(api: &AdminApi, push: &Push) -> Result<ExitCode> {
-    let Push { file, signature, attestations, oci, .. } = push;
+    let Push { file, signature, oci, .. } = push;
     let (name, source) = match (file, oci) {
-        (Some(file), _) => (file.display().to_string(), Source::files(file, signature.as_deref(), attestations)?),
+        (Some(file), _) => (file.display().to_string(), Source::files(file, signature.as_deref())?),
         (None, Some(image)) => (image.clone(), Source::layout(image).with_context(|| format!("cannot use {image}"))?),
         (None, None) => bail!("name a component file, or an image with --oci"),
     };
@@ -47,13 +46,5 @@ pub(super) async fn run(api: &AdminApi, push: &Push) -> Result<ExitCode> {
         StatusCode::CREATED => format!("registered as {version}"),
         _ => format!("{version} was already registered"),
     })?;
-    for attestation in source.attestations {
-        let path = format!("{}/attestations", path_of(kind, version));
-        let headers = [(CONTENT_TYPE, "application/json".to_owned())];
-        let added = api.send(Method::POST, &path, &headers, attestation.into()).await?.body;
-        let signer =
-            added["signed_by"].as_str().map_or_else(|| "unsigned".to_owned(), |key| format!("signed by {key}"));
-        print(&format!("added: {}, {signer}", added["form"].as_str().unwrap_or_default()))?;
-    }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
-//! What `caudal models push` sends: a component and what vouches for it, from files or from an OCI image layout.
+//! What `caudal models push` sends: a component and its signature, from files or from an OCI image layout.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
@@ -18,8 +18,6 @@ pub(super) struct Source {
     pub(super) component: Vec<u8>,
     /// In base64.
     pub(super) signature: Option<String>,
-    /// JSON.
-    pub(super) attestations: Vec<Vec<u8>>,
 }
 
 /// What pins the content of an image (OCI image manifest).
@@ -36,40 +34,34 @@ struct Layer {
 }
 
 impl Source {
-    pub(super) fn files(component: &Path, signature: Option<&Path>, attestations: &[PathBuf]) -> Result<Self> {
+    pub(super) fn files(component: &Path, signature: Option<&Path>) -> Result<Self> {
         let signature = signature.map(|file| {
             let text = String::from_utf8(read(file)?).ok();
             let found = text.and_then(|text| signature_in(&text));
             found.with_context(|| format!("there is no signature in {}", file.display()))
         });
-        Ok(Self {
-            component: read(component)?,
-            signature: signature.transpose()?,
-            attestations: attestations.iter().map(|file| read(file)).collect::<Result<_>>()?,
-        })
+        Ok(Self { component: read(component)?, signature: signature.transpose()? })
     }
 
     /// From an image in `FOLDER@sha256:DIGEST`, an OCI image layout, whose digest pins all that is in it. One layer is
-    /// the component; others may be Sigstore bundles and in-toto statements.
+    /// the component; another one may be the bundle with its signature.
     pub(super) fn layout(reference: &str) -> Result<Self> {
         let (folder, digest) = reference.rsplit_once('@').context("it must be FOLDER@sha256:DIGEST")?;
         let folder = Path::new(folder);
         ensure!(folder.join("oci-layout").is_file(), "{} is not an OCI image layout", folder.display());
         let manifest: Manifest =
             serde_json::from_slice(&blob(folder, digest)?).context("the digest is not that of an image's manifest")?;
-        let (mut component, mut signature, mut attestations) = (None, None, Vec::new());
+        let (mut component, mut signature) = (None, None);
         for Layer { media_type, digest } in manifest.layers {
             let bytes = blob(folder, &digest)?;
             if media_type == WASM {
                 ensure!(component.replace(bytes).is_none(), "the image has more than one layer of type {WASM}");
             } else if let Some(found) = std::str::from_utf8(&bytes).ok().and_then(signature_in) {
                 signature = Some(found);
-            } else if serde_json::from_slice::<Value>(&bytes).is_ok() {
-                attestations.push(bytes);
             }
         }
         let component = component.with_context(|| format!("the image has no layer of type {WASM}"))?;
-        Ok(Self { component, signature, attestations })
+        Ok(Self { component, signature })
     }
 }
 

@@ -10,8 +10,7 @@ use super::periods::Periods;
 use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
 use crate::db::{
-    approvals, attestations, beneficiaries, components, deployments, holders, limits, policy, rollouts, schedules,
-    warnings,
+    approvals, beneficiaries, components, deployments, holders, limits, policy, rollouts, schedules, warnings,
 };
 use crate::sealing::{ChainKey, Keyring};
 
@@ -53,7 +52,6 @@ async fn each_row(
     holders::covered(db, key, holders, |row| visit(Subject::Holder, row)).await?;
     approvals::covered(db, key, decided, |row| visit(Subject::Approval, row)).await?;
     components::covered(db, key, |row| visit(Subject::Component, row)).await?;
-    attestations::covered(db, key, |row| visit(Subject::Attestation, row)).await?;
     rollouts::covered(db, key, |row| visit(Subject::Rollout, row)).await?;
     warnings::covered(db, key, |row| visit(Subject::Warnings, row)).await?;
     policy::covered(db, key, |row| visit(Subject::Policy, row)).await?;
@@ -192,13 +190,12 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join chain_origin o on r.subject = 'chain' and o.chain_id::text = r.subject_key
         left join lost_tail t on r.subject = 'lost-tail'
             and t.chain_id || '/' || t.from_seq || '/' || t.to_seq = r.subject_key
-        left join attestation s on r.subject = 'attestation' and encode(s.sha256, 'hex') || '/' || s.form = r.subject_key
         left join approval p on r.subject = 'approval' and p.approval_id::text = r.subject_key
         left join policy y on r.subject = 'policy' and y.part = r.subject_key
         left join retired_key k on r.subject = 'key' and encode(k.fingerprint, 'hex') = r.subject_key
         where r.state is not null and r.subject <> 'funding' and coalesce(
             b.owner, l.kind, w.name, n.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason,
-            p.reason, k.reason, s.form, y.part
+            p.reason, k.reason, y.part
         ) is null
         order by r.subject, r.subject_key
         "#

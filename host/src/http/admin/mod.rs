@@ -3,7 +3,6 @@
 pub(crate) mod accounts;
 pub(crate) mod action;
 pub(crate) mod approvals;
-pub(crate) mod attestations;
 pub(crate) mod confirmation;
 pub(crate) mod deployment;
 pub(crate) mod find;
@@ -14,6 +13,7 @@ pub(crate) mod pushes;
 pub(crate) mod replay;
 pub(crate) mod reversals;
 pub(crate) mod rollout;
+pub(crate) mod signatures;
 pub(crate) mod start;
 pub(crate) mod traffic;
 pub(crate) mod users;

@@ -1,4 +1,4 @@
-//! `/admin/models/{kind}/versions` and what belongs to a version: pushing a component, and adding what vouches for it.
+//! Pushing a component: `POST /admin/models/{kind}/versions`, and `/admin/models/{kind}/pushes`.
 
 use axum::Json;
 use axum::extract::{Path, Request, State};
@@ -10,18 +10,16 @@ use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::Operator;
 use crate::auth::reader::Reader;
-use crate::db::attestations::{self, Stored};
 use crate::db::components::Registered;
 use crate::domain::model::ModelKind;
 use crate::gate::limits::COMPONENT_BYTES_MAX;
 use crate::gate::pushes::PushOutcome;
 use crate::gate::report::{Check, Outcome};
-use crate::http::admin::attestations::{AttestationJson, shown, signature_of};
-use crate::http::admin::versions::{VERSION_EXAMPLE, find, kind_of};
+use crate::http::admin::signatures::signature_of;
+use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
-use crate::http::extract::{is_json, read_bytes};
+use crate::http::extract::read_bytes;
 use crate::http::limits::stage::PUSHES;
-use crate::models::attesting::statement::{ATTESTATION_BYTES_MAX, Attestation};
 use crate::schema::{FieldError, answer};
 
 answer! {
@@ -116,31 +114,4 @@ fn location(path: String) -> Result<(HeaderName, HeaderValue), Error> {
 
 fn fault(check: &Check) -> FieldError {
     FieldError { field: check.name.clone(), code: "refused".into(), detail: check.detail.clone() }
-}
-
-/// Adds a statement about a version, or replaces the one in its form.
-pub(crate) async fn attest(
-    State(app): State<App>,
-    operator: Operator,
-    Path((kind, version)): Path<(String, String)>,
-    request: Request,
-) -> Result<Json<AttestationJson>, Error> {
-    let kind = kind_of(&kind)?;
-    operator.may_change(kind)?;
-    let bytes = read_bytes(request, (is_json, Error::NotJson), ATTESTATION_BYTES_MAX).await?;
-    let mut db = app.db.acquire().await?;
-    let (component, _) = find(&mut db, kind, &version).await?.ok_or(Error::NotFound)?;
-    let attestation = Attestation::parse(&bytes, component.digest)?;
-    let keys = &*app.settings.model_keys;
-    // With keys, a statement that none of them signed could be anybody's.
-    if !keys.are_none() && attestation.signer(keys).is_none() {
-        return Err(Error::SignatureInvalid);
-    }
-    let (form, by, now) = (attestation.form.as_str(), operator.person.name.clone(), app.clock.now());
-    let body =
-        String::from_utf8(bytes.to_vec()).map_err(|_| Error::MalformedJson("The JSON is not in UTF-8.".into()))?;
-    let new = Stored { form: form.to_owned(), body, added_by: by.clone(), added_at: now };
-    attestations::add(&mut db, &app.key, component.digest, new).await?;
-    audit::done(Event::VersionAttested, &by, &format_args!("{kind} {}", component.digest));
-    Ok(Json(shown(keys, attestation, by, now)))
 }

@@ -17,7 +17,7 @@ use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, HostStatus};
 use crate::domain::model::{Digest, ModelKind, PolicyClass};
-use crate::http::admin::attestations::{AttestationJson, SignatureJson, of_version};
+use crate::http::admin::signatures::{self, SignatureJson};
 use crate::http::error::Error;
 use crate::http::extract::Unpaged;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
@@ -61,8 +61,6 @@ answer! {
         /// The model's card, as Markdown.
         card: Option<&'static str> { nullable: true, example: "\"# risk-2\"" },
         signature: Option<SignatureJson> { nullable: true },
-        /// Its bill of materials and its provenance, as far as somebody has added them.
-        attestations: Vec<AttestationJson>,
     }
 }
 
@@ -178,11 +176,11 @@ pub(crate) async fn get_version(
     let version = shown(&component, role_of(component.digest, kind, deployed.as_ref()));
     let embedded = Embedded::ALL.into_iter().find(|it| digest_of(it.bytes) == component.digest);
     let card = embedded.and_then(|it| it.card).map(|card| card.markdown);
-    let (signature, attestations) = of_version(&mut db, &app.settings.model_keys, component.digest).await?;
-    Ok(Json(ExaminedJson { version: Flat(version), report, card, signature, attestations }))
+    let signature = signatures::shown(&mut db, &app.settings.model_keys, component.digest).await?;
+    Ok(Json(ExaminedJson { version: Flat(version), report, card, signature }))
 }
 
-pub(super) async fn find(
+async fn find(
     db: &mut PgConnection,
     kind: ModelKind,
     version: &str,

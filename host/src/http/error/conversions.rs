@@ -11,7 +11,6 @@ use crate::domain::money::INVALID_AMOUNT;
 use crate::http::limits::stage;
 use crate::ledger::LedgerError;
 use crate::models::ScoreError;
-use crate::models::attesting::statement::Fault;
 use crate::models::decisions::DecisionLogError;
 use crate::schema::{FieldError, Invalid};
 
@@ -35,12 +34,6 @@ impl Error {
     /// One field of a ledger request is wrong.
     pub fn invalid_field(field: &str, code: &'static str, detail: &str) -> Self {
         Self::invalid(StatusCode::BAD_REQUEST, field, code, detail)
-    }
-}
-
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Self {
-        Self::AttestationInvalid(fault)
     }
 }
 

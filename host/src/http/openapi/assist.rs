@@ -7,7 +7,6 @@ use crate::domain::model::ModelKind;
 use crate::http::admin::accounts::{FreezeRequest, FrozenJson, FundRequest, FundedJson};
 use crate::http::admin::action::ApprovalJson;
 use crate::http::admin::approvals::{ApprovalsJson, ApproveRequest};
-use crate::http::admin::attestations::{self, AttestationJson};
 use crate::http::admin::deployment::{DeploymentRequest, HistoryJson, PresentJson, ReportQuery, RollbackRequest};
 use crate::http::admin::find::{FindQuery, FoundJson};
 use crate::http::admin::payments::{DecidedPaymentJson, PaymentDecisionRequest, PendingPaymentsJson};
@@ -15,6 +14,7 @@ use crate::http::admin::pushes::{PushedJson, UnderWayJson};
 use crate::http::admin::replay::ReplayRequest;
 use crate::http::admin::reversals::{ReversalRequest, ReversedJson};
 use crate::http::admin::rollout::{RolloutJson, RolloutOrderRequest, RolloutsJson};
+use crate::http::admin::signatures;
 use crate::http::admin::start::RolloutRequest;
 use crate::http::admin::traffic::{TrafficJson, TrafficQuery};
 use crate::http::admin::users::{HolderJson, HolderRequest, LimitsJson, LimitsRequest};
@@ -59,7 +59,7 @@ const LEDGER_OPERATOR: &[&str] = &["ledger:operate"];
 const LANGUAGE: Header = Header::new("Accept-Language", "Spanish or English, for the explanation.");
 const IF_MATCH: Header = Header::new("If-Match", "ETag of what was last read.");
 const SIGNATURE: Header =
-    Header::new(attestations::SIGNATURE, "Signature of the body as `cosign sign-blob` makes it, in base64.");
+    Header::new(signatures::SIGNATURE, "Signature of the body as `cosign sign-blob` makes it, in base64.");
 const LOCATION: Header = Header::new("Location", "URL of the result.");
 const UNAVAILABLE: &[&str] = &["model-unavailable", "decision-not-kept"];
 
@@ -95,9 +95,6 @@ const OTHERS: &[Operation] = &[
         .errors(&["component-refused", "version-taken", "signature-required", "signature-invalid"]),
     Operation::get("/admin/models/{kind}/versions/{version}", "get_version", "A version and the gate's report")
         .operator(READER).answers(&[(200, one::<ExaminedJson>())]),
-    Operation::post("/admin/models/{kind}/versions/{version}/attestations", "attest", "Add what vouches for a version")
-        .operator(OPERATOR).bytes("application/json").answers(&[(200, one::<AttestationJson>())])
-        .errors(&["attestation-invalid", "signature-invalid"]),
     Operation::get("/admin/models/{kind}/pushes/{sha256}", "get_push", "Progress or result of an examination")
         .operator(READER).gives(&[LOCATION])
         .answers(&[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())])

@@ -51,6 +51,7 @@ pub async fn register_built_in(
             bytes: embedded.bytes,
             report: None,
             answers: &answers,
+            signature: None,
             by: OPERATOR,
         };
         components::register(db, key, &new, now).await?;

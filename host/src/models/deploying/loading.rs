@@ -11,9 +11,8 @@ use tokio::sync::{mpsc, oneshot};
 use crate::db::components;
 use crate::db::session::within;
 use crate::domain::model::{Digest, ModelKind};
-use crate::models::attesting::keys::ModelKeys;
-use crate::models::attesting::may_serve;
 use crate::models::serving::component::LoadedComponent;
+use crate::models::signing::{ModelKeys, may_serve};
 use crate::scoring::answers::contradict;
 use crate::wasm::{LoadError, Runtime};
 

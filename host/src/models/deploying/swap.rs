@@ -25,7 +25,6 @@ use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, HostState, HostStatus};
 use crate::db::session::within;
 use crate::domain::model::{Digest, ModelKind};
-use crate::models::attesting::keys::ModelKeys;
 use crate::models::deploying::bookkeeper::Bookkeeper;
 use crate::models::deploying::built_in::register_built_in;
 use crate::models::deploying::loading::{Components, DATABASE_TIME_MAX, LoadResult, checked};
@@ -35,6 +34,7 @@ use crate::models::deploying::upkeep::{Duty, Upkeep};
 use crate::models::serving::active::Models;
 use crate::models::serving::component::LoadedComponent;
 use crate::models::serving::registry::Registry;
+use crate::models::signing::ModelKeys;
 use crate::sealing::ChainKey;
 use crate::wasm::Runtime;
 

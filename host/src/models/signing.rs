@@ -1,4 +1,4 @@
-//! The public keys that components are signed with. Pure.
+//! Signatures of components, in the forms that cosign writes, and the public keys that verify them.
 
 use std::fmt;
 
@@ -9,8 +9,12 @@ use ring::signature::{ECDSA_P256_SHA256_ASN1, UnparsedPublicKey};
 use rustls::pki_types::SubjectPublicKeyInfoDer;
 use rustls::pki_types::pem::PemObject as _;
 use sha2::{Digest as _, Sha256};
+use sqlx::PgConnection;
 
+use crate::db::components;
 use crate::domain::model::Digest;
+use crate::models::serving::embedded::Embedded;
+use crate::wasm::digest_of;
 
 /// Most keys: those in use, and the ones before them.
 const KEYS_MAX: usize = 16;
@@ -69,10 +73,6 @@ impl ModelKeys {
         self.is_required
     }
 
-    pub fn are_none(&self) -> bool {
-        self.keys.is_empty()
-    }
-
     /// The key that made this signature of the message: ECDSA with SHA-256, as DER in base64.
     pub fn signer_of(&self, message: &[u8], signature: &str) -> Option<KeyId> {
         if signature.len() > SIGNATURE_CHARS_MAX {
@@ -84,4 +84,22 @@ impl ModelKeys {
         };
         self.keys.iter().find(made_it).map(|(id, _)| *id)
     }
+}
+
+/// Whether hosts with these keys may serve a registered component. What this program contains is part of its release.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) async fn may_serve(
+    db: &mut PgConnection,
+    keys: &ModelKeys,
+    digest: Digest,
+    bytes: &[u8],
+) -> Result<bool, sqlx::Error> {
+    let is_embedded = || Embedded::ALL.into_iter().any(|it| digest_of(it.bytes) == digest);
+    if !keys.is_required() || is_embedded() {
+        return Ok(true);
+    }
+    let found = components::signature_of(db, digest).await?;
+    Ok(found.is_some_and(|found| keys.signer_of(bytes, &found.signature).is_some()))
 }
