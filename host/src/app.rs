@@ -61,12 +61,6 @@ impl App {
         checked_time(db, &self.clock).await
     }
 
-    /// A reader of all metrics that does not keep the service alive: a host that stops waits for every other handle.
-    pub(crate) fn metrics_reader(&self) -> impl Fn() -> String + use<> {
-        let (parts, metrics) = (Arc::downgrade(&self.0), self.models.metrics().clone());
-        move || parts.upgrade().map_or_else(|| metrics.text(), |parts| Self(parts).metrics_text())
-    }
-
     /// All metrics as of now, in the OpenMetrics text format.
     pub(crate) fn metrics_text(&self) -> String {
         let metrics = self.models.metrics();

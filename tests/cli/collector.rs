@@ -4,16 +4,14 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
-use opentelemetry_proto::tonic::metrics::v1::ResourceMetrics;
-use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, Span};
 use prost::Message as _;
 
-/// Path and body of each request.
-type Received = Mutex<Vec<(String, Vec<u8>)>>;
+/// The body of each request.
+type Received = Mutex<Vec<Vec<u8>>>;
 
 /// Keeps what it gets. Listens as long as the tests run.
 pub(crate) struct Collector {
@@ -37,27 +35,25 @@ impl Collector {
     }
 
     pub(crate) fn spans(&self) -> Vec<Span> {
-        let messages = self.bodies("/v1/traces");
-        let messages = messages.iter().map(|body| ExportTraceServiceRequest::decode(&body[..]).unwrap());
-        let scopes = messages.flat_map(|message| message.resource_spans).flat_map(|resource| resource.scope_spans);
+        let scopes = self.resources().into_iter().flat_map(|resource| resource.scope_spans);
         scopes.flat_map(|scope| scope.spans).collect()
     }
 
-    /// The last ones.
-    pub(crate) fn metrics(&self) -> ResourceMetrics {
-        let last = self.bodies("/v1/metrics").pop().unwrap();
-        ExportMetricsServiceRequest::decode(&last[..]).unwrap().resource_metrics.remove(0)
+    /// The attributes of the process.
+    pub(crate) fn process(&self) -> Vec<KeyValue> {
+        self.resources().remove(0).resource.unwrap().attributes
     }
 
-    fn bodies(&self, path: &str) -> Vec<Vec<u8>> {
+    fn resources(&self) -> Vec<ResourceSpans> {
         let received = self.received.lock().unwrap();
-        received.iter().filter(|(it, _)| it == path).map(|(_, body)| body.clone()).collect()
+        let messages = received.iter().map(|body| ExportTraceServiceRequest::decode(&body[..]).unwrap());
+        messages.flat_map(|message| message.resource_spans).collect()
     }
 
     /// All bodies, with what is no text replaced.
     pub(crate) fn text(&self) -> String {
         let received = self.received.lock().unwrap();
-        received.iter().map(|(_, body)| String::from_utf8_lossy(body)).collect::<Vec<_>>().join("\n")
+        received.iter().map(|body| String::from_utf8_lossy(body)).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -86,9 +82,9 @@ fn receive(stream: TcpStream, into: &Received) {
         let length = head.iter().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
         let mut body = vec![0; length.parse().unwrap()];
         requests.read_exact(&mut body).unwrap();
-        let path = head[0].split(' ').nth(1).unwrap().to_owned();
+        assert!(head[0].starts_with("post /v1/traces "), "{head:?}");
         assert!(head.contains(&"content-type: application/x-protobuf".to_owned()), "{head:?}");
-        into.lock().unwrap().push((path, body));
+        into.lock().unwrap().push(body);
         answers.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap();
     }
 }

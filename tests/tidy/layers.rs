@@ -31,7 +31,7 @@ const LAYERS: [(&str, &[&str]); 32] = [
     ("workers", &[]),
     ("db", &["telemetry", "sealing", "domain", "clock", "MIGRATOR"]),
     ("metrics", &[]),
-    ("telemetry", &["client", "clock", "metrics"]),
+    ("telemetry", &["client"]),
     ("sealing", &[]),
     ("wasm", &["domain"]),
     // The database's binaries and processes, below everything that uses them.

@@ -122,12 +122,11 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
                 gone = &mut heads.0 => Err(gone.map_or_else(anyhow::Error::from, anyhow::Error::from)),
             }
         };
-        let metrics = host.app().metrics_reader();
-        let serving = host.serve(listeners, stop);
-        match telemetry {
-            Some(telemetry) => telemetry.during(metrics, serving).await?,
-            None => serving.await?,
+        let served = host.serve(listeners, stop).await;
+        if let Some(telemetry) = telemetry {
+            telemetry.finish().await;
         }
+        served?;
         drop(heads);
         if let Err(error) = heads::record_last(&database.pool, &database.barrier, &key, &heads_paths).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "cannot record the heads of the hash chains");

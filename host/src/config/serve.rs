@@ -83,11 +83,11 @@ pub struct Rail {
     pub stp_key_file: Option<PathBuf>,
 }
 
-/// Where traces and metrics are sent.
+/// Where traces are sent.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Monitoring")]
 pub struct Otlp {
-    /// OpenTelemetry collector that gets traces and metrics by OTLP over HTTP, for example http://127.0.0.1:4318
+    /// OpenTelemetry collector that gets traces by OTLP over HTTP, for example http://127.0.0.1:4318
     #[arg(long = "otlp-url", env = "CAUDAL_OTLP_URL")]
     pub url: Option<String>,
     /// Percentage of requests that are traced, unless their caller has decided

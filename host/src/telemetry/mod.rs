@@ -1,15 +1,12 @@
-//! Traces and metrics for an OpenTelemetry collector, by OTLP over HTTP.
+//! Traces for an OpenTelemetry collector, by OTLP over HTTP.
 //!
 //! Only spans with the target [`SPANS`] are traced, and none has an attribute that a client chose. Without a collector
 //! they cost nothing.
 
 mod collector;
 mod lines;
-mod metrics;
 mod spans;
 
-use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -29,15 +26,11 @@ use collector::Collector;
 pub(crate) use lines::{Lines, in_request, set_route};
 pub(crate) use spans::{SPANS, answered, request_span};
 
-/// Pause between two reports of the metrics, as usual for scraping them.
-const METRICS_EVERY: Duration = Duration::from_secs(15);
-
 /// Longest time for one request to the collector, and at the end for the spans that are left.
 const SEND_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Sends to a collector.
 pub(crate) struct Telemetry {
-    collector: Arc<Collector>,
     provider: SdkTracerProvider,
 }
 
@@ -55,14 +48,14 @@ impl Telemetry {
             ])
             .build();
         let client = Client::new(transport, SEND_TIME_MAX)?;
-        let collector = Arc::new(Collector::new(client, url, &resource, runtime));
+        let collector = Collector::new(client, url, &resource, runtime);
         let ratio = Sampler::TraceIdRatioBased(f64::from(percent) / 100.0);
         let provider = SdkTracerProvider::builder()
             .with_resource(resource)
             .with_sampler(Sampler::ParentBased(Box::new(ratio)))
-            .with_batch_exporter(spans::Exporter(Arc::clone(&collector)))
+            .with_batch_exporter(spans::Exporter(collector))
             .build();
-        Ok(Self { collector, provider })
+        Ok(Self { provider })
     }
 
     /// Records spans, for the subscriber of the process.
@@ -77,24 +70,11 @@ impl Telemetry {
             .with_filter(Targets::new().with_target(SPANS, Level::DEBUG))
     }
 
-    /// Sends the metrics from time to time while `work` takes place, and at its end the last ones and the last spans.
-    pub(crate) async fn during<T>(self, metrics: impl Fn() -> String, work: impl Future<Output = T>) -> T {
-        let done = tokio::select! {
-            done = work => done,
-            never = self.report(&metrics) => match never {},
-        };
-        self.collector.send_metrics(&metrics()).await;
+    /// Sends the last spans.
+    pub(crate) async fn finish(self) {
         let flush = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(SEND_TIME_MAX));
         if !matches!(flush.await, Ok(Ok(()))) {
             tracing::warn!("the collector did not get the last spans");
-        }
-        done
-    }
-
-    async fn report(&self, metrics: impl Fn() -> String) -> Infallible {
-        loop {
-            tokio::time::sleep(METRICS_EVERY).await;
-            self.collector.send_metrics(&metrics()).await;
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Spans: of requests, and their way to the collector.
 
 use std::fmt;
-use std::sync::Arc;
 
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, StatusCode};
@@ -21,7 +20,7 @@ use super::collector::Collector;
 pub(crate) const SPANS: &str = "caudal::spans";
 
 /// Sends finished spans.
-pub(super) struct Exporter(pub(super) Arc<Collector>);
+pub(super) struct Exporter(pub(super) Collector);
 
 impl fmt::Debug for Exporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
