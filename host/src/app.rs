@@ -16,13 +16,10 @@ use crate::auth::network::Network;
 use crate::auth::rates::{RateLimits, Rates};
 use crate::auth::token::Verifier;
 use crate::clock::Clock;
-use crate::db::accounts::Accounts;
 use crate::db::barrier::Barrier;
 use crate::db::connections::Connections;
-use crate::db::lists::Lists;
 use crate::db::pulse::Pulse;
 use crate::db::session::checked_time;
-use crate::db::transfers::Transfers;
 use crate::domain::clabe::ClabeRange;
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
@@ -77,8 +74,6 @@ impl App {
 #[derive(Clone)]
 pub struct Parts {
     pub db: Connections,
-    pub(crate) accounts: Lists<Accounts>,
-    pub(crate) transfers: Lists<Transfers>,
     /// Records changes to what is not money.
     pub key: ChainKey,
     pub ledger: Ledger,

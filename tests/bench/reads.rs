@@ -1,7 +1,6 @@
 //! Authenticated reads over HTTP, compared with pgbench running the same statements.
 //!
-//! What favours pgbench: no token, no HTTP, no JSON, and it throws the rows away. What favours the service: lists that
-//! wait at the same time share a statement.
+//! What favours pgbench: no token, no HTTP, no JSON, and it throws the rows away.
 
 use std::process::Command;
 

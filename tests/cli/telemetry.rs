@@ -74,7 +74,7 @@ fn a_collector_gets_the_traces_of_requests() {
     assert_eq!(attribute(&order.attributes, "http.route").as_deref(), Some("/api/ledger/transactions"));
     assert!(attribute(&order.attributes, "request_id").is_some());
     let read = named(&spans, "GET /api/ledger/accounts")[0];
-    assert!(named(&spans, "list").iter().any(|it| it.parent_span_id == read.span_id));
+    assert!(named(&spans, "connection").iter().any(|it| it.parent_span_id == read.span_id));
 
     // The batch is another trace, with a link to the command that waited for it.
     let command = named(&spans, "command").into_iter().find(|it| it.parent_span_id == order.span_id).unwrap();

@@ -18,7 +18,6 @@ use crate::auth::token::Verifier;
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::db::connections::Connections;
-use crate::db::lists::Lists;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::gate::launcher::Launcher;
 use crate::gate::pushes::Pushes;
@@ -122,11 +121,8 @@ impl App {
         let payee_check: Arc<dyn PayeeCheck> = if minter.is_some() { Arc::new(Sandbox) } else { Arc::new(Unconnected) };
         let pushes =
             Pushes::new(Launcher::new(program).or_unconfined(minter.is_some()), db.clone(), key.clone(), clock.clone());
-        let db = Connections::new(db, !barrier.may_fail_over());
         let app = Parts {
-            accounts: Lists::start(db.clone()),
-            transfers: Lists::start(db.clone()),
-            db,
+            db: Connections::new(db, !barrier.may_fail_over()),
             key,
             ledger,
             barrier,

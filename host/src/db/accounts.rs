@@ -4,7 +4,7 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::lists::{List, Wanted};
+use super::Position;
 use crate::domain::clabe::{Clabe, ClabeRange};
 use crate::domain::money::Money;
 
@@ -21,53 +21,31 @@ pub(crate) struct Account {
     pub(crate) created_at: OffsetDateTime,
 }
 
-/// Users' accounts, oldest first.
-pub(crate) struct Accounts;
-
-impl List for Accounts {
-    type Item = Account;
-
-    async fn read(db: &mut PgConnection, lists: &Wanted) -> Result<Vec<(usize, Account)>, sqlx::Error> {
-        let rows = sqlx::query!(
-            r#"
-            select number as "number!", account_id, account_number, account_type, posted, held, frozen, currency,
-                created_at
-            from unnest($1::text[], $2::timestamptz[], $3::uuid[], $4::bigint[])
-                with ordinality as list (of_owner, after_time, after_id, items_max, number)
-            cross join lateral (
-                select account_id, account_number, account_type, posted, held, frozen, currency, created_at
-                from account join account_balance using (account_id)
-                where owner = of_owner
-                    and (created_at, account_id) > (
-                        coalesce(after_time, '-infinity'),
-                        coalesce(after_id, '00000000-0000-0000-0000-000000000000')
-                    )
-                order by created_at, account_id
-                limit items_max
-            ) as item
-            order by number, created_at, account_id
-            "#,
-            &lists.owners,
-            &lists.times as &[Option<OffsetDateTime>],
-            &lists.ids as &[Option<Uuid>],
-            &lists.limits,
-        );
-        rows.try_map(|row| {
-            let account = Account {
-                account_id: row.account_id,
-                account_number: row.account_number,
-                account_type: row.account_type,
-                balance: Money::from_minor(row.posted),
-                held: Money::from_minor(row.held),
-                frozen: row.frozen,
-                currency: row.currency,
-                created_at: row.created_at,
-            };
-            Ok((row.number as usize, account))
-        })
-        .fetch_all(db)
-        .await
-    }
+/// A user's accounts, oldest first, after a position.
+pub(crate) async fn list_accounts(
+    db: &mut PgConnection,
+    owner: &str,
+    after: Option<Position>,
+    limit: i64,
+) -> Result<Vec<Account>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        select account_id, account_number, account_type, posted, held, frozen, currency, created_at
+        from account join account_balance using (account_id)
+        where owner = $1
+            and (created_at, account_id) > (
+                coalesce($2::timestamptz, '-infinity'), coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+            )
+        order by created_at, account_id
+        limit $4
+        "#,
+        owner,
+        after.map(|position| position.created_at),
+        after.map(|position| position.id),
+        limit,
+    );
+    Ok(rows.fetch_all(db).await?.into_iter().map(Account::from).collect())
 }
 
 /// `None` if the account does not exist or is another user's.

@@ -46,7 +46,6 @@ pub(crate) mod holders;
 pub(crate) mod holds;
 pub mod hosts;
 pub(crate) mod limits;
-pub mod lists;
 pub(crate) mod outbox;
 pub(crate) mod payments;
 pub(crate) mod policy;

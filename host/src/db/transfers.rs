@@ -4,63 +4,38 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::lists::{List, Wanted};
-use super::unknown_text;
+use super::{Position, unknown_text};
 use crate::domain::clabe::Clabe;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
 use crate::domain::transfer::{Status, Transfer};
 
-/// Users' transfers, newest first.
-pub(crate) struct Transfers;
-
-impl List for Transfers {
-    type Item = Transfer;
-
-    async fn read(db: &mut PgConnection, lists: &Wanted) -> Result<Vec<(usize, Transfer)>, sqlx::Error> {
-        let rows = sqlx::query!(
-            r#"
-            select number as "number!", transfer_id, debit_account_id, beneficiary_id, beneficiary_name, amount, status,
-                spei_reference, concept, numeric_reference, created_at
-            from unnest($1::text[], $2::timestamptz[], $3::uuid[], $4::bigint[])
-                with ordinality as list (of_owner, after_time, after_id, items_max, number)
-            cross join lateral (
-                select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, amount, status, spei_reference,
-                    concept, numeric_reference, created_at
-                from transfer
-                where owner = of_owner and kind = 'spei'
-                    and (created_at, transfer_id) < (
-                        coalesce(after_time, 'infinity'),
-                        coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-                    )
-                order by created_at desc, transfer_id desc
-                limit items_max
-            ) as item
-            order by number, created_at desc, transfer_id desc
-            "#,
-            &lists.owners,
-            &lists.times as &[Option<OffsetDateTime>],
-            &lists.ids as &[Option<Uuid>],
-            &lists.limits,
-        );
-        rows.try_map(|row| {
-            let transfer = Row {
-                transfer_id: row.transfer_id,
-                debit_account_id: row.debit_account_id,
-                beneficiary_id: row.beneficiary_id,
-                beneficiary_name: row.beneficiary_name,
-                amount: row.amount,
-                status: row.status,
-                spei_reference: row.spei_reference,
-                concept: row.concept,
-                numeric_reference: row.numeric_reference,
-                created_at: row.created_at,
-            };
-            Ok((row.number as usize, transfer.read()?))
-        })
-        .fetch_all(db)
-        .await
-    }
+/// A user's transfers, newest first, after a position.
+pub(crate) async fn list_transfers(
+    db: &mut PgConnection,
+    owner: &str,
+    after: Option<Position>,
+    limit: i64,
+) -> Result<Vec<Transfer>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, amount, status, spei_reference,
+            concept, numeric_reference, created_at
+        from transfer
+        where owner = $1 and kind = 'spei'
+            and (created_at, transfer_id) < (
+                coalesce($2::timestamptz, 'infinity'), coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+            )
+        order by created_at desc, transfer_id desc
+        limit $4
+        "#,
+        owner,
+        after.map(|position| position.created_at),
+        after.map(|position| position.id),
+        limit,
+    );
+    rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
 }
 
 /// Whom a text is about: a user with accounts, a number that the bank issued, or a tracking key; then also the transfer.

@@ -6,7 +6,7 @@ use axum::extract::State;
 use crate::app::App;
 use crate::auth::LedgerOperator;
 use crate::auth::claims::USER_CHARS_MAX;
-use crate::db::transfers;
+use crate::db::{accounts, transfers};
 use crate::domain::clabe::Clabe;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
@@ -47,7 +47,7 @@ pub(crate) async fn find(
         Some(id) => transfers::find_transfer(&mut db, &user, id).await?,
         None => None,
     };
-    drop(db);
-    let accounts = app.accounts.read(&user, None, ACCOUNTS_MAX).await?.into_iter().map(AccountJson::from).collect();
+    let accounts = accounts::list_accounts(&mut db, &user, None, ACCOUNTS_MAX).await?;
+    let accounts = accounts.into_iter().map(AccountJson::from).collect();
     Ok(Json(FoundJson { user, accounts, transaction: transaction.map(TransactionJson::from) }))
 }

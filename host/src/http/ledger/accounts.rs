@@ -100,9 +100,11 @@ pub(crate) async fn list_accounts(
     page: Page<Place<'a'>>,
 ) -> Result<Response, Error> {
     list::answer(PATH, page, move |after: Option<Place<'a'>>, limit| {
-        let (app, owner) = (app.clone(), owner.clone());
+        let (pool, owner) = (app.db.clone(), owner.clone());
         async move {
-            let accounts = app.accounts.read(&owner, after.map(|Place(at)| at), limit).await?;
+            let mut db = pool.acquire().await?;
+            let accounts = db::accounts::list_accounts(&mut db, &owner, after.map(|Place(at)| at), limit).await?;
+            db.pass_on();
             Ok(accounts.into_iter().map(AccountJson::from).collect())
         }
     })

@@ -128,9 +128,11 @@ pub(crate) async fn list_transactions(
     page: Page<Place<'t'>>,
 ) -> Result<Response, Error> {
     list::answer(PATH, page, move |after: Option<Place<'t'>>, limit| {
-        let (app, owner) = (app.clone(), owner.clone());
+        let (pool, owner) = (app.db.clone(), owner.clone());
         async move {
-            let transfers = app.transfers.read(&owner, after.map(|Place(at)| at), limit).await?;
+            let mut db = pool.acquire().await?;
+            let transfers = table::list_transfers(&mut db, &owner, after.map(|Place(at)| at), limit).await?;
+            db.pass_on();
             Ok(transfers.into_iter().map(TransactionJson::from).collect())
         }
     })
